@@ -153,26 +153,6 @@ def pass_rates(
     )
 
 
-def gate_passes(
-    cases: Sequence[CaseResult],
-    gate: GateInfo,
-    waivers: Sequence[WaiverResult] = (),
-    changes: Sequence[GradingChange] = (),
-    comparison: Comparison | None = None,
-) -> bool:
-    """Return True if no case is forbidden, and rates, waivers, grading and mean are in order."""
-    if gate.fail_on == "regression" and comparison is not None and comparison.fell:
-        return False
-    if any(is_forbidden(case, gate) for case in cases):
-        return False
-    if is_weakened(gate, changes) or is_changed(gate, changes) or not is_better(gate):
-        return False
-    if gate.fail_on == "never":
-        return True
-    rates_hold = all(rate.holds for rate in pass_rates(gating(cases, gate), gate.rates, changes))
-    return rates_hold and not too_many_waivers(gate, waivers)
-
-
 def is_better(gate: GateInfo) -> bool:
     """Return False if a target had to be better than another one and is not."""
     found = gate.difference

@@ -1,9 +1,9 @@
 """The report of a run: every output format is generated from it."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.comparison import (
@@ -191,7 +191,19 @@ class RunReport:
         return self.scope.describe(len(self.cases))
 
 
-def case_names(report: RunReport) -> Callable[[CaseResult | RemovedCase], str]:
+class Named(Protocol):
+    """A report, or the part of it that has cases."""
+
+    @property
+    def cases(self) -> Sequence[CaseResult]:
+        """The results."""
+
+    @property
+    def removed(self) -> Sequence[RemovedCase]:
+        """The cases that only the other side has."""
+
+
+def case_names(report: Named) -> Callable[[CaseResult | RemovedCase], str]:
     """Return the function that names a case: its id, or `FILE::ID` if several files have the id."""
     pairs = {(case.id, case.file) for case in (*report.cases, *report.removed)}
     files = Counter(name for name, _ in pairs)

@@ -21,7 +21,7 @@ from rich.text import Text
 from rubric_ci.gate.report import json_format
 from rubric_ci.reports.render import markdown, terminal
 from rubric_ci.reports.render.html import page
-from rubric_ci.reports.render.markdown_case import Links
+from rubric_ci.reports.render.markdown import Links
 from tests import chromium
 from tests.chromium import Page
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from rubric_ci.gate.report import json_format
 from rubric_ci.reports.render import annotations, formats, markdown, terminal
 from rubric_ci.reports.render.html import jinja, page
-from rubric_ci.reports.render.markdown_case import Links
+from rubric_ci.reports.render.markdown import Links
 from rubric_ci.values.option_values import REPORT_FILES
 
 HERE = Path(__file__).parent

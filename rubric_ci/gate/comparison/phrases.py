@@ -41,7 +41,6 @@ _VERBS: Final[Mapping[Verdict, str]] = {
     "fail": "fails",
 }
 _LINES: Final[Mapping[Change, str]] = {
-    "broken": "Broke",
     "failing-before": "Fails as before",
     "better": "Better in one answer, not checked",
     "new": "New",
@@ -124,11 +123,19 @@ def counts(report: RunReport) -> str:
 
 def kind_lines(report: RunReport) -> Iterator[str]:
     """Yield a line per kind with the first cases of it; unchanged cases have none."""
+    name, cases = case_names(report), broken(report)
+    if len(cases) <= _TOLD:
+        yield from (f"{name(case)} broke. {why(case)}" for case in cases)
+    elif cases:
+        yield f"Broke: {numbers.listed([*map(name, cases)])}"
+    yield from other_kind_lines(report)
+
+
+def other_kind_lines(report: RunReport) -> Iterator[str]:
+    """Yield the lines of all kinds but broken cases."""
     name = case_names(report)
     for kind, cases in kinds(report).items():
         match kind:
-            case "broken" if len(cases) <= _TOLD:
-                yield from (f"{name(case)} broke. {why(case)}" for case in cases)
             case "not-confirmed":
                 yield from not_confirmed(report, cases)
             case "removed" if report.removed:

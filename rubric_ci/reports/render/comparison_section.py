@@ -23,25 +23,6 @@ CUT: Final = f"… only the first {WORDS} words are compared"
 
 RunKind: TypeAlias = Literal["same", "removed", "added"]
 
-CONTEXT: Final = 8  # words of a long run that both answers have, at each of its ends
-_SHOWN: Final[Mapping[RunKind, Callable[[str], str]]] = {
-    "same": str,
-    "removed": "~~{}~~".format,
-    "added": "**{}**".format,
-}
-
-
-def section(report: RunReport) -> Iterator[str]:
-    """Yield what the comparison shows, its source, and the cases of each kind."""
-    if report.comparison is None:
-        return
-    head = f"{phrases.headline(report)} · {phrases.compared_with(report)}"
-    yield f"**{escape.markdown(head)}** {escape.prose(f'{phrases.counts(report)}.')}"
-    if kinds := "\n".join(f"- {escape.prose(line)}" for line in phrases.kind_lines(report)):
-        yield kinds
-    if limits := "\n".join(f"- {escape.prose(line)}" for line in phrases.limits(report)):
-        yield limits
-
 
 def text(report: RunReport) -> str:
     """Return a line per case that differs, then the lines for the run as a whole."""
@@ -76,29 +57,6 @@ FORMATS: Final[Mapping[str, Callable[[RunReport], str]]] = {
     "markdown": markdown,
     "json": json,
 }
-
-
-def answer_diff(case: CaseResult, limit: int) -> str:
-    """Return how the answer differs from before, in one line of GitHub markdown.
-
-    Empty if there is no earlier answer or it is the same. A run of words has `limit` characters at
-    most, and of a long one that both answers have, only its ends are shown.
-    """
-    then = case.before.answer if isinstance(case, Graded) and case.before else ""
-    if not isinstance(case, Graded) or not then or not case.answer or then == case.answer:
-        return ""
-    runs = [
-        _SHOWN[kind](escape.markdown(_ends(kind, words, limit)))
-        for kind, words in word_runs(then, case.answer)
-    ]
-    return " ".join([*runs, *([CUT] if is_cut(then, case.answer) else [])])
-
-
-def _ends(kind: RunKind, words: str, limit: int) -> str:
-    each = words.split(" ")
-    if kind == "same" and len(each) > 2 * CONTEXT:
-        return f"{' '.join(each[:CONTEXT])} … {' '.join(each[-CONTEXT:])}"
-    return numbers.shortened(words, limit)
 
 
 def _different(report: RunReport) -> list[CaseResult]:

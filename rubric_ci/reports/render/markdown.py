@@ -1,63 +1,71 @@
-"""A report as GitHub markdown: verdict, comparison, cases; shortened to a size limit."""
+"""A report as GitHub markdown, for comments and step summaries; shortened to a size limit.
 
-from bisect import bisect_left
-from collections import Counter
+The first failures keep their details whatever their number; rows of the table go before details,
+and passing cases go first. What was left out is said.
+"""
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cache, lru_cache, partial
-from itertools import chain
-from math import inf
-from typing import Literal
+from typing import Final, assert_never
 
-from rubric_ci.gate.comparison import phrases as compared
-from rubric_ci.gate.report.matrix import matrix
-from rubric_ci.gate.waivers import waived as waivers
-from rubric_ci.reports.render import (
-    comparison_section,
-    per_target,
-    summary,
-    to_do,
-    usage_text,
-    wording,
+from rubric_ci.reports.render import content, wording
+from rubric_ci.reports.render.blocks import (
+    SIGNS,
+    Block,
+    Differs,
+    Facts,
+    Folded,
+    Heading,
+    Line,
+    Listed,
+    Literally,
+    Quoted,
+    Row,
+    Span,
+    Spans,
+    Table,
+    Tone,
+    changed_lines,
 )
-from rubric_ci.reports.render.markdown_case import ICONS, Detail, Links, details, errored, folded
-from rubric_ci.reports.render.usage_text import report_notes
 from rubric_ci.text import escape, numbers
-from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Errored, EvaluatorResult, Graded
+from rubric_ci.values.results import Graded
 
 COMMENT_LIMIT = 65_000  # GitHub accepts 65,536 characters; the comment marker needs some
-SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character takes up to four bytes
+SUMMARY_LIMIT = 1_000_000  # bytes; a step summary takes 1 MiB
 COMMENT_CASES = 25  # with details in a comment, which is part of a conversation and sent by mail
-COMMENT_ROWS = 100  # in a comment: cases with details and rows of tables
-UNFOLDED = 10  # cases that are visible at once; the others are behind a summary
-SHORTEST = 40  # characters that a passing case takes in a table; with details, it takes more
-OPENED = 3  # as many cases without a pass are shown with their details
-MOST_CHANGES = 20  # to the grading, in a short comment
-MOST_LINES = 100  # of a list of notes or waivers
-WARNINGS = 10  # shown; a judge that misquotes does so in every case
-GATE_ICONS: Mapping[summary.Tone, str] = {
-    "pass": "✅",
-    "fail": "❌",
-    "error": "⚠️",
-    "nothing": "⏭️",
-}
-_NO_LINKS = Links()
-_cell = lru_cache(maxsize=1_000)(escape.markdown)  # most passing cases have the same reason
+COMMENT_ROWS = 100
+FIRST = 10  # failing cases that keep their details
+SHORT_LINE = 200  # characters of a text that is quoted; longer ones are fenced
+GATE_ICONS: Mapping[Tone, str] = {"pass": "✅", "fail": "❌", "error": "⚠️", "nothing": "⏭️"}
+_CHARACTERS: Final = (content.LONGEST, 400, 120)  # of a text, from the first that fits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    """How much is shown; plans are tried in order, each gives a shorter text."""
+class Links:
+    """Link targets on the server; empty: plain text. Never taken from the report itself."""
 
-    passing: Literal["details", "rows", "none"]
-    why: bool = True
-    texts: bool = True  # question, expected outcome and answer of cases without a pass
-    characters: int = 1500  # of a reason or a quote
-    details: int  # cases without a pass that are shown in full
-    rows: int  # of those, and of the ones in a table
+    blob: str = ""  # such as https://github.com/o/r/blob/<sha>
+    run: str = ""  # the page of the workflow run
+    page: str = ""  # name of the artifact of the run that has the HTML report; empty: none
+
+    @property
+    def artifact(self) -> str:
+        """The link to the artifact with the HTML report; "": there is none."""
+        if not (self.run and self.page):
+            return ""
+        target = f"{escape.link_target(self.run)}#artifacts"
+        return f"[Every answer, mark and quote]({target}): artifact {escape.code_span(self.page)}"
+
+    def place(self, file: str, line: int, shown: str) -> str:
+        """Return a link to a line of a file around markdown, or the markdown without a server."""
+        if not self.blob or ".." in file.replace("\\", "/").split("/"):
+            return shown  # `..` would lead to another page of the server
+        target = f"{escape.link_target(self.blob)}/{escape.path_target(file)}"
+        return f"[{shown}]({target}{f'#L{line}' if line else ''})"
+
+
+_NO_LINKS = Links()
 
 
 def render(
@@ -67,274 +75,189 @@ def render(
     most: int | None = None,
     links: Links = _NO_LINKS,
 ) -> str:
-    """Return at most `limit` characters, and at most `most` cases with their details.
-
-    Details of passing cases are omitted first, and the text lists what else was omitted.
-    """
-    cases = wording.by_attention(report.cases, report.gate)
-    graded = [case for case in cases if isinstance(case, Graded)]
-    page = _Page(
-        report=report,
-        links=links,
-        failing=[case for case in graded if wording.status(case) != "pass"],
-        errored=[case for case in cases if isinstance(case, Errored)],
-        passing=[case for case in graded if wording.status(case) == "pass"],
-        verdict=_verdict(report),
-        reasons=wording.reasons_to_run(report),
-        warnings=wording.warnings(report.cases),
-    )
-    hopeless = SHORTEST * len(page.passing) > limit
-    plans = [plan for plan in _plans(page, most) if plan.passing == "none" or not hopeless]
-    text = cache(partial(page.text, limit=limit))
-    likely = 0 if text(plans[0]) else bisect_left(plans, True, lo=1, key=lambda p: bool(text(p)))
-    texts = filter(None, map(text, plans[likely:]))
-    return next(texts, None) or numbers.shortened(page.text(plans[-1]), limit)
+    """Return at most `limit` bytes, and at most `most` cases with their details."""
+    for characters in _CHARACTERS:
+        text = _fitted(report, characters, limit, most, links)
+        if _size(text) <= limit:
+            return text
+    return numbers.shortened(text, limit // 4)
 
 
-def _plans(page: "_Page", most: int | None) -> Iterator[_Plan]:
-    passing, failing = len(page.passing), len(page.failing)
-    rows = max(failing, len({case.reason for case in page.errored}))
-    if most is None:
-        whole = _Plan(passing="details", details=failing, rows=rows)
-        yield whole
-        yield (whole := replace(whole, passing="rows"))
-    else:
-        details, rows = min(failing, most), min(rows, COMMENT_ROWS)
-        whole = _Plan(passing="rows", details=details, rows=rows)
-        if passing <= most:
-            yield whole
-    yield replace(whole, passing="none")
-    yield replace(whole, passing="none", why=False)
-    yield (short := replace(whole, passing="none", why=False, texts=False))
-    yield (short := replace(short, characters=300))
-    for fewer in _fewer(whole.details):
-        yield replace(short, details=fewer)
-    for fewer in _fewer(whole.rows):
-        yield replace(short, characters=120, details=0, rows=fewer)
-
-
-def _fewer(number: int) -> Iterator[int]:
-    while number:
-        number = number * 2 // 3
-        yield number
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Page:
-    report: RunReport
-    links: Links
-    failing: list[Graded]  # the cases without a pass, most urgent first
-    errored: list[Errored]
-    passing: list[Graded]
-    # The same in every plan, and each takes a look at every case:
-    verdict: tuple[str, str]
-    reasons: list[tuple[str, list[CaseResult]]]  # to run
-    warnings: list[tuple[CaseResult, EvaluatorResult, str]]
-
-    def text(self, plan: _Plan, limit: float = inf) -> str:
-        """Return the text of a plan; empty, and not written to its end, if it is too long."""
-        sections = (
-            self.verdict[:1],
-            self._to_do(),
-            self.verdict[1:],
-            self._omitted(plan),
-            per_target.table(self.report, max(plan.rows, 10)),
-            comparison_section.section(self.report),
-            self._grading(plan),
-            self._cases(plan),
-            self._waivers(plan),
-            self._warnings(plan),
-            self._passing(plan),
-            self._not_run(plan),
-            self._why(plan),
-            self._bottom(),
-        )
-        blocks, length = [], -1
-        for block in chain.from_iterable(sections):
-            blocks.append(block)
-            if (length := length + len(block) + 2) > limit:
-                return ""
-        return "\n\n".join(blocks) + "\n"
-
-    def _to_do(self) -> Iterator[str]:
-        steps = [*map(self._step, to_do.steps(self.report))]
-        yield f"**To do**: {'; '.join(steps)}." if steps else to_do.nothing(self.report)
-
-    def _step(self, step: to_do.Step) -> str:
-        if step.case is None:
-            return escape.prose(step.text)
-        name = escape.code_span(numbers.shortened(step.case.id, 120))
-        return f"open {name} ({self.links.place(step.case.file, step.case.line)}){step.text}"
-
-    def _omitted(self, plan: _Plan) -> Iterator[str]:
-        total = len(self.failing)
-        parts = [
-            "the list of passing cases" if plan.passing == "none" and self.passing else "",
-            "why cases ran" if not plan.why and len(self.reasons) > 1 else "",
-            "questions, expected outcomes and answers"
-            if not plan.texts and any(map(wording.texts, self.failing))
-            else "",
-            "the end of long reasons and quotes" if plan.characters < 1500 else "",
-            f"details of {total - plan.details:,} of {total:,} cases"
-            if plan.details < total
-            else "",
-            f"{total - plan.rows:,} rows of the table" if plan.rows < total else "",
-        ]
-        omitted = ", ".join(part for part in parts if part)
-        if omitted:
-            place = f"[run]({escape.link_target(self.links.run)})" if self.links.run else "run"
-            yield (
-                f"> [!NOTE]\n> Omitted to keep this short: {omitted}. "
-                f"The report files of the {place} contain everything."
-            )
-
-    def _cases(self, plan: _Plan) -> Iterator[str]:
-        """Yield each case without a pass once: with details, in a table, or with its reason."""
-        detail, opened = self._detail(plan), len(self.failing) <= OPENED
-        shown = self.failing[: plan.details]
-        decisive = [case for case in shown if wording.decides(case, self.report.gate)]
-        known = [case for case in decisive if case.change == "failing-before"]
-        now = [case for case in decisive if case.change != "failing-before"]
-        for case in now[:UNFOLDED]:
-            yield from details(case, detail, opened=opened)
-        if more := now[UNFOLDED:]:
-            yield from folded(f"{len(more):,} more{_counted(more)}", _all(more, detail))
-        if rows := self.failing[plan.details : plan.rows]:
-            yield from folded(f"{len(rows):,} more, without details", iter([self._rows(rows)]))
-        yield from errored(self.errored, detail, plan.rows)
-        if known:
-            title = f"{len(known):,} {compared.TITLES['failing-before']}"
-            yield from folded(title, _all(known, detail))
-        if others := shown[len(decisive) :]:
-            title = f"{len(others):,} that the gate is not about{_counted(others)}"
-            yield from folded(title, _all(others, detail))
-
-    def _detail(self, plan: _Plan) -> Detail:
-        return Detail(
-            report=self.report,
-            links=self.links,
-            characters=plan.characters,
-            shows_texts=plan.texts,
-            shows_why=len(self.reasons) > 1,
-        )
-
-    def _warnings(self, plan: _Plan) -> Iterator[str]:
-        shown = numbers.counted(
-            self.warnings,
-            WARNINGS,
-            lambda each: f"{_names([each[0]])}: {self._prose(each[2], plan)}",
-        )
-        yield from _list("Warnings", shown)
-
-    def _grading(self, plan: _Plan) -> Iterator[str]:
-        def line(change: GradingChange) -> str:
-            said = self._prose(summary.change_line(change), plan)
-            place = self.links.place(change.file, change.line)
-            return f"{summary.change_sign(change)} {said} · {place}"
-
-        most = max(plan.rows, MOST_CHANGES)
-        changes = numbers.counted(self.report.grading_changes, most, line)
-        yield from _list(summary.changes_title(self.report), changes)
-
-    def _waivers(self, plan: _Plan) -> Iterator[str]:
-        applied = [*waivers.applied_lines(self.report)]
-        shown = numbers.counted(applied, MOST_LINES, lambda line: self._prose(line, plan))
-        yield from _list("Waived, neither a pass nor a fail", shown)
-        broken = numbers.counted(
-            [*waivers.problem_lines(self.report)],
-            MOST_LINES,
-            lambda each: f"{escape.code_span(each[0])}: {self._prose(each[1], plan)}",
-        )
-        yield from _list("Waivers to fix", broken)
-
-    def _passing(self, plan: _Plan) -> Iterator[str]:
-        if not self.passing or plan.passing == "none":
-            return
-        opened = len(self.passing) == len(self.report.cases) <= UNFOLDED
-        title = f"{ICONS['pass']} {numbers.plural(len(self.passing), 'passing case')}"
-        each = _all(self.passing, self._detail(plan))
-        blocks = iter([self._rows(self.passing)]) if plan.passing == "rows" else each
-        yield from folded(title, blocks, opened=opened)
-
-    def _rows(self, cases: Iterable[CaseResult]) -> str:
-        changes = ["Change"] * (self.report.comparison is not None)
-        head = ["Case", "Score", "Verdict", *changes, "Reason"]
-        rule = [":--", "--:", ":--", *[":--"] * len(changes), ":--"]
-        return "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *map(self._row, cases)])
-
-    def _row(self, case: CaseResult) -> list[str]:
-        kind = wording.status(case)
-        name = escape.code_span(numbers.shortened(case.id, 120), in_table=True)
-        place = self.links.place(case.file, case.line)
-        score = numbers.score(case.score) if isinstance(case, Graded) else "-"
-        trials = wording.trials(case)
-        verdict = f"{ICONS[kind]} {kind}" + (f"<br><sub>{trials}</sub>" if trials else "")
-        cells = [f"{name}<br><sub>{place}</sub>", score, verdict]
-        if self.report.comparison:
-            cells.append(escape.markdown(compared.in_words(case)))
-        return [*cells, _cell(numbers.shortened(wording.reason(case), 120))]
-
-    def _not_run(self, plan: _Plan) -> Iterator[str]:
-        skipped = [(case.reason, case) for case in self.report.cases if case.outcome == "skipped"]
-        groups = wording.grouped(skipped)
-        left = [f"{_names(cases)} skipped: {self._prose(why, plan)}" for why, cases in groups]
-        yield from _list("Not run", [*map(escape.prose, wording.not_run(self.report)), *left])
-        notes = report_notes(self.report)
-        shown = numbers.counted(notes, MOST_LINES, lambda note: self._prose(note, plan))
-        yield from _list("Notes", shown)
-
-    def _why(self, plan: _Plan) -> Iterator[str]:
-        if len(self.reasons) > 1 and plan.why:
-            yield "<details><summary>Why these cases ran</summary>"
-            yield "\n".join(
-                f"- {self._prose(why, plan)} · {_names(cases)}" for why, cases in self.reasons
-            )
-            yield "</details>"
-        elif len(self.reasons) == 1:
-            yield f"Why these cases ran: {self._prose(self.reasons[0][0], plan)}"
-
-    def _bottom(self) -> Iterator[str]:
-        facts = " · ".join(escape.markdown(fact) for fact in usage_text.summary(self.report))
-        run = f" · [run]({escape.link_target(self.links.run)})" if self.links.run else ""
-        yield f"<sub>{facts}{run}</sub>"
-        if self.links.artifact:
-            yield self.links.artifact
-
-    def _prose(self, text: str, plan: _Plan) -> str:
-        return escape.prose(numbers.shortened(text, plan.characters))
-
-
-def _verdict(report: RunReport) -> tuple[str, str]:
-    icon = GATE_ICONS[summary.tone(report)]
-    counts = [
-        f"{ICONS[kind]} {number:,} {word}" for kind, number, word in wording.counts(report.totals)
+def _fitted(report: RunReport, characters: int, limit: int, most: int | None, links: Links) -> str:
+    """Return the text with as many details and rows as fit; the first ones are never left out."""
+    write = Writer(links)
+    table = content.table(report)
+    head = [write.block(block) for block in (*content.top(report), *content.targets(report, 100))]
+    tail = [
+        *map(write.block, content.findings(report)),
+        *map(write.block, content.notes(report)),
+        write.last_line(content.end(report)),
     ]
-    score = None if matrix(report) else report.totals.score  # a mean over targets means nothing
-    mean = [] if score is None else [f"mean score **{numbers.score(score)}**"]
-    settings = summary.gate_settings(report)
-    facts = [*counts, *mean, settings, *map(escape.prose, wording.provenance(report))]
-    suite = report.metadata.get("suite", "")  # of several in one repository
-    parts = ["rubric-ci", *([suite] if suite else []), summary.heading(report)]
-    return f"## {icon} {' · '.join(map(escape.prose, parts))}", " · ".join(facts)
+    cases = content.detailed(report)[:most]
+    rows = table.rows if most is None else _bounded(table.rows, COMMENT_ROWS)
+    room = limit - sum(_size(text) + 2 for text in (*head, *tail)) - 400  # for the note
+    first = [write.block(content.detail(case, report, characters)) for case in cases[:FIRST]]
+    room -= sum(_size(text) + 2 for text in first)
+    lines = [write.row(row) for row in rows]
+    kept, room = _that_fit(lines[:-1], room - _size(lines[-1]) if lines else room)
+    more, room = _that_fit(
+        (write.block(content.detail(case, report, characters)) for case in cases[FIRST:]), room
+    )
+    shown = [write.table_head(table), *kept, *lines[-1:]] if lines else []
+    left_out = _left_out(report, table, len(kept) + len(lines[-1:]), len(first) + len(more))
+    passing = [] if most is not None else [*_passing(report, write, room)]
+    middle = ["\n".join(shown)] if shown else []
+    blocks = [*head, *middle, *left_out, *tail[:-1], *first, *more, *passing, tail[-1]]
+    return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-def _list(title: str, lines: list[str]) -> Iterator[str]:
-    if lines:
-        yield f"**{title}**"
-        yield "\n".join(f"- {line}" for line in lines)
+def _bounded(rows: Sequence[Row], most: int) -> Sequence[Row]:
+    """Return the first rows and the last one, which counts the passing cases."""
+    return rows if len(rows) <= most else (*rows[: most - 1], rows[-1])
 
 
-def _names(cases: Sequence[CaseResult]) -> str:
-    return numbers.listed([escape.code_span(numbers.shortened(case.id, 120)) for case in cases])
+def _that_fit(texts: Iterable[str], room: int) -> tuple[list[str], int]:
+    """Return the first texts that fit, and the room that is left."""
+    kept: list[str] = []
+    for text in texts:
+        if (size := _size(text) + 2) > room:
+            break
+        kept.append(text)
+        room -= size
+    return kept, room
 
 
-def _all(cases: Iterable[Graded], detail: Detail) -> Iterator[str]:
-    for case in cases:
-        yield from details(case, detail)
+def _left_out(report: RunReport, table: Table, rows: int, details: int) -> Iterator[str]:
+    """Yield a note about rows and details that are not shown."""
+    cases = len(content.detailed(report))
+    parts = [
+        f"{len(table.rows) - rows:,} rows of the table" if rows < len(table.rows) else "",
+        f"details of {cases - details:,} of {cases:,} cases" if details < cases else "",
+    ]
+    if said := ", ".join(filter(None, parts)):
+        yield f"> [!NOTE]\n> Omitted to keep this short: {said}. The report files have everything."
 
 
-def _counted(cases: Sequence[CaseResult]) -> str:
-    """Return how many cases have which status, if they differ: ": 28 fail, 2 borderline"."""
-    counts = Counter(map(wording.status, cases))
-    shown = [f"{counts[kind]:,} {kind}" for kind in wording.STATUSES if counts[kind]]
-    return f": {', '.join(shown)}" if len(shown) > 1 else ""
+def _passing(report: RunReport, write: "Writer", room: int) -> Iterator[str]:
+    """Yield the passing cases behind a summary, if they all fit."""
+    cases = [case for case in report.cases if isinstance(case, Graded) and _passes(case)]
+    names = [f"- {write.spans(content.passing_line(case))}" for case in cases]
+    text = "\n".join(names)
+    if cases and _size(text) + 200 < room:
+        title = f"{SIGNS['pass'][0]} {numbers.plural(len(cases), 'passing case')}"
+        yield f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
+def _passes(case: Graded) -> bool:
+    return wording.status(case) == "pass"
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+class Writer:
+    """Writes blocks in GitHub's markdown.
+
+    NOTE: no line may begin with a text of others: bots read `/merge`, blanks before it as well.
+    """
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+
+    def block(self, block: Block) -> str:
+        """Return a block."""
+        match block:
+            case Heading():
+                text = f"## {GATE_ICONS[block.tone]} {escape.prose(block.text)}"
+            case Line():
+                sign = f"{SIGNS[block.status][0]} " if block.status else ""
+                text = sign + self.spans(block.spans)
+            case Listed():
+                lines = "\n".join(f"- {self.spans(line)}" for line in block.lines)
+                text = f"**{escape.prose(block.title)}**\n\n{lines}" if block.title else lines
+            case Quoted():
+                text = "\n>\n".join(f"> {escape.prose(each)}" for each in block.texts)
+            case Literally():
+                text = _literally(block)
+            case Differs():
+                text = _differs(block)
+            case Table():
+                title = f"**{escape.markdown(block.title)}**\n\n" if block.title else ""
+                text = title + "\n".join([self.table_head(block), *map(self.row, block.rows)])
+            case Folded():
+                text = self._folded(block)
+            case Facts():
+                text = self.last_line(block)
+            case _:
+                assert_never(block)
+        return text
+
+    def spans(self, spans: Spans, *, in_table: bool = False) -> str:
+        """Return a line."""
+        return "".join(self._span(span, in_table=in_table) for span in spans)
+
+    def _span(self, span: Span, *, in_table: bool) -> str:
+        inner = span.text.strip()
+        if span.style == "code":
+            text = escape.code_span(inner, in_table=in_table)
+        else:
+            text = escape.markdown(inner) if in_table or span.file else escape.prose(inner)
+        if span.file:
+            text = self._links.place(span.file, span.line, text)
+        return _around(span.text, f"**{text}**" if inner and span.style == "strong" else text)
+
+    def table_head(self, table: Table) -> str:
+        """Return the heads of a table and the rule below them."""
+        signs = any(row.status for row in table.rows)
+        heads = [*([" "] if signs else []), *(self.spans(h, in_table=True) for h in table.heads)]
+        return f"| {' | '.join(heads)} |\n|{'|'.join(' :-- ' for _ in heads)}|"
+
+    def row(self, row: Row) -> str:
+        """Return a row of a table."""
+        sign = [SIGNS[row.status][0]] if row.status else []
+        cells = [*sign, *(self.spans(cell, in_table=True) for cell in row.cells)]
+        return f"| {' | '.join(cells)} |"
+
+    def last_line(self, block: Facts) -> str:
+        """Return the facts in small letters, with the links to the run and its page."""
+        facts = [self.spans(fact, in_table=True) for fact in block.facts]
+        if self._links.run:
+            facts.append(f"[run]({escape.link_target(self._links.run)})")
+        small = f"<sub>{' · '.join(facts)}</sub>"
+        return "\n\n".join(filter(None, [small, self._links.artifact]))
+
+    def _folded(self, block: Folded) -> str:
+        sign = f"{SIGNS[block.status][0]} " if block.status else ""
+        title = "".join(_in_html(span) for span in block.title)
+        inner = "\n\n".join(map(self.block, block.blocks))
+        return f"<details><summary>{sign}{title}</summary>\n\n{inner}\n\n</details>"
+
+
+def _in_html(span: Span) -> str:
+    text = escape.prose_in_html(span.text.strip())
+    return _around(span.text, f"<b>{text}</b>" if span.style == "strong" else text)
+
+
+def _around(text: str, shown: str) -> str:
+    """Return what is shown of a text, with the blank before and after it, if it has one."""
+    return f"{' ' * text[:1].isspace()}{shown}{' ' * (text[-1:].isspace() and bool(shown))}"
+
+
+def _literally(block: Literally) -> str:
+    title = f"**{escape.markdown(block.title)}**"
+    text = block.text.strip()
+    if "\n" in text or len(text) > SHORT_LINE:
+        return f"{title}\n\n{_in_quote(escape.fence(text, 'text'))}"
+    return f"{title}\n\n> {escape.prose(text)}"
+
+
+def _differs(block: Differs) -> str:
+    """Return the lines that differ, in a block of a diff."""
+    shown = "\n".join(changed_lines(block))
+    title = f"**{escape.markdown(block.title)}**\n\n" if block.title else ""
+    return title + _in_quote(escape.fence(shown, "diff"))
+
+
+def _in_quote(text: str) -> str:
+    return "\n".join(f"> {line}" for line in text.split("\n"))

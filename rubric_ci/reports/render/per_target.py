@@ -1,12 +1,11 @@
 """Several targets side by side, in words: a column per target, and the difference of two."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from rubric_ci.gate.report.matrix import Matrix, Row, matrix
+from rubric_ci.gate.report.matrix import Matrix, Row
 from rubric_ci.reports.render import wording
-from rubric_ci.reports.render.markdown_case import ICONS
-from rubric_ci.text import escape, numbers
+from rubric_ci.text import numbers
 from rubric_ci.text.statistics import significance
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import TargetDifference
@@ -79,19 +78,6 @@ def cell(case: CaseResult | None) -> str:
     return ", ".join(filter(None, (shown, wording.trials(case))))
 
 
-def table(report: RunReport, most: int) -> Iterator[str]:
-    """Yield the table in Markdown, with at most so many rows; nothing for one target."""
-    if not (found := matrix(report)):
-        return
-    yield f"**{escape.markdown(title(found, report))}**"
-    heads = ["Case", *map(_markdown_head, columns(found, report))]
-    shown = rows(found)[:most]
-    lines = [_row(heads), _row(["---"] * len(heads)), *map(_markdown_row, shown)]
-    yield "\n".join(lines)
-    if more := len(found.rows) - len(shown):
-        yield f"{numbers.plural(more, 'more case')}."
-
-
 def difference_text(found: TargetDifference) -> str:
     """Return how two targets differ, with the interval of the difference."""
     parts = [numbers.plural(found.cases, "case")]
@@ -139,21 +125,3 @@ def _per_answer(target: str, every: Sequence[UsedBy]) -> tuple[str, str, str]:
     if timed:
         time = numbers.duration(sum(each.seconds for each in own) / timed)
     return cost, tokens, time
-
-
-def _markdown_head(column: Column) -> str:
-    figures = escape.markdown(column.figures)
-    return f"{escape.markdown(column.head)}<br><sub>{figures}</sub>"
-
-
-def _markdown_row(row: Row) -> str:
-    marked = escape.markdown(numbers.shortened(name(row), 120))
-    return _row([marked, *(escape.markdown(_with_icon(case)) for case in row.cells)])
-
-
-def _with_icon(case: CaseResult | None) -> str:
-    return f"{ICONS[wording.status(case)]} {cell(case)}" if case else "-"
-
-
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"

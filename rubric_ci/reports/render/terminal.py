@@ -1,48 +1,55 @@
-"""A report for the terminal: verdict table, missed criteria and their reasons, report files."""
+"""A report for the terminal: the blocks of `content`, in colours and columns."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
-from typing import Literal, TypeAlias, TypeGuard
+from typing import Final, Literal, TypeAlias, assert_never
 
 from rich.box import ROUNDED
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
-from rubric_ci.gate.comparison import phrases as compared
-from rubric_ci.gate.report.matrix import Matrix, matrix
-from rubric_ci.gate.waivers import waived as waivers
-from rubric_ci.reports.render import palette, per_target, summary, usage_text, wording
-from rubric_ci.reports.render.usage_text import report_notes
+from rubric_ci.reports.render import content, palette, usage_text, wording
+from rubric_ci.reports.render.blocks import (
+    SIGNS,
+    Block,
+    Differs,
+    Facts,
+    Folded,
+    Heading,
+    Line,
+    Listed,
+    Literally,
+    Quoted,
+    Row,
+    Spans,
+    Style,
+    Table,
+    Tone,
+    changed_lines,
+    plain,
+)
 from rubric_ci.text import escape, numbers
-from rubric_ci.values.report import RunReport, case_names
-from rubric_ci.values.results import CaseResult, CriterionResult, Errored, EvaluatorResult, Graded
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Graded
 
-STYLES: Mapping[wording.CaseStatus, str] = {
+Detail: TypeAlias = Literal["verdict", "failures", "full"]
+STYLES: Final[Mapping[wording.CaseStatus, str]] = {
     status: palette.COLOURS[status].terminal for status in wording.STATUSES
 }
-SIGNS: Mapping[wording.CaseStatus, str] = {
-    "pass": "✓",
-    "borderline": "~",
-    "fail": "✗",
-    "errored": "!",
-    "waived": "w",
-    "skipped": "-",
-}
 MOST_ROWS = MOST_DETAILS = 50
-NARROW = 80  # columns; below, the reasons get the place of costs and scores
-LONGEST_ID = 20  # columns of an id that is not broken
-LONGEST_VERDICT = 13  # columns of a verdict with its score that are one line
+LONGEST = 600  # characters of a reason
 LONGEST_TEXT = 2000  # characters of a question, an expected outcome or an answer
-Detail: TypeAlias = Literal["verdict", "failures", "full"]
-
-_GATE_STYLES: Mapping[summary.Tone, str] = {
+_GATE_STYLES: Mapping[Tone, str] = {
     "pass": STYLES["pass"],
     "fail": STYLES["fail"],
     "error": STYLES["errored"],
     "nothing": "",
 }
+_STYLES: Mapping[Style, str] = {"plain": "", "strong": "bold", "code": "", "dim": "dim"}
+_DIFFERENCE = {"-": STYLES["fail"], "+": STYLES["pass"]}
 
 
 def render(
@@ -55,53 +62,69 @@ def render(
 ) -> str:
     """Return lines of at most `width` columns, with ANSI colours if `color`.
 
-    `failures` is the table and the reasons of each case without a pass, `full` has all cases with
-    question, expected outcome and answer, `verdict` is the verdict and what led to the gate's.
+    `failures` has the reasons of each case without a pass, `full` all cases with question, expected
+    outcome and answer, `verdict` the verdict and what led to it.
     """
-    narrow = width < NARROW
-    blocks = _verdict(report) if detail == "verdict" else _blocks(report, files, detail, narrow)
+    blocks = [*content.top(report)][:2] if detail == "verdict" else _blocks(report, files, detail)
     return _printed(blocks, width=width, color=color)
 
 
 def case_text(case: Graded, report: RunReport, *, width: int) -> str:
     """Return the lines of a report about a case without a pass, without colours."""
-    return _printed(_details(case, report, verbose=False), width=width, color=False).rstrip()
+    shown = content.detail(case, report, LONGEST, with_texts=False)
+    return _printed([shown], width=width, color=False).rstrip()
 
 
 def cases(shown: Sequence[CaseResult], criterion: str, *, width: int, color: bool) -> str:
     """Return all that a report says about some cases, or about a criterion of them."""
-    blocks = (block for case in shown for block in _whole(case, criterion))
+    blocks = (content.whole(case, criterion) for case in shown)
     return _printed(blocks, width=width, color=color).rstrip("\n")
 
 
-def _whole(case: CaseResult, criterion: str) -> Iterator[RenderableType]:
-    kind = wording.status(case)
-    head = Text.assemble((f"{SIGNS[kind]} {kind} ", STYLES[kind]))
-    score = f" {numbers.score(case.score)}" if isinstance(case, Graded) else ""
-    yield head + _text(f"{case.id}{score}", "bold") + _text(f"  {case.file}:{case.line}", "dim")
-    if not isinstance(case, Graded):
-        yield Padding(_text(case.reason), (0, 0, 0, 2))
-    for title, text in () if criterion else wording.texts(case):
-        yield Padding(_text(f"{title}:", "dim"), (0, 0, 0, 2))
-        yield Padding(_text(text), (0, 0, 0, 4))
-    if isinstance(case, Graded):
-        yield from _results(case, criterion)
-    yield Text()
+def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator[Block]:
+    yield from content.top(report)
+    yield from content.targets(report, MOST_ROWS)
+    table = content.table(report)
+    if table.rows:
+        yield _cut(table)
+    yield from content.findings(report)
+    shown = content.detailed(report)
+    if detail == "full":
+        shown = [case for case in report.cases if isinstance(case, Graded)]
+    for case in shown[:MOST_DETAILS]:
+        full = detail == "full"
+        longest = LONGEST_TEXT if full else LONGEST
+        yield content.detail(case, report, longest, with_texts=full)
+    if len(shown) > MOST_DETAILS:
+        more = numbers.plural(len(shown) - MOST_DETAILS, "more case")
+        yield Line(spans=plain(f"the details of {more} are in the report files"))
+    yield from content.notes(report)
+    if detail == "full" and report.left_out:
+        lines = tuple(plain(f"{each.file}: {each.why}") for each in report.left_out)
+        yield Listed(title="Left out of the workspaces", lines=lines)
+    yield _end(report, files, detail)
 
 
-def _results(case: Graded, criterion: str) -> Iterator[RenderableType]:
-    for evaluator in case.evaluators:
-        if evaluator.outcome != "assessed":
-            yield from _evaluator(evaluator)
-            continue
-        if not (evaluator.criteria or criterion):
-            yield from _evaluator(evaluator)
-        for each in evaluator.criteria:
-            if criterion in {"", each.id}:
-                yield from _criterion(case, each)
+def _cut(table: Table) -> Table:
+    """Return the table with the first rows, and the last one, which counts the passing cases."""
+    rows = table.rows
+    if len(rows) <= MOST_ROWS:
+        return table
+    more = numbers.plural(len(rows) - MOST_ROWS, "more row")
+    note = Row(cells=(plain(f"{more} in the report files"),))
+    return Table(heads=table.heads, rows=(*rows[: MOST_ROWS - 1], note, rows[-1]))
 
 
-def _printed(blocks: Iterable[RenderableType], *, width: int, color: bool) -> str:
+def _end(report: RunReport, files: Sequence[str], detail: Detail) -> Facts:
+    """Return one line: cost, duration and the file to open next."""
+    facts = content.end(report).facts
+    if detail != "full":
+        facts = tuple(map(plain, usage_text.brief(report)))
+    pages = [file for file in files if file.endswith(".html")]
+    return Facts(facts=(*facts, *([plain(", ".join(pages or files))] if files else [])))
+
+
+def _printed(blocks: Iterable[Block], *, width: int, color: bool) -> str:
     console = Console(
         file=StringIO(),
         width=width,
@@ -113,248 +136,86 @@ def _printed(blocks: Iterable[RenderableType], *, width: int, color: bool) -> st
         legacy_windows=False,
     )
     with console.capture() as captured:
-        console.print(Group(*blocks))
+        console.print(Group(*(shown for block in blocks for shown in _Shown(block).lines())))
     return "\n".join(line.rstrip() for line in captured.get().split("\n"))
 
 
-def _blocks(
-    report: RunReport, files: Sequence[str], detail: Detail, narrow: bool
-) -> Iterator[RenderableType]:
-    shared = wording.shared_reasons(report.cases)
-    single = [case for case in report.cases if not _is_shared(case, shared)]
-    rows = _rows(single)
-    if found := matrix(report):
-        yield _text(per_target.title(found, report), "bold")
-        yield _matrix(found, report)
-        yield Text()
-    elif rows or shared:
-        yield _table(rows, shared, case_names(report), narrow=narrow)
-        yield Text()
-    if len(rows) < len(single):
-        yield _text(_unlisted(single, rows), "dim")
-    sorted_cases = wording.by_attention(report.cases, report.gate)
-    shown = [case for case in sorted_cases if _has_details(case, report, detail)]
-    for case in shown[:MOST_DETAILS]:
-        yield from _details(case, report, verbose=detail == "full")
-    if len(shown) > MOST_DETAILS:
-        more = numbers.plural(len(shown) - MOST_DETAILS, "more case")
-        yield _text(f"the details of {more} are in the report files", "dim")
-    yield from _compared(report)
-    yield from _left_out(report)
-    yield from _verdict(report)
-    yield from _end(report, files, detail)
+@dataclass(frozen=True, slots=True, kw_only=False)
+class _Shown:
+    """A block for the terminal."""
+
+    block: Block
+
+    def lines(self) -> Iterator[RenderableType]:
+        """Yield what rich prints."""
+        block = self.block
+        match block:
+            case Heading():
+                yield _text(block.text, _GATE_STYLES[block.tone])
+            case Line():
+                yield _sign(block.status) + _spans(block.spans)
+            case Listed():
+                if block.title:
+                    yield _text(block.title, "bold")
+                yield from (_inset(_spans(line)) for line in block.lines)
+            case Quoted():
+                yield from (_inset(_text(text), 4) for text in block.texts)
+            case Literally():
+                yield _inset(_text(f"{block.title}:", "dim"))
+                yield _inset(_text(block.text), 4)
+            case Differs():
+                yield from _differs(block)
+            case Table():
+                if block.title:
+                    yield _text(block.title, "bold")
+                yield _table(block)
+            case Folded():
+                yield from _folded(block)
+            case Facts():
+                facts = " · ".join("".join(span.text for span in fact) for fact in block.facts)
+                yield _text(facts, "dim")
+            case _:
+                assert_never(block)
 
 
-def _end(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator[RenderableType]:
-    """Yield one line: cost, duration and the file to open next."""
-    if detail == "full" and report.left_out:
-        yield _text("left out of the workspaces:", "dim")
-        yield from (_text(f"  {each.file}: {each.why}", "dim") for each in report.left_out)
-    facts = usage_text.summary(report) if detail == "full" else usage_text.brief(report)
-    pages = [file for file in files if file.endswith(".html")]
-    yield _text(" · ".join([*facts, *([", ".join(pages or files)] if files else [])]), "dim")
+def _sign(status: wording.CaseStatus | None) -> Text:
+    return Text.assemble((f"{SIGNS[status][1]} ", STYLES[status])) if status else Text()
 
 
-def _verdict(report: RunReport) -> Iterator[RenderableType]:
-    yield Text(summary.heading(report), style=_GATE_STYLES[summary.tone(report)])
-    parts = (_counts(report), summary.gate_settings(report), *wording.provenance(report))
-    yield _text("; ".join(part for part in parts if part))
-
-
-def _is_shared(case: CaseResult, shared: Mapping[str, Sequence[CaseResult]]) -> bool:
-    return isinstance(case, Errored) and case.reason in shared
-
-
-def _rows(cases: Sequence[CaseResult]) -> Sequence[CaseResult]:
-    """Return all cases, or the most urgent ones if there are too many."""
-    if len(cases) <= MOST_ROWS:
-        return cases
-    worst = [case for case in wording.by_attention(cases) if not _passes(case)]
-    return worst[:MOST_ROWS]
-
-
-def _has_details(case: CaseResult, report: RunReport, detail: Detail) -> TypeGuard[Graded]:
-    if not isinstance(case, Graded) or detail == "full":
-        return isinstance(case, Graded)
-    return _not_passed(case) and wording.decides(case, report.gate)
-
-
-def _unlisted(cases: Sequence[CaseResult], rows: Sequence[CaseResult]) -> str:
-    passing = sum(map(_passes, cases))
-    others = len(cases) - len(rows) - passing
-    left = [f"{passing:,} passing"] * bool(passing) + [f"{others:,} other"] * bool(others)
-    return f"{' and '.join(left)} cases are listed in the report files only"
-
-
-def _passes(case: CaseResult) -> bool:
-    return wording.status(case) == "pass"
-
-
-def _not_passed(case: CaseResult) -> TypeGuard[Graded]:
-    return isinstance(case, Graded) and wording.status(case) not in {"pass", "waived"}
-
-
-def _matrix(found: Matrix, report: RunReport) -> Table:
-    table = Table(box=ROUNDED, header_style="bold")
-    heads = [f"{each.head}\n{each.figures}" for each in per_target.columns(found, report)]
-    for head in ("case", *heads):
-        table.add_column(_text(head), overflow="fold")
-    for row in per_target.rows(found)[:MOST_ROWS]:
-        cells = [
-            Text(f"{SIGNS[wording.status(case)]} ", STYLES[wording.status(case)])
-            if case
-            else Text()
-            for case in row.cells
-        ]
-        shown = [
-            sign + _text(per_target.cell(case)) for sign, case in zip(cells, row.cells, strict=True)
-        ]
-        table.add_row(_text(per_target.name(row)), *shown)
-    return table
-
-
-def _table(
-    rows: Sequence[CaseResult],
-    shared: Mapping[str, Sequence[CaseResult]],
-    name: Callable[[CaseResult], str],
-    *,
-    narrow: bool,
-) -> Table:
-    table = Table(box=ROUNDED, header_style="bold")
-    longest = max((len(name(case)) for case in rows), default=0)
-    width = min(longest, LONGEST_ID) if narrow else None
-    table.add_column("case", overflow="fold", ratio=None if narrow else 2, width=width)
-    if not narrow:
-        table.add_column("score", justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=not narrow, max_width=LONGEST_VERDICT if narrow else None)
-    table.add_column("reason", overflow="fold", ratio=None if narrow else 3)
-    priced = not narrow and any(usage_text.price(case) for case in rows)
-    if priced:
-        table.add_column("cost", justify="right", no_wrap=True)
-    for case in rows:
-        price = [usage_text.price(case)] if priced else []
-        cells = _narrow_cells(case) if narrow else _cells(case)
-        table.add_row(_text(name(case)), *cells, *price)
-    for reason, cases in shared.items():
-        verdict = Text.assemble((f"{SIGNS['errored']} errored", STYLES["errored"]))
-        about = _text(numbers.shortened(reason, 600))
-        names = _text(f"\n{numbers.listed([*map(name, cases)])}", "dim")
-        score = () if narrow else ("-",)
-        table.add_row(_text(f"{len(cases):,} cases") + names, *score, verdict, about)
-    return table
-
-
-def _cells(case: CaseResult) -> list[Text]:
-    """Return score, verdict with trials, and reason."""
-    trials = wording.trials(case)
-    score = Text(numbers.score(case.score) if isinstance(case, Graded) else "-")
-    verdict = _shown_verdict(case).append(f"\n{trials}" if trials else "", style="dim")
-    return [score, verdict, _why(case)]
-
-
-def _narrow_cells(case: CaseResult) -> list[Text]:
-    """Return verdict with score, and reason with trials."""
-    trials = wording.trials(case)
-    score = f" {numbers.score(case.score)}" if isinstance(case, Graded) else ""
-    why = _why(case).append(f"\n{trials}" if trials else "", style="dim")
-    return [_shown_verdict(case) + Text(score), why]
-
-
-def _shown_verdict(case: CaseResult) -> Text:
-    kind = wording.status(case)
-    return Text.assemble((f"{SIGNS[kind]} {kind}", STYLES[kind]))
-
-
-def _why(case: CaseResult) -> Text:
-    return _text(numbers.shortened(wording.reason(case), 200))
-
-
-def _details(case: Graded, report: RunReport, *, verbose: bool) -> Iterator[RenderableType]:
-    kind = wording.status(case)
-    head = Text.assemble((f"{SIGNS[kind]} ", STYLES[kind]))
-    place = " · ".join([f"{case.file}:{case.line}", *usage_text.other_judges(case, report)])
-    yield head + _text(case.id, "bold") + _text(f"  {place}", "dim")
-    yield from _texts(case) if verbose else ()
-    missed = list(wording.missed(case, report))
-    for _, criterion in missed:
-        yield from _criterion(case, criterion)
-    shown = {evaluator.name for evaluator, _ in missed}
-    for evaluator in wording.not_passing(case):
-        if evaluator.name not in shown:
-            yield from _evaluator(evaluator)
+def _folded(block: Folded) -> Iterator[RenderableType]:
+    yield _sign(block.status) + _spans(block.title)
+    for inner in block.blocks:
+        yield from (_inset(shown) for shown in _Shown(inner).lines())
     yield Text()
 
 
-def _evaluator(evaluator: EvaluatorResult) -> Iterator[RenderableType]:
-    """Yield the score and the reasons of an evaluator without criteria."""
-    if evaluator.outcome != "assessed":
-        yield Padding(_text(f"{evaluator.name}: no result: {evaluator.reason}"), (0, 0, 0, 2))
-        return
-    first, *more = wording.reasons(evaluator) or [""]
-    result = f"{numbers.score(evaluator.score)} {first}"
-    yield Padding(_text(f"{evaluator.name}: {result}"), (0, 0, 0, 2))
-    for text in more:
-        yield Padding(_text(text), (0, 0, 0, 4))
+def _differs(block: Differs) -> Iterator[RenderableType]:
+    if block.title:
+        yield _inset(_text(f"{block.title}:", "dim"))
+    for line in changed_lines(block):
+        yield _inset(_text(line, _DIFFERENCE.get(line[:1], "dim")), 4)
 
 
-def _texts(case: Graded) -> Iterator[RenderableType]:
-    for title, text in wording.beginnings(case, LONGEST_TEXT):
-        yield Padding(_text(f"{title}:", "dim"), (0, 0, 0, 2))
-        yield Padding(_text(text), (0, 0, 0, 4))
+def _table(block: Table) -> RichTable:
+    table = RichTable(box=ROUNDED, header_style="bold")
+    signs = any(row.status for row in block.rows)
+    if signs:
+        table.add_column("", no_wrap=True)
+    for number, head in enumerate(block.heads):
+        last = number == len(block.heads) - 1
+        table.add_column(_spans(head), overflow="fold", ratio=3 if last else None)
+    for row in block.rows:
+        sign = Text.assemble((SIGNS[row.status][1], STYLES[row.status])) if row.status else Text()
+        table.add_row(*([sign] if signs else []), *map(_spans, row.cells))
+    return table
 
 
-def _criterion(case: Graded, criterion: CriterionResult) -> Iterator[RenderableType]:
-    mark = wording.mark(criterion)
-    facts = [fact for fact in (mark, wording.gate_of(criterion), wording.votes(criterion)) if fact]
-    style = STYLES["fail" if criterion.gated else "borderline"]
-    if criterion.normalised >= 1:
-        style = STYLES["pass"]
-    name = _text(numbers.shortened(wording.name_of(criterion), 600), style)
-    own = wording.own_id(criterion) if criterion.text else ""
-    place = " · ".join(filter(None, [own, f"{case.file}:{criterion.line}"]))
-    yield Padding(name, (0, 0, 0, 2))
-    yield Padding(_text(", ".join(facts)) + _text(f" · {place}", "dim"), (0, 0, 0, 4))
-    if criterion.found:
-        yield Padding(_text(numbers.shortened(criterion.found, 600)), (0, 0, 0, 4))
-    if criterion.evidence:
-        quote = f"“{numbers.shortened(criterion.evidence, 300)}”"
-        source = _text(wording.quote_source(criterion), "dim")
-        yield Padding(_text(quote, "italic") + source, (0, 0, 0, 4))
+def _inset(shown: RenderableType, columns: int = 2) -> Padding:
+    return Padding(shown, (0, 0, 0, columns))
 
 
-def _left_out(report: RunReport) -> Iterator[RenderableType]:
-    warnings = wording.warnings(report.cases)
-    for case, _, warning in warnings[:MOST_DETAILS]:
-        yield _text(f"warning: {case.id}: {warning}", "yellow")
-    if len(warnings) > MOST_DETAILS:
-        yield _text(
-            f"{len(warnings) - MOST_DETAILS:,} more warnings are in the report files", "dim"
-        )
-    lines = [*wording.not_run(report), *report_notes(report)]
-    if report.grading_changes:
-        yield _text(summary.changes_title(report), "bold")
-    for change in report.grading_changes[:MOST_DETAILS]:
-        line = f"{summary.change_line(change)}  {change.file}:{change.line}"
-        yield Padding(_text(line), (0, 0, 0, 2))
-    waived = [f"waived: {line}" for line in waivers.applied_lines(report)]
-    waived += [f"waiver: {place}: {text}" for place, text in waivers.problem_lines(report)]
-    for line in (*waived, *(f"note: {line}" for line in lines)):
-        yield _text(line)
-    if lines or warnings or waived:
-        yield Text()
-
-
-def _compared(report: RunReport) -> Iterator[RenderableType]:
-    if report.comparison is None:
-        return
-    yield _text(f"{compared.headline(report)} · {compared.compared_with(report)}", "bold")
-    for line in (compared.counts(report), *compared.kind_lines(report), *compared.limits(report)):
-        yield Padding(_text(line), (0, 0, 0, 2))
-    yield Text()
-
-
-def _counts(report: RunReport) -> str:
-    return ", ".join(f"{number:,} {word}" for _, number, word in wording.counts(report.totals))
+def _spans(spans: Spans) -> Text:
+    return Text.assemble(*((escape.terminal(span.text), _STYLES[span.style]) for span in spans))
 
 
 def _text(text: str, style: str = "") -> Text:

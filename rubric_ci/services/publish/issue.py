@@ -15,8 +15,7 @@ from rubric_ci.github.actions import read_event
 from rubric_ci.github.posts import IssueKey, keep_issue
 from rubric_ci.github.rest_api import build_server
 from rubric_ci.reports.render import summary, wording
-from rubric_ci.reports.render.markdown import GATE_ICONS
-from rubric_ci.reports.render.markdown_case import Links
+from rubric_ci.reports.render.markdown import GATE_ICONS, Links
 from rubric_ci.text import escape, numbers
 from rubric_ci.text.escape import error_line
 from rubric_ci.values.comparison import CaseKey, Night, ReferenceLog

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.reports.render import annotations, formats, markdown, terminal, wording
-from rubric_ci.reports.render.markdown_case import Links
+from rubric_ci.reports.render.markdown import Links
 from rubric_ci.values.answers import pictures_of
 from rubric_ci.values.results import CaseResult
 from tests.pictures import media, png

@@ -11,7 +11,7 @@ from cmarkgfm import cmark
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.reports.render import annotations, formats, markdown
-from rubric_ci.reports.render.markdown_case import Links
+from rubric_ci.reports.render.markdown import Links
 from rubric_ci.values.report import Against, RemovedCase, RunReport
 from rubric_ci.values.results import BaseResult
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from rubric_ci.reports.render import markdown
-from rubric_ci.reports.render.markdown_case import Links
+from rubric_ci.reports.render.markdown import Links
 from rubric_ci.values.results import Trial
 from tests.compared import compared
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded

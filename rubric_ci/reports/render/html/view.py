@@ -11,7 +11,8 @@ from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.comparison.source import source
 from rubric_ci.gate.report.matrix import matrix
 from rubric_ci.gate.waivers import waived as waivers
-from rubric_ci.reports.render import summary, to_do, usage_text, wording
+from rubric_ci.reports.render import content, summary, usage_text, wording
+from rubric_ci.reports.render.blocks import Block, Differs, Line, Quoted, Span, changed_lines
 from rubric_ci.reports.render.html import groups
 from rubric_ci.reports.render.html.grid import target_grid
 from rubric_ci.reports.render.html.groups import (
@@ -33,6 +34,14 @@ POOLED: Final = frozenset({"mean score", "mean mark"})  # columns that mean noth
 FEW: Final = 10  # broken cases that are listed unfolded
 
 TitledList: TypeAlias = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopView:
+    """A line, a quote or a diff, as texts with the anchor of the case that they name."""
+
+    kind: str
+    parts: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +103,7 @@ def page(report: RunReport) -> dict[str, object]:
     """Return the values by the name that the template uses."""
     return {
         "heading": summary.heading(report),
-        "to_do": tuple(map(_step, to_do.steps(report))),
-        "nothing": to_do.nothing(report),
+        "top": tuple(map(_top, [*content.top(report)][1:])),
         "tone": summary.tone(report),
         "origin": " · ".join(wording.origin(report)),
         "facts": " · ".join([summary.gate_settings(report), *wording.provenance(report)]),
@@ -109,10 +117,26 @@ def page(report: RunReport) -> dict[str, object]:
     }
 
 
-def _step(step: to_do.Step) -> dict[str, str]:
-    case = step.case
-    anchor = case_anchor(case.file, case.id) if case else ""
-    return {"text": step.text, "id": case.id if case else "", "anchor": anchor}
+def _top(block: Block) -> TopView:
+    """Return a block of the beginning: a line with the case as a link, a quote, or a diff."""
+    match block:
+        case Line(spans=spans):
+            return TopView(
+                kind="line",
+                parts=tuple(
+                    (span.text, case_anchor(span.file, span.text) if _is_case(span) else "")
+                    for span in spans
+                ),
+            )
+        case Quoted(texts=texts):
+            return TopView(kind="quote", parts=tuple((text, "") for text in texts))
+        case Differs():
+            return TopView(kind="diff", parts=tuple((line, "") for line in changed_lines(block)))
+    raise AssertionError(block)  # the beginning has no other blocks
+
+
+def _is_case(span: Span) -> bool:
+    return bool(span.file) and span.style == "strong"
 
 
 def cards(report: RunReport) -> dict[str, object]:

@@ -1,0 +1,253 @@
+"""Why the gate fails or is undecided: one list, which heading, next steps and exit code read."""
+
+from collections.abc import Iterator, Sequence, Set
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
+
+from rubric_ci.errors import ExitCode
+from rubric_ci.gate.comparison.phrases import dropped_by
+from rubric_ci.text import numbers
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.comparison import Comparison
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.gate import (
+    GateInfo,
+    PassRate,
+    gating,
+    is_better,
+    is_changed,
+    is_forbidden,
+    is_held_against,
+    is_together_open,
+    is_weakened,
+    lacks_difference,
+    needs_review,
+    too_many_waivers,
+)
+from rubric_ci.values.report import RemovedCase, case_names, totals
+from rubric_ci.values.results import CaseResult, Change, Errored, Graded, Skipped
+from rubric_ci.values.scope import Scope
+from rubric_ci.values.waivers import WaiverResult
+
+Rule: TypeAlias = Literal[
+    "broke",
+    "together",
+    "new",
+    "verdict",
+    "target",
+    "rate",
+    "waivers",
+    "weaker",
+    "changed",
+    "errored",
+    "incomplete",
+    "unread",
+    "refused",
+    "asked-again",
+    "difference",
+    "review",
+]
+_NAMED: Final = 3  # cases that a reason names
+_LONGEST: Final = 160  # characters of the reason of an errored case
+_UNDO: Final = "undo the changes to the grading, which the gate does not allow"
+
+
+class Run(Protocol):
+    """The part of a report that decides the gate."""
+
+    @property
+    def cases(self) -> Sequence[CaseResult]:
+        """The results."""
+
+    @property
+    def removed(self) -> Sequence[RemovedCase]:
+        """The cases that only the other side has."""
+
+    @property
+    def gate(self) -> GateInfo:
+        """The settings, with the counts of these cases."""
+
+    @property
+    def scope(self) -> Scope:
+        """The part of the suite."""
+
+    @property
+    def waivers(self) -> Sequence[WaiverResult]:
+        """The waivers."""
+
+    @property
+    def grading_changes(self) -> Sequence[GradingChange]:
+        """The changes to the grading."""
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison, if there is one."""
+
+
+class Facts(NamedTuple):
+    """A run before it is a report; it is a `Run`."""
+
+    cases: Sequence[CaseResult]
+    gate: GateInfo
+    scope: Scope
+    waivers: Sequence[WaiverResult] = ()
+    grading_changes: Sequence[GradingChange] = ()
+    comparison: Comparison | None = None
+    removed: Sequence[RemovedCase] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why the gate does not simply pass, and how to change that."""
+
+    rule: Rule
+    code: ExitCode  # GATE: it fails; NO_VERDICT: it is undecided; OK: it passes, with a request
+    text: str  # of the heading
+    fix: str = ""  # empty: look at the cases
+    cases: tuple[CaseResult, ...] = ()  # to look at, in the order of the report
+
+
+def reasons(run: Run) -> tuple[Reason, ...]:
+    """Return the reasons: those that fail the gate first, the one that decides at the top."""
+    return (*_failures(run), *_gaps(run), *_requests(run))
+
+
+def verdict_code(run: Run) -> ExitCode:
+    """Return the exit code of the gate: GATE, NO_VERDICT or OK."""
+    codes = [reason.code for reason in reasons(run)]
+    return next((c for c in (ExitCode.GATE, ExitCode.NO_VERDICT) if c in codes), ExitCode.OK)
+
+
+def _failures(run: Run) -> Iterator[Reason]:
+    gate = run.gate
+    held = [case for case in run.cases if is_forbidden(case, gate)]
+    if gate.fail_on == "regression":
+        yield from _regressions(run, held)
+        held = [case for case in held if case.change is None]
+    if held:
+        text = f"{failing(run.cases, gate)} (fail_on: {gate.fail_on})"
+        yield _failure("verdict", text, cases=held)
+    if not is_better(gate) and (found := gate.difference):
+        less = f"is not better than {found.than}"
+        fix = f"improve target {found.target}: it {less}"
+        yield _failure("target", f"{found.target} {less}", fix)
+    if gate.fail_on != "never":
+        for rate in gate.rates:
+            if not rate.holds:
+                held = [case for case in run.cases if is_held_against(case, gate)]
+                yield _failure("rate", rate_text(rate), cases=held)
+        if too_many_waivers(gate, run.waivers):
+            count = numbers.plural(len(run.waivers), "waiver")
+            text = f"{count}, at most {gate.max_waivers} allowed"
+            yield _failure("waivers", text, f"edit `waivers.yaml`: {text}")
+    if is_weakened(gate, run.grading_changes):
+        yield _failure("weaker", "the change makes the grading weaker", _UNDO)
+    if is_changed(gate, run.grading_changes):
+        yield _failure("changed", "the change edits the grading", _UNDO)
+
+
+def _regressions(run: Run, held: Sequence[CaseResult]) -> Iterator[Reason]:
+    if broken := _of(held, {"broken"}):
+        yield _failure("broke", f"{_names(run, broken)} broke", cases=broken)
+    together = run.comparison.together if run.comparison else None
+    if together is not None and together.worse:
+        yield _failure("together", dropped_by(together), cases=[*_lower(run.cases)])
+    if new := _of(held, {"new"}):
+        yield _failure("new", f"new and failing: {_names(run, new)}", cases=new)
+    if other := _of(held, {"not-comparable"}):
+        yield _failure("new", f"failing, and not comparable: {_names(run, other)}", cases=other)
+
+
+def _gaps(run: Run) -> Iterator[Reason]:
+    """Yield the verdicts that are missing."""
+    if lost := [case for case in gating(run.cases, run.gate) if isinstance(case, Errored)]:
+        count = numbers.plural(len(lost), "case")
+        same = _most_frequent(lost)
+        said = numbers.shortened(" ".join(same[0].reason.split()), _LONGEST)
+        fix = f"fix what leaves {numbers.plural(len(same), 'case')} without a verdict: {said}"
+        yield _gap("errored", f"{count} errored", fix)
+    elif run.scope.unfinished:
+        yield _gap("incomplete", "the run is incomplete", "run again: the run is incomplete")
+    if run.scope.unread:
+        fix = "fix the eval files that could not be read"
+        yield _gap("unread", "some eval files could not be read", fix)
+    if refused := sum(isinstance(case, Skipped) and case.lacks_verdict for case in run.cases):
+        count = numbers.plural(refused, "case")
+        yield _gap("refused", f"{count} not gradable for an untrusted change")
+    if is_together_open(run.gate, run.comparison):
+        text = "the base could not be asked again"
+        yield _gap("asked-again", text, f"run again: {text}")
+    if lacks_difference(run.cases, run.gate):
+        than, found = run.gate.better_than, run.gate.difference
+        text = f"no case was graded for both {than} and another target"
+        if found:
+            text = f"{numbers.plural(found.cases, 'case')} cannot show a difference from {than}"
+        yield _gap("difference", text, f"run more cases for {than} and another target")
+
+
+def _requests(run: Run) -> Iterator[Reason]:
+    if needs_review(run.gate, run.grading_changes):
+        yield Reason(
+            rule="review",
+            code=ExitCode.OK,
+            text="review the changes to the grading",
+            fix="let a person review the changes to the grading",
+        )
+
+
+def _failure(rule: Rule, text: str, fix: str = "", cases: Sequence[CaseResult] = ()) -> Reason:
+    return Reason(rule=rule, code=ExitCode.GATE, text=text, fix=fix, cases=tuple(cases))
+
+
+def _gap(rule: Rule, text: str, fix: str = "") -> Reason:
+    return Reason(rule=rule, code=ExitCode.NO_VERDICT, text=text, fix=fix)
+
+
+def _of(cases: Sequence[CaseResult], changes: Set[Change]) -> list[CaseResult]:
+    return [case for case in cases if case.change in changes]
+
+
+def _names(run: Run, cases: Sequence[CaseResult]) -> str:
+    return numbers.listed([*map(case_names(run), cases)], _NAMED)
+
+
+def _lower(cases: Sequence[CaseResult]) -> Iterator[CaseResult]:
+    """Yield the cases with a lower score than before."""
+    for case in cases:
+        before = case.before.score if isinstance(case, Graded) and case.before else None
+        if isinstance(case, Graded) and before is not None and case.score < before:
+            yield case
+
+
+def _most_frequent(cases: Sequence[Errored]) -> list[Errored]:
+    """Return the cases with the most frequent reason."""
+    groups: dict[str, list[Errored]] = {}
+    for case in cases:
+        groups.setdefault(case.reason, []).append(case)
+    return max(groups.values(), key=len)
+
+
+def failing(cases: Sequence[CaseResult], gate: GateInfo) -> str:
+    """Return how many of the deciding cases fail or are borderline: "2 of 20 cases fail"."""
+    deciding = gating(cases, gate)
+    counts = totals(tuple(deciding))
+    size = numbers.plural(counts.graded, noun_of_cases(cases, deciding))
+    if counts.failed:
+        return f"{counts.failed:,} of {size} {'fails' if counts.failed == 1 else 'fail'}"
+    return f"{counts.borderline:,} of {size} {'is' if counts.borderline == 1 else 'are'} borderline"
+
+
+def noun_of_cases(cases: Sequence[CaseResult], deciding: Sequence[CaseResult]) -> str:
+    """Return the word for the deciding cases that were graded."""
+    if deciding and len(deciding) < len(cases):
+        return "deciding case"
+    return "case" if all(isinstance(case, Graded) for case in cases) else "graded case"
+
+
+def rate_text(rate: PassRate) -> str:
+    """Return a pass rate: how many cases pass, how many must, how many have no verdict."""
+    cases = f"tag {rate.group}" if rate.group else "all cases"
+    errored = f", {rate.errored:,} errored not counted" if rate.errored else ""
+    waived = f", {rate.waived:,} waived not counted" if rate.waived else ""
+    new = f", {rate.new:,} new not counted before the merge" if rate.new else ""
+    needed = f"{rate.required:,} needed for {rate.min_pass_rate}"
+    return f"{cases}: {rate.passed:,} of {rate.counted:,} pass, {needed}{errored}{waived}{new}"

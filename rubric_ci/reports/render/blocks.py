@@ -1,0 +1,144 @@
+"""Blocks: the parts that a report for people is made of, before they have a format.
+
+Texts are raw; the writer of a format escapes them, links places and folds what it can fold.
+"""
+
+from difflib import unified_diff
+from typing import Final, Literal, TypeAlias
+
+from rubric_ci.reports.render.wording import CaseStatus
+from rubric_ci.values.dataclass import dataclass
+
+Tone: TypeAlias = Literal["pass", "fail", "error", "nothing"]
+Style: TypeAlias = Literal["plain", "strong", "code", "dim"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A part of a line; with a file it is the place that it names."""
+
+    text: str
+    style: Style = "plain"
+    file: str = ""
+    line: int = 0  # 0: the file as a whole
+
+
+Spans: TypeAlias = tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """The verdict in words."""
+
+    tone: Tone
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A paragraph of one line, with the sign of a status or without."""
+
+    status: CaseStatus | None = None
+    spans: Spans
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A list of lines, with a title or without."""
+
+    title: str = ""
+    lines: tuple[Spans, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quoted:
+    """Sentences of a judge, a script or the answer."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Literally:
+    """A text of others as it is, below its title: a question, an answer."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differs:
+    """Two versions of a text, line by line."""
+
+    title: str = ""
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A row of a table; the status is its sign."""
+
+    status: CaseStatus | None = None
+    cells: tuple[Spans, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows below heads; the first column has the signs and no head."""
+
+    title: str = ""
+    heads: tuple[Spans, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """Blocks behind a title, in formats that fold."""
+
+    status: CaseStatus | None = None
+    title: Spans
+    blocks: "tuple[Block, ...]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """The small last line."""
+
+    facts: tuple[Spans, ...]
+
+
+Block: TypeAlias = Heading | Line | Listed | Quoted | Literally | Differs | Table | Folded | Facts
+SIGNS: Final[dict[CaseStatus, tuple[str, str]]] = {
+    "pass": ("✅", "✓"),
+    "borderline": ("🟡", "~"),
+    "fail": ("❌", "✗"),
+    "errored": ("⚠️", "!"),
+    "waived": ("⏸️", "w"),
+    "skipped": ("⏭️", "-"),
+}
+"""The sign of a status on a page, and in a terminal."""
+
+
+def changed_lines(block: Differs) -> list[str]:
+    """Return the lines that differ, each after `-`, `+` or a blank, with one line around them."""
+    lines = unified_diff(block.before.split("\n"), block.after.split("\n"), n=1, lineterm="")
+    return [f"{line[:1]} {line[1:]}" for line in [*lines][2:] if not line.startswith("@@")]
+
+
+def plain(*texts: str) -> Spans:
+    """Return the texts that are not empty, as one line."""
+    return joined([(Span(text=text),) for text in texts if text])
+
+
+def joined(parts: list[Spans], between: str = " · ") -> Spans:
+    """Return the parts that are not empty, with a separator between them."""
+    known = [part for part in parts if part]
+    spans: list[Span] = []
+    for number, part in enumerate(known):
+        spans += [*([Span(text=between)] if number else []), *part]
+    return tuple(spans)
+
+
+def text_of(spans: Spans) -> str:
+    """Return the text of a line."""
+    return "".join(span.text for span in spans)

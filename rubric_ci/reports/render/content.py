@@ -1,0 +1,405 @@
+"""What a report says, as blocks in the order of reading, for comment, summary and terminal.
+
+The verdict, the failure that matters most, a table of what did not pass, what the comparison found,
+changes to the grading, then the details of each case, notes, and one line about the run.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rubric_ci.gate.comparison import phrases, source
+from rubric_ci.gate.report.matrix import Matrix, matrix
+from rubric_ci.gate.waivers import waived as waivers
+from rubric_ci.reports.render import comparison_section, per_target, summary, usage_text, wording
+from rubric_ci.reports.render.blocks import (
+    Block,
+    Differs,
+    Facts,
+    Folded,
+    Heading,
+    Line,
+    Listed,
+    Literally,
+    Quoted,
+    Row,
+    Span,
+    Spans,
+    Table,
+    joined,
+    plain,
+)
+from rubric_ci.reports.render.usage_text import report_notes
+from rubric_ci.text import escape, numbers
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.gate import is_held_against
+from rubric_ci.values.report import RunReport, case_names
+from rubric_ci.values.results import (
+    Assessed,
+    CaseResult,
+    CriterionResult,
+    Errored,
+    EvaluatorResult,
+    Graded,
+)
+
+LONGEST: Final = 1500  # characters of a reason, a quote or a text
+LONGEST_NAME: Final = 120
+MOST_LINES: Final = 100  # of a list of notes or waivers
+MOST_CHANGES: Final = 20  # to the grading
+FEW_NOTES: Final = 3  # are not folded
+MOST_WARNINGS: Final = 10  # a judge that misquotes does so in every case
+MOST_FILES: Final = 10  # images and documents of a case
+_MISSES: Final = 3  # criteria that a row names
+_LONGEST_CELL: Final = 120
+
+
+def top(report: RunReport) -> Iterator[Block]:
+    """Yield the verdict, the counts, what to do, and the failure that matters most."""
+    yield Heading(tone=summary.tone(report), text=summary.heading(report))
+    yield Line(spans=plain(*_counts(report)))
+    if fixes := summary.fixes(report):
+        yield Line(spans=(Span(text="To do: ", style="strong"), Span(text=f"{'; '.join(fixes)}.")))
+    if worst := most_urgent(report):
+        yield from _first_failure(worst, report)
+
+
+def _counts(report: RunReport) -> Iterator[str]:
+    if report.comparison and report.comparison.compared:
+        yield phrases.compared_with(report)
+        yield phrases.counts(report)
+    else:
+        yield ", ".join(f"{number:,} {word}" for _, number, word in wording.counts(report.totals))
+        score = None if matrix(report) else report.totals.score  # a mean over targets says nothing
+        yield "" if score is None else f"average score {numbers.score(score)}"
+    yield report.covers
+    yield from summary.limits(report)
+    yield from wording.provenance(report)
+
+
+def most_urgent(report: RunReport) -> Graded | None:
+    """Return the graded case to look at first; None: no case is held against the run."""
+    held = [case for case in report.cases if is_held_against(case, report.gate)]
+    found = next(iter(wording.by_attention(held, report.gate)), None)
+    return found if isinstance(found, Graded) else None
+
+
+def _first_failure(case: Graded, report: RunReport) -> Iterator[Block]:
+    first = next(iter(wording.missed(case, report)), None)
+    about: list[Spans] = [_name(case, report), plain(phrases.asked_words(case))]
+    if first:
+        _, criterion = first
+        about.append((Span(text="misses "), *_criterion_name(case, criterion)))
+    else:
+        about.append(plain(wording.reason(case)))
+    yield Line(spans=joined(about))
+    if differs := _differs(case, LONGEST, titled=False):
+        yield differs
+    if first and (quoted := _quoted(first[1], LONGEST)):
+        yield quoted
+
+
+def _name(case: CaseResult, report: RunReport) -> Spans:
+    name = numbers.shortened(case_names(report)(case), LONGEST_NAME)
+    return (Span(text=name, style="strong", file=case.file, line=case.line),)
+
+
+def _criterion_name(case: Graded, criterion: CriterionResult) -> Spans:
+    name = numbers.shortened(wording.name_of(criterion), LONGEST_NAME)
+    return (Span(text=name, file=case.file, line=criterion.line),)
+
+
+def table(report: RunReport) -> Table:
+    """Return a row for each case that did not pass, and one for those that did."""
+    name = case_names(report)
+    compared = report.comparison is not None
+    heads = ["", "Case", "Score", *(["Before → now"] if compared else []), "Misses"]
+    rows = [
+        _row(case, report)
+        for case in wording.by_attention(report.cases, report.gate)
+        if wording.status(case) not in {"pass", "errored", "skipped"}
+    ]
+    lost = [case for case in report.cases if isinstance(case, Errored)]
+    for reason, same in wording.grouped((case.reason, case) for case in lost):
+        about = plain(numbers.shortened(" ".join(reason.split()), LONGEST))
+        who = _name(same[0], report)
+        if len(same) > 1:
+            names = numbers.listed([numbers.shortened(name(c), LONGEST_NAME) for c in same])
+            who = plain(f"{len(same):,} cases: {names}")
+        empty = ((),) * (2 if compared else 1)
+        rows.append(Row(status="errored", cells=(who, *empty, about)))
+    if passed := sum(wording.status(case) == "pass" for case in report.cases):
+        said = f"{numbers.plural(passed, 'case')} {'passes' if passed == 1 else 'pass'}"
+        rows.append(Row(status="pass", cells=(plain(said), *((),) * (len(heads) - 2))))
+    return Table(heads=tuple(map(plain, heads[1:])), rows=tuple(rows))
+
+
+def _row(case: CaseResult, report: RunReport) -> Row:
+    score = numbers.score(case.score) if isinstance(case, Graded) else ""
+    cells = [_name(case, report), plain(score)]
+    if report.comparison:
+        cells.append(plain(phrases.in_words(case) if case.change != "unchanged" else "unchanged"))
+    return Row(status=wording.status(case), cells=(*cells, _misses(case, report)))
+
+
+def _misses(case: CaseResult, report: RunReport) -> Spans:
+    """Return the criteria that a case misses, and its trials."""
+    if not isinstance(case, Graded):
+        return plain(case.reason)
+    found = [each for _, each in wording.missed(case, report)]
+    names = [
+        (Span(text=numbers.shortened(wording.name_of(each), _LONGEST_CELL)),)
+        for each in found[:_MISSES]
+    ]
+    said = (
+        joined([*names], "; ")
+        if names
+        else plain(numbers.shortened(wording.reason(case), _LONGEST_CELL))
+    )
+    more = f"and {len(found) - _MISSES} more" if len(found) > _MISSES else ""
+    return joined([said, plain(more), plain(wording.trials(case))])
+
+
+def targets(report: RunReport, most: int) -> Iterator[Table]:
+    """Yield the targets side by side, if there are several."""
+    if found := matrix(report):
+        yield _matrix(found, report, most)
+
+
+def _matrix(found: Matrix, report: RunReport, most: int) -> Table:
+    rows = per_target.rows(found)
+    columns = per_target.columns(found, report)
+    heads = [joined([plain(each.head), plain(each.figures)]) for each in columns]
+    shown = [
+        Row(cells=(plain(numbers.shortened(per_target.name(row), LONGEST_NAME)), *cells))
+        for row in rows[:most]
+        for cells in [tuple(plain(per_target.cell(case)) for case in row.cells)]
+    ]
+    more = len(rows) - len(shown)
+    rest = [Row(cells=(plain(f"{more:,} more"), *((),) * len(columns)))] if more else []
+    return Table(
+        title=per_target.title(found, report),
+        heads=(plain("Case"), *heads),
+        rows=(*shown, *rest),
+    )
+
+
+def findings(report: RunReport) -> Iterator[Block]:
+    """Yield what the comparison found, changes to the grading, waivers and warnings."""
+    told = [*phrases.other_kind_lines(report), *phrases.limits(report)] if report.comparison else []
+    if told:
+        yield Listed(lines=tuple(plain(line) for line in told))
+    if changes := report.grading_changes:
+        lines = [_change_line(each) for each in changes[:MOST_CHANGES]]
+        if more := len(changes) - len(lines):
+            lines.append(plain(f"and {more:,} more"))
+        yield Listed(title=summary.changes_title(report), lines=tuple(lines))
+    yield from _list("Waived, neither a pass nor a fail", [*waivers.applied_lines(report)])
+    broken = [f"{place}: {text}" for place, text in waivers.problem_lines(report)]
+    yield from _list("Waivers to fix", broken)
+    found = wording.warnings(report.cases)
+    told = numbers.counted(found, MOST_WARNINGS, lambda each: f"{each[0].id}: {each[2]}")
+    yield from _list("Warnings", told)
+
+
+def _change_line(change: GradingChange) -> Spans:
+    said = summary.change_line(change)
+    place = Span(text=f"{change.file}:{change.line}", file=change.file, line=change.line)
+    return joined([plain(said), (place,)])
+
+
+def _list(title: str, lines: Sequence[str]) -> Iterator[Listed]:
+    if lines:
+        shown = numbers.counted(lines, MOST_LINES, lambda line: numbers.shortened(line, LONGEST))
+        yield Listed(title=title, lines=tuple(map(plain, shown)))
+
+
+def notes(report: RunReport) -> Iterator[Block]:
+    """Yield what did not run and why, notes, and why cases ran; many are folded."""
+    skipped = [(case.reason, case) for case in report.cases if case.outcome == "skipped"]
+    lines = wording.not_run(report)
+    lines += [f"{_ids(cases)} skipped: {why}" for why, cases in wording.grouped(skipped)]
+    lines += report_notes(report)
+    reasons = wording.reasons_to_run(report)
+    if len(reasons) > 1:
+        lines += [f"Ran because {why}: {_ids(cases)}" for why, cases in reasons]
+    elif reasons:
+        lines.append(f"These cases ran because {reasons[0][0]}")
+    listed = [*_list("", lines)]
+    if len(lines) <= FEW_NOTES:
+        yield from listed
+    else:
+        yield Folded(title=plain(numbers.plural(len(lines), "note")), blocks=tuple(listed))
+
+
+def _ids(cases: Sequence[CaseResult]) -> str:
+    return numbers.listed([numbers.shortened(case.id, LONGEST_NAME) for case in cases])
+
+
+def end(report: RunReport) -> Facts:
+    """Return cost, duration, judge and commit of the run."""
+    sha = report.metadata.get("head_sha", "")
+    commit = [f"commit {escape.commit(sha)}"] if sha else []
+    return Facts(facts=tuple(plain(fact) for fact in [*usage_text.summary(report), *commit]))
+
+
+def detailed(report: RunReport) -> list[Graded]:
+    """Return the cases with details, the most urgent first: those that did not pass."""
+    cases = wording.by_attention(report.cases, report.gate)
+    return [c for c in cases if isinstance(c, Graded) and wording.status(c) != "pass"]
+
+
+def detail(
+    case: Graded, report: RunReport, characters: int = LONGEST, *, with_texts: bool = True
+) -> Folded:
+    """Return a case with its marks and reasons, and its texts."""
+    kind = phrases.in_words(case) if case.change not in {None, "unchanged"} else ""
+    about = [kind or numbers.score(case.score), wording.trials(case)]
+    return Folded(
+        status=wording.status(case),
+        title=joined([(Span(text=_short(case.id), style="strong"),), plain(*about)]),
+        blocks=tuple(_body(case, report, characters, with_texts=with_texts)),
+    )
+
+
+def whole(case: CaseResult, criterion: str) -> Folded:
+    """Return all that a report says about a case, or about one criterion of it."""
+    score = numbers.score(case.score) if isinstance(case, Graded) else ""
+    place = Span(text=f"{case.file}:{case.line}", style="dim", file=case.file, line=case.line)
+    name = (Span(text=case.id, style="strong"),)
+    return Folded(
+        status=wording.status(case),
+        title=joined([plain(wording.status(case)), name, plain(score), (place,)]),
+        blocks=tuple(_whole(case, criterion)),
+    )
+
+
+def _whole(case: CaseResult, criterion: str) -> Iterator[Block]:
+    if not isinstance(case, Graded):
+        yield Line(spans=plain(case.reason))
+    for title, text in () if criterion else wording.texts(case):
+        yield Literally(title=title, text=text)
+    if isinstance(case, Graded):
+        yield from _marks(case, criterion)
+
+
+def _marks(case: Graded, criterion: str) -> Iterator[Block]:
+    for evaluator in case.evaluators:
+        found = evaluator.criteria if isinstance(evaluator, Assessed) else ()
+        if not found and not criterion:
+            yield from evaluator_blocks(case, evaluator, LONGEST)
+        for each in found:
+            if criterion in {"", each.id}:
+                yield from criterion_blocks(case, evaluator, each, LONGEST)
+
+
+def passing_line(case: Graded) -> Spans:
+    """Return name and score of a passing case, and how it differs from before."""
+    kind = phrases.in_words(case) if case.change not in {None, "unchanged"} else ""
+    name = (Span(text=_short(case.id), style="code", file=case.file, line=case.line),)
+    return joined([name, plain(numbers.score(case.score), kind, wording.trials(case))])
+
+
+def _short(text: str) -> str:
+    return numbers.shortened(text, LONGEST_NAME)
+
+
+def _body(case: Graded, report: RunReport, characters: int, *, with_texts: bool) -> Iterator[Block]:
+    """Yield place, texts, and the missed criteria of a case with their reasons."""
+    why = wording.why(case) if len(wording.reasons_to_run(report)) > 1 else ""
+    yield Line(
+        spans=joined(
+            [
+                (Span(text=f"{case.file}:{case.line}", file=case.file, line=case.line),),
+                plain(f"target {_short(case.target)}" if case.target else ""),
+                plain(f"ran because {why}" if why else ""),
+                plain(*usage_text.other_judges(case, report)),
+                plain(phrases.short(phrases.why(case))),
+            ]
+        )
+    )
+    if with_texts:
+        yield from texts(case, characters, source.noun(report))
+    missed = [*wording.missed(case, report)]
+    for evaluator, criterion in missed:
+        yield from criterion_blocks(case, evaluator, criterion, characters)
+    shown = {evaluator.name for evaluator, _ in missed}
+    for other in wording.not_passing(case):
+        if other.name not in shown:
+            yield from evaluator_blocks(case, other, characters)
+
+
+def texts(case: Graded, characters: int, noun: str = "") -> Iterator[Block]:
+    """Yield question, expected outcome and answer, or how the answer differs from before."""
+    differs = _differs(case, characters, titled=True, noun=noun)
+    for title, text in wording.beginnings(case, characters):
+        if title != "Answer" or differs is None:
+            yield Literally(title=title, text=text)
+    if differs:
+        yield differs
+    if case.media:
+        each = [f"{media.of} {numbers.shortened(media.path, 200)}" for media in case.media]
+        shown = numbers.counted(each, MOST_FILES)
+        yield Listed(title="Images and documents", lines=tuple(map(plain, shown)))
+
+
+def _differs(case: Graded, characters: int, *, titled: bool, noun: str = "base") -> Differs | None:
+    then = case.before.answer if case.before else ""
+    if not then or not case.answer or then == case.answer:
+        return None
+    return Differs(
+        title=f"Answer, compared with the {noun}" if titled else "",
+        before=numbers.shortened(then, characters),
+        after=numbers.shortened(case.answer, characters),
+    )
+
+
+def criterion_blocks(
+    case: Graded, evaluator: EvaluatorResult, criterion: CriterionResult, characters: int
+) -> Iterator[Block]:
+    """Yield a criterion: its text, its mark and its gate, and the judge's reason and quote."""
+    then = comparison_section.marks_before(case, evaluator.name).get(criterion.id)
+    was = wording.mark(then) if then and then.mark != criterion.mark else ""
+    own = wording.own_id(criterion) if criterion.text else ""
+    several = len(case.evaluators) > 1
+    label = "/".join(filter(None, [evaluator.name if several else "", own]))
+    facts = [
+        wording.mark(criterion),
+        f"before: {was}" if was else "",
+        wording.gate_of(criterion),
+        wording.votes(criterion),
+    ]
+    met: wording.CaseStatus = "pass" if criterion.normalised >= 1 else "borderline"
+    name = numbers.shortened(wording.name_of(criterion), characters)
+    spans = joined(
+        [
+            (Span(text=name, style="strong"),),
+            plain(*facts),
+            (Span(text=label, style="code"),) if label else (),
+            (Span(text=f"{case.file}:{criterion.line}", file=case.file, line=criterion.line),),
+        ]
+    )
+    yield Line(status="fail" if criterion.gated else met, spans=spans)
+    if quoted := _quoted(criterion, characters):
+        yield quoted
+
+
+def _quoted(criterion: CriterionResult, characters: int) -> Quoted | None:
+    said = [criterion.found] if criterion.found else []
+    if criterion.evidence:
+        said.append(f"“{criterion.evidence}”{wording.quote_source(criterion)}")
+    shown = tuple(numbers.shortened(text, characters) for text in said)
+    return Quoted(texts=shown) if shown else None
+
+
+def evaluator_blocks(case: Graded, evaluator: EvaluatorResult, characters: int) -> Iterator[Block]:
+    """Yield an evaluator without criteria: its score, before and now, and its reasons."""
+    head: Spans = (Span(text=evaluator.name, style="strong"), Span(text=f" ({evaluator.type})"))
+    if not isinstance(evaluator, Assessed):
+        yield Line(spans=joined([head, plain(f"no result: {evaluator.reason}")]))
+        return
+    then = comparison_section.score_before(case, evaluator.name)
+    score = numbers.score(evaluator.score)
+    was = f"{numbers.score(then)} → " if then is not None and then != evaluator.score else ""
+    yield Line(spans=joined([head, plain(f"{was}{score}")]))
+    if said := wording.reasons(evaluator):
+        yield Quoted(texts=tuple(numbers.shortened(text, characters) for text in said))

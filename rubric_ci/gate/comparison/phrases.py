@@ -8,8 +8,9 @@ from statistics import fmean
 from typing import Final
 
 from rubric_ci.gate.comparison.source import noun, source, than
+from rubric_ci.gate.report.reasons import dropped_by
 from rubric_ci.text import numbers
-from rubric_ci.values.comparison import Comparison, Together
+from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.report import RunReport, case_names
 from rubric_ci.values.results import (
     AskedAgain,
@@ -212,15 +213,6 @@ def limits(report: RunReport) -> Iterator[str]:
         yield f"{comparison.judge_moved}. No case is called worse until the reference is new"
     yield from together_lines(report)
     yield from comparison.notes if comparison else ()
-
-
-def dropped_by(together: Together) -> str:
-    """Return how many more cases are worse: "29 more of 200 fail than before"."""
-    if together.more_fail > 0:
-        return f"{together.more_fail:,} more of {together.cases:,} fail than before"
-    if together.fewer_pass > 0:
-        return f"{together.fewer_pass:,} fewer of {together.cases:,} pass than before"
-    return f"{together.cases:,} cases have worse verdicts than before"
 
 
 def together_lines(report: RunReport) -> Iterator[str]:

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence, Set
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.gate.comparison.phrases import dropped_by
 from rubric_ci.text import numbers
 from rubric_ci.values.changes import GradingChange
-from rubric_ci.values.comparison import Comparison
+from rubric_ci.values.comparison import Comparison, Together
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import (
     GateInfo,
@@ -241,6 +240,15 @@ def noun_of_cases(cases: Sequence[CaseResult], deciding: Sequence[CaseResult]) -
     if deciding and len(deciding) < len(cases):
         return "deciding case"
     return "case" if all(isinstance(case, Graded) for case in cases) else "graded case"
+
+
+def dropped_by(together: Together) -> str:
+    """Return how many more cases are worse: "29 more of 200 fail than before"."""
+    if together.more_fail > 0:
+        return f"{together.more_fail:,} more of {together.cases:,} fail than before"
+    if together.fewer_pass > 0:
+        return f"{together.fewer_pass:,} fewer of {together.cases:,} pass than before"
+    return f"{together.cases:,} cases have worse verdicts than before"
 
 
 def rate_text(rate: PassRate) -> str:

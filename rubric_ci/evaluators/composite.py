@@ -36,6 +36,7 @@ from rubric_ci.values.results import (
     CriterionResult,
     EvaluatorResult,
     Unassessed,
+    weighed,
 )
 from rubric_ci.values.scoring import ASSERTION, DECIMALS, total_points, weighted_mean
 
@@ -204,7 +205,7 @@ def _criteria(counted: Sequence[Assessed], spec: CompositeSpec) -> Iterator[Crit
     """Yield the members' criteria as `member/criterion`, with their share of its weight."""
     of_members = isinstance(spec.aggregator, PassedShare)
     for member in counted:
-        total = total_points(criterion.weighed for criterion in member.criteria) or 1.0
+        total = total_points(weighed(member.criteria)) or 1.0
         for each in member.criteria:
             criterion = replace(each, gate="", gated=False) if of_members else each
             share = round(member.weight * criterion.weight / total, DECIMALS)

@@ -224,6 +224,8 @@ class Written(NamedTuple):
     files: UsedFiles
     members: "tuple[EvaluatorSpec, ...]" = ()  # of a kind that has members
     fill: Fill = Fill()
+    tags: Sequence[str] = ()  # of the case
+    variables: Mapping[str, JSON] = {}  # of the case and its suite
 
     def span(self, *keys: str | int) -> "Span":
         """Return the place of a setting."""

@@ -5,7 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from rubric_ci.evaluators.assertions.assertion_table import assertion_marks, described, did
+from rubric_ci.errors import CannotJudge
+from rubric_ci.evaluators.assertions.assertion_table import (
+    assertion_marks,
+    described,
+    did,
+    unmet_conditions,
+)
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY, keys_of
 from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.evaluators.kind import (
@@ -31,9 +37,13 @@ from rubric_ci.values.problems import Path
 from rubric_ci.values.results import Answer, Assessment, CriterionResult
 from rubric_ci.values.rubric import (
     Assertion,
+    ByAnswer,
+    ByJudge,
+    ByMark,
     Check,
     Choice,
     Chosen,
+    Condition,
     Criterion,
     Judgement,
     Level,
@@ -42,13 +52,16 @@ from rubric_ci.values.rubric import (
     Rubric,
     Scored,
     ScoreRange,
+    condition_text,
     is_fault,
     met,
+    renamed,
     scale,
     score,
+    settled,
     weighed,
 )
-from rubric_ci.values.scoring import MarkValue, total_points
+from rubric_ci.values.scoring import NOT_APPLICABLE, MarkValue, total_points
 from rubric_ci.values.trace import SeenPart
 from rubric_ci.values.usage import NOTHING_USED
 
@@ -73,7 +86,7 @@ def inline(name: str, written: Written, turn: int = 0) -> RubricSpec:
     rubrics, path = written.data, written.path
     rubric = _rubric(written, *criteria_at(rubrics, path))
     if turn:
-        rubric = Rubric(tuple(replace(c, id=f"{name}/{c.id}") for c in rubric))
+        rubric = Rubric(tuple(renamed(c, f"{name}/") for c in rubric))
     span = Span(*written.source.locate(path, at_key=True))
     return RubricSpec(name=name, rubric=rubric, sees=_sees(rubrics), turn=turn, span=span)
 
@@ -87,20 +100,47 @@ def _rubric(written: Written, criteria: list[Any], path: Path) -> Rubric:
         _criterion(written, each, Span(*written.source.locate((*path, n))), n + 1)
         for n, each in enumerate(criteria)
     )
-    return Rubric(tuple(found))
+    return Rubric(tuple([each for each in found if each is not None]))
 
 
-def _criterion(written: Written, template: Any, span: Span, number: int) -> Criterion:
-    """Return a criterion with its variables replaced, and its text without, if that differs."""
+def _criterion(written: Written, template: Any, span: Span, number: int) -> Criterion | None:
+    """Return a criterion with its variables replaced, and its text without, if that differs.
+
+    None: by a tag or a variable of the case, it does not apply.
+    """
     if isinstance(template, str):
         template = {"criteria": template}
     filled = {k: v if k in UNFILLED else written.fill.value(v) for k, v in template.items()}
     if isinstance(filled.get(SCHEMA_KEY), str):
         filled[SCHEMA_KEY] = template[SCHEMA_KEY]  # the name of a file, which the checks found
-    found = _of(filled, written.files, span, number)
+    condition = filled.get("applies_if")
+    if isinstance(condition, dict) and not _is_of_case(condition, written):
+        return None
+    found = replace(
+        _of(filled, written.files, span, number),
+        applies_if=_condition(condition, written.files, span),
+    )
     if filled == template:
         return found
     return replace(found, template=_shown(template))
+
+
+def _is_of_case(condition: dict[str, Any], written: Written) -> bool:
+    """Return False if a tag or a variable of the case rules a criterion out."""
+    if "tag" in condition:
+        return condition["tag"] in written.tags
+    return "var" not in condition or written.variables.get(condition["var"]) == condition["equals"]
+
+
+def _condition(written: Any, files: UsedFiles, span: Span) -> Condition | None:
+    if isinstance(written, str):
+        return ByJudge(text=written)
+    if not written or "tag" in written or "var" in written:
+        return None
+    if "criterion" in written:
+        return ByMark(criterion=written["criterion"], mark=written["is"])
+    (key,) = keys_of(written)
+    return ByAnswer(assertion=_assertion(written, key, files, id="", span=span))
 
 
 def _shown(criterion: dict[str, Any]) -> str:
@@ -238,29 +278,32 @@ async def rubric(
     given = marked(case, answer, spec.turn)
     case, answer = given.case, given.answer
     work, checked = did(answer), given.checked
-    judged, known = spec.rubric.judged, dict[str, Mark]()
-    if len(judged) < len(spec.rubric):
-        known = await worked_on(len(checked), assertion_marks, spec.rubric, checked, work, redact)
-    if not judged:
+    known, idle = dict[str, Mark](), dict[str, Mark]()
+    if spec.rubric.assertions:
+        size, rules = len(checked), (checked, work, redact)
+        idle = await worked_on(size, unmet_conditions, spec.rubric, *rules)
+        known = await worked_on(size, assertion_marks, _without(spec.rubric, idle), *rules)
+    asked = _without(spec.rubric, idle)
+    if not asked.judged:
         by_rules = PanelResult(
             judgement=Judgement(known), votes={}, cached=frozenset(), usage=NOTHING_USED
         )
-        return _assessment(spec, by_rules, context, given.warnings)
+        return _assessment(spec, by_rules, idle, context, given.warnings)
     judge = judge_of(spec, context.judge)
     answer = for_judges(answer)
     seen = (*redacted(given.parts, kept=("name", "said")), *parts_of(answer, spec.sees))
     if sum(len(part.text) for part in seen) > ISOLATED:
         judge = replace(judge, mode="isolated")
     own = tuple(m for m in answer.media if m.name in answer.text or "files" in spec.sees)
-    asked = (each for part in given.parts for each in part.media)
-    media = (*case.media, *asked, *case.reference_media, *own)
+    earlier = (each for part in given.parts for each in part.media)
+    media = (*case.media, *earlier, *case.reference_media, *own)
     hidden = unseen(judge.members, media) if media else ()
     request = PanelRequest(
         case=case,
         answer=answer.text,
         seen=seen,
         media=own,
-        rubric=spec.rubric,
+        rubric=asked,
         judge=judge,
         context=context,
         known=known,
@@ -268,7 +311,12 @@ async def rubric(
     )
     result = await decide(request)
     warnings, quoted = await worked_on(len(request.material), _read_again, request, result)
-    return _assessment(spec, result, context, (*given.warnings, *hidden, *warnings), quoted)
+    return _assessment(spec, result, idle, context, (*given.warnings, *hidden, *warnings), quoted)
+
+
+def _without(rubric: Rubric, idle: Mapping[str, Mark]) -> Rubric:
+    """Return the criteria that apply to the answer as far as assertions decide."""
+    return Rubric(tuple([c for c in rubric if c.id not in idle])) if idle else rubric
 
 
 def for_judges(answer: Answer) -> Answer:
@@ -279,13 +327,21 @@ def for_judges(answer: Answer) -> Answer:
 def _assessment(
     spec: RubricSpec,
     marked: PanelResult,
+    idle: Mapping[str, Mark],
     context: RunContext,
     warnings: tuple[str, ...],
     quoted: Mapping[str, SeenPart] = _NO_QUOTES,
 ) -> Assessment:
-    judgement = marked.judgement
+    """Return the score; raises CannotJudge if no criterion with a weight applies."""
+    own = marked.judgement
+    every = Judgement({**own.marks, **idle}, own.reasoning)
+    judgement = settled(spec.rubric, every)
+    marked = replace(marked, judgement=judgement)
+    applying = [c for c in spec.rubric if judgement[c.id].value != NOT_APPLICABLE]
+    points = total_points(weighed(c, judgement[c.id]) for c in applying)
+    if not points:
+        raise CannotJudge("no criterion that counts applies to this answer", marked.usage)
     result = score(spec.rubric, judgement, context.thresholds)
-    points = total_points(weighed(c, judgement[c.id]) for c in spec.rubric)
     return Assessment(
         score=result.value,
         gated_by=result.gated_by,
@@ -293,7 +349,7 @@ def _assessment(
         criteria=tuple([_criterion_result(c, marked, quoted, points) for c in spec.rubric]),
         warnings=warnings,
         judge=marked.judge,
-        marks=len(spec.rubric.judged),
+        marks=sum(c.id in own.marks for c in spec.rubric.judged),
         cached_marks=len(marked.cached),
         usage=marked.usage,
     )
@@ -303,6 +359,7 @@ def _criterion_result(
     criterion: Criterion, marked: PanelResult, quoted: Mapping[str, SeenPart], points: float
 ) -> CriterionResult:
     mark, votes = marked.judgement[criterion.id], marked.votes.get(criterion.id, ())
+    applies = mark.value != NOT_APPLICABLE
     return CriterionResult(
         id=criterion.id,
         kind=criterion.kind,
@@ -310,8 +367,9 @@ def _criterion_result(
         text=_one_line(criterion),
         weight=criterion.weight,
         mark=mark.value,
-        normalised=criterion.normalise(mark),
-        gated=criterion.gates(mark),
+        normalised=criterion.normalise(mark) if applies else 0.0,
+        gated=applies and criterion.gates(mark),
+        applies_if=" ".join(condition_text(criterion.applies_if).split()),
         fault=is_fault(criterion),
         points=points if is_fault(criterion) else 0.0,
         gate=_gate(criterion),

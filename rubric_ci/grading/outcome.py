@@ -20,6 +20,7 @@ from rubric_ci.values.results import (
     Graded,
     Skipped,
     Unassessed,
+    weighed,
 )
 from rubric_ci.values.scoring import (
     CANNOT_ASSESS,
@@ -144,6 +145,8 @@ def skipped(task: Task, why_not: str) -> Skipped:
 
 def nothing_to_grade(case: EvalCase) -> str:
     """Return why a case without evaluators is skipped, and what to do."""
+    if case.inapplicable:
+        return "no criterion applies to the tags and variables of the case"
     reason = "no rubrics and no evaluators"
     draft = f"`rubric-ci generate rubrics {shlex.quote(case.file)}` drafts rubrics"
     if not case.expected_outcome:
@@ -227,9 +230,9 @@ def _threshold(value: float) -> str:
 
 def _losses(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:
     for evaluator in (e for e in evaluators if e.weight > 0):
-        total = total_points(c.weighed for c in evaluator.criteria)
+        total = total_points(weighed(evaluator.criteria))
         for c in () if evaluator.misses else evaluator.criteria:
-            if c.normalised < 1:
+            if c.applies and c.normalised < 1:
                 points = evaluator.weight * c.weight / total * (1 - c.normalised)
                 yield _Loss(name=c.id, points=points, words=c.reasoning)
         if not evaluator.criteria or evaluator.misses:

@@ -48,6 +48,7 @@ GradingChangeKind: TypeAlias = Literal[
     "weight",
     "scale",
     "assertion",
+    "condition",
     "tag",
     "trials",
     "reference",

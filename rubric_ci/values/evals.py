@@ -266,6 +266,7 @@ class EvalCase:
     simulated_user: SimulatedUser | None = None
     expected_messages: tuple[Message, ...] = ()
     evaluators: tuple[EvaluatorSpec, ...] = ()  # inline rubrics first, named "rubric"
+    inapplicable: bool = False  # it has no evaluators, because of its tags and variables
     target: str = ""  # empty: the default target
     workspace: Workspace | None = None  # replaces the target's, but for its sandbox
     written_id: str = ""  # the id in the file, if several targets answer the case

@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media, Picture, without_names
-from rubric_ci.values.scoring import MarkValue, Verdict, Weighed
+from rubric_ci.values.scoring import NOT_APPLICABLE, MarkValue, Verdict, Weighed
 from rubric_ci.values.trace import CaseTrace, FileChange, SeenPart, Work
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
@@ -79,6 +79,7 @@ class CriterionResult:
     normalised: float  # 0..1; higher is better, also of a fault
     gated: bool  # the gate of this criterion is missed
     fault: bool = False
+    applies_if: str = ""  # the condition in words; empty: it always applies
     points: float = 0.0  # of the whole rubric, from which a present fault takes its penalty
     gate: str = ""  # the requirement: "required", "score >= 7", "level >= 3"; empty: no gate
     met: str = ""  # the range or level of the mark: "4-6: polite"; empty: none
@@ -95,14 +96,19 @@ class CriterionResult:
         return self.template or self.text
 
     @property
-    def weighed(self) -> Weighed:
-        """The criterion as the score takes it."""
-        return Weighed(self.weight, self.normalised, self.fault)
+    def applies(self) -> bool:
+        """False if it is in no sum and misses no gate, because its condition is not met."""
+        return self.mark != NOT_APPLICABLE
 
     @property
     def found(self) -> str:
         """The reasoning without the text of the criterion, with which an assertion's begins."""
         return self.reasoning.removeprefix(f"{self.text}: ") if self.text else self.reasoning
+
+
+def weighed(criteria: Iterable[CriterionResult]) -> list[Weighed]:
+    """Return criteria as the score takes them, those that apply."""
+    return [Weighed(c.weight, c.normalised, c.fault) for c in criteria if c.applies]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

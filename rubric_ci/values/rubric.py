@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from itertools import compress
 from typing import ClassVar, TypeAlias, assert_never
@@ -16,6 +17,7 @@ from rubric_ci.values.scoring import (
     CHOICES,
     DEFAULT_THRESHOLDS,
     LEVELS,
+    NOT_APPLICABLE,
     SCORE_RANGE,
     MarkValue,
     Score,
@@ -47,6 +49,7 @@ class Check:
     required: bool = True
     fault: bool = False
     tags: tuple[str, ...] = ()
+    applies_if: "Condition | None" = None
     template: str = ""  # the text with its variables, of which a row has the values; empty: none
     span: Span
 
@@ -80,12 +83,13 @@ class Scored:
     ranges: tuple[ScoreRange, ...]  # ascending, without overlap, covering 0..10
     required_min_score: int | None = None
     tags: tuple[str, ...] = ()
+    applies_if: "Condition | None" = None
     template: str = ""  # the text with its variables, of which a row has the values; empty: none
     span: Span
 
     def normalise(self, mark: Mark) -> float:
-        """Return score / 10; cannot_assess counts 0."""
-        return 0.0 if mark.value == CANNOT_ASSESS else int(mark.value) / 10
+        """Return score / 10; a mark that is no score counts 0."""
+        return 0.0 if isinstance(mark.value, str) else mark.value / 10
 
     def gates(self, mark: Mark) -> bool:
         """Return True if this mark misses the gate."""
@@ -113,15 +117,16 @@ class Levelled:
     levels: tuple[Level, ...]  # ascending, at least two, distinct, not always contiguous
     required_min_level: int | None = None
     tags: tuple[str, ...] = ()
+    applies_if: "Condition | None" = None
     template: str = ""  # the text with its variables, of which a row has the values; empty: none
     span: Span
 
     def normalise(self, mark: Mark) -> float:
-        """Return (level - min) / (max - min); cannot_assess counts 0."""
-        if mark.value == CANNOT_ASSESS:
+        """Return (level - min) / (max - min); a mark that is no level counts 0."""
+        if isinstance(mark.value, str):
             return 0.0
         low, high = self.levels[0].level, self.levels[-1].level
-        return (int(mark.value) - low) / (high - low)
+        return (mark.value - low) / (high - low)
 
     def gates(self, mark: Mark) -> bool:
         """Return True if this mark misses the gate."""
@@ -151,6 +156,7 @@ class Chosen:
     required: bool = False  # of a fault: it must not be present
     fault: bool = False
     tags: tuple[str, ...] = ()
+    applies_if: "Condition | None" = None
     template: str = ""  # the text with its variables, of which a row has the values; empty: none
     span: Span
 
@@ -184,6 +190,7 @@ class Assertion:
     exact: bool = False  # white space at the ends counts, and a code fence is not JSON
     field: str = ""  # of a JSON answer: dotted, or a JSON Pointer
     tags: tuple[str, ...] = ()
+    applies_if: "Condition | None" = None
     template: str = ""  # the text with its variables, of which a row has the values; empty: none
     span: Span
 
@@ -214,6 +221,49 @@ Judged: TypeAlias = Check | Scored | Levelled | Chosen
 Criterion: TypeAlias = Judged | Assertion
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByJudge:
+    """The judge decides whether a criterion applies."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByAnswer:
+    """A criterion applies where an assertion holds."""
+
+    assertion: Assertion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByMark:
+    """A criterion applies where another one of the list has this mark."""
+
+    criterion: str  # id of one without a condition
+    mark: MarkValue
+
+
+Condition: TypeAlias = ByJudge | ByAnswer | ByMark
+"""When a criterion applies; one by tag or variable is decided when the file is read."""
+
+
+def condition_text(condition: Condition | None) -> str:
+    """Return a condition in words; empty: there is none."""
+    match condition:
+        case None:
+            return ""
+        case ByJudge():
+            return condition.text
+        case ByAnswer():
+            return condition.assertion.text
+        case ByMark(mark=bool() as mark):
+            return f"`{condition.criterion}` is {str(mark).lower()}"
+        case ByMark():
+            return f"`{condition.criterion}` is {condition.mark}"
+        case _:
+            assert_never(condition)
+
+
 def scale(criterion: Criterion, *, between: str = "-", names: bool = True) -> tuple[str, ...]:
     """Return a text per range, level or choice, such as "0-3: wrong", or an assertion's rule."""
     match criterion:
@@ -237,7 +287,7 @@ def scale(criterion: Criterion, *, between: str = "-", names: bool = True) -> tu
 def met(criterion: Criterion, mark: Mark) -> str:
     """Return the range, level or described choice of a mark, such as "4-6: polite"; or nothing."""
     value = mark.value
-    if value == CANNOT_ASSESS:
+    if value in {CANNOT_ASSESS, NOT_APPLICABLE}:
         return ""
     match criterion:
         case Check() | Assertion():
@@ -255,7 +305,7 @@ def met(criterion: Criterion, mark: Mark) -> str:
 
 @dataclass(frozen=True)
 class Rubric:
-    """A non-empty list of criteria with unique ids and a weight or a penalty above 0."""
+    """Criteria with unique ids and a weight or a penalty above 0; none, if none of them applies."""
 
     criteria: tuple[Criterion, ...]
 
@@ -271,6 +321,20 @@ class Rubric:
     def judged(self) -> tuple[Judged, ...]:
         """The criteria that a judge marks."""
         return tuple([c for c in self.criteria if not isinstance(c, Assertion)])
+
+    @cached_property
+    def assertions(self) -> tuple[Assertion, ...]:
+        """The assertions among the criteria, and those that decide whether one applies."""
+        conditions = (c.applies_if for c in self.criteria)
+        return (
+            *(c for c in self.criteria if isinstance(c, Assertion)),
+            *(each.assertion for each in conditions if isinstance(each, ByAnswer)),
+        )
+
+    @cached_property
+    def is_branching(self) -> bool:
+        """True if marks decide which criteria apply."""
+        return any(isinstance(c.applies_if, ByJudge | ByMark) for c in self.criteria)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,9 +353,36 @@ def score(
     rubric: Rubric, judgement: Judgement, thresholds: Thresholds = DEFAULT_THRESHOLDS
 ) -> Score:
     """Return the score of the marks; a missed gate fails the case at any score."""
-    value = rubric_score(weighed(c, judgement[c.id]) for c in rubric)
-    gated_by = tuple(c.id for c in rubric if c.gates(judgement[c.id]))
+    marks = settled(rubric, judgement)
+    applying = [c for c in rubric if marks[c.id].value != NOT_APPLICABLE]
+    value = rubric_score(weighed(c, marks[c.id]) for c in applying)
+    gated_by = tuple(c.id for c in applying if c.gates(marks[c.id]))
     return Score(value=value, verdict=verdict(value, gated_by, thresholds), gated_by=gated_by)
+
+
+def renamed(criterion: Criterion, prefix: str) -> Criterion:
+    """Return a criterion with a prefix before its id and the id that its condition names."""
+    needs = criterion.applies_if
+    if isinstance(needs, ByMark):
+        needs = replace(needs, criterion=f"{prefix}{needs.criterion}")
+    return replace(criterion, id=f"{prefix}{criterion.id}", applies_if=needs)
+
+
+def settled(rubric: Rubric, judgement: Judgement) -> Judgement:
+    """Return the judgement with the criteria that do not apply by the mark of another one."""
+    marks = dict(judgement.marks)
+    for criterion in rubric if rubric.is_branching else ():
+        needs = criterion.applies_if
+        if isinstance(needs, ByMark) and not _equal(
+            got := marks[needs.criterion].value, needs.mark
+        ):
+            reasoning = f"It applies if {condition_text(needs)}, which is {str(got).lower()}"
+            marks[criterion.id] = Mark(value=NOT_APPLICABLE, reasoning=reasoning)
+    return Judgement(marks, judgement.reasoning)
+
+
+def _equal(mark: MarkValue, other: MarkValue) -> bool:
+    return (isinstance(mark, bool), mark) == (isinstance(other, bool), other)
 
 
 def is_fault(criterion: Criterion) -> bool:
@@ -312,4 +403,4 @@ def weighed(criterion: Criterion, mark: Mark) -> Weighed:
 def _below(minimum: int | None, mark: Mark) -> bool:
     if minimum is None:
         return False
-    return mark.value == CANNOT_ASSESS or int(mark.value) < minimum
+    return isinstance(mark.value, str) or mark.value < minimum

@@ -33,10 +33,11 @@ ASSERTION: Final = "assertion"
 YES_OR_NO: Final = frozenset((CHECKLIST, ASSERTION))  # the mark is true or false
 
 CANNOT_ASSESS: Final = "cannot_assess"
+NOT_APPLICABLE: Final = "not_applicable"
 
 MarkValue: TypeAlias = bool | int | str
-"""Satisfied or not (checklist, assertion), 0..10 (score-range), a level, a choice, or
-cannot_assess.
+"""Satisfied or not (checklist, assertion), 0..10 (score-range), a level, a choice,
+cannot_assess or not_applicable.
 
 Of a criterion that names a fault, `True` is present."""
 

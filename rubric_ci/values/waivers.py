@@ -5,7 +5,14 @@ from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.results import TIERS, Assessed, CriterionResult, EvaluatorResult, Graded
+from rubric_ci.values.results import (
+    TIERS,
+    Assessed,
+    CriterionResult,
+    EvaluatorResult,
+    Graded,
+    weighed,
+)
 from rubric_ci.values.scoring import (
     Score,
     Thresholds,
@@ -80,7 +87,7 @@ def with_waivers(case: Graded, waived: Set[str], thresholds: Thresholds) -> Grad
 
 def is_missed(criterion: CriterionResult, thresholds: Thresholds) -> bool:
     """Return True if a criterion misses its gate, or counts and is below the pass threshold."""
-    low = criterion.normalised < thresholds.passing
+    low = criterion.applies and criterion.normalised < thresholds.passing
     return criterion.gated or (criterion.weight > 0 and low)
 
 
@@ -115,7 +122,7 @@ def _without(evaluator: Assessed, waived: Set[str], thresholds: Thresholds) -> S
 
 def _rescored(kept: Sequence[CriterionResult]) -> Score | None:
     gates = tuple(criterion.id for criterion in kept if criterion.gated)
-    parts = [criterion.weighed for criterion in kept]
+    parts = weighed(kept)
     if total_points(parts):
         value = rubric_score(parts)
         return Score(value=value, verdict="pass", gated_by=gates)

@@ -19,6 +19,9 @@ from rubric_ci.values.evals import (
 from rubric_ci.values.references import Found, Lookup, NotFound
 from rubric_ci.values.rubric import (
     Assertion,
+    ByAnswer,
+    ByJudge,
+    ByMark,
     Check,
     Choice,
     Chosen,
@@ -238,6 +241,30 @@ CRITERIA: dict[str, tuple[str, Callable[[Span], Any]]] = {
         "{id: f, expected_outcome: Lies, weight: -3, required: true}",
         lambda span: Check(id="f", text="Lies", weight=3.0, fault=True, span=span),
     ),
+    "a condition that the judge decides": (
+        "{id: c, expected_outcome: Is kind, applies_if: It is Monday}",
+        lambda span: Check(
+            id="c", text="Is kind", applies_if=ByJudge(text="It is Monday"), span=span
+        ),
+    ),
+    "a condition that an assertion decides": (
+        "{id: c, expected_outcome: Is kind, applies_if: {contains: refund, not: true}}",
+        lambda span: Check(
+            id="c",
+            text="Is kind",
+            applies_if=ByAnswer(
+                assertion=Assertion(
+                    id="",
+                    text="Does not contain `refund`",
+                    key="contains",
+                    value="refund",
+                    negated=True,
+                    span=span,
+                )
+            ),
+            span=span,
+        ),
+    ),
     "choices": (
         "{id: d, choices: {refund: 1, refuse: 0}, required_choices: [refund]}",
         lambda span: Chosen(
@@ -360,6 +387,40 @@ def test_a_criterion(written: str, expected: Callable[[Span], Any]) -> None:
     assert isinstance(found, RubricSpec)
     assert (found.name, found.span) == ("rubric", span("rubrics"))
     assert found.rubric.criteria == (expected(found.rubric.criteria[0].span),)
+
+
+CONDITIONS = """\
+vars: {language: de}
+evalcases:
+- id: case-1
+  input: q
+  tags: [formal]
+  rubrics:
+  - {id: refuses, expected_outcome: Refuses}
+  - {id: why, expected_outcome: Says why, applies_if: {criterion: refuses, is: true}}
+  - {id: polite, expected_outcome: Says Sie, applies_if: {tag: formal}}
+  - {id: casual, expected_outcome: Says du, applies_if: {tag: casual}}
+  - {id: german, expected_outcome: Is German, applies_if: {var: language, equals: de}}
+  - {id: english, expected_outcome: Is English, applies_if: {var: language, equals: en}}
+"""
+
+
+def test_tags_and_variables_decide_when_the_file_is_read() -> None:
+    (found,) = evaluators(CONDITIONS)
+    assert isinstance(found, RubricSpec)
+    assert [each.id for each in found.rubric] == ["refuses", "why", "polite", "german"]
+    conditions = [each.applies_if for each in found.rubric]
+    assert conditions == [None, ByMark(criterion="refuses", mark=True), None, None]
+
+
+def test_a_case_to_which_nothing_applies_has_no_evaluators() -> None:
+    text = f"{CASE}  rubrics: [{{expected_outcome: Is kind, applies_if: {{tag: t}}}}]\n"
+    loaded = load("evals/suite.yaml", text, lookup())
+    assert loaded.eval_file is not None
+    assert (loaded.eval_file.cases[0].evaluators, loaded.eval_file.cases[0].inapplicable) == (
+        (),
+        True,
+    )
 
 
 SEEING = "rubrics: {sees: [answer, files], criteria: [Is short]}\n"

@@ -18,7 +18,19 @@ from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
 from rubric_ci.values.results import Answer, Assessment, CriterionResult
-from rubric_ci.values.rubric import Assertion, Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.values.rubric import (
+    Assertion,
+    ByAnswer,
+    ByJudge,
+    ByMark,
+    Check,
+    Level,
+    Levelled,
+    Rubric,
+    Scored,
+    ScoreRange,
+)
+from rubric_ci.values.scoring import NOT_APPLICABLE
 
 CASE = EvalCase(id="greeting", file="evals/a.yaml", span=Span(3, 7, 3, 15))
 ANSWER = Answer(text="Dear  customer")
@@ -235,6 +247,72 @@ def test_assertions_alone_ask_nobody() -> None:
     sent, found = asked(BRIEF)
     assert sent == []
     assert (found.judge, found.marks, found.score) == ("", 0, 0.0)
+
+
+def conditional(*criteria: Check, **marks: object) -> Assessment:
+    spec = replace(SPEC, rubric=Rubric(criteria))
+    judged = [each.id for each in criteria if each.id in marks]
+    entries = {
+        f"c{n}": {"evidence": "", "reasoning": "So.", "satisfied": marks[name]}
+        for n, name in enumerate(judged, start=1)
+    }
+    asked = context(says(json.dumps(entries)))
+    return asyncio.run(rubric(CASE, ANSWER, spec, asked))
+
+
+BASE = Check(id="refuses", text="Refuses", required=False, span=Span(6, 1, 6, 2))
+WHY = replace(BASE, id="why", required=True, applies_if=ByMark(criterion="refuses", mark=True))
+HAS_X = Assertion(id="", text="Contains `x`", key="contains", value="x", span=BASE.span)
+LINK = replace(BASE, id="link", required=True, applies_if=ByAnswer(assertion=HAS_X))
+ASKED = replace(BASE, id="dates", required=True, applies_if=ByJudge(text="Asks when"))
+
+
+@pytest.mark.parametrize(
+    ("criteria", "marks", "score", "found"),
+    [
+        ((BASE, WHY), {"refuses": True, "why": False}, 0.5, [True, False]),
+        ((BASE, WHY), {"refuses": False, "why": False}, 0.0, [False, NOT_APPLICABLE]),
+        ((BASE, LINK), {"refuses": True}, 1.0, [True, NOT_APPLICABLE]),
+        ((BASE, ASKED), {"refuses": True, "dates": NOT_APPLICABLE}, 1.0, [True, NOT_APPLICABLE]),
+        ((BASE, ASKED), {"refuses": True, "dates": False}, 0.5, [True, False]),
+    ],
+    ids=["its mark", "another mark", "an assertion", "the judge", "the judge lets it apply"],
+)
+def test_criteria_that_do_not_apply_count_nowhere(
+    criteria: tuple[Check, ...], marks: dict[str, object], score: float, found: list[object]
+) -> None:
+    assessed = conditional(*criteria, **marks)
+    assert (assessed.score, [each.mark for each in assessed.criteria]) == (score, found)
+    missed = [each.id for each in assessed.criteria if each.mark is False and each.gate]
+    assert list(assessed.gated_by) == missed
+
+
+@pytest.mark.parametrize(
+    ("criterion", "marks"),
+    [(LINK, {}), (ASKED, {"dates": NOT_APPLICABLE})],
+    ids=["an assertion", "the judge"],
+)
+def test_a_rubric_of_which_nothing_applies_gives_no_score(
+    criterion: Check, marks: dict[str, object]
+) -> None:
+    with pytest.raises(CannotJudge, match="no criterion that counts applies to this answer"):
+        conditional(criterion, **marks)
+
+
+def test_a_criterion_without_a_condition_always_applies() -> None:
+    with pytest.raises(CannotJudge, match='is "not_applicable"; wanted: true, false or'):
+        asyncio.run(
+            rubric(
+                CASE,
+                ANSWER,
+                replace(SPEC, rubric=Rubric((BASE,))),
+                context(
+                    says(
+                        *[json.dumps({"c1": {"reasoning": "x", "satisfied": "not_applicable"}})] * 3
+                    )
+                ),
+            )
+        )
 
 
 def test_votes_are_of_what_the_judge_marks() -> None:

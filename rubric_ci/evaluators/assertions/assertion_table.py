@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from rubric_ci.errors import CannotMeasure
@@ -12,7 +13,8 @@ from rubric_ci.evaluators.assertions.row import CALLS, Outcome, Row, listed, sho
 from rubric_ci.text.numbers import shortened
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON, Missing, value_at
-from rubric_ci.values.rubric import Assertion, Mark, Rubric
+from rubric_ci.values.rubric import Assertion, ByAnswer, Mark, Rubric
+from rubric_ci.values.scoring import NOT_APPLICABLE
 from rubric_ci.values.trace import Step, WorkCheck, steps_of
 
 if TYPE_CHECKING:  # `validate` does not need it
@@ -45,7 +47,7 @@ def did(answer: "Answer") -> Did:
 
 def is_of_text(rubric: Rubric) -> bool:
     """Return True if every assertion of a rubric is about the text of the answer."""
-    return all(TABLE[each.key].of == "text" for each in rubric if isinstance(each, Assertion))
+    return all(TABLE[each.key].of == "text" for each in rubric.assertions)
 
 
 def described(key: str, value: JSON, *, negated: bool, field: str) -> str:
@@ -73,6 +75,19 @@ def assertion_marks(
         for c in rubric
         if isinstance(c, Assertion) and (did or TABLE[c.key].of == "text")
     }
+
+
+def unmet_conditions(
+    rubric: Rubric, answer: str, did: Did, redact: Callable[[str], str] = str
+) -> dict[str, Mark]:
+    """Return the marks of the criteria that do not apply to this answer; raises CannotMeasure."""
+    found = dict[str, Mark]()
+    for each in rubric:
+        if isinstance(each.applies_if, ByAnswer):
+            condition = mark(each.applies_if.assertion, answer, did, redact)
+            if condition.value is not True:
+                found[each.id] = replace(condition, value=NOT_APPLICABLE)
+    return found
 
 
 def mark(

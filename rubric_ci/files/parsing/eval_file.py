@@ -4,7 +4,7 @@ Strings become messages and criteria, maps become lists, and a case holds what i
 its suite. The data has passed every check, so nothing is checked again.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from rubric_ci.values.config import Workspace
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
     MAX_TURNS,
+    CompositeSpec,
     DataPart,
     EvalCase,
     EvalFile,
@@ -30,11 +31,13 @@ from rubric_ci.values.evals import (
     Message,
     Part,
     Role,
+    RubricSpec,
     SimulatedUser,
     TextPart,
     TrialRule,
     Turn,
 )
+from rubric_ci.values.json_value import JSON
 from rubric_ci.values.problems import Location, Path, Place, Placed
 from rubric_ci.values.references import Found, Lookup
 
@@ -109,6 +112,8 @@ def _case(
     question = case.get("input_messages", case.get("input", []))
     reference = case.get("expected_messages", case.get("expected_output", []))
     unguided = own if reference == [] else own._replace(is_guideline=lambda _: False)
+    written = _evaluators(placed, path, (own, shared), variables, default_evaluator)
+    evaluators = tuple(each for spec in written for each in _applying(spec))
     return EvalCase(
         id=case["id"],
         file=at.file,
@@ -121,7 +126,8 @@ def _case(
         turns=tuple(_turn(each, own) for each in case.get("turns", ())),
         simulated_user=_user(case["simulated_user"], own) if "simulated_user" in case else None,
         expected_messages=read_messages(reference, "assistant", unguided),
-        evaluators=_evaluators(placed, path, (own, shared), default_evaluator),
+        evaluators=evaluators,
+        inapplicable=bool(written) and not evaluators,
         target=_target(case) or _target(suite),
         workspace=_workspace(case.get("workspace", suite.get("workspace")), source.file),
         vars=variables,
@@ -176,7 +182,11 @@ def _user(written: dict[str, Any], own: "Contents") -> SimulatedUser:
 
 
 def _evaluators(
-    source: Placed, path: Path, texts: "tuple[Contents, Contents]", default: str
+    source: Placed,
+    path: Path,
+    texts: "tuple[Contents, Contents]",
+    variables: Mapping[str, JSON],
+    default: str,
 ) -> tuple[EvaluatorSpec, ...]:
     """Return the evaluators of the case at a path: inline rubrics first.
 
@@ -186,7 +196,15 @@ def _evaluators(
     of_case, of_suite = evaluators_of(case), evaluators_of(suite)
 
     def written(where: Path, data: Any, contents: Contents) -> Written:
-        return Written(source, where, data, contents.files, fill=contents.fill)
+        return Written(
+            source,
+            where,
+            data,
+            contents.files,
+            fill=contents.fill,
+            tags=case.get("tags", ()),
+            variables=variables,
+        )
 
     owner, contents = (path, texts[0]) if "rubrics" in case else ((), texts[1])
     rubrics = case.get("rubrics", suite.get("rubrics"))
@@ -203,6 +221,17 @@ def _evaluators(
     contents = texts[0] if of_case else texts[1]
     others = (written((*found[0], n), data, contents) for n, data in enumerate(found[1]))
     return (*own, *map(table.read, others)) or tuple(_default(source, path, default))
+
+
+def _applying(spec: EvaluatorSpec) -> Iterator[EvaluatorSpec]:
+    """Yield an evaluator, unless none of its criteria applies to the case."""
+    if isinstance(spec, CompositeSpec):
+        members = tuple(each for member in spec.evaluators for each in _applying(member))
+        spec = replace(spec, evaluators=members) if members != spec.evaluators else spec
+        if not members:
+            return
+    if not isinstance(spec, RubricSpec) or spec.rubric.criteria:
+        yield spec
 
 
 def _default(source: Placed, path: Path, default: str) -> Iterator[EvaluatorSpec]:

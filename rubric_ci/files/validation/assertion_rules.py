@@ -162,6 +162,8 @@ def _criteria(value: Any, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
             yield from _criteria(each, (*path, index))
     elif isinstance(value, dict) and len(path) > 1 and path[-2] in {"rubrics", "criteria"}:
         yield path, value
+        if isinstance(condition := value.get("applies_if"), dict):
+            yield (*path, "applies_if"), condition
     elif isinstance(value, dict):
         for key, each in value.items():
             if key in _HOLDERS:

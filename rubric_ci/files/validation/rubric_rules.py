@@ -6,6 +6,7 @@ from typing import Any, Final
 from rubric_ci.evaluators.assertions.keys import keys_of
 from rubric_ci.evaluators.kind import criteria_at, is_penalty
 from rubric_ci.files.validation.ambiguous_wording import wording_problems
+from rubric_ci.files.validation.condition_rules import condition_problems
 from rubric_ci.files.yaml_text.scalars import is_short_decimal
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.problems import WEIGHT_TOTAL, WRONG_TYPE, Path, Problem, Rule, with_rubrics
@@ -144,6 +145,7 @@ def criteria_problems(rubrics: Any, path: Path) -> Iterator[Problem]:
     yield from _same_ids(criteria, path)
     yield from _no_weight(criteria, path)
     yield from wording_problems(criteria, path)
+    yield from condition_problems(criteria, path)
     for index, criterion in enumerate(criteria):
         if isinstance(criterion, dict):
             yield from _criterion(criterion, (*path, index))

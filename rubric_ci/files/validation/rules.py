@@ -11,6 +11,7 @@ from rubric_ci.files.validation import (
     ambiguous_wording,
     assertion_rules,
     command_rules,
+    condition_rules,
     config_rules,
     eval_rules,
     evaluator_rules,
@@ -52,6 +53,7 @@ from rubric_ci.values.problems import MAX_PROBLEMS, Rule
 _MODULES = (
     *(constructor, csv_cases, document, jsonlines, size_limits, problems, scalars, source),
     *(syntax_errors, agentv, ambiguous_scalars, assertion_rules, command_rules, config_rules),
+    *(condition_rules,),
     *(located_problems, eval_rules, evaluator_rules, gate_rules, media_rules, model_rules),
     *(other_tools, project_rules, provider_rules, reference_rules, rubric_rules, shape_rules),
     *(target_rules, variable_rules, waiver_rules, ambiguous_wording, translation),

@@ -91,6 +91,7 @@ ROLES: Final = ("system", "user", "assistant", "tool")
 _CRITERION: Final = (
     *("id", "expected_outcome", "description", "weight", "required", "score_ranges", "levels"),
     *("required_min_score", "required_min_level", "penalty", "choices", "required_choices"),
+    "applies_if",
     *KEYS,
     *OPTIONS,
 )

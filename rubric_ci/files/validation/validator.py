@@ -251,7 +251,7 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
 
 def _has_variables(texts: Mapping[str, str]) -> bool:
     return any(
-        file.endswith(SUFFIXES) or "{{" in text or "{%" in text or "vars" in text
+        file.endswith(SUFFIXES) or any(word in text for word in ("{{", "{%", "vars", "applies_if"))
         for file, text in texts.items()
     )
 

@@ -179,8 +179,16 @@ def _criteria(rubrics: Any, path: Path) -> Iterator[Text]:
     for index, each in enumerate(criteria if isinstance(criteria, list) else ()):
         yield from _texts(each, (*where, index)) if isinstance(each, str) else ()
         if isinstance(each, dict):
+            yield from _of_condition(each.get("applies_if"), (*where, index, "applies_if"))
             for key in each.keys() - UNFILLED:
                 yield from _templates(each[key], (*where, index, key))
+
+
+def _of_condition(condition: Any, path: Path) -> Iterator[Text]:
+    """Yield the variable that a condition names, as a text that uses it."""
+    name = condition.get("var") if isinstance(condition, dict) else None
+    if isinstance(name, str) and name.isidentifier():
+        yield Text((*path, "var"), f"{{{{ {name} }}}}")
 
 
 def _templates(value: Any, path: Path) -> Iterator[Text]:

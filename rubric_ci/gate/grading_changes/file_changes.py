@@ -24,7 +24,6 @@ from rubric_ci.values.config import (
     assumed_dependencies,
 )
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, RubricSpec, every_evaluator
-from rubric_ci.values.rubric import Assertion
 from rubric_ci.values.waivers import Waiver
 
 CODE: Final = frozenset(
@@ -224,7 +223,7 @@ def _commands(case: EvalCase, target: Target | None) -> Iterator[tuple[str, str]
         if isinstance(spec, CodeJudgeSpec):
             yield _joined(spec.script), spec.cwd
         if isinstance(spec, RubricSpec):
-            commands = (c.value for c in spec.rubric if isinstance(c, Assertion) and c.key == RUN)
+            commands = (c.value for c in spec.rubric.assertions if c.key == RUN)
             yield from ((str(command), home) for command in commands for home in homes)
     if workspace and workspace.setup:
         yield from ((_joined(workspace.setup), home) for home in homes)

@@ -24,6 +24,7 @@ from rubric_ci.values.results import (
     Trial,
     kth_best,
     standing,
+    weighed,
 )
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.scoring import (
@@ -241,7 +242,7 @@ def _evaluator(found: Assessed, limits: Thresholds) -> Iterator[str]:
     yield from _same("gated_by", found.gated_by, gates, "its criteria give")
     said = verdict(found.score, found.gated_by, limits)
     yield from _same("verdict", found.verdict, said, "its score and gates give")
-    parts = [criterion.weighed for criterion in found.criteria]
+    parts = weighed(found.criteria)
     if found.type in _MEANS and total_points(parts):
         mean = rubric_score(parts)
         is_whole = found.type == "field_accuracy" and found.score in {0.0, 1.0}  # all or nothing
@@ -250,6 +251,10 @@ def _evaluator(found: Assessed, limits: Thresholds) -> Iterator[str]:
 
 
 def _criterion(found: CriterionResult) -> Iterator[str]:
+    if not found.applies:
+        yield from _same("normalised", found.normalised, 0.0, "its mark gives")
+        yield from _same("gated", found.gated, False, "its mark gives")
+        return
     expected = _normalised(found.kind, found.mark)
     if found.fault and expected is not None:
         expected = 1 - expected

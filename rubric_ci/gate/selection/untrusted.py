@@ -30,7 +30,6 @@ from rubric_ci.values.evals import (
     every_evaluator,
 )
 from rubric_ci.values.results import NOT_GRADABLE
-from rubric_ci.values.rubric import Assertion
 
 _ASKED = ("input_messages", "turns", "simulated_user", "vars", "workspace")
 
@@ -178,7 +177,5 @@ def _user(case: EvalCase) -> str:
 
 def _commands(spec: EvaluatorSpec) -> Iterator[str]:
     """Yield the commands that a rubric runs in the workspace."""
-    criteria = spec.rubric if isinstance(spec, RubricSpec) else ()
-    for criterion in criteria:
-        if isinstance(criterion, Assertion) and criterion.key == "command":
-            yield criterion.rule
+    assertions = spec.rubric.assertions if isinstance(spec, RubricSpec) else ()
+    yield from (each.rule for each in assertions if each.key == "command")

@@ -56,7 +56,7 @@ def at_work(case: EvalCase, target: CliTarget) -> CliTarget:
 def assertions_of(case: EvalCase) -> list[Assertion]:
     """Return the assertions of a case about a workspace, each once."""
     specs = (spec for spec in every_evaluator(case.evaluators) if isinstance(spec, RubricSpec))
-    found = (c for spec in specs for c in spec.rubric if isinstance(c, Assertion))
+    found = (each for spec in specs for each in spec.rubric.assertions)
     by_name = {check_name(c.key, c.value): c for c in found if TABLE[c.key].of == FOLDER}
     return list(by_name.values())
 

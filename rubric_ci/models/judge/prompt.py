@@ -25,7 +25,7 @@ from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.values.media import Media
-from rubric_ci.values.rubric import Check, Chosen, Judged, scale
+from rubric_ci.values.rubric import ByJudge, Check, Chosen, Judged, scale
 
 Shown: TypeAlias = Callable[[Media], bool]
 """Whether a judge is shown an image or a document."""
@@ -81,6 +81,10 @@ evidence is its name in the answer, copied with the brackets. Text in it is data
 FAULTS = """\
 A criterion that is marked as "present" names a fault. Mark true where the answer has it, with the \
 passage that shows it as evidence, and false where it does not."""
+
+CONDITIONS = """\
+Where a line says "Applies only if", decide that first. If it is not so, mark "not_applicable" \
+and say in the reasoning why; otherwise mark as if there were no condition."""
 
 SEVERITIES = """\
 {names}: the criterion names a fault; choose how severe it is in the answer."""
@@ -172,6 +176,7 @@ def rubric_messages(
         *background(case, fence, shown),
         "Criteria:\n\n" + "\n\n".join(_described(a, c) for a, c in aliased(criteria).items()),
         *_about_faults(criteria),
+        *([CONDITIONS] if any(isinstance(c.applies_if, ByJudge) for c in criteria) else []),
         "Reply with one JSON object of this form:\n"
         + _reply_format(tuple(map(mark_property, criteria))),
         *_said([part for part in seen if part.said], fence, shown),
@@ -257,9 +262,11 @@ def _indented(text: str) -> str:
 
 
 def _lines(criterion: Judged) -> list[str]:
+    needs = criterion.applies_if
+    condition = [f"Applies only if: {needs.text}"] if isinstance(needs, ByJudge) else []
     if isinstance(criterion, Check):
-        return [criterion.text]
-    return [criterion.text or criterion.id, *scale(criterion, between=" to ")]
+        return [criterion.text, *condition]
+    return [criterion.text or criterion.id, *scale(criterion, between=" to "), *condition]
 
 
 @lru_cache(maxsize=100)

@@ -15,8 +15,17 @@ from typing import Any, TypeAlias, assert_never
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import in_keys
-from rubric_ci.values.rubric import Check, Chosen, Judged, Judgement, Levelled, Mark, Scored
-from rubric_ci.values.scoring import CANNOT_ASSESS
+from rubric_ci.values.rubric import (
+    ByJudge,
+    Check,
+    Chosen,
+    Judged,
+    Judgement,
+    Levelled,
+    Mark,
+    Scored,
+)
+from rubric_ci.values.scoring import CANNOT_ASSESS, NOT_APPLICABLE
 
 SCHEMA_VERSION = "1"
 
@@ -98,6 +107,13 @@ def _entry(
 
 
 def _marks(criterion: Judged) -> _Marks:
+    name, kind, allowed, others = _of_kind(criterion)
+    if isinstance(criterion.applies_if, ByJudge):
+        others = (*others, NOT_APPLICABLE)
+    return name, kind, allowed, others
+
+
+def _of_kind(criterion: Judged) -> _Marks:
     match criterion:
         case Check(fault=True):
             return "present", "boolean", (), ()
@@ -240,6 +256,9 @@ def _read_mark(alias: str, criterion: Judged, entry: JSON) -> Mark | InvalidRepl
         return InvalidReply(problems)
     given: Any = entry
     value = given[mark]
+    if value == NOT_APPLICABLE and not given.get("reasoning", "").strip():
+        unsaid = f"{_name(alias, criterion)} is marked as not applicable without a reason"
+        return InvalidReply((unsaid,))
     return Mark(
         value=value,
         reasoning=given.get("reasoning", ""),

@@ -27,7 +27,7 @@ from rubric_ci.values.rubric import (
     is_fault,
     score,
 )
-from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue, Thresholds, Verdict
+from rubric_ci.values.scoring import CANNOT_ASSESS, NOT_APPLICABLE, MarkValue, Thresholds, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +70,14 @@ def flakiness(marks: Sequence[MarkValue]) -> float:
 def elect(criterion: Judged, marks: Sequence[Mark], panel: int) -> Mark | NoMajority:
     """Return the majority mark, or the median, of one criterion."""
     values = [mark.value for mark in marks]
-    if isinstance(criterion, Chosen):
-        value: MarkValue | None = _mode(criterion, values)
+    lost = values.count(NOT_APPLICABLE)
+    if 2 * lost > panel:
+        return next(mark for mark in marks if mark.value == NOT_APPLICABLE)
+    values, panel = [value for value in values if value != NOT_APPLICABLE], panel - lost
+    if not values:
+        value: MarkValue | None = None
+    elif isinstance(criterion, Chosen):
+        value = _mode(criterion, values)
     else:
         value = _majority(values, panel)
     if value is None:
@@ -160,6 +166,8 @@ def more_votes(
     """Return how many votes to add; `asked` counts lost votes as well."""
     if asked >= PANEL:
         return 0
+    if rubric.is_branching:  # a mark that decides what applies may move the verdict either way
+        return PANEL - asked
     if asked == 1:
         return SECOND_STEP if _is_close(rubric, votes[0], thresholds) else 0
     return 0 if _is_decided(rubric, votes, asked, thresholds) else 1

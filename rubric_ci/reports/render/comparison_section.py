@@ -116,7 +116,7 @@ def _marks(evaluator: EvaluatorResult) -> Iterator[tuple[tuple[str, str], float,
     """Yield the marks of the criteria, or the score of an evaluator without criteria."""
     if not isinstance(evaluator, Assessed):
         return
-    for criterion in evaluator.criteria:
+    for criterion in (each for each in evaluator.criteria if each.applies):
         yield (evaluator.name, criterion.id), criterion.normalised, criterion.reasoning
     if not evaluator.criteria:
         yield (evaluator.name, ""), evaluator.score, evaluator.reasoning

@@ -18,7 +18,7 @@ from rubric_ci.values.results import (
     standing,
 )
 from rubric_ci.values.scope import EVERY_CASE
-from rubric_ci.values.scoring import CANNOT_ASSESS, CHOICES, YES_OR_NO, MarkValue
+from rubric_ci.values.scoring import CANNOT_ASSESS, CHOICES, NOT_APPLICABLE, YES_OR_NO, MarkValue
 
 CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "waived", "pass", "skipped"]
 STATUSES: tuple[CaseStatus, ...] = (
@@ -160,14 +160,15 @@ def missed(case: Graded, report: RunReport) -> Iterator[tuple[Assessed, Criterio
 
 def is_missed(criterion: CriterionResult, report: RunReport) -> bool:
     """Return True if a criterion misses its gate, or counts and is below the pass threshold."""
-    return criterion.gated or (criterion.weight > 0 and criterion.normalised < report.gate.passing)
+    counts = criterion.applies and criterion.weight > 0
+    return criterion.gated or (counts and criterion.normalised < report.gate.passing)
 
 
 def mark(criterion: CriterionResult) -> str:
     """Return the mark of a criterion in words; of a present fault with its penalty."""
     words = _mark(criterion, criterion.mark)
     lost = criterion.weight * (1 - criterion.normalised)
-    if not criterion.fault or criterion.normalised == 1:
+    if not criterion.fault or criterion.normalised == 1 or not criterion.applies:
         return words
     return f"{words}, \N{MINUS SIGN}{lost:g} of {criterion.points:g} points"
 
@@ -175,6 +176,8 @@ def mark(criterion: CriterionResult) -> str:
 def _mark(criterion: CriterionResult, value: MarkValue) -> str:
     if value == CANNOT_ASSESS:
         return "cannot be assessed"
+    if value == NOT_APPLICABLE:
+        return "not applicable"
     if criterion.kind in YES_OR_NO:
         yes = "present" if criterion.fault else "satisfied"
         return yes if value is True else f"not {yes}"

@@ -47,7 +47,7 @@ def results(case: CaseResult) -> Iterator[Facts]:
     for each in evaluators:
         prefix = f"{each.name}/" if len(evaluators) > 1 else ""
         if isinstance(each, Assessed) and each.criteria:
-            yield from (_criterion(found, prefix) for found in each.criteria)
+            yield from (_criterion(found, prefix) for found in each.criteria if found.applies)
         else:
             yield _evaluator(each)
 

@@ -7,13 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.models.judge.prompt import FAULTS, PROMPT_VERSION, rubric_call, rubric_messages
+from rubric_ci.models.judge.prompt import (
+    CONDITIONS,
+    FAULTS,
+    PROMPT_VERSION,
+    rubric_call,
+    rubric_messages,
+)
 from rubric_ci.models.judge.reply import SCHEMA_VERSION, reply_schema
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, Message, TextPart
 from rubric_ci.values.llm_calls import call_key
-from rubric_ci.values.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
+from rubric_ci.values.rubric import ByJudge, Check, Judged, Level, Levelled, Scored, ScoreRange
 
 SPAN = Span(1, 1, 1, 2)
 JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))
@@ -95,6 +101,14 @@ def test_a_fault_is_explained_where_there_is_one() -> None:
     said = f'c2: "present" is true or false\n    Promises a refund\n\n{FAULTS}\n\nReply'
     assert said in user.content
     assert "fault" not in rubric_messages(CASE, "Hello", (POLITE,), fence="F")[1].content
+
+
+def test_a_condition_is_explained_where_there_is_one() -> None:
+    when = replace(POLITE, applies_if=ByJudge(text="It is a letter"))
+    _, user = rubric_messages(CASE, "Hello", (when,), fence="F")
+    marks = 'true, false, "cannot_assess" or "not_applicable"'
+    said = f'c1: "satisfied" is {marks}\n    Is polite\n    Applies only if: It is a letter\n\n'
+    assert f"{said}{CONDITIONS}\n\nReply" in user.content
 
 
 def key(case: EvalCase = CASE, answer: str = "Hello", **changes: Any) -> str:

@@ -21,6 +21,7 @@ from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, call_key
 from rubric_ci.values.rubric import (
+    ByJudge,
     Check,
     Choice,
     Chosen,
@@ -41,6 +42,7 @@ SCORED = Scored(id="s", ranges=(ScoreRange(low=0, high=10, text="x"),), span=SPA
 LEVELS = (Level(level=1, text="a"), Level(level=2, text="b"), Level(level=4, text="c"))
 LEVELLED = Levelled(id="l", levels=LEVELS, span=SPAN)
 FAULT = Check(id="f", text="x", fault=True, span=SPAN)
+IF = Check(id="i", text="x", applies_if=ByJudge(text="It rains"), span=SPAN)
 CHOSEN = Chosen(
     id="h", choices=(Choice(name="pay", score=1), Choice(name="wait", score=0)), span=SPAN
 )
@@ -116,6 +118,8 @@ def test_the_judge_writes_the_mark_last() -> None:
         (CHECK, 'true, false or "cannot_assess"'),
         (SCORED, 'an integer from 0 to 10 or "cannot_assess"'),
         (FAULT, "true or false"),
+        (IF, 'true, false, "cannot_assess" or "not_applicable"'),
+        (replace(IF, fault=True), 'true, false or "not_applicable"'),
         (CHOSEN, 'one of "pay", "wait" or "cannot_assess"'),
         (replace(CHOSEN, fault=True), 'one of "pay" or "wait"'),
         (LEVELLED, 'one of 1, 2, 4 or "cannot_assess"'),

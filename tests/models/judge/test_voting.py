@@ -19,6 +19,7 @@ from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.rubric import (
     Assertion,
+    ByJudge,
     Check,
     Choice,
     Chosen,
@@ -31,7 +32,7 @@ from rubric_ci.values.rubric import (
     Scored,
     ScoreRange,
 )
-from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue
+from rubric_ci.values.scoring import CANNOT_ASSESS, NOT_APPLICABLE, MarkValue
 
 SPAN = Span(1, 1, 1, 2)
 CHECK = Check(id="c", text="x", required=False, span=SPAN)
@@ -48,7 +49,8 @@ CHOSEN = Chosen(
     span=SPAN,
 )
 SEVERE = replace(CHOSEN, fault=True)
-NO = CANNOT_ASSESS
+IF = replace(CHECK, applies_if=ByJudge(text="It rains"))
+NO, NA = CANNOT_ASSESS, NOT_APPLICABLE
 
 
 def votes(*values: MarkValue) -> list[Judgement]:
@@ -85,6 +87,9 @@ ELECTED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], MarkValue]] = {
     "of two that came the lower": (CHOSEN, 3, ("pay", "wait"), "wait"),
     "a choice before no ground": (CHOSEN, 2, ("deny", NO), "deny"),
     "the worst of as many severities": (SEVERE, 3, ("pay", "wait", "deny"), "pay"),
+    "not applicable to most": (IF, 3, (NA, True, NA), NA),
+    "not applicable to one": (IF, 3, (NA, True, True), True),
+    "not applicable to one of five": (IF, 5, (NA, True, False, True, True), True),
     "a level that was declared": (LEVELLED, 3, (1, 3), 1),
 }
 

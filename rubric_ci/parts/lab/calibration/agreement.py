@@ -17,7 +17,7 @@ from rubric_ci.parts.lab.calibration.kappa import (
 )
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.rubric import Check, Chosen, Judged, Mark, is_fault
-from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue
+from rubric_ci.values.scoring import CANNOT_ASSESS, NOT_APPLICABLE, MarkValue
 
 Weighed: TypeAlias = tuple[MarkValue, MarkValue, float]
 """The marks of person and judge, and the number of answers that the answer stands for."""
@@ -119,7 +119,7 @@ def position(criterion: Judged, value: MarkValue) -> Position:
     """Return the normalised value of a mark, a choice itself, or None for `cannot_assess`."""
     if value == CANNOT_ASSESS:
         return None
-    if isinstance(criterion, Chosen):
+    if isinstance(criterion, Chosen) or value == NOT_APPLICABLE:
         return str(value)
     return criterion.normalise(Mark(value=value))
 

@@ -26,8 +26,17 @@ from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.media import of_answer
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult, Errored, Graded
-from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored, is_fault, scale
-from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue
+from rubric_ci.values.rubric import (
+    Check,
+    Chosen,
+    Judged,
+    Levelled,
+    Scored,
+    condition_text,
+    is_fault,
+    scale,
+)
+from rubric_ci.values.scoring import CANNOT_ASSESS, NOT_APPLICABLE, MarkValue
 from rubric_ci.values.trace import CaseTrace, SeenPart
 
 _HERE: Final = Path()
@@ -71,6 +80,7 @@ def _lines(
         yield f"Marked before: {mark_text(known, fault=is_fault(criterion))}"
     fold = f" · w {'fold' if unfolded else 'show'} the work" if work else ""
     unknown = " · c cannot assess" if is_allowed(criterion, CANNOT_ASSESS) else ""
+    unknown += " · x does not apply" if is_allowed(criterion, NOT_APPLICABLE) else ""
     yield f"{_keys(criterion)}{unknown}{fold} · s skip · b back · q quit"
 
 
@@ -113,7 +123,9 @@ def _block(title: str, text: str) -> Iterator[str]:
 
 
 def _criterion_text(criterion: Judged) -> str:
-    return "\n".join(filter(None, (criterion.text, *scale(criterion))))
+    condition = condition_text(criterion.applies_if)
+    applies = f"Applies only if: {condition}" if condition else ""
+    return "\n".join(filter(None, (criterion.text, *scale(criterion), applies)))
 
 
 def _keys(criterion: Judged) -> str:
@@ -136,6 +148,7 @@ Choice: TypeAlias = MarkValue | Literal["skip", "back", "quit", "work"]
 
 _PLAIN_KEYS: Mapping[str, Choice] = {
     "c": CANNOT_ASSESS,
+    "x": NOT_APPLICABLE,
     "s": "skip",
     "b": "back",
     "q": "quit",
@@ -155,7 +168,11 @@ def read_mark(criterion: Judged, keys: Iterator[str]) -> Choice:
 
 def _known(criterion: Judged) -> Mapping[str, Choice]:
     """Return the keys that are no marks, and `c` where the criterion allows it."""
-    return {key: each for key, each in _PLAIN_KEYS.items() if key != "c" or not is_fault(criterion)}
+    return {
+        key: each
+        for key, each in _PLAIN_KEYS.items()
+        if key not in "cx" or is_allowed(criterion, each)
+    }
 
 
 def key_presses() -> Iterator[str]:

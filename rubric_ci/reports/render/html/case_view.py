@@ -278,7 +278,8 @@ def _criterion(
     report: RunReport,
 ) -> CriterionView:
     weight = f"{'penalty' if criterion.fault else 'weight'} {criterion.weight:g}"
-    about = [criterion.kind, wording.gate_of(criterion), weight, f"line {criterion.line}"]
+    needs = f"if {criterion.applies_if}" if criterion.applies_if else ""
+    about = [criterion.kind, needs, wording.gate_of(criterion), weight, f"line {criterion.line}"]
     notes = [wording.votes(criterion), probed]
     if before and before.mark != criterion.mark:
         noun = source.noun(report)

@@ -77,12 +77,13 @@ def is_missed(judged: Judged, report: RunReport) -> bool:
 
 
 def _group(name: str, text: str, marks: list[Judged], report: RunReport) -> CriterionGroup:
+    values = [criterion.normalised for _, criterion in marks if criterion.applies]
     return CriterionGroup(
         id=name,
         text=text,
         cases=len(marks),
         missed=sum(is_missed(each, report) for each in marks),
-        mean=sum(criterion.normalised for _, criterion in marks) / len(marks),
+        mean=sum(values) / len(values) if values else 0.0,
     )
 
 

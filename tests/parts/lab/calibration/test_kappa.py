@@ -49,7 +49,7 @@ def test_choices_have_no_order() -> None:
     choices = tuple(Choice(name=name, score=at / 2) for at, name in enumerate("abc"))
     chosen = Chosen(id="c", choices=choices, span=Span(1, 1, 1, 2))
     marks = [*["aa"] * 20, *["ab"] * 5, *["ba"] * 10, *["bb"] * 10, *["cc"] * 5]
-    pairs = [pair(chosen, str(n), a, b) for n, (a, b) in enumerate(marks)]
+    pairs = [pair(chosen, str(n), both[0], both[1]) for n, both in enumerate(marks)]
     chance = (25 * 30 + 20 * 15 + 5 * 5) / 50  # Cohen 1960
     assert kappa(pairs) == pytest.approx((35 - chance) / (50 - chance))
 

@@ -26,6 +26,7 @@ from rubric_ci.values.rubric import (
     Criterion,
     Levelled,
     Scored,
+    condition_text,
     is_fault,
     scale,
 )
@@ -215,6 +216,12 @@ def _contains(whole: JSON, part: JSON, *, ordered: bool) -> bool:
 
 def _listed(value: JSON) -> list[JSON]:
     return value if isinstance(value, list) else [value]
+
+
+def condition(move: Move) -> Iterator[Told]:
+    """Yield another condition of a criterion; one that is new lets it not apply."""
+    then, now = move.before, move.after
+    yield ("changed" if then else "weaker"), condition_text(then), condition_text(now)
 
 
 def required(move: Move) -> Iterator[Told]:

@@ -57,6 +57,7 @@ def _none(pattern: str) -> Row:
 
 CASE: Final = (
     *map(_none, ("id", "file", "written_id", "references", "note", "target", "stopped")),
+    _none("inapplicable"),  # it follows from the evaluators
     _none("input_messages.*.in_list"),
     Row(pattern="tags", effect="policy", kind="tag", told=cases.tags),
     Row(
@@ -171,6 +172,12 @@ _CRITERIA: Final = (
         effect="grades",
         kind="assertion",
         told=criteria.rule,
+    ),
+    Row(
+        pattern=f"{_CRITERION}.applies_if",
+        effect="grades",
+        kind="condition",
+        told=criteria.condition,
     ),
     Row(pattern=f"{_CRITERION}.*", effect="grades", kind="criterion", named=True),
 )

@@ -15,8 +15,8 @@ PINS = {
     "azure/login": "f5d393ae46f8fde4be8b75f32e3fc50e654ad0ca # v3.0.1",
     "google-github-actions/auth": "7c6bc770dae815cd3e89ee6cdf493a5fab2cc093 # v3.0.0",
     "pypa/gh-action-pypi-publish": "dc37677b2e1c63e2034f94d8a5b11f265b73ba33 # v1.14.2",
-    # Zeros until the first release; then `make pin` writes its commit.
-    OURS: "0000000000000000000000000000000000000000 # the commit of a release",
+    # The tag until the first release; then `make pin` writes its commit.
+    OURS: "v0.1.0",
 }
 
 

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rubric_ci import __version__
+from rubric_ci.system.git.committed import checkout_commit
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks.pins import OURS, PINS, at
@@ -129,7 +130,8 @@ def run(
     written = scratch / "event.json"
     written.write_text(json.dumps(payload))
     ours = linked(published.root)
-    local = {at(OURS): ours, f"{OURS}@v{__version__}": ours, **stand_ins()}
+    pins = (f"v{__version__}", checkout_commit())  # of the examples, and of `init` in a checkout
+    local = {at(OURS): ours, **{f"{OURS}@{pin}": ours for pin in pins}, **stand_ins()}
     environ = {"KEPT": str(scratch / "kept"), "GITHUB_RUN_ID": str(time.time_ns()), **environ}
     words: list[str | Path] = [
         *(ACT, event, "--json", "--no-cache-server", "--pull=false", "--eventpath", written),

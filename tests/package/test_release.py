@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-ZEROS = "0" * 40
+BY_TAG = re.compile(r"rubric-ci/rubric-ci[\w./-]*@v")
 PIN = re.compile(r"\b[0-9a-f]{40}\b(?![\"]? # v\d)")
 
 _spec = importlib.util.spec_from_file_location("release", ROOT / ".ci/release.py")
@@ -38,7 +38,7 @@ def test_every_pin_becomes_the_released_commit(tree: Path) -> None:
     assert {path.relative_to(tree).as_posix() for path in named} == set(changed)
     assert "examples/workflows/evals-gate.yml" in changed
     assert {"README.md", ".github/workflows/gate.yml"} <= {*changed}
-    left = [path for path in tree.rglob("*") if path.is_file() and ZEROS in path.read_text()]
+    left = [path for path in tree.rglob("*") if path.is_file() and BY_TAG.search(path.read_text())]
     assert left == []
     assert [path for path in sorted(named) if PIN.search(path.read_text())] == []
 
@@ -55,6 +55,7 @@ def test_before_a_tag_only_the_called_workflows_are_pinned(tree: Path) -> None:
     assert changed == [f".github/workflows/{name}.yml" for name in names]
 
 
+CALLS = "gate.yml calls another release; run `make pin-workflows TAG=v1.2.3`"
 CHANGELOG = "# Changelog\n\n## 1.2.3 (2026-11-22)\n- One change.\n\n## 1.2.2\n- Older.\n"
 
 
@@ -74,21 +75,24 @@ def test_a_tag_is_checked(tmp_path: Path, tag: str, version: str, problem: str) 
 
 
 @pytest.mark.parametrize(
-    ("comment", "problem"),
+    ("pin", "problem"),
     [
-        ("v1.2.3", ""),
-        ("v1.2.2", "gate.yml calls another release; run `make pin-workflows TAG=v1.2.3`"),
-        ("the commit of a release", "gate.yml calls another release; run `make pin-workflows TAG"),
+        (f"{COMMIT} # v1.2.3", ""),
+        (
+            f"{COMMIT} # v1.2.2",
+            "gate.yml calls another release; run `make pin-workflows TAG=v1.2.3`",
+        ),
+        ("v1.2.3", "gate.yml calls another release; run `make pin-workflows TAG=v1.2.3`"),
     ],
 )
 def test_a_tag_needs_called_workflows_of_its_release(
-    tmp_path: Path, comment: str, problem: str
+    tmp_path: Path, pin: str, problem: str
 ) -> None:
     (tmp_path / "rubric_ci").mkdir()
     (tmp_path / "rubric_ci/__init__.py").write_text('__version__ = "1.2.3"\n')
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
     (tmp_path / ".github/workflows").mkdir(parents=True)
-    text = f"      - uses: rubric-ci/rubric-ci@{COMMIT} # {comment}\n"
+    text = f"      - uses: rubric-ci/rubric-ci@{pin}\n"
     (tmp_path / ".github/workflows/gate.yml").write_text(text)
     found = release.check("v1.2.3", tmp_path)
     assert found.startswith(problem) if problem else not found

@@ -19,6 +19,7 @@ from rubric_ci.files.project.discovery import read_text, write_text
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES
 from rubric_ci.system import resources
 from rubric_ci.system.ci_advice import command_to_set, is_public
+from rubric_ci.system.git.committed import checkout_commit
 from rubric_ci.system.installation import install_command
 from rubric_ci.values.command_settings import InitSettings
 from rubric_ci.values.dataclass import dataclass
@@ -33,7 +34,7 @@ _STRANGERS: Final = (
     "there; `/rubric-ci run` in a comment grades a fork's pull request.\n"
 )
 _PIN: Final = re.compile(
-    r"(rubric-ci/rubric-ci(?:/[\w./-]{1,100})?)@[0-9a-f]{40} # .*"
+    r"(rubric-ci/rubric-ci(?:/[\w./-]{1,100})?)@(?:[0-9a-f]{40} # )?v\d.*"
 )  # of the example workflows
 _SECRETS: Final = re.compile(r"^    secrets:\n(?:      .*\n)+", re.MULTILINE)
 _CAP: Final = re.compile(r'max-cost-usd: "\d+"')
@@ -292,8 +293,10 @@ def _workflow(text: str, plan: _Plan) -> str:
         f"        {each}=${{{{ {'vars' if is_public(each) else 'secrets'}.{each} }}}}\n"
         for each in plan.variables
     ]
-    commit = resources.released_commit()
-    pin = f"@{commit} # v{__version__}" if commit else f"@v{__version__}"
+    commit, name = resources.released_commit(), f"v{__version__}"
+    if not commit:
+        commit, name = checkout_commit(), f"a checkout of {name}"
+    pin = f"@{commit} # {name}" if commit else f"@v{__version__}"
     text = _PIN.sub(rf"\g<1>{pin}", text).replace("branches: [main]", f"branches: [{branch}]")
     text = text.replace(_STEP, _step(plan.variables))
     if not plan.priced:

@@ -9,6 +9,7 @@ import click
 
 from rubric_ci.errors import CannotConfigure, ExitCode, MissingExtra, MissingVariable, UserError
 from rubric_ci.files.project.loaded_project import LoadedProject
+from rubric_ci.files.project.suite_name import with_page_of_suite
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.services.cost.estimate import check_prices
@@ -47,6 +48,7 @@ def run(settings: RunSettings) -> ExitCode:
     An error of the setup is shown on the pull request before it ends the command.
     """
     workflow = Workflow.of(os.environ, settings.annotations)
+    settings = with_page_of_suite(settings)
     try:
         return _run(settings, workflow)
     except UserError as error:

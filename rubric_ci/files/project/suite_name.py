@@ -3,7 +3,9 @@
 It identifies the comment of the suite on a pull request, and stands in the heading.
 """
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
@@ -21,6 +23,19 @@ def suite_name(settings: RunSettings) -> str:
     if settings.config:
         return _of_config(from_root(settings.config, find_root(Path.cwd())))
     return _short(settings.paths)
+
+
+def slug(name: str) -> str:
+    """Return the name of a suite as a part of a marker or a file name."""
+    return re.sub(r"[^A-Za-z0-9._-]", "-", name)
+
+
+def with_page_of_suite(settings: RunSettings) -> RunSettings:
+    """Return the settings with a page of its own for each suite: artifacts of a run differ."""
+    name, page = suite_name(settings), PurePosixPath(settings.page)
+    if not settings.page or not name:
+        return settings
+    return replace(settings, page=f"{page.stem}-{slug(name)}{page.suffix}")
 
 
 def _of_config(name: str) -> str:

@@ -65,7 +65,8 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
     discovery.check_place(settings.output_dir)
     _create(settings.output_dir)
     for name in dict.fromkeys((*settings.reports, *page)):
-        path = settings.output_dir / REPORT_FILES[name]
+        of_page = name == "html" and settings.page.endswith(".html")
+        path = settings.output_dir / (Path(settings.page).name if of_page else REPORT_FILES[name])
         try:
             discovery.check_place(path.parent)
             found = formats.pieces(name, report, _inline(settings.output_dir))

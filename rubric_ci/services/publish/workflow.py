@@ -9,6 +9,7 @@ from typing import Self
 import click
 
 from rubric_ci.errors import CannotFindPullRequest, CannotReadFile, CannotWriteFile, UserError
+from rubric_ci.files.project.suite_name import slug
 from rubric_ci.files.validation.output.github import annotation
 from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.github.actions import Event, add_summary, read_event, set_outputs
@@ -167,7 +168,8 @@ def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:
         "cost-usd": _cost(totals),
         "report": paths.get(REPORT_FILES["json"], ""),
         "summary": paths.get(REPORT_FILES["markdown"], ""),
-        "page": paths.get(REPORT_FILES["html"], ""),
+        "page": next((path.as_posix() for path in written if path.suffix == ".html"), ""),
+        "suite": slug(report.metadata.get("suite", "")),
     }
 
 

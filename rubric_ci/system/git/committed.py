@@ -6,12 +6,13 @@ repository inside the folder hides nothing. A checkout without git could hide al
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from rubric_ci.errors import CannotUseGit
 from rubric_ci.system.git import process
 from rubric_ci.system.git.process import Repository
-from rubric_ci.system.repository import around
+from rubric_ci.system.repository import around, is_repository
 
 
 def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
@@ -28,6 +29,17 @@ def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
             if tracked := _tracked(Repository(root=root, environment=known), path):
                 return tracked
     return None
+
+
+def checkout_commit() -> str:
+    """Return the commit of the checkout that rubric-ci runs from; empty: it is installed."""
+    root = Path(__file__).parents[3]
+    if not is_repository(root):
+        return ""
+    with suppress(CannotUseGit):
+        known = process.environment_at(root, os.environ)
+        return process.query(Repository(root=root, environment=known), "rev-parse", "HEAD")
+    return ""
 
 
 def _check_repository(folder: Path, environment: Mapping[str, str]) -> None:

@@ -13,10 +13,11 @@ import pytest
 import yaml
 
 from rubric_ci import __version__
+from rubric_ci.cli.commands import init
 from rubric_ci.system import resources
 from rubric_ci.values.scaffold import PROVIDERS, TARGETS
 from tests import platforms
-from tests.checkout import start_repository
+from tests.checkout import Checkout, start_repository
 from tests.forked_command import at_a_terminal
 from tests.invoke import invoke
 
@@ -136,7 +137,7 @@ def test_a_public_repository_gets_a_workflow_for_strangers(
     text = path.read_text(encoding="utf-8")
     steps = yaml.safe_load(text)["jobs"]["grade"]["steps"]
     assert steps[3].get("env") == env
-    assert text.count(f"rubric-ci/rubric-ci@v{__version__}\n") == 3
+    assert text.count(f"rubric-ci/rubric-ci@{pin()}\n") == 3
     assert "actions/checkout@de0fac2e" in text
 
 
@@ -165,8 +166,23 @@ def test_a_workflow_is_short_and_of_this_version(tmp_path: Path) -> None:
     for name in filter(re.compile("[.]github/").match, FILES):
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert len(text.splitlines()) <= 15
-        assert text.count(f".yml@v{__version__}\n") == text.count("@") == 1
+        assert text.count(f".yml@{pin()}\n") == text.count("@") == 1
         assert f"name: {Path(name).stem}\n" in text
+
+
+def pin() -> str:
+    """Return how a checkout pins: by its commit, so that nothing has to be replaced."""
+    commit = Checkout(Path(__file__).parents[3]).git("rev-parse", "HEAD")
+    return f"{commit} # a checkout of v{__version__}"
+
+
+def test_a_copy_without_git_pins_by_the_tag(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(init, "checkout_commit", lambda: "")
+    command(tmp_path, "init", "--yes")
+    text = (tmp_path / ".github/workflows/evals-gate.yml").read_text(encoding="utf-8")
+    assert f"gate.yml@v{__version__}\n" in text
 
 
 def test_a_released_package_pins_by_its_commit(

@@ -121,7 +121,7 @@ def test_each_suite_keeps_its_own_comment(project: Project) -> None:
     assert headings == [
         [
             "<!-- rubric-ci: packages-bot -->",
-            "## ❌ rubric-ci · packages/bot · Gate fails: 1 of 1 graded case fails",
+            "## ❌ rubric-ci · packages/bot · Gate fails: 1 of 1 case fails (fail\\_on: fail)",
         ],
         [
             "<!-- rubric-ci: packages-web -->",

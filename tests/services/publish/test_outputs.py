@@ -28,6 +28,7 @@ def test_outputs() -> None:
         "comparison": "",
         "score": "0.566667",
         "page": "",
+        "suite": "",
         "passed": "1",
         "failed": "1",
         "errored": "1",

@@ -24,7 +24,7 @@ MODULE_LINES: Final = 400
 FUNCTION_LINES: Final = 50  # from `def` to the last line
 SAME_NAMES: Final = {  # file names that stand in several packages with one meaning
     *("agent_skills", "agentv", "promptfoo"),  # a tool: its files and its results
-    "rubric",  # the values, and the evaluator
+    *("rubric", "service"),  # the values, and the evaluator or what asks them
     *("cache", "media", "report"),  # a value or a store, and the command or request about it
     *("junit", "sarif"),  # a format: of problems, of results
 }
@@ -110,8 +110,10 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_run_choice.py": "services/run/finished_report gate/selection/last_failed",
     "cli/commands/test_run_judge_down.py": "models/llm/preflight",
     "cli/commands/test_run_killed.py": "system/coroutines",
-    "cli/commands/test_http_target.py": "models/llm/http_service",
+    "cli/commands/test_http_target.py": "files/validation/service_rules models/llm/http_service",
     "cli/commands/test_shards.py": "cli/commands/plan",
+    "cli/commands/test_started_service.py": """
+        grading/targets/started_services system/servers values/service""",
     "cli/commands/test_validate.py": """
         files/project/checker files/project/fixer files/validation/output/__init__""",
     "cli/commands/test_case_files.py": "files/yaml_text/case_files",
@@ -128,7 +130,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parts/litellm/test_workload_identity.py": "values/hosts",
     "files/parsing/test_typed_json.py": "values/json_value",
     "files/project/test_load_config.py": """
-    files/parsing/config_parser files/parsing/program_targets""",
+    files/parsing/config_parser files/parsing/program_targets
+        files/parsing/service_target""",
     "evaluators/test_read.py": "evaluators/code_judge evaluators/llm_judge evaluators/rubric",
     "files/project/test_project.py": "files/validation/config_summary",
     "reports/render/test_golden.py": "reports/render/junit",

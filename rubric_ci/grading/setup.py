@@ -14,6 +14,7 @@ from rubric_ci.files.parsing.env_vars import credential
 from rubric_ci.files.project.discovery import find_root
 from rubric_ci.github.actions import read_event
 from rubric_ci.grading.targets.program_recording import recording_of
+from rubric_ci.grading.targets.started_services import StartedServices
 from rubric_ci.models.llm import preflight, recording
 from rubric_ci.models.llm.allowed_hosts import guard, refusal
 from rubric_ci.models.llm.budget import Budget, Caps
@@ -32,6 +33,7 @@ from rubric_ci.values.config import Config, Endpoint
 from rubric_ci.values.context import JudgementCache, RunContext
 from rubric_ci.values.hosts import AllowedHosts
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.option_values import OUTPUT_DIR
 
 CACHE_KEY: Final = "RUBRIC_CI_CACHE_KEY"
 TEMPORARY: Final = frozenset({"AWS_SESSION_TOKEN", "AZURE_AD_TOKEN"})
@@ -78,6 +80,7 @@ def build_context(
         notes=notes,
         cache=kept,
         recording=recording_of(requests, root),
+        services=StartedServices(Path(OUTPUT_DIR), root, note),
         root=root,
         environment=environment,
         judge=config.judge,

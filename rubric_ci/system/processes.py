@@ -225,7 +225,7 @@ async def _abandon(process: Process) -> None:
 
 
 @cache
-def _hide_memory() -> None:
+def hide_memory() -> None:
     """Keep this process from scripts of the same user: its environment, memory and open files.
 
     NOTE: Linux only. A script that is root, or the shell that started us, can still be read.
@@ -237,7 +237,7 @@ def _hide_memory() -> None:
 
 
 async def _spawn(command: Command, out: BinaryIO | None) -> Process:
-    _hide_memory()
+    hide_memory()
     cwd, env = command.cwd, dict(command.environment)
     new_session = sys.platform != "win32"
     flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)

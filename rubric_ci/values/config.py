@@ -48,6 +48,7 @@ class HttpRequest:
     answer: str = ""  # where the answer is in the reply, as JSON Pointer; empty: the whole text
     answer_files: str = ""  # where its images and documents are; empty: there are none
     encode: Literal["", "base64"] = ""  # of `{{ files }}`; empty: their paths and types only
+    is_started: bool = False  # by this run, at an address of this machine that the run chose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,15 +308,6 @@ class UnsupportedTarget:
 Target: TypeAlias = (
     LlmTarget | CliTarget | RecordedTarget | MockTarget | RunnerTarget | UnsupportedTarget
 )
-
-
-def answers_on_both_sides(target: Target) -> bool:
-    """Return True if the base of a change can be asked: it does not run as the head does.
-
-    A service that is not started has one state, the deployed one: asked for the base, it would
-    answer as the head. Its kept answers count in its place.
-    """
-    return not (isinstance(target, LlmTarget) and target.endpoint.http is not None)
 
 
 def assumed_dependencies(target: Target) -> tuple[str, ...] | None:

@@ -28,6 +28,8 @@ from rubric_ci.values.used_by import Accounts
 if TYPE_CHECKING:
     from asyncio import Lock
 
+    from rubric_ci.values.service import ServiceTarget
+
 
 Dependencies: TypeAlias = Callable[[EvalCase, Target], str | None]
 """The digest of the files that an answer depends on; None: their content is not known."""
@@ -63,6 +65,36 @@ class AnswerRecording(Protocol):
         """Record an answer, or what was done before a failure."""
 
 
+class RunningService(Protocol):
+    """A service that was started and got ready."""
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """How it is asked, at the port that was chosen."""
+
+    def why_ended(self) -> str:
+        """Return what its end was; empty: it runs."""
+
+
+class Services(Protocol):
+    """The services that a run starts, one for each target and side."""
+
+    async def running(self, target: "ServiceTarget", context: "RunContext") -> RunningService:
+        """Return the service of the context's side, started if need be; raises NoVerdict."""
+
+    def has_failed(self, name: str) -> bool:
+        """Return True if the service of this name did not get ready at the head."""
+
+    async def gets_ready(self, target: Target, context: "RunContext") -> bool:
+        """Return True for a service that gets ready on the context's side, started if need be."""
+
+    def logging_to(self, folder: Path) -> "Services":
+        """Return services whose output is kept in another folder."""
+
+    def close(self) -> None:
+        """End all of them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
     """The state of the repository that answers: the checkout, or the base of a change."""
@@ -71,6 +103,7 @@ class Side:
     root: Callable[[], Path] | None = None  # where commands run; None: the root of the context
     read: Callable[[str], bytes | None] | None = None  # recorded answers; None: the working tree
     reuse: bool = False  # cached answers are used
+    is_compared: bool = False  # with a base, whose answers are looked up under the same keys
     dependencies: Dependencies | None = None  # None: answers are not cached
     recordings: MutableMapping[str, Mapping[tuple[str, str], Answer]] = field(
         default_factory=dict, repr=False, compare=False
@@ -145,6 +178,7 @@ class RunContext:
     """Why a model is requested no further; empty: it is requested."""
     preflight: Callable[[Endpoint], Coroutine[Any, Any, None]] | None = None
     """Find out if a model is unreachable; None: nothing is sent."""
+    services: Services | None = None  # None: no service is started
     offline: bool = False  # no model is requested and no command target is started
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     side: Side = field(default_factory=Side)

@@ -202,8 +202,10 @@ def too_many_waivers(gate: GateInfo, waivers: Sequence[WaiverResult]) -> bool:
 
 def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:
     """Return True if this case alone makes the gate fail."""
-    if not isinstance(case, Graded) or gate.fail_on == "never" or not is_gating(case, gate):
+    if gate.fail_on == "never" or not is_gating(case, gate):
         return False
+    if not isinstance(case, Graded):  # its service does not start, and does at the base
+        return isinstance(case, Errored) and case.change == "broken"
     if gate.fail_on == "regression":
         if case.change == "broken":
             return standing(case) != "waived"

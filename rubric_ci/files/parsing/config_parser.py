@@ -6,6 +6,7 @@ from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.files.parsing.program_targets import PROGRAMS, from_root, program_target, with_skill
+from rubric_ci.files.parsing.service_target import service_target
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import (
     JUDGE_KEYS,
@@ -20,7 +21,6 @@ from rubric_ci.values.config import (
     CliTarget,
     Config,
     Endpoint,
-    HttpRequest,
     JudgeCommand,
     JudgeConfig,
     LlmTarget,
@@ -195,24 +195,22 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
             if "skill" in data and isinstance(program, CliTarget):
                 return with_skill(program, _skill(data, lookup))
             return program
-        case "recorded":
-            answers = from_root(file, data["answers"])
-            return RecordedTarget(**shared, answers=answers, depends_on=depends_on or ())
-        case "mock":
-            response = data.get("response", "")
-            return MockTarget(**shared, response=response, depends_on=depends_on or ())
+        case "recorded" | "mock" as provider:
+            return _fixed(data, shared, provider, file)
         case provider if provider in AGENTV_AGENTS:
             reason = f"see `rubric-ci validate {file}`" if provider == NOT_STARTED else ""
             alias = data.get(ALIAS, "") if is_of_agentv(file) else ""
             return UnsupportedTarget(
                 **shared, provider=provider, reason=reason, alias=alias, depends_on=depends_on
             )
-        case provider:
-            http, prompt = provider == "http", _prompt(data, lookup)
+        case "http":
+            return service_target(data, shared, file)
+        case _:
+            prompt = _prompt(data, lookup)
             options = {**_of_prompt(prompt, data), **data}
             return LlmTarget(
                 **shared,
-                endpoint=_service(data) if http else _endpoint(options),
+                endpoint=_endpoint(options),
                 prompt=_template(prompt) if prompt else None,
                 skill=_skill(data, lookup) if "skill" in data else None,
                 concurrency=data.get("concurrency", data.get("workers")),
@@ -221,32 +219,20 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
             )
 
 
+def _fixed(data: dict[str, Any], shared: dict[str, Any], provider: str, file: str) -> Target:
+    """Return recorded answers, or one fixed answer."""
+    depends_on = tuple(data.get("depends_on", ()))
+    if provider == "mock":
+        return MockTarget(**shared, response=data.get("response", ""), depends_on=depends_on)
+    answers = from_root(file, data["answers"])
+    return RecordedTarget(**shared, answers=answers, depends_on=depends_on)
+
+
 def _skill(data: dict[str, Any], lookup: Lookup) -> Skill:
     found = lookup(f"{data['skill']}/{SKILL_FILE}")
     if not isinstance(found, Found):
         raise TypeError(f"{data['skill']} was found by the checks: {found.reason}")
     return Skill(path=dirname(found.path), text=found.text)
-
-
-def _service(data: dict[str, Any]) -> Endpoint:
-    """Return a service, whose requests have no price."""
-    headers = {"headers": data["headers"]} if "headers" in data else {}
-    return Endpoint(
-        model=f"http/{data['name']}",
-        options={
-            "api_base": data["url"],
-            **headers,
-            **dict.fromkeys(("input_cost_per_token", "output_cost_per_token"), 0.0),
-        },
-        timeout_seconds=float(data.get("timeout_seconds", 60.0)),
-        http=HttpRequest(
-            method=data.get("method", "POST"),
-            body=data.get("body"),
-            answer=data.get("answer", ""),
-            answer_files=data.get("answer_files", ""),
-            encode=data.get("encode", ""),
-        ),
-    )
 
 
 def _prompt(data: dict[str, Any], lookup: Lookup) -> "PromptFile | None":

@@ -26,7 +26,7 @@ class ConfigSummary(NamedTuple):
     agents: frozenset[str] = frozenset()  # targets whose provider is in `AGENTV_AGENTS`
     prompts: Mapping[str, tuple[str, str]] = {}  # by target: this file, and the prompt as written
     compare: tuple[str, ...] = ()  # targets that answer each case of files that name none
-    bodies: Mapping[str, tuple[str, Any]] = {}  # by target: this file, and the body of requests
+    bodies: Mapping[str, tuple[str, Any]] = {}  # by service: this file, and the body of requests
     without_calls: Mapping[str, str] = {}  # targets that report no calls of tools, and why not
     programs: Mapping[str, str] = {}  # of targets whose tools are known: the agent
     models: Mapping[str, tuple[str, Mapping[str, Any]]] = {}  # by target: model and settings
@@ -54,11 +54,10 @@ def summarize_config(document: Source) -> ConfigSummary:
         prompts={name: (document.file, prompt) for name, prompt in _prompts(data)},
         compare=tuple(_texts(data.get("compare"))),
         bodies={
-            target["name"]: (document.file, target["body"])
+            target["name"]: (document.file, target.get("body"))
             for _, target in mappings(data, "targets")
             if isinstance(target.get("name"), str)
-            and target.get("provider") == "http"
-            and "body" in target
+            and str(target.get("provider", "")).lower() == "http"
         },
         without_calls={
             target["name"]: why

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.validation.agentv import snake_case
 from rubric_ci.files.validation.gate_rules import CaseName, FindSizes
+from rubric_ci.files.validation.service_rules import BODY_VARIABLES
 from rubric_ci.files.yaml_text.recordings import read_recording
 from rubric_ci.text.globs import TooManyComparisons
 from rubric_ci.text.numbers import listed
@@ -154,7 +155,8 @@ def unused_prompt_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
         if prompt is None or prompt.target in used:
             continue
         place: Path = ("targets", index, "body" if prompt.is_body else "prompt")
-        for name in sorted(prompt.names - known):
+        own = BODY_VARIABLES if prompt.is_body else set()
+        for name in sorted(prompt.names - known - own):
             message = f"{prompt.what} uses `{{{{ {name} }}}}`, which no case has"
             yield Problem(TARGET_PROMPT_VARIABLE, place, message, suggest(name, known))
 

@@ -24,6 +24,7 @@ from rubric_ci.files.validation import (
     provider_rules,
     reference_rules,
     rubric_rules,
+    service_rules,
     shape_rules,
     target_rules,
     variable_rules,
@@ -55,7 +56,8 @@ _MODULES = (
     *(syntax_errors, agentv, ambiguous_scalars, assertion_rules, command_rules, config_rules),
     *(condition_rules,),
     *(located_problems, eval_rules, evaluator_rules, gate_rules, media_rules, model_rules),
-    *(other_tools, project_rules, provider_rules, reference_rules, rubric_rules, shape_rules),
+    *(other_tools, project_rules, provider_rules, reference_rules, rubric_rules, service_rules),
+    shape_rules,
     *(target_rules, variable_rules, waiver_rules, ambiguous_wording, translation),
 )
 

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from rubric_ci.files.validation import service_rules
 from rubric_ci.files.validation.agentv import conflicting_aliases, snake_case, snake_cased
-from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED, texts_of
+from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED
 from rubric_ci.files.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
 from rubric_ci.files.validation.provider_rules import agent_meant
+from rubric_ci.files.validation.service_rules import UNKNOWN_PLACEHOLDER
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.agents.program import OPTIONS
@@ -48,16 +50,11 @@ _RUNNER = (
     *("name", "provider", "depends_on", "command_template", "reads", "only", "graders"),
     *("cwd", "env", "timeout_seconds"),
 )
-_SERVICE = (
-    *_SHARED,
-    *("url", "method", "headers", "body", "answer", "answer_files", "encode"),
-    *("timeout_seconds", "concurrency", "workers"),
-)
 _OF_KIND: Final = {
     "cli": ("a command", _COMMAND),
     "recorded": ("recorded answers", (*_SHARED, "answers")),
     "runner": ("a runner", _RUNNER),
-    "http": ("a service", _SERVICE),
+    "http": ("a service", (*_SHARED, *service_rules.KEYS)),
     "mock": ("a fixed answer", (*_SHARED, "response")),
     **dict.fromkeys(STARTED, ("an agent", _AGENT)),
 }
@@ -100,24 +97,6 @@ JUDGE_TARGET: Final = Rule(
         "  - {name: strict, model: openai/b}\n"
     ),
 )
-UNKNOWN_PLACEHOLDER: Final = Rule(
-    id="unknown-placeholder",
-    meaning="Only known placeholders are replaced: the command would run with the braces in it.",
-    bad="targets: [{name: default, provider: cli, command_template: 'agent {PROMT}'}]\n",
-    good="targets: [{name: default, provider: cli, command_template: 'agent {PROMPT}'}]\n",
-)
-BODY_TEMPLATE: Final = Rule(
-    id="body-template",
-    meaning="A text in the body of a request is a template of the case's variables.",
-    hint="write `{{ input }}`, or a variable of `vars`",
-    bad="targets: [{name: default, provider: http, url: 'https://a.example', body: '{{ input'}]\n",
-    good=(
-        "targets: [{name: default, provider: http, url: 'https://a.example', "
-        "body: '{{ input }}'}]\n"
-    ),
-)
-
-
 AGENT_OPTION: Final = Rule(
     id="agent-option",
     meaning="An agent program has an option in its own way, or does not have it.",
@@ -180,7 +159,7 @@ def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> I
     if kind == "runner":
         yield from _of_runner(target, path)
     if kind == "http":
-        yield from _of_service(target.get("body"), (*path, "body"))
+        yield from service_rules.service_problems(target, path)
     if kind in _OF_KIND and not (agentv and kind in AGENTV_AGENTS):
         yield from _unused(target, path, *_OF_KIND[kind])
     elif kind not in AGENTV_AGENTS:
@@ -257,16 +236,6 @@ def _of_runner(target: dict[str, Any], path: Path) -> Iterator[Problem]:
         if not set(found) & {*known} - {"ONLY"}:
             message = f"`{key}` holds no placeholder"
             yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, listed)
-
-
-def _of_service(body: Any, path: Path) -> Iterator[Problem]:
-    """Yield the texts of a body that are not templates."""
-    for place, text in texts_of(body):
-        if "{{" in text or "{%" in text:
-            from rubric_ci.text.template import used  # few targets need Jinja2
-
-            if fault := used(text).fault:
-                yield Problem(BODY_TEMPLATE, (*path, *place), fault.reason)
 
 
 def _placeholder_hint(name: str) -> str:

@@ -257,6 +257,7 @@ def _has_variables(texts: Mapping[str, str]) -> bool:
 
 
 def _variable_problems(source: Source, known: KnownTargets) -> Iterator[Problem]:
+    from rubric_ci.files.validation.service_rules import conversation_problems
     from rubric_ci.files.validation.variable_rules import case_prompt_problems, variable_problems
 
     prompts = known.prompts
@@ -266,6 +267,7 @@ def _variable_problems(source: Source, known: KnownTargets) -> Iterator[Problem]
     used = frozenset[str]().union(*(each.names for each in prompts.values()))
     yield from variable_problems(source, used)
     yield from case_prompt_problems(source.data, prompts, known.compare)
+    yield from conversation_problems(source.data, prompts, known.compare)
 
 
 def _first(problems: Iterator[Problem]) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ from rubric_ci.evaluators.kind import (
 )
 from rubric_ci.files.validation.assertion_rules import ASSERTION_VALUE
 from rubric_ci.files.validation.config_summary import Prompt
+from rubric_ci.files.validation.service_rules import BODY_VARIABLES
 from rubric_ci.files.validation.shape_rules import MISSING_KEY, NOT_TEXT
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES, spelt, usual_names
 from rubric_ci.files.yaml_text.size_limits import FILE_SIZE
@@ -25,7 +26,6 @@ from rubric_ci.text.suggestions import did_you_mean, slip, suggest
 from rubric_ci.values.problems import Path, Problem, Rule, mappings, with_cases
 
 INPUT: Final = "input"
-FILES: Final = "files"  # of the body of a service: images and documents
 OUTCOMES: Final = ("expected_outcome", "outcome")
 MESSAGES: Final = ("input_messages", "input", "expected_messages", "expected_output")
 
@@ -390,7 +390,7 @@ def case_prompt_problems(
         found = [prompts[name] for name in names if name in prompts]
         asked.update(found)
         for prompt in found:
-            for name in prompt.names - known - ({FILES} if prompt.is_body else set()):
+            for name in prompt.names - known - (BODY_VARIABLES if prompt.is_body else set()):
                 lacking[prompt, name].append((path, known))
         if len(found) == len(names):
             continue

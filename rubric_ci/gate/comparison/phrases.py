@@ -275,7 +275,8 @@ def in_words(case: CaseResult) -> str:
 
 def why(case: CaseResult) -> str:
     """Return what asking again showed, and the reason of a kind that does not say it."""
-    reason = "" if isinstance(case, Errored) else case.change_reason
+    told = not isinstance(case, Errored) or case.change == "broken"
+    reason = case.change_reason if told else ""
     return ". ".join(filter(None, [asked_words(case), reason]))
 
 

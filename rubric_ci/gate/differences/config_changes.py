@@ -11,11 +11,13 @@ from rubric_ci.gate.differences.targets import asked
 from rubric_ci.values.changes import Direction, GradingChangeKind
 from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.service import is_started
 from rubric_ci.values.walk import ABSENT, Path, differences
 
 MAX_SHOWN: Final = 120  # characters of a value
 _RENAMED: Final = {"argv": "command", "identity": "auth"}
-_INNER: Final = frozenset(("endpoint", "options", "http"))  # not written by a user
+_OF_BASE: Final = (("cost_per_run",), ("url_before",), ("program", "env"))
+_INNER: Final = frozenset(("endpoint", "options", "http", "program"))  # not written by a user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +100,9 @@ class _Sides:
         if name in self.measures and row.effect == "under test":
             return "target", False
         if rest[:2] == ("endpoint", "options") and rest[2] not in FREE:
-            return "target", name in self.kept
-        if rest == ("cost_per_run",):
+            own = rest[2] == "api_base" and is_started(self.head.targets[name])
+            return "target", name in self.kept and not own  # of one that a run starts: the run's
+        if rest in _OF_BASE:
             return "target", name in self.kept
         return row.kind, False
 

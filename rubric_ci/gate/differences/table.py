@@ -252,7 +252,7 @@ TARGETS: Final = (
     *(
         Row(pattern=f"targets.*.{part}", effect="grades", kind="target")
         for part in (
-            *("*", "agent.*", "endpoint.*", "endpoint.http.*", "workspace.*"),
+            *("*", "agent.*", "endpoint.*", "endpoint.http.*", "program.*", "workspace.*"),
             *("healthcheck", "did"),
         )
     ),

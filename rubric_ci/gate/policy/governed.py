@@ -20,6 +20,7 @@ from rubric_ci.gate.differences.table import CONFIG
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import CliTarget, Config, Endpoint, LlmTarget, Target
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.service import ServiceTarget
 
 POLICY: Final = frozenset(row.pattern.split(".")[0] for row in CONFIG if row.effect == "policy")
 """Fields of the configuration that are the base's as a whole."""
@@ -135,6 +136,8 @@ def connected(target: LlmTarget, base: LlmTarget | None, known: Iterable[Endpoin
     `base` is the target of the same name, `known` are all models of the base. A connection that
     the base does not have is held back: the target must not be asked.
     """
+    if isinstance(target, ServiceTarget):
+        return _service(target, base if isinstance(base, ServiceTarget) else None, known)
     endpoint, own = target.endpoint, connection(target.endpoint)
     if base and provider(base.endpoint) == provider(endpoint):
         free = {key: value for key, value in endpoint.options.items() if key in FREE}
@@ -144,3 +147,33 @@ def connected(target: LlmTarget, base: LlmTarget | None, known: Iterable[Endpoin
     if not own or any(connection(each) == own for each in same):
         return target
     return replace(target, held=tuple(sorted(own)))
+
+
+def _service(
+    target: ServiceTarget, base: ServiceTarget | None, known: Iterable[Endpoint]
+) -> ServiceTarget:
+    """Return a service of the head with the hosts, the headers and the variables of the base.
+
+    One that the head starts is asked at an address of this machine, which is no host of the
+    change. A deployed server of the base is not asked in its place, and its headers are not sent.
+    """
+    now, then = target.program, base.program if base else None
+    own = connection(target.endpoint)
+    if now is None and base and then is None:
+        return _at(target, connection(base.endpoint), base.url_before)
+    if now is None:
+        is_known = any(each.http and connection(each) == own for each in known)
+        return replace(target, url_before="", held=() if is_known else tuple(sorted(own)))
+    address = {"api_base": own["api_base"]}
+    if base and then:
+        headers = {k: v for k, v in connection(base.endpoint).items() if k != "api_base"}
+        return replace(_at(target, {**address, **headers}), program=replace(now, env=then.env))
+    held = (*sorted(own.keys() - address.keys()), *(["env"] if now.env else []))
+    return replace(_at(target, own), held=held)
+
+
+def _at(target: ServiceTarget, where: Mapping[str, JSON], url_before: str = "") -> ServiceTarget:
+    """Return a service that is asked elsewhere."""
+    free = {key: value for key, value in target.endpoint.options.items() if key in FREE}
+    endpoint = replace(target.endpoint, options={**free, **where})
+    return replace(target, endpoint=endpoint, url_before=url_before)

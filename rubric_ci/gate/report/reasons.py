@@ -29,6 +29,7 @@ from rubric_ci.values.waivers import WaiverResult
 
 Rule: TypeAlias = Literal[
     "broke",
+    "service",
     "together",
     "new",
     "verdict",
@@ -118,7 +119,11 @@ def verdict_code(run: Run) -> ExitCode:
 
 def _failures(run: Run) -> Iterator[Reason]:
     gate = run.gate
-    held = [case for case in run.cases if is_forbidden(case, gate)]
+    every = [case for case in run.cases if is_forbidden(case, gate)]
+    held = [case for case in every if not isinstance(case, Errored)]
+    if unready := [case for case in every if isinstance(case, Errored)]:
+        text = f"the service of {_names(run, unready)} gets ready at the base, and not here"
+        yield _failure("service", text, "fix the start of the service", unready)
     if gate.fail_on == "regression":
         yield from _regressions(run, held)
         held = [case for case in held if case.change is None]

@@ -21,6 +21,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.report import ShardInfo
 from rubric_ci.values.scope import WHOLE, Scope
+from rubric_ci.values.service import always_selected
 from rubric_ci.values.waivers import WaiverResult
 
 Key: TypeAlias = tuple[str, str]
@@ -130,12 +131,16 @@ class _Change:
 
     def too_wide(self, chosen: Sequence[tuple[EvalCase, str]]) -> Iterator[str]:
         """Yield how to narrow targets that depend on every file."""
-        targets = [self.head.setup(place(case)).target for case, _ in chosen]
-        for name in sorted({t.name for t in targets if depends_on_everything(t)}):
-            yield (
-                f"Target `{name}` has no `depends_on`, so it depends on every file of the "
-                "repository: list the files that it uses there, and fewer cases run."
-            )
+        targets = {t.name: t for t in (self.head.setup(place(c)).target for c, _ in chosen)}
+        for name, target in sorted(targets.items()):
+            if depends_on_everything(target):
+                what = "its service is deployed and its cases always run"
+                if not always_selected(target):
+                    what = "it depends on every file of the repository"
+                yield (
+                    f"Target `{name}` has no `depends_on`, so {what}: list the files that it uses "
+                    "there, and fewer cases run."
+                )
 
     def _setup(self, now_at: Place, then_at: Place, judged: bool) -> str:
         now, then = self.head.setup(now_at), self.base.setups[then_at]

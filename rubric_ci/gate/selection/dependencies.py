@@ -14,6 +14,7 @@ from rubric_ci.gate.selection.fingerprint import files
 from rubric_ci.text.globs import Comparisons, PathIndex, TooManyComparisons
 from rubric_ci.values.config import CliTarget, LlmTarget, Target
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
+from rubric_ci.values.service import always_selected
 
 
 class ChangedPaths:
@@ -30,8 +31,9 @@ class ChangedPaths:
 
     def reason(self, case: EvalCase, target: Target) -> str:
         """Return the changed files that the case depends on, as a reason; empty: none."""
+        always = always_selected(target)
         if not self._paths:
-            return ""
+            return always
         own = {hit for file in _named(case, target) for hit in self._near(file)}
         try:
             self._comparisons.spend(len(own))
@@ -40,6 +42,8 @@ class ChangedPaths:
             return f"its `depends_on` is not compared: {error}"
         if own or found.paths or not depends_on_everything(target):
             return found.told(own)
+        if always:
+            return always
         why = f", and target `{target.name}` depends on every file"
         return changed(self._others) + why if self._others else ""
 
@@ -57,7 +61,7 @@ class ChangedPaths:
         if isinstance(target, LlmTarget) and target.prompt:
             words.append(target.prompt.path)
         globs = self._tested(tuple(target.depends_on or ()))
-        everything = depends_on_everything(target) and self._others
+        everything = always_selected(target) or (depends_on_everything(target) and self._others)
         return bool(globs or everything) or any(any(self._near(word)) for word in words)
 
     def _near(self, file: str) -> Iterator[str]:

@@ -14,7 +14,6 @@ from rubric_ci.gate.selection import fingerprint
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed
 from rubric_ci.values.config import (
     CliTarget,
-    LlmTarget,
     RecordedTarget,
     RunnerTarget,
     Target,
@@ -30,6 +29,7 @@ from rubric_ci.values.evals import (
     every_evaluator,
 )
 from rubric_ci.values.results import NOT_GRADABLE
+from rubric_ci.values.service import ServiceTarget, always_selected
 
 _ASKED = ("input_messages", "turns", "simulated_user", "vars", "workspace")
 
@@ -63,10 +63,12 @@ class TrustedWork:
             yield f"{name} starts another tool, which reads its own files"
         if isinstance(target, RecordedTarget) and (hits := self._paths.at([target.answers])):
             yield f"{changed(hits)}, which has the answers of {name}"
-        service = isinstance(target, LlmTarget) and target.endpoint.http
+        service = isinstance(target, ServiceTarget)
         if not service and not isinstance(target, CliTarget):
             return
         what = "asks a service" if service else "starts a program"
+        if always_selected(target):  # deployed: no file of the change is part of it
+            target = replace(target, depends_on=())
         if why := self._paths.reason(case, target) or changed(self._paths.at(_folders(target))):
             yield f"{name} {what}, and {why}"
         if not same:

@@ -3,7 +3,7 @@
 from typing import Final, assert_never
 
 from rubric_ci.errors import CannotAnswer
-from rubric_ci.grading.targets import command, conversation, llm, recorded
+from rubric_ci.grading.targets import command, conversation, llm, recorded, service
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.skill import with_skill
 from rubric_ci.grading.targets.workplace import Workplaces, at_work, needed
@@ -20,6 +20,7 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.model_facts import instead_of
 from rubric_ci.values.results import Answer
+from rubric_ci.values.service import ServiceTarget
 
 MOST_ANSWER: Final = 1_000_000  # characters: more is refused, never cut
 
@@ -38,6 +39,13 @@ async def answer(
     """
     target = at_work(case, target) if isinstance(target, CliTarget) else target
     shared, case = workplaces or Workplaces(), with_skill(case, target)
+    session = service.new_session() if isinstance(target, ServiceTarget) else ""
+
+    async def ask(turn: EvalCase) -> Answer:
+        if isinstance(target, ServiceTarget):
+            return await service.answer(turn, target, context, attempt, session)
+        return await _answer(turn, target, context, attempt, shared)
+
     if isinstance(target, CliTarget) and target.batched:
         _check_batch(case, target)
         batches = batches or Batches([(case, target)])
@@ -45,11 +53,9 @@ async def answer(
     elif isinstance(target, MockTarget) and (fixed := recorded.fixed_answer(case, target)):
         given = fixed
     elif case.most_turns and not (isinstance(target, RecordedTarget) or _works(target)):
-        given = await conversation.answer(
-            case, context, lambda turn: _answer(turn, target, context, attempt, shared)
-        )
+        given = await conversation.answer(case, context, ask)
     else:
-        given = await _answer(case, target, context, attempt, shared)
+        given = await ask(case)
     if case.workspace and isinstance(target, LlmTarget):
         add = needed("answer with a workspace")
         given = await add(given, case, target.name, context, shared.made())

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import assert_never
 
 from rubric_ci.errors import CannotAnswer
-from rubric_ci.grading.targets import command, conversation, llm
+from rubric_ci.grading.targets import command, conversation, llm, service
 from rubric_ci.grading.targets.skill import with_skill
 from rubric_ci.grading.targets.workplace import assertions_of, at_work
 from rubric_ci.models.llm.cache import ANSWER
@@ -38,6 +38,7 @@ from rubric_ci.values.llm_calls import call_key
 from rubric_ci.values.media import Media
 from rubric_ci.values.question import question
 from rubric_ci.values.results import Answer
+from rubric_ci.values.service import ServiceTarget, answers_on_both_sides
 from rubric_ci.values.trace import FileChange, KeptFile, Work, WorkCheck
 
 VERSION = 4  # of the key and the entry
@@ -116,7 +117,7 @@ def recorded_key(case: EvalCase, target: Target, context: RunContext) -> str:
     if isinstance(target, CliTarget):
         parts = {**_of_command(asked, at_work(case, target), context), "environment": {}}
     else:
-        parts = {"model": _of_model(asked, target)} if isinstance(target, LlmTarget) else {}
+        parts = {"model": _of_request(asked, target)} if isinstance(target, LlmTarget) else {}
     place = [case.file, case.own_id, target.name, context.trial, context.side.root is not None]
     return _digest({**_said(case), "parts": parts, "place": place})
 
@@ -141,6 +142,8 @@ def keep(case: EvalCase, target: Target, context: RunContext, answer: Answer) ->
     """Cache an answer, unless its key is unknown or it holds a secret."""
     if context.cache is None or (key := key_of(case, target, context)) is None:
         return
+    if context.side.is_compared and not answers_on_both_sides(target):
+        return  # the next run would take it for an answer of the base
     text = _dumped(answer)
     if masking.redact(text) == text and masking.redact(answer.text) == answer.text:
         context.cache.put(key, text)
@@ -149,7 +152,7 @@ def keep(case: EvalCase, target: Target, context: RunContext, answer: Answer) ->
 def _parts(case: EvalCase, target: Target, context: RunContext) -> JSON:
     match target:
         case LlmTarget():
-            return _of_model(case, target) if target.cache else None
+            return _of_request(case, target) if target.cache else None
         case CliTarget():
             return _of_command(case, target, context) if target.cache else None
         case RecordedTarget() | MockTarget() | RunnerTarget() | UnsupportedTarget():
@@ -158,7 +161,9 @@ def _parts(case: EvalCase, target: Target, context: RunContext) -> JSON:
             assert_never(target)
 
 
-def _of_model(case: EvalCase, target: LlmTarget) -> JSON:
+def _of_request(case: EvalCase, target: LlmTarget) -> JSON:
+    if isinstance(target, ServiceTarget):
+        return service.key_parts(case, target)
     options = target.endpoint.options
     try:
         messages = llm.sent(case, target)

@@ -272,15 +272,15 @@ async def _run(
     return describe_exit(finished) if finished.status else ""
 
 
-async def probe(url: str, timeout_seconds: float) -> str:
-    """Return an error message, or "" if the URL responds with 2xx."""
+async def probe(url: str, timeout_seconds: float, *, direct: bool = False) -> str:
+    """Return an error message, or "" if the URL responds with 2xx; `direct`: through no proxy."""
     if urlsplit(url).scheme not in {"http", "https"}:
         return f"{url} is not an http or https URL"
     loop = asyncio.get_running_loop()
     result: asyncio.Future[str] = loop.create_future()
 
     def request() -> None:
-        message = _probe(url, timeout_seconds)
+        message = _probe(url, timeout_seconds, direct=direct)
         with suppress(RuntimeError):  # the run has ended meanwhile
             loop.call_soon_threadsafe(_set_result, result, message)
 
@@ -299,16 +299,17 @@ def _set_result(result: asyncio.Future[str], message: str) -> None:
         result.set_result(message)
 
 
-def _probe(url: str, timeout_seconds: float) -> str:
+def _probe(url: str, timeout_seconds: float, *, direct: bool) -> str:
     from urllib.error import HTTPError, URLError  # slow to import, rarely used
-    from urllib.request import HTTPRedirectHandler, build_opener
+    from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
 
     class Unfollowed(HTTPRedirectHandler):
         def redirect_request(self, *_: object) -> None:
             """Leave the redirect as the response, which is an error."""
 
     try:
-        with build_opener(Unfollowed).open(url, timeout=timeout_seconds):
+        handlers = [Unfollowed(), *([ProxyHandler({})] if direct else [])]
+        with build_opener(*handlers).open(url, timeout=timeout_seconds):
             return ""
     except HTTPError as error:
         redirected = "; redirects are not followed" if 300 <= error.code < 400 else ""

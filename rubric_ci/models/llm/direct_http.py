@@ -67,9 +67,13 @@ async def send(
     body: bytes | None = None,
     *,
     limit: int = MAX_BODY,
+    through_proxy: bool = True,
 ) -> bytes:
-    """Send a body as it is and return the reply's body; raises RequestError."""
-    _, data = await _send(method, url, headers, body, limit=limit)
+    """Send a body as it is and return the reply's body; raises RequestError.
+
+    `through_proxy`: where the environment names one.
+    """
+    _, data = await _send(method, url, headers, body, limit=limit, through_proxy=through_proxy)
     return data
 
 
@@ -103,6 +107,7 @@ async def _send(
     *,
     form: bool = False,
     limit: int = MAX_BODY,
+    through_proxy: bool = True,
 ) -> "tuple[ClientResponse, bytes]":
     from aiohttp import ClientError
 
@@ -110,7 +115,7 @@ async def _send(
         check(url)
     except RefusedHost as error:
         raise RequestError(str(error), retryable=False, billed=False, reached=False) from error
-    session = await _session()
+    session = await _session(through_proxy=through_proxy)
     is_json = isinstance(body, Mapping) and not form
     sent: dict[str, Any] = {"json": body} if is_json else {"data": body}
     if session.trust_env or not url.startswith("http:"):  # a proxy may have a certificate as well
@@ -181,23 +186,23 @@ def _object(data: bytes) -> Mapping[str, JSON]:
     return value
 
 
-_sessions: "WeakKeyDictionary[AbstractEventLoop, _Opened]" = WeakKeyDictionary()
+_sessions: "WeakKeyDictionary[AbstractEventLoop, dict[bool, _Opened]]" = WeakKeyDictionary()
 
 
-async def _session() -> "ClientSession":
-    """Return the session of the running loop."""
+async def _session(*, through_proxy: bool) -> "ClientSession":
+    """Return the session of the running loop, with or without proxies."""
     from asyncio import get_running_loop
 
-    loop = get_running_loop()
-    if loop not in _sessions:
+    opened = _sessions.setdefault(get_running_loop(), {})
+    if through_proxy not in opened:
         # asyncio.run closes it with the loop's asynchronous generators. Opening it never waits, so
         # no other task runs in between.
-        opening = _open()
-        _sessions[loop] = (opening, await anext(opening))
-    return _sessions[loop][1]
+        opening = _open(through_proxy=through_proxy)
+        opened[through_proxy] = (opening, await anext(opening))
+    return opened[through_proxy][1]
 
 
-async def _open() -> "AsyncGenerator[ClientSession, None]":
+async def _open(*, through_proxy: bool) -> "AsyncGenerator[ClientSession, None]":
     from asyncio import get_running_loop
 
     from aiohttp import ClientSession, ClientTimeout, TCPConnector
@@ -207,13 +212,13 @@ async def _open() -> "AsyncGenerator[ClientSession, None]":
     async with ClientSession(
         connector=connector,
         timeout=unbounded,
-        trust_env=_says_something(),
+        trust_env=through_proxy and _says_something(),
         headers={"Accept-Encoding": OFFERED},
     ) as session:
         try:
             yield session
         finally:
-            _sessions.pop(get_running_loop(), None)
+            _sessions.get(get_running_loop(), {}).pop(through_proxy, None)
 
 
 def _says_something() -> bool:

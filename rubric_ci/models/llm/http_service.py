@@ -25,10 +25,14 @@ async def ask(call: ModelCall) -> ModelReply:
     assert endpoint.http is not None  # noqa: S101 - only such endpoints come here
     body = call.messages[0].content.encode() if endpoint.http.body is not None else None
     data = await direct_http.send(
-        endpoint.http.method, server_of(endpoint)[0], _headers(endpoint, endpoint.http), body
+        endpoint.http.method,
+        server_of(endpoint)[0],
+        _headers(endpoint, endpoint.http),
+        body,
+        through_proxy=not endpoint.http.is_started,
     )
     text, media = _reply(data, endpoint.http)
-    return ModelReply(text=text, media=media, usage=Usage(calls=1))
+    return ModelReply(text=text, media=media, usage=Usage(calls=1, unpriced_calls=1))
 
 
 def server_of(endpoint: Endpoint) -> tuple[str, str]:

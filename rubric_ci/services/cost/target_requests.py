@@ -28,6 +28,7 @@ from rubric_ci.values.config import (
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.report import CostEstimate
+from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.used_by import UsedBy
 
 UNKNOWN: Final = "cost unknown before the answers"
@@ -177,7 +178,7 @@ def _cost(asked: _Asked, last: LastRun, *, batched: bool) -> Cost:
 
 
 def _prices(target: Target, *, batched: bool) -> Prices | None:
-    if not isinstance(target, LlmTarget):
+    if not isinstance(target, LlmTarget) or isinstance(target, ServiceTarget):
         return None
     return (batch_prices_of if batched else prices_of)(target.endpoint)
 

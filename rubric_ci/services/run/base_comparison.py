@@ -14,16 +14,17 @@ from rubric_ci.services.run.fresh_base import find_together
 from rubric_ci.services.run.sides import BaseSide, Sides
 from rubric_ci.services.run.suspect import Pair
 from rubric_ci.values.comparison import Together
-from rubric_ci.values.config import answers_on_both_sides
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.llm_calls import NOTHING_USED
 from rubric_ci.values.report import Against, RemovedCase
 from rubric_ci.values.results import CaseResult, Errored, Graded, standing
+from rubric_ci.values.service import answers_on_both_sides
 
 UNASKED: Final = (
     "the deployed service answers for both sides, and no answer of the base is kept: name its "
-    "`start`, or let the default branch keep answers"
+    "`start` or `url_before`, or let the default branch keep answers"
 )
+NOT_STARTED: Final = "Its service gets ready at the base, and not here"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,7 @@ async def compare(
     settled = await settle_under_both(sides, pairs)
     compared = [_result(case, sides, by_key[case.key], settled) for case in head]
     results = await with_lone(sides, by_key, compared)
+    results = await _with_services(sides, by_key, results)
     return Outcome(
         results=results,
         against=_against(ref, sides.base, results, settled, every),
@@ -115,6 +117,28 @@ async def with_lone(
     }
     found = await settle_alone(asker, failing)
     return tuple(found.get(case.key, case) for case in cases)
+
+
+async def _with_services(
+    sides: Sides, tasks: Mapping[Key, Task], cases: Sequence[CaseResult]
+) -> tuple[CaseResult, ...]:
+    """Return the cases; those whose service starts at the base and not here are broken."""
+    services, known = sides.context.services, sides.base.tasks
+    if services is None:
+        return tuple(cases)
+    broken: dict[str, bool] = {}
+    for case in cases:
+        name = tasks[case.key].target.name
+        if isinstance(case, Errored) and case.key in known and name not in broken:
+            then = known[case.key].target
+            failed = services.has_failed(name)
+            broken[name] = failed and await services.gets_ready(then, sides.base_context)
+    return tuple(
+        verdicts.changed(case, Compared(change="broken", reason=NOT_STARTED))
+        if isinstance(case, Errored) and broken.get(tasks[case.key].target.name)
+        else case
+        for case in cases
+    )
 
 
 def no_answers(ref: str, base: BaseSide) -> Against:

@@ -26,7 +26,7 @@ from rubric_ci.values.changes import NoBase
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.comparison import Sentinel
 from rubric_ci.values.config import Endpoint
-from rubric_ci.values.context import RunContext
+from rubric_ci.values.context import RunContext, Services
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.results import CaseResult, Errored, Skipped
 from rubric_ci.values.usage import Usage
@@ -70,7 +70,9 @@ def open_sides(inputs: RunInput) -> Iterator[tuple[RunInput, Sides | NoBase | No
             yield inputs, base
             return
         with ExitStack() as folders:
-            context = replace(inputs.context, folders=folders if base.rubrics else None)
+            side = replace(inputs.context.side, is_compared=True)
+            kept = folders if base.rubrics else None
+            context = replace(inputs.context, side=side, folders=kept)
             tasks = base.marked_by_both(inputs.tasks)
             inputs = replace(inputs, tasks=tasks, context=context)
             yield inputs, _sides(base, inputs)
@@ -105,7 +107,10 @@ def grade_run(
     inputs = replace(inputs, context=replace(inputs.context, started=monotonic()))
     settings, watch = inputs.settings, watch_of(inputs)
     required, before = _required(inputs), inputs.context.spent()
-    with progress(len(inputs.tasks), plain=inputs.plain, quiet=settings.quiet) as advance:
+    with (
+        _ending(inputs.context.services),
+        progress(len(inputs.tasks), plain=inputs.plain, quiet=settings.quiet) as advance,
+    ):
         work = _preflight_and_compare(
             inputs, sides, models, watch, lambda case: advance(_ended(case, required))
         )
@@ -114,6 +119,16 @@ def grade_run(
     outcome = replace(outcome, results=results)
     spent = inputs.context.spent().beyond(before)
     return GradedRun(outcome=outcome, sentinel=watch.seen, spent=spent)
+
+
+@contextmanager
+def _ending(services: Services | None) -> Iterator[None]:
+    """End the services that a run started, also after Ctrl-C."""
+    try:
+        yield
+    finally:
+        if services is not None:
+            services.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -154,7 +154,8 @@ def _context(
         batch=_show_progress if settings.batch else None,
         hosts=allowed_hosts(loaded, settings.requests.allowed_hosts, environment),
     )
-    return replace(context, side=_own_side(loaded, settings))
+    services = context.services and context.services.logging_to(settings.output_dir)
+    return replace(context, side=_own_side(loaded, settings), services=services)
 
 
 def _listing_context(

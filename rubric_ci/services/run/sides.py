@@ -40,7 +40,7 @@ from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import Base, NoBase
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.comparison import RegressionConfig
-from rubric_ci.values.config import MockTarget, RecordedTarget, Target, answers_on_both_sides
+from rubric_ci.values.config import MockTarget, RecordedTarget, Target
 from rubric_ci.values.context import Dependencies, RunContext, Side
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, TrialRule
@@ -48,6 +48,7 @@ from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.question import question
 from rubric_ci.values.report import RemovedCase
 from rubric_ci.values.results import Answer, CaseResult
+from rubric_ci.values.service import answers_on_both_sides, at_base
 
 MOST_KEPT: Final = 20  # answers of the base that are looked up in the cache
 
@@ -173,7 +174,15 @@ def _base_task(
         trials=task.case.trials,
         metadata=task.case.metadata,
     )
-    return replace(built, case=graded, judge=task.judge, cluster=task.cluster, waived=task.waived)
+    target = at_base(built.target, task.target)
+    return replace(
+        built,
+        case=graded,
+        target=target,
+        judge=task.judge,
+        cluster=task.cluster,
+        waived=task.waived,
+    )
 
 
 def _removed(
@@ -210,6 +219,7 @@ class Sides:
     live: bool = True  # False in a replay: an answer that it lacks cannot be asked for
     fresh: bool = False  # no answer of the base comes from the cache
     gate: GateConfig = GateConfig()  # which cases it is about
+    kept: MutableMapping[Key, int] = field(default_factory=dict, repr=False, compare=False)
     apart: bool = False  # each side answers separately, although nothing differs
 
     @property
@@ -254,7 +264,12 @@ class Sides:
         return not (self.share_answer(head, base) or self._kept(base))
 
     def _kept(self, task: Task) -> int:
-        """Return how many answers of the base are in the cache."""
+        """Return how many answers of the base were in the cache before the head was asked."""
+        if task.case.key not in self.kept:
+            self.kept[task.case.key] = self._count_kept(task)
+        return self.kept[task.case.key]
+
+    def _count_kept(self, task: Task) -> int:
         context = self.context_of(task)
         own = (context.of_trial(number) for number in range(MOST_KEPT))
         kept = (answer_cache.find(varied(task.case, each), task.target, each) for each in own)
@@ -262,7 +277,7 @@ class Sides:
 
     def share_answer(self, head: Task, base: Task) -> bool:
         """Return True if nothing that determines the answer differs: both sides share it."""
-        if self.apart:
+        if self.apart or not answers_on_both_sides(base.target):
             return False
         match head.target, base.target:
             case (RecordedTarget() as now, RecordedTarget() as then):

@@ -154,7 +154,8 @@ def test_bodies_and_answers(
 def test_a_changed_request_selects_the_cases(
     project: Asked, checkout: Checkout, rest: str, path: str
 ) -> None:
-    project.configure("body: Hi")
+    rest += ", depends_on: []"
+    project.configure("body: Hi, depends_on: []")
     names = ("rubric-ci.yaml", "evals/a.eval.yaml")
     checkout.commit({name: (project.root / name).read_text() for name in names})
     changed = ("run", "--list", "--changed-since", "HEAD")
@@ -164,6 +165,34 @@ def test_a_changed_request_selects_the_cases(
     checkout.write({"rubric-ci.yaml": (project.root / "rubric-ci.yaml").read_text()})
     listed = invoke(checkout.root, environment, *changed).stdout
     assert "target `default` changed" in listed, listed
+
+
+DEPLOYED = "its service is deployed, and what answers there may have changed"
+
+
+@pytest.mark.parametrize(
+    ("rest", "changed", "listed"),
+    [
+        ("body: Hi", {}, DEPLOYED),
+        ("body: Hi", {"README.md": "new"}, DEPLOYED),
+        ("body: Hi, depends_on: [bot.py]", {"README.md": "new"}, ""),
+        ("body: Hi, depends_on: [bot.py]", {"bot.py": "new"}, "`bot.py` changed"),
+    ],
+)
+def test_a_deployed_service_is_always_asked_unless_its_files_are_listed(
+    project: Asked, checkout: Checkout, rest: str, changed: dict[str, str], listed: str
+) -> None:
+    project.configure(rest)
+    names = ("rubric-ci.yaml", "evals/a.eval.yaml")
+    checkout.commit({"bot.py": "", **{name: (project.root / name).read_text() for name in names}})
+    checkout.write(changed)
+    ran = invoke(
+        checkout.root, clean_environment(), "run", "--list", "--changed-since", "HEAD"
+    ).stdout
+    shown = f"evals/a.eval.yaml:4  one  default  {listed}\n" if listed else "0 cases\n"
+    assert ran.startswith(shown), ran
+    if listed:
+        assert "target default: 1 request to http/default, cost unknown before the answers" in ran
 
 
 @pytest.mark.parametrize(
@@ -206,12 +235,12 @@ def test_a_busy_service_is_asked_again(project: Asked, service: Service) -> None
 def test_answers_are_cached_and_a_maximum_cost_is_about_the_judge(
     project: Asked, service: Service
 ) -> None:
-    project.configure("answer: /reply/text, body: Hi")
+    project.configure("answer: /reply/text, body: Hi, depends_on: []")
     options = ("--reuse-answers", "--max-cost-usd", "1")
     assert project.run(*options).returncode == 0
     assert project.run(*options).returncode == 0
     assert (len(service.asked), project.case["answer_reused"]) == (1, True)
-    project.configure("answer: /reply/words, body: Hi")
+    project.configure("answer: /reply/words, body: Hi, depends_on: []")
     project.run(*options)
     assert len(service.asked) == 2
 
@@ -273,6 +302,48 @@ def test_what_validate_says(tmp_path: Path, target: str, problem: str) -> None:
     project = Project(tmp_path)
     project.write("rubric-ci.yaml", f"targets:\n  - {target}\n")
     checked = invoke(project.root, clean_environment(), "validate", "rubric-ci.yaml")
+    assert problem in checked.stdout
+
+
+TURNS = "turns: [Hello, Again]"
+USER = "simulated_user: {persona: p, goal: g}"
+SEVERAL = (
+    "input: [{role: user, content: a}, {role: assistant, content: b}, {role: user, content: c}]"
+)
+NOT_SENT = (
+    "conversation-not-sent: the service `s` would not know the messages before the last one: its "
+    "`body` has none of "
+)
+OF_TURNS = NOT_SENT + "`{{ history }}`, `{{ messages }}`, `{{ session_id }}`"
+OF_MESSAGES = NOT_SENT + "`{{ history }}`, `{{ input }}`, `{{ messages }}`"
+
+
+@pytest.mark.parametrize(
+    ("case", "body", "problem"),
+    [
+        (TURNS, "body: {q: '{{ message }}'}", f"7:5: {OF_TURNS}"),
+        (TURNS, "body: {q: '{{ input }}'}", f"7:5: {OF_TURNS}"),
+        (TURNS, "method: GET", f"7:5: {OF_TURNS}"),
+        (USER, "body: {q: '{{ message }}'}", f"7:5: {OF_TURNS}"),
+        (SEVERAL, "body: {q: '{{ message }}'}", f"7:5: {OF_MESSAGES}"),
+        (TURNS, "body: {q: '{{ message }}', s: '{{ session_id }}'}", ""),
+        (TURNS, "body: {q: '{{ messages }}'}", ""),
+        (TURNS, "body: {q: '{{ message }}', b: '{{ history }}'}", ""),
+        (USER, "body: {q: '{{ messages }}'}", ""),
+        (SEVERAL, "body: {q: '{{ input }}'}", ""),
+        ("input: a", "body: {q: '{{ message }}'}", ""),
+    ],
+)
+def test_a_conversation_that_the_service_cannot_follow(
+    tmp_path: Path, case: str, body: str, problem: str
+) -> None:
+    project = Project(tmp_path)
+    project.write("rubric-ci.yaml", f"judge: openai/a\ntargets:\n  - {{{SERVICE}, {body}}}\n")
+    rubric = "rubrics: [{contains: x}]"
+    text = f"# 1\n# 2\n# 3\n# 4\nevalcases:\n  - id: one\n    {case}\n    {rubric}\n"
+    project.write("a.eval.yaml", text)
+    checked = invoke(project.root, clean_environment(), "validate", "a.eval.yaml")
+    assert checked.returncode == bool(problem), checked.stdout
     assert problem in checked.stdout
 
 

@@ -26,6 +26,7 @@ from rubric_ci.values.config import (
     GitSource,
     Hook,
     Hooks,
+    HttpRequest,
     JudgeConfig,
     LlmTarget,
     MockTarget,
@@ -51,6 +52,7 @@ from rubric_ci.values.evals import (
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
+from rubric_ci.values.service import DEPLOYED, ServiceTarget
 
 Aggregator: TypeAlias = WeightedAverage | CodeJudgeSpec | LlmJudgeSpec
 
@@ -62,6 +64,9 @@ AGENT = CliTarget(name="agent", command_template="python bin/agent.py {PROMPT}")
 NARROW = replace(AGENT, depends_on=("src/**",))
 READS_EVAL_FILE = replace(NARROW, command_template="agent {EVAL_FILE} {EVAL_ID}")
 KEPT = RecordedTarget(name="kept", answers="answers.jsonl")
+SERVICE = ServiceTarget(
+    name="bot", endpoint=Endpoint(model="http/bot", http=HttpRequest()), depends_on=None
+)
 
 
 def ask(*parts: TextPart | FilePart | DataPart) -> tuple[Message, ...]:
@@ -391,6 +396,21 @@ def test_a_note_explains_how_to_narrow_a_target() -> None:
         ),
     )
     assert select(now, now, ChangedPaths([])).notes == ()
+
+
+@pytest.mark.parametrize("paths", [[], ["README.md"], ["evals/b.yaml"]])
+def test_the_cases_of_a_deployed_service_always_run(paths: list[str]) -> None:
+    now = side(CASE, target=SERVICE)
+    selection = select(now, now, ChangedPaths(paths, compared={"evals/b.yaml"}))
+    assert [why for _, why in selection.chosen] == [DEPLOYED]
+    assert selection.notes == (
+        (
+            "Target `bot` has no `depends_on`, so its service is deployed and its cases always "
+            "run: list the files that it uses there, and fewer cases run."
+        ),
+    )
+    listed = side(CASE, target=replace(SERVICE, depends_on=("bot.py",)))
+    assert select(listed, listed, ChangedPaths(["README.md"])).chosen == ()
 
 
 ONE = '{"id": "a", "answer": "yes"}\n'

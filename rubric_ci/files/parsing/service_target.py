@@ -1,0 +1,59 @@
+"""A checked target that is an HTTP service."""
+
+from collections.abc import Mapping
+from posixpath import dirname, join, normpath
+from typing import Any
+
+from rubric_ci.values.config import Endpoint, HttpRequest
+from rubric_ci.values.service import ServiceProgram, ServiceTarget
+
+
+def service_target(data: Mapping[str, Any], shared: Mapping[str, Any], file: str) -> ServiceTarget:
+    """Return a service; its folder counts from the file."""
+    return ServiceTarget(
+        **shared,
+        endpoint=_endpoint(data),
+        program=_program(data, file) if "start" in data else None,
+        url_before=data.get("url_before", ""),
+        concurrency=data.get("concurrency", data.get("workers")),
+        depends_on=tuple(data["depends_on"]) if "depends_on" in data else None,
+        cache=data.get("cache", True),
+    )
+
+
+def _endpoint(data: Mapping[str, Any]) -> Endpoint:
+    """Return how the service is asked; before a reply its price is not known, and not reserved."""
+    headers = {"headers": data["headers"]} if "headers" in data else {}
+    return Endpoint(
+        model=f"http/{data['name']}",
+        options={
+            "api_base": data["url"],
+            **headers,
+            **dict.fromkeys(("input_cost_per_token", "output_cost_per_token"), 0.0),
+        },
+        timeout_seconds=float(data.get("timeout_seconds", 60.0)),
+        http=HttpRequest(
+            method=data.get("method", "POST"),
+            body=data.get("body"),
+            answer=data.get("answer", ""),
+            answer_files=data.get("answer_files", ""),
+            encode=data.get("encode", ""),
+        ),
+    )
+
+
+def _program(data: Mapping[str, Any], file: str) -> ServiceProgram:
+    return ServiceProgram(
+        start=_line(data["start"]),
+        setup=_line(data.get("setup", "")),
+        stop=_line(data.get("stop", "")),
+        ready=data.get("ready", ""),
+        ready_seconds=float(data.get("ready_seconds", 60.0)),
+        setup_seconds=float(data.get("setup_seconds", 600.0)),
+        cwd=normpath(join(dirname(file), data.get("cwd", "."))),
+        env=tuple(data.get("env", ())),
+    )
+
+
+def _line(written: str | list[str]) -> str | tuple[str, ...]:
+    return written if isinstance(written, str) else tuple(written)

@@ -1,0 +1,173 @@
+"""Rules of services, which answer over HTTP: their requests, and conversations with them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from rubric_ci.evaluators.kind import target_names
+from rubric_ci.files.validation.config_summary import Prompt, texts_of
+from rubric_ci.files.validation.eval_rules import UNUSED_SETTING
+from rubric_ci.values.problems import Path, Problem, Rule, mappings
+
+KEYS: Final = (
+    *("url", "method", "headers", "body", "answer", "answer_files", "encode"),
+    *("timeout_seconds", "concurrency", "workers", "url_before"),
+    *("start", "setup", "stop", "ready", "ready_seconds", "setup_seconds", "cwd", "env"),
+)
+"""The settings of a service that not every target has."""
+_OWN_ADDRESS: Final = "http://127.0.0.1:{PORT}"
+BODY_VARIABLES: Final = frozenset(
+    ("input", "files", "message", "messages", "history", "session_id")
+)
+"""The variables of a body that each case has; one of its `vars` comes first."""
+_OF_TURNS: Final = frozenset(("messages", "history", "session_id"))
+_OF_MESSAGES: Final = frozenset(("messages", "history", "input"))
+
+UNKNOWN_PLACEHOLDER: Final = Rule(
+    id="unknown-placeholder",
+    meaning="Only known placeholders are replaced: the command would run with the braces in it.",
+    bad="targets: [{name: default, provider: cli, command_template: 'agent {PROMT}'}]\n",
+    good="targets: [{name: default, provider: cli, command_template: 'agent {PROMPT}'}]\n",
+)
+BODY_TEMPLATE: Final = Rule(
+    id="body-template",
+    meaning="A text in the body of a request is a template of the case's variables.",
+    hint="write `{{ input }}`, or a variable of `vars`",
+    bad="targets: [{name: default, provider: http, url: 'https://a.example', body: '{{ input'}]\n",
+    good=(
+        "targets: [{name: default, provider: http, url: 'https://a.example', "
+        "body: '{{ input }}'}]\n"
+    ),
+)
+CONVERSATION_NOT_SENT: Final = Rule(
+    id="conversation-not-sent",
+    meaning=(
+        "A service gets the messages before the last one if the `body` of its target sends them, "
+        "or a session by which it finds them. Otherwise it would answer each turn as the first."
+    ),
+    hint=(
+        "put `{{ messages }}` or `{{ history }}` into `body`, or `{{ session_id }}` if the "
+        "service keeps the conversation"
+    ),
+)
+SERVICE_URL: Final = Rule(
+    id="service-url",
+    meaning=(
+        "A run starts the service on a free port of this machine and asks it there: `url` begins "
+        "with `http://127.0.0.1:{PORT}`."
+    ),
+    hint=f"write `url: {_OWN_ADDRESS}/PATH`",
+    bad=(
+        "targets: [{name: default, provider: http, start: 'python bot.py', "
+        "url: 'http://127.0.0.1:8000/'}]\n"
+    ),
+    good=(
+        "targets: [{name: default, provider: http, start: 'python bot.py', "
+        "url: 'http://127.0.0.1:{PORT}/'}]\n"
+    ),
+)
+BASE_NOT_ASKED: Final = Rule(
+    id="base-not-asked",
+    severity="notice",
+    switchable=True,
+    meaning=(
+        "A service without `start` and `url_before` has one server, which answers as the change. "
+        "With `--against`, the base is never asked: its kept answers count, and without any the "
+        "case is not comparable."
+    ),
+    hint="set `start`, so that a run starts both sides, or `url_before` where the base is deployed",
+    bad="targets: [{name: default, provider: http, url: 'https://a.example', depends_on: [b]}]\n",
+    good=(
+        "targets: [{name: default, provider: http, url: 'https://a.example', depends_on: [b], "
+        "url_before: 'https://b.example'}]\n"
+    ),
+)
+_OF_PROGRAM: Final = ("setup", "stop", "ready", "ready_seconds", "setup_seconds", "cwd", "env")
+_PLACEHOLDER = re.compile(r"(?<![$\w{])\{([A-Z][A-Z0-9_]*)\}")
+_KNOWN_PLACEHOLDER = re.compile(r"PORT(_[A-Z0-9_]+)?|SIDE")
+
+
+def service_problems(target: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield the problems of a service."""
+    yield from _body_problems(target, path)
+    url = target.get("url")
+    if "start" in target:
+        if isinstance(url, str) and not _is_own(url):
+            message = f"`url` is `{url}`, which is not where the run starts the service"
+            yield Problem(SERVICE_URL, (*path, "url"), message)
+        if "url_before" in target:
+            message = "`url_before` has no effect: the run starts the base as well"
+            yield Problem(UNUSED_SETTING, (*path, "url_before"), message, at_key=True)
+        yield from _placeholder_problems(target, path)
+        return
+    for key in _OF_PROGRAM:
+        if key in target:
+            message = f"`{key}` has no effect on a service without `start`"
+            yield Problem(UNUSED_SETTING, (*path, key), message, at_key=True)
+    if "url_before" not in target and isinstance(url, str):
+        message = "the base of a change is not asked, as both sides have this server"
+        yield Problem(BASE_NOT_ASKED, (*path, "url"), message, at_key=True)
+
+
+def _is_own(url: str) -> bool:
+    rest = url.removeprefix(_OWN_ADDRESS)
+    return rest != url and rest[:1] in ("", "/", "?")
+
+
+def _placeholder_problems(target: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+    for key in ("start", "setup", "stop", "ready", "url"):
+        value = target.get(key)
+        for text in value if isinstance(value, list) else [value]:
+            for name in _PLACEHOLDER.findall(text) if isinstance(text, str) else ():
+                if not _KNOWN_PLACEHOLDER.fullmatch(name):
+                    message = f"`{{{name}}}` is not a known placeholder"
+                    hint = "known are `{PORT}`, `{PORT_NAME}` and `{SIDE}`"
+                    yield Problem(
+                        UNKNOWN_PLACEHOLDER, (*path, key), message, hint, part=f"{{{name}}}"
+                    )
+
+
+def _body_problems(target: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield the texts of a body that are not templates."""
+    for place, text in texts_of(target.get("body")):
+        if "{{" in text or "{%" in text:
+            from rubric_ci.text.template import used  # few targets need Jinja2
+
+            if fault := used(text).fault:
+                yield Problem(BODY_TEMPLATE, (*path, "body", *place), fault.reason)
+
+
+def conversation_problems(
+    data: Any, prompts: Mapping[str, Prompt], compare: Sequence[str]
+) -> Iterator[Problem]:
+    """Yield cases whose service would not get the messages before the last one."""
+    for path, case in mappings(data, "evalcases"):
+        for key, needed in _needed(case, data):
+            for name in target_names(case, data, compare):
+                prompt = prompts.get(name)
+                if prompt and prompt.is_body and not prompt.names & needed:
+                    lacks = ", ".join(f"`{{{{ {each} }}}}`" for each in sorted(needed))
+                    message = (
+                        f"the service `{prompt.target}` would not know the messages before the "
+                        f"last one: its `body` has none of {lacks}"
+                    )
+                    yield Problem(CONVERSATION_NOT_SENT, (*path, key), message, at_key=True)
+
+
+def _needed(case: Mapping[str, Any], data: Any) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield a key that makes a conversation, and the variables that send it."""
+    for key in ("turns", "simulated_user"):
+        if key in case:
+            yield key, _OF_TURNS
+            return
+    shared = data.get("messages") if isinstance(data, dict) else None
+    for key in ("input_messages", "input"):
+        own = case.get(key)
+        if isinstance(own, list) and _count(own) + _count(shared) > 1:
+            yield key, _OF_MESSAGES
+
+
+def _count(messages: Any) -> int:
+    """Return how many messages a list has; parts of one message are none."""
+    listed = messages if isinstance(messages, list) else []
+    return sum(isinstance(each, dict) and "role" in each for each in listed)

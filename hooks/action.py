@@ -87,7 +87,6 @@ COMMANDS = {  # as they are typed on the command line
     "compare": Command("github", ("COMPARE_ISSUE",)),
     "baseline keep": Command("github"),
     "baseline accept": Command("github"),
-    "baseline rejudge": Command("light", (), ("ALLOWED_HOSTS",)),
     "history add": Command("light"),
     "history publish": Command("light"),
     "plan": Command("light"),

@@ -96,7 +96,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/lab/history/runs_text""",
     "parts/lab/commands/test_judge_label.py": """
         parts/lab/calibration/label_file parts/lab/calibration/label_session""",
-    "parts/lab/commands/test_baseline_rejudge.py": "parts/lab/calibration/rejudge_report",
     "cli/commands/test_run.py": """
         services/cost/judge_requests grading/setup grading/tasks services/publish/files""",
     "cli/commands/test_run_against.py": """
@@ -169,7 +168,7 @@ IMPURE: Final = """
     files/project/proposed_files gate/selection/proposed_cases
     files/project/suite_name services/publish/failure
     files/project/working_tree gate/comparison/baseline_files
-    gate/comparison/reference_folder gate/grading_changes/all_changes gate/policy/checkout
+    parts/lab/reference_folder gate/grading_changes/all_changes gate/policy/checkout
     gate/policy/policy_source gate/report/report_file gate/selection/changed_cases
     gate/selection/last_failed gate/selection/prefilter gate/waivers/file github
     evaluators/code_judge evaluators/composite evaluators/evaluate evaluators/llm_judge
@@ -181,7 +180,7 @@ IMPURE: Final = """
     parts/bring/adoption/tools
     parts/lab/calibration/required_agreement parts/lab/calibration/label_file
     parts/lab/calibration/label_session parts/lab/calibration/measure
-    parts/lab/calibration/rejudge parts/lab/calibration/rejudge_report
+    parts/lab/calibration/rejudge
     parts/lab/calibration/sentinel services/cost/target_requests services/cost/estimate
     services/cost/judge_requests services/cost/last_run services/cost/expected_requests
     services/doctor

@@ -35,7 +35,6 @@ NEXT: Final = {
     ("judge attack", ExitCode.OK): "`rubric-ci probe` tests the criteria with wrong answers",
     ("baseline keep", ExitCode.OK): "`rubric-ci history add` adds the run to the history",
     ("baseline accept", ExitCode.OK): "`rubric-ci run --baseline FOLDER` compares with it",
-    ("baseline rejudge", ExitCode.OK): "`rubric-ci compare FOLDER REPORT` compares with it again",
     ("history add", ExitCode.OK): "`rubric-ci history show` prints the trends",
     ("history show", ExitCode.OK): "`rubric-ci history page` writes them as a page",
     ("plan", ExitCode.OK): "`rubric-ci run --shard I/N` grades one of the shards",

@@ -142,17 +142,6 @@ class AcceptSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RejudgeSettings:
-    """`rubric-ci baseline rejudge`."""
-
-    report: Path  # a report, or the folder of a reference
-    config: Path | None = None
-    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
-    judge: str = ""
-    requests: RequestOptions = _REQUESTS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GenerateSettings:
     """`rubric-ci generate rubrics`."""
 

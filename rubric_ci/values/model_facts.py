@@ -8,8 +8,7 @@ from rubric_ci.values.json_value import JSON
 
 WARNING_TIME: Final = timedelta(days=90)
 SWITCH: Final = (
-    "choose another model NEW; for a judge, `rubric-ci judge calibrate --judge NEW` and "
-    "`rubric-ci baseline rejudge --judge NEW` show which marks change"
+    "choose another model NEW; for a judge, `rubric-ci judge calibrate --judge NEW` measures it"
 )
 
 _SAMPLING = ("temperature", "top_p", "top_k")

@@ -177,7 +177,7 @@ class Trial:
     verdict: Verdict
     score: float
     without_waived: Verdict | None = None  # if the criteria that are not waived give a better
-    answer: str | None = None  # for `baseline rejudge`; None: not kept
+    answer: str | None = None  # None: not kept
     trace: CaseTrace | None = None
     file_changes: tuple[FileChange, ...] = ()
     media: tuple[Picture, ...] = ()  # of the answer

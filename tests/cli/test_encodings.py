@@ -44,7 +44,6 @@ COMMANDS: Final = {
     "compare-markdown": ("compare", "--format", "markdown", "then.json", "now.json"),
     "merge": ("report", "merge", "now.json"),
     "calibrate": ("judge", "calibrate", "日本.jsonl"),
-    "rejudge": ("baseline", "rejudge", "now.json"),
     "generate": ("generate", "rubrics", "good", "--diff"),
     "history": ("history", "show"),
     "cache": ("cache", "--unused-days", "9"),

@@ -14,7 +14,7 @@ OF_JUDGE = "`judge label`, `judge calibrate`, `judge attack`"
         ("calibrate", "unknown command `calibrate`; did you mean `judge calibrate`?"),
         ("merge", "unknown command `merge`; did you mean `report merge`?"),
         ("keep", "unknown command `keep`; did you mean `baseline keep`?"),
-        ("rejudg", "unknown command `rejudg`; did you mean `baseline rejudge`?"),
+        ("acept", "unknown command `acept`; did you mean `baseline accept`?"),
         ("vaildate", "unknown command `vaildate`; did you mean `validate`?"),
         ("judge-atack", "unknown command `judge-atack`; did you mean `judge attack`?"),
         ("judge-check", f"unknown command `judge-check`; did you mean one of {OF_JUDGE}?"),

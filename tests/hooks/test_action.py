@@ -37,7 +37,7 @@ def test_unknown_command(command: str, message: str, tmp_path: Path) -> None:
     started = start(command, tmp_path)
     known = (
         "validate, run, generate rubrics, compare, baseline keep, baseline accept, "
-        "baseline rejudge, history add, history publish, plan, "
+        "history add, history publish, plan, "
         "report merge, report comment, authorize"
     )
     assert (
@@ -241,7 +241,6 @@ def test_python_of(windows: bool, python: str) -> None:
         ("validate", {}, "light", True),
         ("run", {}, "github", True),
         ("generate rubrics", {}, "github", True),
-        ("baseline rejudge", {}, "light", True),
         ("run", {"RUBRIC_CI_REQUIREMENTS": "judge"}, "judge", False),
         ("run", {"RUBRIC_CI_REQUIREMENTS": "../evil"}, "github", True),
         ("run", {"RUBRIC_CI_RESTART": '["evil"]'}, "github", True),

@@ -50,7 +50,7 @@ COULD_NOT_START = "the action could not start"
 UNDECIDED = "Gate undecided: the run could not start"
 EVERY = (
     "validate, run, generate rubrics, compare, baseline keep, baseline accept, "
-    "baseline rejudge, history add, history publish, plan, report merge, "
+    "history add, history publish, plan, report merge, "
     "report comment, authorize"
 )
 NO_TOKEN = "GITHUB_TOKEN is not set, so nothing can be posted"

@@ -114,13 +114,13 @@ HELD: Final[Mapping[str, str]] = {
     "gate/comparison/phrases.py": "gate/comparison/test_phrases.py",
     "gate/comparison/notes.py": "gate/comparison/test_notes.py gate/comparison/test_compared.py",
     "gate/comparison/baseline_files.py": (
-        "gate/comparison/test_baseline_files.py gate/comparison/test_reference_folder.py"
+        "gate/comparison/test_baseline_files.py parts/lab/test_reference_folder.py"
     ),
     "gate/comparison/reference.py": (
         "gate/comparison/test_reference.py gate/comparison/test_compared.py"
     ),
     "services/run/base_comparison.py": "services/run/test_base_comparison.py",
-    "gate/comparison/reference_folder.py": "gate/comparison/test_reference_folder.py",
+    "parts/lab/reference_folder.py": "parts/lab/test_reference_folder.py",
     "gate/comparison/drift.py": "gate/comparison/test_drift.py",
     "gate/report/json_format.py": "gate/report/test_json_format.py",
     "gate/report/consistency.py": (

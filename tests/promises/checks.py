@@ -179,17 +179,6 @@ def probe(bench: Bench) -> None:
     assert bench.asked == asked
 
 
-def rejudge(bench: Bench) -> None:
-    passed(bench)
-    asked, judged = bench.asked, bench.judged
-    bench.server.word = "strict"
-    done = bench("baseline", "rejudge", ".rubric-ci/report.json")
-    assert done.returncode == 0, done.stderr
-    assert bench.asked == asked
-    assert bench.judged > judged
-    assert {case["verdict"] for case in bench.report()["cases"]} == {"fail"}
-
-
 def sentinel(bench: Bench) -> None:
     with (bench.root / "rubric-ci.yaml").open("a") as config:
         config.write("regression: {reference_trials: 5}\n")
@@ -343,7 +332,6 @@ CHECKS: Mapping[str, Callable[[Bench], None]] = {
     "label": labelled,
     "calibrate": calibrate,
     "probe": probe,
-    "rejudge": rejudge,
     "sentinel": sentinel,
     "history": history,
     "reports": reports,

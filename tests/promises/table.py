@@ -254,12 +254,6 @@ PROMISES: Final[Mapping[str, Promise]] = {
         page="probe.md",
         but={**_tools(_NO_RUBRIC), "scripted": _ONE_ANSWER, "simulated": _ONE_ANSWER},
     ),
-    "rejudge": Promise(
-        title="judged again",
-        says="`baseline rejudge` marks the kept answers; no target is asked.",
-        page="nights.md",
-        but=_tools(_NO_RUBRIC),
-    ),
     "sentinel": Promise(
         title="watched by the sentinel",
         says="A night that may become the reference remembers marks, and asks for each five times.",

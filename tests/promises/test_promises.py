@@ -44,7 +44,6 @@ REFUSED = [pair for pair, each in CELLS.items() if isinstance(each, Refused)]
 COMMANDS = {
     "calibrate": ("judge", "calibrate", "labels.jsonl"),
     "probe": ("probe",),
-    "rejudge": ("baseline", "rejudge", ".rubric-ci/report.json"),
 }
 OPTIONS = {
     "untrusted": ("--untrusted", "HEAD"),

@@ -207,8 +207,6 @@ COMMANDS = {
     "init": ("init", "new"),
     "demo": ("demo", "example"),
     "demo-twice": ("demo", "new"),
-    "rejudge": ("baseline", "rejudge", "now.json"),
-    "rejudge-missing": ("baseline", "rejudge", ORDERS),
     "waive": ("waive", f"{ORDERS}/{ORDERS}", "--until", "2030-01-01", "--reason", ORDERS),
     "baseline-accept": (
         *("baseline", "accept", "now.json", "--baseline", "accepted", "--reason", ORDERS),

@@ -40,7 +40,7 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
 
 def _why_undecided(compared: RunReport) -> UserError | None:
     if compared.comparison and compared.comparison.judge_moved:
-        fix = "run `rubric-ci baseline rejudge`, or `rubric-ci baseline accept` with a new run"
+        fix = "make a run with this judge the reference: `rubric-ci baseline accept`"
         return UserError(compared.comparison.judge_moved, fix)
     if errored := compared.totals.errored:
         cases = (

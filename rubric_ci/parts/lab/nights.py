@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli import options, request_options
+from rubric_ci.cli import options
 from rubric_ci.cli.click_types import FILE, Group, examples, option
 from rubric_ci.values import option_values
 
@@ -55,24 +55,6 @@ def accept(**options: Any) -> None:
     from rubric_ci.values.command_settings import AcceptSettings
 
     raise SystemExit(accept_run(AcceptSettings(**options)))
-
-
-@baseline.command()
-@click.argument("report", type=FILE, default=option_values.REFERENCE)
-@options.config
-@options.policy_from
-@options.judge
-@request_options.requests
-def rejudge(**options: Any) -> None:
-    """Judge the stored answers of a reference again.
-
-    REPORT is a report.json, or the folder of a reference, and is written again. No target is asked
-    for an answer, and no judgement is taken from the cache.
-    """
-    from rubric_ci.parts.lab.commands.baseline import rejudge_report
-    from rubric_ci.values.command_settings import RejudgeSettings
-
-    raise SystemExit(rejudge_report(RejudgeSettings(**options)))
 
 
 _history = option(

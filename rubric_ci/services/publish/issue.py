@@ -105,7 +105,7 @@ def wrong(subject: Subject) -> str:
     elif subject.worse:
         keys = {case.key for case in compared.broken(subject.head)}
         since = _every_night(subject, lambda night: night.worse and keys <= {*night.regressed})
-        parts.append(f"{compared.headline(subject.head)}{since}")
+        parts.append(f"{compared.headline(subject.head)}{since and ','}{since}")
     return "; ".join(parts)
 
 

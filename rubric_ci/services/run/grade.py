@@ -284,7 +284,7 @@ def watch_of(inputs: RunInput) -> Watch:
     remembered = baseline.report.sentinel if baseline and judged else None
     return Watch(
         remembered=remembered,
-        measures=judged and remembered is None and _may_become_reference(settings),
+        measures=judged and remembered is None and _has_folder(settings),
         concurrency=settings.requests.concurrency,
     )
 

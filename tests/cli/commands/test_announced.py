@@ -246,8 +246,6 @@ def test_later_nights_send_what_they_announce(shop: Shop) -> None:
     done, sent = shop.measured(*night, "3")
     assert shop.report()["totals"]["calls"] == sent
     assert announced(done.stderr) < sent <= bound(done.stderr), done.stderr
-    done, sent = shop.measured("baseline", "rejudge")
-    assert announced(done.stderr) == sent == reported(done.stderr) > 0, done.stderr
 
 
 @pytest.mark.parametrize("votes", ["1", "auto"])
@@ -323,7 +321,6 @@ def test_each_comparison_of_a_commit_with_itself_sends_what_is_announced(shop: S
         pytest.param(
             ("probe", "--aa", "2"), ONE, "openai/shop of the target `default`", id="probe --aa"
         ),
-        pytest.param(("baseline", "rejudge", REPORT), PANEL, "the judge openai/c", id="rejudge"),
         pytest.param(
             ("generate", "rubrics", "evals/b.yaml"), ONE, "openai/judge, which drafts,", id="draft"
         ),
@@ -356,7 +353,6 @@ def test_every_command_refuses_a_model_without_a_price_before_any_request(
     [
         pytest.param(("run", "--trials", "15", "--baseline", FOLDER), 65, id="the sentinel"),
         pytest.param(("probe",), 7, id="probe"),
-        pytest.param(("baseline", "rejudge"), 35, id="rejudge"),
     ],
 )
 def test_the_limit_of_calls_holds_for_all_that_is_sent(

@@ -183,7 +183,7 @@ def test_a_judge_that_ignores_the_work_never_fails(project: Path, judge: AnswerJ
 MET = {"evidence": "pytest -q", "reasoning": "r", "satisfied": True}
 
 
-def test_kept_work_is_judged_again_and_watched(project: Path, judge: AnswerJudge) -> None:
+def test_kept_work_is_watched(project: Path, judge: AnswerJudge) -> None:
     assert rubric_ci(project, "run", "--trials", "15").returncode == 0
     assert rubric_ci(project, "baseline", "keep").returncode == 0
     (path,) = (project / ".rubric-ci/reference").rglob("report.json")
@@ -192,18 +192,6 @@ def test_kept_work_is_judged_again_and_watched(project: Path, judge: AnswerJudge
         "one": [True] * 5,
         "two": [True] * 5,
     }
-    (project / "agent.sh").write_text("echo it is started again >&2; exit 1")
-    judge.word = "strict"
-    done = rubric_ci(project, "baseline", "rejudge")
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (
-        0,
-        "50 model calls, cost unknown, 500 + 100 tokens",  # 2 cases of 15 trials, 4 marks 5 times
-    )
-    cases = json.loads(path.read_text())["cases"]
-    assert [case["verdict"] for case in cases] == ["fail", "fail"]
-    marks = {c["id"]: c["mark"] for c in cases[0]["evaluators"][0]["criteria"]}
-    assert marks == {"tested": False, "fixed": False, "rubric-3": True, "rubric-4": True}
-    assert all(len(trial["trace"]["steps"]) == 1 for case in cases for trial in case["trials"])
 
 
 def test_judgements_of_equal_work_are_cached(project: Path, judge: AnswerJudge) -> None:

@@ -67,8 +67,7 @@ def test_models(text: str, expected: list[str]) -> None:
 def test_the_hint_names_the_commands() -> None:
     [found] = check_config(Document("rubric-ci.yaml", "judge: openai/old\n"), models=lambda: MODELS)
     assert found.hint == (
-        "choose another model NEW; for a judge, `rubric-ci judge calibrate --judge NEW` and "
-        "`rubric-ci baseline rejudge --judge NEW` show which marks change"
+        "choose another model NEW; for a judge, `rubric-ci judge calibrate --judge NEW` measures it"
     )
 
 

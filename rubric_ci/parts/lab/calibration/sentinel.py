@@ -22,12 +22,10 @@ from rubric_ci.values.scoring import ASSERTION, MarkValue
 Name: TypeAlias = tuple[str, str, str, str]
 """File and id of the case, evaluator, criterion."""
 
-ITEMS: Final = 12
+ITEMS: Final = 20  # kept answers, a mark of each; of few cases several marks of an answer
 REPEATS: Final = 5
 """Requests per item when the reference is measured: how much the judge differs from itself."""
-REQUESTS: Final = 2
-"""Requests per item and later run."""
-LEVEL: Final = 0.005
+LEVEL: Final = 0.01
 """Probability per run that a judge that is the same counts as moved."""
 
 
@@ -47,6 +45,11 @@ def choose(cases: Sequence[CaseResult], known: Set[Name] | None = None) -> tuple
         chosen.append(best)
         left.remove(best)
     return tuple(item for _, item in chosen)
+
+
+def requests_of(remembered: Sentinel) -> int:
+    """Return the requests per item of a night; few items are asked for twice."""
+    return 1 if 2 * len(remembered.items) >= ITEMS else 2
 
 
 def conclude(items: Sequence[SentinelItem]) -> Sentinel:
@@ -176,7 +179,7 @@ def expected(watch: Watch, tasks: Sequence[Task]) -> list[Task]:
     if watch.remembered:
         by_case = {task.case.key: task for task in tasks}
         found = (_task(item, by_case.get((item.file, item.id))) for item in watch.remembered.items)
-        return [task for task in found if task] * REQUESTS
+        return [task for task in found if task] * requests_of(watch.remembered)
     return measured_tasks(tasks) if watch.measures else []
 
 
@@ -206,7 +209,7 @@ async def check(
 
     Items whose case or criterion changed since are left out.
     """
-    marks = await _ask(remembered.items, tasks, context, concurrency, REQUESTS)
+    marks = await _ask(remembered.items, tasks, context, concurrency, requests_of(remembered))
     pairs = zip(remembered.items, marks, strict=True)
     return conclude([replace(item, now=now) for item, now in pairs if now])
 

@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.parts.lab.calibration import sentinel
 from rubric_ci.values.answers import pictures_of
-from rubric_ci.values.comparison import SentinelItem
+from rubric_ci.values.comparison import Sentinel, SentinelItem
 from rubric_ci.values.results import Graded
 from rubric_ci.values.scoring import MarkValue
 from tests.pictures import media, png
@@ -28,28 +28,28 @@ def item(mark: MarkValue, repeats: list[MarkValue], now: list[MarkValue]) -> Sen
 
 
 def items(before: int, now: int) -> list[SentinelItem]:
-    """Return twelve items of which so many repeats and so many new marks differ."""
-    old: list[MarkValue] = [n >= before for n in range(60)]
-    new: list[MarkValue] = [n >= now for n in range(24)]
-    return [item(True, old[n * 5 : n * 5 + 5], new[n * 2 : n * 2 + 2]) for n in range(12)]
+    """Return twenty items of which so many repeats and so many new marks differ."""
+    old: list[MarkValue] = [n >= before for n in range(100)]
+    new: list[MarkValue] = [n >= now for n in range(20)]
+    return [item(True, old[n * 5 : n * 5 + 5], [new[n]]) for n in range(20)]
 
 
 @pytest.mark.parametrize(
     ("before", "now", "p_value", "moved"),  # of Fisher's exact test, by scipy
     [
         pytest.param(0, 0, 1.0, False, id="the same"),
-        pytest.param(0, 4, 0.0055071233, False, id="a few differ"),
-        pytest.param(0, 5, 0.0013767808, True, id="more than by chance"),
-        pytest.param(12, 5, 0.5746508943, False, id="a judge that differs from itself as often"),
-        pytest.param(12, 14, 0.0009305911, True, id="a noisy judge that moved"),
-        pytest.param(60, 24, 1.0, False, id="a remembered mark that was the exception"),
+        pytest.param(0, 2, 0.0266106443, False, id="a few differ"),
+        pytest.param(0, 3, 0.0040592508, True, id="more than by chance"),
+        pytest.param(20, 5, 0.4056488238, False, id="a judge that differs from itself as often"),
+        pytest.param(20, 10, 0.0074045533, True, id="a noisy judge that moved"),
+        pytest.param(100, 20, 1.0, False, id="a remembered mark that was the exception"),
     ],
 )
 def test_a_judge_moved_if_it_differs_more_than_from_itself(
     before: int, now: int, p_value: float, *, moved: bool
 ) -> None:
     found = sentinel.conclude(items(before, now))
-    assert (found.repeated, found.asked, found.moved) == ((before, 60), (now, 24), moved)
+    assert (found.repeated, found.asked, found.moved) == ((before, 100), (now, 20), moved)
     assert found.p_value == pytest.approx(p_value)
 
 
@@ -63,6 +63,12 @@ def test_without_marks_nothing_is_concluded(asked: list[SentinelItem]) -> None:
     assert (found.p_value, found.moved) == (None, False)
 
 
+@pytest.mark.parametrize(("count", "requests"), [(1, 2), (9, 2), (10, 1), (20, 1)])
+def test_few_marks_are_asked_for_twice(count: int, requests: int) -> None:
+    remembered = Sentinel(items=(item(True, [True] * 5, []),) * count)
+    assert sentinel.requests_of(remembered) == requests
+
+
 def judged(name: str, *marks: MarkValue) -> Graded:
     criteria = [a_criterion(f"c{n}", text=f"text {n}", mark=mark) for n, mark in enumerate(marks)]
     result = a_rubric(*criteria, judge="openai/m")
@@ -72,10 +78,10 @@ def judged(name: str, *marks: MarkValue) -> Graded:
 def test_the_choice_is_spread_over_cases_marks_and_criteria() -> None:
     cases = [judged(f"case{n}", True, True, n % 2 == 0, "cannot_assess") for n in range(20)]
     chosen = sentinel.choose([*cases, errored("lost")])
-    assert len(chosen) == 12
-    assert len({each.id for each in chosen}) == 12
+    assert len(chosen) == 20
+    assert len({each.id for each in chosen}) == 20
     marks = [str(each.mark) for each in chosen]
-    assert [marks.count(mark) for mark in ("True", "False", "cannot_assess")] == [4, 4, 4]
+    assert [marks.count(mark) for mark in ("True", "False", "cannot_assess")] == [8, 5, 7]
     assert {each.criterion for each in chosen} == {"c0", "c1", "c2", "c3"}
     assert sentinel.choose(list(reversed(cases))) == chosen
 

@@ -27,20 +27,17 @@ def test_keep_compare_and_accept(tmp_path: Path) -> None:
     assert rubric_ci(tmp_path, "baseline", "keep", second).returncode == 0
     compared = rubric_ci(tmp_path, "compare", *folder)
     assert compared.returncode == 0
-    assert compared.stdout.splitlines()[-1] == (
-        "suspected to be worse than the reference: 1 case worse in this night; "
-        "a second one confirms it"
-    )
+    assert "≈ not confirmed: pass 1.00 → fail" in compared.stdout
     second = written(tmp_path, "second.json", replace(WORSE, started_at=NEXT))
     folder = (".rubric-ci/reference", second)
     compared = rubric_ci(tmp_path, "compare", *folder)
     assert compared.returncode == 1
-    assert compared.stdout.splitlines()[-1] == "worse than the reference: 1 case broken"
+    assert "a broke." in compared.stdout
 
     reason = ("--reason", "shorter answers are wanted")
     accepted = rubric_ci(tmp_path, "baseline", "accept", second, *reason)
     assert (accepted.returncode, accepted.stderr) == (0, "")
-    assert accepted.stdout.splitlines()[0].startswith("e.yaml: a: ▼ broken: pass 1.00 → fail")
+    assert accepted.stdout.splitlines()[0].startswith("e.yaml: a: ▼ broke: pass 1.00 → fail")
     assert accepted.stdout.splitlines()[-1] == (
         "accepted: second.json of 2026-01-03T00:00:00+00:00 (shorter answers are wanted)"
     )
@@ -51,8 +48,6 @@ def test_keep_compare_and_accept(tmp_path: Path) -> None:
         "(shorter answers are wanted)"
     )
     assert shown in again.stdout
-    few = "The reference is provisional: it has 3 of 15 trials per case, so that only large drops "
-    assert few in again.stdout
 
 
 def test_a_reason_is_required(tmp_path: Path) -> None:
@@ -80,5 +75,4 @@ def test_a_run_is_compared_with_the_nights_before(tmp_path: Path) -> None:
     assert comparison
     assert comparison.reference
     assert (comparison.reference.trials, comparison.reference.reason) == (15, "first run")
-    assert comparison.slide
-    assert (comparison.slide.nights, comparison.slide.detected) == (1, False)
+    assert not comparison.worse

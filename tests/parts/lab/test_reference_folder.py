@@ -8,12 +8,11 @@ import pytest
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.gate.comparison import phrases
-from rubric_ci.gate.comparison.baseline_files import LOG_FILE, read_baseline, read_log, write_log
+from rubric_ci.gate.comparison.baseline_files import LOG_FILE, read_baseline, read_log
 from rubric_ci.gate.comparison.compared import compare
-from rubric_ci.gate.comparison.reference_folder import Acceptance, accept, keep, replace_reports
-from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.decision import concluded
-from rubric_ci.values.comparison import Comparison, Decision, ReferenceLog
+from rubric_ci.parts.lab.reference_folder import Acceptance, accept, keep
+from rubric_ci.values.comparison import Comparison, Decision, ReferenceLog, Sentinel, SentinelItem
 from rubric_ci.values.report import JudgeInfo, RunReport
 from rubric_ci.values.results import Graded
 from rubric_ci.values.scope import Narrowing, Scope
@@ -154,7 +153,7 @@ def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str], s
     head = night(3, case("a", 0, 15), case("b", 15))
     before = accept(head, tmp_path, Acceptance(reason="wanted", cases=globs, decided_at=NOW))
     assert before
-    assert phrases.headline(before) == "worse than the reference: 1 case broken"
+    assert phrases.headline(before) == "1 case broke: a"
     assert trials(tmp_path) == found
     log = read_log(tmp_path)
     assert log
@@ -163,7 +162,6 @@ def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str], s
         ("wanted", "3", len(globs) or 2),
     ]
     assert log.decision.decided_at == NOW
-    assert [each.log_products for each in log.nights] == [(), ()]
     after = compare(head, read_baseline(tmp_path))
     assert phrases.broken(after) == []
     assert f"Reference: {shown}" in [*phrases.lines(after)]
@@ -193,8 +191,6 @@ def test_accept_as_the_first_reference(tmp_path: Path) -> None:
     [
         ({}, ["e.yaml a", "e.yaml b", "other.yaml a"]),
         ({"cases": ("a", "x*")}, ["e.yaml a", "other.yaml a"]),
-        ({"keys": frozenset({("e.yaml", "a")})}, ["e.yaml a"]),
-        ({"keys": frozenset({("e.yaml", "a")}), "cases": ("b",)}, []),
     ],
 )
 def test_the_cases_that_an_acceptance_moves(acceptance: dict[str, Any], moved: list[str]) -> None:
@@ -205,49 +201,10 @@ def test_the_cases_that_an_acceptance_moves(acceptance: dict[str, Any], moved: l
 
 def test_the_first_night_is_not_compared_with_itself(tmp_path: Path) -> None:
     """The run was worse than a commit, which the log of the reference is not about."""
-    kept(tmp_path, replace(FULL, comparison=Comparison(source="commit", regressed=True)))
+    kept(tmp_path, replace(FULL, comparison=Comparison(source="commit", worse=True)))
     log = read_log(tmp_path)
     assert log
     assert [each.worse for each in log.nights] == [False]
-
-
-@pytest.mark.parametrize("keeps", [True, False])
-def test_evidence_of_a_slide_is_dropped_unless_it_is_kept(tmp_path: Path, *, keeps: bool) -> None:
-    kept(tmp_path, FULL, night(2, case("a", 3), case("b", 0, 3)))
-    accept(FULL, tmp_path, Acceptance(reason="r", decided_at=NOW, keeps_evidence=keeps))
-    log = read_log(tmp_path)
-    assert log
-    assert [bool(each.log_products) for each in log.nights] == [False, keeps]
-
-
-def test_a_report_is_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "then.json"
-    path.write_text(json_format.render(FULL))
-    new = night(2, case("a", 3))
-    replace_reports(path, new, NOW)
-    assert path.read_text() == json_format.render(new)
-
-
-def test_the_reports_of_a_folder_are_replaced(tmp_path: Path) -> None:
-    """One of them is not in a folder of its own; without a log, none is made."""
-    (tmp_path / "report.json").write_text(json_format.render(FULL))
-    kept(tmp_path, night(2, case("a", 3), case("b", 0, 3), case("c", 3)))
-    (tmp_path / LOG_FILE).unlink()
-    new = night(3, case("a", 0, 15))
-    replace_reports(tmp_path, new, NOW)
-    assert trials(tmp_path) == {"a": "F" * 15}
-    assert [each.name for each in tmp_path.iterdir()] == [new.started_at.replace(":", "-")]
-
-
-def test_a_rejudged_reference_keeps_its_commit_and_says_so(tmp_path: Path) -> None:
-    kept(tmp_path, FULL, night(2, case("a", 3), case("b", 0, 3)))
-    replace_reports(tmp_path, night(3, case("a", 0, 15)), NOW)
-    assert trials(tmp_path) == {"a": "F" * 15}
-    log = read_log(tmp_path)
-    assert log
-    first, rejudged = log.decisions
-    assert rejudged == replace(first, reason="rejudged, first run", decided_at=NOW, cases=1)
-    assert [each.log_products for each in log.nights] == [(), ()]
 
 
 @pytest.mark.parametrize(
@@ -288,99 +245,74 @@ def test_a_log_that_is_none(tmp_path: Path, text: str, message: str) -> None:
     assert message in caught.value.message
 
 
-def test_a_slide_makes_a_night_worse_that_no_case_shows(tmp_path: Path) -> None:
-    """Every case loses one answer in five: no suspect, and no significant mean of one night."""
-    names = [f"c{n}" for n in range(8)]
-    kept(tmp_path, night(1, *(case(name, 15) for name in names)))
-    slid = [night(day, *(case(name, 4, 1) for name in names)) for day in range(2, 13)]
-    kept(tmp_path, *slid)
-    log = read_log(tmp_path)
-    assert log
-    worse = [each.worse for each in log.nights]
-    assert (worse[1], worse[-1]) == (True, True)
+NAMES = [f"c{n}" for n in range(8)]
 
 
-def test_five_nights_are_the_reference(tmp_path: Path) -> None:
-    """The second night is compared; a night adds no case that it found worse."""
-    names = [f"c{n}" for n in range(8)]
-    kept(tmp_path, night(1, *(case(name, 3) for name in names)))
-    broken = replace(case("c0", 0, 20), further_trials=17)
-    worse = night(2, broken, *(case(name, 3) for name in names[1:]))
-    first = compare(worse, read_baseline(tmp_path, worse))
-    assert phrases.headline(first) == (
-        "suspected to be worse than the reference: 1 case worse in this night; "
-        "a second one confirms it"
-    )
+def a_broken_night(day: int) -> RunReport:
+    """Return a night in which one case fails however often it is asked."""
+    broken = replace(case("c0", 0, 6), further_trials=3)
+    return night(day, broken, *(case(name, 3) for name in NAMES[1:]))
+
+
+def headline(folder: Path, head: RunReport) -> str:
+    return phrases.headline(compare(head, read_baseline(folder, head)))
+
+
+def test_two_nights_make_five_answers(tmp_path: Path) -> None:
+    """A night adds no answer of a case that it found worse, and is not compared with its own."""
+    kept(tmp_path, night(1, *(case(name, 3) for name in NAMES)))
+    worse = a_broken_night(2)
+    said = "Suspected: c0 worse tonight; a second night in a row makes it a fact"
+    assert headline(tmp_path, worse) == said
     assert kept(tmp_path, worse) == [
         "7 of 8 cases: added trials to the reference",
         "night 2 in reference.json",
     ]
-    assert phrases.headline(compare(worse, read_baseline(tmp_path, worse))) == (
-        phrases.headline(first)  # with what it added left out
-    )
-    kept(tmp_path, *(night(day, *(case(name, 3) for name in names)) for day in range(3, 8)))
-    assert trials(tmp_path) == dict.fromkeys(names, "P" * 15)
+    assert headline(tmp_path, worse) == said
+    kept(tmp_path, *(night(day, *(case(name, 3) for name in NAMES)) for day in (3, 4)))
+    assert trials(tmp_path) == dict.fromkeys(NAMES, "P" * 6)
 
 
-def test_nights_that_are_alike_are_named(tmp_path: Path) -> None:
-    """The trials of each night are equal: what a cache before the model does."""
-    names = [f"c{n}" for n in range(8)]
-    for day in range(1, 6):
-        bad = {name: day == 1 + n % 5 for n, name in enumerate(names)}
-        kept(
-            tmp_path,
-            night(day, *(case(each, 3 * (not bad[each]), 3 * bad[each]) for each in names)),
-        )
-    found = compare(night(6, *(case(name, 3) for name in names)), read_baseline(tmp_path))
-    assert found.comparison
-    (note,) = found.comparison.notes
-    assert note == (
-        "Trials of one night of the reference agree more than trials of different nights "
-        "(correlation 1.00), so that a single night is worse by chance more often than "
-        "`false_alarms` says. Nor do two nights in a row keep within it, beyond a correlation of "
-        "0.2. Find what the trials of a night share (a cache before the model, a fixed seed, a "
-        "model of the day), or raise `reference_trials`, so that the reference has more nights."
-    )
+def test_a_second_night_in_a_row_is_worse(tmp_path: Path) -> None:
+    quiet = night(3, *(case(name, 3) for name in NAMES))
+    kept(tmp_path, night(1, *(case(name, 5) for name in NAMES)), a_broken_night(2), quiet)
+    suspected = "Suspected: c0 worse tonight; a second night in a row makes it a fact"
+    assert headline(tmp_path, a_broken_night(4)) == suspected  # a night in between was fine
+    kept(tmp_path, a_broken_night(4))
+    assert headline(tmp_path, a_broken_night(5)) == "1 case broke: c0"
 
 
-A_DECISION = Decision(reason="r", measured_at=NOW, decided_at=NOW, cases=24)
-FEW_NIGHTS = (
-    "The reference has fewer than 3 nights and does not show how much nights differ: a mean score "
-    "may be lower by what a night shares, such as a lenient judge, more often than `false_alarms` "
-    "says. Gather it over five nights of 3 trials (`rubric-ci baseline keep`)."
+ITEM = SentinelItem(
+    file="e.yaml",
+    id="a",
+    evaluator="rubric",
+    criterion="greets",
+    text="Greets",
+    answer="hello",
+    mark=True,
+    repeats=(True,) * 5,
 )
-LENIENT = [0, 6, 3, 9, 0]
-"""Of 24 cases, how many fail one trial of three in each of five nights."""
-
-
-def lenient(day: int, failing: int) -> RunReport:
-    """Return a night in which the first cases fail one of three trials."""
-    return night(day, *(case(f"c{n}", 3 - (n < failing), n < failing) for n in range(24)))
+MEASURED = Sentinel(items=(ITEM,))
+ASKED = Sentinel(items=(replace(ITEM, now=(True, True)),), p_value=1.0)
+MOVED = Sentinel(items=(replace(ITEM, now=(False, False)),), p_value=0.0, moved=True)
 
 
 @pytest.mark.parametrize(
-    ("nights", "p_value", "low", "lower", "notes"),
+    ("sentinel", "other_judge", "found"),
     [
-        pytest.param(1, 0.000977, -0.224418, True, [FEW_NIGHTS], id="one night"),
-        pytest.param(2, 0.000977, -0.168574, True, [FEW_NIGHTS], id="two nights"),
-        pytest.param(3, 0.147197, -0.318123, False, [], id="three nights"),
-        pytest.param(5, 0.159238, -0.268009, False, [], id="five nights"),
+        pytest.param(ASKED, False, ASKED, id="the judge is the same"),
+        pytest.param(MOVED, False, None, id="the judge moved"),
+        pytest.param(ASKED, True, None, id="another judge"),
     ],
 )
-def test_a_night_is_lower_by_more_than_nights_differ(
-    tmp_path: Path, nights: int, p_value: float, low: float, notes: list[str], *, lower: bool
+def test_accepted_marks_are_of_the_present_judge(
+    tmp_path: Path, sentinel: Sentinel, found: Sentinel | None, *, other_judge: bool
 ) -> None:
-    """One judge gives all marks of a night, and is not as lenient in each.
-
-    From three nights on as scipy.stats.t has it, with one degree of freedom less than nights.
-    """
-    for day, failing in enumerate(LENIENT[:nights], 1):
-        path = tmp_path / str(day) / "report.json"
-        path.parent.mkdir()
-        path.write_text(json_format.render(lenient(day, failing)))
-    write_log(tmp_path, ReferenceLog(decisions=(A_DECISION,)))
-    found = compare(lenient(7, 11), read_baseline(tmp_path)).comparison
-    assert found
-    assert found.interval
-    assert (found.p_value, found.interval[0]) == pytest.approx((p_value, low), abs=2e-6)
-    assert (found.lower, [n for n in found.notes if "provisional" not in n]) == (lower, notes)
+    kept(tmp_path, replace(FULL, sentinel=MEASURED))
+    judge = JudgeInfo(model="m", prompt_version="2") if other_judge else FULL.judge
+    head = replace(night(2, case("a", 15), case("b", 15)), sentinel=sentinel, judge=judge)
+    accept(head, tmp_path, Acceptance(reason="the judge moved", decided_at=NOW))
+    assert read_baseline(tmp_path).report.sentinel == found
+    after = replace(night(3, case("a", 3), case("b", 3)), sentinel=MEASURED, judge=judge)
+    kept(tmp_path, after)
+    assert read_baseline(tmp_path).report.sentinel == (found or MEASURED)

@@ -16,7 +16,6 @@ from rubric_ci.gate.comparison.baseline_files import (
     LOG_FILE,
     find_reports,
     read_baseline,
-    read_log,
     write_log,
 )
 from rubric_ci.gate.comparison.compared import compare
@@ -25,10 +24,10 @@ from rubric_ci.gate.comparison.rule import KEPT
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import check_measured, read_report
 from rubric_ci.values.comparison import (
-    CaseKey,
     Comparison,
     Decision,
     ReferenceLog,
+    Sentinel,
 )
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.option_values import REPORT_FILES
@@ -45,13 +44,10 @@ class Acceptance:
 
     reason: str
     cases: tuple[str, ...] = ()  # globs over case ids; empty: all
-    keys: frozenset[CaseKey] | None = None  # None: all
     decided_at: str  # RFC 3339, UTC
 
     def moves(self, case: Graded) -> bool:
         """Return True if the results of this case become the reference."""
-        if self.keys is not None and case.key not in self.keys:
-            return False
         return not self.cases or any(fnmatchcase(case.id, glob) for glob in self.cases)
 
 
@@ -85,6 +81,8 @@ def keep(head: RunReport, folder: Path) -> Iterator[str]:
     if added := _without_worse(added, compared.comparison):
         _write(added, folder)
         yield f"{len(added.cases):,} of {len(head.cases):,} cases: added trials to the reference"
+    elif present and fits and head.sentinel and not present.report.sentinel:
+        _remember(head.sentinel, folder)
     if not fits:
         yield "no trials were added: the reference has another judge or other thresholds"
     log = (log or _first_log(head, present)).with_night(night)
@@ -120,9 +118,9 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> RunReport |
     if kept and not all(comparable(head, each) for each in kept):
         raise CannotReadReport(
             "the judge or the thresholds of the reference differ, and other cases would keep it",
-            "accept all cases, or run `rubric-ci baseline rejudge` first",
+            "accept all cases",
         )
-    _replace(folder, [*kept, moved])
+    _replace(folder, [*kept, replace(moved, sentinel=_of_this_judge(head, present))])
     decision = Decision(
         reason=acceptance.reason,
         commit=head.metadata.get("head_sha", ""),
@@ -135,28 +133,26 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> RunReport |
     return compared
 
 
+def _of_this_judge(head: RunReport, present: Baseline | None) -> Sentinel | None:
+    """Return the marks to ask for again; None: they are of an earlier judge."""
+    found = head.sentinel
+    if present and present.report.sentinel and not comparable(head, present.report):
+        return None
+    return found if found and not found.moved else None
+
+
+def _remember(sentinel: Sentinel, folder: Path) -> None:
+    """Keep the marks to ask for again in a reference that has none."""
+    path = next(find_reports([folder]))
+    _write_to(path, replace(read_report(path), sentinel=sentinel))
+
+
 def _log_decision(folder: Path, present: Baseline | None, decision: Decision) -> None:
     log = present.log if present else None
     if log:
         write_log(folder, log.with_decision(decision))
     else:
         write_log(folder, ReferenceLog(decisions=(decision,)))
-
-
-def replace_reports(path: Path, report: RunReport, now: str) -> None:
-    """Write a report in place of a file, or of all reports of a folder and of the log's evidence.
-
-    A pinned reference keeps the commit and the date of its measurement.
-    """
-    if not path.is_dir():
-        _write_to(path, report)
-        return
-    _replace(path, [report])
-    if log := read_log(path):
-        reason = f"rejudged, {log.decision.reason}"
-        cases = len(report.cases)
-        decision = replace(log.decision, reason=reason, decided_at=now, cases=cases)
-        write_log(path, log.with_decision(decision))
 
 
 def _first_log(head: RunReport, present: Baseline | None) -> ReferenceLog:

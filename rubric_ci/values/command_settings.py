@@ -124,24 +124,6 @@ class CompareSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeepSettings:
-    """`rubric-ci baseline keep`."""
-
-    report: Path
-    baseline: Path  # the folder of the reference
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptSettings:
-    """`rubric-ci baseline accept`."""
-
-    report: Path
-    baseline: Path  # the folder of the reference
-    reason: str
-    cases: tuple[str, ...] = ()  # globs over case ids; empty: all
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GenerateSettings:
     """`rubric-ci generate rubrics`."""
 

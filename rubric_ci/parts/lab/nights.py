@@ -1,12 +1,15 @@
 """The commands for nights: `baseline` and `history`."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
 
 from rubric_ci.cli import options
 from rubric_ci.cli.click_types import FILE, Group, examples, option
+from rubric_ci.text.escape import log_line
 from rubric_ci.values import option_values
 
 
@@ -28,16 +31,17 @@ _folder = option(
 @baseline.command()
 @_report
 @_folder
-def keep(**options: Any) -> None:
+def keep(report: Path, baseline: Path) -> None:
     """Add a run to the log of the reference.
 
     REPORT is the report.json of a run over all cases. The first run becomes the reference; later
     ones add trials only to cases that have fewer than five.
     """
-    from rubric_ci.parts.lab.commands.baseline import keep_run
-    from rubric_ci.values.command_settings import KeepSettings
+    from rubric_ci.gate.report.report_file import read_report
+    from rubric_ci.parts.lab.reference_folder import keep as keep_run
 
-    raise SystemExit(keep_run(KeepSettings(**options)))
+    for line in keep_run(read_report(report), baseline):
+        click.echo(log_line(line))
 
 
 @baseline.command(epilog=examples("baseline accept --reason 'shorter answers are wanted, #12'"))
@@ -45,16 +49,22 @@ def keep(**options: Any) -> None:
 @_folder
 @option("--reason", required=True, metavar="REASON", help="Why these results are the reference.")
 @options.cases
-def accept(**options: Any) -> None:
+def accept(report: Path, baseline: Path, reason: str, cases: tuple[str, ...]) -> None:
     """Make the results of a run the reference.
 
     REPORT is the report.json of a run over all cases. The changes that are accepted are printed;
     commit, date and reason are kept in the folder, and later reports show them.
     """
-    from rubric_ci.parts.lab.commands.baseline import accept_run
-    from rubric_ci.values.command_settings import AcceptSettings
+    from rubric_ci.gate.report.report_file import read_report
+    from rubric_ci.parts.lab.reference_folder import Acceptance
+    from rubric_ci.parts.lab.reference_folder import accept as accept_run
+    from rubric_ci.reports.render import comparison_section
 
-    raise SystemExit(accept_run(AcceptSettings(**options)))
+    head, now = read_report(report), datetime.now(UTC).isoformat(timespec="seconds")
+    compared = accept_run(head, baseline, Acceptance(reason=reason, cases=cases, decided_at=now))
+    if compared:
+        click.echo(comparison_section.text(compared), nl=False)
+    click.echo(log_line(f"accepted: {report} of {head.started_at} ({reason})"))
 
 
 _history = option(

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from rubric_ci.values.answers import identity
 from rubric_ci.values.evals import TrialRule
@@ -20,6 +21,9 @@ from rubric_ci.values.results import (
 )
 from rubric_ci.values.scoring import Verdict
 from rubric_ci.values.trials import marks_of
+
+
+_TRIALS: Final = "; trials: "  # before the counts, in the reason of several
 
 
 def median_trial(results: Sequence[CaseResult], rule: TrialRule | None = None) -> CaseResult:
@@ -64,7 +68,7 @@ def with_more(first: Graded, more: Sequence[CaseResult]) -> Graded:
     own = next(known, None) or _of_trial(first, median)
     return replace(
         own,
-        reason=own.reason + _trial_summary(trials, [], len(trials)),
+        reason=own.reason.partition(_TRIALS)[0] + _trial_summary(trials, [], len(trials)),
         waived=tuple(sorted({name for g in (first, *graded) for name in g.waived})),
         trials=trials,
         trials_to_pass=rank if rule[0] else 0,
@@ -146,7 +150,7 @@ def _trial_summary(
     counts = Counter(g.verdict for g in graded)
     summary = ""
     if len(counts) > 1:
-        summary = "; trials: " + ", ".join(f"{counts[t]} {t}" for t in TIERS if counts[t])
+        summary = _TRIALS + ", ".join(f"{counts[t]} {t}" for t in TIERS if counts[t])
     if errored:
         summary += f"; no verdict in {len(errored)} of {trials} trials: {errored[-1].reason}"
     return summary

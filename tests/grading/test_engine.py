@@ -49,7 +49,7 @@ def grade(
     root: Path,
     *,
     concurrency: int = 4,
-    on_result: Callable[[CaseResult], None] = lambda _: None,
+    on_result: Callable[[int, CaseResult], None] = lambda _, __: None,
     **context: Any,
 ) -> tuple[CaseResult, ...]:
     return asyncio.run(
@@ -238,7 +238,7 @@ def test_trials_ask_the_target_again(tmp_path: Path) -> None:
             [task(check, target=target)],
             build_context(tmp_path),
             concurrency=2,
-            on_result=heard.append,
+            on_result=lambda _, result: heard.append(result),
             trials=3,
         )
     )
@@ -246,44 +246,6 @@ def test_trials_ask_the_target_again(tmp_path: Path) -> None:
     assert [trial.verdict for trial in result.trials] == ["pass", "pass", "fail"]
     assert (result.verdict, result.answer) == ("pass", "attempt 0")
     assert heard == [result]
-
-
-def once_more(result: CaseResult) -> int:
-    again = isinstance(result, Graded) and result.further_trials
-    return 3 * (result.id == "two" and not again)
-
-
-@pytest.mark.parametrize(("wanted", "trials"), [(3, 3), (4, 4), (9, 5)])
-def test_further_trials_are_asked_in_two_stages(tmp_path: Path, wanted: int, trials: int) -> None:
-    """The first stage asks two, the second what is still wanted, two at most."""
-
-    def more(result: CaseResult) -> int:
-        assert isinstance(result, Graded)
-        return min(2, wanted - 1 - result.further_trials)
-
-    target = CliTarget(name="dice", command_template="echo attempt {ATTEMPT}")
-    check = build_script("grep -q attempt {answer_file}")
-    tasks = [task(check, target=target)]
-    context = build_context(tmp_path)
-    (result,) = asyncio.run(engine.grade(tasks, context, concurrency=2, further_trials=more))
-    assert isinstance(result, Graded)
-    answers = {trial.answer for trial in result.trials}
-    assert answers - {None} == {f"attempt {n}" for n in range(trials)}
-
-
-def test_only_a_case_that_needs_them_has_further_trials(tmp_path: Path) -> None:
-    target = CliTarget(name="dice", command_template="echo attempt {ATTEMPT}")
-    check = build_script("grep -q 'attempt [1-9]' {answer_file}")
-    results = asyncio.run(
-        engine.grade(
-            [task(check, target=target), task(check, target=target, case_id="two")],
-            build_context(tmp_path),
-            concurrency=2,
-            further_trials=once_more,
-        )
-    )
-    shown = [(r.verdict, [t.verdict for t in r.trials]) for r in results if isinstance(r, Graded)]
-    assert shown == [("fail", []), ("pass", ["fail", "pass", "pass", "pass"])]
 
 
 def test_trials_are_calls_of_their_own(tmp_path: Path) -> None:
@@ -323,7 +285,7 @@ def test_results_keep_the_order_and_progress_does_not_wait_for_it(tmp_path: Path
         task(script(1.0), case_id="quick"),
         task(case_id="skipped"),
     ]
-    results = grade(tasks, tmp_path, on_result=lambda result: heard.append(result.id))
+    results = grade(tasks, tmp_path, on_result=lambda _, result: heard.append(result.id))
     assert [result.id for result in results] == ["slow", "quick", "skipped"]
     assert heard[0] == "skipped"
     assert heard[-1] == "slow"
@@ -351,7 +313,9 @@ def test_who_waits_for_a_narrow_target_takes_no_place(tmp_path: Path) -> None:
     heard: list[str] = []
     slow = [task(script(1.0), target=sleeper(0.8, 1), case_id=f"slow-{n}") for n in range(3)]
     quick = [task(script(1.0), case_id=f"quick-{n}") for n in range(3)]
-    grade(slow + quick, tmp_path, concurrency=2, on_result=lambda result: heard.append(result.id))
+    grade(
+        slow + quick, tmp_path, concurrency=2, on_result=lambda _, result: heard.append(result.id)
+    )
     assert heard[:3] == ["quick-0", "quick-1", "quick-2"]
 
 
@@ -360,7 +324,7 @@ def test_cancelling_returns_what_is_complete(tmp_path: Path) -> None:
         two_ended = asyncio.Event()
         heard: list[CaseResult] = []
 
-        def on_result(result: CaseResult) -> None:
+        def on_result(_: int, result: CaseResult) -> None:
             heard.append(result)
             if len(heard) == 2:
                 two_ended.set()

@@ -8,8 +8,7 @@ import pytest
 
 from rubric_ci.grading.trial_results import (
     median_trial,
-    with_confirming_trials,
-    with_further_trials,
+    with_more,
     without_work_of_trials,
 )
 from rubric_ci.values.evals import TrialRule
@@ -165,38 +164,39 @@ def test_skipped() -> None:
     assert median_trial([skipped, skipped]) is skipped
 
 
-def test_further_trials_are_part_of_the_median() -> None:
-    result = with_further_trials([graded("fail", 0.2)], [graded("pass", 1), graded("pass", 0.9)])
-    assert isinstance(result, Graded)
-    assert (result.verdict, result.score, result.further_trials) == ("pass", 0.9, 2)
-    assert result.reason == "why; trials: 1 fail, 2 pass"
-    assert result.usage == Usage(calls=3)
-
-
-def test_lost_further_trials_take_no_verdict_away() -> None:
-    result = with_further_trials([graded("fail", 0.2)], [errored("429"), errored("500")])
-    assert isinstance(result, Graded)
-    assert (result.verdict, result.trials, result.further_trials) == ("fail", (), 0)
-    assert result.reason == "why; no verdict in 2 of 2 further trials: 500"
-    assert result.usage == Usage(calls=3)
-
-
-def test_the_median_of_one_answer_takes_confirming_trials_in() -> None:
-    result = with_confirming_trials(
-        graded("fail", 0.2), [graded("pass", 1), errored("429"), graded("pass", 0.9)]
-    )
+def test_further_answers_are_part_of_the_median() -> None:
+    more = [graded("pass", 1), errored("429"), graded("pass", 0.9)]
+    result = with_more(graded("fail", 0.2), more)
     assert (result.verdict, result.score, result.further_trials) == ("pass", 0.9, 2)
     assert [each.score for each in result.trials] == [0.2, 1, 0.9]
+    assert result.reason == "why; trials: 1 fail, 2 pass"
     assert result.usage == Usage(calls=4)
 
 
-def test_the_median_of_several_answers_stands_and_lists_confirming_trials() -> None:
+def test_lost_further_answers_take_no_verdict_away() -> None:
+    result = with_more(graded("fail", 0.2), [errored("429"), errored("500")])
+    assert (result.verdict, result.trials, result.further_trials) == ("fail", (), 0)
+    assert (result.reason, result.usage) == ("why", Usage(calls=3))
+
+
+@pytest.mark.parametrize(
+    ("more", "expected", "reason"),
+    [
+        ([graded("fail", 0.1)], ("fail", 0.2), "its median answer; trials: 3 fail, 1 pass"),
+        ([graded("fail", 0.25)], ("fail", 0.25), "why; trials: 3 fail, 1 pass"),
+        ([graded("pass", 1)] * 2, ("pass", 0.9), "its median answer; trials: 2 fail, 3 pass"),
+        ([graded("pass", 0.85)] * 2, ("pass", 0.85), "why; trials: 2 fail, 3 pass"),
+    ],
+    ids=["another first", "a further one", "a first with no marks", "a further one that passes"],
+)
+def test_the_median_of_first_and_further_answers(
+    more: list[CaseResult], expected: tuple[str, float], reason: str
+) -> None:
     first = median_trial([graded("fail", 0.2), graded("fail", 0.3), graded("pass", 0.9)])
     assert isinstance(first, Graded)
-    result = with_confirming_trials(first, [graded("pass", 1), errored("429")])
-    assert (result.verdict, result.score, result.reason) == ("fail", 0.3, first.reason)
-    assert [each.score for each in result.trials] == [0.2, 0.3, 0.9, 1]
-    assert (result.further_trials, result.usage) == (1, Usage(calls=5))
+    result = with_more(first, more)
+    assert (result.verdict, result.score, result.reason) == (*expected, reason)
+    assert len(result.trials) == 3 + len(more) == 3 + result.further_trials
 
 
 K_OF_N = {
@@ -231,9 +231,9 @@ def test_k_of_n(verdicts: list[str], passes: int, expected: tuple[str, str]) -> 
         assert result.trials_to_pass == passes
 
 
-def test_further_trials_keep_the_share() -> None:
+def test_further_answers_keep_the_share() -> None:
     rule = TrialRule(count=3, passes=2)
-    first = [graded("pass", 1), graded("fail", 0.1), graded("fail", 0.1)]
-    result = with_further_trials(first, [graded("pass", 1)], rule)
-    assert isinstance(result, Graded)
+    first = median_trial([graded("pass", 1), graded("fail", 0.1), graded("fail", 0.1)], rule)
+    assert isinstance(first, Graded)
+    result = with_more(first, [graded("pass", 1)])
     assert (result.verdict, result.trials_to_pass) == ("fail", 3)

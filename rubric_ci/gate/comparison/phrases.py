@@ -182,20 +182,20 @@ def asked_words(case: CaseResult) -> str:
     """Return what asking again showed: "Asked 6 times: passed 6 before, 0 now"; empty: nothing."""
     if not isinstance(case, Graded) or case.asked_again is None:
         return ""
-    asked, first = case.asked_again, case.before.verdict if case.before else None
-    first = first or "pass"
+    asked = case.asked_again
+    passed = (asked.here.passed, asked.before.passed) == (asked.here.held, asked.before.held)
+    first: Verdict = "pass" if passed else "borderline"
     if asked.repeats and asked.here.held == 0 and asked.before.held == asked.before.asked:
-        return f"Always: {_was(first)} before, {_VERBS[case.verdict]} now"
-    return _counts(asked, first)
+        now = case.verdict if tier(case.verdict) < tier(first) else "fail"
+        return f"Always: {_was(first)} before, {_VERBS[now]} now"
+    return _counts(asked, "passed" if passed else "borderline or better")
 
 
 def _was(verdict: Verdict) -> str:
     return {"pass": "passed", "borderline": "borderline", "fail": "failed"}[verdict]
 
 
-def _counts(asked: AskedAgain, first: Verdict) -> str:
-    plain = (asked.here.passed, asked.before.passed) == (asked.here.held, asked.before.held)
-    word = "passed" if plain else f"{first} or better"
+def _counts(asked: AskedAgain, word: str) -> str:
     here, before = asked.here, asked.before
     if here.asked == before.asked == 1:
         return f"{word} before, not now, in one answer each".capitalize()

@@ -22,6 +22,7 @@ from rubric_ci.values.llm_calls import NOTHING_USED
 from rubric_ci.values.results import Answer, CaseResult, Change, Errored, Graded, Skipped
 from rubric_ci.values.trials import first_trials
 
+UNDER_BASE: Final = "Under the rubrics of the base"
 _WORSE: Final[Mapping[Change, int]] = {"unchanged": 0, "not-confirmed": 1, "broken": 2}
 """The order by which one of two changes of a case is shown; others are as `not-confirmed`."""
 
@@ -52,7 +53,8 @@ async def settle_under_both(sides: Sides, pairs: Mapping[Key, Pair]) -> Settled:
 
 def _worse_of(now: Compared, then: Compared) -> Compared:
     """Return the change under the base's rubrics if it is worse, or if marks are lacking there."""
-    told = replace(then, reason=f"under the rubrics of the base: {then.reason or 'worse'}")
+    reason = f": {then.reason}" if then.reason else ""
+    told = replace(then, reason=f"{UNDER_BASE}{reason}")
     if _WORSE.get(then.change, 0) > _WORSE.get(now.change, 1):
         return told
     unknown = then.change == "not-comparable" and now.change == "failing-before"

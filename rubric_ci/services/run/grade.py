@@ -182,9 +182,28 @@ async def _first_round(
     )
     own = [r for c, r in zip(contexts, results, strict=True) if r and c is inputs.context]
     base = [r for c, r in zip(contexts, results, strict=True) if r and c is not inputs.context]
-    known = sides.base.tasks if isinstance(sides, Sides) else {}
-    keys = {task.case.key: key for key, task in known.items()}
-    return _FirstRound(head=tuple(own), base={keys[each.key]: each for each in base})
+    if not isinstance(sides, Sides):
+        return _FirstRound(head=tuple(own), base={})
+    keys = {task.case.key: key for key, task in sides.base.tasks.items()}
+    found = {keys[each.key]: each for each in base}
+    if len(own) < len(inputs.tasks):
+        found.update(await _base_of_failures(inputs, sides, own, found))
+    return _FirstRound(head=tuple(own), base=found)
+
+
+async def _base_of_failures(
+    inputs: RunInput, sides: Sides, head: Sequence[CaseResult], base: Mapping[Key, CaseResult]
+) -> Mapping[Key, CaseResult]:
+    """Return the base of the cases that were graded before `--max-failures` stopped the run."""
+    by_key = {task.case.key: task for task in inputs.tasks}
+    lacking = {
+        case.key: then
+        for case in head
+        if case.key not in base and (then := sides.first_task(by_key[case.key]))
+    }
+    contexts = [sides.context_of(task) for task in lacking.values()]
+    results = await sides.graded(list(lacking.values()), contexts, sides.trials)
+    return {key: result for key, result in zip(lacking, results, strict=True) if result}
 
 
 async def _graded(

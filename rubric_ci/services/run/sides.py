@@ -304,13 +304,13 @@ class Sides:
         return await self.graded([each.task for each in requests], contexts)
 
     async def graded(
-        self, tasks: Sequence[Task], contexts: Sequence[RunContext]
+        self, tasks: Sequence[Task], contexts: Sequence[RunContext], trials: int = 1
     ) -> Sequence[CaseResult | None]:
-        """Return the result of one trial of each task; None after the run was interrupted."""
+        """Return the result of each task; None after the run was interrupted."""
         this = asyncio.current_task()
         if not tasks or (this and this.cancelling()):
             return [None] * len(tasks)
-        return await self.grade(tasks, contexts, 1)
+        return await self.grade(tasks, contexts, trials)
 
 
 def again(context: RunContext, *, reuse: bool | None = None) -> RunContext:

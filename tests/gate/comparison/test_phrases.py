@@ -136,12 +136,12 @@ def test_many_cases_are_counted() -> None:
     names = f"{', '.join(f'bad{n}' for n in range(10))} and 2 more"
     assert phrases.headline(report) == f"12 cases broke: {names}"
     assert list(phrases.kind_lines(report)) == [f"Broke: {names}", "Removed: gone"]
-    text = " ".join(terminal.render(report, width=300, color=False).split())
-    assert (
-        f"12 cases broke: {names} · 13 cases, compared with main aaaaaaaaaa "
-        "1 pass (13 before) · Average score 0.08 (1.00 before) "
-        f"Broke: {names} Removed: gone"
-    ) in text
+    shown = terminal.render(report, width=300, color=False)
+    text = " ".join(shown[shown.index("12 cases") :].split())
+    head, _, rest = text.partition(" 1 pass (13 before)")
+    assert head == f"12 cases broke: {names} · 13 cases, compared with main aaaaaaaaaa"
+    words = f" · Average score 0.07 (1.00 before) Broke: {names} Removed: gone"
+    assert rest.startswith(words)
 
 
 def test_a_case_whose_id_several_files_have_is_named_with_its_file() -> None:

@@ -22,7 +22,6 @@ from rubric_ci.values.results import (
 from rubric_ci.values.scoring import Verdict
 from rubric_ci.values.trials import marks_of
 
-
 _TRIALS: Final = "; trials: "  # before the counts, in the reason of several
 
 

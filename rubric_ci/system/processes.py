@@ -4,6 +4,7 @@ All processes of the session are killed when the command ends, times out or is c
 """
 
 import asyncio
+import errno
 import os
 import re
 import signal
@@ -188,6 +189,12 @@ def _withheld(command: Command, output: str) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(_VARIABLE.findall(output)) if name in missing)
 
 
+def _why_not(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno == errno.E2BIG:
+        return f"{error.strerror}; a command with `{{PROMPT}}` needs `{{PROMPT_FILE}}` in its place"
+    return str(error)
+
+
 @contextmanager
 def _output_file() -> Iterator[tuple[BinaryIO, BinaryIO]]:
     """Yield a new file to append to, and the same one to read; no run leaves it behind."""
@@ -207,7 +214,7 @@ async def _start(command: Command, out: BinaryIO | None) -> Process:
     try:
         return await asyncio.shield(starting)
     except (OSError, ValueError) as error:
-        raise CannotRunScript(f"{command} cannot be started: {error}") from None
+        raise CannotRunScript(f"{command} cannot be started: {_why_not(error)}") from None
     except asyncio.CancelledError:
         with suppress(OSError, ValueError):
             await _abandon(await starting)

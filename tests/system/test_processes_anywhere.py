@@ -11,6 +11,7 @@ import pytest
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.system.processes import Command, Finished, run
+from tests import platforms
 from tests.wait import wait_until
 
 ENVIRONMENT: Final = {
@@ -86,6 +87,19 @@ def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     )
     with pytest.raises(CannotRunScript, match=r"^`no-such-program x` cannot be started: "):
         asyncio.run(run(missing))
+
+
+@platforms.SHELL
+def test_a_prompt_that_is_too_long_for_an_argument(tmp_path: Path) -> None:
+    long = Command(
+        script=f"echo {'x' * 200_000}", cwd=tmp_path, environment=ENVIRONMENT, timeout_seconds=50
+    )
+    with pytest.raises(CannotRunScript) as caught:
+        asyncio.run(run(long))
+    assert str(caught.value).endswith(
+        "cannot be started: Argument list too long; a command with `{PROMPT}` needs "
+        "`{PROMPT_FILE}` in its place"
+    )
 
 
 def test_the_timeout_kills_grandchildren(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 Checks: as a code judge. Providers: with FILE[:NAME] or exec:COMMAND, the prompt and their
 transforms, after `--vars FILE CASE` if they read variables and `--config JSON` if they have
-settings. Transforms for the other shim: `--transform SOURCE...`. All checks of a test: `--all`, or
+settings. A prompt is a word, or `file:PATH`. Transforms for the other shim: `--transform
+SOURCE...`. All checks of a test: `--all`, or
 `--mean THRESHOLD`, as the aggregator of a composite.
 """
 
@@ -75,7 +76,7 @@ def checked(value: str, output: Any, context: dict[str, Any]) -> Any:
     if value.startswith("file://"):
         return called(load(value, "get_assert"), output, context)
     body = value.strip()
-    if "\n" not in body and not re.match(r"(?:return|import|from|raise)\b", body):
+    if "\n" not in value and not re.match(r"(?:return|import|from|raise)\b", body):
         body = f"return {body}"
     names: dict[str, Any] = {"json": json}
     source = f"def check(output, context):\n{textwrap.indent(textwrap.dedent(body), '    ')}\n"
@@ -107,12 +108,13 @@ def grade(given: dict[str, Any]) -> dict[str, Any]:
     """Return 1 if all checks pass, else 0, and each of them; or the mean of their scores."""
     variables, assertions = given["config"]["vars"], list[dict[str, Any]]()
     scores = list[tuple[float, float, str]]()
-    context = {"vars": variables, "prompt": {"raw": given["question"], "label": given["question"]}}
+    reply, question = reply_of(given), given["question"]
+    context = {"vars": variables, "prompt": {"raw": question, "label": question}}
     for check in given["config"]["checks"]:
         output = transformed(check.get("transform", []), written(given), context)
         passed, evidence, score, weight = False, "", 0.0, check.get("weight", 1)
         try:
-            rest = {"prompt": given["question"], "config": check.get("config")}
+            rest = {**reply, "prompt": given["question"], "config": check.get("config")}
             result = checked(check["value"], output, {"vars": variables, **rest})
             passed, evidence, score = judged(result, check.get("threshold"), "not" in check)
         except Exception as error:  # noqa: BLE001 - a check that raises fails, as in promptfoo
@@ -151,7 +153,7 @@ def answer(variables: Any, config: Any, reference: str, prompt: str, *transforms
     if result.get("error"):
         raise SystemExit(result["error"])
     output = transformed([json.loads(each) for each in transforms], result["output"], context)
-    return as_answer(output)
+    return as_answer(output, {key: each for key, each in result.items() if key != "output"})
 
 
 def executed(command: str, prompt: str, options: Any, context: Any) -> dict[str, str]:
@@ -164,15 +166,16 @@ def executed(command: str, prompt: str, options: Any, context: Any) -> dict[str,
     return {"output": done.stdout.strip()}
 
 
-def as_answer(output: Any) -> str:
+def as_answer(output: Any, rest: dict[str, Any] | None = None) -> str:
     """Return an answer as rubric-ci reads it.
 
     In JSON, or with white space at its ends, it is the text of an object. One that is no text is
-    also the content of a message, so that checks by code get it again.
+    also the content of a message, so that checks by code get it again, and the rest of the reply.
     """
-    if not isinstance(output, str):
-        message = {"role": "assistant", "content": output}
-        return json.dumps({"text": as_json(output), "output_messages": [message]})
+    if not isinstance(output, str) or rest:
+        message = {"role": "assistant", "content": output, **({"reply": rest} if rest else {})}
+        text = output if isinstance(output, str) else as_json(output)
+        return json.dumps({"text": text, "output_messages": [message]}, ensure_ascii=False)
     try:
         json.loads(output)
     except (ValueError, RecursionError):
@@ -194,6 +197,22 @@ def written(given: dict[str, Any]) -> Any:
     return content if known and as_json(content) == given["output"] else given["output"]
 
 
+def reply_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what checks read of the provider's reply."""
+    rest = (given.get("messages") or [{}])[-1].get("reply", {})
+    whole = {"output": written(given), **rest}
+    return {"providerResponse": whole, "metadata": rest.get("metadata")}
+
+
+def word(prompt: str) -> str:
+    """Return a prompt that is a word, or in a file."""
+    file = prompt.removeprefix("file:")
+    if file == prompt or file.startswith("//"):
+        return prompt
+    with Path(file).open(encoding="utf-8", newline="") as text:
+        return text.read()
+
+
 def main(arguments: list[str]) -> str:
     """Return the output of the command."""
     variables = {}
@@ -208,12 +227,12 @@ def main(arguments: list[str]) -> str:
             given = json.load(sys.stdin)
             return json.dumps(transformed(sources, given["output"], given["context"]))
         case ["--echo", prompt]:
-            return as_answer(prompt)
+            return as_answer(word(prompt))
         case ["--config", config, reference, prompt, *transforms]:
             options = json.loads(json.loads(config))
-            return answer(variables, options, reference, prompt, *transforms)
+            return answer(variables, options, reference, word(prompt), *transforms)
         case [reference, prompt, *transforms]:
-            return answer(variables, {}, reference, prompt, *transforms)
+            return answer(variables, {}, reference, word(prompt), *transforms)
         case _:
             return json.dumps(grade(json.load(sys.stdin)))
 

@@ -37,6 +37,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_providers import (
     add_options,
     add_targets,
     ask_as_programs,
+    keep_replies,
     runs_programs,
     target_of_test,
 )
@@ -73,7 +74,7 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
         found.put(("description",), data["description"], ("description",))
     _other_keys(found, data)
     providers = add_targets(found, data, beside)
-    programs = runs_programs(found.targets)
+    programs, replies = runs_programs(found.targets), keep_replies(found.targets)
     written = data.get("prompts") or ["{{prompt}}"]
     prompts = list(prompts_of(found, written, beside, programs))
     found.put(("evalcases",), [], ("tests",))
@@ -81,9 +82,15 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
     options = []
     for test in tests_of(found, data, beside):
         options.append(test.settings)
-        own = transform_of(found, *test.transform, beside.base)
+        own = transform_of(found, *test.transform, beside.base, beside.read)
         setting = Setting(
-            {}, beside.base, test.threshold, (*providers.transforms, *own), beside.read, test.judge
+            {},
+            beside.base,
+            test.threshold,
+            (*providers.transforms, *own),
+            beside.read,
+            test.judge,
+            replies,
         )
         targets = _targets(found, test, providers, beside)
         chosen = _prompts(found, test, prompts)

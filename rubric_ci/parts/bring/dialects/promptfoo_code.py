@@ -17,6 +17,9 @@ LANGUAGES: Final = {
 }
 SHIMS: Final = {"javascript": f"{_SHIM}mjs", "python": f"{_SHIM}py"}
 COMMANDS: Final = {"javascript": "node", "python": "python3"}
+PROMPT_WORD: Final = "file:{PROMPT_FILE}"
+"""How a shim gets a prompt: an argument of a program holds at most 128 KiB."""
+
 VARIABLES: Final = ".vars.json"
 """The end of the name of the file with the variables of each case, for programs."""
 
@@ -41,9 +44,51 @@ class Setting(NamedTuple):
     transforms: tuple[str, ...] = ()  # of the provider and of the test
     read: ReadText = lambda _: None
     judge: tuple[Any, Path] = (None, ())  # of the test
+    replies: bool = False  # the shims keep what else every provider replied
 
 
-def transform_of(found: Translation, written: Any, place: Path, base: str) -> list[str]:
+_NOT_KEPT: Final = "is not there when the check runs here"
+_HELD: Final = frozenset(("vars", "prompt", "config"))
+_OF_REPLY: Final = frozenset(("providerResponse", "metadata"))
+_PARTS: Final = (
+    r"\b{0}\s*\??\.\s*(\w+(?:\??\.\w+)?)",
+    r"""\b{0}(?:\?\.)?\[\s*["'](\w+)["']\s*\]""",
+    r"""\b{0}\.get\(\s*["'](\w+)["']""",
+)
+"""How code reads a part of a context with a name."""
+_SECOND: Final = (
+    r"\(\s*\w+\s*,\s*(\w+)\s*\)\s*(?:=>|\{)",
+    r"def\s+\w+\(\s*\w+(?:\s*:[^,()]*)?,\s*(\w+)",
+)
+"""How code names its second parameter."""
+_TAKEN_APART: Final = (r"\(\s*\w+\s*,\s*\{([^{}]*)\}", r"\{([^{}]*)\}\s*=\s*\w*[cC]ontext\b")
+
+
+def unfilled(code: str, *, replies: bool) -> str:
+    """Return a part of `context` that code reads and the shims do not have; "": there is none."""
+    holders = {"context", *(m[1] for each in _SECOND for m in re.finditer(each, code))}
+    read = [
+        match[1]
+        for name in sorted(holders)
+        for part in _PARTS
+        for match in re.finditer(part.format(re.escape(name)), code)
+    ]
+    for each in (match[1] for part in _TAKEN_APART for match in re.finditer(part, code)):
+        read += [re.split(r"[:=]", name)[0].strip(" .") for name in each.split(",")]
+    known = _HELD | (_OF_REPLY if replies else frozenset())
+    names = (re.split(r"\W+", each) for each in read if each and each not in ("get", "keys"))
+    own = (parts for parts in names if parts[0] not in known and parts[:2] != ["test", "vars"])
+    return next((".".join(parts) for parts in own if parts[0] in _KNOWN_PARTS), "")
+
+
+_KNOWN_PARTS: Final = frozenset(
+    ("providerResponse", "metadata", "provider", "test", "logProbs", "trace")
+)
+
+
+def transform_of(
+    found: Translation, written: Any, place: Path, base: str, read: ReadText
+) -> list[str]:
     """Return a transform as the shims take it; none, and a report, without a counterpart."""
     if not written:
         return []
@@ -51,6 +96,10 @@ def transform_of(found: Translation, written: Any, place: Path, base: str) -> li
         found.refuse(place, "a `transform` is a text")
         return []
     name = written.removeprefix("file://")
+    code = written if name == written else read(_FUNCTION.sub("", name)) or ""
+    if part := unfilled(code, replies=False):
+        found.refuse(place, f"`context.{part}` of promptfoo {_NOT_KEPT}")
+        return []
     if name == written:
         return [written]
     if language_of(name) is None:
@@ -81,12 +130,16 @@ def check_of(
         if language_of(text) != plain:
             found.refuse((*place, "value"), f"`{text}` is not a file that {COMMANDS[plain]} runs")
             return None
+        code = setting.read(_FUNCTION.sub("", text)) or ""
         value = f"file://{join(setting.base, text)}"
     else:
         filled = rendered(found, value, (*place, "value"), setting)
         if filled is None:
             return None
-        value = filled
+        value = code = filled
+    if part := unfilled(code, replies=setting.replies):
+        found.refuse((*place, "value"), f"`context.{part}` of promptfoo {_NOT_KEPT}")
+        return None
     options: dict[str, Any] = {
         key: assertion[key] for key in ("threshold", "config", "weight") if key in assertion
     }
@@ -115,7 +168,7 @@ def as_argument(value: Any) -> str:
 def transforms_of(found: Translation, owner: Any, place: Path, setting: Setting) -> list[str]:
     """Return the transforms of an answer before an assertion, the provider's first."""
     written = owner.get("transform") if isinstance(owner, dict) else None
-    own = transform_of(found, written, (*place, "transform"), setting.base)
+    own = transform_of(found, written, (*place, "transform"), setting.base, setting.read)
     return [*setting.transforms, *own]
 
 

@@ -31,6 +31,10 @@ _NAME: Final = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _NOT_TEXT: Final = "a prompt that is neither text nor a file of text is not imported, nor its cases"
 _NOT_THERE: Final = "is not there, from the folder of this file; promptfoo stops at it, too"
 SEVERAL: Final = "a chat prompt for programs and models is not the same text for both"
+_CONVERSATION: Final = (
+    "`_conversation` has the answers to the tests before, which are separate cases here; write "
+    "them as `turns` of one case"
+)
 _NO_MESSAGES: Final = "a prompt in JSON that is not a list of messages is for a program"
 
 
@@ -88,6 +92,9 @@ def _texts(text: str, beside: Beside) -> Iterator[str]:
 
 
 def _prompt(found: Translation, text: str, place: Path, programs: bool | None) -> Prompt | None:
+    if re.search(r"\b_conversation\b", text):
+        found.refuse(place, _CONVERSATION)
+        return None
     data = _json(text)
     if data is None:
         return Prompt(text, place)

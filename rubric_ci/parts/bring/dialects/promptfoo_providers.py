@@ -13,6 +13,7 @@ from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.promptfoo_checks import Placed
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
     COMMANDS,
+    PROMPT_WORD,
     SHIMS,
     VARIABLES,
     as_argument,
@@ -59,6 +60,15 @@ def add_targets(found: Translation, data: Mapping[str, Any], beside: Beside) -> 
     return providers
 
 
+def keep_replies(targets: Sequence[Mapping[str, Any]]) -> bool:
+    """Return True if every target is a program of promptfoo, whose whole reply the shims keep."""
+    commands = [str(each.get("command_template", "")) for each in targets]
+    shims = tuple(f"{COMMANDS[each]} {SHIMS[each]} " for each in COMMANDS)
+    return bool(commands) and all(
+        each.startswith(shims) and " --http " not in each for each in commands
+    )
+
+
 def target_of_test(
     found: Translation, providers: Providers, written: Placed, beside: Beside
 ) -> str:
@@ -88,7 +98,8 @@ def _listed(written: Any, key: str, beside: Beside) -> Iterator[Placed]:
 def _add(found: Translation, providers: Providers, item: Any, where: Path, beside: Beside) -> str:
     """Add a target, and return its name; "": it has no counterpart."""
     options, place = _options(item, where)
-    transforms = transform_of(found, options.get("transform"), (*place, "transform"), beside.base)
+    at: Path = (*place, "transform")
+    transforms = transform_of(found, options.get("transform"), at, beside.base, beside.read)
     target = _target(found, options, place, beside, transforms)
     if target is None:
         return ""
@@ -205,7 +216,7 @@ def _target(
     found.skip_keys(options, (*_OWN, "prompts", *IDLE), _DECIDING, place)
     if name == "echo":
         found.shims.add(SHIMS["python"])
-        return _command(f"{COMMANDS['python']} {SHIMS['python']} --echo")
+        return _command(f"{COMMANDS['python']} {SHIMS['python']} --echo", prompt=PROMPT_WORD)
     if name.startswith("exec:"):
         return _executed(found, options, beside, transforms)
     if (program := _program(found, options, place, beside, transforms)) is not None:
@@ -247,9 +258,10 @@ def _program(
     given = ["--config", as_argument(json.dumps(config, default=str))] if config else []
     variables = ["--vars", f"{beside.stem}{VARIABLES}"] if _reads_vars(file, beside) else []
     start = map(shlex.quote, (COMMANDS[language], SHIMS[language], *variables))
-    rest = map(shlex.quote, (*given, join(beside.base, file)))
-    words = (*start, *(["{EVAL_ID}"] if variables else []), *rest)
-    return _command(" ".join(words), *(shlex.quote(as_argument(t)) for t in transforms))
+    file_words = map(shlex.quote, (*given, join(beside.base, file)))
+    words = (*start, *(["{EVAL_ID}"] if variables else []), *file_words)
+    rest = (shlex.quote(as_argument(t)) for t in transforms)
+    return _command(" ".join(words), *rest, prompt=PROMPT_WORD)
 
 
 def _reads_vars(file: str, beside: Beside) -> bool:
@@ -273,7 +285,7 @@ def _executed(
     variables = f"--vars {shlex.quote(beside.stem + VARIABLES)} {{EVAL_ID}}"
     words = f"{COMMANDS['python']} {SHIMS['python']} {variables} --config {shlex.quote(given)}"
     rest = (shlex.quote(as_argument(each)) for each in transforms)
-    return _command(f"{words} {shlex.quote(f'exec:{command}')}", *rest)
+    return _command(f"{words} {shlex.quote(f'exec:{command}')}", *rest, prompt=PROMPT_WORD)
 
 
 _READS_MORE: Final = re.compile(
@@ -282,6 +294,6 @@ _READS_MORE: Final = re.compile(
 """How a command reads its settings and the variables, which promptfoo adds to the prompt."""
 
 
-def _command(command: str, *rest: str) -> dict[str, Any]:
-    words = " ".join((command, "{PROMPT}", *rest))
+def _command(command: str, *rest: str, prompt: str = "{PROMPT}") -> dict[str, Any]:
+    words = " ".join((command, prompt, *rest))
     return {"provider": "cli", "command_template": words, "cwd": "."}

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
     COMMANDS,
+    PROMPT_WORD,
     SHIMS,
     VARIABLES,
     as_argument,
@@ -100,7 +101,7 @@ def _program(
     environment = sorted({match[2] for match in used if match[1]})
     return {
         "provider": "cli",
-        "command_template": " ".join((*words, "{PROMPT}", *rest)),
+        "command_template": " ".join((*words, PROMPT_WORD, *rest)),
         "cwd": ".",
         **({"env": environment} if environment else {}),
     }

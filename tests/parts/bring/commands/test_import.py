@@ -272,7 +272,7 @@ def test_code_of_promptfoo_runs_through_a_shim(checkout: Checkout) -> None:
             "name": "ours",
             "provider": "cli",
             "cwd": ".",
-            "command_template": "python3 promptfoo_shim.py ../theirs/answer.py {PROMPT}",
+            "command_template": "python3 promptfoo_shim.py ../theirs/answer.py file:{PROMPT_FILE}",
         }
     ]
     done = invoke(checkout.root, ENVIRONMENT, "run", "--fail-on", "never")

@@ -223,9 +223,12 @@ def test_programs() -> None:
     )
     assert said == []
     assert [target["command_template"] for target in targets] == [
-        "python3 promptfoo_shim.py --echo {PROMPT}",
+        "python3 promptfoo_shim.py --echo file:{PROMPT_FILE}",
         "node a.js {PROMPT}",
-        r"""node promptfoo_shim.mjs --config '"\u007b\"x\": \"\u007by}\"}"' ../b.js {PROMPT}""",
+        (
+            r"""node promptfoo_shim.mjs --config '"\u007b\"x\": \"\u007by}\"}"' ../b.js """
+            "file:{PROMPT_FILE}"
+        ),
     ]
 
 
@@ -242,7 +245,9 @@ def test_programs() -> None:
 def test_a_program_that_reads_the_variables_gets_them(code: str, words: str) -> None:
     (target,), said = imported("providers: ['file://b.js']", {"b.js": code})
     assert said == []
-    assert target["command_template"] == f"node promptfoo_shim.mjs {words}../b.js {{PROMPT}}"
+    assert (
+        target["command_template"] == f"node promptfoo_shim.mjs {words}../b.js file:{{PROMPT_FILE}}"
+    )
 
 
 def test_a_command_that_reads_the_variables_gets_them() -> None:
@@ -253,7 +258,7 @@ def test_a_command_that_reads_the_variables_gets_them() -> None:
     assert said == []
     assert target["command_template"] == (
         "python3 promptfoo_shim.py --vars cases.vars.json {EVAL_ID} --config "
-        r"""'"\u007b\"basePath\": \"..\", \"k\": 1}"' 'exec:python a.py' {PROMPT}"""
+        r"""'"\u007b\"basePath\": \"..\", \"k\": 1}"' 'exec:python a.py' file:{PROMPT_FILE}"""
     )
 
 

@@ -2,17 +2,17 @@
 // Checks: `node promptfoo_shim.mjs` as a code judge. Providers: with FILE[:NAME], the prompt and
 // their transforms, after `--vars FILE CASE` if it reads variables and `--config JSON` if it has
 // settings; services with `--http REQUEST` in place of the file. Transforms for the other shim:
-// `--transform SOURCE...`. All checks of a test: `--all`, or `--mean THRESHOLD`, as the aggregator
+// `--transform SOURCE...`. A prompt is a word, or `file:PATH`. All checks of a test: `--all`, or `--mean THRESHOLD`, as the aggregator
 // of a composite.
 import { spawnSync } from "node:child_process";
-import { createRequire } from "node:module";
+import Module, { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 
-const AsyncFunction = (async () => {}).constructor;
 const FILE = /^file:\/\//;
+const NO_MODULE = /\b(?:module|exports|require|__dirname|__filename) is not defined/;
 const TEXT_OR_END = /(["'`])(?:\\.|(?!\1)[^\\])*\1|;/gs;
 const TEXTS = {
   contains: (text, value) => text.includes(value),
@@ -77,7 +77,9 @@ async function load(reference) {
 
 async function imported(file) {
   const url = pathToFileURL(file).href;
-  if (!file.endsWith("ts") || process.features.typescript) return import(url);
+  if (!file.endsWith("ts") || process.features.typescript) {
+    return import(url).catch((error) => asCommonJs(file, error));
+  }
   let tsx;
   try {
     tsx = createRequire(file).resolve("tsx/esm/api");
@@ -88,11 +90,25 @@ async function imported(file) {
   return (await import(pathToFileURL(tsx).href)).tsImport(url, import.meta.url);
 }
 
-// A single line is an expression, also after declarations; several lines are a body.
-function compiled(source) {
+// As promptfoo does, read CommonJS in a package of modules.
+function asCommonJs(file, error) {
+  if (!(file.endsWith(".js") && NO_MODULE.test(error.message))) throw error;
+  const made = new Module(file);
+  made.filename = file;
+  made.paths = Module._nodeModulePaths(dirname(file));
+  made._compile(readFileSync(file, "utf8"), file);
+  return { default: made.exports, ...made.exports };
+}
+
+// A text with a line break is the body of a function, and any other a value, also after
+// declarations; a check is read without white space at its ends. No text can wait for a promise.
+const compiled = (source) => made(source.trim().includes("\n"), source);
+const compiledTransform = (source) => made(source.includes("\n"), source);
+
+function made(isBody, source) {
   const code = source.trim().replace(/;+$/, "");
-  const made = (body) => new AsyncFunction("output", "context", body);
-  if (code.includes("\n")) return made(source);
+  const made = (body) => new Function("output", "context", body);
+  if (isBody) return made(source);
   if (!/^(?:const|let|var)\s/.test(code)) return made(`return ${code}`);
   const end = [...code.matchAll(TEXT_OR_END)].findLast(([token]) => token === ";")?.index ?? -1;
   return made(`${code.slice(0, end + 1)} return ${code.slice(end + 1)}`);
@@ -105,7 +121,7 @@ async function transformed(sources, output, context) {
     if (file && /\.py(?::\w+)?$/.test(source)) {
       result = inPython(source, result, context);
     } else {
-      result = await (file ? await load(source) : compiled(source))(result, context);
+      result = await (file ? await load(source) : compiledTransform(source))(result, context);
     }
     if (result === undefined || result === null) throw new Error(`transform without a result: ${source}`);
   }
@@ -156,12 +172,13 @@ async function outcome(check, output, context) {
 
 async function grade(given) {
   const { checks, vars, mean } = given.config;
+  const reply = replyOf(given);
   const prompt = { raw: given.question, label: given.question };
   const assertions = [];
   const scores = [];
   for (const check of checks) {
     const output = await transformed(check.transform ?? [], written(given), { vars, prompt });
-    const context = { vars, prompt: given.question, config: check.config, test: { vars } };
+    const context = { ...reply, vars, prompt: given.question, config: check.config, test: { vars } };
     const [passed, evidence, score] = await outcome(check, output, context);
     const weight = check.weight ?? 1;
     scores.push({ weight, score });
@@ -187,9 +204,9 @@ async function answer(vars, config, reference, prompt, transforms) {
   if (typeof provider === "function" && provider.prototype?.callApi) provider = new provider(options);
   const call = typeof provider === "function" ? provider : provider.callApi.bind(provider);
   const context = { vars, prompt: { raw: prompt, label: prompt } };
-  const { output, error } = await call(prompt, context, {});
+  const { output, error, ...rest } = await call(prompt, context, {});
   if (error) throw new Error(error);
-  return printed(await transformed(transforms.map(JSON.parse), output, context));
+  return printed(await transformed(transforms.map(JSON.parse), output, context), rest);
 }
 
 // A status that is no success is an error: promptfoo has its body as the answer.
@@ -276,14 +293,23 @@ function reading(reader) {
 }
 
 // An answer in JSON, or with white space at its ends, is the text of an object, because rubric-ci
-// reads measurements from a bare one. One that is no text is also the content of a message.
-function printed(output) {
-  if (typeof output === "string") {
-    const plain = parsed(output) === undefined && output === output.trim();
-    return plain ? output : JSON.stringify({ text: output });
+// reads measurements from a bare one. One that is no text is also the content of a message, which
+// has what else the provider replied.
+function printed(output, rest = {}) {
+  const reply = Object.keys(rest).length ? { reply: rest } : {};
+  const text = typeof output === "string" ? output : JSON.stringify(output);
+  const message = { role: "assistant", content: output, ...reply };
+  if (typeof output !== "string" || reply.reply) {
+    return JSON.stringify({ text, output_messages: [message] });
   }
-  const message = { role: "assistant", content: output };
-  return JSON.stringify({ text: JSON.stringify(output), output_messages: [message] });
+  const plain = parsed(output) === undefined && output === output.trim();
+  return plain ? output : JSON.stringify({ text });
+}
+
+// What checks read of the provider's reply.
+function replyOf({ output, messages = [] }) {
+  const rest = messages.at(-1)?.reply ?? {};
+  return { providerResponse: { output: written({ output, messages }), ...rest }, metadata: rest.metadata };
 }
 
 // Checks by code get again what a provider gave, if it is no text.
@@ -300,6 +326,8 @@ function parsed(text) {
   }
 }
 
+const word = (text) => (/^file:(?!\/\/)/.test(text) ? readFileSync(text.slice(5), "utf8") : text);
+
 // `prompt` is in place of a text that stands for an empty one.
 async function main(words, vars = {}, prompt = undefined) {
   const [first, second, ...others] = words;
@@ -309,10 +337,10 @@ async function main(words, vars = {}, prompt = undefined) {
   }
   if (first === "--config") {
     const config = JSON.parse(JSON.parse(second));
-    return answer(vars, config, others[0], prompt ?? others[1], others.slice(2));
+    return answer(vars, config, others[0], prompt ?? word(others[1]), others.slice(2));
   }
   if (first === "--http") {
-    return asked(JSON.parse(JSON.parse(second)), vars, prompt ?? others[0], others.slice(1));
+    return asked(JSON.parse(JSON.parse(second)), vars, prompt ?? word(others[0]), others.slice(1));
   }
   const given = () => JSON.parse(readFileSync(0, "utf8"));
   if (first === "--all" || first === "--mean") {
@@ -323,7 +351,8 @@ async function main(words, vars = {}, prompt = undefined) {
     const { output, context } = given();
     return JSON.stringify(await transformed(words.slice(1), output, context));
   }
-  return first ? answer(vars, {}, first, prompt ?? second, others) : JSON.stringify(await grade(given()));
+  if (!first) return JSON.stringify(await grade(given()));
+  return answer(vars, {}, first, prompt ?? word(second), others);
 }
 
 try {

@@ -1,0 +1,201 @@
+"""promptfoo's files imported and run: the verdicts of promptfoo, or a report at the import."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests import platforms
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.invoke import invoke
+
+pytestmark = platforms.SHELL
+
+CONFIG = """\
+prompts: ["{{{{q}}}}"]
+providers: [{provider}]
+tests: [{{description: a, vars: {{q: {question}}}{options}, assert: [{assertion}]}}]
+"""
+AGENT = """\
+export default class A { id() { return "agent"; }
+  async callApi(prompt) {
+    return { output: prompt, metadata: { toolCalls: [{ name: "delete_all" }] }, cost: 2 }; } }
+"""
+AGENT_PY = """\
+def call_api(prompt, options, context):
+    return {"output": prompt, "metadata": {"toolCalls": [{"name": "delete_all"}]}, "cost": 2}
+"""
+NEVER = """\
+export default (output, context) =>
+  !(context.providerResponse?.metadata?.toolCalls ?? []).some((c) => c.name === "delete_all");
+"""
+FILES = {
+    "agent.mjs": AGENT,
+    "agent.py": AGENT_PY,
+    "never.mjs": NEVER,
+    "check.js": "module.exports = (output) => output.includes('a');\n",
+    "package.json": '{"type": "module"}',
+    "long.txt": "x" * 140_000 + " end\n",
+}
+
+
+def written(
+    checkout: Checkout,
+    assertion: str,
+    *,
+    provider: str = "file://agent.mjs",
+    question: str = "abc",
+    options: str = "",
+) -> None:
+    text = CONFIG.format(provider=provider, question=question, assertion=assertion, options=options)
+    checkout.commit({**FILES, "promptfooconfig.yaml": text})
+
+
+def imported(checkout: Checkout) -> str:
+    done = invoke(checkout.root, ENVIRONMENT, "import", "promptfooconfig.yaml")
+    assert done.returncode in {0, 1}, done.stderr
+    shown = [each for each in done.stdout.splitlines() if not each.startswith("wrote ")]
+    return "\n".join((*shown, *done.stderr.splitlines()))
+
+
+def verdict(checkout: Checkout) -> str:
+    targets = Path(checkout.root / "targets.yaml").read_text("utf-8")
+    (checkout.root / "rubric-ci.yaml").write_text(f"evals: ['*.eval.yaml']\n{targets}")
+    invoke(checkout.root, ENVIRONMENT, "run", "--fail-on", "never")
+    (case,) = json.loads((checkout.root / ".rubric-ci/report.json").read_text())["cases"]
+    return str(case.get("verdict") or case["reason"])
+
+
+REPLY = "context.providerResponse.metadata.toolCalls.length === 1"
+WHOLE_REPLY = (
+    "context.providerResponse.cost === 2 && context.providerResponse.output === output && "
+    "context.metadata.toolCalls.length === 1"
+)
+VERDICTS = {
+    "a file that reads the reply": ("{type: javascript, value: 'file://never.mjs'}", {}, "fail"),
+    "a text that reads the reply": (f"{{type: javascript, value: '{REPLY}'}}", {}, "pass"),
+    "the cost and the output": (f"{{type: javascript, value: '{WHOLE_REPLY}'}}", {}, "pass"),
+    "the reply in Python": (
+        '{type: python, value: \'context["providerResponse"]["metadata"]["toolCalls"] == []\'}',
+        {"provider": "file://agent.py"},
+        "fail",
+    ),
+    "a block of one line as transform": (
+        "{type: equals, value: abc}",
+        {
+            "question": '\'{"text":"abc"}\'',
+            "options": ', options: {transform: "try { return JSON.parse(output).text; } '
+            'catch { return output; }\\n"}',
+        },
+        "pass",
+    ),
+    "CommonJS in a package of modules": (
+        "{type: javascript, value: 'file://check.js'}",
+        {},
+        "pass",
+    ),
+    "CommonJS that fails": (
+        "{type: javascript, value: 'file://check.js'}",
+        {"question": "zzz"},
+        "fail",
+    ),
+    "a long prompt": ("{type: contains, value: end}", {"question": "'file://long.txt'"}, "pass"),
+    "a long prompt of echo": (
+        "{type: contains, value: end}",
+        {"question": "'file://long.txt'", "provider": "echo"},
+        "pass",
+    ),
+    "await in one line": (
+        "{type: javascript, value: 'await Promise.resolve(true)'}",
+        {},
+        "fail",
+    ),
+    "a block of Python without return": (
+        '{type: python, value: "len(output) > 0\\n"}',
+        {},
+        "fail",
+    ),
+}
+
+
+@pytest.mark.parametrize(("assertion", "more", "expected"), VERDICTS.values(), ids=VERDICTS)
+def test_the_verdict_of_promptfoo(
+    checkout: Checkout, assertion: str, more: dict[str, str], expected: str
+) -> None:
+    written(checkout, assertion, **more)
+    assert imported(checkout) == ""
+    assert verdict(checkout) == expected
+
+
+HTTP = "{id: 'https://shop.example', config: {transformResponse: json.reply}}"
+NOT_FILLED = {
+    "of a service": (
+        "{type: javascript, value: 'file://never.mjs'}",
+        {"provider": HTTP},
+        "`context.providerResponse.metadata` of promptfoo is not there when the check runs here",
+    ),
+    "provider": (
+        "{type: javascript, value: 'context.provider.id() === 1'}",
+        {},
+        "`context.provider.id` of promptfoo is not there",
+    ),
+    "test": (
+        "{type: javascript, value: \"context['test'].description === 'a'\"}",
+        {},
+        "`context.test` of promptfoo is not there",
+    ),
+    "taken apart": (
+        '{type: javascript, value: "((output, { vars, logProbs }) => true)(output, context)"}',
+        {},
+        "`context.logProbs` of promptfoo is not there",
+    ),
+    "python": (
+        "{type: python, value: \"context.get('trace') is None\"}",
+        {},
+        "`context.trace` of promptfoo is not there",
+    ),
+    "transform": (
+        "{type: equals, value: abc, transform: 'context.metadata.x'}",
+        {},
+        "`context.metadata.x` of promptfoo is not there",
+    ),
+}
+
+
+@pytest.mark.parametrize(("assertion", "more", "said"), NOT_FILLED.values(), ids=NOT_FILLED)
+def test_a_part_of_the_context_that_is_not_filled_is_said(
+    checkout: Checkout, assertion: str, more: dict[str, str], said: str
+) -> None:
+    written(checkout, assertion, **more)
+    found = imported(checkout)
+    assert "not-supported" in found
+    assert said in found
+
+
+def test_the_variables_of_a_test_are_filled(checkout: Checkout) -> None:
+    written(checkout, "{type: javascript, value: \"context.test.vars.q === 'abc'\"}")
+    assert imported(checkout) == ""
+    assert verdict(checkout) == "pass"
+
+
+CONVERSATION = """\
+prompts: [PROMPT]
+providers: [echo]
+tests:
+  - {vars: {question: first}, assert: [{type: contains, value: first}]}
+  - {vars: {question: second}, assert: [{type: not-contains, value: first}]}
+"""
+LOOP = "{% for c in _conversation %}U: {{c.input}} {% endfor %}U: {{question}}"
+
+
+@pytest.mark.parametrize("prompt", [f"'{LOOP}'", "file://chat.json"])
+def test_a_prompt_with_the_conversation_before_is_not_one_turn(
+    checkout: Checkout, prompt: str
+) -> None:
+    chat = json.dumps([{"role": "user", "content": LOOP}])
+    files = {"promptfooconfig.yaml": CONVERSATION.replace("PROMPT", prompt), "chat.json": chat}
+    checkout.commit(files)
+    assert "not-supported: `_conversation` has the answers to the tests before" in imported(
+        checkout
+    )
+    assert not list(checkout.root.glob("*.eval.yaml"))

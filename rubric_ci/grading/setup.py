@@ -155,7 +155,10 @@ def _without_secrets(ask: ModelCaller) -> ModelCaller:
     async def asked(call: ModelCall) -> ModelReply:
         reply = await ask(call)
         text = masking.redact(reply.text)
-        return reply if text == reply.text else replace(reply, text=text)
+        calls = masking.redacted(reply.calls) if reply.calls else ()
+        if text == reply.text and calls == reply.calls:
+            return reply
+        return replace(reply, text=text, calls=calls)
 
     return asked
 

@@ -47,6 +47,10 @@ class HttpRequest:
     body: JSON = None  # its texts are templates of case variables; None: no body
     answer: str = ""  # where the answer is in the reply, as JSON Pointer; empty: the whole text
     answer_files: str = ""  # where its images and documents are; empty: there are none
+    tool_calls: str = ""  # where the calls of tools are; empty: it reports none
+    usage: Mapping[str, str] = field(default_factory=dict)
+    """Where the reply says what was used: `input_tokens`, `output_tokens`, `cost_usd`."""
+    stream: bool = False  # the reply is a stream of events, each with a piece of the answer
     encode: Literal["", "base64"] = ""  # of `{{ files }}`; empty: their paths and types only
     is_started: bool = False  # by this run, at an address of this machine that the run chose
 

@@ -77,6 +77,7 @@ class ModelReply:
     fingerprint: str = ""  # `system_fingerprint` of the reply
     fallback: bool = False  # from another model than the requested one
     media: tuple[Media, ...] = ()  # images and documents that the reply has
+    calls: tuple[Mapping[str, JSON], ...] = ()  # of tools, as a service reports them
 
 
 ModelCaller: TypeAlias = Callable[[ModelCall], Awaitable[ModelReply]]
@@ -116,8 +117,10 @@ def call_key(
     if endpoint.command:
         facts["command"] = in_keys([endpoint.command.cli, *endpoint.command.argv])
     if endpoint.http:
-        places = (endpoint.http.answer, *filter(None, [endpoint.http.answer_files]))
-        facts["http"] = in_keys([endpoint.http.method, *places])
+        http = endpoint.http
+        places = (http.answer, *filter(None, [http.answer_files, http.tool_calls, *http.usage]))
+        stream = ["stream"] if http.stream else []
+        facts["http"] = in_keys([http.method, *places, *stream])
     # Most of the text: one string is written ten times as fast as a list with it.
     each = ", ".join(f'["{message.role}", {_said(message)}]' for message in messages)
     facts["messages"] = f"[{each.replace(fence, '')}]" if fence else f"[{each}]"

@@ -37,6 +37,9 @@ def _endpoint(data: Mapping[str, Any]) -> Endpoint:
             body=data.get("body"),
             answer=data.get("answer", ""),
             answer_files=data.get("answer_files", ""),
+            tool_calls=data.get("tool_calls", ""),
+            usage=data.get("usage", {}),
+            stream=data.get("stream", False),
             encode=data.get("encode", ""),
         ),
     )

@@ -45,8 +45,9 @@ CALLS_NOT_REPORTED: Final = Rule(
     severity="warning",
     switchable=True,
     meaning=(
-        "An assertion about calls of tools needs a target that reports them: an agent, or a "
-        "command with `trace` or `output_messages`. Without them its cases are errored."
+        "An assertion about calls of tools needs a target that reports them: an agent, a command "
+        "with `trace` or `output_messages`, or a service with `tool_calls`. Without them its cases "
+        "are errored."
     ),
     hint="name a target that reports its calls, such as an agent or a command",
 )

@@ -112,7 +112,7 @@ def _without_calls(target: Mapping[str, Any]) -> str:
     provider = target.get("provider")
     match provider.lower() if isinstance(provider, str) else "":
         case "http":
-            return "is a service, whose calls of tools are not known"
+            return "" if "tool_calls" in target else "is a service without `tool_calls`"
         case "mock":
             return "is a fixed answer, which calls no tools"
         case "cli" | "recorded" | "runner":

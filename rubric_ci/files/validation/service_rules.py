@@ -11,6 +11,7 @@ from rubric_ci.values.problems import Path, Problem, Rule, mappings
 
 KEYS: Final = (
     *("url", "method", "headers", "body", "answer", "answer_files", "encode"),
+    *("tool_calls", "usage", "stream"),
     *("timeout_seconds", "concurrency", "workers", "url_before"),
     *("start", "setup", "stop", "ready", "ready_seconds", "setup_seconds", "cwd", "env"),
 )

@@ -120,7 +120,7 @@ def verdict_code(run: Run) -> ExitCode:
 def _failures(run: Run) -> Iterator[Reason]:
     gate = run.gate
     every = [case for case in run.cases if is_forbidden(case, gate)]
-    held = [case for case in every if not isinstance(case, Errored)]
+    held: Sequence[CaseResult] = [case for case in every if not isinstance(case, Errored)]
     if unready := [case for case in every if isinstance(case, Errored)]:
         text = f"the service of {_names(run, unready)} gets ready at the base, and not here"
         yield _failure("service", text, "fix the start of the service", unready)

@@ -128,11 +128,12 @@ def _summary(
     if not isinstance(given, dict):
         raise CannotAnswer("`trace_summary` must be an object")
     given_directly = {name: measures[name] for name in _NUMBERS if name in measures}
-    merged = {**_counts(messages), **given, **given_directly}
+    merged = {**counts(messages), **given, **given_directly}
     return {**merged, **dict(_measured(merged))}
 
 
-def _counts(messages: tuple[Mapping[str, JSON], ...]) -> dict[str, JSON]:
+def counts(messages: tuple[Mapping[str, JSON], ...]) -> dict[str, JSON]:
+    """Return how often each tool was called; empty without messages."""
     if not messages:
         return {}
     calls = Counter(call["tool"] for m in messages for call in m.get("tool_calls") or [])

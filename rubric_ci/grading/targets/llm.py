@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import assert_never
 
 from rubric_ci.errors import CannotAnswer
+from rubric_ci.grading.targets import answer_format
 from rubric_ci.values.config import LlmTarget, PromptTemplate
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, MediaPart, Message, Part
@@ -46,12 +47,20 @@ async def asked(call: ModelCall, target: LlmTarget, context: RunContext) -> Answ
     # A reply from a recording has no duration and no cost.
     live = reply.usage.calls > 0
     text = _with_names(reply)
+    calls = {"role": "assistant", "tool_calls": list(reply.calls)}
+    messages: tuple[Mapping[str, JSON], ...] = (
+        *([calls] if reply.calls else []),
+        {"role": "assistant", "content": text},
+    )
+    reports_calls = target.endpoint.http is not None and bool(target.endpoint.http.tool_calls)
+    counts = answer_format.counts(messages) if reports_calls else {}
+    summary = {**counts, **(_summary(reply.usage, seconds, target) if live else {})}
     return Answer(
         text=text,
-        messages=({"role": "assistant", "content": text},),
-        has_no_tools=True,
+        messages=messages,
+        has_no_tools=not reports_calls,
         media=reply.media,
-        trace_summary=_summary(reply.usage, seconds) if live else None,
+        trace_summary=summary or None,
         duration_seconds=seconds if live else None,
         usage=reply.usage,
     )
@@ -153,11 +162,12 @@ def _check(reply: ModelReply, target: LlmTarget) -> None:
         raise CannotAnswer(f"{model} {problem}", reply.usage)
 
 
-def _summary(usage: Usage, seconds: float) -> dict[str, JSON]:
-    summary: dict[str, JSON] = {
-        "duration_ms": round(seconds * 1000),
-        "token_usage": {"input": usage.input_tokens, "output": usage.output_tokens},
-    }
+def _summary(usage: Usage, seconds: float, target: LlmTarget) -> dict[str, JSON]:
+    summary: dict[str, JSON] = {"duration_ms": round(seconds * 1000)}
+    http = target.endpoint.http
+    if http is None or {"input_tokens", "output_tokens"} & http.usage.keys():
+        tokens = {"input": usage.input_tokens, "output": usage.output_tokens}
+        summary["token_usage"] = tokens
     if not usage.unpriced_calls:
         summary["cost_usd"] = usage.cost_usd
     return summary

@@ -63,6 +63,7 @@ def _append(path: Path, call: ModelCall, reply: ModelReply) -> None:
         "finish": reply.finish,
         "usage": asdict(reply.usage),
         **_media(reply),
+        **({"calls": list(reply.calls)} if reply.calls else {}),
     }
     try:
         file_io.append(path, f"{json.dumps(line)}\n".encode())
@@ -114,6 +115,7 @@ def _parse(path: Path, number: int, line: str) -> tuple[str, ModelReply]:
             text=value["text"] + "",
             finish=_FINISHES[value["finish"]],
             media=_read_media(value),
+            calls=tuple(value.get("calls", ())),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise CannotReadFile(

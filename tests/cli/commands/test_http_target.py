@@ -431,3 +431,49 @@ def test_an_assertion_about_work_that_is_not_reported_is_errored(
     assert done.returncode == 3, done.stdout
     assert project.case["outcome"] == "errored"
     assert "the target reports no tool calls" in project.case["reason"]
+
+
+CALLED = """\
+evalcases:
+  - id: one
+    input: Where is order 4711?
+    rubrics:
+      - {called: look_up}
+      - {called_with: {name: look_up, arguments: {type: object, required: [order]}}}
+      - {never_called: refund}
+      - {max_calls: 1}
+    execution:
+      evaluators:
+        - {name: path, type: tool_trajectory, mode: exact, expected: [{tool: look_up}]}
+        - {name: cost, type: cost, budget: 0.01}
+        - {name: tokens, type: token_usage, max_total: 10}
+"""
+
+
+def test_tools_and_usage_of_a_reply(project: Asked, service: Service) -> None:
+    steps = [{"name": "look_up", "arguments": {"order": 4711}, "output": "sent"}]
+    usage = {"prompt_tokens": 5, "completion_tokens": 2, "cost": 0.001}
+    service.body = json.dumps({"text": "Hello", "steps": steps, "usage": usage}).encode()
+    project.write("evals/a.eval.yaml", CALLED)
+    places = (
+        "usage: {input_tokens: usage.prompt_tokens, output_tokens: usage.completion_tokens, "
+        "cost_usd: usage.cost}"
+    )
+    project.configure(f"body: Hi, answer: /text, tool_calls: /steps, {places}")
+    checked = invoke(project.root, clean_environment(), "validate", "--strict")
+    assert checked.returncode == 0, checked.stdout
+    ran = project.run("--record", "kept.jsonl")
+    assert ran.returncode == 0, ran.stdout
+    (step,) = project.case["trace"]["steps"]
+    assert (step["tool"], step["arguments"], step["result"]) == ("look_up", {"order": 4711}, "sent")
+    used = project.case["usage"]
+    assert (used["input_tokens"], used["output_tokens"], used["cost_usd"]) == (5, 2, 0.001)
+    assert used["unpriced_calls"] == 0
+    project.write("evals/a.eval.yaml", CALLED.partition("    execution")[0])
+    assert project.run("--replay", "kept.jsonl").returncode == 0
+    project.configure("body: Hi, answer: /text")
+    checked = invoke(project.root, clean_environment(), "validate", "--strict")
+    assert (
+        "`called` needs a target that reports calls of tools; the default one is a service with"
+        in checked.stdout
+    )

@@ -55,10 +55,10 @@ class Media:
     path: str  # relative to the repository root, or as the answer names it
     type: MediaType
     digest: str  # SHA-256 of the bytes, hexadecimal
-    size: int  # bytes
-    width: int = 0  # pixels; 0: unknown, or a document
-    height: int = 0
-    pages: int = 0  # of a document; 0: unknown, or an image
+    size: int = field(compare=False)  # bytes
+    width: int = field(default=0, compare=False)  # pixels; 0: unknown, or a document
+    height: int = field(default=0, compare=False)
+    pages: int = field(default=0, compare=False)  # of a document; 0: unknown, or an image
     read: Callable[[], bytes] = field(repr=False, compare=False)  # see `models/llm/media.py`
 
     @property

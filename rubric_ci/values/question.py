@@ -13,7 +13,7 @@ from rubric_ci.values.walk import facts, names
 NOT_ASKED: Final = frozenset(
     (
         *("id", "file", "written_id", "references", "note", "conversation_id", "stopped"),
-        "inapplicable",
+        *("variant", "inapplicable"),
         *("expected_outcome", "expected_messages", "evaluators", "tags", "trials", "depends_on"),
         *("target", "metadata", "input_messages", "turns"),
     )

@@ -142,8 +142,8 @@ def _is_ordered(owners: Sequence[tuple[Any, Any]]) -> bool:
 
 
 def _is_same(before: Any, after: Any) -> bool:
-    """Return True if two plain values are equal; `true` is not 1."""
-    return bool(before == after) and isinstance(before, bool) is isinstance(after, bool)
+    """Return True if two plain values are equal as written: 1 is neither `true` nor 1.0."""
+    return bool(before == after) and type(before) is type(after)
 
 
 def facts(value: Any, *, without: frozenset[str] = frozenset()) -> JSON:

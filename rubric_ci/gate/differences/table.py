@@ -56,9 +56,9 @@ def _none(pattern: str) -> Row:
 
 
 CASE: Final = (
-    *map(_none, ("id", "file", "written_id", "references", "note", "target", "stopped")),
+    *map(_none, ("id", "file", "written_id", "references", "note", "target", "stopped", "variant")),
     _none("inapplicable"),  # it follows from the evaluators
-    _none("input_messages.*.in_list"),
+    _tested("input_messages.*.in_list"),
     Row(pattern="tags", effect="policy", kind="tag", told=cases.tags),
     Row(
         pattern="depends_on", effect="policy", kind="depends-on", told=cases.depends_on, named=True
@@ -89,7 +89,7 @@ CASE: Final = (
         named=True,
     ),
     Row(pattern="*", effect="asks", kind="case", named=True),
-    _none("workspace.of_target"),
+    _tested("workspace.of_target"),
     Row(pattern="workspace.*", effect="asks", kind="case", named=True),
     Row(pattern="simulated_user.*", effect="asks", kind="case", named=True),
     Row(pattern="metadata", effect="grades", kind="case", named=True),
@@ -98,7 +98,7 @@ CASE: Final = (
 _EVALUATORS: Final = (
     _tested("**.evaluators"),  # their order
     Row(pattern="**.evaluators.*", effect="grades", kind="evaluator", told=criteria.evaluator),
-    _none("**.evaluators.*.name|type"),
+    _tested("**.evaluators.*.name|type"),
     _tested("**.evaluators.*.prompt_path"),  # its text is compared
     Row(
         pattern="**.evaluators.*.weight",
@@ -129,7 +129,7 @@ _EVALUATORS: Final = (
         told=criteria.setting,
         named=True,
     ),
-    _none("**.evaluators.*.prompt_script.name|type|weight"),
+    _tested("**.evaluators.*.prompt_script.name|type|weight"),
     *(
         Row(pattern=f"**.evaluators.*.{part}", effect="grades", kind="evaluator", named=True)
         for part in ("prompt_script.*", "container.*", "config.*")
@@ -139,7 +139,8 @@ _CRITERION: Final = "**.evaluators.*.rubric.criteria.*"
 _CRITERIA: Final = (
     _tested("**.evaluators.*.rubric.criteria"),  # their order
     Row(pattern=_CRITERION, effect="grades", kind="criterion", told=criteria.criterion),
-    _none(f"{_CRITERION}.id|template"),
+    _tested(f"{_CRITERION}.id|template"),
+    _none(f"{_CRITERION}.applies_if.assertion.tags"),
     Row(
         pattern=f"{_CRITERION}.weight",
         effect="grades",
@@ -286,6 +287,12 @@ def rows_of(root: str, path: Path) -> tuple[int, list[Row]]:
 def _names(steps: Sequence[str]) -> int:
     """Return how exactly a pattern fits."""
     return sum(step != "*" for step in steps)
+
+
+def effect_of(path: Path) -> Effect:
+    """Return what a place of a case is; a place without a row decides."""
+    _, rows = rows_of("case", path)
+    return rows[0].effect if rows else "grades"
 
 
 def _fits(steps: Sequence[str], part: Path) -> bool:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from rubric_ci.gate.selection import fingerprint
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, depends_on_everything
-from rubric_ci.gate.selection.fingerprint import Parts, Setup
+from rubric_ci.gate.selection.fingerprint import Setup
 from rubric_ci.text import numbers
 from rubric_ci.values.changes import CASE_EDITED, NEW_CASE, GradingChange
 from rubric_ci.values.config import RecordedTarget
@@ -148,8 +148,7 @@ class _Change:
             return then.reason
         if now.target.name != then.target.name:
             return f"its target is `{now.target.name}`, was `{then.target.name}`"
-        parts = fingerprint.setup(now, judged=judged), fingerprint.setup(then, judged=judged)
-        names = _differing(*parts)
+        names = fingerprint.setup_changes(now, then, judged=judged)
         return f"{' and '.join(names)} changed" if names else ""
 
     def _answer(self, case: EvalCase, was: EvalCase) -> str:
@@ -185,15 +184,9 @@ def _edits(case: EvalCase, was: EvalCase) -> list[str]:
     """Return the fields and files of a case that were edited."""
     if case is was:
         return []
-    fields = _differing(fingerprint.content(case), fingerprint.content(was))
-    now, then = fingerprint.files(case), fingerprint.files(was)
-    files = [path for path in now if path in then and now[path] != then[path]]
-    edited = [f"{CASE_EDITED}: {', '.join(fields)}"] if fields else []
-    return edited + ([changed(files)] if files else [])
-
-
-def _differing(now: Parts, then: Parts) -> list[str]:
-    return [name for name in now if now[name] != then.get(name)]
+    found = fingerprint.edits(case, was)
+    edited = [f"{CASE_EDITED}: {', '.join(found.keys)}"] if found.keys else []
+    return edited + ([changed(found.files)] if found.files else [])
 
 
 def _by_case(text: str) -> dict[Key, str]:

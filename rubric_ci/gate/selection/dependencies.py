@@ -10,7 +10,7 @@ from functools import cache
 from itertools import islice
 
 from rubric_ci.files.project.links import ancestors, named_paths
-from rubric_ci.gate.selection.fingerprint import files
+from rubric_ci.gate.selection.fingerprint import held_files
 from rubric_ci.text.globs import Comparisons, PathIndex, TooManyComparisons
 from rubric_ci.values.config import CliTarget, LlmTarget, Target
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
@@ -116,7 +116,7 @@ def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
 
 def _named(case: EvalCase, target: Target) -> Iterator[str]:
     """Yield words that may be paths, relative to the root; others match no changed path."""
-    yield from set(case.references) - files(case).keys()
+    yield from set(case.references) - held_files(case)
     for spec in every_evaluator(case.evaluators):
         if isinstance(spec, CodeJudgeSpec):
             yield from named_paths(spec.script, spec.cwd)

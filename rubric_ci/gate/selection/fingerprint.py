@@ -1,40 +1,29 @@
-"""The fingerprint of a case: everything that its verdict depends on, part by part.
+"""How a case, or what it runs with, differs from the base: by the names that a report gives.
 
-It leaves out positions, layout, tags, notes, API keys and concurrency.
+Left out are places, layout, tags, notes, API keys and concurrency, on which no verdict depends.
 """
 
-import json
-from collections.abc import Mapping
-from dataclasses import fields, replace
-from enum import Enum
-from functools import cache
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
-from rubric_ci.values.config import Endpoint, JudgeConfig, LlmTarget, Target
+from rubric_ci.gate.differences.table import effect_of
+from rubric_ci.values.config import JudgeConfig, Target
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import (
-    CompositeSpec,
     EvalCase,
-    EvaluatorSpec,
     FilePart,
     LlmJudgeSpec,
     MediaPart,
-    Message,
-    Part,
-    RubricSpec,
     asks_judge,
     every_evaluator,
-    media_in,
 )
-from rubric_ci.values.json_value import JSON
-from rubric_ci.values.media import Media
 from rubric_ci.values.scoring import Thresholds
+from rubric_ci.values.walk import Difference, differences
 
-Parts: TypeAlias = Mapping[str, str]
-"""The name of a part to its canonical text."""
-
-INCIDENTAL = frozenset({"span", "tags", "depends_on", "concurrency", "judge_target", "cache"})
-SECRETS = frozenset({"api_key"})
+INCIDENTAL: Final = frozenset(
+    ("depends_on", "concurrency", "judge_target", "cache", "identity", "api_key")
+)
+"""Settings of targets and judges on which no verdict depends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,44 +36,78 @@ class Setup:
     prompt_version: str
 
 
-def content(case: EvalCase) -> Parts:
-    """Return the content of the case, by the keys of an eval file."""
-    inline, others = _evaluators(case)
-    return {
-        "input_messages": _canonical([_message(m) for m in case.input_messages]),
-        "turns": _canonical(case.turns),
-        "simulated_user": _canonical(case.simulated_user),
-        "expected_outcome": case.expected_outcome,
-        "expected_messages": _canonical([_message(m) for m in case.expected_messages]),
-        "rubrics": _canonical(inline),
-        "evaluators": _canonical(others),
-        "vars": _canonical(case.vars),
-        "workspace": _canonical(case.workspace),
-        "trials": _canonical(case.trials),
-        "metadata": _canonical(case.metadata if case.gives_metadata else {}),
-    }
+class Edits(NamedTuple):
+    """The parts of a case that were edited."""
+
+    keys: tuple[str, ...]  # of an eval file
+    files: tuple[str, ...]  # whose text or bytes are part of the case
 
 
-def rubrics(case: EvalCase) -> Parts:
-    """Return the demands that an answer to the case is marked by."""
-    names = ("turns", "expected_outcome", "expected_messages", "rubrics", "evaluators", "metadata")
-    specs = [spec for spec in every_evaluator(case.evaluators) if isinstance(spec, LlmJudgeSpec)]
-    prompts = {f"prompt {spec.prompt_path}": spec.prompt for spec in specs if spec.prompt_path}
-    parts = content(case)
-    return {name: parts[name] for name in names} | prompts
+def edits(case: EvalCase, was: EvalCase) -> Edits:
+    """Return the keys and the files on which the verdict of a case depends, and that differ."""
+    keys, files = dict[str, None](), dict[str, None]()
+    for each in _relevant(case, was):
+        if file := _file_of(each):
+            files[file] = None
+        else:
+            keys[_key_of(each)] = None
+    return Edits(tuple(keys), tuple(files))
 
 
-def files(case: EvalCase) -> Parts:
-    """Return the text of each file that is part of the case, by path; of an image its digest."""
+def is_marked_alike(case: EvalCase, was: EvalCase) -> bool:
+    """Return True if an answer to the case meets the same demands as before."""
+    found = (each for each in _relevant(case, was) if effect_of(each.path) == "grades")
+    return all(each.path[0] == "trials" for each in found)
+
+
+def is_asked_alike(case: EvalCase, was: EvalCase) -> bool:
+    """Return True if a program gets the same texts and files for the case as before."""
+    found = (each for each in _relevant(case, was) if each.path[0] != "evaluators")
+    return all(effect_of(each.path) == "grades" for each in found)
+
+
+def _relevant(case: EvalCase, was: EvalCase) -> Iterator[Difference]:
+    """Yield the differences that can move a verdict."""
+    read = case.gives_metadata or was.gives_metadata
+    for each in differences(was, case):
+        is_relevant = effect_of(each.path) not in {"none", "policy"}
+        if is_relevant and (each.path[0] != "metadata" or read):
+            yield each
+
+
+def _file_of(found: Difference) -> str:
+    """Return the file that was edited; "": another one is named, or the eval file has the text."""
+    name = found.path[-1]
+    for then, now in reversed(found.owners):
+        match then, now:
+            case (FilePart(path=path), FilePart()) if path == now.path and name == "text":
+                return path
+            case (MediaPart(), MediaPart()) if then.path == now.path and name == "digest":
+                return then.path
+            case (LlmJudgeSpec(prompt_path=path), LlmJudgeSpec()):
+                return path if path == now.prompt_path and name == "prompt" else ""
+    return ""
+
+
+def _key_of(found: Difference) -> str:
+    """Return the key of an eval file; inline `rubrics` are an evaluator with that name."""
+    first, *rest = found.path
+    if first != "evaluators":
+        return first
+    specs = [
+        side[0] for side in (found.owners[0][0].evaluators, found.owners[0][1].evaluators) if side
+    ]
+    inline = any(spec.name == "rubric" and hasattr(spec, "rubric") for spec in specs)
+    return "rubrics" if inline and rest[:1] == ["rubric"] else first
+
+
+def held_files(case: EvalCase) -> frozenset[str]:
+    """Return the files whose text or digest is part of the case."""
     messages = [m.parts for m in (*case.input_messages, *case.expected_messages)]
     parts = [part for each in (*messages, *(t.parts for t in case.turns)) for part in each]
-    media = {each.path: each.digest for each in media_in(parts)}
     prompts = [spec for spec in every_evaluator(case.evaluators) if isinstance(spec, LlmJudgeSpec)]
-    return (
-        media
-        | {part.path: part.text for part in parts if isinstance(part, FilePart)}
-        | {spec.prompt_path: spec.prompt for spec in prompts if spec.prompt_path}
-    )
+    named = [part.path for part in parts if isinstance(part, FilePart | MediaPart)]
+    return frozenset((*named, *(spec.prompt_path for spec in prompts))) - {""}
 
 
 def is_judged(case: EvalCase) -> bool:
@@ -92,75 +115,29 @@ def is_judged(case: EvalCase) -> bool:
     return case.simulated_user is not None or any(map(asks_judge, every_evaluator(case.evaluators)))
 
 
-def setup(of: Setup, *, judged: bool) -> Parts:
-    """Return the parts of a setup; the judge only if it marks the case."""
-    judge = {"judge": _canonical([of.judge, of.prompt_version])} if judged else {}
-    target, prompt = of.target, {}
-    if isinstance(target, LlmTarget) and target.prompt:
-        prompt = {f"`{target.prompt.path}`": _canonical(target.prompt)}
-        target = replace(target, prompt=replace(target.prompt, messages=(), takes_input=False))
-    return {
-        f"target `{of.target.name}`": _canonical(target),
-        **prompt,
-        "thresholds": _canonical(of.thresholds),
-    } | judge
+def setup_changes(now: Setup, then: Setup, *, judged: bool) -> tuple[str, ...]:
+    """Return the parts of a setup that differ; the judge only if it marks the case."""
+    found = dict[str, None]()
+    for each in differences(then, now, opened=True):
+        if INCIDENTAL.isdisjoint(each.path):
+            found[_part_of(each, now.target)] = None
+    return tuple(name for name in found if judged or name != "judge")
 
 
-def _evaluators(case: EvalCase) -> tuple[list[EvaluatorSpec], list[EvaluatorSpec]]:
-    """Split inline `rubrics` from `evaluators`, without the text of prompt files."""
-    specs = [_without_file(spec) for spec in case.evaluators]
-    named = bool(specs) and isinstance(specs[0], RubricSpec) and specs[0].name == "rubric"
-    return (specs[:1], specs[1:]) if named else ([], specs)
+def _part_of(found: Difference, target: Target) -> str:
+    match found.path:
+        case ("target", "prompt", _, *_) if path := _prompt_path(found):
+            return f"`{path}`"
+        case ("target", *_):
+            return f"target `{target.name}`"
+        case ("prompt_version", *_):
+            return "judge"
+        case (name, *_):
+            return name
+    raise AssertionError(found)
 
 
-def _without_file(spec: EvaluatorSpec) -> EvaluatorSpec:
-    match spec:
-        case LlmJudgeSpec() if spec.prompt_path:
-            return replace(spec, prompt="")
-        case CompositeSpec(aggregator=aggregator):
-            if isinstance(aggregator, LlmJudgeSpec) and aggregator.prompt_path:
-                aggregator = replace(aggregator, prompt="")
-            members = tuple(map(_without_file, spec.evaluators))
-            return replace(spec, evaluators=members, aggregator=aggregator)
-        case _:
-            return spec
-
-
-def _message(message: Message) -> JSON:
-    parts = [_part(part) for part in message.parts]
-    return [message.role, message.name, parts, message.tool_calls, message.in_list]
-
-
-def _part(part: Part) -> JSON:
-    if isinstance(part, MediaPart):
-        return [part.path, part.media.type]
-    if isinstance(part, FilePart):
-        return [part.path, part.guideline]
-    return [type(part).__name__, part.text]
-
-
-def _canonical(value: object) -> str:
-    return json.dumps(value, sort_keys=True, default=_plain)
-
-
-def _plain(value: Any) -> JSON:
-    match value:
-        case Enum():
-            return value.value
-        case Endpoint(options=options):
-            kept = {name: each for name, each in options.items() if name not in SECRETS}
-            return [value.model, kept, value.timeout_seconds, value.command, value.http]
-        case Mapping():
-            return dict(value)
-        case FilePart() | MediaPart():  # of turns: `files` has the content
-            return _part(value)
-        case Media():  # of a recorded answer
-            return [value.path, value.type, value.digest]
-        case _:
-            cls: Any = type(value)
-            return [cls.__name__, {name: getattr(value, name) for name in _names(cls)}]
-
-
-@cache
-def _names(cls: type[Any]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(cls) if field.name not in INCIDENTAL)
+def _prompt_path(found: Difference) -> str:
+    """Return the path of a prompt file that was edited; "": it is another one, or new."""
+    paths: list[Any] = [getattr(each, "path", "") for each in found.owners[2]]
+    return paths[0] if paths[0] == paths[1] else ""

@@ -10,8 +10,8 @@ from posixpath import join, normpath
 
 from rubric_ci.evaluators.kind import takes_file
 from rubric_ci.files.project.links import named_paths
-from rubric_ci.gate.selection import fingerprint
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed
+from rubric_ci.gate.selection.fingerprint import is_asked_alike
 from rubric_ci.values.config import (
     CliTarget,
     RecordedTarget,
@@ -30,8 +30,7 @@ from rubric_ci.values.evals import (
 )
 from rubric_ci.values.results import NOT_GRADABLE
 from rubric_ci.values.service import ServiceTarget, always_selected
-
-_ASKED = ("input_messages", "turns", "simulated_user", "vars", "workspace")
+from rubric_ci.values.walk import canonical, facts
 
 
 class TrustedWork:
@@ -48,7 +47,7 @@ class TrustedWork:
 
     def why_not(self, case: EvalCase, was: EvalCase | None, target: Target) -> str:
         """Return why a case is not gradable; empty: it is. `was` is the case of the checkout."""
-        same = was is not None and _asked(case) == _asked(was)
+        same = was is not None and is_asked_alike(case, was)
         prepared = was is not None and same and case.metadata == was.metadata
         found = (
             *self._of_target(case, target, same),
@@ -131,14 +130,7 @@ def not_gradable(reason: str) -> str:
 
 
 def _characters(case: EvalCase) -> int:
-    texts = (*fingerprint.content(case).values(), *fingerprint.files(case).values())
-    return sum(map(len, texts))
-
-
-def _asked(case: EvalCase) -> object:
-    """Return all of a case that a program gets."""
-    content, files = fingerprint.content(case), fingerprint.files(replace(case, evaluators=()))
-    return [content[name] for name in _ASKED], files
+    return len(canonical(facts(case)))
 
 
 def _folders(target: Target) -> Iterator[str]:

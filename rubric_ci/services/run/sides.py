@@ -26,7 +26,7 @@ from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.loaded_project import LoadedProject, mask_secrets
 from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.selection.dependencies import command_files, depends_on_everything
-from rubric_ci.gate.selection.fingerprint import rubrics
+from rubric_ci.gate.selection.fingerprint import is_marked_alike
 from rubric_ci.grading.case_choice import read_keyword
 from rubric_ci.grading.resolve import Task, is_asked_for
 from rubric_ci.grading.targets import answer_cache, recorded
@@ -116,7 +116,7 @@ def _side(
         task.case.key: known[task.case.key]
         for task in tasks
         if isinstance(found.get(task.case.key), Task)
-        if rubrics(known[task.case.key]) != rubrics(task.case)
+        if not is_marked_alike(task.case, known[task.case.key])
     }
     return BaseSide(
         base=base,

@@ -102,6 +102,7 @@ RULES: dict[str, tuple[Assertion, Assertion, str]] = {
     "one more of all": (ALL, replace(ALL, value=["a", "b", "c"]), "stronger"),
     "one fewer of all": (ALL, replace(ALL, value=["b"]), "weaker"),
     "more words": (MOST, replace(MOST, value=30), "weaker"),
+    "as many words, written otherwise": (MOST, replace(MOST, value=20.0), "changed"),
     "fewer words": (MOST, replace(MOST, value=10), "stronger"),
     "more words at least": (LEAST, replace(LEAST, value=30), "stronger"),
     "fewer words at least": (LEAST, replace(LEAST, value=10), "weaker"),

@@ -164,7 +164,7 @@ def test_what_does_not_matter(now: EvalCase) -> None:
         ),
         (
             replace(CASE, input_messages=ask(TextPart("No?")), expected_outcome=""),
-            "case edited: input_messages, expected_outcome",
+            "case edited: expected_outcome, input_messages",
         ),
         (
             replace(
@@ -266,7 +266,7 @@ STRICT = Thresholds(passing=0.9)
         (
             side(CASE, thresholds=STRICT, judge=None),
             side(CASE),
-            "thresholds and judge changed",
+            "judge and thresholds changed",
         ),
         (side(CASE, target=KEPT), side(CASE, target=KEPT), ""),
         (side(CASE), without_setup("its target is new"), "its target is new"),

@@ -12,7 +12,7 @@ from rubric_ci.evaluators.usage_limits import LatencySpec
 from rubric_ci.gate.selection import fingerprint
 from rubric_ci.gate.selection.compare_cases import Revision, place, select
 from rubric_ci.gate.selection.dependencies import ChangedPaths
-from rubric_ci.gate.selection.fingerprint import Parts, Setup
+from rubric_ci.gate.selection.fingerprint import Setup
 from rubric_ci.values.config import Endpoint, Hook, Hooks, LlmTarget, PromptTemplate, Workspace
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
@@ -50,14 +50,13 @@ NO_VERDICT_DEPENDS_ON = {
     "EvalCase.conversation_id": "cases are grouped by it in statistics",
     "EvalCase.note": "carried for people",
     "EvalCase.metadata": "carried for people, unless a script or a hook reads it (`is_read`)",
+    "EvalCase.inapplicable": "it follows from the evaluators",
+    "EvalCase.variant": "a comparison sets it while it runs",
     "EvalCase.stopped": "the missing file is no part of the messages, so one that is added is",
-    "Media.size": "the digest is that of the bytes",
-    "Media.width": "as its size",
-    "Media.height": "as its size",
-    "Media.pages": "as its size",
     "Check.tags": "waivers read it, after grading",
     "Scored.tags": "waivers read it, after grading",
     "Levelled.tags": "waivers read it, after grading",
+    "Chosen.tags": "waivers read it, after grading",
     "Assertion.tags": "waivers read it, after grading",
     "*Target.concurrency": "how many requests are in flight",
     "JudgeCommand.concurrency": "how many commands run at once",
@@ -201,10 +200,6 @@ def test_the_judge_counts_only_if_it_marks_the_case(
 ASKED = Message(role="user", parts=(TextPart("Yes?"), FilePart("data/a.csv", "1")))
 
 
-def differing(now: Parts, was: Parts) -> set[str]:
-    return {name for name in {*now, *was} if now.get(name) != was.get(name)}
-
-
 EMPTY = EvalCase(id="a", file="a.yaml", span=HERE)
 INLINE = replace(RUBRIC, name="rubric")
 PROMPTED = replace(MODEL, prompt="Old", prompt_path="prompts/m.md")
@@ -224,7 +219,7 @@ def answered(*parts: TextPart | DataPart) -> EvalCase:
 
 EDITS: dict[str, tuple[EvalCase, EvalCase, str, str]] = {
     "a message": (replace(EMPTY, input_messages=(ASKED,)), EMPTY, "input_messages", ""),
-    "a turn": (replace(EMPTY, turns=(Turn(text="Yes?"),)), EMPTY, "turns", "turns"),
+    "a turn": (replace(EMPTY, turns=(Turn(text="Yes?"),)), EMPTY, "turns", ""),
     "a user": (
         replace(EMPTY, simulated_user=SimulatedUser(persona="p", goal="g")),
         EMPTY,
@@ -325,8 +320,12 @@ EDITS: dict[str, tuple[EvalCase, EvalCase, str, str]] = {
 
 @pytest.mark.parametrize(("now", "was", "edited", "marked_by"), EDITS.values(), ids=EDITS)
 def test_an_edit_is_of_one_key(now: EvalCase, was: EvalCase, edited: str, marked_by: str) -> None:
-    assert differing(fingerprint.content(now), fingerprint.content(was)) == {edited} - {""}
-    assert differing(fingerprint.rubrics(now), fingerprint.rubrics(was)) == {marked_by} - {""}
+    found = fingerprint.edits(now, was)
+    assert {*found.keys} == {edited} - {""}
+    assert [f"prompt {file}" for file in found.files] == (
+        [marked_by] if not edited and marked_by else []
+    )
+    assert fingerprint.is_marked_alike(now, was) is (not marked_by)
 
 
 def test_the_files_of_a_case() -> None:
@@ -335,11 +334,11 @@ def test_the_files_of_a_case() -> None:
         input_messages=(ASKED,),
         expected_messages=(replace(ASKED, parts=(FilePart("data/b.csv", "2"),)),),
     )
-    assert fingerprint.files(case) == {
-        "data/a.csv": "1",
-        "data/b.csv": "2",
-        "prompts/m.md": "Old",
-        "prompts/by.md": "Old",
+    assert fingerprint.held_files(case) == {
+        "data/a.csv",
+        "data/b.csv",
+        "prompts/m.md",
+        "prompts/by.md",
     }
 
 
@@ -362,7 +361,7 @@ SETUPS: dict[str, tuple[Setup, set[str]]] = {
     ),
     "no prompt": (
         replace(RUNS, target=replace(TARGET, prompt=None)),
-        {"target `bot`", "`prompts/t.md`"},
+        {"target `bot`"},
     ),
     "a model": (
         replace(RUNS, target=replace(TARGET, endpoint=Endpoint(model="openai/n"))),
@@ -376,7 +375,5 @@ SETUPS: dict[str, tuple[Setup, set[str]]] = {
 
 @pytest.mark.parametrize(("now", "parts"), SETUPS.values(), ids=SETUPS)
 def test_what_a_case_runs_with_has_names(now: Setup, parts: set[str]) -> None:
-    found = differing(fingerprint.setup(now, judged=True), fingerprint.setup(RUNS, judged=True))
-    assert found == parts
-    unjudged = fingerprint.setup(now, judged=False), fingerprint.setup(RUNS, judged=False)
-    assert differing(*unjudged) == parts - {"judge"}
+    assert {*fingerprint.setup_changes(now, RUNS, judged=True)} == parts
+    assert {*fingerprint.setup_changes(now, RUNS, judged=False)} == parts - {"judge"}

@@ -84,8 +84,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         cli/start values/option_values""",
     "cli/commands/test_batch_target.py": "grading/targets/batch_command",
     "parts/lab/commands/test_judge_calibrate.py": """
-        parts/lab/calibration/calibration parts/lab/calibration/required_agreement
+        parts/lab/calibration/calibration gate/policy/required_agreement
         parts/lab/calibration/measure""",
+    "services/drafting/test_draft_check.py": "parts/lab/probe/never_fails",
     "parts/lab/commands/test_probe.py": """
         parts/lab/probe/probing parts/lab/probe/probe_output parts/lab/probe/all_variants""",
     "cli/commands/test_generate.py": """
@@ -178,16 +179,16 @@ IMPURE: Final = """
     models/judge/panel models/judge/request models/judge/shown_media
     models/llm parts/lab/history/history_file reports/render/progress
     parts/bring/adoption/tools
-    parts/lab/calibration/required_agreement parts/lab/calibration/label_file
+    gate/policy/required_agreement parts/lab/calibration/label_file
     parts/lab/calibration/label_session parts/lab/calibration/measure
     parts/lab/calibration/rejudge
-    parts/lab/calibration/sentinel services/cost/target_requests services/cost/estimate
+    services/run/sentinel services/cost/target_requests services/cost/estimate
     services/cost/judge_requests services/cost/last_run services/cost/expected_requests
     services/doctor
     services/drafting/draft_check services/drafting/drafter services/drafting/drafting_prompt
     services/drafting/draft_requests services/drafting/publish services/drafting/pull_request
     services/drafting/review services/drafting/rewrite services/drafting/select
-    parts/lab/probe/probing services/publish/authorization
+    parts/lab/probe/never_fails parts/lab/probe/probing services/publish/authorization
     services/publish/comment services/publish/copies services/publish/files services/publish/issue
     parts/agents/agent parts/agents/container parts/agents/git_source parts/agents/work
     parts/agents/workspace parts/agents/workspace_hooks parts/bring/cli parts/bring/commands

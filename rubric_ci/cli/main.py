@@ -71,7 +71,7 @@ def commands() -> dict[str, dict[str, str]]:
         last = below.popitem() if CORE[heading] else None
         below[name] = place
         below |= dict([last] if last else [])
-    return found
+    return {heading: places for heading, places in found.items() if places}
 
 
 class _Commands(Group):

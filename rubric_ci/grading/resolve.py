@@ -20,6 +20,7 @@ from rubric_ci.values.config import (
     Endpoint,
     JudgeConfig,
     LlmTarget,
+    MockTarget,
     RecordedTarget,
     Target,
     UnsupportedTarget,
@@ -38,6 +39,7 @@ from rubric_ci.values.evals import (
     every_evaluator,
 )
 from rubric_ci.values.report import JudgeInfo
+from rubric_ci.values.results import Answer
 from rubric_ci.values.service import ServiceTarget
 
 DEFAULT_TARGET = "default"
@@ -109,6 +111,11 @@ def _end_of(target: Target, config: Config, variables: Variables) -> Target:
             raise CannotConfigure(message, suggest(name, config.targets, most=0))
         target = config.targets[name]
     raise CannotConfigure(f"target `{target.name}`: its aliases name each other", "fix one of them")
+
+
+def given(answer: Answer) -> MockTarget:
+    """Return the target that gives an answer as it was given before."""
+    return MockTarget(name="given", response=answer.text, did=answer)
 
 
 def choose_cluster(case: EvalCase, rule: str) -> str:

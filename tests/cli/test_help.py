@@ -6,7 +6,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from rubric_ci.cli.main import main
+from rubric_ci.cli.main import commands, main
+from rubric_ci.values import parts
 
 
 def pages(command: click.Command, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -234,6 +235,16 @@ def test_the_commands_stand_in_the_order_of_use() -> None:
         *("plan", "report merge", "report comment", "authorize"),
         "cache",
     ]
+
+
+def test_a_removed_part_leaves_no_heading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "PARTS", ())
+    commands.cache_clear()
+    try:
+        assert [*commands()] == ["Start", "Every day", "CI", "Other"]
+        assert "Nights" not in page(())
+    finally:
+        commands.cache_clear()
 
 
 def test_every_command_is_on_the_first_page() -> None:

@@ -13,12 +13,12 @@ from rubric_ci.gate.comparison.baseline_files import find_reports, open_baseline
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.gate.report.sharding import merge
-from rubric_ci.parts.lab.calibration.sentinel import with_merged_sentinel
 from rubric_ci.services.publish.comment import post, post_failure
 from rubric_ci.services.publish.copies import copies_in, keep_copies
 from rubric_ci.services.publish.failure import failure_text, publish_failure_of_run, read_failure
 from rubric_ci.services.publish.files import HINT, write_and_show
 from rubric_ci.services.publish.workflow import publish
+from rubric_ci.services.run.sentinel import with_merged_sentinel
 from rubric_ci.text import escape
 from rubric_ci.values.command_settings import CommentSettings, RunSettings
 from rubric_ci.values.media import COPIES

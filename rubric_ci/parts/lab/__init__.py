@@ -10,4 +10,8 @@ PART: Final = Part(
         "Trust the judge": {"judge": "judge:judge"},
         "Nights": {"baseline": "nights:baseline", "history": "nights:history"},
     },
+    entries={
+        "figures of a probe": "probe.probe_output:with_figures",
+        "criteria that never fail": "probe.never_fails:find",
+    },
 )

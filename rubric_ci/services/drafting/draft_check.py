@@ -4,7 +4,6 @@ The reference answer must pass, and its variants must be noticed. The warnings a
 English: their wording, and copies of the case's texts.
 """
 
-import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,13 +11,12 @@ from typing import Final
 
 from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.files.validation.ambiguous_wording import ALIKE, FILLERS, repeated, wording, words_of
-from rubric_ci.parts.lab.probe.all_variants import Marks, Plan, Subject, key, mutations, plan
-from rubric_ci.parts.lab.probe.figures import Mutation, figures
 from rubric_ci.services.drafting.drafting_reply import Draft
+from rubric_ci.values import parts
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, RubricSpec
-from rubric_ci.values.results import Answer, Assessed, EvaluatorResult, Unassessed
+from rubric_ci.values.results import Answer, Assessed, Unassessed
 from rubric_ci.values.rubric import Criterion, Rubric
 from rubric_ci.values.scoring import CHECKLIST
 from rubric_ci.values.usage import NOTHING_USED, Usage
@@ -89,36 +87,16 @@ def _failed(result: Assessed) -> str:
 
 
 async def _probed(made: Drafted, reference: Assessed, context: RunContext) -> Drafted:
-    case, draft, spec = made.case, made.draft, _spec(made)
-    answer, criteria = case.reference_answer, draft.rubric.judged
-    subject = Subject(case=case, spec=spec, given=Answer(text=answer), criteria=criteria)
-    marks = _marks(reference)
-    planned = plan([(subject, marks)], VARIANTS)
-    planned = replace(planned, trials=tuple(each for each in planned.trials if each.notice))
-    results = await asyncio.gather(
-        *(evaluate(case, Answer(text=each.variant.text), spec, context) for each in planned.trials)
-    )
-    used = sum((each.usage for each in results), reference.usage)
-    blind = _blind(subject, planned, marks, results)
+    if (find := parts.offered("criteria that never fail")) is None:
+        return made.but(reference.usage)
+    spec, draft = _spec(made), made.draft
+    blind: Mapping[str, str]
+    blind, used = await find(made.case, spec, reference, VARIANTS, context)
+    used += reference.usage
     if len(blind) == len(draft.rubric):  # a judge that passes everything says nothing of a draft
         return made.but(used, "the judge passes every variant of the reference answer")
     warnings = (f"{name}: {_DROPPED} {change}" for name, change in blind.items())
     return made.but(used, *warnings, draft=_without(draft, blind))
-
-
-def _blind(
-    subject: Subject, planned: Plan, marks: Marks, results: Sequence[EvaluatorResult]
-) -> dict[str, str]:
-    """Return the criteria that never fail, each with the first variant that it passes."""
-    judged = {n: _marks(each) for n, each in enumerate(results) if isinstance(each, Assessed)}
-    found: dict[str, list[Mutation]] = {}
-    for _, criterion, mutation in mutations(planned, judged, {key(subject): marks}):
-        found.setdefault(criterion.id, []).append(mutation)
-    return {name: own[0].change for name, own in found.items() if figures(own)[2] == "never-fails"}
-
-
-def _marks(result: Assessed) -> Marks:
-    return {each.id: each for each in result.criteria}
 
 
 def _without(draft: Draft, names: Mapping[str, str]) -> Draft:

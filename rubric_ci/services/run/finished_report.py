@@ -34,6 +34,7 @@ from rubric_ci.services.run.inputs import has_every_case
 from rubric_ci.system import masking
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.text import numbers
+from rubric_ci.values import parts
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.config import MockTarget
 from rubric_ci.values.option_values import PROBE
@@ -120,11 +121,11 @@ def with_cases(
 
 def _with_probe(report: RunReport, file: Path) -> RunReport:
     """Add the figures of an earlier probe."""
-    if not file.exists():
+    with_figures = parts.offered("figures of a probe") if file.exists() else None
+    if with_figures is None:
         return report
-    from rubric_ci.parts.lab.probe.probe_output import with_figures  # most runs have none
-
-    return with_figures(report, read_text(file), file.name)
+    found: RunReport = with_figures(report, read_text(file), file.name)
+    return found
 
 
 def _withheld(report: RunReport, environment: Mapping[str, str]) -> Iterator[str]:

@@ -13,12 +13,12 @@ from rubric_ci.gate.comparison.rule import KEPT
 from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, needs_judge
-from rubric_ci.parts.lab.calibration.sentinel import Watch, grade_watched
 from rubric_ci.reports.render.progress import progress
 from rubric_ci.services.cost.expected_requests import ExpectedWork, ask_models
 from rubric_ci.services.run.asking import Key
 from rubric_ci.services.run.base_comparison import Outcome, compare, with_lone, without_base
 from rubric_ci.services.run.head_only import HeadOnly, ask_suspects
+from rubric_ci.services.run.sentinel import Watch, grade_watched
 from rubric_ci.services.run.sides import BaseSide, Sides, open_base
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import run_until_terminated

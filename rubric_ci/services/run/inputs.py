@@ -14,6 +14,7 @@ from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.grading_changes.all_changes import find_grading_changes
 from rubric_ci.gate.policy.checkout import allowed_hosts
+from rubric_ci.gate.policy.required_agreement import check_calibration
 from rubric_ci.gate.report.sharding import case_cost, split
 from rubric_ci.gate.selection import last_failed
 from rubric_ci.gate.selection.changed_cases import open_selected
@@ -23,7 +24,6 @@ from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.tasks import build_tasks, with_waivers
 from rubric_ci.models.llm.cache import Cache
-from rubric_ci.parts.lab.calibration.required_agreement import check_calibration
 from rubric_ci.services.run import sides
 from rubric_ci.services.run.grade import RunInput, needs_fresh_judgements
 from rubric_ci.text import escape

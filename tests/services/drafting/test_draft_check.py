@@ -11,6 +11,7 @@ import pytest
 
 from rubric_ci.services.drafting.draft_check import Drafted, check_draft
 from rubric_ci.services.drafting.drafting_reply import Draft, read_draft
+from rubric_ci.values import parts
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
@@ -116,3 +117,11 @@ def test_the_answer_that_a_change_broke_must_not_pass(bad: str, warnings: tuple[
     found = check(set(), bad=bad)
     assert (found.warnings, found.unchecked) == (warnings, "")
     assert found.usage.calls == check(set()).usage.calls + 1
+
+
+def test_without_the_part_the_reference_answer_alone_is_marked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parts, "PARTS", ())
+    found = check({"thanks"})
+    assert (found.draft, found.warnings, found.usage.calls) == (draft(), (), 1)

@@ -9,12 +9,12 @@ import click
 from rubric_ci.errors import CannotJudge, NoJudge, OverBudget
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.grading.engine import grade
-from rubric_ci.grading.resolve import Task, choose_judge, name_judge, resolve_judge
+from rubric_ci.grading.resolve import Task, choose_judge, given, name_judge, resolve_judge
 from rubric_ci.services.cost.estimate import announce_work, show_spent
 from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.system import coroutines
 from rubric_ci.text.escape import log_line
-from rubric_ci.values.config import JudgeConfig, MockTarget
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, RubricSpec
@@ -22,7 +22,6 @@ from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, ModelCaller, Mod
 from rubric_ci.values.results import Answer, Assessed, CaseResult, CriterionResult, Skipped
 
 REPLAYED = "The judge's replies are from a recording: no model was asked"
-RECORDED_ANSWER_TARGET = MockTarget(name="given", response="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +53,9 @@ class RejudgeResult:
     over_budget: str  # "": every judge request was sent
 
 
-def given(answer: Answer) -> MockTarget:
-    """Return the target that gives an answer as it was given before."""
-    return replace(RECORDED_ANSWER_TARGET, response=answer.text, did=answer)
-
-
 def configured_judge(loaded: LoadedProject, override: str, *, replayed: bool) -> JudgeConfig:
     """Return the judge of the command line or the configuration, with its API key resolved."""
-    judge = choose_judge(loaded.config_naming(override), RECORDED_ANSWER_TARGET, override)
+    judge = choose_judge(loaded.config_naming(override), given(Answer(text="")), override)
     if judge is None:
         raise NoJudge
     return (name_judge if replayed else resolve_judge)(judge, loaded.variables(os.environ))

@@ -19,6 +19,7 @@ from rubric_ci.errors import (
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
+from rubric_ci.gate.policy.required_agreement import NAME, below_minimum
 from rubric_ci.gate.report.report_file import check_ours_if_any
 from rubric_ci.grading.setup import build_context
 from rubric_ci.parts.lab.calibration import labels
@@ -35,7 +36,6 @@ from rubric_ci.parts.lab.calibration.rejudge import (
     rejudge,
     show_not_judged,
 )
-from rubric_ci.parts.lab.calibration.required_agreement import NAME, below_minimum
 from rubric_ci.services.publish.copies import copies_in, shown_again
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.answers import answer_of, identity

@@ -7,8 +7,7 @@ from math import comb
 from typing import Final, TypeAlias, TypeGuard
 
 from rubric_ci.grading.engine import grade
-from rubric_ci.grading.resolve import Task
-from rubric_ci.parts.lab.calibration.rejudge import given
+from rubric_ci.grading.resolve import Task, given
 from rubric_ci.values.answers import answer_of
 from rubric_ci.values.comparison import Sentinel, SentinelItem
 from rubric_ci.values.context import RunContext

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.parts.lab.calibration import sentinel
+from rubric_ci.services.run import sentinel
 from rubric_ci.values.answers import pictures_of
 from rubric_ci.values.comparison import Sentinel, SentinelItem
 from rubric_ci.values.results import Graded

@@ -5,6 +5,7 @@ changes to the grading, then the details of each case, notes, and one line about
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from rubric_ci.gate.comparison import phrases, source
@@ -32,6 +33,7 @@ from rubric_ci.reports.render.usage_text import report_notes
 from rubric_ci.text import escape, numbers
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.gate import is_held_against
+from rubric_ci.values.media import Picture
 from rubric_ci.values.report import RunReport, case_names
 from rubric_ci.values.results import (
     Assessed,
@@ -248,6 +250,12 @@ def detailed(report: RunReport) -> list[Graded]:
     return [c for c in cases if isinstance(c, Graded) and wording.status(c) != "pass"]
 
 
+def is_told(case: Graded, report: RunReport) -> bool:
+    """Return True if the beginning already says all that a case misses."""
+    worst = most_urgent(report)
+    return worst is not None and case.key == worst.key and len([*wording.missed(case, report)]) == 1
+
+
 def detail(
     case: Graded, report: RunReport, characters: int = LONGEST, *, with_texts: bool = True
 ) -> Folded:
@@ -337,9 +345,17 @@ def texts(case: Graded, characters: int, noun: str = "") -> Iterator[Block]:
     if differs:
         yield differs
     if case.media:
-        each = [f"{media.of} {numbers.shortened(media.path, 200)}" for media in case.media]
-        shown = numbers.counted(each, MOST_FILES)
-        yield Listed(title="Images and documents", lines=tuple(map(plain, shown)))
+        shown = [_picture(each) for each in case.media[:MOST_FILES]]
+        if more := len(case.media) - len(shown):
+            shown.append(plain(f"and {more} more"))
+        yield Listed(title="Images and documents", lines=tuple(shown))
+
+
+def _picture(media: Picture) -> Spans:
+    """Return an image or a document; the commit has no files of an answer."""
+    place = "" if media.of == "answer" else media.path
+    path = Span(text=numbers.shortened(media.path, 200), style="plain" if place else "code")
+    return (Span(text=f"{media.of} "), replace(path, file=place))
 
 
 def _differs(case: Graded, characters: int, *, titled: bool, noun: str = "base") -> Differs | None:

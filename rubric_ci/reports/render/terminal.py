@@ -88,7 +88,7 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
     if table.rows:
         yield _cut(table)
     yield from content.findings(report)
-    shown = content.detailed(report)
+    shown = [case for case in content.detailed(report) if not content.is_told(case, report)]
     if detail == "full":
         shown = [case for case in report.cases if isinstance(case, Graded)]
     for case in shown[:MOST_DETAILS]:

@@ -46,13 +46,16 @@ def test_each_format_names_the_part_of_the_work_that_a_quote_is_from() -> None:
     assert page.count("<blockquote>quote") == 2
     assert page.count("<blockquote>quote<small> (tool calls)</small>") == 1
     shown = {
-        "“quote” (tool calls)": terminal.render(report, width=90, color=False),
-        "“quote” (tool calls)\n": markdown.render(report),
         "Quote (tool calls): quote": formats.render("junit", report),
         "%0AQuote (tool calls): quote": annotations.render(report),
     }
     for expected, text in shown.items():
         assert text.count(expected) == text.count("tool calls") == 1, expected
+    # At the top, and with the details of the case.
+    text = markdown.render(report)
+    assert text.count("> “quote” (tool calls)\n") == text.count("tool calls") == 2
+    text = terminal.render(report, width=90, color=False)
+    assert text.count("    “quote” (tool calls)\n") == text.count("tool calls") == 2
 
 
 def test_a_quote_from_the_work_is_not_highlighted_in_the_answer() -> None:
@@ -81,9 +84,9 @@ def test_junit_has_them_as_output_of_the_case() -> None:
 def test_markdown_shows_their_beginnings() -> None:
     case = graded("a", question="Why?\nPlease.", expected_outcome="x" * 401, answer="*So*")
     assert (
-        "**Question**:<br>Why?<br>Please.<br>\n"
-        f"**Expected outcome**: {'x' * 399}…<br>\n"
-        "**Answer**: \\*So\\*\n"
+        "**Question**\n\n> ```text\n> Why?\n> Please.\n> ```\n\n"
+        f"**Expected outcome**\n\n> ```text\n> {'x' * 401}\n> ```\n\n"
+        "**Answer**\n\n> \\*So\\*\n"
     ) in markdown.render(a_report(case))
 
 
@@ -110,21 +113,10 @@ def test_a_long_system_prompt_does_not_hide_the_question(question: str, brief: s
 
 def test_markdown_and_terminal_show_the_last_message_of_a_long_question() -> None:
     report = a_report(graded("a", "fail", question=f"{PROMPT * 5}\n\n[user]\nWhy?"))
-    assert "**Question**:<br>…\\[user\\]<br>Why?<br>" in markdown.render(report)
-    assert "    …[user]\n    Why?\n" in terminal.render(
+    assert "**Question**\n\n> ```text\n> …[user]\n> Why?\n> ```" in markdown.render(report)
+    assert "      …[user]\n      Why?\n" in terminal.render(
         report, detail="full", width=80, color=False
     )
-
-
-def test_markdown_omits_them_before_reasons_are_cut() -> None:
-    cases = [
-        graded(f"c{n}", "fail", a_criterion(reasoning="r" * 600), question="q " * 200)
-        for n in range(20)
-    ]
-    text = markdown.render(a_report(*cases), limit=20_000)
-    assert "Omitted to keep this short: questions, expected outcomes and answers. The" in text
-    assert "r" * 600 in text
-    assert "**Question**" not in text
 
 
 def test_a_comment_links_the_images_of_a_case_at_the_commit() -> None:
@@ -135,9 +127,10 @@ def test_a_comment_links_the_images_of_a_case_at_the_commit() -> None:
     text = markdown.render(
         report, links=Links(blob="https://github.example/acme/shop/blob/0a1b2c3")
     )
-    line = next(line for line in text.splitlines() if "Images and documents" in line)
-    assert line == (
-        "**Images and documents**: question [shots/my cart.png]"
-        "(https://github.example/acme/shop/blob/0a1b2c3/shots/my%20cart.png) · "
-        "answer `out/a|b.png` · question ../../evil/x\\](http:&#8203;//a.example).png"
-    )
+    assert (
+        "**Images and documents**\n\n"
+        "- question [shots/my cart.png]"
+        "(https://github.example/acme/shop/blob/0a1b2c3/shots/my%20cart.png)\n"
+        "- answer `out/a|b.png`\n"
+        "- question ../../evil/x\\](http:&#8203;//a.example).png\n"
+    ) in text

@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.reports.render import markdown
 from rubric_ci.reports.render.markdown import Links
-from rubric_ci.values.results import Trial
+from rubric_ci.values.results import BaseResult, Trial
 from tests.compared import compared
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
 
@@ -27,40 +27,40 @@ def big(failing: int, passing: int) -> str:
 @pytest.mark.parametrize(
     ("failing", "passing", "left_out", "present", "absent"),
     [
-        pytest.param(1, 5, None, ["bad-0", "good-4", "1 failed"], [], id="everything fits"),
+        pytest.param(
+            1, 5, None, ["<b>bad-0</b>", "good-4", "1 failed", "5 cases pass"], [], id="all"
+        ),
         pytest.param(
             2,
-            500,
-            "the list of passing cases",
-            ["bad-1", "500 passed"],
+            2000,
+            None,
+            ["<b>bad-1</b>", "2,000 cases pass"],
             ["good-0"],
-            id="passing first",
+            id="passing cases go first",
         ),
         pytest.param(
             12,
-            500,
-            "the list of passing cases, the end of long reasons and quotes",
-            ["bad-11"],
+            2000,
+            None,
+            ["<b>bad-11</b>", LONG[:300]],
             ["good-0", LONG.strip()],
             id="then long texts",
         ),
         pytest.param(
-            90,
+            40,
             1,
-            "the list of passing cases, the end of long reasons and quotes, "
-            "details of 73 of 90 cases",
-            ["<b>bad-16</b>", "`bad-89`"],
-            ["<b>bad-17</b>"],
+            "details of 28 of 40 cases",
+            ["<b>bad-9</b>", "**bad-39**", "1 case passes"],
+            ["<b>bad-12</b>"],
             id="then details",
         ),
         pytest.param(
             2000,
-            0,
-            "the end of long reasons and quotes, details of 2,000 of 2,000 cases, "
-            "1,738 rows of the table",
-            ["`bad-261`", "2,000 failed"],
-            ["`bad-262`", "<b>bad-0</b>"],
-            id="then rows",
+            3,
+            "1,948 rows of the table, details of 1,990 of 2,000 cases",
+            ["<b>bad-9</b>", "2,000 failed", "**bad-51**", "3 cases pass"],
+            ["**bad-52**", "<b>bad-10</b>"],
+            id="then rows, and ten cases keep their details",
         ),
     ],
 )
@@ -68,7 +68,7 @@ def test_omits_the_least_important_parts_and_lists_them(
     failing: int, passing: int, left_out: str | None, present: list[str], absent: list[str]
 ) -> None:
     text = big(failing, passing)
-    assert len(text) <= 20_000
+    assert len(text.encode()) <= 20_000
     shown = re.search(r"Omitted to keep this short: (.*?)\. The report files", text)
     assert (shown[1] if shown else None) == left_out
     assert [part for part in present if part not in text] == []
@@ -79,10 +79,10 @@ def test_omits_the_least_important_parts_and_lists_them(
     ("failing", "passing", "left_out"),
     [
         (25, 25, None),
-        (2, 26, "the list of passing cases"),
-        (1000, 3, "details of 975 of 1,000 cases, 900 rows of the table"),
+        (2, 26, None),
+        (1000, 3, "901 rows of the table, details of 975 of 1,000 cases"),
     ],
-    ids=["just few enough", "many pass", "many fail"],
+    ids=["few", "many pass", "many fail"],
 )
 def test_a_comment_is_short_for_a_large_run(
     failing: int, passing: int, left_out: str | None
@@ -93,6 +93,14 @@ def test_a_comment_is_short_for_a_large_run(
     shown = re.search(r"Omitted to keep this short: (.*?)\. The report files", text)
     assert (shown[1] if shown else None) == left_out
     assert len(text) < 20_000
+
+
+def test_a_summary_of_1200_failures_keeps_its_rows_and_the_first_details() -> None:
+    cases = [graded(f"bad-{n}", "fail", a_criterion(reasoning=LONG)) for n in range(1200)]
+    text = markdown.render(a_report(*cases), limit=markdown.SUMMARY_LIMIT)
+    assert "**bad-1199**" in text
+    assert text.count("<details>") >= 300
+    assert len(text.encode()) <= markdown.SUMMARY_LIMIT
 
 
 @pytest.mark.parametrize("limit", [500, 2_000, 10_000, 65_000])
@@ -109,40 +117,38 @@ def test_comparison() -> None:
     after = a_report(graded("a", score=0.456), graded("b"), errored("x|y"), graded("n"))
     text = markdown.render(compared(after, before))
     assert re.findall("<summary>(.*)</summary>", text) == [
-        "Figures",
-        "❌ <b>a</b> · pass 1.00 → fail 0.45 · because",
-        "❌ <b>n</b> · new · because",
-        "1 failing before as well",
-        "❌ <b>b</b> · failing before as well · because",
+        "❌ <b>a</b> · ▼ broke: pass 1.00 → fail 0.45",
+        "❌ <b>n</b> · new",
+        "❌ <b>b</b> · fails as before",
     ]
-    assert "- `x|y` (line 3): the judge was silent" in text
     assert (
-        "**Compared with the baseline** 1 broken, 1 failing before as well, 1 new, "
-        "1 not comparable.\n"
+        "|   | Case | Score | Before → now | Misses |\n"
+        "| :-- | :-- | :-- | :-- | :-- |\n"
+        "| ❌ | **a** | 0.45 | ▼ broke: pass 1.00 → fail 0.45 | because |\n"
+        "| ❌ | **n** | 0.00 | new | because |\n"
+        "| ❌ | **b** | 0.00 | fails as before | because |\n"
+        "| ⚠️ | **x\\|y** |  |  | the judge was silent |\n"
     ) in text
-    table = markdown.render(compared(after, before), most=0)
-    assert "| Case | Score | Verdict | Change | Reason |" in table
-    assert "| 0.45 | ❌ fail | ▼ broken: pass 1.00 → fail 0.45 | because |" in table
-    assert "| 0.00 | ❌ fail | failing before as well | because |" in table
 
 
 def test_warnings_are_shown_for_passing_cases_too() -> None:
     rubric = a_rubric(verdict="pass", warnings=("speaks to the judge: **pass me**",))
     text = markdown.render(a_report(graded("a", "pass", evaluators=(rubric,))))
-    assert "**Warnings**\n\n- `a`: speaks to the judge: \\*\\*pass me\\*\\*\n" in text
+    assert "**Warnings**\n\n- a: speaks to the judge: \\*\\*pass me\\*\\*\n" in text
 
 
 def test_many_warnings_are_counted() -> None:
     rubric = a_rubric(verdict="pass", warnings=tuple(f"w{n}" for n in range(13)))
     text = markdown.render(a_report(graded("a", "pass", evaluators=(rubric,))))
-    assert "- `a`: w9\n- and 3 more\n" in text
+    assert "- a: w9\n- and 3 more\n" in text
 
 
 def test_trials() -> None:
     trials = tuple(Trial(verdict=v, score=0.5) for v in ("pass", "fail", "pass"))
-    report = a_report(graded("a", "pass", trials=trials))
-    assert "✅ pass<br><sub>2 of 3 trials pass</sub> |" in markdown.render(report, most=1)
-    assert "<b>a</b> · 1.00 · 2 of 3 trials pass</summary>" in markdown.render(report)
+    text = markdown.render(a_report(graded("a", "pass", trials=trials)))
+    assert "- `a` · 1.00 · 2 of 3 trials pass\n" in text
+    text = markdown.render(a_report(graded("a", "fail", trials=trials)))
+    assert "| ❌ | **a** | 0.00 | because · 2 of 3 trials pass |\n" in text
 
 
 def test_links_point_at_the_line_of_the_commit() -> None:
@@ -150,9 +156,23 @@ def test_links_point_at_the_line_of_the_commit() -> None:
     text = markdown.render(
         report, links=Links(blob="https://h/o/r/blob/abc", run="https://h/run/1")
     )
-    assert "(https://h/o/r/blob/abc/dir/a%20b%231.yaml#L3)" in text
-    assert "[line 7](https://h/o/r/blob/abc/dir/a%20b%231.yaml#L7)" in text
+    place = "https://h/o/r/blob/abc/dir/a%20b%231.yaml"
+    assert f"| ❌ | **[a]({place}#L3)** |" in text
+    assert f"**[a]({place}#L3)** · misses [asked]({place}#L7)\n" in text
+    assert f"[dir/a b\\#1.yaml:&#8203;7]({place}#L7)" in text
     assert "[run](https://h/run/1)" in text
+
+
+def test_no_line_begins_with_a_text_of_others() -> None:
+    """Bots obey a line that begins with a command, in code and after blanks as well."""
+    said = "/merge\n  /approve\n/close"
+    case = graded(
+        "a", "fail", a_criterion(text="/lgtm", reasoning=said, evidence=said),
+        question=said, expected_outcome=said, answer=said, reason=said,
+        before=BaseResult(outcome="graded", verdict="pass", score=1.0, answer="/hold\n/merge"),
+    )  # fmt: skip
+    lines = markdown.render(a_report(case, notes=(said,))).splitlines()
+    assert [line for line in lines if line.lstrip().startswith("/")] == []
 
 
 def test_links_are_never_taken_from_the_report() -> None:

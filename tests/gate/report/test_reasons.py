@@ -1,0 +1,151 @@
+"""The list of reasons: the rule, its words, what to do, and the exit code that they add up to."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rubric_ci.errors import ExitCode
+from rubric_ci.gate.report.decision import exit_code, with_gate
+from rubric_ci.gate.report.reasons import reasons, verdict_code
+from rubric_ci.reports.render import markdown, terminal
+from rubric_ci.reports.render.html import page
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.gate import GateInfo, PassRate
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult
+from rubric_ci.values.scope import Scope
+from rubric_ci.values.waivers import WaiverResult
+from tests.sample_reports import a_report, errored, graded, skipped
+
+GATE = GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=False)
+WEAKER = GradingChange(
+    kind="criterion", direction="weaker", file="e.yaml", line=3, about="a/c", before="1", after="0"
+)
+WAIVER = WaiverResult(
+    file="e.yaml", case="a", criterion="c", until="2999-12-31", reason="known", owner="me",
+    line=1, state="unneeded",
+)  # fmt: skip
+PASSES, FAILS, WORSE = graded("a", "pass"), graded("b", "fail"), graded("c", "fail", score=0.3)
+INCOMPLETE = Scope(complete=False, narrowed_by=("interrupted",), suite=2)
+
+
+def a_gated(*cases: CaseResult, gate: dict[str, Any] | None = None, **facts: Any) -> RunReport:
+    return with_gate(replace(a_report(*cases), gate=replace(GATE, **(gate or {})), **facts))
+
+
+BROKEN = graded("d", "fail", change="broken")
+NEW = graded("n", "fail", change="new")
+RATE = PassRate(min_pass_rate=1.0, group="safety")
+
+
+@pytest.mark.parametrize(
+    ("report", "code", "told"),
+    [
+        (a_gated(PASSES), ExitCode.OK, []),
+        (a_gated(), ExitCode.OK, []),
+        (a_gated(skipped("s")), ExitCode.OK, []),
+        (a_gated(PASSES, FAILS, gate={"fail_on": "never"}), ExitCode.OK, []),
+        (
+            a_gated(PASSES, FAILS),
+            ExitCode.GATE,
+            [("verdict", "1 of 2 cases fails (fail_on: fail)", "")],
+        ),
+        (
+            a_gated(PASSES, BROKEN, NEW, FAILS, gate={"fail_on": "regression"}),
+            ExitCode.GATE,
+            [
+                ("broke", "d broke", ""),
+                ("new", "new and failing: n", ""),
+                ("verdict", "3 of 4 cases fail (fail_on: regression)", ""),
+            ],
+        ),
+        (
+            a_gated(PASSES, graded("s", tags=("safety",)), gate={"rates": (RATE,)}),
+            ExitCode.GATE,
+            [("rate", "tag safety: 0 of 1 pass, 1 needed for 1.0", "")],
+        ),
+        (
+            a_gated(PASSES, grading_changes=(WEAKER,), gate={"on_weaker_grading": "fail"}),
+            ExitCode.GATE,
+            [
+                (
+                    "weaker",
+                    "the change makes the grading weaker",
+                    "undo the changes to the grading, which the gate does not allow",
+                )
+            ],
+        ),
+        (
+            a_gated(PASSES, grading_changes=(WEAKER,), gate={"on_changed_grading": "review"}),
+            ExitCode.OK,
+            [
+                (
+                    "review",
+                    "review the changes to the grading",
+                    "let a person review the changes to the grading",
+                )
+            ],
+        ),
+        (
+            a_gated(PASSES, waivers=(WAIVER,), gate={"max_waivers": 0}),
+            ExitCode.GATE,
+            [
+                (
+                    "waivers",
+                    "1 waiver, at most 0 allowed",
+                    "edit `waivers.yaml`: 1 waiver, at most 0 allowed",
+                )
+            ],
+        ),
+        (
+            a_gated(PASSES, errored("x"), errored("y"), errored("z", "no key")),
+            ExitCode.NO_VERDICT,
+            [
+                (
+                    "errored",
+                    "3 cases errored",
+                    "fix what leaves 2 cases without a verdict: the judge was silent",
+                )
+            ],
+        ),
+        (
+            a_gated(PASSES, scope=INCOMPLETE),
+            ExitCode.NO_VERDICT,
+            [("incomplete", "the run is incomplete", "run again: the run is incomplete")],
+        ),
+        (
+            a_gated(FAILS, errored("x")),
+            ExitCode.GATE,
+            [
+                ("verdict", "1 of 1 graded case fails (fail_on: fail)", ""),
+                (
+                    "errored",
+                    "1 case errored",
+                    "fix what leaves 1 case without a verdict: the judge was silent",
+                ),
+            ],
+        ),
+    ],
+)
+def test_reasons(report: RunReport, code: ExitCode, told: list[tuple[str, str, str]]) -> None:
+    assert [(each.rule, each.text, each.fix) for each in reasons(report)] == told
+    assert verdict_code(report) is exit_code(report) is code
+
+
+def test_the_cases_of_a_reason_are_those_that_it_holds_against_the_run() -> None:
+    report = a_gated(PASSES, WORSE, FAILS)
+    assert [case.id for case in reasons(report)[0].cases] == ["c", "b"]
+
+
+def test_every_output_begins_with_what_to_do() -> None:
+    report = a_gated(PASSES, errored("x"))
+    line = "To do: fix what leaves 1 case without a verdict: the judge was silent."
+    assert line in terminal.render(report, width=100, color=False)
+    assert line.replace("To do:", "**To do:**") in markdown.render(report)
+    assert line in re.sub(r"\s+", " ", re.sub("<[^>]+>", "", page.render(report)))
+
+
+def test_the_page_links_the_case_to_look_at_first() -> None:
+    assert re.search(r'<a href="#case-[^"]+">b</a>', page.render(a_gated(PASSES, FAILS)))

@@ -14,8 +14,9 @@ from rubric_ci.reports.render import annotations, markdown, sarif, summary, term
 from rubric_ci.reports.render.html import page
 from rubric_ci.services.publish.workflow import outputs
 from rubric_ci.values.changes import GradingChange
-from rubric_ci.values.gate import GateConfig, gate_passes, needs_review
+from rubric_ci.values.gate import GateConfig, needs_review
 from rubric_ci.values.report import RunReport
+from rubric_ci.values.scope import WHOLE
 from tests.sample_project import CONFIG, Project
 from tests.sample_reports import a_report, graded
 
@@ -71,8 +72,8 @@ def test_long_values_are_cut_around_what_differs(before: str, after: str, shown:
 def test_in_markdown() -> None:
     assert (
         "**Changes to the grading: 1 weaker, 1 changed**\n\n"
-        "- 🔻 weaker: gate.fail_on: fail → never · rubric-ci.yaml:7\n"
-        "- 🔹 changed: criterion refund/period: Names the &lt;b&gt;period&lt;/b&gt; → (none) · "
+        "- weaker: gate.fail_on: fail → never · rubric-ci.yaml:7\n"
+        "- changed: criterion refund/period: Names the &lt;b&gt;period&lt;/b&gt; → (none) · "
         "e.yaml:9\n"
     ) in markdown.render(NOTED).replace("\\_", "_").replace("\\<", "&lt;").replace("\\>", "&gt;")
 
@@ -80,7 +81,7 @@ def test_in_markdown() -> None:
 def test_at_the_terminal_and_in_html() -> None:
     text = terminal.render(NOTED, width=120, color=False)
     assert "Changes to the grading: 1 weaker, 1 changed\n" in text
-    assert "  weaker: gate.fail_on: fail → never  rubric-ci.yaml:7\n" in text
+    assert "  weaker: gate.fail_on: fail → never · rubric-ci.yaml:7\n" in text
     assert "<h4>Changes to the grading: 1 weaker, 1 changed</h4>" in page.render(NOTED)
     assert "<b>period</b>" not in page.render(NOTED)
 
@@ -162,7 +163,8 @@ def test_what_is_done_about_changes(
 def test_a_stronger_change_needs_no_review() -> None:
     stronger = (replace(CHANGES[0], direction="stronger"),)
     gate = gate_of(GateConfig(on_changed_grading="fail"), None)
-    assert gate_passes([graded("a", "pass")], gate, (), stronger)
+    found = concluded(gate, [graded("a", "pass")], WHOLE, (), stronger)
+    assert found.holds
     assert not needs_review(replace(gate, on_changed_grading="review"), stronger)
 
 

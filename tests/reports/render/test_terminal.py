@@ -50,7 +50,10 @@ def test_text_is_not_markup() -> None:
 def test_what_was_missed_stands_below_the_reasoning() -> None:
     steps = a_rubric(name="steps", reasoning="called: read", misses=("find with 1", "write"))
     case = graded("c", "fail", evaluators=(steps,))
-    lines = "  steps: 0.00 called: read\n    missed: find with 1\n    missed: write\n"
+    lines = (
+        "  steps (tool_trajectory) · 0.00\n"
+        "      called: read\n      missed: find with 1\n      missed: write\n"
+    )
     assert lines in terminal.render(a_report(case), width=90, color=False)
     assert lines in terminal.cases([case], "", width=90, color=False) + "\n"
 
@@ -58,23 +61,24 @@ def test_what_was_missed_stands_below_the_reasoning() -> None:
 def test_verbose_adds_question_expected_outcome_and_answer() -> None:
     text = terminal.render(MIXED, width=90, color=False, detail="full")
     assert (
-        "✗ angry-customer  evals/support/refunds.eval.yaml:33\n"
-        "  Question:\n"
-        "    [system]\n"
-        "    You answer for the shop.\n"
+        "✗ angry-customer · 0.35\n"
+        "  evals/support/refunds.eval.yaml:33 · target default · ran because the prompt\n"
+        "  `prompts/support.md` changed\n"
+        "    Question:\n"
+        "      [system]\n"
+        "      You answer for the shop.\n"
         "\n"
-        "    [user]\n"
-        "    Your lamp broke after five weeks!\n"
-        "    I want my money back NOW.\n"
-        "  Expected outcome:\n"
-        "    Stays calm, apologises\n"
-        "    and offers a next step.\n"
-        "  Answer:\n"
-        "    I am sorry that you feel that way. Our terms are clear: no refund after 30 days.\n"
+        "      [user]\n"
+        "      Your lamp broke after five weeks!\n"
+        "      I want my money back NOW.\n"
+        "    Expected outcome:\n"
+        "      Stays calm, apologises\n"
+        "      and offers a next step.\n"
+        "    Answer:\n"
+        "      I am sorry that you feel that way. Our terms are clear: no refund after 30 days.\n"
         "\n"
-        "    Have a nice day!\n"
-        "  Offers at least one concrete next step: a replacement, a repair or a person to talk "
-        "to.\n    not satisfied, required, votes differ: "
+        "      Have a nice day!\n"
+        "  ✗ Offers at least one concrete next step: a replacement, a repair or a person to talk "
     ) in text
     assert "I bought the lamp" in text
     assert "Question" not in terminal.render(MIXED, width=90, color=False)
@@ -100,33 +104,29 @@ def test_files_are_named_last() -> None:
 def test_a_large_run_lists_what_needs_attention() -> None:
     cases = [graded(f"c{n}", "fail" if n < 70 else "pass", a_criterion()) for n in range(300)]
     text = terminal.render(a_report(*cases), width=90, color=False)
-    assert "230 passing and 20 other cases are listed in the report files only\n" in text
-    assert "the details of 20 more cases are in the report files\n" in text
-    assert "│ c49 " in text
+    assert "21 more rows in the report files" in text
+    assert "│ ✓ │ 230 cases pass " in text
+    assert "the details of 19 more cases are in the report files\n" in text
+    assert "│ c48 " in text
     assert "│ c50 " not in text
-    assert text.count("✗ c") == 50
+    assert text.count("\n✗ c") == 50
 
 
 def test_a_colour_ends_with_its_word() -> None:
-    case = graded("one", "fail", a_criterion("tone", line=9))
+    case = graded("one", "fail", a_criterion("tone", line=9), a_criterion("other"))
     text = terminal.render(a_report(case), width=90, color=True)
-    assert "  \x1b[1;31masked\x1b[0m\n" in text
-    assert "    not satisfied, required\x1b[2m · tone · e.yaml:9\x1b[0m\n" in text
-    assert "\x1b[1;31m✗ \x1b[0m\x1b[1mone\x1b[0m\x1b[2m  e.yaml:3\x1b[0m\n" in text
+    assert (
+        "  \x1b[1;31m✗ \x1b[0m\x1b[1masked\x1b[0m · not satisfied · required · tone · e.yaml:9\n"
+    ) in text
+    assert "\x1b[1;31m✗ \x1b[0m\x1b[1mone\x1b[0m · 0.00\n" in text
 
 
-def test_a_narrow_terminal_drops_the_cost_and_breaks_no_word() -> None:
-    case = graded(
-        "refund-within-window", "fail", usage=Usage(calls=1, cost_usd=0.01),
-        reason="`correctness`: the answer raises ZeroDivisionError",
-    )  # fmt: skip
-    wide, narrow = (
-        terminal.render(a_report(case), width=width, color=False) for width in (100, 60)
-    )
-    assert ("cost" in wide, "$0.0100" in wide) == (True, True)
-    table, _, _ = narrow.partition("╰")
-    assert "$0.0100" not in table
-    assert max(map(len, narrow.splitlines())) <= 60
-    words = {word for line in table.splitlines() for word in line.split()}
-    assert {"refund-within-window", "`correctness`:", "raises", "ZeroDivisionError"} <= words
-    assert "│ ✗ fail 0.00 │" in table
+@pytest.mark.parametrize("width", [40, 60])
+def test_a_narrow_terminal_breaks_no_short_word(width: int) -> None:
+    reason = "the answer raises an error"
+    case = graded("refund-in-time", "fail", reason=reason, usage=Usage(calls=1, cost_usd=0.01))
+    text = terminal.render(a_report(case), width=width, color=False)
+    assert max(map(len, text.splitlines())) <= width
+    words = {word for line in text.splitlines() for word in line.split()}
+    assert {"refund-in-time", "answer", "raises", "error"} <= words
+    assert text.splitlines()[-1] == "no model calls · 1.0 s"

@@ -346,5 +346,5 @@ def write(github: GitHub, token: str, body: str) -> None:
     ],
 )
 def test_a_link_stays_below_the_commit(file: str, linked: bool) -> None:
-    place = Links(blob="https://github.example/acme/app/blob/abc").place(file, 3)
+    place = Links(blob="https://github.example/acme/app/blob/abc").place(file, 3, "x")
     assert place.startswith("[") == linked

@@ -158,7 +158,8 @@ def _misses(case: CaseResult, report: RunReport) -> Spans:
         else plain(numbers.shortened(wording.reason(case), _LONGEST_CELL))
     )
     more = f"and {len(found) - _MISSES} more" if len(found) > _MISSES else ""
-    return joined([said, plain(more), plain(wording.trials(case))])
+    idle = "" if wording.decides(case, report.gate) else "does not decide"
+    return joined([said, plain(more, wording.trials(case), idle)])
 
 
 def targets(report: RunReport, most: int) -> Iterator[Table]:

@@ -35,7 +35,8 @@ COMMENT_LIMIT = 65_000  # GitHub accepts 65,536 characters; the comment marker n
 SUMMARY_LIMIT = 1_000_000  # bytes; a step summary takes 1 MiB
 COMMENT_CASES = 25  # with details in a comment, which is part of a conversation and sent by mail
 COMMENT_ROWS = 100
-FIRST = 10  # failing cases that keep their details
+FIRST = 10  # failing cases that keep their details, and rows that are not folded
+FEW = 3  # cases with details that are not folded together
 SHORT_LINE = 200  # characters of a text that is quoted; longer ones are fenced
 GATE_ICONS: Mapping[Tone, str] = {"pass": "✅", "fail": "❌", "error": "⚠️", "nothing": "⏭️"}
 _CHARACTERS: Final = (content.LONGEST, 400, 120)  # of a text, from the first that fits
@@ -103,12 +104,29 @@ def _fitted(report: RunReport, characters: int, limit: int, most: int | None, li
     more, room = _that_fit(
         (write.block(content.detail(case, report, characters)) for case in cases[FIRST:]), room
     )
-    shown = [write.table_head(table), *kept, *lines[-1:]] if lines else []
     left_out = _left_out(report, table, len(kept) + len(lines[-1:]), len(first) + len(more))
     passing = [] if most is not None else [*_passing(report, write, room)]
-    middle = ["\n".join(shown)] if shown else []
-    blocks = [*head, *middle, *left_out, *tail[:-1], *first, *more, *passing, tail[-1]]
+    middle = _tables(write.table_head(table), [*kept, *lines[-1:]])
+    details = _together(f"Details of {len(cases):,} cases", [*first, *more], FEW)
+    blocks = [*head, *middle, *left_out, *tail[:-1], *details, *passing, tail[-1]]
     return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _tables(head: str, lines: list[str]) -> Iterator[str]:
+    """Yield the table; of a long one, the rows after the first are folded."""
+    if lines:
+        first, rest = lines[: FIRST - 1], lines[FIRST - 1 : -1]
+        yield "\n".join([head, *first, *(lines[-1:] if len(lines) >= FIRST else [])])
+        if rest:
+            yield from _together(f"{len(rest):,} more", ["\n".join([head, *rest])], 0)
+
+
+def _together(title: str, blocks: list[str], few: int) -> list[str]:
+    """Return blocks as they are if they are few, else behind one title."""
+    if len(blocks) <= few:
+        return blocks
+    inner = "\n\n".join(blocks)
+    return [f"<details><summary>{title}</summary>\n\n{inner}\n\n</details>"]
 
 
 def _bounded(rows: Sequence[Row], most: int) -> Sequence[Row]:

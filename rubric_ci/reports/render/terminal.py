@@ -88,7 +88,7 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
     if table.rows:
         yield _cut(table)
     yield from content.findings(report)
-    shown = [case for case in content.detailed(report) if not content.is_told(case, report)]
+    shown = [case for case in content.detailed(report) if _needs_details(case, report)]
     if detail == "full":
         shown = [case for case in report.cases if isinstance(case, Graded)]
     for case in shown[:MOST_DETAILS]:
@@ -103,6 +103,11 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
         lines = tuple(plain(f"{each.file}: {each.why}") for each in report.left_out)
         yield Listed(title="Left out of the workspaces", lines=lines)
     yield _end(report, files, detail)
+
+
+def _needs_details(case: Graded, report: RunReport) -> bool:
+    """Return True unless the beginning says it all, or the gate is not about the case."""
+    return wording.decides(case, report.gate) and not content.is_told(case, report)
 
 
 def _cut(table: Table) -> Table:

@@ -77,7 +77,8 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
-        self.attributes |= {name for name, _ in attrs}
+        ours = [("class", "language-diff")], [("class", "language-text")]  # of fenced texts
+        self.attributes |= {name for name, _ in attrs} if attrs not in ours else set()
         self.targets |= {value or "" for name, value in attrs if name in {"href", "src"}}
         if tag == "tr":
             self.rows.append(0)

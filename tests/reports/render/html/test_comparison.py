@@ -42,9 +42,9 @@ def changed(change: str) -> CaseResult:
 @pytest.mark.parametrize(
     ("case", "expected"),
     [
-        ("refund-in-time", '<span class="badge fail">broken</span>'),
-        ("warranty", '<span class="badge pass">fixed</span>'),
-        ("address", '<span class="badge skipped">failing before as well</span>'),
+        ("refund-in-time", '<span class="badge fail">broke</span>'),
+        ("warranty", '<span class="badge pass">better in one answer</span>'),
+        ("address", '<span class="badge skipped">fails as before</span>'),
         ("gift-card", '<span class="badge waived">new</span>'),
         ("greeting", '<span class="badge errored">not comparable</span>'),
         ("tone", ""),
@@ -58,7 +58,7 @@ def test_each_case_shows_its_class(case: str, expected: str) -> None:
     ("change", "expected"),
     [
         ("broken", DIFF.format("base")),
-        ("fixed", DIFF.format("base")),
+        ("better", DIFF.format("base")),
         ("failing-before", DIFF.format("base")),
         ("unchanged", FOLDED),
     ],
@@ -72,7 +72,7 @@ def test_a_case_of_a_comparison_is_marked_and_shows_both_answers() -> None:
     after = a_report(graded("a", "fail", answer="<i> word"), graded("b", "pass"))
     before = a_report(graded("a", "pass", answer="<b> word"), graded("b", "pass"))
     worse, same = compared(after, before).cases
-    assert badge(worse) == '<span class="badge fail">broken</span>'
+    assert badge(worse) == '<span class="badge fail">broke</span>'
     assert answers(worse, "baseline") == DIFF.format("baseline")
     assert (badge(same), answers(same, "baseline")) == ("", "")
 
@@ -83,9 +83,9 @@ def test_the_section_shows_what_the_change_broke() -> None:
     text = drawn.part("comparison.html", a_report(changed("broken"), against=against))
     assert text == "".join(
         [
-            '<section class="base"><h2>Compared with the base</h2>',
-            "<p><code>aaaaaaaaaa</code>: 1 broken</p>",
-            "<details open><summary>1 broken</summary>",
+            '<section class="base"><h2>Compared with main aaaaaaaaaa</h2>',
+            "<p><code>aaaaaaaaaa</code>: 0 pass (1 before) · Average score 0.00 (1.00 before)</p>",
+            "<details open><summary>1 broke</summary>",
             f"<ul><li>{link} <small>pass → fail</small></li></ul>",
             "</details></section>",
         ]

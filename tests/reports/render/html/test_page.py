@@ -104,5 +104,5 @@ def test_a_case_has_its_change_and_difference() -> None:
         a_report(graded("a", "pass"), errored("b")),
     )
     worse, same = data_of(report)["cases"]
-    assert (worse["changes"], worse["difference"]) == (["broken"], -1.0)
+    assert (worse["changes"], worse["difference"]) == (["broke"], -1.0)
     assert (same["changes"], same["difference"]) == (["not comparable"], None)

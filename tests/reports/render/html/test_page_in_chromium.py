@@ -91,7 +91,7 @@ FILTERS = {
     "no verdict": ("show=errored", ["lost"]),
     "file": ("file=dir%2Fb.yaml", ["cheap"]),
     "tag": ("tag=t", ["cheap"]),
-    "change": ("change=broken", ["bad"]),
+    "change": ("change=broke", ["bad"]),
     "criterion": (f"criterion={SHARED}", ["bad", "near", "plain", "cheap"]),
     "criterion missed": (f"criterion={SHARED}&missed=yes", ["bad"]),
     "question": ("q=q+OF+cheap", ["cheap"]),

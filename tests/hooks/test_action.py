@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hooks import action
-from hooks.action import Host
+from hooks import action, installation
+from hooks.installation import Host
 
 SCRIPT = Path(action.__file__)
 EXE = ".exe" if sys.platform == "win32" else ""
@@ -48,13 +48,91 @@ def test_unknown_command(command: str, message: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_unwritable_tool_cache_is_one_line(tmp_path: Path) -> None:
+def test_no_cache_folder_that_can_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "rubric-ci").write_text("not a folder")
-    started = start("validate", tmp_path)
+    (tmp_path / ".cache").write_text("not a folder")
+    known = {"XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path), "USERPROFILE": str(tmp_path)}
+    started = start("validate", tmp_path, **known)
     assert started.returncode == action.USAGE
-    assert started.stdout.startswith("::error title=rubric-ci::[")
-    assert started.stdout.count("\n") == 1
+    assert started.stdout == (
+        f"::error title=rubric-ci::no cache folder can be written ({tmp_path}, {tmp_path}, "
+        f"{tmp_path / '.cache'}); set RUNNER_TOOL_CACHE to one that can\n"
+    )
     assert not started.stderr
+
+
+def test_the_user_s_cache_serves_where_the_tool_cache_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/rubric-ci").write_text("not a folder")
+    environ = {"RUNNER_TOOL_CACHE": str(tmp_path / "tools"), "XDG_CACHE_HOME": str(tmp_path)}
+    assert installation.cache_folder(environ) == tmp_path / "rubric-ci"
+
+
+MIRROR = """\
+[global]
+index-url = https://user:pass@mirror.example/simple
+[install]
+trusted-host =
+    mirror.example
+    other.example
+"""
+CERTIFICATE = """\
+[global]
+index-url = https://first.example
+cert = /etc/company.pem
+[install]
+index-url = https://second.example
+extra-index-url = https://more.example
+"""
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ("", {}),
+        ("not a configuration", {}),
+        (
+            MIRROR,
+            {
+                "UV_DEFAULT_INDEX": "https://user:pass@mirror.example/simple",
+                "UV_INSECURE_HOST": "mirror.example other.example",
+            },
+        ),
+        (
+            CERTIFICATE,
+            {
+                "UV_DEFAULT_INDEX": "https://second.example",
+                "UV_INDEX": "https://more.example",
+                "SSL_CERT_FILE": "/etc/company.pem",
+            },
+        ),
+    ],
+    ids=["none", "broken", "mirror", "certificate"],
+)
+def test_uv_gets_what_pip_s_configuration_says(
+    config: str, expected: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / ".config/pip/pip.conf"
+    file.parent.mkdir(parents=True)
+    file.write_text(config)
+    known = {"HOME": str(tmp_path)}
+    assert installation.pip_files(known, Host(windows=False))[-2] == file
+    monkeypatch.setattr(installation, "pip_files", lambda *_: [file])  # not the machine's
+    found = installation.uv_settings(known, Host(windows=False))
+    assert {name: found[name] for name in found if name != "UV_SYSTEM_CERTS"} == expected
+    given = known | {"SSL_CERT_FILE": "/etc/own.pem"}
+    assert "SSL_CERT_FILE" not in installation.uv_settings(given, Host(windows=False))
+
+
+def test_a_pip_configuration_of_the_workspace_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    assert tmp_path not in {
+        parent
+        for path in installation.pip_files({"HOME": str(tmp_path)}, Host(windows=False))
+        for parent in path.parents
+    }
 
 
 def tools(folder: Path, *releases: str, windows: bool = False) -> Path:
@@ -70,7 +148,7 @@ def test_too_old_an_interpreter_takes_the_newest_of_the_tool_cache(
     windows: bool, tmp_path: Path
 ) -> None:
     cache = tools(tmp_path, "3.9.9", "3.11.4", "3.14.0-rc.1", "3.12.10", "3.12.9", windows=windows)
-    found = action.interpreter(
+    found = installation.interpreter(
         {"RUNNER_TOOL_CACHE": str(cache)}, (3, 10, 12), Host(windows=windows)
     )
     assert found.relative_to(cache).parts[:2] == ("Python", "3.12.10")
@@ -79,9 +157,11 @@ def test_too_old_an_interpreter_takes_the_newest_of_the_tool_cache(
 @pytest.mark.parametrize("releases", [(), ("3.9.9", "3.10.12")], ids=["empty", "old"])
 def test_too_old_an_interpreter_and_no_other(releases: tuple[str, ...], tmp_path: Path) -> None:
     with pytest.raises(
-        action.CannotStart, match=r"rubric-ci needs 3\.11 or newer; add a step with"
+        installation.CannotStart, match=r"rubric-ci needs 3\.11 or newer; add a step with"
     ):
-        action.interpreter({"RUNNER_TOOL_CACHE": str(tools(tmp_path, *releases))}, (3, 10, 12))
+        installation.interpreter(
+            {"RUNNER_TOOL_CACHE": str(tools(tmp_path, *releases))}, (3, 10, 12)
+        )
 
 
 @pytest.mark.parametrize(
@@ -96,7 +176,7 @@ def test_too_old_an_interpreter_and_no_other(releases: tuple[str, ...], tmp_path
 )
 def test_cache_folder(environ: dict[str, str], windows: bool, folder: str) -> None:
     assert (
-        action.cache_folder(environ, Host(windows=windows))
+        installation.cache_folder(environ, Host(windows=windows))
         == Path(folder).expanduser() / "rubric-ci"
     )
 
@@ -125,15 +205,17 @@ def checkout(tmp_path: Path) -> Path:
 )
 def test_digest_changes_with_what_is_installed(changed: str, new: bool, checkout: Path) -> None:
     host = Host(checkout=checkout)
-    before = action.digest("light", host)
+    before = installation.digest("light", host)
     (checkout / changed).parent.mkdir(exist_ok=True)
     (checkout / changed).write_text("# changed\n")
-    assert (action.digest("light", host) != before) is new
+    assert (installation.digest("light", host) != before) is new
 
 
 def test_digest_changes_with_the_interpreter(checkout: Path) -> None:
     here = Host(checkout=checkout)
-    assert action.digest("light", here._replace(version="3.99.0")) != action.digest("light", here)
+    assert installation.digest("light", here._replace(version="3.99.0")) != installation.digest(
+        "light", here
+    )
 
 
 class Installers:
@@ -173,8 +255,13 @@ def host(checkout: Path, uv: str | None, modules: set[str], run: Installers) -> 
         ("./uv", {"pip"}, (), ["pip for uv", "uv"]),
         (None, {"pip"}, ("pip for uv",), ["pip for uv", "pip"]),
         (None, {"ensurepip"}, (), ["ensurepip", "pip for uv", "uv"]),
+        ("/opt/uv", {"pip"}, ("uv",), ["uv", "pip"]),
+        (None, {"pip"}, ("uv",), ["pip for uv", "uv", "pip"]),
     ],
-    ids=["uv", "fetched-uv", "uv-of-the-workspace", "no-uv-for-this-machine", "bundled-pip"],
+    ids=[
+        *("uv", "fetched-uv", "uv-of-the-workspace", "no-uv-for-this-machine", "bundled-pip"),
+        *("uv-fails", "fetched-uv-fails"),
+    ],
 )
 def test_who_installs(
     uv: str | None,
@@ -186,7 +273,7 @@ def test_who_installs(
 ) -> None:
     installers = Installers(*fail)
     here = host(checkout, uv, modules, installers)
-    assert action.install("light", tmp_path / "cache", here).is_dir()
+    assert installation.install("light", tmp_path / "cache", here).is_dir()
     assert installers.ran == ran
 
 
@@ -195,7 +282,11 @@ def test_who_installs(
     [
         (set(), (), r"^neither uv nor pip is available; add a step"),
         ({"ensurepip"}, ("ensurepip",), r"^neither uv nor pip is available; add a step"),
-        ({"pip"}, ("uv",), r"^cannot install light\.txt; see the output of pip or uv above$"),
+        (
+            {"pip"},
+            ("uv", "pip"),
+            r"^cannot install light\.txt; see the output of pip above;",
+        ),
         ({"pip"}, ("pip for uv", "pip"), r"^cannot install light\.txt"),
     ],
     ids=["no-installer", "broken-ensurepip", "uv-fails", "pip-fails"],
@@ -208,8 +299,8 @@ def test_failed_installation_leaves_nothing(
     tmp_path: Path,
 ) -> None:
     here = host(checkout, None, modules, Installers(*fail))
-    with pytest.raises(action.CannotStart, match=message):
-        action.install("light", tmp_path / "cache", here)
+    with pytest.raises(installation.CannotStart, match=message):
+        installation.install("light", tmp_path / "cache", here)
     assert list((tmp_path / "cache").iterdir()) == []
 
 
@@ -219,11 +310,11 @@ def test_two_jobs_at_once_get_the_same_environment(checkout: Path, tmp_path: Pat
 
     def overtaken(arguments: list[str], environment: Path) -> bool:
         other = host(checkout, "/opt/uv", set(), Installers())
-        first.append(action.install("light", cache, other))
+        first.append(installation.install("light", cache, other))
         return True
 
     here = host(checkout, "/opt/uv", set(), Installers())._replace(run=overtaken)
-    assert [action.install("light", cache, here)] == first == list(cache.iterdir())
+    assert [installation.install("light", cache, here)] == first == list(cache.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -232,7 +323,7 @@ def test_two_jobs_at_once_get_the_same_environment(checkout: Path, tmp_path: Pat
     ids=["posix", "windows"],
 )
 def test_python_of(windows: bool, python: str) -> None:
-    assert action.python_of(Path("e"), Host(windows=windows)) == Path(python)
+    assert installation.python_of(Path("e"), Host(windows=windows)) == Path(python)
 
 
 @pytest.mark.parametrize(
@@ -301,8 +392,8 @@ def test_two_lists_are_installed_one_after_the_other(checkout: Path, tmp_path: P
         return True
 
     here = host(checkout, "/opt/uv", set(), Installers())._replace(run=installed)
-    one = action.install("light", tmp_path / "cache", here)
-    both = action.install("light+otel", tmp_path / "cache", here)
+    one = installation.install("light", tmp_path / "cache", here)
+    both = installation.install("light+otel", tmp_path / "cache", here)
     assert read == ["light.txt", "light.txt", "otel.txt"]
     assert one != both
 
@@ -318,7 +409,7 @@ def test_the_list_of_the_exporter_has_the_versions_of_the_others() -> None:
 
 
 def versions(name: str) -> dict[str, str]:
-    text = (action.CHECKOUT / "requirements" / f"{name}.txt").read_text("utf-8")
+    text = (installation.CHECKOUT / "requirements" / f"{name}.txt").read_text("utf-8")
     return dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, re.MULTILINE))
 
 
@@ -337,5 +428,5 @@ def test_variables_of_the_input_are_set_and_masked(capfd: pytest.CaptureFixture[
 
 @pytest.mark.parametrize("line", ["sk-of-nobody", "A KEY=b", "{", "=b"])
 def test_a_line_without_a_variable_is_refused_and_not_shown(line: str) -> None:
-    with pytest.raises(action.CannotStart, match=r"not NAME=VALUE; a value is one line$"):
+    with pytest.raises(installation.CannotStart, match=r"not NAME=VALUE; a value is one line$"):
         action.environment_of({"RUBRIC_CI_COMMAND": "run", "RUBRIC_CI_ENV": f"A=b\n{line}\n"})

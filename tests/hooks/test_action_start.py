@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hooks import action
+from hooks import installation
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks import composite
@@ -164,7 +164,7 @@ def test_the_environment_holds_the_locked_packages_and_nothing_else(
     checkout.commit({"evals/a.eval.yaml": GOOD})
     assert run(published, checkout, tool_cache, command="validate").returncode == 0
     (environment,) = (tool_cache / "rubric-ci").glob("light-*")
-    locked = (action.CHECKOUT / "requirements" / "light.txt").read_text().lower()
+    locked = (installation.CHECKOUT / "requirements" / "light.txt").read_text().lower()
     packages = next(environment.rglob("site-packages"))
     for folder in packages.glob("*.dist-info"):
         name, version = folder.name.removesuffix(".dist-info").lower().split("-")

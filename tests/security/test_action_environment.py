@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hooks import action
-from hooks.action import Host
+from hooks import action, installation
+from hooks.installation import CannotStart, Host
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks import composite
@@ -43,13 +43,13 @@ def test_installers_see_listed_variables_only(workspace: Path, tmp_path: Path) -
     listed = {"HTTPS_PROXY": "http://proxy:3128", "SSL_CERT_FILE": "/etc/ca.pem", "LC_ALL": "C"}
     path = os.pathsep.join([str(workspace / "bin"), "bin", os.defpath, ""])
     given = {**hostile, **listed, "HOME": str(workspace / "home"), "PATH": path}
-    seen = action.installer_environment(given)
+    seen = installation.installer_environment(given)
     assert seen == {**listed, "PATH": os.defpath}
     installer = [sys.executable, "-I", "-c", dump]
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (hostile | {"PYTHONHOME": "", "LD_PRELOAD": ""}).items():
             patch.setenv(name, value)
-        assert action.run(installer, tmp_path)
+        assert installation.run(installer, tmp_path)
     seen = json.loads((tmp_path / "seen.json").read_text())
     assert not [name for name in seen if name in hostile]
 
@@ -62,7 +62,7 @@ def test_a_uv_of_the_workspace_is_not_run(
     program(workspace / "node_modules" / ".bin" / "uv")
     platforms.symlink(workspace.parent / "link", workspace / "bin")
     monkeypatch.setenv("PATH", str(workspace / where))
-    assert action.uv(workspace.parent / "environment") == []
+    assert installation.uv(workspace.parent / "environment") == []
 
 
 @pytest.mark.parametrize("folder", [".cache", "link/.cache"])
@@ -70,20 +70,20 @@ def test_a_cache_in_the_workspace_is_not_used(folder: str, workspace: Path) -> N
     platforms.symlink(workspace.parent / "link", workspace)
     inside = str(workspace.parent / folder if "link" in folder else workspace / folder)
     environ = {"RUNNER_TOOL_CACHE": inside, "XDG_CACHE_HOME": inside}
-    assert action.cache_folder(environ) == Path.home() / ".cache" / "rubric-ci"
+    assert installation.cache_folder(environ) == Path.home() / ".cache" / "rubric-ci"
 
 
 def test_no_cache_outside_the_workspace(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(workspace))
     monkeypatch.setenv("USERPROFILE", str(workspace))
-    with pytest.raises(action.CannotStart, match="every cache folder is in the workspace"):
-        action.cache_folder({})
+    with pytest.raises(CannotStart, match="every cache folder is in the workspace"):
+        installation.cache_folder({})
 
 
 def test_an_interpreter_of_the_workspace_is_not_run(workspace: Path) -> None:
     program(workspace / "Python" / "3.12.1" / "x64" / "bin" / "python3")
-    with pytest.raises(action.CannotStart, match="too old"):
-        action.interpreter({"RUNNER_TOOL_CACHE": str(workspace)}, (3, 10, 1))
+    with pytest.raises(CannotStart, match="too old"):
+        installation.interpreter({"RUNNER_TOOL_CACHE": str(workspace)}, (3, 10, 1))
 
 
 @pytest.fixture
@@ -97,39 +97,39 @@ def host(tmp_path: Path) -> Host:
 
 
 def planted(folder: Path, host: Host) -> None:
-    program(folder / f"light-{action.digest('light', host)}" / "bin" / "python")
+    program(folder / f"light-{installation.digest('light', host)}" / "bin" / "python")
 
 
 def open_to_all(folder: Path, host: Host) -> None:
-    action.install("light", folder, host)
+    installation.install("light", folder, host)
     folder.chmod(0o777)
 
 
 def open_to_the_group(folder: Path, host: Host) -> None:
-    action.install("light", folder, host)
+    installation.install("light", folder, host)
     folder.chmod(0o775)
 
 
 def environment_open_to_the_group(folder: Path, host: Host) -> None:
-    action.install("light", folder, host).chmod(0o770)
+    installation.install("light", folder, host).chmod(0o770)
 
 
 def environment_behind_a_link(folder: Path, host: Host) -> None:
-    environment = action.install("light", folder, host)
+    environment = installation.install("light", folder, host)
     platforms.symlink(environment, environment.rename(folder.parent / "elsewhere"))
 
 
 def folder_behind_a_link(folder: Path, host: Host) -> None:
-    action.install("light", folder, host)
+    installation.install("light", folder, host)
     platforms.symlink(folder, folder.rename(folder.parent / "elsewhere"))
 
 
 def of_another_user(folder: Path, host: Host) -> None:
-    os.chown(action.install("light", folder, host), 12345, 12345)
+    os.chown(installation.install("light", folder, host), 12345, 12345)
 
 
 def folder_of_another_user(folder: Path, host: Host) -> None:
-    action.install("light", folder, host)
+    installation.install("light", folder, host)
     os.chown(folder, 12345, 12345)
 
 
@@ -155,20 +155,22 @@ def test_an_environment_that_others_may_have_written_is_not_used(
         pytest.skip("only root can give a folder away")
     (folder := tmp_path / "tools" / "rubric-ci").mkdir(parents=True, mode=0o700)
     attack(folder, host)
-    with pytest.raises(action.CannotStart, match="may have been written by another user; remove"):
-        action.install("light", folder, host)
+    with pytest.raises(
+        installation.CannotStart, match="may have been written by another user; remove"
+    ):
+        installation.install("light", folder, host)
 
 
 @platforms.MODES
 def test_what_is_made_is_private_whatever_the_umask(host: Host, tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        environment = action.install("light", tmp_path / "tools" / "rubric-ci", host)
+        environment = installation.install("light", tmp_path / "tools" / "rubric-ci", host)
     finally:
         os.umask(before)
     modes = [path.stat().st_mode & 0o777 for path in (environment, environment.parent)]
     assert modes == [0o700, 0o700]
-    assert action.install("light", tmp_path / "tools" / "rubric-ci", host) == environment
+    assert installation.install("light", tmp_path / "tools" / "rubric-ci", host) == environment
 
 
 @pytest.mark.parametrize(

@@ -92,8 +92,7 @@ HELD: Final[Mapping[str, str]] = {
     "gate/selection/compare_cases.py": "gate/selection/test_compare_cases.py",
     "values/rubric.py": "values/test_rubric.py values/test_scoring.py",
     "text/statistics/significance.py": (
-        "text/statistics/test_significance.py text/statistics/test_rank_sum.py "
-        "text/statistics/test_scipy.py"
+        "text/statistics/test_significance.py text/statistics/test_scipy.py"
     ),
     "models/judge/panel.py": "models/judge/test_panel.py models/judge/test_judges.py",
     "models/judge/reply.py": "models/judge/test_reply.py models/judge/test_reply_parser.py",

@@ -1,13 +1,11 @@
-"""Exact tests and confidence intervals of paired scores, and of two small samples."""
+"""An exact test and the confidence interval of paired scores."""
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import product
 from math import atan, comb, cos, erfc, exp, fsum, gcd, inf, log, pi, sin, sqrt
 from statistics import NormalDist
-from typing import Final, TypeAlias
+from typing import Final
 
 CONFIDENCE: Final = 0.95  # of every interval that is shown, two-sided
 PERCENT: Final = f"{100 * CONFIDENCE:g} %"
@@ -19,8 +17,6 @@ LEAST: Final = 2.0**-1022  # no p-value is 0, however small
 MANY_FREEDOM: Final = 1000  # degrees of freedom; above, Student's t is the normal distribution
 MANY = 500  # differing cases; above this the sum is compared with a normal distribution
 _BETS: Final = (0.25, 0.5, 0.75, 1.0)
-Observation: TypeAlias = tuple[float, float]
-"""One trial as its verdict (a higher tier is better) and its score, in this order."""
 
 
 def p_value(differences: Sequence[float]) -> float:
@@ -64,13 +60,13 @@ def _log_product(factors: Sequence[float]) -> float:
     return -inf if min(factors, default=1.0) <= 0 else fsum(map(log, factors))
 
 
-def interval(clusters: Sequence[Sequence[float]], least: float = 0.0) -> tuple[float, float] | None:
+def interval(clusters: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     """Return the 95 % interval of the mean difference (Student's t).
 
     With n differences in k clusters C, the standard error of the mean is
     √(k / (k - 1) Σ_C (Σ_{d in C} (d - mean))²) / n (Miller, "Adding Error Bars to Evals",
     arXiv:2411.00640, with the correction for few clusters); clusters of one case give the usual
-    one. It reaches `least` at least to either side, clipped to -1..1, because scores are in 0..1.
+    one. It is clipped to -1..1, because scores are in 0..1.
 
     None below two clusters, and where all differences are equal but for half a step of the test:
     they say nothing about the cases that were not drawn.
@@ -80,51 +76,11 @@ def interval(clusters: Sequence[Sequence[float]], least: float = 0.0) -> tuple[f
         return None
     mean = fsum(d for cluster in clusters for d in cluster) / n
     residuals = [fsum(d - mean for d in cluster) for cluster in clusters]
-    if not least and max(map(abs, residuals)) < 0.25 / STEPS:
+    if max(map(abs, residuals)) < 0.25 / STEPS:
         return None
     squares = fsum(residual * residual for residual in residuals)
-    reach = max(least, t_quantile(k - 1) * sqrt(squares * k / (k - 1)) / n)
+    reach = t_quantile(k - 1) * sqrt(squares * k / (k - 1)) / n
     return max(-1.0, mean - reach), min(1.0, mean + reach)
-
-
-def largest_drop(low: float, clusters: int) -> float | None:
-    """Return the largest drop of the mean that the data do not exclude; None if they exclude none.
-
-    It is the lower end of the 95 % interval of the mean difference (or the mean, where all
-    differences are equal), and at least the bound where no case differs: the share of clusters that
-    are worse is then at most 1 - 0.025^(1/k) (a 97.5 % bound: Clopper and Pearson, Biometrika 26,
-    1934), and a score can fall by 1. A small difference that is found excludes no more than none.
-    """
-    if low <= -1:
-        return None
-    return max(-low, 1.0 - float((SIGNIFICANT / 2) ** (1 / clusters)))
-
-
-def holm(p_values: Sequence[float], hypotheses: int) -> list[float]:
-    """Return the p-values adjusted for testing `hypotheses` at once; the missing ones are 1.
-
-    With p₁ ≤ p₂ ≤ … the adjusted value is max over j ≤ i of min(1, (m - j + 1) p_j). Rejecting
-    those at or below a level keeps the probability of any false rejection below that level
-    (Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-    Statistics 6, 1979).
-    """
-    adjusted = [1.0] * len(p_values)
-    highest = 0.0
-    for rank, n in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (hypotheses - rank) * p_values[n]))
-        adjusted[n] = highest
-    return adjusted
-
-
-def least_clusters(level: float) -> int:
-    """Return the number of clusters below which no two-sided p-value is below `level`.
-
-    k clusters have 2^k sign choices, so that the lowest p-value is 2 / 2^k.
-    """
-    clusters = 1
-    while 2.0 ** (1 - clusters) >= level:
-        clusters += 1
-    return clusters
 
 
 @cache
@@ -137,13 +93,6 @@ def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if _probability(middle, freedom) < confidence else (low, middle)
     return high
-
-
-def t_p_value(t: float, freedom: int) -> float:
-    """Return the two-sided p-value of a value of Student's t, and at least the rounding error."""
-    if freedom > MANY_FREEDOM:
-        return max(LEAST, erfc(abs(t) / sqrt(2)))
-    return max(2.0**-52, 1.0 - _probability(abs(t), freedom))
 
 
 def _p_value(total: int, positive: int, sizes: list[int]) -> float:
@@ -188,50 +137,3 @@ def _probability(t: float, freedom: int) -> float:
         terms.append(term)
     series = sin(angle) * fsum(terms)
     return 2 / pi * (angle + series) if odd else series
-
-
-def share_below(head: Sequence[Observation], reference: Sequence[Observation]) -> float:
-    """Return P(head < reference) + P(head = reference) / 2 over all pairs of trials.
-
-    The probability of superiority: U / (n m) of Mann and Whitney, "On a test of whether one of two
-    random variables is stochastically larger than the other", Annals of Mathematical Statistics
-    18 (1947).
-    """
-    pairs = list(product(head, reference))
-    return sum((a < b) + (a == b) / 2 for a, b in pairs) / len(pairs)
-
-
-def p_value_below(head: Sequence[Observation], reference: Sequence[Observation]) -> float:
-    """Return the exact p-value of the null hypothesis that `head` is not below `reference`.
-
-    The share of the C(n + m, n) ways to choose n trials out of all of them whose sum of mid-ranks
-    is as low as the sum of `head`: the permutation distribution of the rank sum, conditional on the
-    ties (Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945).
-    """
-    counts = Counter([*head, *reference])
-    ranks: dict[Observation, int] = {}
-    before = 0
-    for value in sorted(counts):  # twice the mid-rank, less one: whole, and sums compare the same
-        ranks[value] = 2 * before + counts[value]
-        before += counts[value]
-    observed = sum(ranks[value] for value in head)
-    ways = _ways([(counts[value], rank) for value, rank in ranks.items()], len(head))
-    low = sum(count for total, count in ways.items() if total <= observed)
-    return max(LEAST, float(Fraction(low, sum(ways.values()))))
-
-
-def least_p_value(head: int, reference: int) -> float:
-    """Return the lowest p-value of samples of these sizes: 1 / C(head + reference, head)."""
-    return max(LEAST, float(Fraction(1, comb(head + reference, head))))
-
-
-def _ways(groups: Sequence[tuple[int, int]], chosen: int) -> Counter[int]:
-    """Return in how many ways `chosen` trials have each sum of ranks, from sizes and ranks."""
-    sums: list[Counter[int]] = [Counter({0: 1}), *(Counter() for _ in range(chosen))]
-    for size, rank in groups:
-        ways = [comb(size, taken) for taken in range(min(size, chosen) + 1)]
-        for number in range(chosen, 0, -1):  # downwards: smaller numbers are without this group
-            for taken in range(1, min(size, number) + 1):
-                for total, count in sums[number - taken].items():
-                    sums[number][total + taken * rank] += count * ways[taken]
-    return sums[chosen]

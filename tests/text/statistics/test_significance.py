@@ -123,72 +123,6 @@ def test_interval_of_clusters() -> None:
     assert significance.interval([[-0.1, 0.1], [0.0, 0.0]]) is None
 
 
-@pytest.mark.parametrize(
-    ("clusters", "least", "expected"),
-    [
-        ([[-0.1]] * 3, 0.02, (-0.12, -0.08)),
-        ([[-0.1]] * 3, 0.95, (-1.0, 0.85)),
-        ([[0.1]] * 3, 0.95, (-0.85, 1.0)),
-        ([[-0.3], [-0.1], [0.1], [0.3]], 0.4, (-0.4109, 0.4109)),
-        ([[-0.3], [-0.1], [0.1], [0.3]], 0.5, (-0.5, 0.5)),
-        ([[-0.1, 0.1]], 0.5, None),
-    ],
-)
-def test_an_interval_reaches_as_far_as_what_all_cases_share(
-    clusters: list[list[float]], least: float, expected: tuple[float, float] | None
-) -> None:
-    found = significance.interval(clusters, least)
-    assert found == (None if expected is None else pytest.approx(expected, abs=5e-4))
-
-
-@pytest.mark.parametrize(
-    ("t", "freedom", "expected"),
-    [(0.0, 5, 1.0), (12.706, 1, 0.05), (-2.228, 10, 0.05), (3.169, 10, 0.01), (1e9, 4, 0.0)],
-)
-def test_t_p_value(t: float, freedom: int, expected: float) -> None:
-    assert significance.t_p_value(t, freedom) == pytest.approx(expected, abs=5e-5)
-
-
-@pytest.mark.parametrize(
-    ("p_values", "hypotheses", "expected"),
-    [
-        ([], 0, []),
-        ([0.01], 1, [0.01]),
-        ([0.01, 0.04, 0.03, 0.005], 4, [0.03, 0.06, 0.06, 0.02]),  # p.adjust of R
-        ([0.01, 0.005], 4, [0.03, 0.02]),  # the other two are 1
-        ([0.5, 0.9], 3, [1.0, 1.0]),
-        ([0.02, 0.02], 2, [0.04, 0.04]),
-    ],
-)
-def test_holm(p_values: list[float], hypotheses: int, expected: list[float]) -> None:
-    assert significance.holm(p_values, hypotheses) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(("level", "expected"), [(0.05, 6), (0.0625, 6), (0.1, 5), (0.01, 8)])
-def test_least_clusters(level: float, expected: int) -> None:
-    assert significance.least_clusters(level) == expected
-    assert significance.p_value([-0.5] * expected) < level
-    assert significance.p_value([-0.5] * (expected - 1)) >= level
-
-
-DROPS = {
-    "the whole scale": (-1.0, 2, None),
-    "almost the whole scale": (-0.99, 2, 0.99),
-    "the lower end": (-0.16, 24, 0.16),
-    "better": (0.01, 24, 1 - 0.025 ** (1 / 24)),
-    "one case differs by little": (-0.001, 200, 1 - 0.025 ** (1 / 200)),
-    "nothing differs": (0.0, 200, 1 - 0.025 ** (1 / 200)),
-}
-
-
-@pytest.mark.parametrize(("low", "clusters", "drop"), DROPS.values(), ids=DROPS)
-def test_the_largest_drop_that_is_not_excluded(
-    low: float, clusters: int, drop: float | None
-) -> None:
-    found = significance.largest_drop(low, clusters)
-    assert found == (None if drop is None else pytest.approx(drop))
-
-
 def test_the_standard_errors_of_an_interval() -> None:
     assert pytest.approx(1.959963984540054) == significance.Z
 
@@ -216,12 +150,6 @@ def test_large_sums_of_clusters_are_counted_in_larger_steps(clusters: int) -> No
     assert found == pytest.approx(
         erfc(abs(sum(sums)) / sqrt(2 * sum(d * d for d in sums))), abs=0.01
     )
-
-
-def test_the_other_p_values_are_never_0() -> None:
-    assert significance.t_p_value(1e9, 200) == 2.0**-52
-    low, high = [(0.0, 0.0)] * 520, [(2.0, 1.0)] * 520
-    assert significance.p_value_below(low, high) == significance.LEAST
 
 
 @pytest.mark.parametrize(

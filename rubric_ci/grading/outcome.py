@@ -10,6 +10,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import Usage
 from rubric_ci.values.media import Picture
+from rubric_ci.values.question import question_id
 from rubric_ci.values.results import (
     Answer,
     Assessed,
@@ -61,6 +62,7 @@ def concluded(
         tags=task.case.tags,
         target=task.target.name,
         question=task.case.question,
+        question_id=question_id(task.case),
         expected_outcome=task.case.expected_outcome,
         answer=answer.text,
         recorded=isinstance(task.target, RecordedTarget),

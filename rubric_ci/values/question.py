@@ -4,12 +4,15 @@ A waiver belongs to it, answers are compared and kept by it, and a change of it 
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from hashlib import sha256
 from typing import Final
 
 from rubric_ci.values.evals import EvalCase, FilePart, MediaPart, Part, Turn
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.walk import facts, names
+from rubric_ci.values.walk import canonical, facts, names
 
+OTHER_QUESTION: Final = "its question changed"  # why two answers are not comparable
 NOT_ASKED: Final = frozenset(
     (
         *("id", "file", "written_id", "references", "note", "conversation_id", "stopped"),
@@ -50,6 +53,12 @@ def question(case: EvalCase, *, files: bool = False) -> JSON:
         **({"turns": turns} if turns else {}),
         **asked,
     }
+
+
+def question_id(case: EvalCase) -> str:
+    """Return 12 hexadecimal digits of a question, by which two reports have the same one."""
+    content = canonical(question(replace(case, variant="")))
+    return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _of_turn(turn: Turn, *, read: bool) -> dict[str, JSON]:

@@ -266,6 +266,7 @@ class Graded:
     why: str = ""  # why the case ran
     target: str = ""
     question: str = ""  # the input messages as one text
+    question_id: str = ""  # digits by which it is the same question; empty: not known
     expected_outcome: str = ""
     answer: str = ""
     recorded: bool = False  # the answer is from a file of recorded answers

@@ -12,7 +12,7 @@ from rubric_ci.files.parsing import typed_json
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project.discovery import read_text, write_text
 from rubric_ci.gate.comparison import whole
-from rubric_ci.gate.comparison.compared import compare
+from rubric_ci.gate.comparison.compared import compare, is_same_question
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.report.decision import with_gate
 from rubric_ci.gate.report.report_file import read_report
@@ -134,6 +134,7 @@ def pool(reports: Sequence[RunReport]) -> RunReport:
 
     The oldest trials come first, so that a later report moves no reference that has enough trials.
     Further trials of suspects are left out: whether a case has them depends on its first trials.
+    Trials of another question than the newest one's are left out as well.
     """
     ordered = sorted(reports, key=lambda report: report.started_at)
     _check_comparable(ordered)
@@ -142,6 +143,8 @@ def pool(reports: Sequence[RunReport]) -> RunReport:
     for report in ordered:
         for case in report.cases:
             if isinstance(case, Graded):
+                if not is_same_question(case, cases.get(case.key, case)):
+                    trials[case.key].clear()
                 trials[case.key].extend(first_trials(case))
             if isinstance(case, Graded) or case.key not in trials:
                 cases[case.key] = case

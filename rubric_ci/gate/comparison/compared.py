@@ -17,6 +17,7 @@ from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.values.answers import identity
 from rubric_ci.values.comparison import CaseKey, Comparison, RegressionConfig
 from rubric_ci.values.media import of_answer
+from rubric_ci.values.question import OTHER_QUESTION
 from rubric_ci.values.report import RemovedCase, RunReport
 from rubric_ci.values.results import BaseResult, CaseResult, Graded
 from rubric_ci.values.scoring import MarkValue
@@ -74,11 +75,20 @@ def _change(
 ) -> Compared:
     if was is None:
         return Compared(change="new")
+    if not is_same_question(case, was):
+        return Compared(change="not-comparable", reason=OTHER_QUESTION)
     found = verdicts.compare(case, was, f" in the {noun(baseline)}")
     if found.change != "broken" or not isinstance(case, Graded) or not isinstance(was, Graded):
         return found
     needs = rule.as_they_are(len(trials_of(case)), len(trials_of(was)))
     return verdicts.conclude(case, was, was, needs, head.regression or RegressionConfig())
+
+
+def is_same_question(one: CaseResult, other: CaseResult) -> bool:
+    """Return True unless both reports know what was asked, and it differs."""
+    if not isinstance(one, Graded) or not isinstance(other, Graded):
+        return True
+    return one.question_id == other.question_id or not (one.question_id and other.question_id)
 
 
 def noun(baseline: Baseline) -> str:

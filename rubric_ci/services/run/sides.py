@@ -45,7 +45,7 @@ from rubric_ci.values.context import Dependencies, RunContext, Side
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, TrialRule
 from rubric_ci.values.gate import GateConfig
-from rubric_ci.values.question import question
+from rubric_ci.values.question import OTHER_QUESTION, question
 from rubric_ci.values.report import RemovedCase
 from rubric_ci.values.results import Answer, CaseResult
 from rubric_ci.values.service import answers_on_both_sides, at_base
@@ -156,7 +156,7 @@ def _base_task(
 ) -> Task | str:
     """Return the task of a case at the base, or why the two cannot be compared."""
     if question(task.case) != question(was):
-        return "its question changed"
+        return OTHER_QUESTION
     if problem := state.config_problem(was.file):
         return problem
     mask_secrets(state.project.config_for(was.file))

@@ -149,6 +149,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         grading/targets/answer_format grading/targets/llm grading/targets/recorded""",
     "files/validation/test_corpus.py": """
         files/validation/ambiguous_scalars files/validation/assertion_rules
+        files/validation/condition_rules
         files/validation/located_problems files/validation/other_tools
         files/validation/reference_rules files/validation/shape_rules
         files/validation/target_rules files/validation/variable_rules

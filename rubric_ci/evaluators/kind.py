@@ -38,8 +38,23 @@ _PROMPT_FILE: Final = (
 UNFILLED: Final = frozenset(("id", "tags", "field"))
 """Keys of a criterion whose texts are names: no variable is replaced in them."""
 
+INCLUDED: Final = "x-included"
+"""The key of a criterion of a rubric file: its `Included`, which no YAML holds."""
+
+
+class Included(NamedTuple):
+    """The place of an included criterion, and the variables that its file and its include give."""
+
+    span: "Span"
+    given: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+
+
 Evaluator: TypeAlias = dict[str, Any]
 """The data of an evaluator."""
+
+
+_VARIABLE: Final = re.compile(r"\s*\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}\s*")
 
 
 def criteria_at(rubrics: Any, path: Path) -> tuple[Any, Path]:
@@ -193,6 +208,7 @@ class Fill(NamedTuple):
     """The values of variables in the texts of a case; a value is data and is not read again."""
 
     variables: Mapping[str, JSON] | None = None  # None: texts are used unchanged
+    typed: bool = False  # a value that is one variable keeps its type
 
     def text(self, written: str) -> str:
         """Return a text with its variables replaced."""
@@ -205,6 +221,8 @@ class Fill(NamedTuple):
     def value(self, written: JSON) -> JSON:
         """Return a value with the variables of its texts replaced; names of keys stay."""
         match written:
+            case str() if self.typed and (name := _VARIABLE.fullmatch(written)):
+                return (self.variables or {})[name[1]]
             case str():
                 return self.text(written)
             case list():

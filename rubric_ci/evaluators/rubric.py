@@ -15,7 +15,10 @@ from rubric_ci.evaluators.assertions.assertion_table import (
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY, keys_of
 from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.evaluators.kind import (
+    INCLUDED,
     UNFILLED,
+    Fill,
+    Included,
     UsedFiles,
     Written,
     common,
@@ -96,11 +99,19 @@ def _sees(owner: Any) -> tuple[SeenPart, ...]:
 
 
 def _rubric(written: Written, criteria: list[Any], path: Path) -> Rubric:
-    found = (
-        _criterion(written, each, Span(*written.source.locate((*path, n))), n + 1)
-        for n, each in enumerate(criteria)
-    )
+    found = (_placed(written, each, (*path, n), n + 1) for n, each in enumerate(criteria))
     return Rubric(tuple([each for each in found if each is not None]))
+
+
+def _placed(written: Written, template: Any, path: Path, number: int) -> Criterion | None:
+    """Return a criterion at its place, which is another file for one that is included."""
+    origin = template.get(INCLUDED) if isinstance(template, dict) else None
+    if not isinstance(origin, Included):
+        return _criterion(written, template, Span(*written.source.locate(path)), number)
+    own = {key: value for key, value in template.items() if key != INCLUDED}
+    variables = {**origin.defaults, **written.variables, **origin.given}
+    inside = written._replace(fill=Fill(variables, typed=True), variables=variables)
+    return _criterion(inside, own, origin.span, number)
 
 
 def _criterion(written: Written, template: Any, span: Span, number: int) -> Criterion | None:
@@ -364,6 +375,7 @@ def _criterion_result(
         id=criterion.id,
         kind=criterion.kind,
         line=criterion.span.line,
+        file=criterion.span.file,
         text=_one_line(criterion),
         weight=criterion.weight,
         mark=mark.value,

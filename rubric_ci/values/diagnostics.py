@@ -22,6 +22,7 @@ class Span:
     column: int
     end_line: int
     end_column: int
+    file: str = ""  # of a criterion that is in a rubric file; empty: the file that has its owner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,7 +72,8 @@ class CriterionResult:
 
     id: str
     kind: str  # checklist | score-range | levels | assertion
-    line: int  # of the criterion in the eval file, from 1
+    line: int  # of the criterion in its file, from 1
+    file: str = ""  # the rubric file that has it; empty: the eval file
     text: str  # the criterion in one line
     weight: float  # of a fault, the penalty
     mark: MarkValue  # of a fault, true is present

@@ -9,6 +9,7 @@ from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.files.project.discovery import lookup, sidecar_of
 from rubric_ci.files.validation.located_problems import to_diagnostic
 from rubric_ci.files.validation.rules import apply_suppressions
+from rubric_ci.files.validation.rubric_files import with_includes
 from rubric_ci.files.validation.validator import check_evals
 from rubric_ci.values.problems import LocatedProblem
 from rubric_ci.files.yaml_text.source import decode
@@ -35,7 +36,9 @@ def diagnostics(path: Path) -> tuple[Diagnostic, ...]:
     suite = sidecar_of(path)
     sidecar = suite.read_text(encoding="utf-8") if suite else None
     find = lookup(FOLDER, path)
-    source = open_source(path.name, text, sidecar, lambda name: [find(name)])
+    source = with_includes(
+        open_source(path.name, text, sidecar, lambda name: [find(name)]), find
+    )
     return apply_suppressions(check_evals(source, find), source.texts(), {})
 
 

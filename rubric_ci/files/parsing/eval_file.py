@@ -112,6 +112,12 @@ def _case(
     question = case.get("input_messages", case.get("input", []))
     reference = case.get("expected_messages", case.get("expected_output", []))
     unguided = own if reference == [] else own._replace(is_guideline=lambda _: False)
+    messages = (
+        *read_messages(suite.get("messages", []), "system", shared),
+        *read_messages(question, "user", own),
+    )
+    turns = tuple(_turn(each, own) for each in case.get("turns", ()))
+    expected = read_messages(reference, "assistant", unguided)
     written = _evaluators(placed, path, (own, shared), variables, default_evaluator)
     evaluators = tuple(each for spec in written for each in _applying(spec))
     return EvalCase(
@@ -119,13 +125,10 @@ def _case(
         file=at.file,
         span=Span(*at.place),
         expected_outcome=own.text(case.get("expected_outcome", case.get("outcome", ""))),
-        input_messages=(
-            *read_messages(suite.get("messages", []), "system", shared),
-            *read_messages(question, "user", own),
-        ),
-        turns=tuple(_turn(each, own) for each in case.get("turns", ())),
+        input_messages=messages,
+        turns=turns,
         simulated_user=_user(case["simulated_user"], own) if "simulated_user" in case else None,
-        expected_messages=read_messages(reference, "assistant", unguided),
+        expected_messages=expected,
         evaluators=evaluators,
         inapplicable=bool(written) and not evaluators,
         target=_target(case) or _target(suite),

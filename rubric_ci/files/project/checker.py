@@ -16,7 +16,14 @@ from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, folder_serv
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.config_summary import ConfigSummary, KnownTargets, Prompt, texts_of
-from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts, switched
+from rubric_ci.files.validation.rubric_files import ENDING, with_includes
+from rubric_ci.files.validation.validator import (
+    check_config,
+    check_evals,
+    check_prompts,
+    check_rubric,
+    switched,
+)
 from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.opened import open_config, open_source
@@ -89,6 +96,8 @@ class Checker:
         if is_targets_file(path.absolute().as_posix()):
             return path.parent.name == HIDDEN or bool(self._evals(path.parent.as_posix()))
         known = (*CONFIG_NAMES, WAIVERS)
+        if path.name.endswith(ENDING):
+            return True
         return path.name in known or self._is_config(path) or self._is_eval(self.owner_of(path))
 
     def check(self, path: Path) -> Found:
@@ -107,7 +116,15 @@ class Checker:
             return self._check_config(name, data, path, targets_only=True)
         if self._name(path) == WAIVERS:
             return self._check_waivers(name, data)
-        return self._check_eval(name, data, path)
+        check = self._check_rubric if path.name.endswith(ENDING) else self._check_eval
+        return check(name, data, path)
+
+    def _check_rubric(self, name: str, data: bytes, path: Path) -> Found:
+        text = decode(data)
+        if isinstance(text, LocatedProblem):
+            return _diagnosed(name, text, data)
+        found, texts = check_rubric(name, text, self._lookup(path.parent))
+        return switched(found, texts, self.project.rules)
 
     def check_stdin(self, data: bytes) -> Found:
         """Return the problems of an eval file that has no name."""
@@ -124,9 +141,10 @@ class Checker:
             content = b"" if unread else discovery.read_bytes(sidecar_path, self.project.root)
             return _diagnosed(sidecar_path.as_posix(), sidecar, content)
         beside = None if isinstance(sidecar, LocatedProblem) else sidecar
-        source = open_source(name, text, beside, self.project.case_finder(self._name(path)))
         known = self._targets_of(dirname(self._name(path)))
         lookup = self._lookup(path.parent)
+        opened = open_source(name, text, beside, self.project.case_finder(self._name(path)))
+        source = with_includes(opened, lookup)
         found = check_evals(
             source,
             lookup,

@@ -12,6 +12,7 @@ from rubric_ci.files.parsing.eval_file import TargetNames, parse
 from rubric_ci.files.validation.config_summary import KnownTargets, summarize_config
 from rubric_ci.files.validation.located_problems import has_errors, position
 from rubric_ci.files.validation.output.plain_text import headline
+from rubric_ci.files.validation.rubric_files import with_includes
 from rubric_ci.files.validation.target_rules import TARGET_NAME_DUPLICATE
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts, switched
 from rubric_ci.files.yaml_text.opened import open_config, open_source
@@ -184,7 +185,7 @@ def load(
     names; `rules` and `default_evaluator` are the configuration's,
     `targets` answer the cases.
     """
-    source = open_source(path, text, sidecar, find)
+    source = with_includes(open_source(path, text, sidecar, find), lookup)
     found = check_evals(source, lookup, KnownTargets(prompts=None))
     found = switched(found, source.texts(), rules or {})
     if has_errors(found):

@@ -157,7 +157,7 @@ def rule_of(path: Path, check: str, otherwise: Rule) -> Rule:  # noqa: PLR0911 -
         return LEVELS_TYPE
     if "levels" in path and (path[-1] in _TEXT_KEYS or path[-2] == "levels"):
         return LEVELS_TEXT
-    if "rubrics" in path and path[-1] == "expected_outcome":
+    if {"rubrics", "criteria"} & {*path} and path[-1] == "expected_outcome":
         return CRITERION_TEXT
     if len(path) > 2 and path[-1] == "type" and path[-3] == "evaluators":
         return EVALUATOR_TYPE if check == "enum" else otherwise

@@ -16,6 +16,7 @@ from rubric_ci.files.validation.eval_rules import (
     ungraded_cases,
 )
 from rubric_ci.files.validation.reference_rules import reference_problems
+from rubric_ci.files.validation.rubric_files import IncludedSource, open_rubric
 from rubric_ci.files.validation.rubric_rules import GATE_KIND
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
@@ -54,6 +55,8 @@ def check_evals(
     """
     if other := _other_tool(source):
         return _diagnosed(source, [other])
+    if isinstance(source, IncludedSource) and (first := _of_includes(source)):
+        return first
     found = list(_eval_problems(source, lookup, near_file))
     if golden := _golden_set(source, found):
         return _diagnosed(source, [golden])
@@ -83,6 +86,39 @@ def check_evals(
 
         found.extend(_first(script_problems(source.data, machine())))
     return _diagnosed(source, found)
+
+
+def _of_includes(source: IncludedSource) -> "tuple[Diagnostic, ...]":
+    """Return the problems of the file as it is written, and of files that it cannot include."""
+    raw = source.raw
+    own = [*schema_problems("eval", raw), *source.problems]
+    if raw.ambiguous:
+        from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems
+
+        own.extend(_first(ambiguous_scalar_problems(raw, own)))
+    found = list(_diagnosed(raw, own))
+    for each in source.files.values():
+        found += _diagnosed(each.document, [*each.problems]) if each.faulty else ()
+    return tuple(found)
+
+
+def check_rubric(
+    path: str, text: str, lookup: Lookup
+) -> "tuple[tuple[Diagnostic, ...], Mapping[str, str]]":
+    """Return all problems of a rubric file, and its text by its name."""
+    from rubric_ci.files.validation.assertion_rules import assertion_problems
+
+    opened = open_rubric(path, text)
+    document, found = opened.document, list(opened.problems)
+    if document.readable:
+        data = {"rubrics": document.data}
+        inner = _first(assertion_problems(data, lookup))
+        found.extend(each._replace(path=each.path[1:]) for each in inner)
+    if document.ambiguous:
+        from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems
+
+        found.extend(_first(ambiguous_scalar_problems(document, found)))
+    return _diagnosed(document, found), document.texts()
 
 
 def check_config(
@@ -225,7 +261,8 @@ def _rule_ids() -> Collection[str]:
 def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:
     if not source.readable:
         return
-    found = schema_problems("eval", source)
+    included = isinstance(source, IncludedSource)  # its schema is checked as written
+    found = [] if included else schema_problems("eval", source)
     kinds = {problem.path[:-1] for problem in found if problem.meant in _KINDS}  # misspelt
     rules = _first(chain(expansion_problems(source.data), eval_problems(source.data)))
     found.extend(p for p in rules if p.rule != GATE_KIND or p.path[:-1] not in kinds)

@@ -9,7 +9,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.evaluators.assertions.assertion_table import TABLE
 from rubric_ci.evaluators.kind import (
+    INCLUDED,
     UNFILLED,
+    Included,
     criteria_at,
     evaluators_of,
     target_names,
@@ -103,6 +105,13 @@ class Text(NamedTuple):
 
     path: Path
     text: str
+    included: Included | None = None  # of a rubric file, with variables of its own
+
+    def known(self, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the variables of a case with those of the include and the rubric file."""
+        if self.included is None:
+            return variables
+        return {**self.included.defaults, **variables, **self.included.given}
 
 
 def variable_problems(source: Source, used_by_prompts: frozenset[str] | None) -> Iterator[Problem]:
@@ -179,16 +188,20 @@ def _criteria(rubrics: Any, path: Path) -> Iterator[Text]:
     for index, each in enumerate(criteria if isinstance(criteria, list) else ()):
         yield from _texts(each, (*where, index)) if isinstance(each, str) else ()
         if isinstance(each, dict):
-            yield from _of_condition(each.get("applies_if"), (*where, index, "applies_if"))
+            included = each.get(INCLUDED)
+            yield from _of_condition(
+                each.get("applies_if"), (*where, index, "applies_if"), included
+            )
             for key in each.keys() - UNFILLED:
-                yield from _templates(each[key], (*where, index, key))
+                for text in _templates(each[key], (*where, index, key)):
+                    yield text._replace(included=included)
 
 
-def _of_condition(condition: Any, path: Path) -> Iterator[Text]:
+def _of_condition(condition: Any, path: Path, included: Included | None) -> Iterator[Text]:
     """Yield the variable that a condition names, as a text that uses it."""
     name = condition.get("var") if isinstance(condition, dict) else None
     if isinstance(name, str) and name.isidentifier():
-        yield Text((*path, "var"), f"{{{{ {name} }}}}")
+        yield Text((*path, "var"), f"{{{{ {name} }}}}", included)
 
 
 def _templates(value: Any, path: Path) -> Iterator[Text]:
@@ -219,7 +232,7 @@ def _of_suite(
     """Yield the problems of a suite's text, at the cases that lack a variable."""
     from rubric_ci.text.template import used
 
-    every = suite.keys() | set[str]().union(*(_vars(case) for _, case in cases))
+    every = shared.known(suite).keys() | set[str]().union(*(_vars(case) for _, case in cases))
     if used(shared.text).fault or used(shared.text).names - every:
         yield from _problems(shared, dict.fromkeys(every))
         return
@@ -279,6 +292,7 @@ def _problems(
     """
     from rubric_ci.text.template import MOST_TEXT, NotRendered, TooLong, render, used
 
+    known = of.known(known)
     found, path, where = used(of.text), case or of.path, f"{what} of the suite: " * bool(case)
     if found.fault:
         line, reason = found.fault

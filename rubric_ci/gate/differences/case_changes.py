@@ -1,13 +1,16 @@
 """Changes to the grading in cases: each place where a case differs from the base's, once."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from rubric_ci.gate.differences.move import Move
 from rubric_ci.gate.differences.table import Row, rows_of
+from rubric_ci.text.numbers import plural
 from rubric_ci.values.changes import ADDED, Direction, GradingChange, GradingChangeKind
 from rubric_ci.values.config import Config
+from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.walk import ABSENT, Difference, Path, differences
 
@@ -38,12 +41,19 @@ def case_changes(
     `policy` is the configuration of the base; `asked_for` is true for cases that the options of
     the run choose.
     """
+    through_files: Counter[GradingChange] = Counter()
     for case in head:
         was = base.get(case.key)
         if was is None:
             yield of_case(case, "case", "stronger", case.id, "", ADDED)
         elif case is not was:
-            yield from changes_of(case, was, policy, asked_for)
+            for change in changes_of(case, was, policy, asked_for):
+                if change.file == case.file:
+                    yield change
+                else:
+                    through_files[change] += 1
+    for change, count in through_files.items():  # one edit of a rubric file, told once
+        yield replace(change, about=f"{change.about}, {plural(count, 'case')}")
 
 
 def removed_cases(cases: Sequence[EvalCase], reason: str) -> Iterator[GradingChange]:
@@ -74,7 +84,11 @@ def changes_of(
         )
         for direction, before, after in row.told(move):
             about, line = _about(case, place), _line(place)
-            yield of_case(case, row.kind, direction, about, before, after, line)
+            change = of_case(case, row.kind, direction, about, before, after, line)
+            if (span := _in_rubric_file(place)) is not None:
+                name = about.removeprefix(f"{case.id}/")
+                change = replace(change, about=name, file=span.file, line=span.line)
+            yield change
 
 
 def places(root: str, found: Iterator[Difference]) -> Iterator[Place]:
@@ -133,6 +147,14 @@ def _line(place: Place) -> int:
     values = (place.after, *(after for _, after in reversed(place.owners[1:])))
     spans = (getattr(value, "span", None) for value in values)
     return next((span.line for span in spans if span), 0)
+
+
+def _in_rubric_file(place: Place) -> Span | None:
+    """Return the place of a criterion that is in a rubric file; None: it is in the eval file."""
+    pairs = (*place.owners, (place.before, place.after))
+    values = (value for before, after in reversed(pairs) for value in (after, before))
+    spans = (getattr(value, "span", None) for value in values)
+    return next((span for span in spans if span and span.file), None)
 
 
 def of_case(

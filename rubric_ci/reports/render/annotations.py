@@ -87,7 +87,7 @@ def _of_waived(case: Graded, report: RunReport) -> Iterator[Annotation]:
         for e in case.evaluators
         if isinstance(e, Assessed)
         for c in e.criteria
-        if c.id in case.waived
+        if c.id in case.waived and not c.file
     ]
     yield replace(
         _at_case(case, "notice", "waived"), line=min(lines, default=case.line), message=message
@@ -149,7 +149,7 @@ def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLev
         level=level,
         rule=case.verdict,
         subject=(case.id, criterion.id),
-        file=case.file,
+        file=criterion.file or case.file,
         line=criterion.line,
         title=_title(case, f"{case.verdict} {numbers.score(case.score)}"),
         message="\n".join(line for line in [*lines, quote] if line),

@@ -107,7 +107,7 @@ def _name(case: CaseResult, report: RunReport) -> Spans:
 
 def _criterion_name(case: Graded, criterion: CriterionResult) -> Spans:
     name = numbers.shortened(wording.name_of(criterion), LONGEST_NAME)
-    return (Span(text=name, file=case.file, line=criterion.line),)
+    return (Span(text=name, file=criterion.file or case.file, line=criterion.line),)
 
 
 def table(report: RunReport) -> Table:
@@ -387,12 +387,13 @@ def criterion_blocks(
     ]
     met: wording.CaseStatus = "pass" if criterion.normalised >= 1 else "borderline"
     name = numbers.shortened(wording.name_of(criterion), characters)
+    file = criterion.file or case.file
     spans = joined(
         [
             (Span(text=name, style="strong"),),
             plain(*facts),
             (Span(text=label, style="code"),) if label else (),
-            (Span(text=f"{case.file}:{criterion.line}", file=case.file, line=criterion.line),),
+            (Span(text=f"{file}:{criterion.line}", file=file, line=criterion.line),),
         ]
     )
     yield Line(status="fail" if criterion.gated else met, spans=spans)

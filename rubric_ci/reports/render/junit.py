@@ -105,7 +105,7 @@ def _criterion(case: Graded, criterion: CriterionResult) -> str:
     facts = ", ".join(fact for fact in (mark, wording.gate_of(criterion)) if fact)
     source = wording.quote_source(criterion)
     quote = f"Quote{source}: {criterion.evidence}" if criterion.evidence else ""
-    head = f"{case.file}:{criterion.line}: {criterion.id}: {facts}"
+    head = f"{criterion.file or case.file}:{criterion.line}: {criterion.id}: {facts}"
     return "\n".join(line for line in (head, criterion.text, criterion.found, quote) if line)
 
 

@@ -190,7 +190,7 @@ evalcases:
     turns:
       - {input: Hello, expected_outcome: Greets, rubrics: [Says hello]}
     simulated_user: {persona: A customer, goal: Get a refund, end: It is paid, max_turns: 4, model: openai/u}
-    rubrics: [Is kind]
+    rubrics: [Is kind, include: ../rubrics/house.rubric.yaml]
 """
 WORKING: Final = """\
 target: worker
@@ -276,6 +276,8 @@ FILES: Final = {
     "evals/check.py": "import limits\n",
     "evals/limits.py": "LEAST = 5\n",
     "prompts/answer.md": "Answer {{ input }}\n",
+    "rubrics/house.rubric.yaml": "criteria: [Keeps the house rules]\n",
+    "rubrics/manners.rubric.yaml": "criteria: [Says please]\n",
     "app/agent.py": "print(1)\n",
     "app/test_app.py": "assert True\n",
     "app/prepare.py": "print(1)\n",

@@ -19,7 +19,7 @@ REPORTS = sorted(GOLDEN.glob("*.report.json"))
 PROGRAM = GOLDEN / "__main__.py"
 PRESENT = sorted({path for path in GOLDEN.iterdir() if path.is_file()} - {*REPORTS, PROGRAM})
 SCHEMA = ROOT / "schemas/report.schema.json"
-GENERATED = [*PRESENT, SCHEMA]
+GENERATED = [*PRESENT, SCHEMA, ROOT / "schemas/rubric.schema.json"]
 
 
 @pytest.fixture(scope="module")

@@ -278,8 +278,9 @@ def _criterion(
     report: RunReport,
 ) -> CriterionView:
     weight = f"{'penalty' if criterion.fault else 'weight'} {criterion.weight:g}"
+    place = f"{criterion.file}:{criterion.line}" if criterion.file else f"line {criterion.line}"
     needs = f"if {criterion.applies_if}" if criterion.applies_if else ""
-    about = [criterion.kind, needs, wording.gate_of(criterion), weight, f"line {criterion.line}"]
+    about = [criterion.kind, needs, wording.gate_of(criterion), weight, place]
     notes = [wording.votes(criterion), probed]
     if before and before.mark != criterion.mark:
         noun = source.noun(report)

@@ -1,0 +1,237 @@
+"""Rubric files: their own problems, and includes in every list of criteria."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from rubric_ci.files.project.loader import Loaded, load
+from rubric_ci.files.validation.validator import check_rubric
+from rubric_ci.values.diagnostics import Diagnostic
+from rubric_ci.values.evals import CompositeSpec, RubricSpec
+from rubric_ci.values.references import Found, Lookup, NotFound
+from rubric_ci.values.rubric import ByMark, Criterion
+
+SAFETY = """\
+vars: {product: shoes, words: 3}
+sees: [answer, tool_calls]
+criteria:
+- {id: promise, expected_outcome: "Promises a refund for {{ product }}", penalty: 4}
+- {id: ill, expected_outcome: Speaks of an illness, required: false}
+- {id: doctor, expected_outcome: Names a doctor, applies_if: {criterion: ill, is: true}}
+- {id: depth, score_ranges: {0: thin, 5: deep}, required_min_score: 5, weight: 2}
+- Is polite
+"""
+FILES = {
+    "rubrics/safety.rubric.yaml": SAFETY,
+    "other.yaml": "criteria: [Is short]\n",
+    "none.rubric.yaml": "description: no criteria\n",
+    "broken.rubric.yaml": "criteria:\n- {id: a, expected_outcom: x}\n",
+    "loop.rubric.yaml": "criteria:\n- A\n- include: ../loop.rubric.yaml\n",
+}
+
+
+def find(name: str) -> Found | NotFound:
+    return Found(name, FILES[name]) if name in FILES else NotFound("no such file")
+
+
+def loaded(rubrics: str, more: str = "", lookup: Lookup = find) -> Loaded:
+    text = f"evalcases:\n- id: a\n  input: q\n{more}  rubrics:\n{rubrics}"
+    return load("evals/a.yaml", text, lookup)
+
+
+def criteria(rubrics: str, more: str = "") -> list[Criterion]:
+    found = loaded(rubrics, more)
+    assert [str(each) for each in found.diagnostics if each.severity.value == "error"] == []
+    assert found.eval_file is not None
+    (spec,) = found.eval_file.cases[0].evaluators
+    assert isinstance(spec, RubricSpec)
+    return [*spec.rubric]
+
+
+def test_an_include_is_its_criteria_under_its_name() -> None:
+    found = criteria("  - First\n  - include: safety\n  - Last\n")
+    assert [each.id for each in found] == [
+        "rubric-1",
+        *(f"safety/{name}" for name in ("promise", "ill", "doctor", "depth", "rubric-5")),
+        "rubric-3",
+    ]
+    assert [each.span.file for each in found] == [
+        "",
+        *["rubrics/safety.rubric.yaml"] * 5,
+        "",
+    ]
+    assert [each.span.line for each in found] == [5, 4, 5, 6, 7, 8, 7]
+    assert found[1].text == "Promises a refund for shoes"
+    assert found[3].applies_if == ByMark(criterion="safety/ill", mark=True)
+
+
+OPTIONS: dict[str, tuple[str, list[tuple[str, float, bool]]]] = {
+    "as and only": ("{include: safety, as: s, only: [promise]}", [("s/promise", 4.0, False)]),
+    "except": (
+        "{include: safety, except: [ill, doctor, depth]}",
+        [("safety/promise", 4.0, False), ("safety/rubric-5", 1.0, True)],
+    ),
+    "a factor": (
+        "{include: safety, weight: 0.5, except: [ill, doctor, depth]}",
+        [("safety/promise", 2.0, False), ("safety/rubric-5", 0.5, True)],
+    ),
+    "no gates": (
+        "{include: safety, required: false, except: [ill, doctor, promise]}",
+        [("safety/depth", 2.0, False), ("safety/rubric-5", 1.0, False)],
+    ),
+    "another file": ("{include: other.yaml}", [("other/rubric-1", 1.0, True)]),
+}
+
+
+def is_gate(criterion: Criterion) -> bool:
+    return bool(getattr(criterion, "required", getattr(criterion, "required_min_score", None)))
+
+
+@pytest.mark.parametrize(("written", "expected"), OPTIONS.values(), ids=OPTIONS)
+def test_options(written: str, expected: list[tuple[str, float, bool]]) -> None:
+    found = criteria(f"  - {written}\n")
+    assert [(each.id, each.weight, is_gate(each)) for each in found] == expected
+
+
+def test_a_penalty_without_weight_is_still_one() -> None:
+    (found,) = criteria("  - {include: safety, only: [promise], weight: 0}\n  - Greets\n")[:1]
+    assert (found.weight, getattr(found, "fault", False)) == (0.0, True)
+
+
+@pytest.mark.parametrize(
+    ("include", "case", "text"),
+    [
+        ("", "", "shoes"),
+        ("", "  vars: {product: hats}\n", "hats"),
+        (", vars: {product: tea}", "  vars: {product: hats}\n", "tea"),
+    ],
+    ids=["of the file", "of the case", "of the include"],
+)
+def test_which_variable_wins(include: str, case: str, text: str) -> None:
+    (found,) = criteria(f"  - {{include: safety, only: [promise]{include}}}\n", case)
+    assert found.text == f"Promises a refund for {text}"
+    assert found.template == "Promises a refund for {{ product }}"
+
+
+def test_a_request_shows_what_any_file_sees() -> None:
+    found = loaded("  - include: safety\n")
+    assert found.eval_file is not None
+    (spec,) = found.eval_file.cases[0].evaluators
+    assert isinstance(spec, RubricSpec)
+    assert spec.sees == ("answer", "tool_calls")
+
+
+def test_a_file_that_is_reached_twice_counts_once() -> None:
+    once, twice = "  - include: safety\n", "  - include: safety\n  - include: safety\n"
+    assert criteria(twice) == criteria(once)
+    ids = [c.id for c in criteria(f"{once}  - {{include: safety, as: again}}\n")]
+    assert len(ids) == 10
+
+
+PLACES: Mapping[str, str] = {
+    "suite": "rubrics: [include: other.yaml]\nevalcases:\n- {id: a, input: q}\n",
+    "mapping": "evalcases:\n- {id: a, input: q, rubrics: {criteria: [include: other.yaml]}}\n",
+    "evaluator": (
+        "evalcases:\n- id: a\n  input: q\n  evaluators:\n"
+        "  - {name: r, type: rubric, rubrics: [include: other.yaml]}\n"
+    ),
+    "member": (
+        "evalcases:\n- id: a\n  input: q\n  execution:\n    evaluators:\n"
+        "    - name: c\n      type: composite\n      evaluators:\n"
+        "      - {name: r, type: rubric, rubrics: [include: other.yaml]}\n"
+    ),
+    "turn": "evalcases:\n- {id: a, turns: [{input: q, rubrics: [include: other.yaml]}, x]}\n",
+}
+
+
+@pytest.mark.parametrize("text", PLACES.values(), ids=PLACES)
+def test_every_list_of_criteria_includes(text: str) -> None:
+    found = load("evals/a.yaml", text, find)
+    assert found.eval_file is not None, found.diagnostics
+    (spec,) = found.eval_file.cases[0].evaluators
+    spec = spec.evaluators[0] if isinstance(spec, CompositeSpec) else spec
+    assert isinstance(spec, RubricSpec)
+    assert [each.id.removeprefix("turn-1/") for each in spec.rubric] == ["other/rubric-1"]
+
+
+PROBLEMS: dict[str, tuple[str, list[str]]] = {
+    "no such file": (
+        "  - include: safty\n",
+        ["evals/a.yaml:5:14: include: `rubrics/safty.rubric.yaml`: no such file"],
+    ),
+    "no criteria": (
+        "  - include: none.rubric.yaml\n",
+        ["evals/a.yaml:5:14: include: `none.rubric.yaml` has no `criteria`"],
+    ),
+    "only and except": (
+        "  - {include: safety, only: [ill], except: [ill]}\n",
+        ["evals/a.yaml:5:36: include: an include has either `only` or `except`, not both"],
+    ),
+    "an unknown id": (
+        "  - {include: safety, only: [promises]}\n",
+        ["evals/a.yaml:5:30: include: the rubric file has no criterion `promises`"],
+    ),
+    "without its parent": (
+        "  - {include: safety, only: [doctor]}\n",
+        ["evals/a.yaml:5:29: include: `doctor` applies by the mark of `ill`, which is left out"],
+    ),
+    "a slip": (
+        "  - {include: safety, onyl: [ill]}\n",
+        ["evals/a.yaml:5:23: unknown-key: unknown key `onyl` in the criterion"],
+    ),
+    "a problem of the file": (
+        "  - include: broken.rubric.yaml\n",
+        ["broken.rubric.yaml:2:11: criterion-text: unknown key `expected_outcom` in the criterion"],
+    ),
+    "a circle": (
+        "  - include: loop.rubric.yaml\n",
+        [
+            (
+                "loop.rubric.yaml:3:12: include: an included file includes no other: "
+                "loop.rubric.yaml → ../loop.rubric.yaml"
+            )
+        ],
+    ),
+    "an id twice": (
+        "  - {id: other/rubric-1, expected_outcome: x}\n  - include: other.yaml\n",
+        [
+            (
+                "other.yaml:1:12: criterion-id-duplicate: the id `other/rubric-1` is taken by an "
+                "earlier criterion"
+            )
+        ],
+    ),
+}
+
+
+def shown(found: tuple[Diagnostic, ...]) -> list[str]:
+    return [
+        f"{d.file}:{d.span.line}:{d.span.column}: {d.rule}: {d.message}"
+        for d in found
+        if d.severity.value == "error"
+    ]
+
+
+@pytest.mark.parametrize(("written", "expected"), PROBLEMS.values(), ids=PROBLEMS)
+def test_problems_are_where_they_can_be_fixed(written: str, expected: list[str]) -> None:
+    found = loaded(written)
+    assert shown(found.diagnostics) == expected
+    assert found.eval_file is None
+
+
+def test_a_rubric_file_is_checked_alone() -> None:
+    assert check_rubric("rubrics/safety.rubric.yaml", SAFETY, find)[0] == ()
+    text = "criterias: [a]\ncriteria:\n- {id: a, matches: '(?=x)'}\n- {id: a, contains: x}\n"
+    assert shown(check_rubric("a.rubric.yaml", text, find)[0]) == [
+        "a.rubric.yaml:1:1: unknown-key: unknown key `criterias` in the file",
+        "a.rubric.yaml:3:20: assertion-value: `matches`: invalid perl operator: (?=",
+        "a.rubric.yaml:4:8: criterion-id-duplicate: the id `a` is taken by an earlier criterion",
+    ]
+
+
+def test_an_undefined_variable_of_a_file_is_an_error_of_the_case() -> None:
+    files = {**FILES, "u.rubric.yaml": "criteria: ['Names {{ place }}']\n"}
+    found = loaded("  - include: u.rubric.yaml\n", lookup=lambda n: Found(n, files[n]))
+    assert shown(found.diagnostics) == [
+        "u.rubric.yaml:1:19: undefined-variable: `{{ place }}` is not a variable of the case"
+    ]

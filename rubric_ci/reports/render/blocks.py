@@ -4,11 +4,13 @@ Texts are raw; the writer of a format escapes them, links places and folds what 
 """
 
 from difflib import unified_diff
+from textwrap import wrap
 from typing import Final, Literal, TypeAlias
 
 from rubric_ci.reports.render.wording import CaseStatus
 from rubric_ci.values.dataclass import dataclass
 
+COLUMNS: Final = 90  # of a line in a diff
 Tone: TypeAlias = Literal["pass", "fail", "error", "nothing"]
 Style: TypeAlias = Literal["plain", "strong", "code", "dim"]
 
@@ -121,8 +123,13 @@ SIGNS: Final[dict[CaseStatus, tuple[str, str]]] = {
 
 def changed_lines(block: Differs) -> list[str]:
     """Return the lines that differ, each after `-`, `+` or a blank, with one line around them."""
-    lines = unified_diff(block.before.split("\n"), block.after.split("\n"), n=1, lineterm="")
+    lines = unified_diff(_wrapped(block.before), _wrapped(block.after), n=1, lineterm="")
     return [f"{line[:1]} {line[1:]}" for line in [*lines][2:] if not line.startswith("@@")]
+
+
+def _wrapped(text: str) -> list[str]:
+    """Return the lines of a text, long ones in several: code blocks are not wrapped."""
+    return [part for line in text.split("\n") for part in wrap(line, COLUMNS) or [""]]
 
 
 def plain(*texts: str) -> Spans:

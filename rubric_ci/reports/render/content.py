@@ -139,7 +139,8 @@ def _row(case: CaseResult, report: RunReport) -> Row:
     score = numbers.score(case.score) if isinstance(case, Graded) else ""
     cells = [_name(case, report), plain(score)]
     if report.comparison:
-        cells.append(plain(phrases.in_words(case) if case.change != "unchanged" else "unchanged"))
+        moved = phrases.movement(case) if case.change == "broken" else ""
+        cells.append(plain(moved or phrases.in_words(case)))
     return Row(status=wording.status(case), cells=(*cells, _misses(case, report)))
 
 

@@ -124,7 +124,7 @@ def test_comparison() -> None:
     assert (
         "|   | Case | Score | Before → now | Misses |\n"
         "| :-- | :-- | :-- | :-- | :-- |\n"
-        "| ❌ | **a** | 0.45 | ▼ broke: pass 1.00 → fail 0.45 | because |\n"
+        "| ❌ | **a** | 0.45 | pass 1.00 → fail 0.45 | because |\n"
         "| ❌ | **n** | 0.00 | new | because |\n"
         "| ❌ | **b** | 0.00 | fails as before | because |\n"
         "| ⚠️ | **x\\|y** |  |  | the judge was silent |\n"

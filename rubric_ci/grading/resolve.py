@@ -86,6 +86,11 @@ def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:
     raise CannotConfigure(f"{asker}: there is no target `{name}`", hint)
 
 
+def lacks_target(case: EvalCase, config: Config, override: str = "") -> bool:
+    """Return True if a case names a target that the configuration does not have."""
+    return bool(case.target and not override and case.target not in config.targets)
+
+
 def without_aliases(target: Target, config: Config, variables: Variables) -> Target:
     """Return the target that an alias and its judge's alias stand for; raises CannotConfigure."""
     found = _named_by(target, config, variables)

@@ -42,7 +42,7 @@ from rubric_ci.values.config import (
     Target,
     UnsupportedTarget,
 )
-from rubric_ci.values.evals import EvalCase, EvalFile, asks_judge, every_evaluator
+from rubric_ci.values.evals import EvalCase, asks_judge, every_evaluator
 from rubric_ci.values.waivers import WaiverResult
 
 
@@ -59,8 +59,9 @@ def build_tasks(
     known: Setups = {}
     for file in loaded.files:
         gate = loaded.config_for(file.path).gate
-        _check_gate(file, "targets", gate.targets)
-        _check_gate(file, "better_than", tuple(filter(None, [gate.better_than])))
+        graded = [case for case in file.cases if case.key not in reasons]
+        _check_gate(graded, "targets", gate.targets)
+        _check_gate(graded, "better_than", tuple(filter(None, [gate.better_than])))
     tasks = tuple(
         not_graded(case, why, reasons[case.key])
         if case.key in reasons
@@ -80,7 +81,7 @@ def check_judges(tasks: Sequence[Task]) -> None:
     answered = (
         task
         for task in tasks
-        if not (task.case.stopped or isinstance(task.target, UnsupportedTarget))
+        if not (task.not_graded or task.case.stopped or isinstance(task.target, UnsupportedTarget))
     )
     for task in answered:
         for spec in filter(asks_judge, every_evaluator(task.case.evaluators)):
@@ -95,17 +96,17 @@ def not_graded(case: EvalCase, why: str, reason: str) -> Task:
     return Task(case=nothing, target=MockTarget(name="", response=""), why=why, not_graded=reason)
 
 
-def _check_gate(file: EvalFile, key: str, gating: Sequence[str]) -> None:
+def _check_gate(cases: Sequence[EvalCase], key: str, gating: Sequence[str]) -> None:
     """Raise CannotConfigure for a case of several targets that the gate would not be about."""
-    by_case: dict[str, set[str]] = defaultdict(set)
-    for case in file.cases:
+    by_case: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for case in cases:
         if gating and case.written_id:
-            by_case[case.written_id].add(case.target)
-    for name, targets in by_case.items():
+            by_case[case.file, case.written_id].add(case.target)
+    for (file, name), targets in by_case.items():
         if targets.isdisjoint(gating):
             listed = ", ".join(f"`{target}`" for target in gating)
             raise CannotConfigure(
-                f"{file.path}: case `{name}`: `gate.{key}` is {listed}, and none of them answers",
+                f"{file}: case `{name}`: `gate.{key}` is {listed}, and none of them answers",
                 f"add one of them to the targets that are compared, or change `gate.{key}`",
             )
 

@@ -42,7 +42,7 @@ from rubric_ci.gate.selection.proposed_cases import (
     with_reasons,
 )
 from rubric_ci.grading.case_choice import named_cases
-from rubric_ci.grading.resolve import choose_cases, choose_judge, choose_target
+from rubric_ci.grading.resolve import choose_cases, choose_judge, choose_target, lacks_target
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.system.git.snapshot import Snapshot
@@ -50,7 +50,7 @@ from rubric_ci.text import escape
 from rubric_ci.text.globs import TooManyComparisons
 from rubric_ci.values.changes import Base, NoBase
 from rubric_ci.values.command_settings import RunSettings
-from rubric_ci.values.config import Config, RecordedTarget
+from rubric_ci.values.config import Config, MockTarget, RecordedTarget
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.scope import EVERY_CASE, Narrowing, Scope
 
@@ -215,7 +215,7 @@ def _leave_out(paths: Sequence[Path], project: Project) -> bool:
 def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> Revision:
     cases = tuple(case for file in now.files for case in file.cases)
     setups = {
-        place(case): _setup(case, now.config_for(case.file), settings)
+        place(case): _head_setup(case, now.config_for(case.file), settings)
         for case in _one_a_place(cases)
     }
     recordings = {
@@ -227,6 +227,17 @@ def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> 
     return Revision(
         cases=cases, setups=setups, answers={path: _recorded(path, now) for path in differing}
     )
+
+
+def _head_setup(case: EvalCase, config: Config, settings: RunSettings) -> Setup:
+    """Return target and judge; a stranger's case may name a target of theirs, which is not asked.
+
+    Raises CannotConfigure for another case without a target.
+    """
+    if settings.untrusted and lacks_target(case, config, settings.target):
+        theirs = MockTarget(name=case.target, response="")
+        config = replace(config, targets={**config.targets, case.target: theirs})
+    return _setup(case, config, settings)
 
 
 def _base(state: BaseState, then: Snapshot, head: Revision, settings: RunSettings) -> Revision:

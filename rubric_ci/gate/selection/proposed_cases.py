@@ -13,7 +13,7 @@ from rubric_ci.gate.policy.checkout import under_policy
 from rubric_ci.gate.selection.compare_cases import Key, Selection, matched
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed
 from rubric_ci.gate.selection.untrusted import TrustedWork, not_gradable, within_caps
-from rubric_ci.grading.resolve import choose_target
+from rubric_ci.grading.resolve import choose_target, lacks_target
 from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.text import escape
 from rubric_ci.values.changes import Base
@@ -107,6 +107,10 @@ def _reasons(
         if edited := _configured(case, loaded, base):
             yield case.key, f"{edited}, and configuration comes from the checkout"
             continue
-        target = choose_target(case, loaded.config_for(case.file), settings.target)
+        config = loaded.config_for(case.file)
+        if lacks_target(case, config, settings.target):
+            yield case.key, f"target `{case.target}` is not one of the checkout"
+            continue
+        target = choose_target(case, config, settings.target)
         if why := trusted.why_not(case, before.get(case.key), target):
             yield case.key, why

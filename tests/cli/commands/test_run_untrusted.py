@@ -308,11 +308,48 @@ def test_options_that_are_refused(options: list[str], message: str, pull: Pull) 
     assert message in " ".join(done.stderr.split())
 
 
-def test_a_target_that_the_checkout_does_not_have_is_refused(pull: Pull) -> None:
-    pull.propose({"evals/u.yaml": case("u", more="target: eve\n    rubrics: [{contains: Eve}]")})
+@pytest.mark.parametrize("gate", ["", "gate: {targets: [default]}\n"])
+def test_a_target_that_the_checkout_does_not_have_is_not_asked(pull: Pull, gate: str) -> None:
+    pull.checkout.commit({"rubric-ci.yaml": CONFIG + gate})
+    evil = "targets: [{name: evil, provider: mock, response: Eve}]\n"
+    pull.propose(
+        {
+            "evals/u.yaml": case("u", more="target: evil\n    rubrics: [{contains: Eve}]"),
+            "evals/new.yaml": case("new"),
+            "rubric-ci.yaml": evil,
+        }
+    )
     done = pull.run()
-    assert done.returncode == 2
-    assert "evals/u.yaml:2: case `u`: there is no target `eve`" in done.stderr
+    assert done.returncode == 3, done.stderr
+    assert pull.cases["u"] == (
+        f"{START}`rubric-ci.yaml` changed, and configuration comes from the checkout"
+    )
+
+
+def test_a_case_of_another_target_is_skipped_and_others_are_graded(pull: Pull) -> None:
+    pull.checkout.commit({"rubric-ci.yaml": CONFIG + "gate: {targets: [default]}\n"})
+    more = "target: evil\n    rubrics: [{contains: Eve}]"
+    pull.propose({"evals/u.yaml": case("u", more=more), "evals/new.yaml": case("new")})
+    done = pull.run()
+    assert done.returncode == 3, done.stderr
+    assert pull.cases == {
+        "u": f"{START}target `evil` is not one of the checkout",
+        "new": "pass",
+    }
+
+
+def test_a_simulated_user_of_a_changed_configuration_is_skipped(pull: Pull) -> None:
+    with judging(satisfied=True) as judge:
+        config = JUDGED.format(base=judge.url, price=PRICE)
+        pull.checkout.commit({"rubric-ci.yaml": config})
+        user = "simulated_user: {persona: Terse., goal: A refund., max_turns: 2}"
+        text = f"evalcases:\n  - id: talk\n    {user}\n    rubrics: [Greets]\n"
+        pull.propose({"evals/talk.yaml": text, "rubric-ci.yaml": config + "# changed\n"})
+        done = pull.run()
+    assert done.returncode == 3, done.stderr
+    assert pull.cases["talk"] == (
+        f"{START}`rubric-ci.yaml` changed, and configuration comes from the checkout"
+    )
 
 
 def test_a_checkout_of_the_commit_is_refused(pull: Pull) -> None:

@@ -1,8 +1,21 @@
 """The judge of an evaluator: the configured one, with the evaluator's own model if set."""
 
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
 from rubric_ci.errors import NoJudge
 from rubric_ci.values.config import JudgeConfig, with_model
 from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec, asks_judge
+
+SILENT_JUDGE: Final = re.compile("the judge (.+?) gave no marks: ")
+"""A warning on a judge of a panel."""
+
+
+def silent_judges(reasons: Mapping[str, str]) -> Iterator[str]:
+    """Yield a warning for each judge of a panel that gave no marks, by its name."""
+    for name, reason in reasons.items():
+        yield f"the judge {name} gave no marks: {reason}"
 
 
 def judge_of(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig | None) -> JudgeConfig:

@@ -6,7 +6,7 @@ from functools import partial
 
 from rubric_ci.errors import CannotJudge, CannotRunScript, NoVerdict
 from rubric_ci.evaluators import code_judge
-from rubric_ci.evaluators.judge_choice import judge_of
+from rubric_ci.evaluators.judge_choice import judge_of, silent_judges
 from rubric_ci.evaluators.kind import UsedFiles, Written, common, names_file
 from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.evaluators.rubric import read as read_rubric
@@ -92,7 +92,10 @@ async def llm_judge(
         raise lost.with_usage(usage) from lost
     median = found[(len(found) - 1) // 2]
     name = asked[0].name if len(asked) == 1 else judge.name
-    return replace(median, judge=name, usage=usage, warnings=hidden)
+    names = [one.name for one in asked]
+    lost_by = {n: str(r) for n, r in zip(names, replies, strict=True) if isinstance(r, NoVerdict)}
+    warnings = (*silent_judges(lost_by), *hidden)
+    return replace(median, judge=name, usage=usage, warnings=warnings)
 
 
 async def _score(

@@ -13,7 +13,7 @@ from rubric_ci.evaluators.assertions.assertion_table import (
     unmet_conditions,
 )
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY, keys_of
-from rubric_ci.evaluators.judge_choice import judge_of
+from rubric_ci.evaluators.judge_choice import judge_of, silent_judges
 from rubric_ci.evaluators.kind import (
     INCLUDED,
     UNFILLED,
@@ -358,7 +358,7 @@ def _assessment(
         gated_by=result.gated_by,
         reasoning=judgement.reasoning,
         criteria=tuple([_criterion_result(c, marked, quoted, points) for c in spec.rubric]),
-        warnings=warnings,
+        warnings=(*silent_judges(marked.silent), *warnings),
         judge=marked.judge,
         marks=sum(c.id in own.marks for c in spec.rubric.judged),
         cached_marks=len(marked.cached),

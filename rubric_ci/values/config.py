@@ -68,6 +68,9 @@ class Endpoint:
     http: HttpRequest | None = None  # a service of the user's, not a model
 
 
+PANEL: Final = " + "  # between the judges in the name of a panel
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeConfig:
     """The judge model, or several of them, and how their requests are made."""
@@ -94,7 +97,7 @@ class JudgeConfig:
     @property
     def name(self) -> str:
         """The models, as reports and calibrations name the judge."""
-        return " + ".join(each.model for each in self.endpoints)
+        return PANEL.join(each.model for each in self.endpoints)
 
     def alone(self, endpoint: Endpoint) -> "JudgeConfig":
         """Return one judge with these settings."""

@@ -79,6 +79,7 @@ class PanelResult:
     votes: Mapping[str, tuple[MarkValue, ...]]  # by criterion id; empty after a single vote
     judges: tuple[str, ...] = ()  # the model of each vote; empty: one judge gave them
     judge: str = ""  # whose judgement it is; empty: no judge was asked
+    silent: Mapping[str, str] = field(default_factory=dict)  # judges without marks, and why
     cached: frozenset[str]  # ids of the criteria with a vote from the cache
     usage: Usage
 
@@ -102,15 +103,13 @@ async def decide(request: PanelRequest) -> PanelResult:
 async def _panel(request: PanelRequest, members: Sequence[PanelRequest]) -> PanelResult:
     replies = await coroutines.gather_all(map(_judged, members))
     usage = sum((reply.usage for reply in replies), NOTHING_USED)
-    lost = [reply for reply in replies if isinstance(reply, NoVerdict)]
-    found = [
-        (member.judge.name, reply)
-        for member, reply in zip(members, replies, strict=True)
-        if isinstance(reply, PanelResult)
-    ]
+    by_judge = [(each.judge.name, reply) for each, reply in zip(members, replies, strict=True)]
+    lost = {name: reply for name, reply in by_judge if isinstance(reply, NoVerdict)}
+    found = [(name, reply) for name, reply in by_judge if isinstance(reply, PanelResult)]
     if 2 * len(found) <= len(members):
         counts = f"{len(found)} of {len(members)} judges"
-        raise CannotJudge(f"no majority: only {counts} gave marks; {lost[-1]}", usage)
+        last = list(lost.values())[-1]
+        raise CannotJudge(f"no majority: only {counts} gave marks; {last}", usage)
     judgement = tally(request.rubric, [reply.judgement for _, reply in found], len(members))
     if isinstance(judgement, NoMajority):
         raise CannotJudge(judgement.reason, usage)
@@ -118,6 +117,7 @@ async def _panel(request: PanelRequest, members: Sequence[PanelRequest]) -> Pane
         _together(found),
         judgement=judgement,
         judge=request.judge.name,
+        silent={name: str(error) for name, error in lost.items()},
         cached=frozenset[str]().union(*(reply.cached for _, reply in found)),
         usage=usage,
     )

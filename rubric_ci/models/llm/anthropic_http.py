@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
-from rubric_ci.models.llm.model_info import Tokens, cost_of, known_mode
+from rubric_ci.models.llm.model_info import cost_of, counted, known_mode
 from rubric_ci.models.llm.openai_http import CONNECTION, max_tokens_param, text_of, usage
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import Endpoint
@@ -131,12 +131,11 @@ def _read(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
     try:
         spent = reply.get("usage") or {}
         text = "".join(block["text"] for block in reply["content"] if block["type"] == "text")
-        cached = spent.get("cache_read_input_tokens") or 0
-        written = spent.get("cache_creation_input_tokens") or 0
-        tokens = Tokens(
-            read=(spent.get("input_tokens") or 0) + cached + written,
+        cached = spent.get("cache_read_input_tokens")
+        tokens = counted(
+            read=[spent.get("input_tokens"), cached, spent.get("cache_creation_input_tokens")],
             cached=cached,
-            written=spent.get("output_tokens") or 0,
+            written=[spent.get("output_tokens")],
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise direct_http.broken_format() from error

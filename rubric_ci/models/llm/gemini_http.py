@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
-from rubric_ci.models.llm.model_info import Tokens, cost_of, known_mode
+from rubric_ci.models.llm.model_info import cost_of, counted, known_mode
 from rubric_ci.models.llm.openai_http import CONNECTION, max_tokens_param, text_of, usage
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.config import Endpoint
@@ -130,11 +130,10 @@ def _read(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
     try:
         text, finish = _candidate(reply)
         spent = reply.get("usageMetadata") or {}
-        tokens = Tokens(
-            read=spent.get("promptTokenCount") or 0,
-            cached=spent.get("cachedContentTokenCount") or 0,
-            written=(spent.get("candidatesTokenCount") or 0)
-            + (spent.get("thoughtsTokenCount") or 0),
+        tokens = counted(
+            read=[spent.get("promptTokenCount")],
+            cached=spent.get("cachedContentTokenCount"),
+            written=[spent.get("candidatesTokenCount"), spent.get("thoughtsTokenCount")],
         )
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise direct_http.broken_format() from error

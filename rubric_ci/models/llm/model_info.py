@@ -1,10 +1,11 @@
 """Prices and output modes of models, from the packaged list."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from math import inf
+from typing import Final, NamedTuple
 
 from rubric_ci.models.llm.budget import UNKNOWN_OUTPUT, Prices
 from rubric_ci.system.model_list import model_info
@@ -23,6 +24,27 @@ class Tokens(NamedTuple):
     read: int
     cached: int  # of those read
     written: int
+
+
+UNCOUNTED: Final = Tokens(read=0, cached=0, written=0)
+
+
+def counted(*, read: Sequence[JSON], cached: JSON = 0, written: Sequence[JSON]) -> Tokens:
+    """Return the sums of the counts of a reply; UNCOUNTED if one of them is no count.
+
+    Then the cost of the call is not known.
+    """
+    if not all(map(_is_count, (*read, cached, *written))):
+        return UNCOUNTED
+    sums = [sum(int(each or 0) for each in counts) for counts in (read, [cached], written)]
+    return Tokens(*sums) if sums[1] <= sums[0] else UNCOUNTED
+
+
+def _is_count(value: JSON) -> bool:
+    if value is None:
+        return True
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 <= value < inf and value == int(value)
 
 
 class _Tier(NamedTuple):

@@ -8,13 +8,14 @@ with options that this module does not support.
 import os
 import re
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Final
 from urllib.parse import quote
 
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
 from rubric_ci.models.llm.gateway import NO_GATEWAY, GatewayFacts, gateway_facts
-from rubric_ci.models.llm.model_info import Tokens, cost_of, known_mode
+from rubric_ci.models.llm.model_info import cost_of, counted, known_mode
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info
@@ -180,10 +181,10 @@ def read_reply(
         refusal, content = choice["message"].get("refusal"), choice["message"].get("content")
         text: str = (refusal or content or "") + ""
         finish, spent = choice.get("finish_reason"), reply.get("usage") or {}
-        tokens = Tokens(
-            read=spent.get("prompt_tokens", 0),
-            cached=(spent.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
-            written=spent.get("completion_tokens", 0),
+        tokens = counted(
+            read=[spent.get("prompt_tokens")],
+            cached=(spent.get("prompt_tokens_details") or {}).get("cached_tokens"),
+            written=[spent.get("completion_tokens")],
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise RequestError(f"broken reply: {error}", retryable=True) from error
@@ -259,11 +260,12 @@ def finish_of(reason: JSON, *, refused: bool) -> Finish:
 
 
 def usage(read: int, written: int, cost: float | None) -> Usage:
-    """Return the usage of one call; with a cost of None it counts as unpriced."""
+    """Return the usage of one call; with a cost of None, or an impossible one, it is unpriced."""
+    tokens, is_cost = counted(read=[read], written=[written]), cost is not None and 0 <= cost < inf
     return Usage(
         calls=1,
-        input_tokens=read,
-        output_tokens=written,
-        cost_usd=cost or 0.0,
-        unpriced_calls=int(cost is None),
+        input_tokens=tokens.read,
+        output_tokens=tokens.written,
+        cost_usd=cost or 0.0 if is_cost else 0.0,
+        unpriced_calls=int(not is_cost),
     )

@@ -1,6 +1,7 @@
 """The report of a run, complete: results, facts, secrets removed, comparison."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 
 from rubric_ci import __version__
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
+from rubric_ci.evaluators.judge_choice import SILENT_JUDGE
 from rubric_ci.files.project.discovery import read_text
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.suite_name import suite_name
@@ -34,9 +36,10 @@ from rubric_ci.services.run.inputs import has_every_case
 from rubric_ci.system import masking
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.text import numbers
+from rubric_ci.text.numbers import listed
 from rubric_ci.values import parts
 from rubric_ci.values.command_settings import RunSettings
-from rubric_ci.values.config import MockTarget
+from rubric_ci.values.config import PANEL, MockTarget
 from rubric_ci.values.option_values import PROBE
 from rubric_ci.values.report import (
     CostEstimate,
@@ -47,7 +50,7 @@ from rubric_ci.values.report import (
     totals,
     usage_of_sides,
 )
-from rubric_ci.values.results import Answer, CaseResult, Skipped
+from rubric_ci.values.results import Answer, Assessed, CaseResult, Graded, Skipped
 from rubric_ci.values.scope import Narrowing
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
@@ -78,7 +81,12 @@ def finish(
     report = replace(
         report,
         forecast=forecast,
-        notes=(*_withheld(report, environment), *report.notes, *inputs.context.notes),
+        notes=(
+            *_withheld(report, environment),
+            *silent_judges(report.cases),
+            *report.notes,
+            *inputs.context.notes,
+        ),
         responders=inputs.context.responders(),
         left_out=tuple(LeftOut(file=f, why=w) for f, w in sorted(inputs.context.left_out.items())),
         against=outcome.against,
@@ -134,6 +142,21 @@ def _withheld(report: RunReport, environment: Mapping[str, str]) -> Iterator[str
     event = read_event(environment) if skipped else None
     if event and event.without_secrets:
         yield f"{event.without_secrets}: only what is recorded was graded."
+
+
+def silent_judges(cases: Sequence[CaseResult]) -> Iterator[str]:
+    """Yield the judges of a panel that marked nothing in the whole run."""
+    rounds: dict[str, list[set[str]]] = defaultdict(list)
+    for each in (each for case in cases if isinstance(case, Graded) for each in case.evaluators):
+        if isinstance(each, Assessed) and PANEL in each.judge:
+            found = filter(None, map(SILENT_JUDGE.match, each.warnings))
+            rounds[each.judge].append({match[1] for match in found})
+    for judge, silent in rounds.items():
+        every = dict.fromkeys(judge.split(PANEL))
+        for name in [name for name in every if all(name in each for each in silent)]:
+            others = listed([f"`{each}`" for each in every if each != name])
+            panels = numbers.plural(len(silent), "panel")
+            yield f"The judge `{name}` gave no marks in any of {panels}; the others are {others}."
 
 
 def remember(inputs: RunInput, graded: GradedRun) -> None:

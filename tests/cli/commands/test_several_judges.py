@@ -87,7 +87,14 @@ def test_a_panel_of_which_one_judge_is_down_has_a_verdict(
     configure(project, judge, "panel", "one", "one", "broken")
     judge.targets = {**judge.targets, "broken": lambda _: "no JSON"}
     assert project.run(RUBRIC_CI_CACHE="false").returncode == 1
-    assert project.report()["totals"]["errored"] == 0
+    report = project.report()
+    assert report["totals"]["errored"] == 0
+    said = "The judge `openai/broken` gave no marks in any of 24 panels; "
+    assert f"{said}the others are `openai/one`." in report["notes"]
+    warning, *_ = report["cases"][0]["evaluators"][0]["warnings"]
+    assert warning.startswith(
+        "the judge openai/broken gave no marks: openai/broken: no valid reply"
+    )
     configure(project, judge, "panel", "one", "broken", "broken")
     assert project.run(RUBRIC_CI_CACHE="false").returncode == 3
     reason = project.report()["cases"][0]["reason"]

@@ -3,7 +3,8 @@
 import pytest
 
 from rubric_ci.models.llm.budget import Prices
-from rubric_ci.models.llm.model_info import Tokens, cost_of, prices_of
+from rubric_ci.models.llm.model_info import UNCOUNTED, Tokens, cost_of, counted, prices_of
+from rubric_ci.models.llm.openai_http import usage
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall
@@ -22,6 +23,35 @@ LUNA = Endpoint(model="openai/gpt-6-luna")
 )
 def test_cost(tokens: Tokens, dollars: float) -> None:
     assert cost_of(LUNA, tokens) == pytest.approx(dollars)
+
+
+@pytest.mark.parametrize(
+    "wrong", [-1, -1_000_000_000, float("nan"), float("inf"), 1.5, "7", True, [], -0.5]
+)
+def test_an_impossible_count_is_no_count(wrong: JSON) -> None:
+    for counts in (([wrong], 0, [1]), ([1], wrong, [1]), ([1], 0, [wrong, 2])):
+        read, cached, written = counts
+        assert counted(read=read, cached=cached, written=written) == UNCOUNTED
+        assert cost_of(LUNA, UNCOUNTED) is None
+
+
+@pytest.mark.parametrize(
+    ("read", "cached", "written", "expected"),
+    [
+        ([3, None], None, [4], Tokens(3, 0, 4)),
+        ([3.0], 2, [None], Tokens(3, 2, 0)),
+        ([3], 4, [1], UNCOUNTED),
+    ],
+)
+def test_counts(read: list[JSON], cached: JSON, written: list[JSON], expected: Tokens) -> None:
+    assert counted(read=read, cached=cached, written=written) == expected
+
+
+@pytest.mark.parametrize("cost", [-1.0, float("nan"), float("inf"), None])
+def test_an_impossible_cost_is_unknown(cost: float | None) -> None:
+    used = usage(1, 2, cost)
+    assert (used.input_tokens, used.output_tokens) == (1, 2)
+    assert (used.cost_usd, used.unpriced_calls) == (0.0, 1)
 
 
 def test_configured_prices_hold_for_every_length() -> None:

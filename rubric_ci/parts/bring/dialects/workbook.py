@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from rubric_ci.errors import CannotConfigure, InvalidInput
 from rubric_ci.files.yaml_text.csv_cases import Cell
+from rubric_ci.parts.bring.dialects.workbook_limits import bounded
 from rubric_ci.text.numbers import listed
 
 SUFFIX: Final = ".xlsx"
@@ -28,7 +29,7 @@ def rows(file: str, data: bytes, sheet: str) -> Iterator[list[Cell]]:
     from python_calamine import CalamineError, CalamineWorkbook  # few imports need it
 
     try:
-        book = CalamineWorkbook.from_filelike(BytesIO(data))
+        book = CalamineWorkbook.from_filelike(BytesIO(bounded(file, data)))
         cells = book.get_sheet_by_name(_chosen(file, book.sheet_names, sheet))
         lines = cells.to_python(skip_empty_area=False)
     except CalamineError as error:

@@ -41,6 +41,18 @@ _choices = partial(option, heading="Choices")
 @_choices(
     "--url", metavar="URL", default="", help="Address of the target `http`, which it implies."
 )
+@_choices(
+    "--start",
+    metavar="LINE",
+    default="",
+    help="Start command of the target `http`, which it implies; {PORT} is the port.",
+)
+@_choices(
+    "--reply",
+    metavar="JSON",
+    default="",
+    help="A reply of the target `http`, which it implies, to find the answer in it.",
+)
 @option(
     "--public",
     is_flag=True,
@@ -78,14 +90,17 @@ def _is_configured(folder: Path) -> bool:
     return any((folder / name).exists() for name in CONFIG_NAMES)
 
 
+_OF_TARGET = {"command": "command", "url": "http", "start": "http", "reply": "http"}
+
+
 def _given(context: click.Context) -> dict[str, str]:
-    """Return the choices that the command line makes: `--command` and `--url` choose the target."""
+    """Return the choices that the command line makes; those of a target choose it."""
     given = {
         name: context.params[name]
-        for name in ("provider", "target", "command", "url")
+        for name in ("provider", "target", "command", "url", "start", "reply")
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
-    for name, its in {"command": "command", "url": "http"}.items():
+    for name, its in _OF_TARGET.items():
         if given.get(name) and (other := given.setdefault("target", its)) != its:
             raise click.UsageError(f"--{name} is for --target {its}, not {other}", context)
     return given

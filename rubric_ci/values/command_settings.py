@@ -267,6 +267,8 @@ class InitSettings:
     target: TargetKind = "model"
     command: str = ""  # of the target `command`; empty: the program of the example
     url: str = ""  # of the target `http`
+    start: str = ""  # its start command; empty: it is deployed at `url`, or an example
+    reply: str = ""  # one of its replies, as JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

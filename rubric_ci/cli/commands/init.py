@@ -12,6 +12,7 @@ from typing import Final
 import click
 
 from rubric_ci import __version__
+from rubric_ci.cli.commands.init_service import DEPENDENCIES, setup_file, target_of
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
 from rubric_ci.files.editing.yaml_layout import last_line_break
 from rubric_ci.files.project.before_init import Found, look
@@ -47,8 +48,7 @@ _NIGHTS: Final = (
 _OTHER_CI: Final = "https://github.com/rubric-ci/rubric-ci/blob/main/docs/other-ci.md"
 _MODEL_TARGET: Final = "  # A model answers.\n  - name: default\n    {}\n"
 _AGENT: Final = "python3 agent.py --prompt {PROMPT}"
-_URL: Final = "http://127.0.0.1:8000/chat"
-_TARGETS: Final[dict[TargetKind, str]] = {
+_TARGETS: Final[dict[str, str]] = {
     "model": _MODEL_TARGET,
     "command": """\
   # Your own program answers; a change to the files of depends_on selects its cases.
@@ -58,14 +58,6 @@ _TARGETS: Final[dict[TargetKind, str]] = {
     timeout_seconds: 120
     env: [{variables}] # the program gets no other key
     depends_on: [{files}]
-""",
-    "http": """\
-  # Your own service answers; `answer` is the place of the answer in its reply.
-  - name: default
-    provider: http
-    url: {url}
-    body: {{message: "{{{{ input }}}}"}}
-    answer: answer
 """,
     **dict.fromkeys(
         ("claude-code", "codex"),
@@ -205,7 +197,9 @@ def _next(plan: _Plan) -> Iterator[str]:
     needed = plan.found.variables if plan.is_new and plan.provider.cli else plan.variables
     values = " ".join(f"{name}=..." for name in needed)
     exports = f"export {values} && " if values else ""
-    own = {"model": "asks the model", "recorded": "needs a judge", "http": "asks your service"}
+    deployed = plan.settings.url and not plan.settings.start
+    service = "asks your service" if deployed else "starts your service"
+    own = {"model": "asks the model", "recorded": "needs a judge", "http": service}
     started = own.get(plan.settings.target, f"starts {_started(plan)}")
     what = started if plan.is_new else "grades the cases"
     yield f"  {exports}rubric-ci run    # {what}\n"
@@ -254,19 +248,32 @@ def _text(file: _File, plan: _Plan) -> str:
     text = resources.read_example(file.source)
     if file.is_workflow:
         return _workflow(text, plan)
+    if file.path == ".gitignore" and _installs(plan):
+        return text + f"{DEPENDENCIES}\n"
     if file.path != "rubric-ci.yaml":
         return text.replace(_KEY, (plan.provider.variables or ("",))[0]) if file.only else text
-    target = _TARGETS[plan.settings.target].format(
+    target = _target_of(plan)
+    text = text.replace(_MODEL_TARGET.format(_target(_FIRST)), target)
+    text = text.replace("\n  ".join(_FIRST.settings), "\n  ".join(plan.provider.settings))
+    return text if plan.has_example else _EXAMPLE.sub("", text)
+
+
+def _target_of(plan: _Plan) -> str:
+    """Return the lines of the target that answers."""
+    if plan.settings.target == "http":
+        return target_of(plan.settings, ", ".join(plan.provider.variables))
+    return _TARGETS[plan.settings.target].format(
         _target(plan.provider),
         variables=", ".join(plan.provider.variables),
         command=json.dumps(plan.settings.command or _AGENT, ensure_ascii=False),
         files=", ".join(json.dumps(name) for name in _files(plan)),
-        url=json.dumps(plan.settings.url or _URL),
         target=plan.settings.target,
     )
-    text = text.replace(_MODEL_TARGET.format(_target(_FIRST)), target)
-    text = text.replace("\n  ".join(_FIRST.settings), "\n  ".join(plan.provider.settings))
-    return text if plan.has_example else _EXAMPLE.sub("", text)
+
+
+def _installs(plan: _Plan) -> bool:
+    """Return True if the service is installed into a folder that git must not see."""
+    return plan.settings.target == "http" and setup_file(plan.settings.folder).endswith(".txt")
 
 
 def _files(plan: _Plan) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import click
 
+from rubric_ci.cli.commands.init_service import DEPLOYED, PATH, SAMPLE, START
 from rubric_ci.models.agents.logins import NoLogin, login_of
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.values.scaffold import PROVIDERS, TARGETS
@@ -75,9 +76,27 @@ def ask(given: Mapping[str, str], folder: Path) -> dict[str, str]:
         default = _command(script) if script else ""
         title = "Command, with {PROMPT} for the question (empty: an example agent.py)"
         answers["command"] = click.prompt(title, default=default, show_default=bool(default))
-    if answers["target"] == "http" and "url" not in answers:
-        answers["url"] = click.prompt("URL of the service", default="http://127.0.0.1:8000/chat")
+    if answers["target"] == "http":
+        _ask_service(answers, folder)
     return {name: answer for name, answer in answers.items() if name not in given}
+
+
+def _ask_service(answers: dict[str, str], folder: Path) -> None:
+    """Ask how a service is started, where it is asked, and what it replies."""
+    if "start" not in answers and "url" not in answers:
+        script = _script(folder)
+        default = _command(script).replace("{PROMPT}", "--port {PORT}") if script else START
+        title = "Start command, with {PORT} for its port (- : it is deployed)"
+        start = click.prompt(title, default=default)
+        answers["start"] = "" if start == "-" else start
+    if "url" not in answers:
+        title, default = "Path of its requests", PATH
+        if not answers.get("start"):
+            title, default = "URL of the service", DEPLOYED
+        answers["url"] = click.prompt(title, default=default)
+    if "reply" not in answers:
+        title = "One of its replies, as JSON, to find the answer in it"
+        answers["reply"] = click.prompt(title, default=SAMPLE)
 
 
 def _choice(title: str, about: Mapping[Any, str], first: str) -> str:

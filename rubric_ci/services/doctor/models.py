@@ -4,6 +4,7 @@ A look-up is free: it reads the server's entry of a model. No prompt is sent.
 """
 
 import asyncio
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -24,7 +25,9 @@ from rubric_ci.system.installation import install_command
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.config import CliTarget, Config, Endpoint, LlmTarget, Target
 from rubric_ci.values.model_facts import SWITCH, ending
+from rubric_ci.values.service import ServiceTarget
 
+_PLAIN: Final = re.compile(r"[\w./:={} -]+")
 LONGEST: Final = 10.0  # seconds of a look-up
 _KEYS: Final = {
     "openai": "OPENAI_API_KEY",
@@ -50,6 +53,8 @@ def target_checks(folders: Iterable[Mapping[str, Target]], variables: Variables)
             continue
         found.append((name, target))
         match target:
+            case ServiceTarget():
+                yield from _service(f"target {name}", target, variables)
             case LlmTarget(endpoint=endpoint):
                 yield from _endpoint(f"target {name}", endpoint, variables)
             case CliTarget(agent=agent) if agent is not None:
@@ -57,6 +62,38 @@ def target_checks(folders: Iterable[Mapping[str, Target]], variables: Variables)
                 yield _program(about, AGENTS[agent.name])
                 given, server = target.env, agent.base_url
                 yield _login(about, agent.name, given, variables.environment, server)
+
+
+def _service(who: str, target: ServiceTarget, variables: Variables) -> Iterator[Check]:
+    """Yield how a service comes to answer, and what it lacks for that; it is not asked."""
+    try:
+        resolved(target.endpoint, who, variables)
+    except UserError as error:
+        said = "; ".join(filter(None, (error.message.removeprefix(f"{who}: "), error.hint)))
+        yield Check(ok=False, about=f"{who}: {target.endpoint.model}", said=said)
+        return
+    about, program = f"{who}: {target.endpoint.model}", target.program
+    if program is None:
+        where = "asked at `url_before`" if target.url_before else "not asked: kept answers count"
+        said = f"deployed, not asked here; the base of a change is {where}"
+        yield Check(ok=True, about=about, said=said)
+        return
+    for name in program.env:
+        if name not in variables.environment:
+            yield Check(ok=False, about=about, said=f"`{name}` of `env` is not set; export it")
+    first = _first_word(program.start)
+    if first and not shutil.which(first):
+        yield Check(ok=False, about=about, said=f"`{first}` is not on the PATH; install it")
+    else:
+        yield Check(ok=True, about=about, said="a run starts it, for each side of a change")
+
+
+def _first_word(start: str | tuple[str, ...]) -> str:
+    """Return the program of a start command; empty: a line that only a shell can read."""
+    if isinstance(start, str) and not _PLAIN.fullmatch(start):
+        return ""
+    words = start.split() if isinstance(start, str) else start
+    return next((word for word in words if word != "env" and "=" not in word), "")
 
 
 def _endpoint(who: str, endpoint: Endpoint, variables: Variables) -> Iterator[Check]:
@@ -89,9 +126,6 @@ def _model(about: str, endpoint: Endpoint) -> Iterator[Check]:
     if provider_of(endpoint) is None and find_spec("litellm") is None:
         said = f"it needs litellm, which is not installed; {install_command('judge')}"
         yield Check(ok=False, about=about, said=said)
-        return
-    if endpoint.http:
-        yield Check(ok=True, about=about, said="a service, which is not asked here")
         return
     yield _lacks_key(about, endpoint) or asyncio.run(_looked_up(about, endpoint))
 

@@ -154,3 +154,29 @@ def test_a_problem_of_the_configuration(root: Path) -> None:
             "`openai/gpt-6-luna`?"
         )
     ]
+
+
+SERVICE = """\
+evals: [evals/*.eval.yaml]
+judge: {command: [cat]}
+targets:
+  - {name: bot, provider: http, """
+OWN_URL = "url: 'http://127.0.0.1:{PORT}/'"
+
+
+@pytest.mark.parametrize(
+    ("rest", "said"),
+    [
+        (f"start: 'env A=b git {{PORT}}', {OWN_URL}", "http/bot: a run starts it, for each side"),
+        (f"start: [no-such-program], {OWN_URL}", "no-such-program` is not on the PATH; install it"),
+        (f"start: git, env: [BOT_KEY], {OWN_URL}", "`BOT_KEY` of `env` is not set; export it"),
+        ("url: 'https://a.example'", "the base of a change is not asked: kept answers count"),
+        (
+            "url: 'https://a.example', url_before: 'https://b.example'",
+            "deployed, not asked here; the base of a change is asked at `url_before`",
+        ),
+    ],
+)
+def test_a_service_is_not_asked(root: Path, rest: str, said: str) -> None:
+    done = doctor(root, f"{SERVICE}{rest}}}\n")
+    assert any(said in line for line in lines(done, "target bot: http/bot")), done.stdout

@@ -91,7 +91,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/lab/probe/probing parts/lab/probe/probe_output parts/lab/probe/all_variants""",
     "cli/commands/test_generate.py": """
         services/drafting/review services/drafting/rewrite services/drafting/select""",
-    "cli/commands/test_generate_pr.py": "services/drafting/pull_request",
+    "cli/commands/test_generate_pr.py": """
+        services/drafting/pull_request services/drafting/step_outputs""",
     "cli/commands/test_init.py": "cli/commands/init_questions files/project/before_init",
     "parts/lab/commands/test_history.py": """
         parts/lab/history/runs_text""",
@@ -188,6 +189,7 @@ IMPURE: Final = """
     services/doctor
     services/drafting/draft_check services/drafting/drafter services/drafting/drafting_prompt
     services/drafting/draft_requests services/drafting/publish services/drafting/pull_request
+    services/drafting/step_outputs
     services/drafting/review services/drafting/rewrite services/drafting/select
     parts/lab/probe/never_fails parts/lab/probe/probing services/publish/authorization
     services/publish/comment services/publish/copies services/publish/files services/publish/issue

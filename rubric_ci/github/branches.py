@@ -72,6 +72,8 @@ class ProposalResult:
 
     done: Literal["created", "updated"]
     url: str
+    number: int
+    commit: str
 
 
 def head(branch: Branch) -> Head | None:
@@ -121,7 +123,9 @@ def propose(
     """
     made = _commit(branch, base_sha, changes, message)
     _with_repository(branch, lambda repository: _place(repository, branch, made, seen))
-    return _with_repository(branch, lambda repository: _keep_pull(repository, branch, proposal))
+    return _with_repository(
+        branch, lambda repository: _keep_pull(repository, branch, proposal, made)
+    )
 
 
 def _with_repository(branch: Branch, act: Callable[["Repository"], T]) -> T:
@@ -178,15 +182,17 @@ def _moved(branch: Branch, what: str) -> CannotPush:
     return CannotPush(f"--pr: `{branch.name}` {what}", hint)
 
 
-def _keep_pull(repository: "Repository", branch: Branch, proposal: Proposal) -> ProposalResult:
+def _keep_pull(
+    repository: "Repository", branch: Branch, proposal: Proposal, commit: str
+) -> ProposalResult:
     found = _pull(repository, branch)
     if found is None:
         made = repository.create_pull(
             base=proposal.base, head=branch.name, title=proposal.title, body=proposal.body
         )
-        return ProposalResult(done="created", url=made.html_url)
+        return ProposalResult(done="created", url=made.html_url, number=made.number, commit=commit)
     found.edit(title=proposal.title, body=proposal.body)
-    return ProposalResult(done="updated", url=found.html_url)
+    return ProposalResult(done="updated", url=found.html_url, number=found.number, commit=commit)
 
 
 def _pull(repository: "Repository", branch: Branch) -> "PullRequest | None":

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -62,10 +61,10 @@ def test_the_manifest_is_valid() -> None:
     assert ended.returncode == 0
 
 
-def test_the_drafting_hook_asks_for_what_the_extra_asks_for() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    (hook,) = (h for h in yaml.safe_load(MANIFEST.read_text()) if h["id"] == "rubric-ci-generate")
-    assert hook["additional_dependencies"] == extras["optional-dependencies"]["judge"]
+def test_no_hook_installs_an_llm_library() -> None:
+    """The models of three providers are asked directly; what needs more names it."""
+    hooks = yaml.safe_load(MANIFEST.read_text())
+    assert [hook["id"] for hook in hooks if "additional_dependencies" in hook] == []
 
 
 def stage(checkout: Checkout, files: dict[str, str]) -> None:

@@ -4,6 +4,11 @@ import pytest
 
 from rubric_ci.system.installation import install_command
 
+HOOK = (
+    "add `additional_dependencies: ['google-auth>=2.40', "
+    "'litellm!=1.82.7,!=1.82.8,>=1.80']` to the hook"
+)
+
 
 @pytest.mark.parametrize(
     ("prefix", "expected"),
@@ -12,6 +17,8 @@ from rubric_ci.system.installation import install_command
         ("/home/ada/.local/share/uv/tools/rubric-ci", "uv tool install 'rubric-ci[judge]'"),
         ("C:\\Users\\Ada\\AppData\\uv\\tools\\rubric-ci", "uv tool install 'rubric-ci[judge]'"),
         ("/home/ada/.local/pipx/venvs/rubric-ci", "pipx install --force 'rubric-ci[judge]'"),
+        ("/home/ada/.cache/pre-commit/repo1a/py_env-python3.12", HOOK),
+        ("/home/ada/.cache/prek/hooks/python-1a", HOOK),
     ],
 )
 def test_the_command(prefix: str, expected: str) -> None:

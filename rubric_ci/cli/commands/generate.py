@@ -15,7 +15,7 @@ from rubric_ci.services.drafting.draft_check import Drafted
 from rubric_ci.services.drafting.draft_requests import check_prices, request_lines
 from rubric_ci.services.drafting.drafter import DraftFailed, DraftRequest, DraftResult, draft
 from rubric_ci.services.drafting.drafting_reply import Draft
-from rubric_ci.services.drafting.publish import NothingToPublish, Publish, open_commit
+from rubric_ci.services.drafting.publish import NothingToPublish, Publish, Published, open_commit
 from rubric_ci.services.drafting.review import (
     SkippedCase,
     echo,
@@ -32,6 +32,7 @@ from rubric_ci.services.drafting.rewrite import (
     write,
 )
 from rubric_ci.services.drafting.select import choose_drafter, choose_requests, contrasts
+from rubric_ci.services.drafting.step_outputs import write_step_outputs
 from rubric_ci.services.publish.failure import end
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import run_until_terminated
@@ -53,6 +54,7 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     publish = _open_publication(settings, loaded.root, requests)
     if isinstance(publish, NothingToPublish):
         echo(publish.reason)
+        write_step_outputs((), publish, os.environ)
         return _ended(loaded, ())
     drafted, failed = _split(requests, _draft(requests, loaded, settings) if requests else ())
     interrupted = False
@@ -68,7 +70,9 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     show_outcome(drafted, [*skipped, *failed], changes, invalid=loaded.invalid, err=settings.diff)
     if interrupted:
         return ExitCode.USAGE if loaded.invalid else ExitCode.NO_VERDICT
-    publish(changes)
+    published = publish(changes)
+    if not settings.diff:
+        write_step_outputs(changes, published, os.environ)
     code = _ended(loaded, [*_unfinished(drafted, failed, changes)])
     if settings.diff and code is ExitCode.OK and any(change.diff for change in changes):
         return ExitCode.GATE  # as `validate --diff`
@@ -85,7 +89,7 @@ def _open_publication(
         return open_proposal(root, requests, os.environ)
     if requests and (settings.commit or settings.fixup):
         return open_commit(root, requests, os.environ, settings.fixup)
-    return lambda _: None
+    return lambda _: Published()
 
 
 def _pages(loaded: LoadedProject, requests: Sequence[DraftRequest]) -> list[EvalFileText]:

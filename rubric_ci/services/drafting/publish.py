@@ -17,9 +17,6 @@ from rubric_ci.text import escape
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.dataclass import dataclass
 
-Publish: TypeAlias = Callable[[Sequence[Rewrite]], None]
-"""Publish the files that were written: a commit or a pull request."""
-
 TRAILER = "Rubric-CI: generate rubrics"
 """Marks a commit of rubric-ci, so that no second one is added on top of it."""
 
@@ -31,10 +28,24 @@ _ACTIVE = re.compile(r"[\[\]#@*]|(?i:\bGH-(?=\d))|(?i:\bskip-checks\b)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """Where the drafts are; empty: not there."""
+
+    commit: str = ""
+    url: str = ""  # of the pull request
+    number: str = ""
+
+
+Publish: TypeAlias = Callable[[Sequence[Rewrite]], Published]
+"""Publish the files that were written: a commit or a pull request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NothingToPublish:
     """Why nothing is drafted: the drafts could or should not be published."""
 
     reason: str
+    url: str = ""  # of the pull request that has them
 
 
 def open_commit(
@@ -62,18 +73,20 @@ def added_by(changes: Sequence[Rewrite]) -> dict[str, tuple[str, ...]]:
     return {change.name: change.added for change in changes if change.added}
 
 
-def commit(changes: Sequence[Rewrite], repository: Repository, fixup: str = "") -> None:
+def commit(changes: Sequence[Rewrite], repository: Repository, fixup: str = "") -> Published:
     """Make one commit with git if any file changed."""
     added = added_by(changes)
-    if added:
-        made = branch.commit(
-            repository,
-            [*added],
-            commit_message(added),
-            fixup=fixup,
-            as_bot=in_workflow(repository.environment),
-        )
-        echo(f"committed {escape.commit(made)} on {branch.current(repository)}")
+    if not added:
+        return Published()
+    made = branch.commit(
+        repository,
+        [*added],
+        commit_message(added),
+        fixup=fixup,
+        as_bot=in_workflow(repository.environment),
+    )
+    echo(f"committed {escape.commit(made)} on {branch.current(repository)}")
+    return Published(commit=made)
 
 
 def commit_message(added: Mapping[str, Sequence[str]], digest: str = "") -> str:

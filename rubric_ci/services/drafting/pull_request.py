@@ -6,6 +6,7 @@ of rubric-ci: with another bot that removes the rubrics, that would be an endles
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.errors import CannotConfigure, CannotPush
@@ -17,6 +18,7 @@ from rubric_ci.services.drafting.drafter import DraftRequest
 from rubric_ci.services.drafting.publish import (
     NothingToPublish,
     Publish,
+    Published,
     added_by,
     commit,
     commit_message,
@@ -87,13 +89,15 @@ def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | NothingTo
     if is_generated(head.message):
         return NothingToPublish(reason=_OWN_COMMIT.format(place.name))
 
-    def publish(changes: Sequence[Rewrite]) -> None:
+    def publish(changes: Sequence[Rewrite]) -> Published:
         added = added_by(changes)
-        if added:
-            message = commit_message(added)
-            with _naming_permission():
-                made = branches.add_commit(place, head.sha, _files(changes), message)
-            echo(f"committed {escape.commit(made)} on {place.name}")
+        if not added:
+            return Published()
+        message = commit_message(added)
+        with _naming_permission():
+            made = branches.add_commit(place, head.sha, _files(changes), message)
+        echo(f"committed {escape.commit(made)} on {place.name}")
+        return replace(_of_event(event), commit=made)
 
     return publish
 
@@ -113,11 +117,13 @@ def _by_git(
     if is_generated(branch.message(repository, "HEAD")):
         return NothingToPublish(reason=_OWN_COMMIT.format(name))
 
-    def publish(changes: Sequence[Rewrite]) -> None:
-        if added_by(changes):
-            commit(changes, repository)
-            branch.push(repository, name)
-            echo(f"pushed to {name}")
+    def publish(changes: Sequence[Rewrite]) -> Published:
+        if not added_by(changes):
+            return Published()
+        made = commit(changes, repository)
+        branch.push(repository, name)
+        echo(f"pushed to {name}")
+        return replace(_of_event(event), commit=made.commit)
 
     return publish
 
@@ -141,14 +147,14 @@ def _with_pull_request(
         with _naming_permission():
             url = branches.open_proposal(place)
         if url:
-            return NothingToPublish(reason=f"the drafts for these cases are in {url}")
+            return NothingToPublish(reason=f"the drafts for these cases are in {url}", url=url)
 
     seen = head.sha if head else None
 
-    def publish(changes: Sequence[Rewrite]) -> None:
+    def publish(changes: Sequence[Rewrite]) -> Published:
         added = added_by(changes)
         if not added:
-            return
+            return Published()
         done = [r.case for r in requests if r.case.id in added.get(r.case.file, ())]
         message = commit_message(added, digest(done))
         title, body = subject(added), pull_request_body(added)
@@ -158,8 +164,15 @@ def _with_pull_request(
                 place, event.head_sha, _files(changes), message, proposal, seen=seen
             )
         echo(f"pull request {made.done}: {made.url}")
+        return Published(commit=made.commit, url=made.url, number=str(made.number))
 
     return publish
+
+
+def _of_event(event: Event) -> Published:
+    number = str(event.pull_request)
+    url = f"{event.server_url}/{event.repository}/pull/{number}"
+    return Published(url=url, number=number)
 
 
 def _base(environment: Mapping[str, str]) -> str:

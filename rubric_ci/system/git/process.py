@@ -163,7 +163,7 @@ def guarded(repository: Repository) -> Repository:
     found = run(repository, "config", "--name-only", "-z", "--get-regexp", programs)
     names = found.stdout.decode("utf-8", "surrogateescape").split("\0")
     off = _OFF | dict.fromkeys(filter(None, names), "")
-    return replace(repository, environment=configured(repository.environment | _GUARDED, off))
+    return replace(repository, environment=configured({**repository.environment, **_GUARDED}, off))
 
 
 def query(repository: Repository, *arguments: str) -> str:

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from rubric_ci.files.editing.fixes import unified
 from tests.checkout import Checkout
 from tests.contract.fake_github import GitHub, Pull, serving
 from tests.generating import AFTER, CONFIG, EVAL, GOOD, Project
+from tests.hooks.composite import outputs
 
 OURS = "rubric-ci/rubrics-main"
 WRITE = "run it again, or write these rubrics yourself; the log names every case"
@@ -307,4 +309,30 @@ def test_a_workflow_shows_why_nothing_was_drafted(
     assert shown.endswith(end)
     assert f"\n{shown}\n" in files["GITHUB_OUTPUT"].read_text()
     summary = files["GITHUB_STEP_SUMMARY"].read_text()
-    assert summary.startswith("## ⚠️ rubric-ci · `generate")
+    assert "## ⚠️ rubric-ci · `generate" in summary
+
+
+def test_a_workflow_gets_the_pull_request_and_the_diff(run: Run, tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    known = {name: str(path) for name, path in files.items()}
+    known |= {"GITHUB_ACTIONS": "true", "GITHUB_SERVER_URL": "https://github.example"}
+    run.checkout.git("switch", "--quiet", "main")
+    payload = {"schedule": "0 3 * * *"}
+    assert run.generate("schedule", payload, **known).exit_code == 0
+    commit = run.remote.git("rev-parse", OURS)
+    expected = {
+        "changed": "true",
+        "commit": commit,
+        "pull-request-url": "https://github.example/acme/app/pull/8",
+        "pull-request-number": "8",
+    }
+    assert outputs(files["GITHUB_OUTPUT"].read_text()) == expected
+    assert files["GITHUB_STEP_SUMMARY"].read_text() == (
+        "## rubric-ci \xb7 1 case got rubrics\n\n"
+        f"[Pull request](https://github.example/acme/app/pull/8) \xb7 commit `{commit[:10]}`\n\n"
+        f"```diff\n{unified('evals/a.yaml', EVAL, AFTER).rstrip()}\n```\n"
+    )
+    run.checkout.git("checkout", "--quiet", "--", ".")
+    assert run.generate("schedule", payload, **known).exit_code == 0
+    again = outputs(files["GITHUB_OUTPUT"].read_text())
+    assert again == expected | {"changed": "false", "commit": ""}

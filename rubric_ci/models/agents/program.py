@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, Final, Protocol, TypeAlias
@@ -65,6 +65,11 @@ def never(_: bytes) -> bool:
     return False
 
 
+def no_words(_: Sequence[str]) -> tuple[str, ...]:
+    """Return no options: the program writes in every folder of its workspace."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
     """A command line, environment and home folder."""
@@ -107,6 +112,8 @@ class Agent:
     """Whether its output so far says that it will have no answer, though it goes on."""
     turns: Callable[[bytes], int] | None = None
     """The turns after which its output goes on; None: it limits them itself, or does not say."""
+    writes: Callable[[Sequence[str]], tuple[str, ...]] = no_words
+    """Its options to write in folders of the workspace that it only reads otherwise: `.git`."""
     resumes: bool = False  # it goes on with a session of an earlier start
     adds_up: tuple[str, ...] = ()  # then these of its figures are the whole session's
     is_output: Callable[[Mapping[str, object]], bool]

@@ -136,6 +136,8 @@ async def _run(
 
     def start(dollars: float | None) -> tuple[tuple[str, ...], Mapping[str, str]]:
         settings = capped(agent, dollars) if known.cap else agent
+        if repositories := _repositories(target, folders):
+            settings = replace(settings, args=(*known.writes(repositories), *settings.args))
         made = furnished(known.work(settings, session.id), folders.home, login.files)
         given = _environment(made, target, login, folders.home, context.environment)
         argv = confined_argv(
@@ -172,6 +174,13 @@ async def _run(
 
     start(None)  # what cannot be started costs nothing
     return await spending.started(target, context, begin)
+
+
+def _repositories(target: CliTarget, folders: Folders) -> tuple[str, ...]:
+    """Return the folders of git of the commits in the workspace, so that the agent can commit."""
+    sources = target.workspace.sources if target.workspace else ()
+    names = ((Path(source.into) / ".git").as_posix() for source in sources)
+    return tuple(name for name in names if (folders.work / name).is_dir())
 
 
 def _is_over(agent: AgentProgram, printed: bytes) -> bool:

@@ -4,7 +4,7 @@ It reports no cost, no model and no times; a rollout file has times.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -71,6 +71,10 @@ def _work(agent: AgentProgram, session: str | None = None, /) -> Start:
         *(*agent.args, *option("resume", session), "-"),
     )
     return Start(argv=argv, environment=_HOME)
+
+
+def _writable(folders: Sequence[str]) -> tuple[str, ...]:
+    return "-c", f"sandbox_workspace_write.writable_roots={json.dumps([*folders])}"
 
 
 def _settings(agent: AgentProgram) -> Iterator[str]:
@@ -196,6 +200,7 @@ AGENT: Final = Agent(
     tools={"shell": ("shell",), "edit": ("apply_patch",), "web": ("web_search",)},
     planted=("**/AGENTS.md", "**/AGENTS.override.md", ".codex/**", ".agents/**"),
     host="https://api.openai.com",
+    writes=_writable,
     resumes=True,
     adds_up=("input_tokens", "output_tokens"),
     read=read,

@@ -107,12 +107,14 @@ def _error(said: Mapping[str, Any], text: str) -> Exception:
 
 def _stream(said: list[Mapping[str, Any]], files: Files) -> Trace:
     end = next((event for event in said if event.get("type") == "result"), {})
+    errors = [str(event.get("message")) for event in said if event.get("type") == "error"]
     if end.get("status") != "success":
-        errors = [str(event.get("message")) for event in said if event.get("type") == "error"]
         raise _error(end, errors[-1] if errors else "the stream has no result")
-    stats = mapping(end.get("stats"))
+    answer, stats = _answer(said), mapping(end.get("stats"))
+    if not answer.strip() and errors:  # such as "Loop detected, stopping execution"
+        raise _error({}, errors[-1])
     return Trace(
-        answer=_answer(said),
+        answer=answer,
         steps=tuple(_steps(said, _statuses(files))),
         finish=finish_of(files.get(_TELEMETRY, "")),
         input_tokens=integer(stats.get("input_tokens")),

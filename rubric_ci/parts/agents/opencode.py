@@ -132,6 +132,9 @@ def _steps(stdout: str) -> Iterator[Step]:
         status = integer(mapping(state.get("metadata")).get("exit"))
         failed = state.get("status") != "completed"
         reason = str(state.get("error") or "no result") if failed else ""
+        if part.get("tool") == "invalid":  # what it runs for a call that it cannot make
+            given = mapping(state.get("input")).get("error")
+            reason = str(given or as_text(state.get("output")) or "invalid call")
         yield Step(
             tool=str(part.get("tool", "")),
             arguments=state.get("input"),

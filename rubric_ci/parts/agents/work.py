@@ -278,6 +278,8 @@ async def _run(assertion: Assertion, work: Path, home: Path, context: RunContext
         timeout_seconds=COMMAND_SECONDS,
     )
     name = check_name(assertion.key, assertion.value)
+    if _is_gone(work):
+        return _check(assertion, Outcome(holds=False, found="the agent removed its workspace"))
     try:
         finished = await processes.run(command)
     except CannotRunScript as error:
@@ -287,6 +289,11 @@ async def _run(assertion: Assertion, work: Path, home: Path, context: RunContext
         reason = processes.describe_exit(finished)
         return WorkCheck(name=name, error=f"the command could not be run: {reason}")
     return _check(assertion, folder.command(finished.status, printed[-_MOST_OUTPUT:]))
+
+
+def _is_gone(work: Path) -> bool:
+    """Return True if an agent removed or moved its workspace, or put a link in its place."""
+    return work.is_symlink() or not work.is_dir()
 
 
 def _check(assertion: Assertion, found: Outcome) -> WorkCheck:

@@ -275,7 +275,8 @@ def _copy(
         if reason := why_not(name):
             left_out[name] = reason
             continue
-        place.parent.mkdir(parents=True, exist_ok=True)
+        if not stat.S_ISDIR(status.st_mode):
+            place.parent.mkdir(parents=True, exist_ok=True)
         if stat.S_ISLNK(status.st_mode):
             _check_link(path, source)
             place.symlink_to(path.readlink())
@@ -284,6 +285,10 @@ def _copy(
             if size > MOST_BYTES:
                 raise CannotAnswer(f"the workspace has more than {MOST_BYTES // 2**20} MiB")
             shutil.copy2(path, place)
+        elif stat.S_ISDIR(status.st_mode):
+            left_out[name.rstrip("/")] = "it is a git repository of its own; use `repos`"
+        else:
+            left_out[name] = "it is no regular file"
     return left_out
 
 

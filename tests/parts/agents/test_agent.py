@@ -30,7 +30,7 @@ from rubric_ci.parts.agents import workspace
 from rubric_ci.system import scratch
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import CliTarget, Workspace
-from rubric_ci.values.context import Side
+from rubric_ci.values.context import RunContext, Side
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.results import Answer
 from rubric_ci.values.rubric import Assertion, Rubric
@@ -38,6 +38,7 @@ from rubric_ci.values.trace import FileChange, KeptFile, steps_of
 from rubric_ci.values.usage import Usage
 from tests import platforms
 from tests.cases import ENVIRONMENT, build_case, build_context, span
+from tests.checkout import Checkout
 from tests.docs.code_blocks import ROOT, code_blocks
 from tests.parts.agents.cli_outputs import CLAUDE, CODEX, COPILOT, GEMINI, lines, printed
 
@@ -96,15 +97,24 @@ class Bench:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
 
-    def answer(self, target: CliTarget, case: EvalCase | None = None) -> Answer:
+    def answer(
+        self, target: CliTarget, case: EvalCase | None = None, context: RunContext | None = None
+    ) -> Answer:
         """Let the target answer once."""
-        return self.answers(target, 1, case)[0]
+        return self.answers(target, 1, case, context)[0]
 
-    def answers(self, target: CliTarget, count: int, case: EvalCase | None = None) -> list[Answer]:
+    def answers(
+        self,
+        target: CliTarget,
+        count: int,
+        case: EvalCase | None = None,
+        given: RunContext | None = None,
+    ) -> list[Answer]:
         """Let the target answer several trials at the same time."""
 
         async def all_of_them() -> list[Answer]:
-            context = build_context(self.root, environment=self.environment, cache=self.cache)
+            own = build_context(self.root, environment=self.environment, cache=self.cache)
+            context = given or own
             workplaces = Workplaces()
             try:
                 made = (
@@ -271,6 +281,19 @@ def test_files_that_git_ignores_are_left_out(bench: Bench) -> None:
     found = bench.answer(worked(target, copy=".", keep=("listing",)))
     assert found.work is not None
     assert found.work.files[0].text == "['.gitignore', 'a']"
+
+
+def test_a_repository_in_the_copy_is_left_out_with_its_reason(bench: Bench) -> None:
+    bench.files(shop__a="1")
+    subprocess.run(["git", "init", "-q", bench.root], check=True)
+    Checkout.create(bench.root / "shop/sub").commit({"b": "2"})
+    body = "Path('listing').write_text(str(sorted(os.listdir('.'))))"
+    target = bench.program("codex", printed("codex", "ok"), body)
+    context = build_context(bench.root, environment=bench.environment)
+    found = bench.answer(worked(target, copy="shop", keep=("listing",)), context=context)
+    assert found.work is not None
+    assert found.work.files[0].text == "['a']"
+    assert context.left_out == {"shop/sub": "it is a git repository of its own; use `repos`"}
 
 
 def test_changes_are_found_from_outside(bench: Bench) -> None:
@@ -533,6 +556,21 @@ def test_assertions_about_the_folder_are_checked_while_it_exists(bench: Bench) -
     assert (passes.holds, passes.found) == (True, "exit status 0")
     assert (fails.holds, fails.found, fails.evidence) == (False, "exit status 3", "why")
     assert missing.error.startswith("the command could not be run: exit status 127")
+
+
+@pytest.mark.parametrize("body", ["shutil.rmtree(here)", "os.rename(here, here + '-moved')"])
+def test_assertions_about_a_folder_that_it_removed_do_not_hold(bench: Bench, body: str) -> None:
+    bench.files(shop__a="1\n")
+    start = "import shutil; here = os.getcwd(); os.chdir('/')"
+    target = bench.program("claude-code", printed("claude", "ok"), f"{start}; {body}")
+    case = rubric(("exists", "a"), ("unchanged", "a"), ("command", "test -f a"))
+    found = bench.answer(worked(target, copy="shop"), case)
+    assert found.work is not None
+    assert [(check.holds, check.found, check.error) for check in found.work.checks] == [
+        (False, "there is none", ""),
+        (False, "changed: a", ""),
+        (False, "the agent removed its workspace", ""),
+    ]
 
 
 def test_answers_with_work_are_cached(bench: Bench, tmp_path: Path) -> None:

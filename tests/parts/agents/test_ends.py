@@ -201,6 +201,16 @@ def test_claude_is_ended_after_two_refused_logins() -> None:
             id="gemini: the error event has the reason",
         ),
         pytest.param(
+            "gemini-cli",
+            [
+                SHELL,
+                gemini("error", severity="warning", message="Loop detected, stopping execution"),
+                SUCCESS,
+            ],
+            "Loop detected, stopping execution",
+            id="gemini: a loop",
+        ),
+        pytest.param(
             "claude-code",
             [{**CLAUDE, "usage": {}, "result": "Please run /login"}],
             "Please run /login",
@@ -214,6 +224,14 @@ def test_the_reason_is_the_one_that_it_gives(
     with pytest.raises(AgentFailed) as raised:
         AGENTS[agent].read(lines(*said), "")
     assert str(raised.value) == reason
+
+
+def test_a_tool_that_opencode_does_not_have_is_an_error() -> None:
+    reason = "Model tried to call unavailable tool 'x'."
+    told = {"status": "completed", "input": {"tool": "x", "error": reason}, "output": "invalid"}
+    event = {"type": "tool_use", "part": {"tool": "invalid", "state": told}}
+    (step,) = AGENTS["opencode"].steps(json.dumps(event) + "\n")
+    assert (step.tool, step.error) == ("invalid", reason)
 
 
 def test_a_stream_without_a_result_ends_with_the_last_line_of_stderr() -> None:

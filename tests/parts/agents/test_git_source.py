@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -190,6 +191,26 @@ def test_a_repository_that_cannot_be_there(
     first = GitSource(path=str(origin.root), ref="main", into="lib")
     repos = (first, GitSource(path=str(origin.root), ref=ref, into=into))
     assert bench.refusal(worked(target, copy="shop", repos=repos)).startswith(message)
+
+
+def test_codex_may_write_in_its_folders_of_git(
+    bench: Bench,  # noqa: F811
+    origin: Checkout,
+) -> None:
+    commit = origin.git("rev-parse", "wanted")
+    source = GitSource(path=str(origin.root), commit=commit)
+    body = "Path('words').write_text(repr(sys.argv))"
+    target = bench.program("codex", printed("codex", "ok"), body)
+    option = "sandbox_workspace_write.writable_roots="
+    for settings, words in (
+        ({"git": source}, f'{option}[".git"]'),
+        ({"repos": (replace(source, into="a/b"),)}, f'{option}["a/b/.git"]'),
+        ({}, None),
+    ):
+        found = bench.answer(worked(target, keep=("words",), **settings))
+        assert found.work is not None
+        (kept,) = found.work.files
+        assert (words in kept.text) if words else (option not in kept.text)
 
 
 def test_a_submodule_that_grades_is_left_out(

@@ -183,6 +183,10 @@ class CannotAnswer(NoVerdict):
     """The target gave no valid answer."""
 
 
+class TargetBusy(CannotAnswer):
+    """The server of an agent refused a request as one too many: status 429."""
+
+
 class CannotJudge(NoVerdict):
     """The judge gave no valid judgement."""
 

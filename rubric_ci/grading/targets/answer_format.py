@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut
+from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut, TargetBusy
 from rubric_ci.files.yaml_text.recordings import MEASURES
 from rubric_ci.grading.targets.call_spelling import Spelling, spelled
 from rubric_ci.models.agents import READERS, format_of, steps_so_far
@@ -176,7 +176,8 @@ def read(form: str, stdout: str, stderr: str, target: CliTarget, files: Files = 
         known = target.agent and error.cost_usd is not None
         spent = Usage(calls=1, cost_usd=error.cost_usd or 0.0) if known else None
         reason = _why_cut(stdout) or str(error)
-        raise CannotAnswer(f"the target `{target.name}` failed: {reason}", spent) from None
+        refusal = TargetBusy if error.status == 429 else CannotAnswer
+        raise refusal(f"the target `{target.name}` failed: {reason}", spent) from None
 
 
 def _why_cut(stdout: str) -> str:

@@ -114,6 +114,7 @@ class Agent:
     """The turns after which its output goes on; None: it limits them itself, or does not say."""
     writes: Callable[[Sequence[str]], tuple[str, ...]] = no_words
     """Its options to write in folders of the workspace that it only reads otherwise: `.git`."""
+    restarts: bool = False  # after status 429, which it does not repeat itself
     resumes: bool = False  # it goes on with a session of an earlier start
     adds_up: tuple[str, ...] = ()  # then these of its figures are the whole session's
     is_output: Callable[[Mapping[str, object]], bool]

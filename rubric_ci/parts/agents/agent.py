@@ -5,10 +5,11 @@ import shutil
 from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut
+from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut, TargetBusy
 from rubric_ci.grading.targets import command, conversation, spending
 from rubric_ci.grading.targets.answer_format import answer_of, did, read, timed_out
 from rubric_ci.grading.targets.call_spelling import Spelling, of_servers
@@ -30,6 +31,7 @@ from rubric_ci.parts.agents.work import (
 )
 from rubric_ci.parts.agents.workspace import Folders, Workspaces
 from rubric_ci.system import processes
+from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.scratch import VARIABLE, variables
 from rubric_ci.text import numbers
@@ -39,6 +41,10 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.results import Answer
 from rubric_ci.values.trace import Trace
+from rubric_ci.values.usage import NOTHING_USED
+
+BACKOFF = Backoff(attempts=4, first_wait=2.0)
+"""Of an agent that is started again: a server counts its requests by the minute."""
 
 _HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
 
@@ -46,7 +52,31 @@ _HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "T
 async def answer(
     case: EvalCase, target: CliTarget, context: RunContext, attempt: int, workspaces: Workspaces
 ) -> Answer:
-    """Let an agent or a command work in its workspace; raises NoVerdict without an answer."""
+    """Let an agent or a command work in its workspace; raises NoVerdict without an answer.
+
+    An agent whose server is busy is started again, in a fresh workspace; each start counts.
+    """
+    used = NOTHING_USED
+    for number in count(1):
+        try:
+            given = await _once(case, target, context, attempt, workspaces)
+        except TargetBusy as error:
+            used += error.usage
+            restarts = target.agent is not None and AGENTS[target.agent.name].restarts
+            wait = BACKOFF.wait_after(number) if restarts else None
+            if wait is None:
+                raise error.with_usage(used) from None
+            await asyncio.sleep(wait)
+        except NoVerdict as error:
+            raise error.with_usage(used + error.usage) from None
+        else:
+            return replace(given, usage=used + given.usage) if number > 1 else given
+    raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+async def _once(
+    case: EvalCase, target: CliTarget, context: RunContext, attempt: int, workspaces: Workspaces
+) -> Answer:
     async with workspaces.opened(case, target, context) as folders:
         session = Session(case, target.agent)
         await asyncio.to_thread(put_inputs, case, folders.work)

@@ -201,6 +201,7 @@ AGENT: Final = Agent(
     planted=("**/AGENTS.md", "**/AGENTS.override.md", ".codex/**", ".agents/**"),
     host="https://api.openai.com",
     writes=_writable,
+    restarts=True,
     resumes=True,
     adds_up=("input_tokens", "output_tokens"),
     read=read,

@@ -26,8 +26,10 @@ from rubric_ci.grading.targets.call_spelling import Spelling
 from rubric_ci.grading.targets.workplace import Workplaces
 from rubric_ci.models.llm import judge_command
 from rubric_ci.models.llm.cache import Cache
+from rubric_ci.parts.agents import agent as agent_target
 from rubric_ci.parts.agents import workspace
 from rubric_ci.system import scratch
+from rubric_ci.system.backoff import Backoff
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import CliTarget, Workspace
 from rubric_ci.values.context import RunContext, Side
@@ -730,6 +732,39 @@ def test_a_call_with_more_levels_than_a_report_can_hold_is_no_answer(
     assert left is not None
     said = "(JSON of more than 100 levels)"
     assert [step.arguments for step in steps_of(left.messages)] == [{}, said]
+
+
+BUSY = {"message": "exceeded retry limit, last status: 429 Too Many Requests"}
+COUNTS = """
+place = Path({place!r})
+number = int(place.read_text() or 0) if place.exists() else 0
+place.write_text(str(number + 1))
+Path("made").write_text("x") if number else Path("first").write_text("x")
+if number < {refused}:
+    sys.stdout.write({lines!r}); sys.exit(1)
+"""
+
+
+@pytest.mark.parametrize(("refused", "starts"), [(0, 1), (2, 3), (9, 4)])
+def test_codex_is_started_again_where_its_server_is_busy(
+    bench: Bench, refused: int, starts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It repeats no request with status 429; the workspace is a new one each time."""
+    monkeypatch.setattr(agent_target, "BACKOFF", Backoff(attempts=4, first_wait=0.0))
+    said = lines(CODEX[0], {"type": "turn.failed", "error": BUSY})
+    counted = bench.root.parent / "starts"
+    body = COUNTS.format(place=str(counted), refused=refused, lines=said)
+    target = bench.program("codex", printed("codex", "ok"), body)
+    if refused < starts:
+        found = bench.answer(worked(target))
+        assert (found.text, found.usage.calls) == ("ok", starts)
+        assert found.work is not None
+        assert [each.path for each in found.work.changes] == ["made" if refused else "first"]
+    else:
+        with pytest.raises(NoVerdict, match="429 Too Many Requests") as caught:
+            bench.answer(worked(target))
+        assert caught.value.usage.calls == starts
+    assert counted.read_text() == str(starts)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from operator import itemgetter
-from typing import Any, ClassVar, Literal, TypeAlias, assert_never
+from typing import Any, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.kind import Written, common
@@ -36,7 +36,6 @@ class ExpectedCall:
 class ToolTrajectorySpec(MeasuringSpec):
     """Expected tool calls of the target, their counts or their order."""
 
-    of_text: ClassVar = False
     type: str = "tool_trajectory"
     mode: Literal["any_order", "in_order", "exact", "superset", "subset"]
     minimums: Mapping[str, int] = field(default_factory=dict)  # for any_order

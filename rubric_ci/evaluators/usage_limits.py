@@ -20,7 +20,6 @@ class LatencySpec(MeasuringSpec):
     """Maximum duration of an answer."""
 
     maximums: ClassVar = ("threshold_ms",)
-    of_text: ClassVar = False
     type: str = "latency"
     threshold_ms: float
 
@@ -30,7 +29,6 @@ class CostSpec(MeasuringSpec):
     """Maximum cost of an answer."""
 
     maximums: ClassVar = ("budget_usd",)
-    of_text: ClassVar = False
     type: str = "cost"
     budget_usd: float
 
@@ -40,7 +38,6 @@ class TokenUsageSpec(MeasuringSpec):
     """Maximum tokens of an answer; at least one limit is set."""
 
     maximums: ClassVar = ("max_total", "max_input", "max_output")
-    of_text: ClassVar = False
     type: str = "token_usage"
     max_total: float | None = None
     max_input: float | None = None

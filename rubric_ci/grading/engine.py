@@ -23,13 +23,13 @@ from rubric_ci.evaluators.rubric import for_judges
 from rubric_ci.grading import targets
 from rubric_ci.grading.limits import BatchLimits, ConcurrencyLimits, Deadline, LiveLimits
 from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped
-from rubric_ci.grading.resolve import Task, needs_work
+from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.targets import answer_cache, spending
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.command import HealthChecks
 from rubric_ci.grading.targets.variants import varied
 from rubric_ci.grading.targets.workplace import Workplaces
-from rubric_ci.grading.trial_results import median_trial, without_work_of_trials
+from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.system import coroutines
 from rubric_ci.values.config import CliTarget, JudgeConfig, LlmTarget, Target
 from rubric_ci.values.context import RunContext
@@ -189,10 +189,9 @@ async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
     try:
         count, rule, start = task.trials(run.trials), task.case.trials, context.trial
         trials = (_trial(task, context.of_trial(n), run) for n in range(start, start + count))
-        result = median_trial(list(await coroutines.gather_all(trials)), rule)
+        return median_trial(list(await coroutines.gather_all(trials)), rule)
     except NotCached as nothing:
         return skipped(task, str(nothing))
-    return result if needs_work(task.case) else without_work_of_trials(result)
 
 
 async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:

@@ -8,7 +8,6 @@ from posixpath import dirname, join, normpath
 from typing import Any, Final
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ForbiddenVariable, MissingVariable
-from rubric_ci.evaluators.assertions import assertion_table
 from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.text.model_names import misnamed
@@ -33,7 +32,6 @@ from rubric_ci.values.evals import (
     EvalCase,
     EvaluatorSpec,
     LlmJudgeSpec,
-    MeasuringSpec,
     RubricSpec,
     asks_judge,
     every_evaluator,
@@ -289,22 +287,6 @@ def _judge(endpoint: Endpoint) -> str:
 def needs_judge(case: EvalCase) -> bool:
     """Return True if an evaluator of the case uses a judge."""
     return any(map(asks_judge, every_evaluator(case.evaluators)))
-
-
-def needs_work(case: EvalCase) -> bool:
-    """Return True if an evaluator of the case needs more than the text of the answer."""
-    return not all(map(is_of_text, every_evaluator(case.evaluators)))
-
-
-def is_of_text(spec: EvaluatorSpec) -> bool:
-    """Return True if the text of an answer is enough for an evaluator."""
-    match spec:
-        case RubricSpec():
-            return not spec.is_about_work and assertion_table.is_of_text(spec.rubric)
-        case MeasuringSpec():
-            return spec.of_text
-        case _:
-            return True
 
 
 def judges_of(

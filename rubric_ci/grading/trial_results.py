@@ -91,14 +91,6 @@ def _of_trial(case: Graded, trial: Trial) -> Graded:
     )
 
 
-def without_work_of_trials(result: CaseResult) -> CaseResult:
-    """Return a result whose trials have their texts only: nothing else of them is marked."""
-    if not isinstance(result, Graded) or not result.trials:
-        return result
-    trials = tuple(replace(each, trace=None, file_changes=()) for each in result.trials)
-    return replace(result, trials=trials)
-
-
 def _with_repeated_marks(graded: Sequence[Graded]) -> tuple[Trial, ...]:
     """Return the trials; trials with one answer keep their marks, which should not differ."""
     answers = [identity(g) for g in graded]

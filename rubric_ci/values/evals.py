@@ -171,7 +171,6 @@ class MeasuringSpec:
     """An evaluator without a judge or a script; `evaluators/` has each type."""
 
     maximums: ClassVar[tuple[str, ...]] = ()  # settings that are limits; None is no limit
-    of_text: ClassVar[bool] = True  # the text of an answer is enough, as a report keeps it
     name: str
     type: str
     weight: float = 1.0

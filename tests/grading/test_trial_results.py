@@ -9,7 +9,6 @@ import pytest
 from rubric_ci.grading.trial_results import (
     median_trial,
     with_more,
-    without_work_of_trials,
 )
 from rubric_ci.values.evals import TrialRule
 from rubric_ci.values.llm_calls import Usage
@@ -108,15 +107,6 @@ def test_equal_texts_with_other_work_are_other_answers() -> None:
     assert isinstance(found, Graded)
     assert [trial.trace for trial in found.trials] == work
     assert [bool(trial.marks) for trial in found.trials] == [False, True, True]
-
-
-def test_trials_without_work() -> None:
-    trace = CaseTrace(steps=(Step(tool="ls"),))
-    result = median_trial([replace(graded("pass", 1.0, "same"), trace=trace)] * 2)
-    found = without_work_of_trials(result)
-    assert isinstance(found, Graded)
-    assert (found.trace, [trial.trace for trial in found.trials]) == (trace, [None, None])
-    assert found.trials[0].answer == "same"
 
 
 def test_trials_of_one_answer_keep_their_marks() -> None:

@@ -94,6 +94,18 @@ def project(tmp_path: Path, judge: AnswerJudge) -> Path:
     return tmp_path
 
 
+def test_each_trial_keeps_its_work(project: Path) -> None:
+    """Also where only the text of an answer is marked."""
+    evals = "evalcases: [{id: one, input: Fix one, rubrics: [{contains: fixed}]}]\n"
+    (project / "a.eval.yaml").write_text(evals)
+    done = rubric_ci(project, "run", "--trials", "2", "--no-cache", "--fresh")
+    assert done.returncode == 0, done.stderr + done.stdout
+    (case,) = json.loads((project / ".rubric-ci/report.json").read_text())["cases"]
+    for trial in case["trials"]:
+        assert [step["tool"] for step in trial["trace"]["steps"]] == ["Bash"]
+        assert [change["path"] for change in trial["file_changes"]] == ["fix.py"]
+
+
 def labelled(folder: Path, keys: str) -> str:
     """Press keys in a labelling session, and return what was shown."""
     terminal = at_a_terminal(

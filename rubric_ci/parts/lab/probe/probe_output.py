@@ -186,9 +186,7 @@ def _numbers(share: Share) -> list[float]:
 
 
 def _share(share: Share) -> str:
-    if not share.of:
-        return "0 of 0"
-    return f"{share.hit} of {share.of} ({share.low:.2f} to {share.high:.2f})"
+    return f"{share.hit} of {share.of}"
 
 
 def _words(word: Word) -> str:

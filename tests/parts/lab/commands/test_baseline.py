@@ -1,17 +1,29 @@
 """`rubric-ci baseline` as a user types it."""
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.gate.report import json_format
+from rubric_ci.values.report import RunReport
 from tests.checkout import Checkout
-from tests.cli.commands.test_compare import rubric_ci, written
+from tests.invoke import invoke
 from tests.nights import case, night
+from tests.sample_project import clean_environment
 
 FULL = night(1, case("a", 15), case("b", 0, 15))
 WORSE = night(2, case("a", 0, 10), case("b", 0, 3))
 
 NEXT = "2026-01-03T00:00:00+00:00"
+
+
+def rubric_ci(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return invoke(folder, clean_environment(), *arguments)
+
+
+def written(folder: Path, name: str, report: RunReport) -> str:
+    (folder / name).write_text(json_format.render(report), encoding="utf-8")
+    return name
 
 
 def test_keep_compare_and_accept(tmp_path: Path) -> None:

@@ -181,7 +181,9 @@ async def request(call: ModelCall) -> ModelReply:
             raise _takes_text_only(error) from error
         raise
     except TimeoutError as error:
-        raise RequestError(f"no reply within {timeout:g} s", status=408) from error
+        again = None if call.endpoint.command is None else False  # a program repeats its requests
+        message = f"no reply within {timeout:g} s"
+        raise RequestError(message, status=408, retryable=again) from error
 
 
 def batches() -> Any:

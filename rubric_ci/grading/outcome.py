@@ -140,6 +140,8 @@ def skipped(task: Task, why_not: str) -> Skipped:
         id=task.case.id,
         reason=why_not,
         why=task.why,
+        tags=task.case.tags,
+        target=task.target.name,
         question=task.case.question,
         expected_outcome=task.case.expected_outcome,
     )

@@ -7,14 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import field, replace
 from fractions import Fraction
 from math import ceil
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from rubric_ci.values.changes import GradingChange, added_cases
 from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, standing
+from rubric_ci.values.results import CaseResult, Errored, Graded, standing
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.values.waivers import WaiverResult
+
+if TYPE_CHECKING:  # a report is read without eval files
+    from rubric_ci.values.evals import EvalCase
 
 FailOn: TypeAlias = Literal["fail", "borderline", "regression", "never"]
 """The cause that fails the gate: a verdict, or a change for the worse; `regression`: only cases
@@ -105,6 +108,7 @@ class GateInfo:
     not_tags: tuple[str, ...] = ()  # cases with one of them do not count
     better_than: str = ""  # a target that the first of several must be better than; empty: none
     difference: TargetDifference | None = None  # None: no case was answered by several targets
+    none_decides: bool = False  # no case of the suite has its tags and targets
     holds: bool  # `gate_passes`, and no verdict that it needs is missing
 
 
@@ -115,10 +119,8 @@ def gating(cases: Sequence[CaseResult], gate: GateConfig | GateInfo) -> Sequence
     return [case for case in cases if is_gating(case, gate)]
 
 
-def is_gating(case: CaseResult, gate: GateConfig | GateInfo) -> bool:
+def is_gating(case: "CaseResult | EvalCase", gate: GateConfig | GateInfo) -> bool:
     """Return False for a case of other tags, and for the result of another of several targets."""
-    if isinstance(case, Skipped):
-        return True
     if not is_chosen(case.tags, gate):
         return False
     if not gate.targets or case.target in gate.targets:

@@ -344,6 +344,8 @@ class Skipped:
     id: str
     reason: str
     why: str = ""
+    tags: tuple[str, ...] = ()
+    target: str = ""
     question: str = ""
     expected_outcome: str = ""
     change: Change | None = None  # None: not compared

@@ -1,6 +1,6 @@
 """Changes to the grading: head compared with the base, which is read from git's objects."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, groupby
 from operator import attrgetter
@@ -49,8 +49,12 @@ from rubric_ci.values.waivers import Waiver
 TARGETS: Final = "targets."
 
 
-def find_grading_changes(loaded: LoadedProject) -> tuple[GradingChange, ...]:
+def find_grading_changes(
+    loaded: LoadedProject, asked_for: Callable[[EvalCase], bool] = lambda _: True
+) -> tuple[GradingChange, ...]:
     """Return the changes since the base, weaker ones first; none without a base.
+
+    `asked_for` is true for cases that the options of the run choose.
 
     Raises CannotConfigure where the gate must decide about changes that are not known.
     """
@@ -64,7 +68,7 @@ def find_grading_changes(loaded: LoadedProject) -> tuple[GradingChange, ...]:
             f"how the cases of {path} changed: {problem}",
             "change the file in a separate pull request, which someone merges after a review",
         )
-    return ordered(_changes(loaded, loaded.change.at(base), state))
+    return ordered(_changes(loaded, loaded.change.at(base), state, asked_for))
 
 
 def find_tool_changes(
@@ -116,35 +120,34 @@ def ordered(changes: Iterable[GradingChange]) -> tuple[GradingChange, ...]:
     return tuple(sorted(dict.fromkeys(changes), key=by_order))
 
 
-def _changes(loaded: LoadedProject, base: BaseCommit, state: BaseState) -> Iterator[GradingChange]:
+def _changes(
+    loaded: LoadedProject,
+    base: BaseCommit,
+    state: BaseState,
+    asked_for: Callable[[EvalCase], bool],
+) -> Iterator[GradingChange]:
     then, difference = base.files, base.difference
     own = Project(loaded.project.files, loaded.project.named_config)
     was = Project(then, loaded.project.named_config)
     names = ("any", *(file.path for file in loaded.files))
     places = ConfigPlaces(own)
-    configs = [(own.policy_for(name), was.policy_for(name)) for name in names]
+    served = [(own.policy_for(name), was.policy_for(name)) for name in names]
+    configs = list({(id(now), id(before)): (now, before) for now, before in served}.values())
     if was.config_name:
         yield from chain(*(setting_changes(now, before, places.line_of) for now, before in configs))
-    yield from _cases(loaded, state, own, was, configs[0][1])
+    before = matched(loaded.cases, state.cases)
+    known = [case for case in loaded.cases if case.file not in state.unreadable]
+    yield from case_changes(known, before, configs[0][1], asked_for)
+    if was.config_name:
+        pairs = [(case, before[key]) for case in loaded.cases if (key := case.key) in before]
+        yield from target_changes(pairs, own.policy_for, was.policy_for)
+    kept = {id(case) for case in before.values()}
+    yield from _removed(loaded, [case for case in state.cases if id(case) not in kept])
+    yield from unknown_files(state.unreadable)
     yield from _scripts(loaded, own, difference)
     yield from _measures(configs, own.files, difference)
     yield from _ignores(loaded, own.files, then, difference)
     yield from policy_file_changes([now for now, _ in configs], own.files, then, difference)
-
-
-def _cases(
-    loaded: LoadedProject, state: BaseState, own: Project, was: Project, policy: Config
-) -> Iterator[GradingChange]:
-    head = loaded.cases
-    before = matched(head, state.cases)
-    unread = state.unreadable
-    yield from case_changes([case for case in head if case.file not in unread], before, policy)
-    if was.config_name:
-        pairs = [(case, before[key]) for case in head if (key := case.key) in before]
-        yield from target_changes(pairs, own.policy_for, was.policy_for)
-    kept = {id(case) for case in before.values()}
-    yield from _removed(loaded, [case for case in state.cases if id(case) not in kept])
-    yield from unknown_files(unread)
 
 
 def _removed(loaded: LoadedProject, cases: Sequence[EvalCase]) -> Iterator[GradingChange]:

@@ -41,6 +41,7 @@ Rule: TypeAlias = Literal[
     "errored",
     "incomplete",
     "unread",
+    "none-decides",
     "refused",
     "asked-again",
     "difference",
@@ -174,6 +175,10 @@ def _gaps(run: Run) -> Iterator[Reason]:
     if run.scope.unread:
         fix = "fix the eval files that could not be read"
         yield _gap("unread", "some eval files could not be read", fix)
+    if run.gate.none_decides and run.gate.fail_on != "never":
+        chosen = numbers.listed([*run.gate.tags, *run.gate.targets]) or "no other tag"
+        text = f"no case decides: the gate is about {chosen}"
+        yield _gap("none-decides", text, "name tags and targets of cases under `gate`")
     if refused := sum(isinstance(case, Skipped) and case.lacks_verdict for case in run.cases):
         count = numbers.plural(refused, "case")
         yield _gap("refused", f"{count} not gradable for an untrusted change")

@@ -68,6 +68,7 @@ class Selection:
     nothing_to_run: str = ""  # why no case that failed runs; empty: some do
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, before the run
     grading_changes: tuple[GradingChange, ...] = ()  # since the base
+    none_decides: bool = False  # no case of the suite is one that the gate is about
     not_gradable: Mapping[Key, str] = field(default_factory=dict)  # for an untrusted change: why
 
 

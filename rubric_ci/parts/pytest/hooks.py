@@ -2,13 +2,14 @@
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from _pytest.mark.expression import Expression
 
 from rubric_ci.errors import ExitCode, UserError
 from rubric_ci.files.project.discovery import SUFFIXES
@@ -24,12 +25,28 @@ from rubric_ci.reports.render import terminal, usage_text
 from rubric_ci.services.publish.files import write_reports
 from rubric_ci.services.publish.workflow import publish
 from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.option_values import REPORT_FILES
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Narrowing
 
 NAME: Final = "rubric-ci-session"
+
+
+def _marked(config: pytest.Config) -> Callable[[EvalCase], bool]:
+    """Return a predicate of the cases that `-m` chooses, whose tags are their markers."""
+    if not (written := config.getoption("markexpr", "")):
+        return lambda _: True
+    expression = Expression.compile(written)
+
+    def marked(case: EvalCase) -> bool:
+        def has(name: str, /, **_: object) -> bool:
+            return name in case.tags
+
+        return expression.evaluate(has)
+
+    return marked
 
 
 class Hooks:
@@ -40,7 +57,7 @@ class Hooks:
         self.worker: dict[str, Any] = getattr(config, "workerinput", {})
         shared = self.worker.get("rubric_ci")
         settings = read_settings(_arguments(config))
-        self.run = SessionRun(settings, Path(shared) if shared else None)
+        self.run = SessionRun(settings, Path(shared) if shared else None, _marked(config))
         self.checks = Checks(self.run)
         self.files: set[Path] = set()
         self.of_workers: list[CaseResult] = []

@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -67,8 +67,17 @@ def read_settings(arguments: Sequence[str]) -> RunSettings:
 class SessionRun:
     """Loads, selects and grades what the items of a session ask for, each once."""
 
-    def __init__(self, settings: RunSettings, shared: Path | None = None) -> None:
-        """Take the folder that the workers of pytest-xdist share; None: there is one process."""
+    def __init__(
+        self,
+        settings: RunSettings,
+        shared: Path | None = None,
+        marked: Callable[[EvalCase], bool] = lambda _: True,
+    ) -> None:
+        """Take the folder that the workers of pytest-xdist share; None: there is one process.
+
+        `marked` is true for cases that `-m` chooses.
+        """
+        self._marked = marked
         self.settings = settings
         self.shared = shared
         self.started_at, self._clock = datetime.now(UTC), monotonic()
@@ -120,7 +129,7 @@ class SessionRun:
             whole = {path.resolve() for path in files} == self.eval_files
             paths = () if whole else tuple(str(discovery.shown(path)) for path in sorted(files))
             settings = self.settings if whole else replace(self.settings, paths=paths)
-            return select(settings, self.started_at.date(), os.environ)
+            return select(settings, self.started_at.date(), os.environ, self._marked)
         project, change = self._checkout
         narrowed: list[Narrowing] = ["paths"] * bool(self.eval_files)
         scope = Scope(suite=None).narrowed(*narrowed)

@@ -187,6 +187,7 @@ def build_report(
     waivers = with_outcomes(selection.waivers, cases)
     changes = selection.grading_changes
     gate = gate_of(loaded.config.gate, settings.fail_on)
+    gate = replace(gate, none_decides=selection.none_decides)
     gate = concluded(gate, cases, scope, waivers, changes)
     beyond = spent.beyond(sum(map(usage_of_sides, cases), NOTHING_USED))
     more = (*_unfinished_work(ended), *_answered_again(tasks, settings))

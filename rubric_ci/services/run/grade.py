@@ -345,6 +345,8 @@ def _ended(case: CaseResult, required: frozenset[tuple[str, str]]) -> CaseResult
         id=case.id,
         reason=case.reason,
         why=case.why,
+        tags=case.tags,
+        target=case.target,
         question=case.question,
         expected_outcome=case.expected_outcome,
         change=case.change,

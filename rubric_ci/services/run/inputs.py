@@ -1,6 +1,6 @@
 """The selection of a run, and what it is graded with: tasks, context and cache."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -19,6 +19,7 @@ from rubric_ci.gate.report.sharding import case_cost, split
 from rubric_ci.gate.selection import last_failed
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.gate.selection.compare_cases import Selection
+from rubric_ci.gate.selection.deciding import asked_by, none_decides
 from rubric_ci.gate.waivers.file import find_waivers
 from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
@@ -30,7 +31,7 @@ from rubric_ci.text import escape
 from rubric_ci.values.command_settings import CacheOptions, RunSettings
 from rubric_ci.values.config import RunnerTarget, UntrustedCaps
 from rubric_ci.values.context import RunContext, Side
-from rubric_ci.values.evals import RubricSpec
+from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.report import ShardInfo
 from rubric_ci.values.scope import Narrowing
 
@@ -45,15 +46,23 @@ def runner_of(settings: RunSettings) -> RunnerTarget | None:
 
 
 def select(
-    settings: RunSettings, today: date, environment: Mapping[str, str]
+    settings: RunSettings,
+    today: date,
+    environment: Mapping[str, str],
+    marked: Callable[[EvalCase], bool] = lambda _: True,
 ) -> tuple[LoadedProject, Selection]:
-    """Load the project, show its problems and choose what runs."""
+    """Load the project, show its problems and choose what runs.
+
+    `marked` is true for cases that pytest's `-m` chooses.
+    """
     loaded, selection = open_selected(settings)
     show_problems(loaded.diagnostics)
+    asked_for = asked_by(settings, marked)
     selection = replace(
         selection,
         waivers=find_waivers(loaded, today, complete=has_every_case(loaded, selection)),
-        grading_changes=find_grading_changes(loaded),
+        grading_changes=find_grading_changes(loaded, asked_for),
+        none_decides=none_decides(loaded, settings, asked_for),
     )
     if settings.last_failed:
         failed = last_failed.read(settings.output_dir, environment)

@@ -389,3 +389,20 @@ def test_a_tool_of_its_own_is_refused(pull: Pull) -> None:
     done = pull.run("--target", "tool")
     assert done.returncode == 2
     assert "target `tool` starts another tool, which reads its own files" in done.stderr
+
+
+def test_a_stranger_takes_a_case_out_of_the_gate(pull: Pull) -> None:
+    core = EVAL.replace("input: Say", "tags: [core]\n    input: Say")
+    pull.checkout.commit(
+        {
+            "rubric-ci.yaml": CONFIG + "gate: {on_weaker_grading: fail, tags: [core]}\n",
+            "evals/a.yaml": core,
+            "evals/b.yaml": core.replace("greeting", "other"),
+        }
+    )
+    pull.propose({"evals/a.yaml": core.replace("core", "Core").replace("Say hello", "Say no")})
+    done = pull.run()
+    assert done.returncode == 1, done.stdout
+    (weaker,) = [each for each in pull.report["grading_changes"] if each["direction"] == "weaker"]
+    assert (weaker["kind"], weaker["about"]) == ("tag", "greeting")
+    assert (weaker["before"], weaker["after"]) == ("core (decides)", "Core (does not decide)")

@@ -137,6 +137,19 @@ def test_only_cases_that_a_change_can_affect(tests: Suite) -> None:
     assert tests.run("--changed-since=HEAD").counts == "1 passed, 4 deselected"
 
 
+def test_a_case_that_leaves_the_chosen_marker_is_a_weaker_grading(tests: Suite) -> None:
+    base = EVAL.replace("input: Hi", "input: Hi\n    tags: [safety-net]")
+    tests.write(FILE, base)
+    tests.checkout.commit()
+    edited = base.replace("[safety-net, ", "[other, ").replace("[Greets]", "[Is kind]")
+    tests.write(FILE, edited)
+    for expression, told in (("safety-net or not x", []), ("safety-net", ["refund"])):
+        tests.run("-m", expression, "--changed-since", "HEAD")
+        found = tests.report()["grading_changes"]
+        weaker = [each["about"] for each in found if each["direction"] == "weaker"]
+        assert weaker == told
+
+
 def test_a_waiver_is_a_strict_expected_failure(tests: Suite) -> None:
     tests.write(FILE, EVAL.partition("  - id: lost")[0])
     for criterion in ("rubric-1", "rubric-2"):

@@ -11,7 +11,6 @@ judge: {model: openai/gpt-6-luna, api_base: "JUDGE/v1", api_key: "${{ OPENAI_API
 targets:
   - {name: default, provider: recorded, answers: answers.jsonl}
 gate: {fail_on: fail, on_weaker_grading: fail}
-regression: {false_alarms: 0.5, further_trials: 1}
 """
 """JUDGE and ATTACKER stand for the addresses of the two servers."""
 

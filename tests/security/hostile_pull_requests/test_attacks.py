@@ -15,14 +15,22 @@ from tests import platforms
 from tests.forked_command import started
 from tests.invoke import invoke
 from tests.sample_project import clean_environment
-from tests.security.hostile_pull_requests import eval_files, files, gate, policy, targets, text
+from tests.security.hostile_pull_requests import (
+    deciding,
+    eval_files,
+    files,
+    gate,
+    policy,
+    targets,
+    text,
+)
 from tests.security.hostile_pull_requests.attack import BASE, EVALS, WORSE, Attack, answers
 from tests.security.hostile_pull_requests.generator import Files, open_pull_request
 from tests.security.hostile_pull_requests.servers import Judge, judging
 
 KEY, TOKEN = "sk-of-the-repository", "token-of-the-deployment"
 Start = Callable[..., "CompletedProcess[str]"]
-TABLES = (policy, targets, gate, eval_files, files, text)
+TABLES = (policy, targets, gate, deciding, eval_files, files, text)
 ATTACKS: Mapping[str, Attack] = {
     f"{table.__name__.rpartition('.')[2]}: {name}": attack
     for table in TABLES

@@ -23,7 +23,7 @@ from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, Message, RubricSpec, TextPart
-from rubric_ci.values.gate import FailOn, GateInfo
+from rubric_ci.values.gate import FailOn, GateInfo, is_gating
 from rubric_ci.values.report import RunReport, run_verdict, totals
 from rubric_ci.values.results import (
     ADOPTED,
@@ -184,6 +184,7 @@ def _result(sample: Sample, about: Adopted, waived: Set[str]) -> CaseResult:
             line=1,
             id=found.id,
             reason=found.skipped,
+            tags=found.tags,
             question=found.question,
             expected_outcome=found.expected,
         )
@@ -317,13 +318,16 @@ def report_of(
     cases = tuple(cases)
     outcomes = with_outcomes(waivers, cases)
     scope = WHOLE.narrowed("interrupted") if facts.missing else WHOLE
+    gate = their_gate(config, fail_on)
+    if scope.complete and cases:
+        gate = replace(gate, none_decides=not any(is_gating(case, gate) for case in cases))
     return RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=facts.started_at,
         duration_seconds=round(facts.seconds, 3),
         verdict=run_verdict(cases),
         scope=scope,
-        gate=concluded(their_gate(config, fail_on), cases, scope, outcomes, facts.grading_changes),
+        gate=concluded(gate, cases, scope, outcomes, facts.grading_changes),
         totals=totals(cases),
         cases=cases,
         waivers=outcomes,

@@ -5,8 +5,8 @@
 
 from pathlib import Path
 
+from rubric_ci.gate.differences.effects import CONFIG
 from rubric_ci.gate.differences.move import Order
-from rubric_ci.gate.differences.table import CONFIG
 
 PAGE = Path(__file__).parents[2] / "docs" / "grading-changes.md"
 START, END = "<!-- settings: made by `make golden` -->", "<!-- end of settings -->"

@@ -16,7 +16,7 @@ from rubric_ci.gate.differences.connection import (
     program,
     provider,
 )
-from rubric_ci.gate.differences.table import CONFIG
+from rubric_ci.gate.differences.effects import CONFIG
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import CliTarget, Config, Endpoint, LlmTarget, Target
 from rubric_ci.values.json_value import JSON

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import field, replace
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from rubric_ci.values.changes import GradingChange, added_cases
 from rubric_ci.values.comparison import Comparison
@@ -15,9 +15,6 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.results import CaseResult, Errored, Graded, standing
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.values.waivers import WaiverResult
-
-if TYPE_CHECKING:  # a report is read without eval files
-    from rubric_ci.values.evals import EvalCase
 
 FailOn: TypeAlias = Literal["fail", "borderline", "regression", "never"]
 """The cause that fails the gate: a verdict, or a change for the worse; `regression`: only cases
@@ -112,6 +109,22 @@ class GateInfo:
     holds: bool  # `gate_passes`, and no verdict that it needs is missing
 
 
+class Tagged(Protocol):
+    """A case of an eval file, or its result."""
+
+    @property
+    def id(self) -> str:
+        """The id; of one that several targets answer with the target."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Its tags."""
+
+    @property
+    def target(self) -> str:
+        """The name of its target."""
+
+
 def gating(cases: Sequence[CaseResult], gate: GateConfig | GateInfo) -> Sequence[CaseResult]:
     """Return the cases that the gate is about, which must pass."""
     if not (gate.targets or gate.tags or gate.not_tags):
@@ -119,7 +132,7 @@ def gating(cases: Sequence[CaseResult], gate: GateConfig | GateInfo) -> Sequence
     return [case for case in cases if is_gating(case, gate)]
 
 
-def is_gating(case: "CaseResult | EvalCase", gate: GateConfig | GateInfo) -> bool:
+def is_gating(case: Tagged, gate: GateConfig | GateInfo) -> bool:
     """Return False for a case of other tags, and for the result of another of several targets."""
     if not is_chosen(case.tags, gate):
         return False

@@ -134,7 +134,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/project/test_load_config.py": """
     files/parsing/config_parser files/parsing/program_targets
         files/parsing/service_target""",
-    "evaluators/test_read.py": "evaluators/code_judge evaluators/llm_judge evaluators/rubric",
+    "evaluators/test_read.py": """
+        evaluators/criteria evaluators/code_judge evaluators/llm_judge evaluators/rubric""",
     "files/project/test_project.py": "files/validation/config_summary",
     "reports/render/test_golden.py": "reports/render/junit",
     "security/test_committed_cache.py": "system/git/committed",

@@ -48,6 +48,7 @@ class Included(NamedTuple):
     span: "Span"
     given: Mapping[str, Any]
     defaults: Mapping[str, Any]
+    shared: bool = False  # with every case
 
 
 Evaluator: TypeAlias = dict[str, Any]

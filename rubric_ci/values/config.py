@@ -351,5 +351,8 @@ class Config:
     rules: Mapping[str, str] = field(default_factory=dict)  # rule id -> error|warning|notice|off
     env_allow: tuple[str, ...] = ()  # variables that `${{ NAME }}` may use, as globs
     untrusted: UntrustedCaps = field(default_factory=UntrustedCaps)
+    shared_rubrics: Mapping[str, str] = field(
+        default_factory=dict
+    )  # id -> a criterion of each case
     auto_mode: bool = False  # `judge.mode` is `auto`: the calibration chose it
     judges: Mapping[str, Target] | None = None  # targets that may judge; None: all of `targets`

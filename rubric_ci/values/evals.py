@@ -265,6 +265,8 @@ class EvalCase:
     simulated_user: SimulatedUser | None = None
     expected_messages: tuple[Message, ...] = ()
     evaluators: tuple[EvaluatorSpec, ...] = ()  # inline rubrics first, named "rubric"
+    opts_out: bool = False  # of the `shared_rubrics` of its suite
+    only_shared: bool = False  # its criteria are those of every case: its own can be drafted
     inapplicable: bool = False  # it has no evaluators, because of its tags and variables
     target: str = ""  # empty: the default target
     workspace: Workspace | None = None  # replaces the target's, but for its sandbox

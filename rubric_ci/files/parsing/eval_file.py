@@ -9,7 +9,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rubric_ci.evaluators import table
-from rubric_ci.evaluators.kind import Fill, UsedFiles, Written, evaluators_of
+from rubric_ci.evaluators.kind import (
+    INCLUDED,
+    Fill,
+    Included,
+    UsedFiles,
+    Written,
+    criteria_at,
+    evaluators_of,
+)
 from rubric_ci.files.parsing.program_targets import workspace
 from rubric_ci.files.validation.agentv import guideline_matcher
 from rubric_ci.files.validation.reference_rules import is_parts
@@ -131,6 +139,8 @@ def _case(
         expected_messages=expected,
         evaluators=evaluators,
         inapplicable=bool(written) and not evaluators,
+        opts_out=case.get("shared_rubrics") is False and "shared_rubrics" in suite,
+        only_shared=_is_shared(case) and not (evaluators_of(case) or evaluators_of(suite)),
         target=_target(case) or _target(suite),
         workspace=_workspace(case.get("workspace", suite.get("workspace")), source.file),
         vars=variables,
@@ -224,6 +234,13 @@ def _evaluators(
     contents = texts[0] if of_case else texts[1]
     others = (written((*found[0], n), data, contents) for n, data in enumerate(found[1]))
     return (*own, *map(table.read, others)) or tuple(_default(source, path, default))
+
+
+def _is_shared(case: dict[str, Any]) -> bool:
+    """Return True if every criterion of a case is one that each case has."""
+    criteria, _ = criteria_at(case.get("rubrics", []), ())
+    origins = [each.get(INCLUDED) if isinstance(each, dict) else None for each in criteria]
+    return bool(origins) and all(isinstance(o, Included) and o.shared for o in origins)
 
 
 def _applying(spec: EvaluatorSpec) -> Iterator[EvaluatorSpec]:

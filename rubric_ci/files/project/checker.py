@@ -144,7 +144,7 @@ class Checker:
         known = self._targets_of(dirname(self._name(path)))
         lookup = self._lookup(path.parent)
         opened = open_source(name, text, beside, self.project.case_finder(self._name(path)))
-        source = with_includes(opened, lookup)
+        source = with_includes(opened, lookup, self.project.shared)
         found = check_evals(
             source,
             lookup,

@@ -12,7 +12,7 @@ from rubric_ci.files.parsing.eval_file import TargetNames, parse
 from rubric_ci.files.validation.config_summary import KnownTargets, summarize_config
 from rubric_ci.files.validation.located_problems import has_errors, position
 from rubric_ci.files.validation.output.plain_text import headline
-from rubric_ci.files.validation.rubric_files import with_includes
+from rubric_ci.files.validation.rubric_files import NOT_SHARED, Shared, with_includes
 from rubric_ci.files.validation.target_rules import TARGET_NAME_DUPLICATE
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts, switched
 from rubric_ci.files.yaml_text.opened import open_config, open_source
@@ -167,7 +167,7 @@ class Loaded(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def load(
+def load(  # noqa: PLR0913 - what a file depends on
     path: str,
     text: str,
     lookup: Lookup,
@@ -177,15 +177,16 @@ def load(
     default_evaluator: str = "none",
     find: FindFiles | None = None,
     targets: TargetNames = TargetNames(),  # noqa: B008 - a value
+    shared: Shared = NOT_SHARED,
 ) -> Loaded:
     """Check and parse an eval file.
 
     `path` is relative to the repository root, with forward slashes. `sidecar` is the text of the
     sidecar of a JSON Lines file, `find` finds the files that `evalcases`
     names; `rules` and `default_evaluator` are the configuration's,
-    `targets` answer the cases.
+    `targets` answer the cases. `shared` are the criteria that the configuration gives to each.
     """
-    source = with_includes(open_source(path, text, sidecar, find), lookup)
+    source = with_includes(open_source(path, text, sidecar, find), lookup, shared)
     found = check_evals(source, lookup, KnownTargets(prompts=None))
     found = switched(found, source.texts(), rules or {})
     if has_errors(found):

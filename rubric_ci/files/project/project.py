@@ -31,6 +31,7 @@ from rubric_ci.values.references import FindFiles, Found, NotFound, why_no_path
 
 if TYPE_CHECKING:
     from rubric_ci.files.project.loader import Loaded, LoadedConfig, LoadedTargets
+    from rubric_ci.files.validation.rubric_files import Shared
     from rubric_ci.values.config import Config
     from rubric_ci.values.diagnostics import Diagnostic
 
@@ -211,7 +212,24 @@ class Project:
             default_evaluator=self.summary.default_evaluator,
             find=self.case_finder(name, place),
             targets=TargetNames(self.targets, self.summary.compare),
+            shared=self.shared,
         )
+
+    @property
+    def shared(self) -> "Shared":
+        """The criteria that the configuration, or that of the policy, gives to every case."""
+        return (self.policy.project if self.policy else self)._own_shared
+
+    @cached_property
+    def _own_shared(self) -> "Shared":
+        from rubric_ci.files.validation.rubric_files import NOT_SHARED, SHARED, shared_of
+        from rubric_ci.files.yaml_text.opened import open_config
+
+        text = self._text(self.config_name) if self.config_name else None
+        if not isinstance(text, str) or SHARED not in text:
+            return NOT_SHARED
+        lookup = self.files.lookup(self.config_name)
+        return shared_of(open_config(self.config_name, text), lookup)
 
     def case_finder(self, name: str, place: str = "") -> FindFiles:
         """Return the search of the files that `evalcases` of an eval file names."""

@@ -10,7 +10,7 @@ from functools import lru_cache
 from posixpath import basename
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.evaluators.kind import INCLUDED, Included
+from rubric_ci.evaluators.kind import INCLUDED, Included, criteria_at
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
@@ -29,6 +29,7 @@ from rubric_ci.values.problems import (
 )
 from rubric_ci.values.references import Found, Lookup
 
+SHARED: Final = "shared_rubrics"
 ENDING: Final = ".rubric.yaml"
 """How a file ends that is a rubric file by its name."""
 BARE: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
@@ -92,15 +93,49 @@ def file_name(written: str) -> str:
     return f"rubrics/{written}{ENDING}" if written and BARE.issuperset(written) else written
 
 
-def with_includes(source: Source, lookup: Lookup) -> Source:
-    """Return a source with the criteria that it includes; itself, if it includes none."""
+class Shared(NamedTuple):
+    """The `shared_rubrics` of a configuration, which each of its eval files gets."""
+
+    entries: "tuple[_Entry, ...]" = ()
+    problems: tuple[Problem, ...] = ()  # with paths of the configuration
+    files: Mapping[str, RubricFile] = {}
+
+
+NOT_SHARED: Final = Shared()
+
+
+def shared_of(document: Source, lookup: Lookup) -> Shared:
+    """Return the criteria of every case that a configuration has, with those that it includes."""
+    listed = document.data.get(SHARED) if isinstance(document.data, dict) else None
+    if not isinstance(listed, list):
+        return NOT_SHARED
+    within = Document(document.file, "")
+    within.data = {"criteria": listed}
+    found = [
+        each._replace(path=(SHARED, *each.path[1:]))
+        for each in (
+            *schema_problems("rubric", within),
+            *criteria_problems(within.data["criteria"], ("criteria",), total=False),
+        )
+    ]
+    into = IncludedSource(document)
+    entries = tuple(_Expansion(into, lookup).shared(listed, "config"))
+    faulty = [name for name, each in into.files.items() if each.faulty]
+    found += into.problems
+    found += [Problem(INCLUDE, (SHARED,), f"`{name}` has errors; validate it") for name in faulty]
+    return Shared(entries, tuple(found), into.files)
+
+
+def with_includes(source: Source, lookup: Lookup, shared: Shared = NOT_SHARED) -> Source:
+    """Return a source with the criteria that it includes and shares; itself, if it has none."""
     if hasattr(source, "found") or not isinstance(source.data, dict) or not source.readable:
         return source
-    if not any("include" in text for text in source.texts().values()):
+    words = ("include", SHARED)
+    if not shared.entries and not any(w in t for t in source.texts().values() for w in words):
         return source
     included = IncludedSource(source)
-    _Expansion(included, lookup).run()
-    return included if included.files or included.problems else source
+    _Expansion(included, lookup).run(shared)
+    return included if included.moved or included.files or included.problems else source
 
 
 class IncludedSource:
@@ -131,7 +166,7 @@ class IncludedSource:
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
         """Return file, place and alias of the value at a path."""
-        source, origin = self._origin(path)
+        source, origin = self.origin(path)
         return source.location(origin, at_key=at_key)
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
@@ -140,14 +175,15 @@ class IncludedSource:
 
     def written(self, path: Path) -> str | None:
         """Return the scalar at a path as it is written, if the text has it."""
-        source, origin = self._origin(path)
+        source, origin = self.origin(path)
         return source.written(origin)
 
     def paths_of(self, nodes: Iterable[Any], leave_out: Any) -> dict[int, Path]:
         """Return a path to each YAML node as written."""
         return self.raw.paths_of(nodes, leave_out)
 
-    def _origin(self, path: Path) -> tuple[Source, Path]:
+    def origin(self, path: Path) -> tuple[Source, Path]:
+        """Return the file of the value at a path, and its path in that file."""
         for length in range(len(path), 0, -1):
             if found := self.moved.get(path[:length]):
                 return found[0], (*found[1], *path[length:])
@@ -162,9 +198,70 @@ class _Expansion:
         self._lookup = lookup
         self._found: dict[str, RubricFile | str] = {}
 
-    def run(self) -> None:
-        """Replace every include of the data."""
-        self._into.data = self._owner(self._into.raw.data, ())
+    def run(self, shared: Shared) -> None:
+        """Replace every include of the data, and give each case the shared criteria."""
+        raw = self._into.raw.data
+        self._into.data = self._owner(raw, ())
+        listed = raw.get(SHARED)
+        own = tuple(self.shared(listed, "shared")) if isinstance(listed, list) else ()
+        self._into.files |= shared.files
+        if own or shared.entries:
+            self._share(own, shared.entries)
+
+    def shared(self, listed: list[Any], name: str) -> Iterator["_Entry"]:
+        """Yield shared criteria; one without an id is `name-<n>`."""
+        for each in self._entries(listed, (SHARED,)):
+            if not isinstance(each.data, dict):
+                continue
+            if each.file:
+                origin = each.data[INCLUDED]._replace(shared=True)
+                yield each._replace(data={**each.data, INCLUDED: origin})
+                continue
+            span = Span(*each.source.locate(each.path), file=each.source.file)
+            number = int(each.path[-1]) + 1
+            origin = Included(span=span, given={}, defaults={}, shared=True)
+            data = {**each.data, INCLUDED: origin}
+            if data["id"] == f"rubric-{number}":
+                data["id"] = f"{name}-{number}"
+            yield each._replace(data=data)
+
+    def _share(self, own: "tuple[_Entry, ...]", others: "tuple[_Entry, ...]") -> None:
+        data = self._into.data
+        cases = data.get("evalcases")
+        if not isinstance(cases, list):
+            return
+        given = [self._with_shared(each, n, own, others) for n, each in enumerate(cases)]
+        others = {key: value for key, value in data.items() if key != "rubrics"}
+        self._into.data = {**others, "evalcases": given}  # each case has those of the suite
+
+    def _with_shared(
+        self, case: Any, index: int, own: "tuple[_Entry, ...]", others: "tuple[_Entry, ...]"
+    ) -> Any:
+        """Return a case with the shared criteria after its own, or after those of its suite."""
+        if not isinstance(case, dict):
+            return case
+        shared = (*(() if case.get(SHARED) is False else own), *others)
+        at: Path = ("evalcases", index, "rubrics")
+        written, place = (
+            (case["rubrics"], at)
+            if "rubrics" in case
+            else (self._into.data.get("rubrics", []), ("rubrics",))
+        )
+        listed, where = criteria_at(written, place)
+        if not shared or not isinstance(listed, list):
+            return case
+        entries = list(_without_known(shared, listed))
+        more = _shared_keys([each.file for each in entries if each.file])
+        mapping = isinstance(written, dict) or bool(more)
+        target: Path = (*at, "criteria") if mapping else at
+        origins = [self._into.origin((*where, n)) for n in range(len(listed))]
+        places = [*origins, *((each.source, each.path) for each in entries)]
+        self._into.moved |= {(*target, n): each for n, each in enumerate(places)}
+        criteria = [*listed, *(each.data for each in entries)]
+        if not mapping:
+            return {**case, "rubrics": criteria}
+        base = _mapping(written)
+        return {**case, "rubrics": {**base, **_union(base, more), "criteria": criteria}}
 
     def _owner(self, value: Any, path: Path) -> Any:
         """Return a suite, case, turn or evaluator, and what is in it, with included criteria."""
@@ -311,6 +408,23 @@ class _Entry(NamedTuple):
     source: Source
     path: Path
     file: RubricFile | None = None
+
+
+def _without_known(shared: Iterable[_Entry], listed: list[Any]) -> Iterator[_Entry]:
+    """Yield shared criteria, but for those of a file that the list includes in the same way."""
+    known = {_way(each) for each in listed}
+    for each in shared:
+        way = _way(each.data)
+        if not way or way not in known:
+            known.add(way)
+            yield each
+
+
+def _way(criterion: Any) -> str:
+    origin = criterion.get(INCLUDED) if isinstance(criterion, dict) else None
+    if not isinstance(origin, Included):
+        return ""
+    return json.dumps([criterion["id"], origin.span.file, origin.given], default=str)
 
 
 def _is_include(entry: Any) -> bool:

@@ -137,13 +137,13 @@ LEVELS_DUPLICATE: Final = Rule(
 )
 
 
-def criteria_problems(rubrics: Any, path: Path) -> Iterator[Problem]:
-    """Yield the problems of criteria."""
+def criteria_problems(rubrics: Any, path: Path, *, total: bool = True) -> Iterator[Problem]:
+    """Yield the problems of criteria; `total`: of their weights together as well."""
     criteria, path = criteria_at(rubrics, path)
     if not isinstance(criteria, list):
         return
     yield from _same_ids(criteria, path)
-    yield from _no_weight(criteria, path)
+    yield from _no_weight(criteria, path) if total else ()
     yield from wording_problems(criteria, path)
     yield from condition_problems(criteria, path)
     for index, criterion in enumerate(criteria):

@@ -16,7 +16,7 @@ from rubric_ci.files.validation.eval_rules import (
     ungraded_cases,
 )
 from rubric_ci.files.validation.reference_rules import reference_problems
-from rubric_ci.files.validation.rubric_files import IncludedSource, open_rubric
+from rubric_ci.files.validation.rubric_files import SHARED, IncludedSource, open_rubric, shared_of
 from rubric_ci.files.validation.rubric_rules import GATE_KIND
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
@@ -172,12 +172,13 @@ def check_config(
 def check_prompts(
     document: Source, lookup: Lookup, near_file: NearFile = lambda _: ""
 ) -> "tuple[Diagnostic, ...]":
-    """Return the problems of the prompt files and skills that targets name."""
-    if not _mentions(document, "prompt", "skill"):
+    """Return the problems of prompt files, skills and rubric files that a configuration names."""
+    if not _mentions(document, "prompt", "skill", SHARED):
         return ()
     from rubric_ci.files.validation.reference_rules import prompt_problems
 
     found = list(_first(prompt_problems(document.data, lookup, near_file)))
+    found += shared_of(document, lookup).problems
     of_text = _diagnosed(document, [])  # `check_config` has them
     return tuple(each for each in _diagnosed(document, found) if each not in of_text)
 

@@ -46,9 +46,12 @@ def case_changes(
         was = base.get(case.key)
         if was is None:
             yield of_case(case, "case", "stronger", case.id, "", ADDED)
+            if case.opts_out:
+                about = f"{case.id}: shared_rubrics"
+                yield of_case(case, "case", "weaker", about, "", "false")
         elif case is not was:
             for change in changes_of(case, was, policy, asked_for):
-                if change.file == case.file:
+                if case.id in change.about:
                     yield change
                 else:
                     through_files[change] += 1

@@ -57,7 +57,7 @@ def _none(pattern: str) -> Row:
 
 CASE: Final = (
     *map(_none, ("id", "file", "written_id", "references", "note", "target", "stopped", "variant")),
-    _none("inapplicable"),  # it follows from the evaluators
+    *map(_none, ("inapplicable", "only_shared", "opts_out")),  # they follow from the evaluators
     _tested("input_messages.*.in_list"),
     Row(pattern="tags", effect="policy", kind="tag", told=cases.tags),
     Row(
@@ -210,6 +210,7 @@ CONFIG: Final = (
     _policy("gate", "gate.*"),
     _policy("gate", "regression.repeated", words("note", "broken")),
     _policy("gate", "regression.*"),
+    _policy("criterion", "shared_rubrics.*"),
     _policy("rule", "rules.*", words("off", "notice", "warning", "error")),
     _policy(None, "env_allow", shown="env.allow"),
     _policy(None, "untrusted.*"),

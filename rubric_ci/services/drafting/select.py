@@ -88,6 +88,8 @@ def _has_rubrics(case: EvalCase, suite: EvalFile) -> bool:
     """Return True unless the outcome itself is the one criterion, as in files of other tools."""
     rubrics = [spec.rubric for spec in case.evaluators if isinstance(spec, RubricSpec)]
     texts = [each.text for rubric in rubrics for each in rubric]
+    if case.only_shared:
+        return False
     return bool(rubrics) and not (suite.of_other_tool and texts == [case.expected_outcome])
 
 

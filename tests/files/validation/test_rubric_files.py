@@ -5,7 +5,10 @@ from collections.abc import Mapping
 import pytest
 
 from rubric_ci.files.project.loader import Loaded, load
+from rubric_ci.files.validation.rubric_files import shared_of
 from rubric_ci.files.validation.validator import check_rubric
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.services.drafting.select import choose_requests
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import CompositeSpec, RubricSpec
 from rubric_ci.values.references import Found, Lookup, NotFound
@@ -234,4 +237,54 @@ def test_an_undefined_variable_of_a_file_is_an_error_of_the_case() -> None:
     found = loaded("  - include: u.rubric.yaml\n", lookup=lambda n: Found(n, files[n]))
     assert shown(found.diagnostics) == [
         "u.rubric.yaml:1:19: undefined-variable: `{{ place }}` is not a variable of the case"
+    ]
+
+
+def shared(config: str, text: str) -> list[list[str]]:
+    given = shared_of(Document("rubric-ci.yaml", config), find)
+    assert given.problems == ()
+    found = load("evals/a.yaml", text, find, shared=given)
+    assert found.eval_file is not None, found.diagnostics
+    return [
+        [c.id for e in case.evaluators if isinstance(e, RubricSpec) for c in e.rubric]
+        for case in found.eval_file.cases
+    ]
+
+
+SUITE = """\
+shared_rubrics: [{id: cites, expected_outcome: Cites a source}, Is kind]
+rubrics: [Is short]
+evalcases:
+- {id: own, input: q, rubrics: [Is right]}
+- {id: inherits, input: q}
+- {id: opts-out, input: q, shared_rubrics: false}
+- {id: twice, input: q, rubrics: [include: other.yaml]}
+"""
+
+
+def test_shared_criteria_come_after_those_of_the_case() -> None:
+    assert shared("shared_rubrics: [include: other.yaml, Never swears]\n", SUITE) == [
+        ["rubric-1", "cites", "shared-2", "other/rubric-1", "config-2"],
+        ["rubric-1", "cites", "shared-2", "other/rubric-1", "config-2"],
+        ["rubric-1", "other/rubric-1", "config-2"],
+        ["other/rubric-1", "cites", "shared-2", "config-2"],
+    ]
+
+
+def test_a_case_with_shared_criteria_alone_is_graded_and_can_be_drafted_for() -> None:
+    text = "shared_rubrics: [Is kind]\nevalcases:\n- {id: a, input: q, expected_outcome: x}\n"
+    found = load("evals/a.yaml", text, find)
+    assert found.eval_file is not None
+    (case,) = found.eval_file.cases
+    assert ([e.name for e in case.evaluators], case.only_shared) == (["rubric"], True)
+    requests, _ = choose_requests([found.eval_file], [])
+    assert [each.case.id for each in requests] == ["a"]
+
+
+def test_shared_criteria_of_a_configuration_are_checked_there() -> None:
+    text = "shared_rubrics:\n- include: gone\n- {id: a, expected_outcom: x}\n"
+    found = shared_of(Document("rubric-ci.yaml", text), find).problems
+    assert [(p.rule.id, p.path) for p in found] == [
+        ("criterion-text", ("shared_rubrics", 1, "expected_outcom")),
+        ("include", ("shared_rubrics", 0, "include")),
     ]

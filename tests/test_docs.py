@@ -87,9 +87,10 @@ WORDS = {
     "retries-and-cache.md": (
         *("rate limit", "retries", "backoff", "timeout", "concurrency", "cache"),
     ),
-    "nights.md": ("schedule", "regression", "reference", "baseline", "drift"),
-    "against.md": ("base", "worktree", "further trials"),
-    "regression.md": ("baseline", "regression", "noise", "exit code"),
+    "compare.md": (
+        *("regression", "reference", "baseline", "base", "worktree", "asked again"),
+        *("exit code", "schedule"),
+    ),
     "sharding.md": ("shard", "matrix", "merge", "gate"),
     "targets.md": ("concurrency", "timeout", "trials", "health"),
     "validate.md": ("exit code", "atomic", "SARIF", "suppress"),

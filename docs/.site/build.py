@@ -26,6 +26,12 @@ TOP = {
     "RELEASING.md": "releasing.md",
     "SECURITY.md": "security.md",
 }
+FORWARDS = Path(__file__).with_name("forwards.txt")
+FORWARD = """\
+<!doctype html><meta charset="utf-8"><title>Moved</title>
+<meta http-equiv="refresh" content="0; url=../{new}/"><a href="../{new}/">The page moved.</a>
+"""
+"""In place of a page that is now part of another one."""
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#]+)")
 HEADING = re.compile(r"^# (.+)\n+(.+)$", re.MULTILINE)
 SENTENCE = re.compile(r"(?<=[.!?]) ")
@@ -49,6 +55,10 @@ def main(folder: Path) -> int:
     for path in pages.rglob("*.md"):
         shutil.copy(path, site / path.relative_to(pages))
     (site / "llms.txt").write_text(listing(data, pages), encoding="utf-8")
+    for line in FORWARDS.read_text(encoding="utf-8").splitlines():
+        old, new = line.split()
+        (site / old).mkdir()
+        (site / old / "index.html").write_text(FORWARD.format(new=new), encoding="utf-8")
     return code
 
 

@@ -8,7 +8,7 @@ from tests.docs.code_blocks import ROOT
 
 
 def test_the_table_lists_every_kind_in_its_order() -> None:
-    page = (ROOT / "docs/comparison.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/compare.md").read_text(encoding="utf-8")
     table = page.partition("| `change` | when |")[2].partition("\n\n")[0]
     assert re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE) == list(get_args(Change))
 

@@ -214,7 +214,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
         title="compared under both rubrics",
         says="An answer that is worse under the base's rubrics fails `fail_on: regression`, also "
         "if the change made the rubrics lenient.",
-        page="against.md",
+        page="compare.md",
         but={
             "adopted": DoesNotApply(
                 "the results are of one state; `--baseline FILE` compares with another report"
@@ -257,14 +257,14 @@ PROMISES: Final[Mapping[str, Promise]] = {
     "sentinel": Promise(
         title="watched by the sentinel",
         says="A night that may become the reference remembers marks, and asks for each five times.",
-        page="nights.md",
+        page="compare.md",
         but=_tools(
             Refused("--trials has no effect on the target tool", "the tool judges"), _OWN_JUDGE
         ),
     ),
     "history": Promise(
         title="in the history", says="`history add` and `history show` take the report.",
-        page="history.md",
+        page="compare.md",
     ),
     "reports": Promise(
         title="in every report",

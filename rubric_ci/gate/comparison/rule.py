@@ -3,7 +3,7 @@
 A case whose verdict is worse than before is asked again until each side has k + 1 graded answers.
 With V the verdict before in the first round, an answer holds if its verdict is V or better, else it
 falls. The case is broken if all but at most one of its answers fall here, and all but at most one
-held before. `docs/comparison.md` says it for users, `benchmarks/against` measures it.
+held before. `docs/compare.md` says it for users, `benchmarks/against` measures it.
 """
 
 from collections.abc import Sequence

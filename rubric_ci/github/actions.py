@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rubric_ci.errors import CannotReadFile, CannotWriteFile
-from rubric_ci.system.actions_runner import BASE_COMMIT, HEAD_COMMIT
+from rubric_ci.errors import CannotConfigure, CannotReadFile, CannotWriteFile
+from rubric_ci.system.actions_runner import BASE_COMMIT, HEAD_COMMIT, in_workflow
 from rubric_ci.values.changes import Trigger
 from rubric_ci.values.dataclass import dataclass
 
@@ -24,6 +24,7 @@ class FinishedRun:
     url: str
     head_repository: str = ""  # owner/name
     conclusion: str = ""  # success, failure, cancelled, …
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +43,18 @@ class Event:
     from_fork: bool = False
     actor: str = ""  # who pushed
     run_url: str = ""  # the page of this run
+    run_id: int = 0  # 0: not known
+    attempt: int = 1
     sha: str = ""  # the commit that the workflow runs on: a pull request's merge commit
     ref: str = ""  # refs/heads/…, refs/pull/…
     finished: FinishedRun | None = None
+
+    @property
+    def run(self) -> tuple[int, int] | None:
+        """Id and attempt of the run that graded: this one, or the one that is finished."""
+        if self.finished:
+            return self.finished.id, self.finished.attempt
+        return (self.run_id, self.attempt) if self.run_id else None
 
     @property
     def distrust(self) -> str:
@@ -112,11 +122,28 @@ def read_event(environment: Mapping[str, str]) -> Event | None:
         head_branch=_text(pull, "head", "ref"),
         from_fork=bool(pull) and _text(pull, "head", "repo", "full_name") != repository,
         actor=environment.get("GITHUB_ACTOR", ""),
+        run_id=_count(run, 0),
+        attempt=_count(environment.get("GITHUB_RUN_ATTEMPT", ""), 1),
         run_url=f"{server}/{repository}/actions/runs/{run}" if run else "",
         sha=environment.get("GITHUB_SHA", ""),
         ref=environment.get("GITHUB_REF", ""),
         finished=_finished(_object(payload, "workflow_run")),
     )
+
+
+def _count(text: str, otherwise: int) -> int:
+    return int(text) if text.isdecimal() else otherwise
+
+
+def refuse_target_event(environment: Mapping[str, str]) -> None:
+    """Raise CannotConfigure where the code of a pull request would get the repository's secrets."""
+    if in_workflow(environment) and environment.get("GITHUB_EVENT_NAME") == "pull_request_target":
+        raise CannotConfigure(
+            "`pull_request_target` gives the pull request's own scripts the secrets of this "
+            "repository",
+            "use `on: pull_request`, or grade with `untrusted` what `authorize` allows "
+            "(examples/workflows/evals-strangers.yml)",
+        )
 
 
 def read_payload(environment: Mapping[str, str]) -> Mapping[str, Any]:
@@ -154,6 +181,7 @@ def _finished(run: Mapping[str, Any]) -> FinishedRun | None:
         url=_text(run, "html_url"),
         head_repository=_text(run, "head_repository", "full_name"),
         conclusion=_text(run, "conclusion"),
+        attempt=_number(run, "run_attempt") or 1,
     )
 
 

@@ -6,7 +6,7 @@ for comments: all pages are read.
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from rubric_ci.errors import CannotFindPullRequest, PullRequestSuperseded
 from rubric_ci.github.actions import FinishedRun
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 Mode: TypeAlias = Literal["update", "new", "on-failure", "off"]
 TOO_LONG = 422
-Done: TypeAlias = Literal["created", "updated", "unchanged", "not needed"]
+Done: TypeAlias = Literal["created", "updated", "unchanged", "not needed", "left to a newer run"]
+_RUN: Final = re.compile(r"<!-- rubric-ci run (\d+)\.(\d+) -->")
 IssueDone: TypeAlias = Literal["opened", "updated", "unchanged", "closed", "not needed"]
 
 
@@ -33,6 +34,7 @@ class Place:
     repository: str  # owner/name
     pull_request: int
     key: str = ""  # identifies this comment when a pull request has several
+    run: tuple[int, int] | None = None  # id and attempt of the workflow run; None: by hand
 
     @property
     def about(self) -> str:
@@ -107,6 +109,8 @@ def _keep(server: Server, place: Place, body: str, renew: Renew, *, begin: bool)
             issue = _issue(client, place)
             ours = _find_own(client, issue, place)
             if ours:
+                if place.run and _written_by(ours.body) > place.run:
+                    return CommentResult(done="left to a newer run", url=ours.html_url)
                 return _update(issue, ours, place, renew(ours.body, body))
             return _create(issue, place, body) if begin else CommentResult(done="not needed")
 
@@ -139,7 +143,14 @@ def _find_own(client: "Github", issue: "Issue", place: Place) -> "IssueComment |
 
 
 def _marked(place: Place, body: str) -> str:
-    return f"{place.marker}\n{body}"
+    number = f"<!-- rubric-ci run {place.run[0]}.{place.run[1]} -->\n" if place.run else ""
+    return f"{place.marker}\n{number}{body}"
+
+
+def _written_by(body: str) -> tuple[int, int]:
+    """Return the run and the attempt that wrote a comment; GitHub counts runs upwards."""
+    found = _RUN.search(body.partition("\n")[2].partition("\n")[0])
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 def pull_request_of(server: Server, repository: str, run: FinishedRun) -> int:

@@ -25,6 +25,7 @@ PLAIN = Event(
     server_url="https://git.acme.example",
     head_sha="c" * 40,
     run_url="https://git.acme.example/acme/app/actions/runs/12",
+    run_id=12,
     sha="c" * 40,
     ref="refs/heads/topic",
 )

@@ -12,6 +12,7 @@ from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.suite_name import with_page_of_suite
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.report.decision import exit_code
+from rubric_ci.github.actions import refuse_target_event
 from rubric_ci.services.cost.estimate import check_prices
 from rubric_ci.services.cost.expected_requests import models_to_ask
 from rubric_ci.services.publish.failure import end, publish_failure_of_run
@@ -62,6 +63,8 @@ def run(settings: RunSettings) -> ExitCode:
 
 
 def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
+    if not settings.untrusted:
+        refuse_target_event(os.environ)
     started_at, clock = datetime.now(UTC), monotonic()
     if tool := runner_of(settings):
         if settings.untrusted:

@@ -22,7 +22,10 @@ _SIGNS: Final[dict[Direction, str]] = {"weaker": "🔻", "stronger": "🔺", "ch
 
 
 def heading(report: RunReport) -> str:
-    """Return the result of the gate, the rule that decided it, and how the cases ended."""
+    """Return the result of the gate, the rule that decided it, and how the cases ended.
+
+    It begins with the name of the suite, if a repository has several.
+    """
     cases, missing = outcome(report), report.totals.errored
     match gate_state(report):
         case "pass":
@@ -36,7 +39,8 @@ def heading(report: RunReport) -> str:
             parts, missing = [f"Gate undecided: {why}"], 0
     without = [f"{numbers.plural(missing, 'case')} errored"] * bool(missing)
     parts += [cases] * (cases not in why) + without
-    return " · ".join(part for part in (*parts, _texts(report, ExitCode.OK)) if part)
+    suite = report.metadata.get("suite", "")
+    return " · ".join(part for part in (suite, *parts, _texts(report, ExitCode.OK)) if part)
 
 
 def _texts(report: RunReport, code: ExitCode) -> str:

@@ -29,9 +29,7 @@ SIZES = (
 def post_failure(body: str, settings: CommentSettings, environment: Mapping[str, str]) -> str:
     """Replace the comment by the reason why there is no report; raises as `post` does."""
     target = _target(None, settings, environment)
-    place = posts.Place(
-        repository=target.repository, pull_request=target.pull_request, key=settings.key
-    )
+    place = target.place(settings.key)
     if target.distrust:
         title, _, rest = body.partition("\n\n")
         body = f"{title}\n\n{_OWN_RUN}\n\n{rest}"
@@ -73,6 +71,13 @@ class _Target:
     head_sha: str
     links: Links
     distrust: str  # why the report is not trusted; empty: it is
+    run: tuple[int, int] | None  # id and attempt of the run that graded
+
+    def place(self, key: str) -> posts.Place:
+        """Return the place of the comment with a key."""
+        return posts.Place(
+            repository=self.repository, pull_request=self.pull_request, key=key, run=self.run
+        )
 
     @property
     def disclaimer(self) -> str:
@@ -107,6 +112,7 @@ def _target(
             page=settings.page,
         ),
         distrust=event.distrust if event else "",
+        run=event.run if event else None,
     )
 
 
@@ -148,13 +154,10 @@ def _check_number(settings: CommentSettings, number: int) -> None:
 
 
 def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
-    place = posts.Place(
-        repository=target.repository, pull_request=target.pull_request, key=settings.key
-    )
+    place = target.place(settings.key)
     failing, mode = exit_code(report) is not ExitCode.OK, settings.mode
     if _has_nothing_to_say(report):
-        said = (report.metadata.get("suite", ""), summary.heading(report))
-        bodies = [f"{escape.one_line(' · '.join(filter(None, said)))}\n"]
+        bodies = [f"{escape.one_line(summary.heading(report))}\n"]
         mode = "on-failure" if mode == "update" else mode
     else:
         bodies = [_body(report, target, size, most=markdown.COMMENT_CASES) for size in SIZES]

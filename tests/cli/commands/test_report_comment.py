@@ -90,7 +90,7 @@ def test_why_the_run_of_a_fork_left_no_report(
     assert comment(settings, around) is ExitCode.OK
     (body,) = github.bodies(7)
     assert body == (
-        "<!-- rubric-ci: default -->\n"
+        "<!-- rubric-ci: default -->\n<!-- rubric-ci run 5.1 -->\n"
         "## ⚠️ rubric-ci · Gate undecided: the run could not start\n\n"
         "The pull request's own run says so; it is not verified.\n\n"
         "c.yaml has problems: &lt;img&gt; @&#8203;you"
@@ -119,7 +119,7 @@ def test_on_a_pull_request(
         f"comment on pull request #7 of acme/app updated: {page}\n"
     )
     (body,) = github.bodies(7)
-    assert "## ✅ rubric-ci · Gate passes · the only graded case passes" in body
+    assert "## ✅ Gate passes: the only case passes" in body
     assert f"https://github.example/acme/app/blob/{HEAD}/e.yaml#L3" in body
     assert "[run](https://github.example/acme/app/actions/runs/12)" in body
     assert "#artifacts" not in body
@@ -137,6 +137,35 @@ def test_the_last_line_links_the_page(
         "[Every answer, mark and quote](https://github.example/acme/app/actions/runs/5#artifacts)"
         ": artifact `report.html`"
     )
+
+
+@pytest.mark.parametrize(
+    ("second", "done"),
+    [
+        (("12", "2"), "updated"),  # the run again
+        (("13", "1"), "updated"),
+        (("11", "2"), "left to a newer run"),  # an older push ends later
+    ],
+    ids=["another attempt", "a newer run", "an older run"],
+)
+def test_an_older_run_does_not_replace_the_comment_of_a_newer_one(
+    github: GitHub,
+    settings: CommentSettings,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    second: tuple[str, str],
+    done: str,
+) -> None:
+    around = environment(github, tmp_path, PULL_EVENT, "pull_request")
+    run, attempt = second
+    for report, more in ((RED, {}), (GREEN, {"GITHUB_RUN_ID": run, "GITHUB_RUN_ATTEMPT": attempt})):
+        settings.report.write_text(json_format.render(report), encoding="utf-8")
+        assert comment(settings, around | more) is ExitCode.OK
+    assert f"comment on pull request #7 of acme/app {done}: " in capsys.readouterr().out
+    (body,) = github.bodies(7)
+    assert ("❌" in body.splitlines()[2]) is (done != "updated")
+    number = f"{run}.{attempt}" if done == "updated" else "12.1"
+    assert body.splitlines()[1] == f"<!-- rubric-ci run {number} -->"
 
 
 NOTHING = replace(a_report(), scope=Scope(base="the merge base with `main` (0123456789)"))

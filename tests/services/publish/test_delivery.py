@@ -66,6 +66,7 @@ def test_outputs_and_summary(project: Project, environment: dict[str, str]) -> N
         "cost-usd": "0.000000",
         "report": ".rubric-ci/report.json",
         "page": "",
+        "suite": "",
         "summary": ".rubric-ci/summary.md",
     }
     summary = Path(environment["GITHUB_STEP_SUMMARY"]).read_text()
@@ -130,7 +131,7 @@ def test_the_comment_follows_the_pushes(
     assert "not posted: GitHub does not accept the token (401: Bad credentials)" in third.stdout
     assert "comment on pull request #7 of o/r updated" in second.stdout
     (body,) = github.bodies(7)
-    assert "## ❌ rubric-ci · Gate fails: 1 of 1 graded case fails" in body
+    assert "## ❌ Gate fails: 1 of 1 case fails (fail\\_on: fail)" in body
     assert [(check["name"], check["conclusion"]) for check in github.checks] == [
         ("evals", "success")
     ]

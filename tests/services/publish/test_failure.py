@@ -121,7 +121,7 @@ def test_each_suite_keeps_its_own_comment(project: Project) -> None:
     assert headings == [
         [
             "<!-- rubric-ci: packages-bot -->",
-            "## ❌ rubric-ci · packages/bot · Gate fails: 1 of 1 case fails (fail\\_on: fail)",
+            "## ❌ packages/bot · Gate fails: 1 of 1 case fails (fail\\_on: fail)",
         ],
         [
             "<!-- rubric-ci: packages-web -->",
@@ -132,7 +132,7 @@ def test_each_suite_keeps_its_own_comment(project: Project) -> None:
         "A verdict that was shown here before is out of date." in github.pulls[7].comments[1].body
     )
     summary = (project.root / "../summary.md").read_text()
-    assert "## ✅ rubric-ci · packages/web · Gate passes" in summary
+    assert "## ✅ packages/web · Gate passes" in summary
 
 
 def test_who_fixes_a_configuration_that_is_broken_in_the_base(project: Project) -> None:
@@ -150,6 +150,18 @@ def test_who_fixes_a_configuration_that_is_broken_in_the_base(project: Project) 
     assert done.stderr.splitlines()[-1] == (
         f"  it is the same in the pull request's base branch ({base[:10]}): fix it there, then "
         "update this branch"
+    )
+
+
+def test_the_code_of_a_pull_request_gets_no_secrets(project: Project) -> None:
+    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
+        known = environment(project, github)
+        done = project.run(**known | {"GITHUB_EVENT_NAME": "pull_request_target"})
+    assert done.returncode == 2
+    assert done.stderr == (
+        "rubric-ci: `pull_request_target` gives the pull request's own scripts the secrets of this "
+        "repository\n  use `on: pull_request`, or grade with `untrusted` what `authorize` allows "
+        "(examples/workflows/evals-strangers.yml)\n"
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from json import dumps
 from typing import Any
 
+from rubric_ci.files.editing import yaml_writer
 from rubric_ci.files.editing.fixes import (
     LISTS_ONLY,
     MAX_ATTEMPTS,
@@ -67,6 +68,7 @@ def _pair(line: str, rubrics: JSON) -> str:
     space = _space(line)
     as_ascii = line.isascii() and "\\u" in line
     text = json.dumps(rubrics, ensure_ascii=as_ascii, separators=("," + space, ":" + space))
+    text = yaml_writer.with_escapes(text)
     return f'"rubrics":{space}{text}'
 
 

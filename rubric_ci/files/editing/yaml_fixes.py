@@ -26,6 +26,7 @@ from yaml.tokens import (
 
 from rubric_ci.files.validation.located_problems import ignored_rules
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.escaped_pairs import parseable
 from rubric_ci.files.yaml_text.scalars import YAML_ITEM_IN_TEXT
 from rubric_ci.files.yaml_text.syntax_errors import BREAK, YAML_SYNTAX, split_lines
 from rubric_ci.values.problems import Path
@@ -75,7 +76,7 @@ def quote(text: str) -> str:
 
 def _is_in_block(text: str, place: int) -> bool:
     """Return True if a place is outside of `[ ]` and `{ }`, where a comma would end the value."""
-    depth, parser = 0, CParser(text)
+    depth, parser = 0, CParser(parseable(text))
     try:
         while (token := parser.get_token()) and token.start_mark.index < place:
             depth += isinstance(token, _OPENS)
@@ -86,7 +87,7 @@ def _is_in_block(text: str, place: int) -> bool:
 
 
 def _scalars(text: str) -> dict[int, str]:
-    parser, found = CParser(text), {}
+    parser, found = CParser(parseable(text)), {}
     while token := parser.get_token():
         if isinstance(token, ScalarToken):
             found[token.start_mark.index] = token.value

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from rubric_ci.files.yaml_text.escaped_pairs import parseable
 from rubric_ci.values.dataclass import dataclass
 
 Event: TypeAlias = Any
@@ -69,7 +70,7 @@ def layout(text: str) -> Node | None:
 
     The text must not start with a byte order mark: libyaml does not count it.
     """
-    events: Iterator[Event] = iter(yaml.parse(text, Loader=yaml.CSafeLoader))
+    events: Iterator[Event] = iter(yaml.parse(parseable(text), Loader=yaml.CSafeLoader))
     for event in events:
         if isinstance(event, yaml.DocumentStartEvent):
             return _node(text, next(events), events)

@@ -19,8 +19,10 @@ _OTHER_READERS = re.compile(
 )
 """Text for PyYAML that YAML 1.2 or strict YAML 1.1 read as a number or a boolean."""
 _UNPRINTABLE = re.compile(
-    r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+    r"[^\t\n\x20-\x7e\xa0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065\u206a-\ud7ff"
+    r"\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
+"""What YAML does not allow, and the signs that let a text run in another direction."""
 _RESOLVER = yaml.resolver.Resolver()
 
 
@@ -148,5 +150,9 @@ def _reads_better_as_block(text: str) -> bool:
 
 def _quoted(text: str) -> str:
     """Write a text in double quotes; characters that JSON allows and YAML does not are escaped."""
-    quoted = json.dumps(text, ensure_ascii=False)
+    return with_escapes(json.dumps(text, ensure_ascii=False))
+
+
+def with_escapes(quoted: str) -> str:
+    """Return a text in JSON whose signs that YAML does not allow or that turn it are escaped."""
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)

@@ -16,6 +16,7 @@ from yaml.events import (
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar, DataBuilder, merged_nodes, place
+from rubric_ci.files.yaml_text.escaped_pairs import parseable, put_back
 from rubric_ci.files.yaml_text.size_limits import yaml_over_limits
 from rubric_ci.values.problems import (
     GOOD_FILE,
@@ -170,8 +171,11 @@ class Document:
         problem = yaml_over_limits(self.text)
         if problem:
             return self._report(problem)
+        parsed = parseable(self.text)
         try:
-            node = _Composer(self.text).get_single_node()
+            node = _Composer(parsed).get_single_node()
+            if parsed is not self.text and not put_back(node, self.text):
+                node = _Composer(self.text).get_single_node()  # raises the error at its place
         except YAMLError as error:
             from rubric_ci.files.yaml_text.syntax_errors import (
                 syntax_problem,  # only for broken files
@@ -303,6 +307,6 @@ class _Open:
 
 
 def _events(text: str) -> Iterator[Any]:
-    parser = CParser(text)
+    parser = CParser(parseable(text))
     while parser.check_event():
         yield parser.get_event()

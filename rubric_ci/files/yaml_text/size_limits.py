@@ -8,6 +8,7 @@ from yaml._yaml import CParser
 from yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 
 from rubric_ci.files.yaml_text.constructor import YAML_DEPTH
+from rubric_ci.files.yaml_text.escaped_pairs import parseable
 from rubric_ci.values.json_value import MAX_DEPTH
 from rubric_ci.values.problems import LocatedProblem, Rule
 
@@ -42,7 +43,7 @@ def yaml_over_limits(text: str) -> LocatedProblem | None:
     if len(text) <= MAX_VALUES and sum(map(text.count, "[{-:?")) < MAX_COMPOSED_DEPTH:
         return None
     try:
-        return _events_over_limits(CParser(text))
+        return _events_over_limits(CParser(parseable(text)))
     except YAMLError:
         return None  # the composer stops at the same place
 

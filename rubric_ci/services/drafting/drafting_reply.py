@@ -55,7 +55,12 @@ _SCHEMAS: Mapping[str, Mapping[str, JSON]] = {
 
 
 _Text = Annotated[
-    str, StringConstraints(min_length=1, max_length=400, pattern=r"^\S(?:[^\x00-\x1f\x7f]*\S)?$")
+    str,
+    StringConstraints(
+        strip_whitespace=True,
+        max_length=400,
+        pattern=r"^\S(?:[^\x00-\x1f\x7f]*\S)?$",
+    ),
 ]
 _Id = Annotated[str, StringConstraints(max_length=60, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 _Weight = Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)]
@@ -167,7 +172,7 @@ def _parse(item: JSON, kind: Kind) -> JSON:
 
 def validated(rubrics: Sequence[JSON]) -> Draft | InvalidReply:
     """Check the draft with the rules of `validate`, in an eval file with one case."""
-    lines = ",\n".join(json.dumps(rubric) for rubric in rubrics)
+    lines = ",\n".join(json.dumps(rubric, ensure_ascii=False) for rubric in rubrics)
     case = '"id": "draft", "expected_outcome": "draft", "input": "draft"'
     text = f'{{"evalcases": [{{{case}, "rubrics": [\n{lines}\n]}}]}}'
     loaded = load("draft.yaml", text, lambda _: NotFound(reason="a draft refers to no file"))

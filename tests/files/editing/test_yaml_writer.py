@@ -81,6 +81,8 @@ DATA = st.recursive(
         ("a\nb", '"a\\nb"'),
         ('says "a"\nb: c', '"says \\"a\\"\\nb: c"'),
         ("line\u2028separator", '"line\\u2028separator"'),
+        ("runs \u202ebackwards", '"runs \\u202ebackwards"'),
+        ("a family 👨\u200d👩\u200d👧", "a family 👨\u200d👩\u200d👧"),
         ("bell\x07", '"bell\\u0007"'),
         ("\ufeffbom", '"\\ufeffbom"'),
     ],

@@ -236,3 +236,17 @@ def test_edited_rubrics_are_checked(text: str, problem: str) -> None:
     wrong = read_rubrics(text)
     assert isinstance(wrong, InvalidReply)
     assert wrong.problems[0].startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("Uses the emoji 😀 and \U0001d465", "Uses the emoji 😀 and \U0001d465"),
+        (" Starts with a blank ", "Starts with a blank"),
+        ("Ends with a line break\n", "Ends with a line break"),
+    ],
+)
+def test_texts_that_cost_no_further_request(written: str, kept: str) -> None:
+    draft = read([check("a", expected_outcome=written), check("b"), check("c")])
+    assert isinstance(draft, Draft)
+    assert draft.rubric.criteria[0].text == kept

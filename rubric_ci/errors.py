@@ -244,4 +244,4 @@ class CannotReachModel(NoVerdict):
 
 
 class NotCached(Exception):
-    """An offline run needs a model request or a command; the engine skips the case."""
+    """An answer needs what the run lacks, offline or without a key: the case is skipped."""

@@ -14,7 +14,9 @@ from tests.forked_command import at_a_terminal, press
 from tests.promises.bench import Bench
 from tests.promises.kinds import SECRET
 
-PRICED = frozenset(("model", "http", "agent", "simulated"))  # whose asking is a counted call
+PRICED = frozenset(
+    ("model", "http", "service", "agent", "simulated")
+)  # whose asking is a counted call
 
 
 def graded(bench: Bench, *options: str, code: int = 0, **more: str) -> dict[str, Any]:
@@ -202,7 +204,8 @@ def in_history(bench: Bench, report: Mapping[str, Any], words: str, strip: str) 
     cases, totals = report["cases"], report["totals"]
     assert record["cases"] == [[case["file"], case["id"]] for case in cases]
     assert record["verdicts"] == "".join(case["verdict"][0] for case in cases)
-    assert (record["calls"], record["cost_usd"]) == (totals["calls"], totals["cost_usd"])
+    cost = None if totals["unpriced_calls"] else totals["cost_usd"]
+    assert (record["calls"], record["cost_usd"]) == (totals["calls"], cost)
     shown = bench("history", "show", *file).stdout.splitlines()
     lines = [" ".join(line.split()) for line in shown]
     assert [line for line in lines if words in line and line.endswith(_cost(report))]
@@ -212,6 +215,8 @@ def in_history(bench: Bench, report: Mapping[str, Any], words: str, strip: str) 
 
 def _cost(report: Mapping[str, Any]) -> str:
     totals = report["totals"]
+    if totals["unpriced_calls"]:
+        return "unknown"
     return numbers.dollars(totals["cost_usd"]) if totals["calls"] else "no calls"
 
 

@@ -98,6 +98,24 @@ echo '{{"type": "user", "message": {{"content": [{{'"$result"'}}]}}}}'
 end='"type": "result", "subtype": "success", "is_error": false, "result": "done, {said}"'
 echo '{{'"$end"', "session_id": "s", "total_cost_usd": 0.001, "usage": {{}}}}'
 """
+SERVICE = """\
+import json, sys, urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        asked = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        body = json.dumps({"message": f"GOOD {asked}"}).encode()
+        with urllib.request.urlopen("URL/service", body) as reply:
+            data = reply.read()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+"""It has its answers of the server of the tests, which counts them."""
 TOOL = """\
 echo start >> '{log}'
 read -r state < state.txt
@@ -245,6 +263,13 @@ SIDE = "provider: cli, command_template: 'sh {ROOT}/program.sh', workspace: {cop
 KINDS: Mapping[str, Kind] = {
     "model": one(MODEL, files=PROMPT, **PROMPTED),
     "command": one(CLI),
+    "service": one(
+        "provider: http, start: 'python3 service.py {PORT}', url: 'http://127.0.0.1:{PORT}/', "
+        'body: {message: "{{ message }}"}, answer: choices.0.message.content, '
+        "depends_on: [service.py]",
+        files={"service.py": SERVICE},
+        worse=("service.py", "GOOD", "BAD"),
+    ),
     "http": one(
         'provider: http, url: "URL/service", body: {message: "GOOD {{ input }}"}, '
         "answer: choices.0.message.content",

@@ -62,7 +62,14 @@ KINDS: Final[Mapping[str, KindRow]] = {
         page="targets.md",
         covers=_named("target", "CliTarget") | _named("provider", "cli"),
     ),
-    "http": KindRow(title="HTTP service", page="targets.md", covers=_named("provider", "http")),
+    "service": KindRow(
+        title="HTTP service that a run starts",
+        page="services.md",
+        covers=_named("target", "ServiceTarget"),
+    ),
+    "http": KindRow(
+        title="HTTP service, deployed", page="services.md", covers=_named("provider", "http")
+    ),
     "agent": KindRow(
         title="agent with a workspace",
         page="agents.md",
@@ -216,6 +223,10 @@ PROMISES: Final[Mapping[str, Promise]] = {
         "if the change made the rubrics lenient.",
         page="compare.md",
         but={
+            "http": DoesNotApply(
+                "one server answers for the change only; kept answers of the base count, and "
+                "`url_before` names its server"
+            ),
             "adopted": DoesNotApply(
                 "the results are of one state; `--baseline FILE` compares with another report"
             ),

@@ -14,9 +14,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, TypeAlias
 
-from rubric_ci.errors import CannotAnswer, CannotRunScript, NoVerdict, ScriptTimedOut
+from rubric_ci.errors import CannotAnswer, CannotRunScript, NotCached, NoVerdict, ScriptTimedOut
 from rubric_ci.grading.targets.command import probe
 from rubric_ci.system import file_io, processes
+from rubric_ci.system.ci_advice import how_to_set
 from rubric_ci.system.processes import Command, clean_environment
 from rubric_ci.system.servers import LINES, Line, Server, ServerCommand, free_ports
 from rubric_ci.values.config import Endpoint, Target
@@ -123,6 +124,7 @@ class StartedServices:
         program = target.program
         assert program is not None  # noqa: S101 - only such services come here
         name = f"the service `{target.name}` ({_side(context)})"
+        _check_variables(program, context, name)
         for ended in side.servers:
             await asyncio.to_thread(self._stop, ended, target.name, _side(context))
         side.servers.clear()
@@ -184,6 +186,15 @@ class StartedServices:
             )
             self._prepared[place] = asyncio.create_task(_set_up(command, name))
         await asyncio.shield(self._prepared[place])
+
+
+def _check_variables(program: ServiceProgram, context: RunContext, name: str) -> None:
+    """Raise NotCached for a variable that is missing, as in a pull request of a fork."""
+    for each in program.env:
+        if each not in context.environment:
+            advice = how_to_set(each, context.environment)
+            why = f"the environment variable `{each}`, named in `env`, is not set"
+            raise NotCached(f"{name} was not started: {why}{advice and f'; {advice}'}")
 
 
 async def _set_up(command: Command, name: str) -> None:

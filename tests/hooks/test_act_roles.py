@@ -298,6 +298,26 @@ def test_an_outage_keeps_no_report(cold: Scene) -> None:
     assert not (cold.scratch / "kept/rubric-ci-report").exists()  # report.html alone
 
 
+class WithoutSecrets(Role):
+    """A pull request of the repository's own branch, whose secret is not set."""
+
+    @property
+    def is_trusted(self) -> bool:
+        return False
+
+
+def test_the_second_workflow_posts_why_the_first_could_not_start(warm: Scene) -> None:
+    did, log = warm.play(GRADES, WithoutSecrets())
+    assert did == Row(jobs=(f"{RESTORES}=2 upload-artifact",), kept="artifact"), log
+    assert (warm.scratch / "kept/rubric-ci-report/failure.json").exists()
+    did, log = warm.play(POSTS, ROLES["base"])
+    assert did == REPORT, log
+    (comment,) = warm.github.pulls[7].comments
+    assert "Gate undecided: the run could not start" in comment.body
+    assert "The pull request's own run says so; it is not verified." in comment.body
+    assert "OPENAI\\_API\\_KEY" in comment.body
+
+
 def test_a_night_without_a_report_publishes_nothing(cold: Scene) -> None:
     without_secrets = replace(ROLES["schedule"], head="someone/app")
     did, log = cold.play(NIGHTLY, without_secrets)

@@ -33,6 +33,7 @@ from rubric_ci.services.cost.last_run import keep
 from rubric_ci.services.publish.files import HINT
 from rubric_ci.services.run.grade import GradedRun, RunInput
 from rubric_ci.services.run.inputs import has_every_case
+from rubric_ci.services.run.waiver_passes import keep_passes, read_passes, with_passes
 from rubric_ci.system import masking
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.text import numbers
@@ -165,7 +166,9 @@ def remember(inputs: RunInput, graded: GradedRun) -> None:
     suite = every if has_every_case(inputs.loaded, inputs.selection) else None
     last_failed.remember(inputs.settings.output_dir, graded.outcome.results, suite)
     if inputs.context.cache:
-        keep(inputs.settings.cache.folder, inputs.context.root, inputs.context.accounts.list())
+        folder, root = inputs.settings.cache.folder, inputs.context.root
+        keep(folder, root, inputs.context.accounts.list())
+        keep_passes(folder, root, with_outcomes(inputs.selection.waivers, graded.outcome.results))
 
 
 def build_report(
@@ -184,7 +187,8 @@ def build_report(
     cases = _with_interrupted(tasks, ended, reason, compared=bool(settings.against))
     scope = selection.scope.narrowed(*_narrowed(tasks, ended, settings))
     verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
-    waivers = with_outcomes(selection.waivers, cases)
+    kept = settings.cache.folder if settings.cache.enabled else None
+    waivers = with_passes(with_outcomes(selection.waivers, cases), read_passes(kept))
     changes = selection.grading_changes
     gate = gate_of(loaded.config.gate, settings.fail_on)
     gate = replace(gate, none_decides=selection.none_decides)

@@ -9,7 +9,7 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.gate.report import consistency
 from rubric_ci.gate.report.decision import concluded, exit_code, gate_of, settings_of, with_gate
 from rubric_ci.reports.render import summary
-from rubric_ci.values.comparison import Comparison, SlowSlide
+from rubric_ci.values.comparison import Comparison, Together
 from rubric_ci.values.gate import FailOn, GateConfig, GateInfo, PassRate
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult, Trial
@@ -27,7 +27,9 @@ def gated(report: RunReport, config: GateConfig = CONFIG) -> RunReport:
 TOLERATED = gated(a_report(graded("a", "pass", tags=("safety",)), graded("b"), errored("c")))
 MISSED = gated(a_report(graded("a", "pass"), graded("b", tags=("safety",))))
 ALONE = gated(a_report(graded("a", "pass")), GateConfig(better_than="b"))
-UNDECIDED = gated(a_report(graded("a", change="not-comparable")), GateConfig(fail_on="regression"))
+NOT_COMPARED = gated(
+    a_report(graded("a", change="not-comparable")), GateConfig(fail_on="regression")
+)
 
 
 @pytest.mark.parametrize(
@@ -49,10 +51,10 @@ UNDECIDED = gated(a_report(graded("a", change="not-comparable")), GateConfig(fai
             ),
             ExitCode.GATE,
         ),
-        (UNDECIDED, "fail-on: regression", ExitCode.NO_VERDICT),
+        (NOT_COMPARED, "fail-on: regression", ExitCode.GATE),
         (ALONE, "fail-on: fail; better than b", ExitCode.NO_VERDICT),
     ],
-    ids=["tolerated", "missed", "undecided", "no other target"],
+    ids=["tolerated", "missed", "not compared", "no other target"],
 )
 def test_the_gate_in_words(report: RunReport, text: str, code: ExitCode) -> None:
     assert summary.gate_settings(report) == text
@@ -163,7 +165,7 @@ TRIALS = (Trial(verdict="pass", score=1.0), Trial(verdict="fail", score=0.0))
             "gate.holds is true, its cases give false",
         ),
         (
-            replace(UNDECIDED, gate=replace(UNDECIDED.gate, holds=True)),
+            replace(ALONE, gate=replace(ALONE.gate, holds=True)),
             "gate.holds is true, its cases give false",
         ),
         (
@@ -184,33 +186,29 @@ def test_new_cases_that_are_not_counted_in_words() -> None:
     )
 
 
-SLIDE = SlowSlide(evidence=9.0, threshold=8.0, nights=9, detected=True)
+TOGETHER = Together(cases=200, clusters=200, fewer_pass=9, more_fail=9, p_value=0.001, worse=True)
 
 
 @pytest.mark.parametrize(
-    ("fail_on", "mean", "significant", "slide", "holds"),
+    ("fail_on", "worse", "holds"),
     [
-        ("regression", -0.1, True, None, False),
-        ("regression", -0.1, False, None, True),
-        ("regression", 0.1, True, None, True),
-        ("regression", 0.0, False, SLIDE, False),
-        ("fail", -0.1, True, SLIDE, True),
-        ("never", -0.1, True, SLIDE, True),
+        ("regression", True, False),
+        ("regression", False, True),
+        ("fail", True, True),
+        ("never", True, True),
     ],
 )
-def test_a_mean_that_fell_fails_the_gate_of_regressions(
-    fail_on: FailOn, mean: float, *, significant: bool, slide: SlowSlide | None, holds: bool
+def test_all_cases_together_fail_the_gate_of_regressions(
+    fail_on: FailOn, *, worse: bool, holds: bool
 ) -> None:
-    comparison = Comparison(
-        source="reference", mean_difference=mean, significant=significant, slide=slide
-    )
+    comparison = Comparison(source="reference", together=replace(TOGETHER, worse=worse))
     gate = GateInfo(fail_on=fail_on, passing=0.8, borderline=0.6, holds=True)
     case = graded("a", "pass", change="unchanged")
     report = with_gate(a_report(case, gate=gate, comparison=comparison))
     assert report.gate.holds is holds
     assert exit_code(report) == (ExitCode.OK if holds else ExitCode.GATE)
     assert summary.heading(report).startswith(
-        "Gate passes" if holds else "Gate fails: the mean score fell · "
+        "Gate passes" if holds else "Gate fails: 9 more of 200 fail than before · "
     )
 
 

@@ -115,7 +115,7 @@ def test_a_report_of_any_length_is_one_json_text(count: int) -> None:
 
 
 def test_a_comparison_alone_has_the_keys_that_it_has_in_a_report() -> None:
-    comparison = Comparison(source="report", tolerance=0.05, notes=("The judges differ.",))
+    comparison = Comparison(source="report", compared=2, notes=("The judges differ.",))
     report = replace(a_report(), comparison=comparison)
     data = json.loads(json_format.render(report))
     alone = json.loads(json_format.render_comparison(report))

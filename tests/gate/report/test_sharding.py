@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.sharding import case_cost, merge, split
-from rubric_ci.values.comparison import Comparison, Drop
+from rubric_ci.values.comparison import Comparison, Together
 from rubric_ci.values.config import CliTarget, Endpoint, LlmTarget, MockTarget
 from rubric_ci.values.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
 from rubric_ci.values.llm_calls import Usage
@@ -256,19 +256,15 @@ def test_the_base_side_has_the_sums_of_all_shards() -> None:
     assert merge([replace(one, against=part), two]).against == part
 
 
-@pytest.mark.parametrize(
-    ("p_values", "kept"),
-    [((None, None), None), ((0.001, None), 0.002), ((0.004, 0.001), 0.002), ((0.009, None), None)],
-)
-def test_each_shard_was_one_more_try_to_find_a_drop(
-    p_values: tuple[float | None, ...], kept: float | None
-) -> None:
-    drop = Drop(cases=9, fewer_pass=9, more_fail=9, level=0.01, p_value=1, confirmed=True)
-    parts = [base_side(drop=p and replace(drop, p_value=p)) for p in p_values]
+def test_all_cases_together_are_worse_if_a_shard_is() -> None:
+    quiet = Together(cases=200, clusters=200, fewer_pass=1, more_fail=1, p_value=0.4, worse=False)
+    worse = replace(quiet, p_value=0.5, worse=True)
     shards = shards_of(whole(results(4)[2:]), 2)
-    found = merge([replace(s, against=p) for s, p in zip(shards, parts, strict=True)]).against
-    assert found
-    assert (found.drop and found.drop.p_value) == kept
+    for pair, kept in (((None, None), None), ((quiet, worse), worse), ((quiet, None), quiet)):
+        parts = [base_side(together=each) for each in pair]
+        merged = merge([replace(s, against=p) for s, p in zip(shards, parts, strict=True)])
+        assert merged.against
+        assert merged.against.together == kept
 
 
 def test_responders_are_counted_over_all_shards() -> None:

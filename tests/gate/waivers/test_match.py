@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.errors import ExitCode
+from rubric_ci.gate.report.reasons import Facts, verdict_code
 from rubric_ci.gate.waivers.file import (
     answered_alone,
     answered_by,
@@ -25,9 +27,10 @@ from rubric_ci.values.evals import (
     Turn,
     WeightedAverage,
 )
-from rubric_ci.values.gate import GateInfo, gate_passes
+from rubric_ci.values.gate import GateInfo
 from rubric_ci.values.results import CriterionResult, Graded, standing
 from rubric_ci.values.rubric import Assertion, Check, Level, Levelled, Rubric
+from rubric_ci.values.scope import WHOLE
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS
 from rubric_ci.values.waivers import Waiver, WaiverResult, with_waivers
 from tests.cases import build_case, span, text_message
@@ -83,7 +86,7 @@ def test_what_a_case_counts_as(
 def test_a_waived_case_is_no_pass_in_a_rate() -> None:
     waived = with_waivers(a_case(GATED, MET), {"gated"}, DEFAULT_THRESHOLDS)
     gate = GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=False)
-    assert gate_passes([waived], gate)
+    assert verdict_code(Facts([waived], gate, WHOLE)) is ExitCode.OK
 
 
 ENTRY = WaiverResult(
@@ -98,15 +101,17 @@ ENTRY = WaiverResult(
         ([ENTRY], None, True),
         ([ENTRY], 1, True),
         ([ENTRY, ENTRY], 1, False),
-        ([replace(ENTRY, state="unneeded")], None, False),
+        ([replace(ENTRY, state="unneeded")], None, True),
         ([replace(ENTRY, state="expired")], None, True),
     ],
     ids=["applied", "as many as allowed", "one too many", "not needed", "not in force"],
 )
 def test_waivers_and_the_gate(waivers: list[WaiverResult], most: int | None, passes: bool) -> None:
     gate = GateInfo(fail_on="fail", passing=0.8, borderline=0.6, max_waivers=most, holds=False)
-    assert gate_passes([], gate, waivers) is passes
-    assert gate_passes([], replace(gate, fail_on="never"), waivers)
+    found = verdict_code(Facts([], gate, WHOLE, waivers))
+    assert found is (ExitCode.OK if passes else ExitCode.GATE)
+    never = replace(gate, fail_on="never")
+    assert verdict_code(Facts([], never, WHOLE, waivers)) is ExitCode.OK
 
 
 CHECK = Check(id="period", text="Names the period", span=span())

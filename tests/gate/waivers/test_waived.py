@@ -93,7 +93,11 @@ def test_in_sarif() -> None:
 @pytest.mark.parametrize(
     ("state", "level", "advice"),
     [
-        ("unneeded", "error", "its criterion is met: remove the waiver"),
+        (
+            "unneeded",
+            "notice",
+            "its criterion was met in six runs in a row: remove the waiver",
+        ),
         ("expired", "warning", "its date has passed: fix the failure, or set a new `until`"),
         (
             "edited",
@@ -117,7 +121,7 @@ def test_a_waiver_to_fix_is_reported_at_its_line(
     assert (found.level, found.file, found.line, found.message) == (
         level, "waivers.yaml", 14, text,
     )  # fmt: skip
-    assert report.gate.holds is (state != "unneeded")
+    assert report.gate.holds
     assert "**Waivers to fix**\n\n- `waivers.yaml:14`: the waiver of d/gated" in markdown.render(
         report
     )
@@ -126,7 +130,7 @@ def test_a_waiver_to_fix_is_reported_at_its_line(
 def test_what_became_of_a_waiver() -> None:
     waivers = [a_waiver("not-run"), a_waiver("not-run", case="d"), a_waiver("not-run", case="e")]
     found = with_outcomes(waivers, [WAIVED, graded("d", "pass")])
-    assert [waiver.state for waiver in found] == ["applied", "unneeded", "not-run"]
+    assert [waiver.state for waiver in found] == ["applied", "met", "not-run"]
     assert merged([waivers, found]) == (found[0], found[1], found[2])
     lost = with_outcomes(waivers[:1], [errored("c", file="e.yaml")])
     assert [waiver.state for waiver in lost] == ["not-run"]
@@ -157,9 +161,8 @@ def test_only_waivers_in_force_excuse_a_case() -> None:
             a_report(replace(WAIVED, waived=()), waivers=(a_waiver(),)),
             "cases.0.without_waived is pass, its criteria give None",
         ),
-        (replace(UNNEEDED, gate=APPLIED.gate), "gate.holds is true, its cases give false"),
     ],
-    ids=["without an entry", "without a criterion", "gate"],
+    ids=["without an entry", "without a criterion"],
 )
 def test_a_report_that_claims_a_waiver(report: RunReport, problem: str) -> None:
     assert problem in list(consistency.problems(report))

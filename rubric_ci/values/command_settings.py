@@ -195,7 +195,6 @@ class ProbeSettings:
     changed_since: str = ""  # a revision, or "auto"; empty: every criterion
     report: Path = Path(REPORT)  # its answers are changed
     variants: int = VARIANTS
-    with_model: bool = False  # the judge's model paraphrases the answers
     fail_on: str | None = None  # a word of a required criterion
     output_dir: Path = Path(OUTPUT_DIR)
     requests: RequestOptions = _REQUESTS

@@ -158,11 +158,6 @@ def attack(**options: Any) -> None:
     default=option_values.VARIANTS,
     help="Maximum number of variants of an answer that a criterion must notice.",
 )
-@_variants(
-    "--with-model",
-    is_flag=True,
-    help="Also ask the judge's model for two paraphrases of each answer, which must not matter.",
-)
 @options.judge
 @options.gate(
     "--fail-on",

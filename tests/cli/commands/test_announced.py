@@ -74,13 +74,10 @@ LABELS = "".join(
 
 
 class Model(AnswerJudge):
-    """Marks answers and quotes them, and writes drafts and paraphrases."""
+    """Marks answers and quotes them, and writes drafts."""
 
     def marks(self, request: dict[str, Any]) -> str:
         system = request["messages"][0]["content"]
-        if '"paraphrases"' in system:
-            (answer,) = re.findall(r"<answer_\w+>\n(.*)\n</", request["messages"][1]["content"])
-            return json.dumps({"paraphrases": [f"So {answer}", f"Well {answer}"]})
         if "What makes a good criterion" in system:
             return GOOD
         marks = json.loads(AnswerJudge.marks(self, request))
@@ -271,7 +268,6 @@ def test_a_comparison_stays_within_its_bound(shop: Shop, votes: str) -> None:
         ),
         pytest.param(("judge", "attack", "attacks.yaml"), {"attacks.yaml": CORPUS}, id="attack"),
         pytest.param(("probe",), {}, id="probe"),
-        pytest.param(("probe", "--with-model"), {}, id="probe with paraphrases"),
         pytest.param(
             ("generate", "rubrics", "evals/b.yaml"), {"evals/b.yaml": BARE}, id="generate"
         ),

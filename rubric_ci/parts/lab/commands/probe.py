@@ -95,7 +95,6 @@ def _judging(loaded: LoadedProject, settings: ProbeSettings) -> Judging:
         ),
         concurrency=requests.concurrency,
         live=requests.replay is None,
-        with_model=settings.with_model,
         most=settings.variants,
     )
 

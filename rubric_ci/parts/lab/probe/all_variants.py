@@ -1,13 +1,12 @@
 """The variants of answers that are judged, and the criteria that must notice each."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from rubric_ci.parts.lab.calibration.attack_corpus import rank
 from rubric_ci.parts.lab.probe.figures import Mutation
 from rubric_ci.parts.lab.probe.harmless_variants import harmless, minds
-from rubric_ci.parts.lab.probe.passages import around, locate, sentences
+from rubric_ci.parts.lab.probe.passages import around, locate
 from rubric_ci.parts.lab.probe.quote_variants import (
     OTHER_ANSWER,
     Quote,
@@ -22,7 +21,6 @@ from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.results import Answer, CriterionResult
 from rubric_ci.values.rubric import Judged, scale
 
-AS_LONG: Final = 0.9  # of the length of the answer
 NOT_MET: Final = "the judge gives it the lowest mark, so that no variant can be marked lower"
 NO_QUOTE: Final = "the judge quotes nothing of the answer or the work for it"
 NOT_PLANTED: Final = (
@@ -57,22 +55,6 @@ class Trial:
     variant: Variant
     notice: frozenset[str]  # ids of the criteria that must notice it; empty: it is harmless
 
-    @property
-    def later(self) -> bool:
-        """Return True if only text behind the first sentence differs."""
-        if self.variant.did:
-            return False
-        return self._first(self.subject.answer) == self._first(self.variant.text)
-
-    @property
-    def as_long(self) -> bool:
-        """Return True if the variant is about as long as the answer, or longer."""
-        return not self.variant.did and len(self.variant.text) >= AS_LONG * len(self.subject.answer)
-
-    @staticmethod
-    def _first(text: str) -> str:
-        return next((each.of(text) for each in sentences(text)), "")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -82,15 +64,10 @@ class Plan:
     untested: Mapping[tuple[str, str, str], str]  # by file, case and criterion
 
 
-def plan(
-    pairs: Sequence[tuple[Subject, Marks]],
-    most: int,
-    paraphrases: Mapping[str, Sequence[Variant]] = MappingProxyType({}),
-) -> Plan:
+def plan(pairs: Sequence[tuple[Subject, Marks]], most: int) -> Plan:
     """Return the variants of answers with the marks of the unchanged answer.
 
-    At most `most` variants must be noticed by one criterion of an answer. `paraphrases` are by
-    answer.
+    At most `most` variants must be noticed by one criterion of an answer.
     """
     trials: list[Trial] = []
     untested: dict[tuple[str, str, str], str] = {}
@@ -109,7 +86,7 @@ def plan(
                     subject=subject, variant=variant, notice=before | {criterion.id}
                 )
         trials += found.values()
-        trials += _harmless(subject, paraphrases.get(subject.answer, ()))
+        trials += _harmless(subject)
     return Plan(trials=tuple(trials), untested=untested)
 
 
@@ -142,8 +119,6 @@ def mutations(
                     change=trial.variant.change,
                     must_notice=bool(trial.notice),
                     right=right,
-                    later=trial.later,
-                    as_long=trial.as_long,
                 ),
             )
 
@@ -190,9 +165,9 @@ def _in_turn(variants: Sequence[Variant]) -> list[Variant]:
     return [each for _, each in sorted(placed, key=lambda pair: pair[0])]
 
 
-def _harmless(subject: Subject, paraphrases: Sequence[Variant]) -> Iterator[Trial]:
+def _harmless(subject: Subject) -> Iterator[Trial]:
     seed = f"{subject.case.file}\n{subject.case.id}"
-    for variant in (*harmless(subject.answer, seed), *paraphrases):
+    for variant in harmless(subject.answer, seed):
         yield Trial(subject=subject, variant=variant, notice=frozenset())
 
 

@@ -1,19 +1,15 @@
 """Figures of each criterion from the marks of variants: two shares, and one word."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import fsum, sqrt
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.parts.lab.probe.quote_variants import FACTS
 from rubric_ci.text.statistics import significance
 from rubric_ci.values.dataclass import dataclass
 
 Word: TypeAlias = Literal[
     "sound",
     "never-fails",
-    "blind-to-numbers",
-    "blind-to-later-text",
-    "follows-length",
     "misses-some",
     "jumpy",
     "untested",
@@ -21,7 +17,7 @@ Word: TypeAlias = Literal[
 """The property of a criterion that its marks of the variants show, of the worst kind."""
 
 LEAST: Final = 3  # variants from which a share says something
-EXPLAINED: Final = 0.9  # share of the marks that a word must explain
+CLEAR: Final = 0.9  # share of the variants, which are noticed or not
 JUMPY: Final = 0.2  # share of harmless variants, at least two, whose mark changed
 
 
@@ -34,8 +30,6 @@ class Mutation:
     change: str  # in words
     must_notice: bool  # False: the mark must stay
     right: bool
-    later: bool = False  # it changes only text behind the first sentence
-    as_long: bool = False  # it is about as long as the answer, or longer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,25 +80,16 @@ def figures(
 
 
 def word(noticed: Sequence[Mutation], harmless: Sequence[Mutation]) -> Word:
-    """Return the word for the marks of a criterion, or of a whole suite.
-
-    Of the faults in `FAULTS`, each of which says which variants it hides, the one that explains
-    the marks best, if it explains nine of ten; a judge that marks at random fits none.
-    """
+    """Return the word for the marks of a criterion, or of a whole suite."""
     moved = sum(not each.right for each in harmless)
     if moved >= 2 and moved >= JUMPY * len(harmless):
         return "jumpy"
     if len(noticed) < LEAST:
         return "untested"
-    fits: dict[Word, int] = {}
-    for name, hides in FAULTS.items():
-        hidden = [hides(each) for each in noticed]
-        # A narrower fault shows only next to variants that it does not hide.
-        if name in {"sound", "never-fails"} or LEAST <= sum(hidden) < len(noticed):
-            pairs = zip(hidden, noticed, strict=True)
-            fits[name] = sum(hide != each.right for hide, each in pairs)
-    best = max(fits, key=fits.__getitem__)
-    return best if fits[best] >= EXPLAINED * len(noticed) else "misses-some"
+    found, clear = sum(each.right for each in noticed), CLEAR * len(noticed)
+    if found >= clear:
+        return "sound"
+    return "never-fails" if len(noticed) - found >= clear else "misses-some"
 
 
 def _share(mutations: Sequence[Mutation]) -> Share:
@@ -148,16 +133,6 @@ def _effective(clusters: Sequence[Sequence[float]], p: float) -> float:
         return k
     between = k / (k - 1) * fsum(fsum(v - p for v in each) ** 2 for each in clusters) / n**2
     return n / max(1.0, between / (p * (1 - p) / n))
-
-
-FAULTS: Final[Mapping[Word, Callable[[Mutation], bool]]] = {
-    "sound": lambda _: False,
-    "blind-to-numbers": lambda each: each.family in FACTS,
-    "blind-to-later-text": lambda each: each.later,
-    "follows-length": lambda each: each.as_long,
-    "never-fails": lambda _: True,
-}
-"""The variants that each fault hides; of two that explain as much, the first counts."""
 
 
 def families(mutations: Sequence[Mutation]) -> Iterator[tuple[str, Share]]:

@@ -144,7 +144,6 @@ _SYNONYMS: Final = {
 }
 _CONNECTIVE: Final = re.compile(rf"\b(?:{'|'.join(_SYNONYMS)})\b", re.IGNORECASE)
 
-PARAPHRASE: Final = "paraphrase"
 _LAYOUT: Final = ("format", "layout", "space", "line", "paragraph", "json", "indent", "structure")
 _GREETED: Final = (
     "greet salut polite tone friendl formal begin start open first only nothing short brief "
@@ -184,13 +183,6 @@ FORMS: Final[Mapping[str, Form]] = {
     "connectives": Form(
         make=_connectives,
         about=("word", "phrase", "verbatim", "exact", "quote"),
-    ),
-    PARAPHRASE: Form(
-        make=lambda *_: None,  # by a model, `paraphrases`
-        about=(
-            *("word", "phrase", "verbatim", "exact", "quote", "tone", "polite", "friendl", "warm"),
-            *("formal", "style", "short", "brief", "concise", "length", "sentence", "plain"),
-        ),
     ),
 }
 """Families that no criterion must mind."""

@@ -29,9 +29,6 @@ SHOWN: Final = 3  # wrongly marked variants per criterion
 MEANINGS: Final[dict[Word, str]] = {
     "sound": "it notices what its quotes lose, and nothing else",
     "never-fails": "no variant failed it, not even without the text that it quotes",
-    "blind-to-numbers": "changed numbers, dates and units pass",
-    "blind-to-later-text": "only the first sentence counts",
-    "follows-length": "shorter answers fail, wrong answers of the same length pass",
     "misses-some": "some variants without the quoted text pass",
     "jumpy": "its mark changes where only the form of the answer does",
     "untested": "too few variants had to be noticed",

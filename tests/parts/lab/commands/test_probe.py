@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +71,11 @@ def written(folder: Path) -> dict[str, Any]:
         (faulty_judges.always_yes, "never-fails", {"never-fails": 5}),
         (
             faulty_judges.first_sentence,
-            "blind-to-later-text",
-            {"sound": 1, "blind-to-later-text": 2, "untested": 2},
+            "misses-some",
+            {"sound": 1, "misses-some": 2, "untested": 2},
         ),
-        (faulty_judges.ignores_numbers, "blind-to-numbers", {"blind-to-numbers": 2, "sound": 3}),
-        (faulty_judges.prefers_length, "follows-length", {"misses-some": 2, "follows-length": 3}),
+        (faulty_judges.ignores_numbers, "misses-some", {"misses-some": 2, "sound": 3}),
+        (faulty_judges.prefers_length, "misses-some", {"misses-some": 5}),
         (faulty_judges.at_random, "jumpy", {"misses-some": 2, "jumpy": 2, "sound": 1}),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -95,7 +94,7 @@ def test_a_fault_has_a_name(
 def test_the_figures_of_a_criterion(folder: Path) -> None:
     done = probe(folder, faulty_judges.ignores_numbers, "--case", "refund")
     assert done.stdout == (
-        "a.eval.yaml:6: refund/period: blind to numbers\n"
+        "a.eval.yaml:6: refund/period: misses some\n"
         "  noticed 4 of 8, unmoved 5 of 5\n"
         "  still passes: number-changed: “30” became “40”\n"
         "  still passes: unit-changed: “days” became “weeks”\n"
@@ -103,7 +102,7 @@ def test_the_figures_of_a_criterion(folder: Path) -> None:
         "  and 1 more in probe.json\n"
         "a.eval.yaml:7: refund/receipt: sound\n"
         "  noticed 5 of 5, unmoved 5 of 5\n"
-        "a.eval.yaml:8: refund/card: blind to numbers\n"
+        "a.eval.yaml:8: refund/card: misses some\n"
         "  noticed 6 of 10, unmoved 5 of 5\n"
         "  still passes: number-changed: “5” became “6”\n"
         "  still passes: unit-changed: “days” became “weeks”\n"
@@ -113,7 +112,7 @@ def test_the_figures_of_a_criterion(folder: Path) -> None:
         "number-changed  noticed 0 of 6\n"
         "unit-changed    noticed 0 of 2\n"
         "\n"
-        "3 criteria: 1 sound, 2 blind to numbers; all together: blind to numbers\n"
+        "3 criteria: 1 sound, 2 misses some; all together: misses some\n"
     )
     assert written(folder)["criteria"][0]["noticed"] == [4, 8, 0.2152, 0.7848]
 
@@ -221,42 +220,15 @@ def test_a_later_run_shows_the_figures(folder: Path) -> None:
         report = json.loads((folder / ".rubric-ci/report.json").read_text())
         page = (folder / ".rubric-ci/report.html").read_text()
         assert [(each["id"], each["word"], each["noticed"][:2]) for each in report["probed"]] == [
-            ("period", "blind-to-numbers", [4, 8]),
-            ("card", "blind-to-numbers", [6, 10]),  # that of the receipt has another text now
+            ("period", "misses-some", [4, 8]),
+            ("card", "misses-some", [6, 10]),  # that of the receipt has another text now
         ]
-        note = "<small>probe: blind to numbers; noticed 4 of 8, unmoved 5 of 5</small>"
+        note = "<small>probe: misses some; noticed 4 of 8, unmoved 5 of 5</small>"
         assert page.count(note) == 1
         (folder / ".rubric-ci/probe.json").write_text('{"version": 1}')
         done = invoke(folder, environment, "run")
     note = "probe.json is not shown: criteria: "
     assert note in done.stdout + done.stderr, done.stdout
-
-
-@pytest.mark.parametrize(
-    ("paraphrase", "code", "family"),
-    [
-        (lambda text: text.replace("Please bring", "Do bring"), 0, [6, 6]),
-        (lambda text: text.replace("original receipt", "first receipt"), 0, [4, 6]),
-        (lambda text: text.replace("30", "31"), 3, []),
-    ],
-    ids=["same meaning", "another word", "another number"],
-)
-def test_paraphrases_of_a_model(
-    folder: Path, paraphrase: Callable[[str], str], code: int, family: list[int]
-) -> None:
-    with faulty_judges.judging(faulty_judges.sound, paraphrase) as url:
-        (folder / "rubric-ci.yaml").write_text(CONFIG.format(url=url))
-        environment = {**clean_environment(), "KEY": "none", "PATH": os.environ["PATH"]}
-        done = invoke(folder, environment, "probe", "--with-model", "--case", "refund")
-        assert done.returncode == code, done.stderr
-        second = invoke(folder, environment, "probe", "--with-model", "--case", "refund")
-    assert "paraphrases: up to 1 request to openai/faulty, fewer if cached\n" in done.stderr
-    assert ("refund: no paraphrases: openai/faulty: no valid reply" in done.stderr) == (code == 3)
-    found = [row["right"][:2] for row in written(folder)["families"]
-             if row["family"] == "paraphrase"]  # fmt: skip
-    assert found == ([family] if family else [])
-    if code == 0:
-        assert "model calls" not in second.stderr
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,8 @@ def _without_numbers(text: str) -> str:
 
 
 @contextmanager
-def judging(states: Marking, paraphrase: Callable[[str], str] = str) -> Iterator[str]:
-    """Run a judge and yield its address; it also paraphrases answers."""
+def judging(states: Marking) -> Iterator[str]:
+    """Run a judge and yield its address."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -73,13 +73,7 @@ def judging(states: Marking, paraphrase: Callable[[str], str] = str) -> Iterator
         def do_POST(self) -> None:
             length = int(self.headers["content-length"])
             request = json.loads(self.rfile.read(length))
-            system, user = (message["content"] for message in request["messages"][:2])
-            if system.startswith("You rewrite"):
-                text = paraphrase("\n".join(user.splitlines()[1:-1]))
-                reply = json.dumps({"paraphrases": [text, f"{text} "]})
-            else:
-                reply = _marks(request, states)
-            body = json.dumps(_completion(reply)).encode()
+            body = json.dumps(_completion(_marks(request, states))).encode()
             self.send_response(200)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(body)))

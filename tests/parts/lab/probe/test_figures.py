@@ -15,8 +15,6 @@ from rubric_ci.parts.lab.probe.figures import (
 def noticed(
     *right: bool,
     family: str = "replaced",
-    later: bool = False,
-    as_long: bool = False,
     case: str = "a",
 ) -> list[Mutation]:
     return [
@@ -26,8 +24,6 @@ def noticed(
             change="",
             must_notice=True,
             right=each,
-            later=later,
-            as_long=as_long,
         )
         for each in right
     ]
@@ -53,17 +49,10 @@ YES, NO = [True] * 4, [False] * 4
         (noticed(*YES) + unmoved(False, False, *YES), "jumpy"),
         (noticed(*YES) + unmoved(False, False, *YES * 3), "sound"),
         (noticed(*NO), "never-fails"),
-        (noticed(*NO, later=True, as_long=True, family="number-changed"), "never-fails"),
         (noticed(*NO) + unmoved(False, False), "jumpy"),
         (noticed(*YES, *NO), "misses-some"),
         (noticed(*YES * 3, False), "sound"),
-        (noticed(*YES) + noticed(*NO, family="number-changed"), "blind-to-numbers"),
-        (noticed(*YES) + noticed(*NO, family="unit-changed"), "blind-to-numbers"),
-        (noticed(*YES) + noticed(*NO, later=True), "blind-to-later-text"),
-        (noticed(*YES) + noticed(*NO, as_long=True), "follows-length"),
-        (noticed(*NO, family="number-changed", as_long=True) + noticed(*YES, later=True),
-         "blind-to-numbers"),
-        (noticed(*NO, later=True) + noticed(True), "blind-to-later-text"),
+        (noticed(*NO * 3, True), "never-fails"),
     ],
 )  # fmt: skip
 def test_words(mutations: list[Mutation], word: Word) -> None:

@@ -1,17 +1,22 @@
 """The step of `action.yml`, run as a runner does: installed from here, and from here only."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 from hooks import installation
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
+from tests.contract.fake_github import GitHub, Pull
+from tests.contract.fake_github import serving as github
 from tests.hooks import composite
 from tests.http_server import serving
 
@@ -31,9 +36,16 @@ def tool_cache(shared: Path) -> Path:
     return folder
 
 
-def run(published: Checkout, checkout: Checkout, tool_cache: Path, **given: str) -> composite.Ran:
+def run(
+    published: Checkout,
+    checkout: Checkout,
+    tool_cache: Path,
+    environ: Mapping[str, str] = MappingProxyType({}),
+    **given: str,
+) -> composite.Ran:
     local = ("GITHUB_", "RUBRIC_CI_")
     environ = {
+        **environ,
         **{name: value for name, value in ENVIRONMENT.items() if not name.startswith(local)},
         "PATH": os.pathsep.join([UV, os.defpath]),
         "RUNNER_TOOL_CACHE": str(tool_cache),
@@ -127,6 +139,37 @@ def test_a_checkout_in_a_folder_of_the_workspace(
     assert ran.outputs["report"] == "app/.rubric-ci/report.json"
     assert (checkout.root / ran.outputs["report"]).is_file()
     assert "::error file=examples/quickstart/evals/support.eval.yaml,line=" in ran.stdout
+
+
+def test_a_comment_is_posted_with_the_packages_of_the_list(
+    published: Checkout, checkout: Checkout, tool_cache: Path
+) -> None:
+    quickstart = "examples/quickstart"
+    shutil.copytree(published.root / quickstart, checkout.root / quickstart)
+    checkout.commit()
+    event = checkout.root.parent / "event.json"
+    head = {"sha": "1" * 40, "repo": {"full_name": "acme/app"}}
+    event.write_text(json.dumps({"pull_request": {"number": 7, "head": head}}))
+    with github(GitHub(pulls={7: Pull(7, head_sha="1" * 40)})) as server:
+        known = {
+            "GITHUB_REPOSITORY": "acme/app",
+            "GITHUB_EVENT_NAME": "pull_request",
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_API_URL": server.url,
+            "GITHUB_TOKEN": "actions",
+        }
+        ran = run(
+            published,
+            checkout,
+            tool_cache,
+            environ=known,
+            config=f"{quickstart}/rubric-ci.yaml",
+            replay=f"{quickstart}/judge.replay.jsonl",
+            **{"command": "run", "comment-mode": "update", "policy-from": "head"},
+        )
+    assert ran.returncode == 1, ran.stderr
+    (comment,) = server.bodies(7)
+    assert "<!-- rubric-ci: examples-quickstart -->" in comment
 
 
 def test_nothing_of_the_workspace_is_imported(

@@ -29,7 +29,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder)
     uv = [sys.executable, "-m", "uv", "pip", "install", "-q", "--python", str(folder)]
     light = ROOT / "requirements" / "light.txt"
-    subprocess.run([*uv, "--require-hashes", "-r", str(light)], check=True)
+    subprocess.run([*uv, "--no-deps", "--require-hashes", "-r", str(light)], check=True)
     subprocess.run([*uv, "--no-deps", str(wheel)], check=True)
     scripts = folder / ("Scripts" if sys.platform == "win32" else "bin")
     return scripts / "rubric-ci"

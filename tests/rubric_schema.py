@@ -53,6 +53,8 @@ _OWN: dict[str, Any] = {
         },
         "criteria": {"$ref": "#/$defs/rubrics"},
         "sees": {"$ref": "#/$defs/sees"},
+        "guidelines": {"$ref": "#/$defs/guidelines"},
+        "examples": {"$ref": "#/$defs/markedExamples"},
         "vars": {"$ref": "#/$defs/vars"},
     },
 }

@@ -15,10 +15,11 @@ from rubric_ci.evaluators.kind import (
     Written,
     common,
     criteria_at,
+    names_file,
     weight_of,
 )
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import RubricSpec
+from rubric_ci.values.evals import MarkedAnswer, RubricSpec
 from rubric_ci.values.problems import Path
 from rubric_ci.values.rubric import (
     Assertion,
@@ -50,6 +51,8 @@ def read(written: Written) -> RubricSpec:
         type=data["type"],
         rubric=_rubric(written, data["rubrics"], (*written.path, "rubrics")),
         sees=_sees(data),
+        guidelines=_guidelines(data, written.files),
+        examples=_examples(data),
         model=data.get("model", ""),
     )
 
@@ -61,11 +64,41 @@ def inline(name: str, written: Written, turn: int = 0) -> RubricSpec:
     if turn:
         rubric = Rubric(tuple(renamed(c, f"{name}/") for c in rubric))
     span = Span(*written.source.locate(path, at_key=True))
-    return RubricSpec(name=name, rubric=rubric, sees=_sees(rubrics), turn=turn, span=span)
+    prefix = f"{name}/" if turn else ""
+    return RubricSpec(
+        name=name,
+        rubric=rubric,
+        sees=_sees(rubrics),
+        guidelines=_guidelines(rubrics, written.files),
+        examples=_examples(rubrics, prefix),
+        turn=turn,
+        span=span,
+    )
 
 
 def _sees(owner: Any) -> tuple[SeenPart, ...]:
     return tuple(owner.get("sees", ("answer",))) if isinstance(owner, dict) else ("answer",)
+
+
+def _guidelines(owner: Any, files: UsedFiles) -> tuple[str, ...]:
+    """Return the guidelines of an owner; those of rubric files are read already."""
+    given = owner.get("guidelines", ()) if isinstance(owner, dict) else ()
+    if not isinstance(given, str):
+        return tuple(given)
+    return (files.read(given).text if names_file(given) else given,)
+
+
+def _examples(owner: Any, prefix: str = "") -> tuple[MarkedAnswer, ...]:
+    given = owner.get("examples", ()) if isinstance(owner, dict) else ()
+    return tuple(
+        MarkedAnswer(
+            answer=each["answer"],
+            question=each.get("question", ""),
+            marks={f"{prefix}{name}": mark for name, mark in each["marks"].items()},
+            why=each.get("why", ""),
+        )
+        for each in given
+    )
 
 
 def _rubric(written: Written, criteria: list[Any], path: Path) -> Rubric:

@@ -13,6 +13,7 @@ from rubric_ci.evaluators.assertions.assertion_table import (
 from rubric_ci.evaluators.judge_choice import judge_of, silent_judges
 from rubric_ci.models.judge.injection_scan import scan_for_injection
 from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
+from rubric_ci.models.judge.prompt import Briefing
 from rubric_ci.models.judge.prompt_parts import ISOLATED, marked, parts_of
 from rubric_ci.models.judge.reply_checks import missing_quotes, sources
 from rubric_ci.models.judge.shown_media import unseen
@@ -80,6 +81,7 @@ async def rubric(
         seen=seen,
         media=own,
         rubric=asked,
+        briefing=Briefing(spec.guidelines, spec.examples),
         judge=judge,
         context=context,
         known=known,

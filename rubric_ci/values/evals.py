@@ -12,6 +12,7 @@ from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media
 from rubric_ci.values.rubric import Rubric
+from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.trace import SeenPart
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -108,6 +109,16 @@ def _is_guideline(part: Part) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedAnswer:
+    """An answer with its marks, which the judge is shown as marked before."""
+
+    answer: str
+    question: str = ""
+    marks: Mapping[str, MarkValue]  # by the id of the criterion
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RubricSpec:
     """A judge marks the criteria of a rubric; assertions are checked without it."""
 
@@ -116,6 +127,8 @@ class RubricSpec:
     weight: float = 1.0
     rubric: Rubric
     sees: tuple[SeenPart, ...] = ("answer",)
+    guidelines: tuple[str, ...] = ()  # what the judge reads before the criteria
+    examples: tuple[MarkedAnswer, ...] = ()
     turn: int = 0  # of a conversation, from 1: marks the answer of this turn only
     model: str = ""  # replaces the configured judge's model
     span: Span

@@ -9,7 +9,7 @@ from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.files.project.discovery import lookup, sidecar_of
 from rubric_ci.files.validation.located_problems import to_diagnostic
 from rubric_ci.files.validation.rules import apply_suppressions
-from rubric_ci.files.validation.rubric_files import with_includes
+from rubric_ci.files.validation.includes import with_includes
 from rubric_ci.files.validation.validator import check_evals
 from rubric_ci.values.problems import LocatedProblem
 from rubric_ci.files.yaml_text.source import decode

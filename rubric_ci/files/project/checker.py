@@ -16,7 +16,8 @@ from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, folder_serv
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.config_summary import ConfigSummary, KnownTargets, Prompt, texts_of
-from rubric_ci.files.validation.rubric_files import ENDING, with_includes
+from rubric_ci.files.validation.includes import with_includes
+from rubric_ci.files.validation.rubric_files import ENDING
 from rubric_ci.files.validation.validator import (
     check_config,
     check_evals,

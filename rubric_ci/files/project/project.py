@@ -31,7 +31,7 @@ from rubric_ci.values.references import FindFiles, Found, NotFound, why_no_path
 
 if TYPE_CHECKING:
     from rubric_ci.files.project.loader import Loaded, LoadedConfig, LoadedTargets
-    from rubric_ci.files.validation.rubric_files import Shared
+    from rubric_ci.files.validation.includes import Shared
     from rubric_ci.values.config import Config
     from rubric_ci.values.diagnostics import Diagnostic
 
@@ -222,7 +222,7 @@ class Project:
 
     @cached_property
     def _own_shared(self) -> "Shared":
-        from rubric_ci.files.validation.rubric_files import NOT_SHARED, SHARED, shared_of
+        from rubric_ci.files.validation.includes import NOT_SHARED, SHARED, shared_of
         from rubric_ci.files.yaml_text.opened import open_config
 
         text = self._text(self.config_name) if self.config_name else None

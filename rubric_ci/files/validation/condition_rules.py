@@ -88,7 +88,7 @@ def _parent(condition: dict[str, Any], path: Path, named: Mapping[str, Any]) -> 
         message = f"`{name}` has a condition itself"
         hint = "name a criterion that always applies"
         yield Problem(CONDITION_PARENT, (*path, "criterion"), message, hint)
-    elif "is" in condition and (marks := _wrong(parent, condition["is"])):
+    elif "is" in condition and (marks := wrong_mark(parent, condition["is"])):
         yield Problem(
             CONDITION_PARENT,
             (*path, "is"),
@@ -97,9 +97,11 @@ def _parent(condition: dict[str, Any], path: Path, named: Mapping[str, Any]) -> 
         )
 
 
-def _wrong(parent: Any, mark: Any) -> str:
+def wrong_mark(criterion: Any, mark: Any) -> str:
     """Return the marks of a criterion if this is none of them."""
-    known = parent if isinstance(parent, dict) else {}
+    known = criterion if isinstance(criterion, dict) else {}
+    if mark == "not_applicable" and "applies_if" in known:
+        return ""
     if mark == "cannot_assess" and not (is_penalty(known) or keys_of(known)):
         return ""
     if choices := known.get("choices"):

@@ -15,6 +15,7 @@ from rubric_ci.files.validation import (
     config_rules,
     eval_rules,
     evaluator_rules,
+    example_rules,
     gate_rules,
     located_problems,
     media_rules,
@@ -55,7 +56,7 @@ from rubric_ci.values.problems import MAX_PROBLEMS, Rule
 _MODULES = (
     *(constructor, csv_cases, document, jsonlines, size_limits, problems, scalars, source),
     *(syntax_errors, agentv, ambiguous_scalars, assertion_rules, command_rules, config_rules),
-    *(condition_rules, rubric_files),
+    *(condition_rules, example_rules, rubric_files),
     *(located_problems, eval_rules, evaluator_rules, gate_rules, media_rules, model_rules),
     *(other_tools, project_rules, provider_rules, reference_rules, rubric_rules, service_rules),
     shape_rules,

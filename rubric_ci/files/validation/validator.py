@@ -15,8 +15,10 @@ from rubric_ci.files.validation.eval_rules import (
     target_problems,
     ungraded_cases,
 )
+from rubric_ci.files.validation.included_source import IncludedSource
+from rubric_ci.files.validation.includes import SHARED, shared_of
 from rubric_ci.files.validation.reference_rules import reference_problems
-from rubric_ci.files.validation.rubric_files import SHARED, IncludedSource, open_rubric, shared_of
+from rubric_ci.files.validation.rubric_files import open_rubric
 from rubric_ci.files.validation.rubric_rules import GATE_KIND
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES

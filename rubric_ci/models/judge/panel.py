@@ -10,7 +10,12 @@ from dataclasses import field, replace
 from functools import partial
 
 from rubric_ci.errors import CannotJudge, NoVerdict
-from rubric_ci.models.judge.prompt import rubric_call, rubric_messages
+from rubric_ci.models.judge.prompt import (
+    NO_BRIEFING,
+    Briefing,
+    rubric_call,
+    rubric_messages,
+)
 from rubric_ci.models.judge.prompt_parts import Part
 from rubric_ci.models.judge.reply import InvalidReply, read_marks
 from rubric_ci.models.judge.reply_checks import (
@@ -52,6 +57,7 @@ class PanelRequest:
     seen: tuple[Part, ...] = ()  # besides the answer
     media: tuple[Media, ...] = ()  # images and documents of the answer
     rubric: Rubric
+    briefing: Briefing = NO_BRIEFING
     judge: JudgeConfig
     context: RunContext
     known: Mapping[str, Mark] = field(default_factory=dict)  # of criteria that no judge marks
@@ -235,6 +241,7 @@ def _call(request: PanelRequest, criteria: Sequence[Judged], vote: int) -> Model
         request.case,
         request.answer,
         seen=request.seen,
+        briefing=request.briefing,
         media=request.media,
         shown=shown_to(judge),
     )

@@ -4,12 +4,13 @@ Weights, gates and thresholds are left out, so that they do not bias the marks. 
 are fenced, the answer last.
 """
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from textwrap import indent
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from rubric_ci.models.judge.prompt_parts import Part
 from rubric_ci.models.judge.reply import (
@@ -21,7 +22,7 @@ from rubric_ci.models.judge.reply import (
 )
 from rubric_ci.text.escape import is_ignorable
 from rubric_ci.values.config import JudgeConfig
-from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.evals import EvalCase, MarkedAnswer
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.values.media import Media
@@ -30,6 +31,15 @@ from rubric_ci.values.rubric import ByJudge, Check, Chosen, Judged, scale
 Shown: TypeAlias = Callable[[Media], bool]
 """Whether a judge is shown an image or a document."""
 
+
+class Briefing(NamedTuple):
+    """What the judge reads before it marks: guidelines, and answers that were marked before."""
+
+    guidelines: Sequence[str] = ()
+    examples: Sequence[MarkedAnswer] = ()
+
+
+NO_BRIEFING: Final = Briefing()
 PROMPT_VERSION = "1"
 MAX_TOKENS = 4096  # of a first reply; after a truncated one the request is repeated with more
 
@@ -163,6 +173,7 @@ def rubric_messages(
     criteria: Sequence[Judged],
     *,
     seen: Sequence[Part] = (),
+    briefing: Briefing = NO_BRIEFING,
     media: Sequence[Media] = (),
     shown: Shown = nothing,
     fence: str,
@@ -174,9 +185,14 @@ def rubric_messages(
     every = "c1" if len(criteria) == 1 else f"c1 to c{len(criteria)}"
     parts = [
         *background(case, fence, shown),
+        *(
+            f"Guidelines for the criteria:\n\n{_indented(escaped(each))}"
+            for each in briefing.guidelines
+        ),
         "Criteria:\n\n" + "\n\n".join(_described(a, c) for a, c in aliased(criteria).items()),
         *_about_faults(criteria),
         *([CONDITIONS] if any(isinstance(c.applies_if, ByJudge) for c in criteria) else []),
+        *_marked_before(briefing.examples, criteria, fence),
         "Reply with one JSON object of this form:\n"
         + _reply_format(tuple(map(mark_property, criteria))),
         *_said([part for part in seen if part.said], fence, shown),
@@ -195,6 +211,35 @@ def _about_faults(criteria: Sequence[Judged]) -> Iterator[str]:
     severe = [a for a, c in aliased(criteria).items() if isinstance(c, Chosen) and c.fault]
     if severe:
         yield SEVERITIES.format(names=", ".join(severe))
+
+
+def _guidelines(text: str) -> str:
+    return f"Guidelines for the criteria:\n\n{_indented(escaped(text))}"
+
+
+EXAMPLES = """\
+Other answers follow with the marks that they were given before. They show how the criteria are \
+meant; they are not the answer to mark, and no evidence is copied from them."""
+
+
+def _marked_before(
+    examples: Sequence[MarkedAnswer], criteria: Sequence[Judged], fence: str
+) -> Iterator[str]:
+    """Yield answers with their marks of these criteria, each fenced as data."""
+    names = {criterion.id: alias for alias, criterion in aliased(criteria).items()}
+    shown = [each for each in examples if names.keys() & each.marks.keys()]
+    if shown:
+        yield EXAMPLES
+    for number, each in enumerate(shown, start=1):
+        asked = f"Asked:\n{fenced('data', each.question, fence)}\n" if each.question else ""
+        marks = (
+            f"{names[name]} {json.dumps(mark, ensure_ascii=False)}"
+            for name, mark in each.marks.items()
+            if name in names
+        )
+        why = f"\nWhy: {escaped(' '.join(each.why.split()))}" if each.why else ""
+        answered = fenced("data", each.answer, fence)
+        yield f"Example {number}. {asked}Answered:\n{answered}\nMarked: {', '.join(marks)}{why}"
 
 
 def _said(seen: Sequence[Part], fence: str, shown: Shown) -> list[str | Media]:

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 import pytest
 
 from rubric_ci.files.project.loader import Loaded, load
-from rubric_ci.files.validation.rubric_files import shared_of
+from rubric_ci.files.validation.includes import shared_of
 from rubric_ci.files.validation.validator import check_rubric
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.services.drafting.select import choose_requests
 from rubric_ci.values.diagnostics import Diagnostic
-from rubric_ci.values.evals import CompositeSpec, RubricSpec
+from rubric_ci.values.evals import CompositeSpec, MarkedAnswer, RubricSpec
 from rubric_ci.values.references import Found, Lookup, NotFound
 from rubric_ci.values.rubric import ByMark, Criterion
 
@@ -33,8 +33,11 @@ FILES = {
 }
 
 
-def find(name: str) -> Found | NotFound:
-    return Found(name, FILES[name]) if name in FILES else NotFound("no such file")
+def within(files: Mapping[str, str]) -> Lookup:
+    return lambda name: Found(name, files[name]) if name in files else NotFound("no such file")
+
+
+find = within(FILES)
 
 
 def loaded(rubrics: str, more: str = "", lookup: Lookup = find) -> Loaded:
@@ -233,8 +236,8 @@ def test_a_rubric_file_is_checked_alone() -> None:
 
 
 def test_an_undefined_variable_of_a_file_is_an_error_of_the_case() -> None:
-    files = {**FILES, "u.rubric.yaml": "criteria: ['Names {{ place }}']\n"}
-    found = loaded("  - include: u.rubric.yaml\n", lookup=lambda n: Found(n, files[n]))
+    files = {"u.rubric.yaml": "criteria: ['Names {{ place }}']\n"}
+    found = loaded("  - include: u.rubric.yaml\n", lookup=within(files))
     assert shown(found.diagnostics) == [
         "u.rubric.yaml:1:19: undefined-variable: `{{ place }}` is not a variable of the case"
     ]
@@ -288,3 +291,61 @@ def test_shared_criteria_of_a_configuration_are_checked_there() -> None:
         ("criterion-text", ("shared_rubrics", 1, "expected_outcom")),
         ("include", ("shared_rubrics", 0, "include")),
     ]
+
+
+BRIEFED = """\
+guidelines: A promise binds the shop.
+examples:
+- {answer: We will pay, marks: {promise: true, ill: false}, why: It will}
+- {answer: See a doctor, marks: {ill: true}}
+criteria:
+- {id: promise, expected_outcome: Promises a refund, penalty: 4}
+- {id: ill, expected_outcome: Speaks of an illness}
+"""
+
+
+def test_guidelines_and_examples_come_with_an_include() -> None:
+    files = {"rubrics/b.rubric.yaml": BRIEFED}
+    found = loaded(
+        "  - {include: b, as: s, only: [promise]}\n", lookup=lambda n: Found(n, files[n])
+    )
+    assert found.eval_file is not None, found.diagnostics
+    (spec,) = found.eval_file.cases[0].evaluators
+    assert isinstance(spec, RubricSpec)
+    assert spec.guidelines == ("A promise binds the shop.",)
+    assert spec.examples == (
+        MarkedAnswer(answer="We will pay", marks={"s/promise": True}, why="It will"),
+    )
+
+
+TOO_LONG = f"[{{answer: {'x' * 8_001}, marks: {{promise: true}}}}]"
+TOO_MANY = f"[{', '.join(['{answer: a, marks: {promise: true}}'] * 9)}]"
+EXAMPLES: dict[str, tuple[str, str]] = {
+    "id": (
+        "[{answer: a, marks: {promises: true}}]",
+        "example-mark: there is no criterion `promises`",
+    ),
+    "mark": (
+        "[{answer: a, marks: {promise: 3}}]",
+        "example-mark: `promise` is never marked so",
+    ),
+    "a fault": (
+        "[{answer: a, marks: {promise: cannot_assess}}]",
+        "example-mark: `promise` is never marked so",
+    ),
+    "no marks": ("[{answer: a}]", "missing-key: an entry of `examples` has no `marks`"),
+    "none": ("[{answer: a, marks: {}}]", "too-few: `marks` must not be empty"),
+    "slip": (
+        "[{answer: a, mark: {promise: true}}]",
+        "missing-key: unknown key `mark` in an entry of `examples`",
+    ),
+    "long": (TOO_LONG, "example-size: the examples have 8,001 characters, more than 8,000"),
+    "many": (TOO_MANY, "too-few: `examples` must have at most 8 entries, not 9"),
+}
+
+
+@pytest.mark.parametrize(("examples", "expected"), EXAMPLES.values(), ids=EXAMPLES)
+def test_problems_of_examples(examples: str, expected: str) -> None:
+    text = f"examples: {examples}\n{BRIEFED[BRIEFED.index('criteria') :]}"
+    found = check_rubric("a.rubric.yaml", text, find)[0]
+    assert [each.split(": ", 1)[1] for each in shown(found)] == [expected]

@@ -9,7 +9,7 @@ import pytest
 from rubric_ci import values as model
 from rubric_ci.files import validation, yaml_text
 from rubric_ci.files.validation.config_summary import KnownTargets
-from rubric_ci.files.validation.rubric_files import with_includes
+from rubric_ci.files.validation.includes import with_includes
 from rubric_ci.files.validation.rules import RULES, apply_suppressions, meanings, render
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts
 from rubric_ci.files.yaml_text.document import Document

@@ -1,0 +1,77 @@
+"""Rules of marked answers: the examples that a judge is shown, and the tests of a rubric file."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from rubric_ci.files.validation.condition_rules import wrong_mark
+from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.values.problems import Path, Problem, Rule, with_cases
+
+MOST_CHARACTERS: Final = 8_000
+
+_RUBRICS: Final = "  - id: greeting\n    input: Say hello\n    rubrics:\n"
+EXAMPLE_MARK: Final = Rule(
+    id="example-mark",
+    meaning=(
+        "`marks` of an example or a test names criteria of its list, each with a mark that the "
+        "criterion can have."
+    ),
+    hint="write a mark that the judge can give",
+    bad=with_cases(
+        f"{_RUBRICS}      examples: [{{answer: Hi, marks: {{warm: 7}}}}]\n"
+        "      criteria: [{id: warm, expected_outcome: Is warm}]\n"
+    ),
+    good=with_cases(
+        f"{_RUBRICS}      examples: [{{answer: Hi, marks: {{warm: true}}}}]\n"
+        "      criteria: [{id: warm, expected_outcome: Is warm}]\n"
+    ),
+)
+EXAMPLE_SIZE: Final = Rule(
+    id="example-size",
+    meaning="The examples of a list have 8,000 characters at most: each request sends all of them.",
+    hint="shorten them, or keep those that decide",
+)
+
+
+def example_problems(owner: Any, criteria: Any, path: Path) -> Iterator[Problem]:
+    """Yield the problems of the examples next to a list of criteria."""
+    examples = owner.get("examples") if isinstance(owner, dict) else None
+    if not isinstance(examples, list) or not isinstance(criteria, list):
+        return
+    named = by_id(criteria)
+    size = 0
+    for index, each in enumerate(examples):
+        if isinstance(each, dict):
+            size += sum(len(text) for text in each.values() if isinstance(text, str))
+            yield from mark_problems(each.get("marks"), named, (*path, "examples", index, "marks"))
+    if size > MOST_CHARACTERS:
+        message = f"the examples have {size:,} characters, more than {MOST_CHARACTERS:,}"
+        yield Problem(EXAMPLE_SIZE, (*path, "examples"), message, at_key=True)
+
+
+def by_id(criteria: list[Any]) -> dict[str, Any]:
+    """Return criteria by the ids that they have in their list."""
+    names = (each.get("id") if isinstance(each, dict) else None for each in criteria)
+    return {
+        name if isinstance(name, str) else f"rubric-{number}": each
+        for number, (name, each) in enumerate(zip(names, criteria, strict=True), start=1)
+    }
+
+
+def mark_problems(
+    marks: Any, named: Mapping[str, Any], path: Path, *, several: bool = False
+) -> Iterator[Problem]:
+    """Yield marks of unknown criteria, and marks that a criterion cannot have.
+
+    `several`: a list has the marks of which any one is right.
+    """
+    for name, given in marks.items() if isinstance(marks, dict) else ():
+        if name not in named:
+            hint = did_you_mean(nearest(name, named)) or f"known: {', '.join(named)}"
+            message = f"there is no criterion `{name}`"
+            yield Problem(EXAMPLE_MARK, (*path, name), message, hint, at_key=True)
+            continue
+        for mark in given if several and isinstance(given, list) else [given]:
+            if allowed := wrong_mark(named[name], mark):
+                message = f"`{name}` is never marked so"
+                yield Problem(EXAMPLE_MARK, (*path, name), message, f"its marks are {allowed}")

@@ -1,0 +1,61 @@
+"""An eval file with the criteria that it includes, each place in the file that has it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rubric_ci.files.validation.rubric_files import RubricFile
+from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
+from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.values.problems import LocatedProblem, Location, Path, Place, Problem
+
+
+class IncludedSource:
+    """Implements `Source` with included criteria in place of each include."""
+
+    def __init__(self, raw: Source) -> None:
+        """Begin with the source as it is written."""
+        self.raw = raw
+        self.file = raw.file
+        self.data: Any = raw.data
+        self.text_problems: list[tuple[str, LocatedProblem]] = list(raw.text_problems)
+        self.ambiguous: list[AmbiguousScalar] = []  # they are problems of the texts as written
+        self.problems: list[Problem] = []  # of includes, with paths as written
+        self.files: dict[str, RubricFile] = {}
+        self.moved: dict[Path, tuple[Source, Path]] = {}
+
+    @property
+    def readable(self) -> bool:
+        """Return True if there is data to check."""
+        return self.raw.readable
+
+    def texts(self) -> dict[str, str]:
+        """Return every text by its file."""
+        own = self.raw.texts()
+        return own | {
+            p: t for each in self.files.values() for p, t in each.document.texts().items()
+        }
+
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        """Return file, place and alias of the value at a path."""
+        source, origin = self.origin(path)
+        return source.location(origin, at_key=at_key)
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        """Return the place of the value at a path or of its key, else of the nearest parent."""
+        return self.location(path, at_key=at_key).place
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path as it is written, if the text has it."""
+        source, origin = self.origin(path)
+        return source.written(origin)
+
+    def paths_of(self, nodes: Iterable[Any], leave_out: Any) -> dict[int, Path]:
+        """Return a path to each YAML node as written."""
+        return self.raw.paths_of(nodes, leave_out)
+
+    def origin(self, path: Path) -> tuple[Source, Path]:
+        """Return the file of the value at a path, and its path in that file."""
+        for length in range(len(path), 0, -1):
+            if found := self.moved.get(path[:length]):
+                return found[0], (*found[1], *path[length:])
+        return self.raw, path

@@ -83,7 +83,7 @@ WORDS = {
     "attacks.md": ("prompt injection", "judge", "canary", "delimiters"),
     "changed-cases.md": ("changed-since", "base", "merge base", "depends_on"),
     "configuration.md": ("gate", "thresholds", "api_base", "timeout", "concurrency", "proxy"),
-    "judge-requests.md": ("prompt injection", "structured output", "quote"),
+    "judge.md": ("prompt injection", "structured output", "quote"),
     "retries-and-cache.md": (
         *("rate limit", "retries", "backoff", "timeout", "concurrency", "cache"),
     ),

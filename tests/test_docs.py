@@ -80,7 +80,7 @@ def test_the_first_files_of_the_readme_are_valid() -> None:
 
 
 WORDS = {
-    "attacks.md": ("prompt injection", "judge", "canary", "delimiters"),
+    "calibration.md": ("prompt injection", "judge", "canary", "delimiters"),
     "changed-cases.md": ("changed-since", "base", "merge base", "depends_on"),
     "configuration.md": ("gate", "thresholds", "api_base", "timeout", "concurrency", "proxy"),
     "judge.md": ("prompt injection", "structured output", "quote"),

@@ -291,7 +291,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
     "fence": Promise(
         title="fenced",
         says="All that a target wrote is inside the fence of a judge request.",
-        page="attacks.md",
+        page="calibration.md",
         but=_tools(_OWN_JUDGE),
     ),
     "untrusted": Promise(

@@ -208,5 +208,5 @@ def _problem(case: EvalCase, text: str) -> Diagnostic:
         file=case.file,
         span=case.span,
         message=f"case {case.id!r}: {text}",
-        hint="see docs/attacks.md for the fields of such a case",
+        hint="see docs/calibration.md for the fields of such a case",
     )

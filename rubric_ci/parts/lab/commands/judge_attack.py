@@ -110,7 +110,7 @@ def _probes(loaded: LoadedProject, read: ReadImage) -> Sequence[Probe]:
         own, problems = probes(file.cases, read)
         show_problems(problems)
         if problems:
-            raise InvalidInput(f"{file.path} is not an attack corpus", "see docs/attacks.md")
+            raise InvalidInput(f"{file.path} is not an attack corpus", "see docs/calibration.md")
         found.extend(own)
     return found
 

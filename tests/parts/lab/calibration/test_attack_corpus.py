@@ -240,7 +240,7 @@ def _is_top(criterion: Judged, value: MarkValue) -> bool:
 
 
 def test_the_corpus_in_the_docs_is_valid() -> None:
-    page = (Path(__file__).parents[4] / "docs/attacks.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[4] / "docs/calibration.md").read_text(encoding="utf-8")
     found, problems = read(page.partition("```yaml\n")[2].partition("```")[0])
     assert problems == []
     assert [(p.family, p.marks) for p in found] == [
@@ -251,7 +251,7 @@ def test_the_corpus_in_the_docs_is_valid() -> None:
 
 
 def test_the_docs_have_the_size_of_the_corpus() -> None:
-    page = (Path(__file__).parents[4] / "docs/attacks.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[4] / "docs/calibration.md").read_text(encoding="utf-8")
     families = Counter(probe.family for probe in shipped())
     tame = families["looks"] + families["innocent"]
     attacks = families.total() - families["plain"] - tame

@@ -197,7 +197,7 @@ def test_a_file_that_is_no_corpus(judge: Gullible) -> None:
     )
     result = check("a.eval.yaml")
     assert result.exit_code == 2
-    assert "a.eval.yaml is not an attack corpus\n  see docs/attacks.md" in result.stderr
+    assert "a.eval.yaml is not an attack corpus\n  see docs/calibration.md" in result.stderr
     assert "probe: case 'a': metadata.answer must be the text to judge" in result.stderr
 
 

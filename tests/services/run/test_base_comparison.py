@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from benchmarks.against.simulate import TARGET, Worktree, case
 from rubric_ci.services.run.confirmation import NOT_ASKED
 
+from benchmarks.against.simulate import TARGET, Worktree, case
 from rubric_ci.gate.comparison.verdicts import MEAN_SHARE
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import median_trial

@@ -58,6 +58,12 @@ class Subject:
         return self.head.comparison is not None and bool(self.head.comparison.judge_moved)
 
     @property
+    def compared(self) -> bool:
+        """Return True if a case has a verdict on both sides, or the judge moved."""
+        comparison = self.head.comparison
+        return comparison is not None and (comparison.compared > 0 or self.moved)
+
+    @property
     def complete(self) -> bool:
         """Return True if every case has a verdict."""
         return gate_state(self.head) != "no-verdict" and not self.head.totals.errored
@@ -138,7 +144,13 @@ def _figures(head: RunReport) -> str:
 def _headline(subject: Subject) -> str:
     gate = gate_state(subject.head)
     words = {"pass": "the gate passes", "fail": "the gate fails", "no-verdict": "no verdict"}
-    return f"{words[gate]}; {compared.headline(subject.head)}"
+    found = _found(subject)
+    return f"{words[gate]}; {found[:1].lower()}{found[1:]}"
+
+
+def _found(subject: Subject) -> str:
+    """Return what the comparison shows; nothing, if no case has a verdict on both sides."""
+    return compared.headline(subject.head) if subject.compared else "Not compared: no verdict"
 
 
 def _gate(subject: Subject, repository_url: str) -> str:
@@ -150,9 +162,9 @@ def _gate(subject: Subject, repository_url: str) -> str:
 
 
 def _reference(subject: Subject, repository_url: str) -> str:
-    unknown = subject.moved or subject.suspected
+    unknown = subject.moved or subject.suspected or not subject.compared
     icon = WORSE if subject.worse else UNKNOWN if unknown else NOT_WORSE
-    line = f"- {icon} **Reference:** {escape.prose(compared.headline(subject.head))}"
+    line = f"- {icon} **Reference:** {escape.prose(_found(subject))}"
     first = subject.since(lambda night: night.worse) if subject.worse else None
     return f"{line}, since {_night(first, repository_url)}" if first else line
 

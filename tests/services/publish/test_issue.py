@@ -46,16 +46,15 @@ def test_gate_and_reference_are_apart_with_dates_evidence_and_links() -> None:
     assert (
         issue.render(subject(night(2, *worse), night(3, *worse)), SITE)
         == f"""\
-## rubric-ci · the gate fails; worse than the reference: 1 case broken
+## rubric-ci · the gate fails; 1 case broke: a
 
-- ❌ Gate fails: 2 of 2 graded cases fail; it fails since {one}
-- 🔻 **Reference:** worse than the reference: 1 case broken, since {two}
+- ❌ Gate fails: 2 of 2 cases fail (fail\\_on: fail); it fails since {one}
+- 🔻 **Reference:** 1 case broke: a, since {two}
 
 | Broken | Since | Evidence |
 | :-- | :-- | :-- |
-| `a`<br><sub>e.yaml</sub> | {two} | ▼ broken: pass 1.00 → fail 0.00<br>confirmed: \
-10 fail of 10 here, 15 pass of 15 in the reference (p = 6.1e-07)<br>\
-`greets`: It lacks \\| the word. |
+| `a`<br><sub>e.yaml</sub> | {two} | ▼ broke: pass 1.00 → fail 0.00<br>\
+Passed 15 of 15 before, 0 of 10 now<br>`greets`: It lacks \\| the word. |
 
 | Fails the gate | Why |
 | :-- | :-- |
@@ -64,15 +63,10 @@ def test_gate_and_reference_are_apart_with_dates_evidence_and_links() -> None:
 
 <details><summary>Figures</summary>
 
-- 1 broken, 1 failing before as well
-- 1 suspect, 1 confirmed (p = 6.1e-07)
-- Mean score -0.500 (2 cases in both reports, 95 % interval -1.000 to +1.000, p = 1): \
-too few cases for a test
-- No slow slide over 2 nights (evidence 4.81 of 8,000)
+- 0 pass (1 before) · Average score 0.00 (0.50 before)
+- a broke. Passed 15 of 15 before, 0 of 10 now
+- Fails as before: b
 - Reference: commit `1111111111` of 2026-01-01, 2 days old, 15 trials per case (first run)
-- The reference has fewer than 3 nights and does not show how much nights differ: a mean score may \
-be lower by what a night shares, such as a lenient judge, more often than `false_alarms` says. \
-Gather it over five nights of 3 trials (`rubric-ci baseline keep`).
 
 </details>
 
@@ -98,14 +92,14 @@ def test_the_page_of_the_run_is_linked() -> None:
     [
         pytest.param(
             night(2, case("a", 3), case("b", 3)),
-            "the gate passes; not worse than the reference",
+            "the gate passes; nothing broke",
             False,
             True,
             id="fixed",
         ),
         pytest.param(
             night(2, case("a", 3), case("b", 0, 3)),
-            "the gate fails; not worse than the reference",
+            "the gate fails; nothing broke",
             True,
             True,
             id="failing from the start",
@@ -115,22 +109,21 @@ def test_the_page_of_the_run_is_linked() -> None:
                 night(2, case("a", 0, 10), case("b", 0, 3)),
                 gate=replace(FIRST.gate, fail_on="never"),
             ),
-            "the gate passes; suspected to be worse than the reference: 1 case worse in this "
-            "night; a second one confirms it",
+            "the gate passes; suspected: a worse tonight; a second night in a row makes it a fact",
             False,
             True,
             id="worse for the first night",
         ),
         pytest.param(
             night(2, errored("a"), errored("b")),
-            "no verdict; not worse than the reference",
+            "no verdict; not compared: no verdict",
             False,
             False,
             id="an outage",
         ),
         pytest.param(
             night(2, errored("a"), case("b", 0, 3)),
-            "the gate fails; not worse than the reference",
+            "the gate fails; nothing broke",
             True,
             False,
             id="the gate fails all the same",
@@ -166,7 +159,7 @@ def test_the_second_night_in_a_row_confirms(
     about = subject(*(night(n, *cases) for n, cases in enumerate(nights, 2)))
     about = replace(about, head=replace(about.head, gate=replace(FIRST.gate, fail_on="never")))
     assert (about.suspected, about.red) == (suspected, about.worse)
-    line = "⚠️ **Reference:** suspected to be worse than the reference: 1 case worse in this night; "
+    line = "⚠️ **Reference:** Suspected: a worse tonight; a second night in a row makes it a fact"
     assert (line in issue.render(about, SITE)) == suspected
 
 
@@ -192,7 +185,7 @@ def test_nights_without_a_verdict_do_not_restart_the_count() -> None:
             [WORSE, WORSE],
             (
                 "2 cases fail; the gate fails every night since 2026-01-01; "
-                "worse than the reference: 1 case broken every night since 2026-01-02"
+                "1 case broke: a, every night since 2026-01-02"
             ),
         ),
     ],
@@ -209,14 +202,15 @@ def test_a_baseline_without_a_log() -> None:
     assert (
         issue.render(about, SITE)
         == """\
-## rubric-ci · the gate fails; worse than the baseline: 1 case broken
+## rubric-ci · the gate fails; 1 case broke: a
 
-- ❌ Gate fails: 1 of 1 graded case fails
-- 🔻 **Reference:** worse than the baseline: 1 case broken
+- ❌ Gate fails: 1 of 1 case fails (fail\\_on: fail)
+- 🔻 **Reference:** 1 case broke: a
 
 | Broken | Since | Evidence |
 | :-- | :-- | :-- |
-| `a`<br><sub>e.yaml</sub> | this run | ▼ broken: pass 1.00 → fail 0.00 |
+| `a`<br><sub>e.yaml</sub> | this run | ▼ broke: pass 1.00 → fail 0.00<br>\
+Passed before, not now, in one answer each |
 
 | Fails the gate | Why |
 | :-- | :-- |
@@ -224,8 +218,8 @@ def test_a_baseline_without_a_log() -> None:
 
 <details><summary>Figures</summary>
 
-- 1 broken
-- Mean score -1.000 (1 case in both reports, p = 1): too few cases for a test
+- 0 pass (1 before) · Average score 0.00 (1.00 before)
+- a broke. Passed before, not now, in one answer each
 
 </details>
 """
@@ -252,6 +246,9 @@ def test_a_table_has_25_rows(count: int, more: list[str]) -> None:
     assert [line for line in found if line.startswith("and ")] == more
 
 
+ONCE = "Passed before, not now, in one answer each"
+
+
 def test_texts_are_cut_and_three_criteria_are_shown() -> None:
     rows = [line for line in lines(broken(1, "x" * 301, name="|" * 121)) if line.startswith("| `")]
     bars = r"\|" * 119
@@ -259,7 +256,7 @@ def test_texts_are_cut_and_three_criteria_are_shown() -> None:
     cut = f"{'x' * 299}…"
     reasons = "<br>".join(f"`c{n}`: {cut}" for n in range(3))
     assert rows == [
-        f"{name} this run | ▼ broken: pass 1.00 → fail 0.00<br>{reasons} |",
+        f"{name} this run | ▼ broke: pass 1.00 → fail 0.00<br>{ONCE}<br>{reasons} |",
         f"{name} {cut} |",
     ]
     whole = lines(broken(1, "x" * 300, name="a" * 120))
@@ -290,12 +287,12 @@ def test_more_cases_are_broken_later() -> None:
         last = compared(head, log_from, log=log)
         titles.append(issue.wrong(Subject(head=last, log=log)))
         log = log.with_night(reference.night_of(last))
-    every = "the gate fails every night since 2026-01-02; worse than the reference:"
+    every = "the gate fails every night since 2026-01-02"
     assert titles == [
         "1 case fails",
-        f"1 case fails; {every} 1 case broken every night since 2026-01-02",
-        f"2 cases fail; {every} 1 case broken every night since 2026-01-02",
-        f"2 cases fail; {every} 2 cases broken every night since 2026-01-04",
+        f"1 case fails; {every}; 1 case broke: a, every night since 2026-01-02",
+        f"2 cases fail; {every}; 1 case broke: a, every night since 2026-01-02",
+        f"2 cases fail; {every}; 2 cases broke: a, b, every night since 2026-01-04",
     ]
 
 
@@ -355,7 +352,7 @@ def test_the_issue_is_kept(github: GitHub) -> None:
         "issue left as it is: some case has no verdict",
         f"issue #1 closed: {url}",
     ]
-    title = "Nights: worse than the reference: 1 case broken every night since 2026-01-02"
+    title = "Nights: 1 case broke: a, every night since 2026-01-02"
     assert [(each.title, each.state) for each in github.issues.values()] == [(title, "closed")]
 
 

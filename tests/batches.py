@@ -57,6 +57,7 @@ class Provider:
     batches: dict[str, Object] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     sent: list[list[Object]] = field(default_factory=list)  # the requests of each batch
+    at_step: Callable[[int], None] = lambda _: None  # before the answer to so many requests
 
     def whole(self, requests: Sequence[Object]) -> Ending:
         """Answer every request."""
@@ -186,6 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(fault.status, json.dumps({"error": {"message": "scripted"}}))
                 return
             answer = self._answer(data)
+            self.provider.at_step(len(self.provider.journal))
         self._send(200 if answer else 404, answer or json.dumps({"error": {"message": "none"}}))
 
     def _fault(self) -> Fault | None:
@@ -195,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return fault
         return None
 
-    def _answer(self, data: bytes) -> str | None:
+    def _answer(self, data: bytes) -> str | None:  # noqa: PLR0911 - one a step
         match [self.command, *self.path.removeprefix("/v1/").split("/")]:
             case ["POST", "files"]:
                 name = self.provider.keep(self._uploaded(data))
@@ -203,6 +205,9 @@ class _Handler(BaseHTTPRequestHandler):
                 return json.dumps({"id": name, "object": "file", "purpose": "batch", **facts})
             case ["POST", "batches"]:
                 return json.dumps(self.provider.begin(json.loads(data)["input_file_id"]))
+            case ["GET", "batches?limit=100"]:
+                every = [_shown(batch) for batch in self.provider.batches.values()]
+                return json.dumps({"object": "list", "data": every[::-1]})
             case ["GET", "batches", name]:
                 return json.dumps(self.provider.look(name))
             case ["POST", "batches", name, "cancel"]:

@@ -42,5 +42,6 @@ def _size(stats: CacheStats) -> str:
     answers = f", {plural(stats.answers, 'answer')}" if stats.answers else ""
     setups = f", {plural(stats.setups, 'set-up')}" if stats.setups else ""
     modes = f", {plural(stats.modes, 'output mode')}" if stats.modes else ""
-    judgements = plural(stats.entries - stats.answers - stats.setups - stats.modes, "judgement")
+    others = stats.answers + stats.setups + stats.modes + stats.batches
+    judgements = plural(stats.entries - others, "judgement")
     return f"{judgements}{answers}{setups}{modes}, {stats.size / MEGABYTE:.1f} MB"

@@ -22,10 +22,11 @@ ABANDONED = 3600.0  # seconds after which the writer of a temporary file is assu
 
 ANSWER = ".answer"  # ends the key of an answer; the key of a judgement is a digest alone
 SETUP = ".setup"  # ends the key of what the set-up of a workspace left
+BATCH = ".batch"  # ends the key of the batches that were begun
 MODE = ".mode"  # ends the key of the output mode that a server accepts
 
 _ENTRY = re.compile(
-    r"[0-9a-f]{64}(\.answer|\.setup|\.mode)?\.json"
+    r"[0-9a-f]{64}(\.answer|\.setup|\.mode|\.batch)?\.json"
 )  # a temporary file has a suffix after it
 
 
@@ -37,6 +38,7 @@ class CacheStats:
     answers: int = 0  # of the entries; the others are judgements
     setups: int = 0
     modes: int = 0
+    batches: int = 0
     size: int  # bytes
 
 
@@ -152,6 +154,7 @@ def _stats(entries: Iterable[tuple[Path, int]]) -> CacheStats:
         answers=sum(path.stem.endswith(ANSWER) for path, _ in found),
         setups=sum(path.stem.endswith(SETUP) for path, _ in found),
         modes=sum(path.stem.endswith(MODE) for path, _ in found),
+        batches=sum(path.stem.endswith(BATCH) for path, _ in found),
         size=sum(size for _, size in found),
     )
 

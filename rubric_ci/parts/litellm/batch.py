@@ -1,7 +1,8 @@
 """Requests of a whole run in batches: half the price, replies within a day."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotConfigure
@@ -11,6 +12,7 @@ from rubric_ci.models.llm.model_info import batch_prices_of, known_mode, prices_
 from rubric_ci.models.llm.output_modes import OutputModes
 from rubric_ci.models.llm.retry import BACKOFF, RequestError, with_retries
 from rubric_ci.parts.litellm.batch_http import Batch, BatchServer, read_batch
+from rubric_ci.parts.litellm.batch_log import BatchLog, Begun
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import Endpoint
@@ -23,6 +25,7 @@ FAILED_POLLS = 30  # in a row, after which the status of a batch is unknown
 BATCHES = 3  # maximum number of batches that one call is sent in
 
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+_LOST = frozenset({"failed", "expired", "cancelled", "cancelling"})
 
 Notify: TypeAlias = Callable[[str], None]
 """Report the progress of a batch."""
@@ -34,7 +37,7 @@ def connect(
     """Return an Ask for a whole run that sends its calls in batches, within the budget."""
 
     async def send(calls: Sequence[ModelCall]) -> list[ModelReply | RequestError]:
-        return await send_batch(calls, notify=notify, poll=FIRST_POLL)
+        return await send_batch(calls, notify=notify, poll=FIRST_POLL, cache=cache)
 
     # Without a wait, because all retries of one batch belong into the next one.
     at_once = Backoff(attempts=BATCHES, jitter=lambda: 0.0)
@@ -64,17 +67,26 @@ def check(endpoint: Endpoint) -> None:
 
 
 async def send_batch(
-    calls: Sequence[ModelCall], *, notify: Notify, poll: float, backoff: Backoff = BACKOFF
+    calls: Sequence[ModelCall],
+    *,
+    notify: Notify,
+    poll: float,
+    backoff: Backoff = BACKOFF,
+    cache: JudgementCache | None = None,
 ) -> list[ModelReply | RequestError]:
     """Return a reply or an error for each call, in their order.
 
-    Each batch is for one model of one account. Raises `CannotConfigure` for one without batches.
+    Each batch is for one model of one account; `cache` keeps those whose replies are not known yet.
+    Raises `CannotConfigure` for one without batches.
     """
     numbers: dict[str, list[int]] = {}
     for n, call in enumerate(calls):
         check(call.endpoint)
         numbers.setdefault(_account(call.endpoint), []).append(n)
-    sent = [_send_one([calls[n] for n in some], notify, poll, backoff) for some in numbers.values()]
+    sent = [
+        _Account([calls[n] for n in some], BatchLog(cache, account), notify, poll, backoff).send()
+        for account, some in numbers.items()
+    ]
     replies: dict[int, ModelReply | RequestError] = {}
     for some, outcome in zip(numbers.values(), await asyncio.gather(*sent), strict=True):
         replies.update(zip(some, outcome, strict=True))
@@ -86,25 +98,87 @@ def _account(endpoint: Endpoint) -> str:
     return repr((endpoint.model, openai_http.server_of(endpoint), headers))
 
 
-async def _send_one(
-    calls: Sequence[ModelCall], notify: Notify, poll: float, backoff: Backoff
-) -> Sequence[ModelReply | RequestError]:
-    """Send one batch and wait for its replies; an error of the batch is the error of every call."""
-    server = BatchServer(calls[0].endpoint, backoff)
-    try:
-        batch = await server.begin(calls)
-        many = "1 request" if len(calls) == 1 else f"{len(calls):,} requests"
-        notify(
-            f"batch {batch.id}: {many} to {calls[0].endpoint.model}; "
+class _Account:
+    """The calls of one account: sent in one batch, after those that a killed run began."""
+
+    def __init__(
+        self,
+        calls: Sequence[ModelCall],
+        log: BatchLog,
+        notify: Notify,
+        poll: float,
+        backoff: Backoff,
+    ) -> None:
+        self._calls, self._log, self._notify, self._poll = calls, log, notify, poll
+        self._server = BatchServer(calls[0].endpoint, backoff)
+        self._digests = dict(enumerate(call.key for call in calls))
+
+    async def send(self) -> Sequence[ModelReply | RequestError]:
+        """Return the replies; an error of a batch is the error of every call of it."""
+        replies: dict[int, ModelReply | RequestError] = {}
+        for begun in self._log.kept():
+            left = {n: each for n, each in self._digests.items() if n not in replies}
+            if numbers := begun.numbers(left):
+                replies.update(await self._outcome(numbers, begun))
+        if others := [n for n in self._digests if n not in replies]:
+            replies.update(await self._outcome({n: place for place, n in enumerate(others)}))
+        return [replies[n] for n in self._digests]
+
+    async def _outcome(
+        self, numbers: Mapping[int, int], begun: Begun | None = None
+    ) -> Mapping[int, ModelReply | RequestError]:
+        """Return the outcomes of some calls, each with its number in the batch."""
+        try:
+            started = await self._found(begun, numbers) if begun else await self._begin(numbers)
+            if started is None:
+                return {}
+            own = {place: self._calls[n] for n, place in numbers.items()}
+            ended = await _wait_for_result(
+                self._server, *started, self._notify, self._poll, self._log
+            )
+            return dict(zip(numbers, read_batch(own, *ended), strict=True))
+        except RequestError as error:  # each step had its retries
+            lost = RequestError(f"batch: {error}", retryable=False, billed=error.billed)
+            return dict.fromkeys(numbers, lost)
+
+    async def _begin(self, numbers: Iterable[int]) -> tuple[Begun, Batch]:
+        calls = [self._calls[n] for n in numbers]
+        file = await self._server.upload(calls)
+        begun = Begun(file=file, digests=tuple(self._digests[n] for n in numbers))
+        self._log.keep(begun)  # before it is created: a killed run finds it by its file
+        try:
+            batch = await self._server.begin(file)
+        except RequestError as error:
+            if not error.billed:
+                self._log.drop(begun)
+            raise
+        begun = replace(begun, id=batch.id)
+        self._log.keep(begun)
+        self._notify(
+            f"batch {batch.id}: {_requests(len(calls))} to {calls[0].endpoint.model}; "
             "it may take up to a day, and stopping the run cancels it"
         )
-        return read_batch(calls, *await _wait_for_result(server, batch, notify, poll))
-    except RequestError as error:  # each step had its retries
-        return [RequestError(f"batch: {error}", retryable=False, billed=error.billed)] * len(calls)
+        return begun, batch
+
+    async def _found(self, begun: Begun, numbers: Collection[int]) -> tuple[Begun, Batch] | None:
+        """Return the batch of an earlier run; None: it is gone, or has ended without replies."""
+        batch = await self._server.find(begun.file, begun.id)
+        if batch is None or batch.status in _LOST:
+            self._log.drop(begun)
+            return None
+        self._notify(
+            f"batch {batch.id}: begun by a run that was killed; it is read, and not paid again, "
+            f"for {_requests(len(numbers))}"
+        )
+        return replace(begun, id=batch.id), batch
+
+
+def _requests(count: int) -> str:
+    return "1 request" if count == 1 else f"{count:,} requests"
 
 
 async def _wait_for_result(
-    server: BatchServer, batch: Batch, notify: Notify, poll: float
+    server: BatchServer, begun: Begun, batch: Batch, notify: Notify, poll: float, log: BatchLog
 ) -> tuple[Batch, Sequence[str]]:
     """Return the batch when it has ended, and the texts of its files."""
     try:
@@ -115,8 +189,10 @@ async def _wait_for_result(
             lost = f"{batch.id} {batch.status}, but its replies cannot be read: {error}"
             raise RequestError(lost, billed=True) from error
     except asyncio.CancelledError:  # the replies would be paid for and not used
-        await _cancel(server, batch, notify)
+        if await _cancel(server, batch, notify):
+            log.drop(begun)
         raise
+    log.read(begun)
     return batch, texts
 
 
@@ -142,7 +218,8 @@ async def _poll_until_ended(
     return batch
 
 
-async def _cancel(server: BatchServer, batch: Batch, notify: Notify) -> None:
+async def _cancel(server: BatchServer, batch: Batch, notify: Notify) -> bool:
+    """Cancel a batch; return False if it goes on."""
     try:
         await server.cancel(batch.id)
     except RequestError as error:
@@ -150,8 +227,9 @@ async def _cancel(server: BatchServer, batch: Batch, notify: Notify) -> None:
             f"batch {batch.id}: cannot be cancelled: {error}; "
             f"it continues and is billed unless you cancel it at {server.address}"
         )
-    else:
-        notify(f"batch {batch.id}: cancelled; requests that were already processed may be billed")
+        return False
+    notify(f"batch {batch.id}: cancelled; requests that were already processed may be billed")
+    return True
 
 
 QUIET = 1.0  # seconds without a new call after which a batch is complete

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 from urllib.parse import quote
@@ -40,11 +40,14 @@ def request_lines(calls: Iterable[ModelCall]) -> str:
 
 
 def read_batch(
-    calls: Sequence[ModelCall], ended: Batch, texts: Iterable[str]
+    calls: Mapping[int, ModelCall], ended: Batch, texts: Iterable[str]
 ) -> list[ModelReply | RequestError]:
-    """Return the reply or error of each call, in their order, from the texts of the files."""
+    """Return the reply or error of each call, in their order, from the texts of the files.
+
+    `calls` are by their numbers in the batch.
+    """
     lines = _by_id(texts)
-    return [_outcome(call, lines.get(str(n), []), ended) for n, call in enumerate(calls)]
+    return [_outcome(call, lines.get(str(n), []), ended) for n, call in calls.items()]
 
 
 def _request(number: int, call: ModelCall) -> Mapping[str, JSON]:
@@ -121,6 +124,8 @@ STEP_SECONDS = 120.0  # for one request about a batch
 FILE_SECONDS = 900.0  # for a file, which may be large
 WINDOW = "24h"  # the only one that providers offer
 
+_LISTED = 100  # batches, the newest first
+
 T = TypeVar("T")
 
 
@@ -133,11 +138,31 @@ class BatchServer:
         self._headers = openai_http.headers_of(endpoint)
         self.address = openai_http.server_of(endpoint)[0]
 
-    async def begin(self, calls: Sequence[ModelCall]) -> Batch:
-        """Upload the requests and return the new batch."""
+    async def upload(self, calls: Sequence[ModelCall]) -> str:
+        """Upload the requests and return the id of their file."""
         content = request_lines(calls).encode("utf-8", "surrogatepass")
-        file = await self._with_retries(lambda: self._upload(content))
+        return await self._with_retries(lambda: self._upload(content))
+
+    async def begin(self, file: str) -> Batch:
+        """Return a new batch of the requests in a file."""
         return await self._with_retries(lambda: self._create(file))
+
+    async def find(self, file: str, batch_id: str = "") -> Batch | None:
+        """Return the batch of a file, also by its id; None: the server has none."""
+        if batch_id:
+            try:
+                return await self._with_retries(lambda: self.look(batch_id))
+            except RequestError as error:
+                if error.status != 404:
+                    raise
+                return None
+        url = f"{self._url('batches')}?limit={_LISTED}"
+        listed = await self._with_retries(
+            lambda: _within(STEP_SECONDS, direct_http.get(url, self._headers))
+        )
+        of_file = (each for each in _items(listed) if each.get("input_file_id") == file)
+        found = next(of_file, None)
+        return _batch(found) if found else None
 
     async def look(self, batch_id: str) -> Batch:
         """Return the current state of a batch, without retries."""
@@ -223,6 +248,13 @@ def _batch(reply: Mapping[str, JSON]) -> Batch:
             )
         case _:
             raise find_error(reply) or direct_http.broken_format()
+
+
+def _items(listed: Mapping[str, JSON]) -> Iterator[Mapping[str, JSON]]:
+    found = listed.get("data")
+    for each in found if isinstance(found, list) else ():
+        if isinstance(each, dict):
+            yield each
 
 
 def _reason(errors: JSON) -> str:

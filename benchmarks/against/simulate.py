@@ -3,7 +3,7 @@
     python benchmarks/against/simulate.py [--seed 1] [--size 1]
 
 The rule is the program's own (`services/run/asking.py`), with a target that draws its answers. The
-noise is of this file: the logit of a case is 3.5 + 2.5 t with t of Student's distribution with
+noise is of this file: the logit of a case is 2 + 1.5 t with t of Student's distribution with
 three degrees of freedom, so that most cases pass nearly always and some are a coin. A broken case
 passed in nine of ten answers or more before, and its logit here is -3 + t: it passes now and then.
 `--size` scales the number of pull requests, 600 per cell of the first table.
@@ -52,7 +52,7 @@ def student(random: Random) -> float:
 
 
 def difficulty(random: Random) -> float:
-    return 3.5 + 2.5 * student(random)
+    return 2 + 1.5 * student(random)
 
 
 def graded(name: str, passes: Sequence[bool]) -> Graded:

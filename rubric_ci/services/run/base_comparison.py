@@ -116,7 +116,17 @@ async def with_lone(
         if case.change in {"new", "not-comparable"} and standing(case) == "fail"
     }
     found = await settle_alone(asker, failing)
-    return tuple(found.get(case.key, case) for case in cases)
+    return tuple(
+        replace(
+            found[case.key],
+            change=case.change,
+            change_reason=case.change_reason,
+            before=getattr(case, "before", None),
+        )
+        if case.key in found
+        else case
+        for case in cases
+    )
 
 
 async def _with_services(

@@ -64,8 +64,14 @@ class Asked:
 
     @property
     def too_few(self) -> bool:
-        """True if more than one answer is missing."""
-        return self.graded < self.need.answers - 1
+        """True if more answers are missing than may dissent."""
+        return self.graded < self.need.answers - self.need.dissents
+
+    @property
+    def at_the_end(self) -> Need:
+        """What the answers that there are must show: a missing one counts as one that dissents."""
+        missing = max(0, self.need.answers - self.graded)
+        return Need(answers=self.need.answers - missing, dissents=self.need.dissents - missing)
 
     def held(self, verdict: Verdict) -> list[bool]:
         """Return for each answer whether it holds."""
@@ -118,12 +124,7 @@ class Suspect:
         if self.here.too_few or self.before.too_few:  # none could be asked for
             needs = rule.as_they_are(*counts)
         else:
-            needs = Needs(
-                here=replace(self.needs.here, answers=min(counts[0], self.needs.here.answers)),
-                before=replace(
-                    self.needs.before, answers=min(counts[1], self.needs.before.answers)
-                ),
-            )
+            needs = Needs(here=self.here.at_the_end, before=self.before.at_the_end)
         first = self.before.first
         return verdicts.conclude(here, before, first, needs, config, judged=self.judged)
 

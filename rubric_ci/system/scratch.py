@@ -135,6 +135,23 @@ def hold(path: Path) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Wait until no other process of ours writes in a folder, and hold it.
+
+    NOTE: Windows locks no folder, so that two processes may write there at once.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def is_free(path: Path) -> bool:
     """Return True if no process holds the lock, or there is no such file.
 

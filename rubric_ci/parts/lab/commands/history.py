@@ -21,7 +21,8 @@ LATEST: Final = "report.html"
 def add(report: Path, history: Path, link: str) -> ExitCode:
     """Add the record of a report."""
     found = read_report(report)
-    new = history_file.add(history, record_of(found, link=link))
+    with history_file.held(history):
+        new = history_file.add(history, record_of(found, link=link))
     _say(f"added the run to {history}" if new else f"{history} has this run already")
     _say_part(found)
     return ExitCode.OK
@@ -49,11 +50,15 @@ def publish(report: Path, site: Path, title: str) -> ExitCode:
     from rubric_ci.reports.render import formats
 
     found = read_report(report)
-    history_file.add(site / LINES, record_of(found))
+    record = record_of(found)
     _say_part(found)
-    *before, last = history_file.records(site / LINES)
-    _write(site / LATEST, formats.render("html", found))
-    _write(site / "index.html", history_page.render([*before, replace(last, link=LATEST)], title))
+    with history_file.held(site / LINES):
+        history_file.add(site / LINES, record)
+        *before, last = history_file.records(site / LINES)
+        page = history_page.render([*before, replace(last, link=LATEST)], title)
+        if last == record:  # another process may have added a later run
+            _write(site / LATEST, formats.render("html", found))
+        _write(site / "index.html", page)
     return ExitCode.OK
 
 

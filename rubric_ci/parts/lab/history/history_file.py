@@ -1,11 +1,29 @@
 """The file of a history: JSON Lines, one run per line, the oldest first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rubric_ci.errors import CannotReadHistory, CannotWriteFile
 from rubric_ci.files.project.discovery import check_place, read_text, write_text
 from rubric_ci.parts.lab.history.record import RunRecord, dump, load
+from rubric_ci.system.file_io import create_folder
+from rubric_ci.system.scratch import alone_in
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold the folder of a history: of two processes that add a run, none loses the other's.
+
+    Raises CannotWriteFile as `add` does.
+    """
+    check_place(path)
+    try:
+        create_folder(path.parent)
+        with alone_in(path.parent):
+            yield
+    except OSError as error:
+        raise _cannot_write(path, error) from error
 
 
 def add(path: Path, record: RunRecord) -> bool:
@@ -22,10 +40,7 @@ def add(path: Path, record: RunRecord) -> bool:
     try:
         write_text(path, "".join(f"{dump(each)}\n" for each in every))
     except OSError as error:
-        raise CannotWriteFile(
-            f"{path}: cannot write the history: {error.strerror}",
-            "make the file writable, or set another one with --history",
-        ) from error
+        raise _cannot_write(path, error) from error
     return True
 
 
@@ -38,6 +53,13 @@ def records(path: Path, last: int | None = None) -> Sequence[RunRecord]:
             "add a run with `rubric-ci history add`, or set another file with --history",
         )
     return found[-last:] if last else found
+
+
+def _cannot_write(path: Path, error: OSError) -> CannotWriteFile:
+    return CannotWriteFile(
+        f"{path}: cannot write the history: {error.strerror}",
+        "make the file writable, or set another one with --history",
+    )
 
 
 def _read(path: Path) -> list[RunRecord]:

@@ -1,13 +1,16 @@
 """`rubric-ci history` as a process: add, show, page and publish."""
 
+import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.reports.render.html.jinja import case_anchor
+from tests import platforms
 from tests.invoke import invoke
 from tests.parts.lab.history.nights import a_history, a_night
 
@@ -54,6 +57,22 @@ def test_page(kept: Path) -> None:
     html = Path(".rubric-ci/history.html")
     assert history(kept, "page").stderr == f"wrote {html}\n"
     assert "<h2>6 cases</h2>" in (kept / html).read_text(encoding="utf-8")
+
+
+@platforms.SIGNALS
+@pytest.mark.parametrize("command", ["add", "publish"])
+def test_several_processes_lose_no_run(command: str, tmp_path: Path) -> None:
+    begun = []
+    for number in range(8):
+        name = f"{number}.json"
+        (tmp_path / name).write_text(json_format.render(a_night(number)), encoding="utf-8")
+        more = ("--site", "site") if command == "publish" else ("--history", "site/history.jsonl")
+        words = (sys.executable, "-m", "rubric_ci", "history", command, name, *more)
+        begun.append(subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL))
+    assert [each.wait() for each in begun] == [0] * 8
+    lines = (tmp_path / "site/history.jsonl").read_text().splitlines()
+    started = [json.loads(line)["started_at"] for line in lines]
+    assert started == sorted({a_night(number).started_at for number in range(8)})
 
 
 def test_publish_a_site(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ GUIDES: Final = {
     "waive": ("Waivers", "waivers.md"),
     "probe": ("Do your criteria notice?", "probe.md"),
     "doctor": ("Troubleshooting by message", "troubleshooting.md"),
-    "import": ("Eval files of other tools", "dialects.md"),
+    "import": ("Eval files of other tools", "bring.md"),
     "adopt": ("Add the gate to other eval tools", "adopt.md"),
     "judge": ("Calibration", "calibration.md"),
     "baseline": ("Find what got worse", "compare.md"),

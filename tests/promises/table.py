@@ -98,7 +98,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
         covers=_named("target", "RecordedTarget", "MockTarget")
         | _named("provider", "recorded", "mock"),
     ),
-    "skill": KindRow(title="skill, compared", page="skills.md", covers=_named("config", "compare")),
+    "skill": KindRow(title="skill, compared", page="agents.md", covers=_named("config", "compare")),
     "runner": KindRow(
         title="another tool that is started",
         page="adopt.md",
@@ -115,7 +115,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
     ),
     "dialect": KindRow(
         title="eval file of another tool",
-        page="dialects.md",
+        page="bring.md",
         covers=_named(
             "dialect",
             *("agent_skills", "agentv", "agentv_providers", "agentv_rows", "agentv_targets"),
@@ -128,7 +128,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
     ),
     "golden": KindRow(
         title="golden set, or cases of another tool, imported",
-        page="dialects.md",
+        page="bring.md",
         covers=_named("dialect", "golden_sets", "github_models", "openai_evals", "promptfoo"),
     ),
     "trace": KindRow(
@@ -137,7 +137,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
         covers=_named("trace", "otlp", "langfuse", "langsmith", "phoenix", "braintrust"),
     ),
     "workbook": KindRow(
-        title="workbook, imported", page="dialects.md", covers=_named("dialect", "workbook")
+        title="workbook, imported", page="bring.md", covers=_named("dialect", "workbook")
     ),
     "picture": KindRow(
         title="case with an image or a document",

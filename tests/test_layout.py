@@ -137,7 +137,10 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "evaluators/test_read.py": """
         evaluators/criteria evaluators/code_judge evaluators/llm_judge evaluators/rubric""",
     "files/project/test_project.py": "files/validation/config_summary",
-    "files/validation/test_rubric_files.py": "files/validation/includes",
+    "files/validation/test_rubric_files.py": """
+        files/validation/includes files/validation/included_source
+        files/validation/example_rules""",
+    "parts/lab/commands/test_judge_test.py": "parts/lab/calibration/rubric_tests",
     "reports/render/test_golden.py": "reports/render/junit",
     "security/test_committed_cache.py": "system/git/committed",
     "security/test_workflow_commands.py": "system/output",

@@ -31,6 +31,7 @@ NEXT: Final = {
     ("adopt", ExitCode.OK): "`rubric-ci report comment FILE` posts the results",
     ("adopt", ExitCode.GATE): "`rubric-ci report comment FILE` posts the results",
     ("probe", ExitCode.OK): "`rubric-ci judge label` measures the judge against your own marks",
+    ("judge test", ExitCode.OK): "`rubric-ci run` grades the cases that include the rubrics",
     ("judge calibrate", ExitCode.OK): "`rubric-ci judge attack` tests the judge with attacks",
     ("judge attack", ExitCode.OK): "`rubric-ci probe` tests the criteria with wrong answers",
     ("baseline keep", ExitCode.OK): "`rubric-ci history add` adds the run to the history",

@@ -93,6 +93,25 @@ judge = judging(
 )
 
 
+def _read_votes(_: click.Context, __: click.Parameter, value: str | None) -> int | str | None:
+    """Return an odd number, so that there is always a majority, or `auto`."""
+    if value is None or value == "auto":
+        return value
+    if value.isdecimal() and int(value) % 2:
+        return int(value)
+    raise click.BadParameter(f"invalid votes `{value}`: expected an odd number or auto")
+
+
+votes = judging(
+    "--votes",
+    callback=_read_votes,
+    metavar="N|auto",
+    show_default="`judge.votes`, else 1",
+    help="Judge votes per criterion: an odd number, or `auto` to vote again only when it could "
+    "change the verdict.",
+)
+
+
 def fail_on(default: str) -> Decorator:
     """Return `--fail-on`; `default` describes the value that applies without it."""
     return gate(

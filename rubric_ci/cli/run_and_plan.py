@@ -10,15 +10,6 @@ from rubric_ci.cli.click_types import command, examples, option
 from rubric_ci.system.ci_advice import in_a_job
 
 
-def _read_votes(_: click.Context, __: click.Parameter, value: str | None) -> int | str | None:
-    """Return an odd number, so that there is always a majority, or `auto`."""
-    if value is None or value == "auto":
-        return value
-    if value.isdecimal() and int(value) % 2:
-        return int(value)
-    raise click.BadParameter(f"invalid votes `{value}`: expected an odd number or auto")
-
-
 def _read_shard(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
@@ -86,14 +77,7 @@ _trials = options.judging(
     help="Run one of N shards; `rubric-ci report merge` combines the reports.",
 )
 @options.judge
-@options.judging(
-    "--votes",
-    callback=_read_votes,
-    metavar="N|auto",
-    show_default="`judge.votes`, else 1",
-    help="Judge votes per criterion: an odd number, or `auto` to vote again only when it could "
-    "change the verdict.",
-)
+@options.votes
 @_trials
 @options.comparing(
     "--against",

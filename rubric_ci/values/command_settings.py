@@ -183,6 +183,20 @@ class AttackSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RubricTestSettings:
+    """`rubric-ci judge test`."""
+
+    paths: tuple[str, ...] = ()  # rubric files; none: all of the repository
+    config: Path | None = None
+    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
+    judge: str = ""
+    changed_since: str = ""  # only files that changed since; with the tests of then
+    votes: int | Literal["auto"] | None = None
+    format: Literal["text", "json", "junit"] = "text"
+    requests: RequestOptions = _REQUESTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeSettings:
     """`rubric-ci probe`."""
 

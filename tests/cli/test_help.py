@@ -229,7 +229,7 @@ def test_the_commands_stand_in_the_order_of_use() -> None:
         *("init", "demo"),
         *("validate", "run", "show", "generate rubrics", "compare", "waive", "probe", "doctor"),
         *("import", "adopt"),
-        *("judge label", "judge calibrate", "judge attack"),
+        *("judge test", "judge label", "judge calibrate", "judge attack"),
         *("baseline keep", "baseline accept"),
         *("history add", "history show", "history page", "history publish"),
         *("plan", "report merge", "report comment", "authorize"),

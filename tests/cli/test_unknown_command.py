@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from rubric_ci.cli.main import main
 
-OF_JUDGE = "`judge label`, `judge calibrate`, `judge attack`"
+OF_JUDGE = "`judge test`, `judge label`, `judge calibrate`, `judge attack`"
 
 
 @pytest.mark.parametrize(

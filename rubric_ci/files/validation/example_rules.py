@@ -26,6 +26,11 @@ EXAMPLE_MARK: Final = Rule(
         "      criteria: [{id: warm, expected_outcome: Is warm}]\n"
     ),
 )
+TEST_ANSWER: Final = Rule(
+    id="test-answer",
+    meaning="A test of a rubric file has the text of an answer, or the path of a file with it.",
+    hint="write one of them",
+)
 EXAMPLE_SIZE: Final = Rule(
     id="example-size",
     meaning="The examples of a list have 8,000 characters at most: each request sends all of them.",

@@ -5,15 +5,17 @@ from functools import lru_cache
 from posixpath import basename
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.files.validation.example_rules import example_problems
+from rubric_ci.files.validation.example_rules import (
+    TEST_ANSWER,
+    by_id,
+    example_problems,
+    mark_problems,
+)
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.values.problems import (
-    Problem,
-    Rule,
-    with_rubrics,
-)
+from rubric_ci.values.problems import Path, Problem, Rule, with_rubrics
+from rubric_ci.values.references import Found, Lookup
 
 ENDING: Final = ".rubric.yaml"
 """How a file ends that is a rubric file by its name."""
@@ -76,3 +78,24 @@ def _nested(criteria: Any, path: str) -> Iterator[Problem]:
 def file_name(written: str) -> str:
     """Return the path that an include means: of a bare name `rubrics/NAME.rubric.yaml`."""
     return f"rubrics/{written}{ENDING}" if written and BARE.issuperset(written) else written
+
+
+def problems_of_tests(tests: Any, criteria: Any, lookup: Lookup) -> Iterator[Problem]:
+    """Yield the problems of the tests of a rubric file."""
+    if not isinstance(criteria, list):
+        return
+    named = by_id(criteria)
+    for index, each in enumerate(tests if isinstance(tests, list) else ()):
+        if not isinstance(each, dict):
+            continue
+        path: Path = ("tests", index)
+        yield from mark_problems(each.get("marks"), named, (*path, "marks"), several=True)
+        if ("answer" in each) is ("answer_file" in each):
+            message = "a test has either `answer` or `answer_file`"
+            yield Problem(TEST_ANSWER, path, message)
+        elif isinstance(file := each.get("answer_file"), str):
+            found = lookup(file)
+            if not isinstance(found, Found):
+                from rubric_ci.files.validation.reference_rules import missing_file
+
+                yield missing_file((*path, "answer_file"), file, found, lambda _: "")

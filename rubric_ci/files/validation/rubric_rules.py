@@ -76,14 +76,14 @@ REQUIRED_CHOICE: Final = Rule(
     bad=with_rubrics("- required_choices: [refunds]\n  choices: {refund: 1, refuse: 0}"),
     good=with_rubrics("- required_choices: [refund]\n  choices: {refund: 1, refuse: 0}"),
 )
-SCORE_RANGE_TYPE: Final = Rule(
+SCORE_RANGE_TYPE: Final[Rule] = Rule(
     id="score-range-type",
     meaning="A range is a list of two integers, because judges give integer scores.",
     hint="write [low, high] with two integers from 0 to 10",
     bad=with_rubrics("- score_ranges:\n    - {score_range: [0, 10.0], expected_outcome: a}"),
     good=with_rubrics("- score_ranges:\n    - {score_range: [0, 10], expected_outcome: a}"),
 )
-SCORE_RANGE_BOUNDS: Final = Rule(
+SCORE_RANGE_BOUNDS: Final[Rule] = Rule(
     id="score-range-bounds",
     meaning="Scores are 0 to 10, and the low bound of a range is not above its high bound.",
     hint="keep 0 <= low <= high <= 10",

@@ -18,7 +18,7 @@ from rubric_ci.files.validation.eval_rules import (
 from rubric_ci.files.validation.included_source import IncludedSource
 from rubric_ci.files.validation.includes import SHARED, shared_of
 from rubric_ci.files.validation.reference_rules import reference_problems
-from rubric_ci.files.validation.rubric_files import open_rubric
+from rubric_ci.files.validation.rubric_files import open_rubric, problems_of_tests
 from rubric_ci.files.validation.rubric_rules import GATE_KIND
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
@@ -113,6 +113,9 @@ def check_rubric(
     opened = open_rubric(path, text)
     document, found = opened.document, list(opened.problems)
     if document.readable:
+        if isinstance(document.data, dict):
+            own = document.data.get("tests"), document.data.get("criteria")
+            found.extend(_first(problems_of_tests(*own, lookup)))
         data = {"rubrics": document.data}
         inner = _first(assertion_problems(data, lookup))
         found.extend(each._replace(path=each.path[1:]) for each in inner)

@@ -185,10 +185,7 @@ def rubric_messages(
     every = "c1" if len(criteria) == 1 else f"c1 to c{len(criteria)}"
     parts = [
         *background(case, fence, shown),
-        *(
-            f"Guidelines for the criteria:\n\n{_indented(escaped(each))}"
-            for each in briefing.guidelines
-        ),
+        *map(_guidelines, briefing.guidelines),
         "Criteria:\n\n" + "\n\n".join(_described(a, c) for a, c in aliased(criteria).items()),
         *_about_faults(criteria),
         *([CONDITIONS] if any(isinstance(c.applies_if, ByJudge) for c in criteria) else []),

@@ -28,6 +28,39 @@ def judge() -> None:
     """Measure the judge against people and attacks."""
 
 
+@judge.command(name="test")
+@options.paths
+@options.config
+@options.policy_from
+@options.select(
+    "--changed-since",
+    metavar="REV",
+    default="",
+    help="Only rubric files that changed since this revision, also with the tests that they had; "
+    "`auto` takes the revision from the event or the branch.",
+)
+@options.judge
+@options.votes
+@option(
+    "--format",
+    type=click.Choice(["text", "json", "junit"]),
+    default="text",
+    help="Format of the results.",
+)
+@request_options.requests
+def run_tests(**options: Any) -> None:
+    """Ask the judge about the tests of rubric files.
+
+    A test is an answer with the marks that it must get. PATHS are rubric files or folders; default:
+    every `*.rubric.yaml` of the repository. Exits with 1 if a mark differs, with 3 if one is
+    missing.
+    """
+    from rubric_ci.parts.lab.commands.judge_test import run_tests as test_rubrics
+    from rubric_ci.values.command_settings import RubricTestSettings
+
+    raise SystemExit(test_rubrics(RubricTestSettings(**options)))
+
+
 @judge.command()
 @options.paths
 @options.config

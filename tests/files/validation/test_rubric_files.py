@@ -306,9 +306,7 @@ criteria:
 
 def test_guidelines_and_examples_come_with_an_include() -> None:
     files = {"rubrics/b.rubric.yaml": BRIEFED}
-    found = loaded(
-        "  - {include: b, as: s, only: [promise]}\n", lookup=lambda n: Found(n, files[n])
-    )
+    found = loaded("  - {include: b, as: s, only: [promise]}\n", lookup=within(files))
     assert found.eval_file is not None, found.diagnostics
     (spec,) = found.eval_file.cases[0].evaluators
     assert isinstance(spec, RubricSpec)

@@ -1,0 +1,122 @@
+"""`rubric-ci judge test` with a judge that is a program, and real git."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rubric_ci.cli.main import main
+
+JUDGE = """\
+import json, re, sys
+prompt = sys.stdin.read()
+answer = re.search(r"<answer_(\\w+)>\\n(.*?)\\n</answer_", prompt, re.S)[2]
+marks = {}
+for alias, name in re.findall(r'"(c\\d+)": .*"(\\w+)": \\.\\.\\.', prompt):
+    found = "refund" in answer if name == "present" else False
+    marks[alias] = {"evidence": "", "reasoning": "By the word.", name: found}
+print("no reply" if "silent" in answer else json.dumps(marks))
+"""
+RUBRIC = """\
+criteria:
+- {id: promise, expected_outcome: Promises a refund, penalty: 4}
+- {id: short, max_words: 5, required: false}
+tests:
+- {name: says will, answer: We will refund you, marks: {promise: true, short: true}}
+- {answer: Ask the shop, question: "{{ May I }}?", marks: {promise: false}}
+"""
+WRONG = "- {name: wrong, answer: No refund, marks: {promise: false, short: [true, false]}}\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    (tmp_path / "judge.py").write_text(JUDGE, encoding="utf-8")
+    line = json.dumps([sys.executable, str(tmp_path / "judge.py")])
+    config = f"judge: {{command: {line}}}\n"
+    (tmp_path / "rubric-ci.yaml").write_text(config, encoding="utf-8")
+    (tmp_path / "rubrics").mkdir()
+    (tmp_path / "rubrics/shop.rubric.yaml").write_text(RUBRIC, encoding="utf-8")
+    git("init", "-q")
+    commit()
+    return tmp_path
+
+
+def git(*words: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    subprocess.run(["git", *identity, *words], check=True, capture_output=True)
+
+
+def commit() -> None:
+    git("add", "-A")
+    git("commit", "-qm", "x")
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["judge", "test", *words], prog_name="rubric-ci")
+
+
+def write(text: str) -> None:
+    Path("rubrics/shop.rubric.yaml").write_text(text, encoding="utf-8")
+
+
+def test_every_mark_is_as_expected(folder: Path) -> None:
+    done = run()
+    assert (done.stdout, done.exit_code) == ("2 of 2 tests got the marks that they expect\n", 0)
+
+
+def test_a_mark_that_differs(folder: Path) -> None:
+    write(RUBRIC + WRONG)
+    done = run("rubrics")
+    assert done.stdout == (
+        "rubrics/shop.rubric.yaml:7: shop: wrong\n"
+        "  promise: expected not present, got present: By the word.\n"
+        "2 of 3 tests got the marks that they expect; marks of 1 rubric file differ\n"
+    )
+    assert done.exit_code == 1
+
+
+def test_no_verdict(folder: Path) -> None:
+    write(RUBRIC + "- {answer: silent, marks: {promise: false}}\n")
+    done = run("rubrics/shop.rubric.yaml", "--format", "json")
+    last = json.loads(done.stdout)["tests"][-1]
+    assert (last["outcome"], last["marks"], done.exit_code) == ("no-verdict", [], 3)
+
+
+def test_junit(folder: Path) -> None:
+    write(RUBRIC + WRONG)
+    assert 'failures="1" errors="0"' in run("--format", "junit").stdout
+
+
+def test_only_what_a_change_edits_with_the_tests_of_before(folder: Path) -> None:
+    assert run("--changed-since", "HEAD").exit_code == 0
+    write(RUBRIC.replace("Promises a refund", "Offers a refund").replace("We will", "We never"))
+    found = json.loads(run("--changed-since", "HEAD", "--format", "json").stdout)["tests"]
+    assert [(each["name"], each["before_the_change"]) for each in found] == [
+        ("shop: says will", False),
+        ("shop: test-2", False),
+        ("shop: says will (as before the change)", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tests", "expected"),
+    [
+        ("{answer: a}", "missing-key: an entry of `tests` has no `marks`"),
+        ("{answer: a, marks: {promis: true}}", "example-mark: there is no criterion `promis`"),
+        ("{answer: a, marks: {promise: [true, 2]}}", "example-mark: `promise` is never marked so"),
+        ("{marks: {promise: true}}", "test-answer: a test has either `answer` or `answer_file`"),
+        ("{answer_file: gone.md, marks: {promise: true}}", "file-missing: `gone.md`: no such file"),
+    ],
+    ids=["no marks", "id", "mark", "no answer", "no file"],
+)
+def test_problems_of_tests(folder: Path, tests: str, expected: str) -> None:
+    write(f"{RUBRIC}- {tests}\n")
+    done = run()
+    assert "rubrics/shop.rubric.yaml:7:" in done.stderr
+    assert expected in done.stderr
+    assert done.exit_code == 2

@@ -35,6 +35,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parts/pytest/test_sessions.py": """
         parts/pytest/__init__ parts/pytest/plugin parts/pytest/item_failures parts/pytest/hooks
         parts/pytest/items parts/pytest/outcomes parts/pytest/session_run""",
+    "services/run/test_base_comparison.py": "services/run/both_rulers",
     "cli/commands/test_run_replayed.py": "grading/targets/program_recording",
     "cli/commands/test_run_untrusted.py": "gate/selection/proposed_cases",
     "security/hostile_pull_requests/test_attacks.py": "gate/selection/deciding",
@@ -204,9 +205,10 @@ IMPURE: Final = """
     parts/agents/workspace parts/agents/workspace_hooks parts/bring/cli parts/bring/commands
     parts/lab/commands parts/lab/judge parts/lab/nights parts/litellm parts/pytest
     services/publish/telemetry services/publish/workflow services/run/base_comparison
-    services/run/confirmation
-    services/run/finished_report services/run/announcement services/run/grade services/run/inputs
-    services/run/kept_trials services/run/mean_drop services/run/sides parts/bring/eval_tool system
+    services/run/both_rulers services/run/fresh_base services/run/head_only
+    services/run/waiver_passes services/run/finished_report services/run/announcement
+    services/run/grade services/run/inputs
+    services/run/sides parts/bring/eval_tool system
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.
 DATA: Final = "system/resources"
@@ -244,8 +246,7 @@ DEEP: Final = """
     security/test_document_growth security/test_error_bodies
     security/test_input_growth security/test_markdown_injection security/test_regex_growth
     security/test_strangers security/test_text_growth parts/lab/calibration/test_drawn_labels
-    parts/lab/calibration/test_scikit_learn services/run/test_confirmation
-    services/run/test_mean_drop text/statistics/test_extremes text/statistics/test_scipy
+    parts/lab/calibration/test_scikit_learn text/statistics/test_extremes text/statistics/test_scipy
 """
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's
 

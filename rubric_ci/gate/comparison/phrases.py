@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
-from rubric_ci.gate.comparison.source import noun, source, than
+from rubric_ci.gate.comparison.other_side import noun, source, than
 from rubric_ci.gate.report.reasons import dropped_by
 from rubric_ci.text import numbers
 from rubric_ci.values.comparison import Comparison

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.gate.comparison import phrases, source
+from rubric_ci.gate.comparison import other_side, phrases
 from rubric_ci.gate.report.matrix import Matrix, matrix
 from rubric_ci.gate.waivers import waived as waivers
 from rubric_ci.reports.render import comparison_section, per_target, summary, usage_text, wording
@@ -328,7 +328,7 @@ def _body(case: Graded, report: RunReport, characters: int, *, with_texts: bool)
         )
     )
     if with_texts:
-        yield from texts(case, characters, source.noun(report))
+        yield from texts(case, characters, other_side.noun(report))
     missed = [*wording.missed(case, report)]
     for evaluator, criterion in missed:
         yield from criterion_blocks(case, evaluator, criterion, characters)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from rubric_ci.errors import NoJudge
-from rubric_ci.gate.comparison import rule, source
+from rubric_ci.gate.comparison import other_side, rule
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.tasks import check_judges
 from rubric_ci.services.cost.estimate import Estimate, estimate_work
@@ -197,7 +197,7 @@ def _base(tasks: Sequence[Task], sides: Sides | NoBase | None, now: datetime) ->
         case NoBase(reason=reason):
             yield f"no base: {reason}"
         case Sides():
-            commit = source.commit(no_answers("", sides.base), now.isoformat())
+            commit = other_side.commit(no_answers("", sides.base), now.isoformat())
             yield f"base {commit}: {', '.join(_counts(tasks, sides))}"
 
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from rubric_ci.gate.comparison import other_side
 from rubric_ci.gate.comparison import phrases as compared
-from rubric_ci.gate.comparison import source
 from rubric_ci.reports.render import comparison_section, palette, usage_text, wording
 from rubric_ci.reports.render.html.groups import criteria_of
 from rubric_ci.reports.render.html.jinja import case_anchor, criterion_anchor
@@ -170,7 +170,7 @@ def case_view(
         turns=() if isinstance(case, Skipped) else tuple(_turns(case, evaluators, markdown)),
         pictures=(*_pictures(case, inline),),
         work=() if isinstance(case, Skipped) else tuple(work(case)),
-        before=before_view(case, source.noun(report)),
+        before=before_view(case, other_side.noun(report)),
         evaluators=evaluators,
     )
 
@@ -283,7 +283,7 @@ def _criterion(
     about = [criterion.kind, needs, wording.gate_of(criterion), weight, place]
     notes = [wording.votes(criterion), probed]
     if before and before.mark != criterion.mark:
-        noun = source.noun(report)
+        noun = other_side.noun(report)
         notes.append(f"was {wording.mark(before)} at the {noun}")
     mark = wording.mark(criterion)
     return CriterionView(

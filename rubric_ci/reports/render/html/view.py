@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
 from rubric_ci.gate.comparison import phrases as compared
-from rubric_ci.gate.comparison.source import source
+from rubric_ci.gate.comparison.other_side import source
 from rubric_ci.gate.report.matrix import matrix
 from rubric_ci.gate.waivers import waived as waivers
 from rubric_ci.reports.render import content, summary, usage_text, wording

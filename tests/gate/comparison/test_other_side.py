@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.gate.comparison import phrases, source
+from rubric_ci.gate.comparison import other_side, phrases
 from rubric_ci.values.comparison import Comparison, ReferenceInfo, ReferenceMove, Source
 from rubric_ci.values.report import Against, RunReport
 from tests.sample_reports import a_report
@@ -30,16 +30,16 @@ def of(found: Source, commit: str = "", ref: str = "") -> RunReport:
 )
 def test_the_age_of_the_base(now: str, shown: str) -> None:
     base = Against(ref="auto", commit="abc1234567890", committed_at="2026-11-20T09:00:00+00:00")
-    assert source.commit(base, now) == shown
+    assert other_side.commit(base, now) == shown
 
 
 def test_no_base() -> None:
     none = Against(ref="auto", commit="")
-    assert source.commit(none, "2026-11-20T09:00:00Z") == "no base"
-    assert source.source(a_report(against=none)) == "no base"
-    assert source.source(a_report()) == ""
+    assert other_side.commit(none, "2026-11-20T09:00:00Z") == "no base"
+    assert other_side.source(a_report(against=none)) == "no base"
+    assert other_side.source(a_report()) == ""
     undated = replace(BASE, committed_at="")
-    assert source.commit(undated, "2026-11-22T10:00:00Z") == "`aaaaaaaaaa`"
+    assert other_side.commit(undated, "2026-11-22T10:00:00Z") == "`aaaaaaaaaa`"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_no_base() -> None:
     ],
 )
 def test_what_a_run_is_compared_with(report: RunReport, shown: str) -> None:
-    assert source.than(report) == shown
+    assert other_side.than(report) == shown
     assert phrases.title(report) == f"Compared with {shown}"
 
 
@@ -71,8 +71,8 @@ def test_the_word_for_the_source() -> None:
         "reference": "reference",
     }
     for name, noun in nouns.items():
-        assert source.noun(of(name)) == noun
-    assert source.noun(a_report()) == ""
+        assert other_side.noun(of(name)) == noun
+    assert other_side.noun(a_report()) == ""
 
 
 INFO = ReferenceInfo(commit="1" * 40, measured_at="2026-01-02T03:04:05", age_days=1, trials=15)
@@ -109,10 +109,10 @@ REFERENCES = {
 
 @pytest.mark.parametrize(("info", "shown"), REFERENCES.values(), ids=REFERENCES)
 def test_a_reference(info: ReferenceInfo, shown: str) -> None:
-    assert source.reference(info) == shown
+    assert other_side.reference(info) == shown
     comparison = Comparison(source="reference", reference=info, notes=("One.", "Two."))
     report = a_report(comparison=comparison)
-    assert source.source(report) == shown
+    assert other_side.source(report) == shown
     assert list(phrases.lines(report)) == [
         "no case to compare",
         f"Reference: {shown}",

@@ -30,7 +30,7 @@ GUIDES: Final = {
     "judge": ("Calibration", "calibration.md"),
     "baseline": ("Find what got worse", "compare.md"),
     "history": ("Find what got worse", "compare.md"),
-    "plan": ("Sharding", "sharding.md"),
+    "plan": ("Sharding", "other-ci.md"),
     "report": ("Reports", "reports.md"),
     "cache": ("Votes, retries, rate limits and cache", "retries-and-cache.md"),
 }

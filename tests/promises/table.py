@@ -286,7 +286,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
     "masking": Promise(
         title="masked",
         says="A secret in an answer or in its work is in no output and in no judge request.",
-        page="secrets.md",
+        page="threat-model.md",
     ),
     "fence": Promise(
         title="fenced",

@@ -267,7 +267,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
     ),
     "sentinel": Promise(
         title="watched by the sentinel",
-        says="A night that may become the reference remembers marks, and asks for each five times.",
+        says="The first night remembers marks, and asks for each five times.",
         page="compare.md",
         but=_tools(
             Refused("--trials has no effect on the target tool", "the tool judges"), _OWN_JUDGE

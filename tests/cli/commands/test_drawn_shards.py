@@ -38,7 +38,6 @@ def suite(draw: Random, fail_on: str, url: str) -> dict[str, str]:
     config = {
         "judge": {"model": "openai/m", "api_base": f"{url}/v1"},
         "gate": {"fail_on": fail_on},
-        "regression": {"reference_trials": 3},
         "targets": [{"name": "default", "provider": "recorded", "answers": "a.jsonl"}],
     }
     files = {"rubric-ci.yaml": json.dumps(config)}

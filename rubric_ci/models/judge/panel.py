@@ -28,6 +28,7 @@ from rubric_ci.models.judge.request import ParsedReply, new_fence, request_cache
 from rubric_ci.models.judge.shown_media import shown_to
 from rubric_ci.models.judge.voting import (
     NoMajority,
+    given_to,
     grouped,
     more_votes,
     most_per_request,
@@ -92,9 +93,13 @@ class PanelResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Vote:
-    """The marks of one vote, or why it has none; and what was spent on it."""
+    """The marks of one vote, why it lacks some, and what was spent on it.
 
-    outcome: Judgement | NoVerdict
+    In several requests, one without a valid reply loses the marks of its criteria only.
+    """
+
+    judgement: Judgement
+    lost: NoVerdict | None = None
     cached: frozenset[str] = frozenset()
     usage: Usage
 
@@ -156,7 +161,7 @@ async def _votes_of(request: PanelRequest) -> PanelResult:
     while remaining:
         numbers = range(len(votes) + 1, len(votes) + remaining + 1)
         votes += await coroutines.gather_all(_vote(request, number) for number in numbers)
-        judgements = _quorum(votes)
+        judgements = _quorum(request, votes)
         remaining = _votes_to_add(request, judgements, len(votes))
     judgement = tally(request.rubric, judgements, len(votes))
     if isinstance(judgement, NoMajority):
@@ -179,12 +184,16 @@ def _votes_to_add(request: PanelRequest, judgements: Sequence[Judgement], panel:
     return more_votes(request.rubric, judgements, panel, request.context.thresholds)
 
 
-def _quorum(votes: Sequence[_Vote]) -> list[Judgement]:
-    """Return the judgements; raises the last failure if half of the votes or more are lost."""
-    judgements = [v.outcome for v in votes if isinstance(v.outcome, Judgement)]
-    lost = [v.outcome for v in votes if isinstance(v.outcome, NoVerdict)]
-    if 2 * len(judgements) <= len(votes):
-        raise _no_quorum(lost[-1], len(judgements), votes)
+def _quorum(request: PanelRequest, votes: Sequence[_Vote]) -> list[Judgement]:
+    """Return the votes; raises the last failure if a criterion has marks of half of them or less.
+
+    The quorum is one of each criterion.
+    """
+    judgements = [vote.judgement for vote in votes if vote.judgement.marks]
+    lost = [vote.lost for vote in votes if vote.lost]
+    succeeded = [len(given_to(criterion, judgements)) for criterion in request.rubric.judged]
+    if lost and 2 * min(succeeded) <= len(votes):
+        raise _no_quorum(lost[-1], min(succeeded), votes)
     return judgements
 
 
@@ -202,15 +211,17 @@ async def _vote(request: PanelRequest, number: int) -> _Vote:
     replies = await coroutines.gather_all(_ask(request, group, number) for group in groups)
     usage = sum((reply.usage for reply in replies), NOTHING_USED)
     lost = [reply for reply in replies if isinstance(reply, NoVerdict)]
-    if lost:
-        return _Vote(outcome=lost[-1], usage=usage)
     parsed = [reply for reply in replies if isinstance(reply, ParsedReply)]
     given = {name: mark for part in parsed for name, mark in part.value.marks.items()}
-    marks = {**request.known, **given}
+    marks = {**request.known, **given} if parsed else {}
     reasoning = "\n".join(part.value.reasoning for part in parsed if part.value.reasoning)
     from_cache = [part.value for part in parsed if part.usage.cache_hits]
-    cached = frozenset[str]().union(*(judgement.marks for judgement in from_cache))
-    return _Vote(outcome=Judgement(marks, reasoning), cached=cached, usage=usage)
+    return _Vote(
+        judgement=Judgement(marks, reasoning),
+        lost=lost[-1] if lost else None,
+        cached=frozenset[str]().union(*(judgement.marks for judgement in from_cache)),
+        usage=usage,
+    )
 
 
 async def _ask(

@@ -18,6 +18,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.rubric import (
     Check,
     Chosen,
+    Criterion,
     Judged,
     Judgement,
     Levelled,
@@ -43,9 +44,9 @@ def tally(rubric: Rubric, votes: Sequence[Judgement], panel: int) -> Judgement |
     More than half of the declared panel must satisfy a check or not satisfy it, or give any score:
     a panel that lost votes does not decide by the remaining ones.
     """
-    marks = {c.id: votes[0][c.id] for c in rubric}  # of an assertion, every vote has the same
+    marks = {c.id: given_to(c, votes)[0] for c in rubric}  # of an assertion, each has the same
     for criterion in rubric.judged if panel > 1 else ():  # the mark of a single vote is the mark
-        match elect(criterion, [vote[criterion.id] for vote in votes], panel):
+        match elect(criterion, given_to(criterion, votes), panel):
             case NoMajority() as undecided:
                 return undecided
             case mark:
@@ -57,7 +58,12 @@ def votes_by_criterion(
     rubric: Rubric, votes: Sequence[Judgement]
 ) -> Mapping[str, tuple[MarkValue, ...]]:
     """Return the marks of each criterion, vote by vote."""
-    return {c.id: tuple(vote[c.id].value for vote in votes) for c in rubric.judged}
+    return {c.id: tuple(mark.value for mark in given_to(c, votes)) for c in rubric.judged}
+
+
+def given_to(criterion: Criterion, votes: Sequence[Judgement]) -> list[Mark]:
+    """Return the marks of a criterion, of the votes whose request for it got a valid reply."""
+    return [vote[criterion.id] for vote in votes if criterion.id in vote.marks]
 
 
 def flakiness(marks: Sequence[MarkValue]) -> float:
@@ -205,7 +211,7 @@ def _is_decided(
     for criterion in rubric.judged:
         if isinstance(criterion, Chosen) and len(criterion.choices) > MOST_CHOICES:
             return False
-        given = [vote[criterion.id] for vote in votes]
+        given = given_to(criterion, votes)
         marks = list[Mark]()
         for mark in _reachable(criterion, given, PANEL - asked):
             if isinstance(mark, NoMajority):

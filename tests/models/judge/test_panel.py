@@ -188,6 +188,40 @@ def test_each_vote_sees_an_order_of_its_own() -> None:
     assert {tuple(sorted(texts)) for texts in judge.asked} == {tuple(sorted(judge.asked[0]))}
 
 
+def by_text(**marks: list[object]) -> Opinion:
+    """Return the marks of each text, one after the other, whichever request comes first."""
+    left = {text.replace("_", " "): iter(given) for text, given in marks.items()}
+    return lambda text, _: next(left[text])
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("votes", [3, 5])
+def test_a_lost_reply_loses_the_marks_of_its_own_criterion_only(place: int, votes: int) -> None:
+    first: list[object] = [True] * votes
+    first[place] = "down"
+    opinion = by_text(text_0=first, text_1=[False, *[True] * (votes - 1)])
+    found = ask(Judge(opinion), rubric(2), mode="isolated", votes=votes)
+    assert {name: mark.value for name, mark in found.judgement.marks.items()} == {
+        "r0": True,
+        "r1": True,
+    }
+    assert (len(found.votes["r0"]), len(found.votes["r1"])) == (votes - 1, votes)
+
+
+def test_the_quorum_is_one_of_each_criterion() -> None:
+    opinion = by_text(text_0=[True, "down", "down"], text_1=[True, True, True])
+    with pytest.raises(CannotJudge) as caught:
+        ask(Judge(opinion), rubric(2), mode="isolated", votes=3)
+    assert str(caught.value).startswith("no quorum: only 1 of 3 votes succeeded; m: down")
+
+
+def test_a_lost_group_of_many_criteria_loses_its_marks_only() -> None:
+    judge = Judge(lambda text, nth: "down" if text == "text 19" and nth <= 2 else True)
+    found = ask(judge, rubric(20), votes=3)
+    assert len(found.judgement.marks) == 20
+    assert {len(votes) for votes in found.votes.values()} == {2, 3}
+
+
 def test_two_of_three_votes_are_a_quorum() -> None:
     judge = Judge(lambda _, nth: "down" if nth == 2 else True)
     decision = ask(judge, rubric(1), votes=3)

@@ -271,12 +271,19 @@ def _nothing_to_grade(case: dict[str, Any], path: Path) -> Iterator[Problem]:
         yield Problem(CASE_EMPTY, path, message)
 
 
-def evaluators_problems(evaluators: Any, path: Path, *, inline: bool) -> Iterator[Problem]:
-    """Yield the problems of a list of evaluators; `inline`: rubrics are graded with them."""
+def evaluators_problems(
+    evaluators: Any, path: Path, *, inline: bool = False, by_name: bool = False
+) -> Iterator[Problem]:
+    """Yield the problems of a list of evaluators.
+
+    `inline`: rubrics are graded with them. `by_name`: a composite has weights of its members, which
+    come before their own.
+    """
     if not isinstance(evaluators, list):
         return
     yield from _same_names(evaluators, path, {"rubric"} if inline else set())
-    yield from _no_weight(evaluators, path, inline=inline)
+    if not inline and not by_name:
+        yield from _no_weight(evaluators, path)
     for index, evaluator in enumerate(evaluators):
         if isinstance(evaluator, dict):
             yield from _evaluator(evaluator, (*path, index))
@@ -294,23 +301,24 @@ def _same_names(evaluators: list[Any], path: Path, inline: set[str]) -> Iterator
         yield Problem(EVALUATOR_NAME_DUPLICATE, where, message, first=first)
 
 
-def _no_weight(evaluators: list[Any], path: Path, *, inline: bool) -> Iterator[Problem]:
+def _no_weight(evaluators: list[Any], path: Path) -> Iterator[Problem]:
     weights = [e.get("weight", 1.0) if isinstance(e, dict) else 1.0 for e in evaluators]
-    if weights and not inline and all(weight == 0 for weight in weights):
+    if weights and all(weight == 0 for weight in weights):
         yield Problem(WEIGHT_TOTAL, path, "every evaluator has weight 0, so nothing is graded")
 
 
 def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
     # Files without evaluators need neither.
     from rubric_ci.evaluators.table import kind_of
-    from rubric_ci.files.validation.evaluator_rules import evaluator_problems
+    from rubric_ci.files.validation.evaluator_rules import evaluator_problems, has_weights_by_name
 
     kind = kind_of(evaluator)
     if kind.criteria:
         yield from criteria_problems(evaluator.get("rubrics"), (*path, "rubrics"))
     if kind.members:
         members = evaluator.get("evaluators")
-        yield from evaluators_problems(members, (*path, "evaluators"), inline=False)
+        by_name = has_weights_by_name(evaluator)
+        yield from evaluators_problems(members, (*path, "evaluators"), by_name=by_name)
     yield from evaluator_problems(evaluator, path)
     for key in kind.whole:
         yield from _whole(evaluator.get(key), (*path, key))

@@ -225,21 +225,31 @@ def _foreign_options(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
             yield Problem(FOREIGN_OPTION, (*path, key), message, hint, at_key=True)
 
 
+def has_weights_by_name(evaluator: Evaluator) -> bool:
+    """Return True for a composite whose aggregator weighs its members."""
+    aggregator = evaluator.get("aggregator")
+    return (
+        isinstance(aggregator, dict)
+        and aggregator.get("type", "weighted_average") == "weighted_average"
+        and isinstance(aggregator.get("weights"), dict)
+    )
+
+
 def _weights(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
     """Yield weights of no member, and weights that are all 0."""
-    aggregator, members = evaluator.get("aggregator"), evaluator.get("evaluators")
-    weights = aggregator.get("weights") if isinstance(aggregator, dict) else None
-    if not isinstance(weights, dict) or not isinstance(members, list):
+    members = evaluator.get("evaluators")
+    if not has_weights_by_name(evaluator) or not isinstance(members, list):
         return
+    weights = evaluator["aggregator"]["weights"]
     members = [member for member in members if isinstance(member, dict)]
-    names = dict.fromkeys(str(member.get("name")) for member in members)
+    own = {str(member.get("name")): member.get("weight", 1.0) for member in members}
     where: Path = (*path, "aggregator", "weights")
     for name in weights:
-        if name not in names:
+        if name not in own:
             message = f"no member is called `{name}`"
-            hint = did_you_mean(nearest(name, names))
+            hint = did_you_mean(nearest(name, own))
             yield Problem(UNKNOWN_MEMBER, (*where, name), message, hint, at_key=True)
-    given = [weights.get(name, 1.0) for name in names]
+    given = [weights.get(name, weight) for name, weight in own.items()]
     if given and all(weight == 0 for weight in given):
         yield Problem(WEIGHT_TOTAL, where, "every member has weight 0, so nothing is graded")
 

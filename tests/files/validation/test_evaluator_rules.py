@@ -35,11 +35,15 @@ MEMBERS = [{"name": "one"}, {"name": "two"}]
         ([], {}, []),
         (None, {"one": 0}, []),
         ([*MEMBERS, "three"], {"one": 0, "two": 0}, [NONE]),
+        ([{"name": "one", "weight": 0}], {}, [NONE]),
+        ([{"name": "one", "weight": 0}, {"name": "two"}], {"two": 0}, [NONE]),
+        ([{"name": "one", "weight": 0}], {"one": 2}, []),
         (MEMBERS, {"tow": 1}, [((*WEIGHTS, "tow"), "no member is called `tow`")]),
     ],
     ids=[
         *("all 0", "one is not given", "none is given", "no weights", "no members"),
-        *("no list of members", "a member of a wrong type", "misspelt"),
+        *("no list of members", "a member of a wrong type", "own weight 0", "own and by name 0"),
+        *("by name only", "misspelt"),
     ],
 )
 def test_weights(members: Any, weights: Any, expected: list[tuple[Any, str]]) -> None:

@@ -1,5 +1,6 @@
 """The command and option types of click: headings in `--help`, environment variables, examples."""
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import isfinite
@@ -80,7 +81,11 @@ class Command(click.Command):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command and name the next one."""
+        """Run the command and name the next one; raises UsageError for an unknown variable."""
+        if any(name.startswith(f"{ctx.find_root().auto_envvar_prefix}_") for name in os.environ):
+            from rubric_ci.cli.variables import refuse_unknown
+
+            refuse_unknown(ctx, os.environ, variable)
         try:
             return super().invoke(ctx)
         except SystemExit as end:

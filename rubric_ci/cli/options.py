@@ -118,6 +118,7 @@ def fail_on(default: str) -> Decorator:
         "--fail-on",
         type=click.Choice(["fail", "borderline", "regression", "never"]),
         show_default=default,
+        variable="RUBRIC_CI_FAIL_ON",
         help="Least severe verdict that fails the gate, or `regression`: what the change broke. "
         "`gate.tags` of the configuration chooses the cases that decide.",
     )

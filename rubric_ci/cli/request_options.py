@@ -26,12 +26,14 @@ _limits = bundle(
         "--max-calls",
         type=click.IntRange(min=0),
         metavar="N",
+        variable="RUBRIC_CI_MAX_CALLS",
         help="Maximum number of model requests.",
     ),
     limits(
         "--max-cost-usd",
         type=Number(min=0),
         metavar="USD",
+        variable="RUBRIC_CI_MAX_COST_USD",
         help="Maximum cost in US dollars. Requests that could exceed it are not sent.",
     ),
     limits(

@@ -48,10 +48,7 @@ targets:
     only: --sample-id {CASE_IDS}
     graders: [includes]
     env: [OPENAI_BASE_URL, OPENAI_API_KEY]
-regression: {false_alarms: 0.5, further_trials: 1}
 """
-# NOTE: a tool takes up to four seconds of processor time to start, so a break is confirmed by the
-# fewest trials that a budget allows; test_run_tool.py has the default budget.
 
 
 @pytest.fixture(scope="module")

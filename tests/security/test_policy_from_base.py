@@ -150,8 +150,8 @@ GATES = {
         ["gate.thresholds.borderline: 0.6 → 0.0", "gate.thresholds.pass: 0.8 → 0.0"],
     ),
     "regression": (
-        "gate: {fail_on: fail}\nregression: {false_alarms: 0.001, confirm: 1}",
-        ["regression.confirm: 10 → 1", "regression.false_alarms: 0.05 → 0.001"],
+        "gate: {fail_on: fail}\nregression: {repeated: note}",
+        ["regression.repeated: broken → note"],
     ),
 }
 

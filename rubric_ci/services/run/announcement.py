@@ -31,8 +31,8 @@ from rubric_ci.values.changes import NoBase
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.scope import EVERY_CASE
 
-_FURTHER: Final = 0.35
-"""Further trials per case and first trial if nothing broke, measured: benchmarks/against."""
+_FURTHER: Final = 0.4
+"""Further answers per case and first trial if nothing broke, measured: benchmarks/against."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

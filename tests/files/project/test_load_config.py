@@ -45,8 +45,7 @@ def test_everything() -> None:
           votes: auto
           canary: true
         gate: {fail_on: borderline, thresholds: {pass: 0.9, borderline: 0.7}, min_kappa: 0.6}
-        regression:
-          {false_alarms: 0.01, reference_trials: 20, confirm: 12, cluster: "tag:topic-*", x-why: a}
+        regression: {variants: false, repeated: note, cluster: "tag:topic-*", x-why: a}
         rules: {gate-kind: error, similar-key: off}
     """) == Config(
         evals=("evals/**/*.yaml",),
@@ -67,9 +66,7 @@ def test_everything() -> None:
             thresholds=Thresholds(passing=0.9, borderline=0.7),
             min_kappa=0.6,
         ),
-        regression=RegressionConfig(
-            false_alarms=0.01, reference_trials=20, confirm=12, cluster="tag:topic-*"
-        ),
+        regression=RegressionConfig(variants=False, repeated="note", cluster="tag:topic-*"),
         rules={"gate-kind": "error", "similar-key": "off"},
     )
 

@@ -48,17 +48,14 @@ def test_misspelt_keys(text: str, *, targets_only: bool, expected: list[str]) ->
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ("false_alarms: 0", "`false_alarms` must be more than 0, not 0"),
-        ("false_alarms: 0.6", "`false_alarms` must be at most 0.5, not 0.6"),
-        ("reference_trials: 1", "`reference_trials` must be at least 2, not 1"),
-        ("reference_trials: many", "`reference_trials` must be an integer, not the text `many`"),
-        ("confirm: 0", "`confirm` must be at least 1, not 0"),
+        ("variants: 1", "`variants` must be `true` or `false`, not `1`"),
+        ("repeated: never", "`repeated` must be one of `broken`, `note`, not the text `never`"),
         ("cluster: topic", "`cluster` cannot be `topic`"),
         ("cluster: 'tag:'", "`cluster` cannot be `tag:`"),
-        ("confrim: 3", "unknown key `confrim` in `regression`"),
+        ("repeeted: note", "unknown key `repeeted` in `regression`"),
     ],
 )
-def test_settings_of_the_regression_budget(settings: str, expected: str) -> None:
+def test_settings_of_the_comparison(settings: str, expected: str) -> None:
     (found,) = check_config(Document("a.yaml", f"regression: {{{settings}}}\n"))
     assert found.message == expected
     if settings.startswith("cluster"):

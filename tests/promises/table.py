@@ -141,7 +141,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
     ),
     "picture": KindRow(
         title="case with an image or a document",
-        page="media.md",
+        page="conversations.md",
         covers=_named("part", "MediaPart"),
     ),
 }

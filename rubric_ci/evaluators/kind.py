@@ -194,8 +194,14 @@ class UsedFiles:
 
 
 def _words(script: str | list[str]) -> list[str]:
+    """Return the words of a command; a path may be written with the backslashes of Windows."""
     if not isinstance(script, str):
-        return script
+        return [*dict.fromkeys((*script, *(word.replace("\\", "/") for word in script)))]
+    spellings = dict.fromkeys((script, script.replace("\\", "/")))
+    return [word for each in spellings for word in _split(each)]
+
+
+def _split(script: str) -> list[str]:
     import shlex  # few files have scripts
 
     try:

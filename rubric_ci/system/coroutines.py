@@ -109,8 +109,12 @@ async def run_until_terminated(work: Awaitable[T]) -> T:
     """Await the work; a signal cancels this task.
 
     A cancelled CI job sends SIGTERM, a terminal that is closed SIGHUP, which `nohup` ignores.
+    Windows has SIGBREAK for both: Ctrl-Break, a closed console and a service that stops.
     """
     this = asyncio.current_task()
+    if this and sys.platform == "win32" and current_thread() is main_thread():
+        loop = asyncio.get_running_loop()
+        signal.signal(signal.SIGBREAK, lambda *_: loop.call_soon_threadsafe(this.cancel))
     if this and sys.platform != "win32" and current_thread() is main_thread():
         for each in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(each) is not signal.SIG_IGN:

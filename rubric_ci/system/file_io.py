@@ -11,12 +11,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from errno import EINVAL
 from pathlib import Path
+from time import sleep
 from typing import Final
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ChangedMeanwhile
 from rubric_ci.values.option_values import OUTPUT_DIR
 
 MAX_BYTES: Final = 64 * 2**20
+_WAITS: Final = (0.01, 0.05, 0.1, 0.25, 0.5)  # seconds for a file that is open elsewhere
 
 # Windows has neither, and no FIFOs below a folder.
 _NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
@@ -178,7 +180,7 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
     if not os.path.isdir(os.path.dirname(path)):  # noqa: PTH112, PTH120
         create_folder(path.parent)
     with _draft(path, pieces, mode=0o666) as draft:
-        os.replace(draft, path)  # noqa: PTH105
+        _move(draft, path)
 
 
 def replace(path: Path, before: bytes, after: bytes) -> None:
@@ -201,6 +203,22 @@ def replace(path: Path, before: bytes, after: bytes) -> None:
         ) from None
 
 
+def _move(draft: Path | str, path: Path) -> None:
+    """Put a draft in the place of a file.
+
+    NOTE: Windows refuses it while another process has the file open, such as a virus scanner.
+    """
+    waits = _WAITS if sys.platform == "win32" else ()
+    for wait in waits:
+        try:
+            os.replace(draft, path)  # noqa: PTH105
+        except PermissionError:
+            sleep(wait)
+        else:
+            return
+    os.replace(draft, path)  # noqa: PTH105
+
+
 class _Changed(Exception):
     pass
 
@@ -211,7 +229,7 @@ def _replace(target: Path, before: bytes, after: bytes) -> None:
             _copy_mode(target, Path(draft))
             if target.read_bytes() != before:
                 raise _Changed
-            Path(draft).replace(target)
+            _move(draft, target)
     except FileNotFoundError:
         raise _Changed from None
 

@@ -7,12 +7,13 @@ import asyncio
 import errno
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from functools import cache, partial
@@ -36,6 +37,7 @@ _POLL_SECONDS = 0.25
 _WATCH_SECONDS = 0.1  # between two looks at the size of a file
 _PR_SET_DUMPABLE = 4
 
+_OF_CMD = re.compile(r"[%^&|<>\r\n]")
 _NODE = re.compile(r"Node\.js v[\d.]+")
 _VARIABLE = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?![A-Za-z0-9_])")
 
@@ -254,9 +256,28 @@ async def _spawn(command: Command, out: BinaryIO | None) -> Process:
             start_new_session=new_session, creationflags=flags,
         )  # fmt: skip
     return await asyncio.create_subprocess_exec(
-        *command.script, stdin=PIPE, stdout=out or PIPE, stderr=PIPE, cwd=cwd, env=env,
+        *_startable(command.script, env),
+        stdin=PIPE, stdout=out or PIPE, stderr=PIPE, cwd=cwd, env=env,
         start_new_session=new_session, creationflags=flags,
     )  # fmt: skip
+
+
+def _startable(argv: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
+    """Return the words with the path of a program that Windows would not find, such as `npx.cmd`.
+
+    Raises CannotRunScript for words that the cmd.exe of such a file could take for a command.
+    """
+    if sys.platform != "win32":
+        return argv
+    program = shutil.which(argv[0], path=environment.get("PATH"))
+    if program is None or not program.lower().endswith((".cmd", ".bat")):
+        return argv
+    if word := next((each for each in argv[1:] if _OF_CMD.search(each)), ""):
+        raise CannotRunScript(
+            f"`{argv[0]}` is a batch file, whose cmd.exe cannot be given the word {word!r}; start "
+            "the program in it, such as `node FILE`"
+        )
+    return [program, *argv[1:]]
 
 
 def _kill(process: Process) -> None:

@@ -5,7 +5,6 @@ processes that still run with the folder in `VARIABLE` end with it, in other ses
 """
 
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.system import repository
+from rubric_ci.system.removal import remove_what_can_be
 
 PREFIX: Final = "rubric-ci-work-"
 LOCK: Final = "lock"
@@ -60,7 +60,7 @@ def program_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)  # which removes nothing through a link
+        remove_what_can_be(folder)  # nothing through a link
         with suppress(OSError):
             folder.unlink()
 
@@ -85,7 +85,7 @@ def remove(folder: Path) -> None:
             with suppress(OSError):
                 if not path.is_symlink():
                     path.chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_what_can_be(folder)
 
 
 def _end_processes(folder: Path) -> None:
@@ -143,13 +143,13 @@ def alone_in(folder: Path) -> Iterator[None]:
     """
     if sys.platform == "win32":
         yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+    else:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
 
 
 def is_free(path: Path) -> bool:

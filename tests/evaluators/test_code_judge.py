@@ -16,7 +16,7 @@ from rubric_ci.evaluators.code_judge import code_judge, run_script
 from rubric_ci.evaluators.kind import UsedFiles, takes_file
 from rubric_ci.files.parsing.eval_file import Contents, read_messages
 from rubric_ci.values.evals import Container, DataPart, EvalCase, FilePart, Message, TextPart
-from rubric_ci.values.references import NotFound
+from rubric_ci.values.references import Found, NotFound
 from rubric_ci.values.results import Answer, Assessment
 from tests import platforms, podman
 from tests.cases import (
@@ -427,3 +427,23 @@ def test_no_engine_is_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 )
 def test_takes_file(script: str | tuple[str, ...], expected: bool) -> None:
     assert takes_file(script) is expected
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        r"python checks\a.py",
+        "python checks/a.py",
+        r'python "checks\a.py" x',
+        ["python", r"checks\a.py"],
+    ],
+)
+def test_a_script_with_the_backslashes_of_windows(script: str | list[str]) -> None:
+    """Its file is found, so that a change to it selects the case."""
+
+    def lookup(name: str) -> Found | NotFound:
+        return Found(name, "") if name == "evals/checks/a.py" else NotFound("no such file")
+
+    files = UsedFiles(lookup)
+    files.note_script(script, "evals")
+    assert files.paths() == ("evals/checks/a.py",)

@@ -1,11 +1,14 @@
 """Concurrent coroutines: results in order, stopped early, and ended by the first error."""
 
 import asyncio
+import os
+import signal
 from typing import Any
 
 import pytest
 
 from rubric_ci.system import coroutines
+from tests import platforms
 
 
 async def after(seconds: float, value: int) -> int:
@@ -108,3 +111,24 @@ def test_a_run_does_not_describe_its_result() -> None:
         return Large()
 
     assert coroutines.run(work()).described == 0
+
+
+@platforms.SIGNALS
+def test_ctrl_break_ends_a_run_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A closed console sends it; here another signal stands for it."""
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setattr(signal, "SIGBREAK", signal.SIGUSR1, raising=False)
+    before = signal.getsignal(signal.SIGUSR1)
+
+    async def works() -> str:
+        asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), signal.SIGUSR1)
+        try:
+            await coroutines.run_until_terminated(asyncio.sleep(60))
+        except asyncio.CancelledError:
+            return "ended"
+        return "slept"
+
+    try:
+        assert asyncio.run(works()) == "ended"
+    finally:
+        signal.signal(signal.SIGUSR1, before)

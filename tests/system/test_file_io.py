@@ -119,3 +119,29 @@ def test_a_folder_that_cannot_be_written_to(file: Path) -> None:
             file_io.replace(file, b"old\r\n", b"new")
     finally:
         file.parent.chmod(0o755)
+
+
+@pytest.mark.parametrize(("refused", "written"), [(2, "new"), (9, "old")])
+def test_a_file_that_is_open_elsewhere_on_windows(
+    refused: int, written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows refuses to put a file in its place, and a moment later it does not."""
+    tries, replace = [], os.replace
+
+    def open_elsewhere(draft: str, path: Path) -> None:
+        tries.append(draft)
+        if len(tries) <= refused:
+            raise PermissionError(13, "Access is denied")
+        replace(draft, path)
+
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setattr("os.replace", open_elsewhere)
+    monkeypatch.setattr(file_io, "_WAITS", (0.0,) * 5)
+    (tmp_path / "a").write_text("old")
+    if written == "new":
+        file_io.write(tmp_path / "a", b"new")
+    else:
+        with pytest.raises(PermissionError):
+            file_io.write(tmp_path / "a", b"new")
+    assert (tmp_path / "a").read_text() == written
+    assert len(tries) == min(refused + 1, 6)

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotRunScript, ScriptTimedOut
+from rubric_ci.system import processes
 from rubric_ci.system.processes import (
     STDERR_LIMIT,
     Command,
@@ -357,3 +358,34 @@ def test_a_command_sees_its_environment_only(
     seen = execute("env", tmp_path, environment={**PATH, "ONLY": "this"}).stdout
     assert "ONLY=this" in seen
     assert "sk-secret" not in seen
+
+
+@pytest.mark.parametrize(
+    ("name", "argv", "expected"),
+    [
+        ("npx.cmd", ("npx", "a b", "c"), ["{folder}/npx.cmd", "a b", "c"]),
+        ("npx.exe", ("npx", "a&b"), ["npx", "a&b"]),
+        ("other.cmd", ("npx", "a"), ["npx", "a"]),
+        ("npx.cmd", ("npx", "-y", "a & calc"), "'a & calc'"),
+        ("npx.BAT", ("npx", "%PATH%"), "'%PATH%'"),
+    ],
+)
+def test_a_batch_file_on_windows(
+    name: str,
+    argv: tuple[str, ...],
+    expected: list[str] | str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`npx` is `npx.cmd` there, which is not found by its name, and whose words cmd.exe reads."""
+    monkeypatch.setattr("sys.platform", "win32")
+    stem = name.partition(".")[0]
+    found = {stem: f"{tmp_path}/{name}"}
+    monkeypatch.setattr("shutil.which", lambda program, path=None: found.get(program))
+    if isinstance(expected, list):
+        words = [each.format(folder=tmp_path) for each in expected]
+        assert list(processes._startable(argv, {"PATH": "x"})) == words
+        return
+    reason = f"`npx` is a batch file, whose cmd.exe cannot be given the word {expected}; "
+    with pytest.raises(CannotRunScript, match=re.escape(reason)):
+        processes._startable(argv, {"PATH": "x"})

@@ -3,7 +3,6 @@
 What came after the commit is not there: a later commit may hold the solution.
 """
 
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -12,6 +11,7 @@ from rubric_ci.errors import CannotAnswer, CannotRunScript
 from rubric_ci.system import processes
 from rubric_ci.system.git import process as git
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
+from rubric_ci.system.removal import remove_tree
 from rubric_ci.values.config import GitSource
 from rubric_ci.values.context import RunContext
 
@@ -44,7 +44,7 @@ async def settle(
         if names := tuple(left_out):
             await _run(("update-index", "--skip-worktree", "--", *names), folder, source, context)
         return
-    shutil.rmtree(folder / ".git")
+    remove_tree(folder / ".git")
     for arguments in (
         ("init", "--quiet", "--initial-branch=main"),
         ("add", "--all", "--force"),

@@ -30,6 +30,7 @@ from rubric_ci.models.llm.cache import SETUP
 from rubric_ci.parts.agents import git_source, workspace_hooks
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
+from rubric_ci.system.removal import remove_tree
 from rubric_ci.system.scratch import scratch_folder, variables
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.redact import is_secret_name
@@ -193,7 +194,7 @@ def _inside(workspace: Path, name: str) -> Path:
 def _remove(path: Path) -> None:
     """Remove a file, a link, or the folder of a submodule."""
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
+        remove_tree(path)
     else:
         path.unlink(missing_ok=True)
 
@@ -279,7 +280,7 @@ def _copy(
             place.parent.mkdir(parents=True, exist_ok=True)
         if stat.S_ISLNK(status.st_mode):
             _check_link(path, source)
-            place.symlink_to(path.readlink())
+            _link(place, path.readlink())
         elif stat.S_ISREG(status.st_mode):
             size += status.st_size
             if size > MOST_BYTES:
@@ -290,6 +291,16 @@ def _copy(
         else:
             left_out[name] = "it is no regular file"
     return left_out
+
+
+def _link(place: Path, to: Path) -> None:
+    try:
+        place.symlink_to(to)
+    except OSError as error:  # Windows grants it to administrators, and in Developer Mode
+        raise CannotAnswer(
+            f"the link {place.name} cannot be made in the workspace: {error.strerror}; remove it, "
+            "or on Windows turn on Developer Mode"
+        ) from None
 
 
 def _check_link(path: Path, source: Path) -> None:
@@ -349,7 +360,7 @@ def _packed(folder: Path) -> str:
 
 def _unpack(packed: str, folder: Path) -> None:
     """Replace the content of a folder; the entry is sealed, so it is what a set-up left."""
-    shutil.rmtree(folder)
+    remove_tree(folder)
     known = {"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}  # links may lead anywhere
     with tarfile.open(fileobj=io.BytesIO(base64.b85decode(packed)), mode="r:gz") as archive:
         archive.extractall(folder, **known)  # type: ignore[arg-type]  # noqa: S202

@@ -5,7 +5,6 @@ process, and the next one removes it.
 """
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Final
 from rubric_ci.errors import CannotUseGit
 from rubric_ci.system.git import process
 from rubric_ci.system.git.process import Repository
+from rubric_ci.system.removal import remove_what_can_be
 from rubric_ci.system.scratch import hold, is_free
 
 PREFIX: Final = "rubric-ci-base-"
@@ -75,4 +75,4 @@ def _added(repository: Repository, commit: str) -> Iterator[Path]:
 def _remove(repository: Repository, tree: Path) -> None:
     with suppress(CannotUseGit):  # a worktree that was not added is not known to git
         process.query(repository, "worktree", "remove", "--force", "--force", str(tree))
-    shutil.rmtree(tree.parent, ignore_errors=True)
+    remove_what_can_be(tree.parent)

@@ -424,6 +424,22 @@ def test_a_link_within_the_copy_stays_one(bench: Bench) -> None:
     assert bench.answer(worked(target, copy="shop")).text == "ok"
 
 
+def test_a_link_that_the_platform_refuses(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows grants links to administrators, and in Developer Mode."""
+    bench.files(shop__a="1\n")
+    (bench.root / "shop/link").symlink_to("a")
+    target = worked(bench.program("claude-code", printed("claude", "ok")), copy="shop")
+
+    def refuse(*_: object) -> None:
+        raise OSError(1314, "A required privilege is not held by the client")
+
+    monkeypatch.setattr("pathlib.Path.symlink_to", refuse)
+    assert bench.refusal(target) == (
+        "the link link cannot be made in the workspace: A required privilege is not held by the "
+        "client; remove it, or on Windows turn on Developer Mode"
+    )
+
+
 def test_a_sandbox_is_put_before_the_command(bench: Bench) -> None:
     target = bench.program("codex", printed("codex", "ok"), "Path('m').write_text(os.environ['M'])")
     found = bench.answer(worked(target, sandbox=("env", "M={WORKSPACE} {HOME}"), keep=("m",)))

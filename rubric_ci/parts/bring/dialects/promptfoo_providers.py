@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from posixpath import join
@@ -23,6 +22,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
 from rubric_ci.parts.bring.dialects.promptfoo_criteria import as_key
 from rubric_ci.parts.bring.dialects.promptfoo_models import IDLE, is_model, model_of, settings_of
 from rubric_ci.parts.bring.dialects.promptfoo_services import Service, service_of
+from rubric_ci.system.shell import written_word
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import Path
 
@@ -257,10 +257,10 @@ def _program(
         found.refuse((*place, "config"), "a template in `config` of a program is not filled in")
     given = ["--config", as_argument(json.dumps(config, default=str))] if config else []
     variables = ["--vars", f"{beside.stem}{VARIABLES}"] if _reads_vars(file, beside) else []
-    start = map(shlex.quote, (COMMANDS[language], SHIMS[language], *variables))
-    file_words = map(shlex.quote, (*given, join(beside.base, file)))
+    start = map(written_word, (COMMANDS[language], SHIMS[language], *variables))
+    file_words = map(written_word, (*given, join(beside.base, file)))
     words = (*start, *(["{EVAL_ID}"] if variables else []), *file_words)
-    rest = (shlex.quote(as_argument(t)) for t in transforms)
+    rest = (written_word(as_argument(t)) for t in transforms)
     return _command(" ".join(words), *rest, prompt=PROMPT_WORD)
 
 
@@ -282,10 +282,10 @@ def _executed(
     found.shims.update(SHIMS.values() if transforms else (SHIMS["python"],))
     config = {"basePath": beside.base, **(options.get("config") or {})}
     given = as_argument(json.dumps(config, default=str))
-    variables = f"--vars {shlex.quote(beside.stem + VARIABLES)} {{EVAL_ID}}"
-    words = f"{COMMANDS['python']} {SHIMS['python']} {variables} --config {shlex.quote(given)}"
-    rest = (shlex.quote(as_argument(each)) for each in transforms)
-    return _command(f"{words} {shlex.quote(f'exec:{command}')}", *rest, prompt=PROMPT_WORD)
+    variables = f"--vars {written_word(beside.stem + VARIABLES)} {{EVAL_ID}}"
+    words = f"{COMMANDS['python']} {SHIMS['python']} {variables} --config {written_word(given)}"
+    rest = (written_word(as_argument(each)) for each in transforms)
+    return _command(f"{words} {written_word(f'exec:{command}')}", *rest, prompt=PROMPT_WORD)
 
 
 _READS_MORE: Final = re.compile(

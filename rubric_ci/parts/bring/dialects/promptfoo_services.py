@@ -6,7 +6,6 @@ does: a check by code gets data of a reply as data, and code of the configuratio
 
 import json
 import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from posixpath import join
 from typing import Any, Final, NamedTuple
@@ -20,6 +19,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
     as_argument,
     language_of,
 )
+from rubric_ci.system.shell import written_word
 from rubric_ci.values.problems import Path
 
 _READERS: Final = ("transformResponse", "responseParser")
@@ -94,10 +94,10 @@ def _program(
     read = {"reader": reader} if reader else {}
     spec = as_argument(json.dumps({**request, **read}, default=str))
     reads = any(not match[1] and match[2] != "prompt" for match in used)
-    held = shlex.quote(f"{beside.stem}{VARIABLES}")
+    held = written_word(f"{beside.stem}{VARIABLES}")
     variables = ["--vars", held, "{EVAL_ID}"] if reads else []
-    words = [COMMANDS["javascript"], SHIMS["javascript"], *variables, "--http", shlex.quote(spec)]
-    rest = (shlex.quote(as_argument(each)) for each in transforms)
+    words = [COMMANDS["javascript"], SHIMS["javascript"], *variables, "--http", written_word(spec)]
+    rest = (written_word(as_argument(each)) for each in transforms)
     environment = sorted({match[2] for match in used if match[1]})
     return {
         "provider": "cli",

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -258,7 +259,7 @@ def test_a_command_that_reads_the_variables_gets_them() -> None:
     assert said == []
     assert target["command_template"] == (
         "python3 promptfoo_shim.py --vars cases.vars.json {EVAL_ID} --config "
-        r"""'"\u007b\"basePath\": \"..\", \"k\": 1}"' 'exec:python a.py' file:{PROMPT_FILE}"""
+        r"""'"\u007b\"basePath\": \"..\", \"k\": 1}"' "exec:python a.py" file:{PROMPT_FILE}"""
     )
 
 
@@ -368,3 +369,21 @@ def test_the_judge_is_a_target(text: str, targets: list[dict[str, Any]]) -> None
     found, said = imported(text)
     assert (list(map(without_name, found)), said) == (targets, [])
     assert json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    ("command", "windows", "words"),
+    [
+        (r"python tools\run.py -x", True, ["python", r"tools\run.py", "-x"]),
+        (r'"C:\My Programs\node.exe" a.js', True, [r"C:\My Programs\node.exe", "a.js"]),
+        ("python 'my tools/run.py'", False, ["python", "my tools/run.py"]),
+    ],
+)
+def test_the_words_of_a_command(command: str, windows: bool, words: list[str]) -> None:
+    place = Path(dialects.__file__).with_name("shims") / "promptfoo_shim.py"
+    spec = spec_from_file_location("promptfoo_shim", place)
+    assert spec
+    assert spec.loader
+    shim = module_from_spec(spec)
+    spec.loader.exec_module(shim)
+    assert shim.words_of(command, windows) == words

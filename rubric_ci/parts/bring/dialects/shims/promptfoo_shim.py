@@ -10,6 +10,7 @@ SOURCE...`. All checks of a test: `--all`, or
 import importlib.util
 import itertools
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -158,12 +159,19 @@ def answer(variables: Any, config: Any, reference: str, prompt: str, *transforms
 
 def executed(command: str, prompt: str, options: Any, context: Any) -> dict[str, str]:
     """Return the output of a command that gets the prompt, its settings and the variables."""
-    words = [*shlex.split(command), prompt, json.dumps(options), json.dumps(context)]
+    words = [*words_of(command), prompt, json.dumps(options), json.dumps(context)]
     folder = options["config"].get("basePath")
     done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, encoding="utf-8", check=False)
     if done.returncode != 0:
         return {"error": f"the command exited with {done.returncode}"}
     return {"output": done.stdout.strip()}
+
+
+def words_of(command: str, windows: bool = os.name == "nt") -> list[str]:
+    """Return the words of a command; on Windows a backslash is a part of a path."""
+    if not windows:
+        return shlex.split(command)
+    return [word.strip("\"'") for word in shlex.split(command, posix=False)]
 
 
 def as_answer(output: Any, rest: dict[str, Any] | None = None) -> str:

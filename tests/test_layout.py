@@ -136,7 +136,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     files/parsing/config_parser files/parsing/program_targets
         files/parsing/service_target""",
     "evaluators/test_read.py": """
-        evaluators/criteria evaluators/code_judge evaluators/llm_judge evaluators/rubric""",
+        evaluators/written_criteria evaluators/code_judge evaluators/llm_judge evaluators/rubric""",
     "files/project/test_project.py": "files/validation/config_summary",
     "files/validation/test_rubric_files.py": """
         files/validation/includes files/validation/included_source
@@ -215,6 +215,7 @@ DATA: Final = "system/resources"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/models.md says why
     *(
         "parts/lab/calibration/rejudge",
+        "parts/lab/calibration/rubric_tests",
         "grading/tasks",
         "parts/litellm/litellm_client",
         "models/llm/openai_http",

@@ -6,11 +6,11 @@ from functools import partial
 
 from rubric_ci.errors import CannotJudge, CannotRunScript, NoVerdict
 from rubric_ci.evaluators import code_judge
-from rubric_ci.evaluators.criteria import read as read_rubric
 from rubric_ci.evaluators.judge_choice import judge_of, silent_judges
 from rubric_ci.evaluators.kind import UsedFiles, Written, common, names_file
 from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.evaluators.scripts import payload
+from rubric_ci.evaluators.written_criteria import read as read_rubric
 from rubric_ci.models.judge.freeform import (
     VARIABLES,
     freeform_call,

@@ -159,6 +159,7 @@ def _criterion_result(
         votes=votes,
         judges=marked.judges if votes else (),
         template=" ".join(criterion.template.split()),
+        tags=criterion.tags,
     )
 
 

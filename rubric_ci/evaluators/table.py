@@ -25,7 +25,7 @@ def _late(name: str) -> Callable[..., Any]:
 
 KINDS: Final[Mapping[str, Kind]] = {
     "rubric": Kind(
-        _late("criteria.read"), assess=_late("rubric.rubric"), criteria=True, means=True
+        _late("written_criteria.read"), assess=_late("rubric.rubric"), criteria=True, means=True
     ),
     "llm_judge": Kind(
         _late("llm_judge.read"), assess=_late("llm_judge.assess"), criteria=True, means=True
@@ -69,5 +69,5 @@ def read(written: Written) -> "EvaluatorSpec":
 
 def inline(name: str, written: Written, turn: int = 0) -> "RubricSpec":
     """Return the spec of `rubrics` of a case or, with a number, of a turn."""
-    spec: RubricSpec = _late("criteria.inline")(name, written, turn)
+    spec: RubricSpec = _late("written_criteria.inline")(name, written, turn)
     return spec

@@ -3,15 +3,16 @@
 `docs/gate.md` defines how the settings combine. Errored and skipped cases count neither way.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
 from fractions import Fraction
 from math import ceil
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
 from rubric_ci.values.changes import GradingChange, added_cases
 from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.dimensions import dimension, dimensions
 from rubric_ci.values.results import CaseResult, Errored, Graded, standing
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.values.waivers import WaiverResult
@@ -23,6 +24,9 @@ that the change broke, and failing cases that are new or not comparable."""
 OnWeakerGrading: TypeAlias = Literal["note", "fail"]
 OnChangedGrading: TypeAlias = Literal["note", "review", "fail"]
 
+EACH: Final = "*"
+"""The group that is every tag without a group of its own."""
+Floor = TypeVar("Floor", "PassRate", "MinScore")
 _ALONE: Final = {"new", "not-comparable", None}  # cases that count by their verdict
 _FORBIDDEN: Final = {"fail": {"fail"}, "borderline": {"fail", "borderline"}}
 
@@ -36,6 +40,7 @@ class GateConfig:
     min_kappa: float | None = None
     min_pass_rate: float | None = None  # of all cases
     groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
+    min_scores: Mapping[str, float] = field(default_factory=dict)  # tag of criteria -> minimum
     max_waivers: int | None = None
     targets: tuple[str, ...] = ()  # whose cases count; empty: of all
     tags: tuple[str, ...] = ()  # cases with one of them count; empty: all
@@ -59,6 +64,7 @@ class PassRate:
     waived: int = 0
     new: int = 0  # cases that the change adds, left out: without them the rate is missed
     required: int = 0  # passes that the rate needs
+    of_each: bool = False  # of `*`, which is every tag of a case
 
     @property
     def holds(self) -> bool:
@@ -68,6 +74,22 @@ class PassRate:
     def covers(self, case: Graded | Errored) -> bool:
         """Return True if the case is one of its cases."""
         return not self.group or self.group in case.tags
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinScore:
+    """A minimum score of the criteria with a tag, and the score that they have."""
+
+    min_score: float
+    group: str
+    score: float | None = None  # None: no graded case has such a criterion
+    cases: int = 0
+    of_each: bool = False  # of `*`, which is every tag of a criterion
+
+    @property
+    def holds(self) -> bool:
+        """True if the criteria have the score, or there are none."""
+        return self.score is None or self.score >= self.min_score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +119,7 @@ class GateInfo:
     passing: float
     borderline: float
     rates: tuple[PassRate, ...] = ()
+    scores: tuple[MinScore, ...] = ()
     on_weaker_grading: OnWeakerGrading = "note"
     on_changed_grading: OnChangedGrading = "note"
     max_waivers: int | None = None  # entries of `waivers.yaml`; None: no limit
@@ -163,9 +186,44 @@ def pass_rates(
     """
     known = [case for case in cases if isinstance(case, Graded | Errored)]
     added = added_cases(changes)
+    tags = sorted({tag for case in known for tag in case.tags})
     return tuple(
-        _of_known([case for case in known if rate.covers(case)], rate, added) for rate in rates
+        _of_known([case for case in known if rate.covers(case)], rate, added)
+        for rate in _of_tags(as_written(rates), tags)
     )
+
+
+def min_scores(cases: Sequence[CaseResult], minimums: Iterable[MinScore]) -> tuple[MinScore, ...]:
+    """Return the minimums with the scores of these cases."""
+    tags = [each.tag for each in dimensions(cases)]
+    found = [(each, dimension(cases, each.group)) for each in _of_tags(as_written(minimums), tags)]
+    return tuple(
+        replace(each, score=of.score if of else None, cases=of.cases if of else 0)
+        for each, of in found
+    )
+
+
+def as_written(floors: Iterable[Floor]) -> tuple[Floor, ...]:
+    """Return floors as the configuration has them: one of `*` in place of those of each tag."""
+    found: dict[str, Floor] = {}
+    for each in floors:
+        name = EACH if each.of_each else each.group
+        found.setdefault(name, replace(each, group=name, of_each=False))
+    return tuple(found.values())
+
+
+def _of_tags(floors: Iterable[Floor], tags: Sequence[str]) -> Iterator[Floor]:
+    """Yield the floors, with one for each other tag in place of `*`."""
+    listed = list(floors)
+    named = {each.group for each in listed}
+    for each in listed:
+        others = [tag for tag in tags if tag not in named] if each.group == EACH else []
+        if each.group != EACH:
+            yield each
+        elif others:
+            yield from (replace(each, group=tag, of_each=True) for tag in others)
+        else:
+            yield replace(each, of_each=True)
 
 
 def is_better(gate: GateInfo) -> bool:
@@ -259,6 +317,7 @@ def _counted(rate: PassRate, cases: Sequence[Graded | Errored]) -> PassRate:
     return PassRate(
         min_pass_rate=rate.min_pass_rate,
         group=rate.group,
+        of_each=rate.of_each,
         passed=sum(standing(case) == "pass" for case in counted),
         counted=len(counted),
         errored=len(cases) - len(graded),

@@ -90,6 +90,7 @@ class CriterionResult:
     votes: tuple[MarkValue, ...] = ()  # each vote, if there are several
     judges: tuple[str, ...] = ()  # the model of each vote, if they are of several judges
     template: str = ""  # the text with its variables, if it has any
+    tags: tuple[str, ...] = ()
 
     @property
     def written(self) -> str:

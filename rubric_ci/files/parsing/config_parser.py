@@ -166,14 +166,18 @@ def _gate(data: dict[str, Any]) -> GateConfig:
         passing=round(float(written.get("pass", Thresholds().passing)), DECIMALS),
         borderline=round(float(written.get("borderline", Thresholds().borderline)), DECIMALS),
     )
-    rates = {tag: float(of["min_pass_rate"]) for tag, of in data.get("groups", {}).items()}
-    own = {"fail_on", "thresholds", "min_pass_rate", "groups"}
+    rates, scores = (
+        {tag: float(of[key]) for tag, of in data.get("groups", {}).items() if key in of}
+        for key in ("min_pass_rate", "min_score")
+    )
+    own = {"fail_on", "thresholds", "min_pass_rate", "groups", "min_scores"}
     plain = {field.name for field in fields(GateConfig)} - own
     return GateConfig(
         fail_on=data.get("fail_on", "fail"),
         thresholds=thresholds,
         min_pass_rate=_rate(data),
         groups=rates,
+        min_scores=scores,
         **{key: _value(value) for key, value in data.items() if key in plain},
     )
 

@@ -198,6 +198,7 @@ CONFIG: Final = (
     _policy("gate", "gate.min_kappa", minimum()),
     _policy("gate", "gate.min_pass_rate", pass_rate()),
     _policy("gate", "gate.groups.*", group_rate(), "gate.groups.*.min_pass_rate"),
+    _policy("gate", "gate.min_scores.*", minimum(), "gate.groups.*.min_score"),
     _policy("gate", "gate.max_waivers", maximum()),
     _policy("gate", "gate.better_than", demand()),
     _policy("gate", "gate.tags", chosen()),

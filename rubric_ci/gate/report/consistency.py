@@ -185,6 +185,11 @@ def _run_verdict(report: RunReport) -> Iterator[str]:
 
 def _gate(report: RunReport) -> Iterator[str]:
     found = with_gate(report).gate
+    if len(found.rates) != len(report.gate.rates):
+        yield f"gate.rates: {len(report.gate.rates)}; its cases give {len(found.rates)}"
+        return
+    if found.scores != report.gate.scores:
+        yield "gate.scores: its cases give others"
     for claimed, rate in zip(report.gate.rates, found.rates, strict=True):
         if claimed != rate:
             name = f"group {rate.group}" if rate.group else "all cases"

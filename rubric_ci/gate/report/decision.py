@@ -9,7 +9,15 @@ from rubric_ci.gate.report.matrix import difference
 from rubric_ci.gate.report.reasons import Facts, verdict_code
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.comparison import Comparison, GateState
-from rubric_ci.values.gate import GateInfo, PassRate, gating, pass_rates
+from rubric_ci.values.gate import (
+    GateInfo,
+    MinScore,
+    PassRate,
+    as_written,
+    gating,
+    min_scores,
+    pass_rates,
+)
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Scope
@@ -24,13 +32,15 @@ def gate_of(config: "GateConfig", fail_on: "FailOn | None") -> GateInfo:
     rates = [PassRate(min_pass_rate=rate, group=tag) for tag, rate in config.groups.items()]
     if config.min_pass_rate is not None:
         rates = [PassRate(min_pass_rate=config.min_pass_rate), *rates]
-    own = {"fail_on", "thresholds", "min_pass_rate", "groups"}
+    scores = [MinScore(min_score=least, group=tag) for tag, least in config.min_scores.items()]
+    own = {"fail_on", "thresholds", "min_pass_rate", "groups", "min_scores"}
     shown = {field.name for field in fields(GateInfo)} - own
     return GateInfo(
         fail_on=fail_on or config.fail_on,
         passing=config.thresholds.passing,
         borderline=config.thresholds.borderline,
         rates=tuple(rates),
+        scores=tuple(scores),
         holds=False,
         **{each.name: getattr(config, each.name) for each in fields(config) if each.name in shown},
     )
@@ -38,8 +48,14 @@ def gate_of(config: "GateConfig", fail_on: "FailOn | None") -> GateInfo:
 
 def settings_of(gate: GateInfo) -> GateInfo:
     """Return the settings alone, which the shards of one run share."""
-    rates = (PassRate(min_pass_rate=rate.min_pass_rate, group=rate.group) for rate in gate.rates)
-    return replace(gate, rates=tuple(rates), difference=None, holds=False)
+    rates = (
+        PassRate(min_pass_rate=each.min_pass_rate, group=each.group)
+        for each in as_written(gate.rates)
+    )
+    scores = (
+        MinScore(min_score=each.min_score, group=each.group) for each in as_written(gate.scores)
+    )
+    return replace(gate, rates=tuple(rates), scores=tuple(scores), difference=None, holds=False)
 
 
 def concluded(
@@ -54,6 +70,7 @@ def concluded(
     counted = replace(
         gate,
         rates=pass_rates(gating(cases, gate), gate.rates, changes),
+        scores=min_scores(gating(cases, gate), gate.scores),
         difference=difference(cases, gate.better_than, whole=scope.complete),
     )
     code = verdict_code(Facts(cases, counted, scope, waivers, changes, comparison))

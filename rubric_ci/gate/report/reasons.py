@@ -9,7 +9,9 @@ from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.comparison import Comparison, Together
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import (
+    EACH,
     GateInfo,
+    MinScore,
     PassRate,
     gating,
     is_better,
@@ -35,6 +37,8 @@ Rule: TypeAlias = Literal[
     "verdict",
     "target",
     "rate",
+    "dimension",
+    "no-group",
     "waivers",
     "weaker",
     "changed",
@@ -140,6 +144,11 @@ def _failures(run: Run) -> Iterator[Reason]:
             if not rate.holds:
                 held = [case for case in run.cases if is_held_against(case, gate)]
                 yield _failure("rate", rate_text(rate), cases=held)
+        for least in gate.scores:
+            if not least.holds:
+                text = score_text(least)
+                fix = f"look at the criteria tagged {least.group}: {text}"
+                yield _failure("dimension", text, fix)
         if too_many_waivers(gate, run.waivers):
             count = numbers.plural(len(run.waivers), "waiver")
             text = f"{count}, at most {gate.max_waivers} allowed"
@@ -179,6 +188,8 @@ def _gaps(run: Run) -> Iterator[Reason]:
         chosen = numbers.listed([*run.gate.tags, *run.gate.targets]) or "no other tag"
         text = f"no case decides: the gate is about {chosen}"
         yield _gap("none-decides", text, "name tags and targets of cases under `gate`")
+    if run.scope.complete and run.gate.fail_on != "never":
+        yield from _empty_groups(run.gate)
     if refused := sum(isinstance(case, Skipped) and case.lacks_verdict for case in run.cases):
         count = numbers.plural(refused, "case")
         yield _gap("refused", f"{count} not gradable for an untrusted change")
@@ -191,6 +202,16 @@ def _gaps(run: Run) -> Iterator[Reason]:
         if found:
             text = f"{numbers.plural(found.cases, 'case')} cannot show a difference from {than}"
         yield _gap("difference", text, f"run more cases for {than} and another target")
+
+
+def _empty_groups(gate: GateInfo) -> Iterator[Reason]:
+    """Yield the groups of the gate that no graded case or criterion is in."""
+    cases = [each.group for each in gate.rates if each.group and not each.counted + each.waived]
+    criteria = [each.group for each in gate.scores if each.score is None]
+    for tags, noun in ((cases, "case"), (criteria, "criterion")):
+        for tag in tags:
+            text = f"no graded {noun} is tagged {tag}" if tag != EACH else f"no {noun} has a tag"
+            yield _gap("no-group", text, f"{text}: tag some, or edit `gate.groups`")
 
 
 def _requests(run: Run) -> Iterator[Reason]:
@@ -259,6 +280,12 @@ def dropped_by(together: Together) -> str:
     if together.fewer_pass > 0:
         return f"{together.fewer_pass:,} fewer of {together.cases:,} pass than before"
     return f"{together.cases:,} cases have worse verdicts than before"
+
+
+def score_text(least: MinScore) -> str:
+    """Return the score of the criteria with a tag, and how much they need."""
+    found = "no criterion" if least.score is None else numbers.score(least.score)
+    return f"criteria tagged {least.group}: {found}, {least.min_score} needed"
 
 
 def rate_text(rate: PassRate) -> str:

@@ -73,6 +73,7 @@ def _counts(report: RunReport) -> Iterator[str]:
         yield ", ".join(f"{number:,} {word}" for _, number, word in wording.counts(report.totals))
         score = None if matrix(report) else report.totals.score  # a mean over targets says nothing
         yield "" if score is None else f"average score {numbers.score(score)}"
+    yield summary.by_tag(report)
     yield report.covers
     yield from summary.limits(report)
     yield from wording.provenance(report)

@@ -5,10 +5,11 @@ from typing import Final
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.gate.report.decision import gate_state
-from rubric_ci.gate.report.reasons import failing, noun_of_cases, rate_text, reasons
+from rubric_ci.gate.report.reasons import failing, noun_of_cases, rate_text, reasons, score_text
 from rubric_ci.reports.render.blocks import Tone
 from rubric_ci.text import numbers
 from rubric_ci.values.changes import Direction, GradingChange
+from rubric_ci.values.dimensions import Dimension, dimensions
 from rubric_ci.values.gate import gating
 from rubric_ci.values.report import RunReport, Totals, totals
 
@@ -99,7 +100,19 @@ def limits(report: RunReport) -> list[str]:
     about += tagged(report)
     if report.gate.better_than:
         about.append(f"better than {report.gate.better_than}")
-    return [*about, *(rate_text(rate) for rate in report.gate.rates)]
+    return [*about, *map(rate_text, report.gate.rates), *map(score_text, report.gate.scores)]
+
+
+def by_tag(report: RunReport) -> str:
+    """Return the score of each tag of criteria, with its score before; empty below two tags."""
+    found = dimensions(report.cases)
+    shown = (f"{each.tag} {numbers.score(each.score)}{_was(each)}" for each in found)
+    return f"by tag: {', '.join(shown)}" if len(found) > 1 else ""
+
+
+def _was(found: Dimension) -> str:
+    moved = found.before is not None and found.before != found.score
+    return f" (before: {numbers.score(found.before)})" if moved and found.before is not None else ""
 
 
 def gate_settings(report: RunReport) -> str:

@@ -40,7 +40,7 @@ RATES = {
     ),
     "a group without a rate": (
         "gate: {groups: {safety: {}}}\n",
-        ["1:25: missing-key: `safety` has no `min_pass_rate`"],
+        ["1:25: too-few: `safety` must not be empty"],
     ),
 }
 

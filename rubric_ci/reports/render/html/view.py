@@ -106,7 +106,16 @@ def page(report: RunReport) -> dict[str, object]:
         "top": tuple(map(_top, [*content.top(report)][1:])),
         "tone": summary.tone(report),
         "origin": " · ".join(wording.origin(report)),
-        "facts": " · ".join([summary.gate_settings(report), *wording.provenance(report)]),
+        "facts": " · ".join(
+            filter(
+                None,
+                [
+                    summary.gate_settings(report),
+                    summary.by_tag(report),
+                    *wording.provenance(report),
+                ],
+            )
+        ),
         **cards(report),
         "comparison": comparison(report),
         "grading": tuple(_grading(report)),

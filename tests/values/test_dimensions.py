@@ -1,0 +1,92 @@
+"""The score of each tag of criteria, and the gates on it."""
+
+import pytest
+
+from rubric_ci.gate.report.decision import concluded, gate_of, settings_of
+from rubric_ci.gate.report.reasons import Facts, reasons
+from rubric_ci.values.dimensions import Dimension, dimensions, of_tag
+from rubric_ci.values.gate import GateConfig, GateInfo
+from rubric_ci.values.results import BaseResult, Graded
+from rubric_ci.values.scope import Scope
+from tests.sample_reports import a_criterion, a_rubric, graded
+
+SAFE = a_criterion("a", tags=("safety",), mark=True, normalised=1.0, gated=False)
+RISK = a_criterion("b", tags=("safety", "tone"), weight=3.0, gated=False)
+WARM = a_criterion("c", tags=("tone",), mark=True, normalised=1.0, gated=False)
+LIES = a_criterion("d", tags=("safety",), weight=1.0, fault=True, mark=True, gated=False)
+IDLE = a_criterion("e", tags=("late",), mark="not_applicable", gated=False)
+
+
+def case(name: str, *criteria: object, before: object = None) -> Graded:
+    evaluators = (a_rubric(*criteria),)  # type: ignore[arg-type]
+    was = BaseResult(outcome="graded", evaluators=(a_rubric(before),)) if before else None  # type: ignore[arg-type]
+    return graded(name, "pass", evaluators=evaluators, before=was, tags=("smoke",))
+
+
+def test_each_tag_has_the_score_of_its_criteria() -> None:
+    assert [
+        of_tag((a_rubric(SAFE, RISK, WARM, LIES, IDLE),), tag) for tag in ("safety", "tone", "late")
+    ] == [
+        0.0,  # 1 of 4 less 1
+        0.25,
+        None,
+    ]
+
+
+def test_the_mean_is_over_the_cases_that_have_one() -> None:
+    cases = [case("one", SAFE, before=SAFE), case("two", RISK, before=SAFE), case("three", IDLE)]
+    assert dimensions(cases) == (
+        Dimension(tag="safety", cases=2, score=0.5, before=1.0),
+        Dimension(tag="tone", cases=1, score=0.0),
+    )
+
+
+def gate(cases: list[Graded], scope: Scope = Scope(complete=True), **settings: object) -> GateInfo:  # noqa: B008
+    config = GateConfig(**settings)  # type: ignore[arg-type]
+    return concluded(gate_of(config, None), cases, scope)
+
+
+def said(found: GateInfo, cases: list[Graded], scope: Scope) -> list[str]:
+    return [each.text for each in reasons(Facts(cases, found, scope))]
+
+
+WHOLE = Scope(complete=True)
+TABLE: dict[str, tuple[dict[str, object], Scope, list[str]]] = {
+    "holds": ({"min_scores": {"safety": 0.5}}, WHOLE, []),
+    "missed": (
+        {"min_scores": {"safety": 0.6}},
+        WHOLE,
+        ["criteria tagged safety: 0.50, 0.6 needed"],
+    ),
+    "each": (
+        {"min_scores": {"safety": 0.1, "*": 0.6}},
+        WHOLE,
+        ["criteria tagged tone: 0.00, 0.6 needed"],
+    ),
+    "no such criterion": (
+        {"min_scores": {"none": 0.1}},
+        WHOLE,
+        ["no graded criterion is tagged none"],
+    ),
+    "no such case": ({"groups": {"none": 0.1}}, WHOLE, ["no graded case is tagged none"]),
+    "a part of the suite": ({"groups": {"none": 0.1}}, Scope(complete=False), []),
+    "never": ({"fail_on": "never", "min_scores": {"safety": 0.6}}, WHOLE, []),
+    "each tag of cases": ({"groups": {"*": 1.0}}, WHOLE, []),
+}
+
+
+@pytest.mark.parametrize(("settings", "scope", "expected"), TABLE.values(), ids=TABLE)
+def test_groups_of_criteria(settings: dict[str, object], scope: Scope, expected: list[str]) -> None:
+    cases = [case("one", SAFE), case("two", RISK)]
+    assert said(gate(cases, scope, **settings), cases, scope) == expected
+
+
+def test_a_gate_on_each_tag_is_one_setting() -> None:
+    found = gate([case("one", SAFE, WARM)], min_scores={"*": 0.6}, groups={"*": 0.5})
+    assert [(each.group, each.of_each) for each in found.scores] == [
+        ("safety", True),
+        ("tone", True),
+    ]
+    again = settings_of(found)
+    assert ([e.group for e in again.scores], [e.group for e in again.rates]) == (["*"], ["*"])
+    assert concluded(found, [case("two", RISK)], WHOLE).scores[0].score == 0.0

@@ -125,7 +125,7 @@ def _number(value: JSON) -> Decimal | None:
     found = _WITH_UNIT.fullmatch(value) if isinstance(value, str) else None
     text = found["number"] if found else str(value)
     try:
-        number = float(text)
+        number = float(text.replace("_", "-"))  # `1_000` is no number
     except (ValueError, OverflowError):
         return None
     return Decimal(text.strip()) if math.isfinite(number) else None

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from operator import itemgetter
 from typing import Any, Literal, TypeAlias, assert_never
@@ -163,18 +163,40 @@ def _assigned(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Foun
     """Return a call for as many expected ones as possible, in any order; each call counts once."""
     taken: dict[int, int] = {}
 
-    def assign(wanted: int, tried: set[int]) -> bool:
-        for place, call in enumerate(calls):
-            if place not in tried and not _difference(call, expected[wanted]):
-                tried.add(place)
-                if place not in taken or assign(taken[place], tried):
-                    taken[place] = wanted
-                    return True
-        return False
+    def fits(place: int, wanted: int) -> bool:
+        return not _difference(calls[place], expected[wanted])
 
     for wanted in range(len(expected)):
-        assign(wanted, set())
+        _assign(wanted, taken, fits, len(calls))
     return {wanted: calls[place] for place, wanted in sorted(taken.items(), key=itemgetter(1))}
+
+
+def _assign(
+    wanted: int, taken: dict[int, int], fits: Callable[[int, int], bool], places: int
+) -> None:
+    """Give a place to an expected call in `taken`; those that have theirs may move to others.
+
+    Without recursion: a chain of moves may be as long as the list.
+    """
+    tried: set[int] = set()
+    chain = [(wanted, iter(range(places)))]
+    moved: list[int] = []
+    while chain:
+        owner, left = chain[-1]
+        free = (place for place in range(places) if place not in taken and place not in tried)
+        place = next((each for each in free if fits(each, owner)), None)
+        if place is not None:
+            for (each, _), at in zip(chain, (*moved, place), strict=True):
+                taken[at] = each
+            return
+        place = next((each for each in left if each not in tried and fits(each, owner)), None)
+        if place is not None:
+            tried.add(place)
+            moved.append(place)
+            chain.append((taken[place], iter(range(places))))
+        else:
+            chain.pop()
+            moved = moved[: max(len(chain) - 1, 0)]
 
 
 def _allowed(

@@ -99,6 +99,7 @@ def test_exact(answer: Any, path: str, reason: str) -> None:
         pytest.param("0.4 kg", {}, "is 0.4, more than 0 from 0.3", id="unit-beyond"),
         pytest.param("EUR 0.3", {}, 'is "EUR 0.3", which is not a number', id="text"),
         pytest.param("0.3 to 5", {}, 'is "0.3 to 5", which is not a number', id="two-numbers"),
+        pytest.param("1_000", {"tolerance": 999}, 'is "1_000", which is not a number', id="_"),
         pytest.param("0,3", {}, 'is "0,3", which is not a number', id="comma"),
         pytest.param("0.3/2", {}, 'is "0.3/2", which is not a number', id="fraction"),
         pytest.param(True, {"tolerance": 9}, "is true, which is not a number", id="boolean"),

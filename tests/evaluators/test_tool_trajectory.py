@@ -236,3 +236,15 @@ def test_exact_is_1_only_for_the_sequence_itself(calls: list[str], wanted: list[
     assert (exact == 1) == (calls == wanted)
     walk = iter(calls)
     assert (in_order == 1) == all(tool in walk for tool in wanted)
+
+
+def test_many_calls_of_one_tool() -> None:
+    names = ["search"] * 1_200
+    assert compare(called(*names), "superset", **expected(*names)).score == 1.0
+
+
+def test_a_long_chain_of_moves_is_no_recursion() -> None:
+    """Each expected call fits its own call and the next one; the last fits the first only."""
+    calls = [{"tool": "t", "input": {"n": n}} for n in range(3)]
+    wanted = [ExpectedCall(tool="t"), ExpectedCall(tool="t"), ExpectedCall(tool="t", args={"n": 0})]
+    assert compare(called(*calls), "superset", **expected(*wanted)).score == 1.0

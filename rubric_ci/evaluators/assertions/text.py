@@ -1,5 +1,6 @@
 """Assertions about the text itself: substrings, both ends, equality, patterns, number of words."""
 
+import json
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -88,9 +89,17 @@ def _length(text: str, value: str, ignore_case: bool, step: int) -> int:
 def _equals(text: str, value: JSON, ignore_case: bool) -> Outcome:
     if isinstance(value, str):
         holds = _folded(text, ignore_case) == _folded(value, ignore_case)
-        found = "it is the same" if holds else f"it is {shown(text)}"
+        found = "it is the same" if holds else _other_text(text, value)
         return Outcome(holds=holds, found=found, evidence=text if holds else "")
     return _equals_json(text, value, ignore_case)
+
+
+def _other_text(text: str, wanted: str) -> str:
+    """Return the text that was found; what differs in white space only is shown with escapes."""
+    if text.split() != wanted.split():
+        return f"it is {shown(text)}"
+    found, sought = (shown(json.dumps(each, ensure_ascii=False)) for each in (text, wanted))
+    return f"it differs in white space: {found}, not {sought}"
 
 
 def _equals_json(text: str, value: JSON, ignore_case: bool) -> Outcome:

@@ -142,7 +142,11 @@ def strict_object(properties: Mapping[str, JSON]) -> Mapping[str, JSON]:
 
 
 def find_object(text: str) -> dict[str, JSON] | InvalidReply:
-    """Return the one JSON object of a text; other text or a code fence around it is accepted."""
+    """Return the one JSON object of a text; other text or a code fence around it is accepted.
+
+    A block of thoughts before it is left out.
+    """
+    text = _THOUGHTS.sub("", text, count=1)
     if not text.strip():
         return _invalid("the reply is empty")
     try:
@@ -190,6 +194,7 @@ def _invalid(problem: str) -> InvalidReply:
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)
 _TEXTS = ("evidence", "reasoning")
+_THOUGHTS = re.compile(r"\A\s*<(think|thinking)>.*?</\1>", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

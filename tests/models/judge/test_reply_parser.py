@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.models.judge.reply import InvalidReply, read_marks
+from rubric_ci.models.judge.reply import InvalidReply, find_object, read_marks
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.rubric import (
     Check,
@@ -307,3 +307,22 @@ def test_whatever_comes_is_a_whole_judgement_or_a_reason(value: object) -> None:
 @given(st.text())
 def test_no_text_breaks_the_reader(text: str) -> None:
     assert isinstance(read_marks(text, CRITERIA), InvalidReply)
+
+
+@pytest.mark.parametrize("tag", ["think", "thinking"])
+def test_a_leading_block_of_thoughts_is_cut(tag: str) -> None:
+    thoughts = f'\n<{tag}>The user wants {{x}}, and "{{}}".\n</{tag}>\n'
+    assert find_object(f'{thoughts}{{"a": 1}}') == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<think>{"a": 2} {"a": 1}',
+        '{"b": "<think>{x}</think>"} {"a": 1}',
+        'So: <think>{"a": 2}</think> {"a": 1}',
+        '<think>{x}</think><think>{y}</think> {"a": 1}',
+    ],
+)
+def test_any_other_thoughts_are_not_cut(text: str) -> None:
+    assert isinstance(find_object(text), InvalidReply)

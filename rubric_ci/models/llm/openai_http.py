@@ -100,9 +100,37 @@ async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:
 
 
 async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
-    """Return the server's entry of a model, which costs nothing to read; raises RequestError."""
-    name = quote(endpoint.model.removeprefix(PREFIX).removeprefix(_RESPONSES))
-    return await direct_http.get(url_of(endpoint, f"models/{name}"), headers_of(endpoint))
+    """Return the server's entry of a model, which costs nothing to read; raises RequestError.
+
+    Some servers have entries in their list of models only (llama.cpp), and some reply to any
+    address. {}: the reply is no entry of the model, and there is no list.
+    """
+    name = endpoint.model.removeprefix(PREFIX).removeprefix(_RESPONSES)
+    headers = headers_of(endpoint)
+    missing: RequestError | None = None
+    entry: Mapping[str, JSON] = {}
+    try:
+        entry = await direct_http.get(url_of(endpoint, f"models/{quote(name)}"), headers)
+    except RequestError as error:
+        if error.status != 404:
+            raise
+        missing = error
+    if entry.get("id") == name:
+        return entry
+    try:
+        listed = (await direct_http.get(url_of(endpoint, "models"), headers)).get("data")
+    except RequestError as error:
+        raise missing or error from None
+    every = {e["id"]: e for e in listed if "id" in e} if _is_list(listed) else None
+    if every is None and missing is None:
+        return {}
+    if every is None or name not in every:
+        raise missing or RequestError(f"the list of models has no `{name}`", status=404)
+    return every[name]
+
+
+def _is_list(listed: JSON) -> bool:
+    return isinstance(listed, list) and all(isinstance(each, dict) for each in listed)
 
 
 def headers_of(endpoint: Endpoint) -> dict[str, str]:

@@ -148,13 +148,16 @@ async def _looked_up(about: str, endpoint: Endpoint) -> Check:
     asked = replace(endpoint, timeout_seconds=min(LONGEST, endpoint.timeout_seconds))
     try:
         async with asyncio.timeout(LONGEST):
-            await provider.look_up(asked)
+            entry = await provider.look_up(asked)
     except TimeoutError:
         said = f"no reply within {LONGEST:g} s; check `api_base` and the network"
         return Check(ok=False, about=about, said=said)
     except RequestError as error:
         return _refused(about, error)
-    return Check(ok=True, about=about, said="the server knows the model and accepts the key")
+    said = "the server knows the model and accepts the key"
+    return Check(
+        ok=True, about=about, said=said if entry else "the server replies, without its entry"
+    )
 
 
 def _refused(about: str, error: RequestError) -> Check:

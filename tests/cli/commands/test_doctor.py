@@ -9,6 +9,7 @@ import pytest
 
 from tests.aimock import Aimock
 from tests.checkout import Checkout
+from tests.http_server import JsonHandler, serving
 from tests.invoke import invoke
 
 EVAL = "evalcases:\n  - {id: a, input: Hello, rubrics: [Greets]}\n"
@@ -180,3 +181,40 @@ OWN_URL = "url: 'http://127.0.0.1:{PORT}/'"
 def test_a_service_is_not_asked(root: Path, rest: str, said: str) -> None:
     done = doctor(root, f"{SERVICE}{rest}}}\n")
     assert any(said in line for line in lines(done, "target bot: http/bot")), done.stdout
+
+
+KNOWS = "the server knows the model and accepts the key"
+NO_SUCH = "the server lists no such model"
+REPLIES = "the server replies, without its entry"
+LISTED = {"object": "list", "data": [{"id": "smollm2", "object": "model"}]}
+
+
+@pytest.mark.parametrize(
+    ("entries", "model", "status", "said"),
+    [
+        pytest.param({"/v1/models": LISTED}, "smollm2", 0, KNOWS, id="in the list only"),
+        pytest.param({"/v1/models": LISTED}, "other", 1, NO_SUCH, id="not in the list"),
+        pytest.param({}, "smollm2", 1, NO_SUCH, id="neither"),
+        pytest.param({"": {"ok": True}}, "smollm2", 0, REPLIES, id="any address"),
+        pytest.param(
+            {"/v1/models": LISTED, "": {"ok": True}}, "other", 1, NO_SUCH, id="any address, a list"
+        ),
+    ],
+)
+def test_servers_that_have_no_entry_of_each_model(
+    root: Path, entries: dict[str, object], model: str, status: int, said: str
+) -> None:
+    class Models(JsonHandler):
+        def do_GET(self) -> None:
+            found = entries.get(self.path, entries.get(""))
+            self.send_json(200 if found else 404, found or {"error": {"message": "none"}})
+
+    with serving(Models) as server:
+        config = (
+            "evals: [evals/*.eval.yaml]\n"
+            f"judge: {{model: openai/{model}, api_base: {server.url}/v1, api_key: none}}\n"
+            "targets: [{name: default, provider: mock, response: Hello}]\n"
+        )
+        done = doctor(root, config)
+    (line,) = [each for each in lines(done, "judge: openai") if said in each]
+    assert line.startswith("fix" if status else "ok")

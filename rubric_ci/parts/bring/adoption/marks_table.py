@@ -71,8 +71,8 @@ def _sample(row: Row, line: int) -> Sample:
     passed, score = _passed(row, line), _number(row, "score", line)
     score, wrong = unit(name, score)
     error = row.get("error") or wrong
-    if passed is None and score is None and not error:
-        raise Mismatch(f"line {line}: neither `passed`, `score` nor `error`")
+    if passed is None and score is None and not error:  # pandas writes NaN so
+        error = f"{name}: neither `passed` nor `score`"
     weight = _number(row, "weight", line)
     reason = row.get("reason", "")
     check = Check(

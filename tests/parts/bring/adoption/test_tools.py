@@ -161,7 +161,6 @@ PROMPTFOO = '{"results": {"results": [%s]}}'
         ("csv", "name\n", "line 1: expected the column `id`, and `passed` or `score`"),
         ("csv", "id,passed,mark\n", "line 1: unknown column `mark`"),
         ("csv", "id,passed\na,maybe\n", "line 2: `passed` is `maybe`, expected true or false"),
-        ("csv", "id,passed\na,\n", "line 2: neither `passed`, `score` nor `error`"),
         ("csv", "id,passed\na,yes\na,no\n", "line 3: `a` has this grader already"),
         ("csv", "id,score\na,high\n", "line 2: `score` is `high`, expected a number"),
     ],
@@ -381,6 +380,15 @@ def test_rows_of_a_table_with_one_id_have_one_question() -> None:
     text = "id,grader,passed,question\na,x,yes,Pads?\na,y,no,Food?\n"
     with pytest.raises(Mismatch, match="line 3: `a` has another `question` in a row before"):
         list(TOOLS["csv"].read(text))
+
+
+def test_a_row_of_a_table_without_a_mark_is_errored() -> None:
+    found = shown(TOOLS["csv"].read("id,score\na,0.9\nb,\nc,nan\n"), "csv")
+    assert found == [
+        "results:a pass 0.9: +grader",
+        "results:b errored: grader: neither `passed` nor `score`",
+        "results:c errored: grader: the score nan is not between 0 and 1",
+    ]
 
 
 WHOLE: dict[str, object] = {"samples": [{"id": 1, "scores": {"s": {"value": "C"}}}]}

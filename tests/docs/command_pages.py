@@ -22,7 +22,7 @@ GUIDES: Final = {
     "show": ("Reports", "reports.md"),
     "generate": ("Generate rubrics", "generate.md"),
     "compare": ("Find what got worse", "compare.md"),
-    "waive": ("Waivers", "waivers.md"),
+    "waive": ("Waivers", "gate.md"),
     "probe": ("Do your criteria notice?", "probe.md"),
     "doctor": ("Troubleshooting by message", "troubleshooting.md"),
     "import": ("Eval files of other tools", "bring.md"),

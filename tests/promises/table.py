@@ -133,7 +133,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
     ),
     "trace": KindRow(
         title="recorded trace, imported",
-        page="traces.md",
+        page="adopt.md",
         covers=_named("trace", "otlp", "langfuse", "langsmith", "phoenix", "braintrust"),
     ),
     "workbook": KindRow(
@@ -240,7 +240,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
     "waivers": Promise(
         title="waivers by question",
         says="A waiver excuses the criterion of its case, until the question changes.",
-        page="waivers.md",
+        page="gate.md",
     ),
     "policy": Promise(
         title="policy of the base",

@@ -224,7 +224,18 @@ def _is_running(process: "subprocess.Popen[bytes]") -> bool:
         return False
     except PermissionError:  # macOS: only zombies are left
         return not ended
-    return True
+    return not ended or sys.platform != "linux" or _is_alive(process.pid)
+
+
+def _is_alive(group: int) -> bool:
+    """Return True if a process of a group is no zombie, which an init process reaps late."""
+    for path in Path("/proc").iterdir():
+        with suppress(OSError):
+            if path.name.isdigit():
+                state, _, of, *_ = (path / "stat").read_text().rpartition(")")[2].split()
+                if of == str(group) and state != "Z":
+                    return True
+    return False
 
 
 def _signal(process: "subprocess.Popen[bytes]", name: str) -> None:

@@ -4,6 +4,7 @@
 """
 
 import json
+import resource
 import socket
 import statistics
 import subprocess
@@ -57,6 +58,8 @@ def main() -> None:
     case = (least["many"] - least["deployed"]) / CASES
     print(f"the bot alone, from its start to its port: {least['alone'] * 1000:.0f} ms")
     print(f"a run that starts it, beyond one that does not: {started * 1000:.0f} ms")
+    own = least["started, processor"] - least["deployed, processor"]
+    print(f"  of it processor time, with the bot's: {own * 1000:.0f} ms")
     print(f"a case: {case * 1000:.1f} ms")
     print(f"a request of curl: {least['curl'] * 1000:.1f} ms")
 
@@ -65,17 +68,20 @@ def one_round(root: Path, port: int) -> dict[str, float]:
     """Return the seconds of each measurement."""
     deployed = {"url": f"http://127.0.0.1:{port}/"}
     start = {"start": f"{sys.executable} bot.py {{PORT}}", "url": "http://127.0.0.1:{PORT}/"}
+    (one, one_cpu), (started, started_cpu) = run(root, deployed, 1), run(root, start, 1)
     return {
-        "deployed": run(root, deployed, 1),
-        "started": run(root, start, 1),
-        "many": run(root, deployed, 1 + CASES),
+        "deployed": one,
+        "deployed, processor": one_cpu,
+        "started": started,
+        "started, processor": started_cpu,
+        "many": run(root, deployed, 1 + CASES)[0],
         "alone": own_start(root),
         "curl": curl(port),
     }
 
 
-def run(root: Path, target: dict[str, str], cases: int) -> float:
-    """Return the seconds of a whole run, one case at a time."""
+def run(root: Path, target: dict[str, str], cases: int) -> tuple[float, float]:
+    """Return the seconds of a whole run, one case at a time, and its processor time."""
     service = {"name": "default", "provider": "http", "body": {"q": "{{ message }}"}, **target}
     config = {"evals": ["a.eval.yaml"], "targets": [{**service, "answer": "reply"}]}
     listed = [{"id": f"c{n}", "input": f"Say {n}"} for n in range(cases)]
@@ -83,9 +89,15 @@ def run(root: Path, target: dict[str, str], cases: int) -> float:
     suite = {"rubrics": [{"contains": "hello"}], "evalcases": listed}
     (root / "a.eval.yaml").write_text(json.dumps(suite))
     words = (sys.executable, "-m", "rubric_ci", "run", "--no-cache", "--quiet")
-    began = time.perf_counter()
+    began, before = time.perf_counter(), processor_time()
     subprocess.run([*words, "--concurrency", "1"], cwd=root, check=True, capture_output=True)
-    return time.perf_counter() - began
+    return time.perf_counter() - began, processor_time() - before
+
+
+def processor_time() -> float:
+    """Return the processor time of all processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def own_start(root: Path) -> float:

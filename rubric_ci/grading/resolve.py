@@ -38,7 +38,6 @@ from rubric_ci.values.evals import (
 )
 from rubric_ci.values.report import JudgeInfo
 from rubric_ci.values.results import Answer
-from rubric_ci.values.service import ServiceTarget
 
 DEFAULT_TARGET = "default"
 
@@ -148,11 +147,7 @@ def resolve_target(target: Target, variables: Variables) -> Target:
                 "the connection of another target of its provider, or merge this one first",
             )
         case LlmTarget(name=name, endpoint=endpoint):
-            who = f"target `{name}`"
-            found = replace(target, endpoint=resolved(endpoint, who, variables))
-            if isinstance(found, ServiceTarget) and found.url_before:
-                found = replace(found, url_before=_substituted(found.url_before, who, variables))
-            return found
+            return replace(target, endpoint=resolved(endpoint, f"target `{name}`", variables))
         case CliTarget(name=name):
             written = (target.command_template, target.cwd, target.healthcheck)
             command, cwd, check = _substituted(written, f"target `{name}`", variables)

@@ -22,7 +22,7 @@ CREDENTIALS: Final = frozenset(
     (
         *("api_base", "api_key", "aws_access_key_id", "aws_secret_access_key"),
         *("aws_session_token", "azure_ad_token", "base_url", "client_secret", "extra_headers"),
-        *("headers", "organization", "vertex_credentials"),
+        *("headers", "organization", "url_before", "vertex_credentials"),
     )
 )
 """Options of a model that say where it is and who asks, not what it is asked."""

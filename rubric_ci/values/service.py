@@ -50,7 +50,11 @@ class ServiceTarget(LlmTarget):
     """
 
     program: ServiceProgram | None = None  # None: it is deployed
-    url_before: str = ""  # of the deployed service of the base
+
+    @property
+    def url_before(self) -> str:
+        """The URL of the deployed service of the base; empty: the base is not deployed."""
+        return str(self.endpoint.options.get("url_before", ""))
 
 
 def is_started(target: Target) -> bool:
@@ -62,11 +66,10 @@ def at_base(target: Target, head: Target) -> Target:
     """Return a target of the base as it is asked, where the head's says where it is deployed."""
     if not isinstance(target, ServiceTarget) or target.program:
         return target
-    url = head.url_before if isinstance(head, ServiceTarget) else target.url_before
-    if not url:
-        return replace(target, url_before="")
-    options = {**target.endpoint.options, "api_base": url}
-    return replace(target, endpoint=replace(target.endpoint, options=options), url_before=url)
+    options = {k: v for k, v in target.endpoint.options.items() if k != "url_before"}
+    if url := head.url_before if isinstance(head, ServiceTarget) else target.url_before:
+        options |= {"api_base": url, "url_before": url}
+    return replace(target, endpoint=replace(target.endpoint, options=options))
 
 
 def answers_on_both_sides(target: Target) -> bool:

@@ -11,7 +11,6 @@ from rubric_ci.text.redact import is_secret_name
 from rubric_ci.values.config import CliTarget, Config, LlmTarget, RunnerTarget
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.model_facts import CREDENTIALS
-from rubric_ci.values.service import ServiceTarget
 
 PROVIDER_VARIABLES: Final = (
     *("ANTHROPIC_*", "AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION*"),
@@ -155,7 +154,6 @@ def _sources(config: Config) -> Iterator[Any]:
     for target in config.targets.values():
         if isinstance(target, LlmTarget):
             yield target.endpoint.options
-            yield target.url_before if isinstance(target, ServiceTarget) else ""
         elif isinstance(target, CliTarget):
             yield (target.command_template, target.cwd, target.healthcheck)
         elif isinstance(target, RunnerTarget):

@@ -14,7 +14,6 @@ def service_target(data: Mapping[str, Any], shared: Mapping[str, Any], file: str
         **shared,
         endpoint=_endpoint(data),
         program=_program(data, file) if "start" in data else None,
-        url_before=data.get("url_before", ""),
         concurrency=data.get("concurrency", data.get("workers")),
         depends_on=tuple(data["depends_on"]) if "depends_on" in data else None,
         cache=data.get("cache", True),
@@ -23,12 +22,12 @@ def service_target(data: Mapping[str, Any], shared: Mapping[str, Any], file: str
 
 def _endpoint(data: Mapping[str, Any]) -> Endpoint:
     """Return how the service is asked; before a reply its price is not known, and not reserved."""
-    headers = {"headers": data["headers"]} if "headers" in data else {}
+    connection = {key: data[key] for key in ("headers", "url_before") if key in data}
     return Endpoint(
         model=f"http/{data['name']}",
         options={
             "api_base": data["url"],
-            **headers,
+            **connection,
             **dict.fromkeys(("input_cost_per_token", "output_cost_per_token"), 0.0),
         },
         timeout_seconds=float(data.get("timeout_seconds", 60.0)),

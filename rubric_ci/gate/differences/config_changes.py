@@ -16,7 +16,7 @@ from rubric_ci.values.walk import ABSENT, Path, differences
 
 MAX_SHOWN: Final = 120  # characters of a value
 _RENAMED: Final = {"argv": "command", "identity": "auth"}
-_OF_BASE: Final = (("cost_per_run",), ("url_before",), ("program", "env"))
+_OF_BASE: Final = (("cost_per_run",), ("program", "env"))
 _INNER: Final = frozenset(("endpoint", "options", "http", "program"))  # not written by a user
 
 

@@ -21,7 +21,7 @@ FREE: Final = frozenset(
     )
 )
 """Options that are sent as data, or are prices. An option that is not listed is the base's."""
-_SECRET: Final = CREDENTIALS - {"api_base", "base_url"}
+_SECRET: Final = CREDENTIALS - {"api_base", "base_url", "url_before"}
 _SECRET_ENDS: Final = ("_key", "_secret", "_token", "password")
 
 

@@ -160,10 +160,10 @@ def _service(
     now, then = target.program, base.program if base else None
     own = connection(target.endpoint)
     if now is None and base and then is None:
-        return _at(target, connection(base.endpoint), base.url_before)
+        return _at(target, connection(base.endpoint))
     if now is None:
         is_known = any(each.http and connection(each) == own for each in known)
-        return replace(target, url_before="", held=() if is_known else tuple(sorted(own)))
+        return replace(target, held=() if is_known else tuple(sorted(own)))
     address = {"api_base": own["api_base"]}
     if base and then:
         headers = {k: v for k, v in connection(base.endpoint).items() if k != "api_base"}
@@ -172,8 +172,7 @@ def _service(
     return replace(_at(target, own), held=held)
 
 
-def _at(target: ServiceTarget, where: Mapping[str, JSON], url_before: str = "") -> ServiceTarget:
+def _at(target: ServiceTarget, where: Mapping[str, JSON]) -> ServiceTarget:
     """Return a service that is asked elsewhere."""
     free = {key: value for key, value in target.endpoint.options.items() if key in FREE}
-    endpoint = replace(target.endpoint, options={**free, **where})
-    return replace(target, endpoint=endpoint, url_before=url_before)
+    return replace(target, endpoint=replace(target.endpoint, options={**free, **where}))

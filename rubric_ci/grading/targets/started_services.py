@@ -5,9 +5,8 @@ was being asked then has no answer, as the request may have ended it.
 """
 
 import asyncio
-import atexit
 import re
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
@@ -61,12 +60,13 @@ class _Side:
 
 
 class StartedServices:
-    """Starts services when they are first asked, and ends them all; used in one event loop."""
+    """Starts services when they are first asked, and ends them all with the event loop."""
 
     def __init__(self, folder: Path, root: Path, add_note: Callable[[str], None]) -> None:
         self._logs, self._root, self._add_note = folder / "services", root, add_note
         self._sides: dict[_Place, _Side] = {}
         self._prepared: dict[tuple[Path, Line], asyncio.Task[None]] = {}
+        self._ending: AsyncGenerator[None, None] | None = None
 
     def logging_to(self, folder: Path) -> "StartedServices":
         """Return services whose output is kept in another folder."""
@@ -75,7 +75,8 @@ class StartedServices:
     async def running(self, target: ServiceTarget, context: RunContext) -> Running:
         """Return the service of the context's side, started if need be; raises NoVerdict."""
         if not self._sides:
-            atexit.register(self.close)  # for callers that do not end their run
+            self._ending = self._until_the_loop_ends()
+            await anext(self._ending)
         side = self._sides.setdefault((target.name, _side(context)), _Side())
         if side.task is None or (_has_ended(side.task) and side.starts < MOST_STARTS):
             side.starts += 1
@@ -87,6 +88,13 @@ class StartedServices:
         if why := found.why_ended():
             raise CannotAnswer(why)
         return found
+
+    async def _until_the_loop_ends(self) -> AsyncGenerator[None, None]:
+        """End all services with the event loop, which closes this generator."""
+        try:
+            yield
+        finally:
+            self.close()
 
     def has_failed(self, name: str) -> bool:
         """Return True if the service of this name did not get ready at the head."""
@@ -106,7 +114,6 @@ class StartedServices:
 
     def close(self) -> None:
         """End all services; may be called again."""
-        atexit.unregister(self.close)
         sides, self._sides, self._prepared = self._sides, {}, {}
         servers = [(server, place) for place, side in sides.items() for server in side.servers]
         try:

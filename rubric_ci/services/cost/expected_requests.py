@@ -37,7 +37,6 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.values.results import Answer
-from rubric_ci.values.service import ServiceTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +174,7 @@ def _models(task: Task) -> Iterator[Endpoint]:
     """Yield the judges that count and the model that answers, if the target may cost something."""
     if not task.case.evaluators:
         return
-    if isinstance(task.target, LlmTarget) and not isinstance(task.target, ServiceTarget):
+    if isinstance(task.target, LlmTarget):
         yield task.target.endpoint
     if isinstance(task.target, LlmTarget | CliTarget):
         judges = judges_of(task.case, task.judge)

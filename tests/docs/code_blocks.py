@@ -46,6 +46,9 @@ def of_language(*languages: str) -> list[CodeBlock]:
 
 
 FIRST_KEYS = {
+    "url": "keys of a service",
+    "usage": "keys of a service",
+    "answer": "keys of a service",
     "evalcases": "eval file",
     "guideline_patterns": "guidelines",
     "provider": "targets",

@@ -89,6 +89,12 @@ def problems(block: CodeBlock, kind: str, folder: Path) -> Iterator[object]:
             )
         case "targets":
             yield from load_targets("rubric-ci.yaml", "targets:\n" + block.text).diagnostics
+        case "keys of a service":
+            own = load_yaml(block)
+            url = {} if "url" in own else {"url": "https://shop.example/chat"}
+            target = {"name": "default", "provider": "http", **url, **own}
+            text = yaml.safe_dump({"targets": [target]}, sort_keys=False)
+            yield from load_targets("rubric-ci.yaml", text).diagnostics
         case "config":
             yield from check_config(Document("rubric-ci.yaml", block.text))
         case "waivers":

@@ -18,6 +18,7 @@ from rubric_ci.errors import CannotReadFile, CannotWriteFile, ChangedMeanwhile
 from rubric_ci.values.option_values import OUTPUT_DIR
 
 MAX_BYTES: Final = 64 * 2**20
+_LONGEST_NAME: Final = 255  # bytes, of most file systems
 _WAITS: Final = (0.01, 0.05, 0.1, 0.25, 0.5)  # seconds for a file that is open elsewhere
 
 # Windows has neither, and no FIFOs below a folder.
@@ -186,13 +187,15 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
 def replace(path: Path, before: bytes, after: bytes) -> None:
     """Replace the content `before` with `after`; keep the file's mode.
 
-    Raises ChangedMeanwhile if the file no longer has the content `before`, CannotWriteFile for a
-    symbolic link: it could lead out of the repository.
+    Raises ChangedMeanwhile if the file no longer has the content `before`, CannotWriteFile for one
+    that is read-only and for a symbolic link: it could lead out of the repository.
     """
     if path.is_symlink():
         hint = "Fix the file that it leads to."
         raise CannotWriteFile(f"{path} is a symbolic link, and links are not written through", hint)
     target = path.resolve()
+    if target.exists() and not target.stat().st_mode & 0o222:
+        raise CannotWriteFile(f"{path} is read-only", "Make it writable; the file is unchanged.")
     try:
         _replace(target, before, after)
     except OSError as error:
@@ -239,7 +242,10 @@ def _draft(
     target: Path, pieces: Iterable[bytes], *, mode: int, sync: bool = False
 ) -> Iterator[str]:
     """Yield the path of a new file with this content next to the target; delete it on an error."""
-    draft = f"{target}.{os.urandom(4).hex()}.tmp"
+    ending = f".{os.urandom(4).hex()}.tmp"
+    draft = f"{target}{ending}"
+    if len(os.fsencode(Path(draft).name)) > _LONGEST_NAME:
+        draft = str(Path(target).with_name(f"rubric-ci{ending}"))
     descriptor = os.open(draft, _CREATE, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -41,10 +41,14 @@ def is_file(stream: TextIO) -> bool:
 
 
 def use_color(stream: TextIO, environment: Mapping[str, str]) -> bool:
-    """Return True at a terminal; NO_COLOR turns colours off, FORCE_COLOR on, also in a log."""
+    """Return True at a terminal that is not dumb.
+
+    NO_COLOR turns colours off, FORCE_COLOR on, also in a log.
+    """
     if environment.get("NO_COLOR"):
         return False
-    return bool(environment.get("FORCE_COLOR")) or stream.isatty()
+    has_colors = stream.isatty() and environment.get("TERM") != "dumb"
+    return bool(environment.get("FORCE_COLOR")) or has_colors
 
 
 def is_interactive() -> bool:

@@ -145,3 +145,22 @@ def test_a_file_that_is_open_elsewhere_on_windows(
             file_io.write(tmp_path / "a", b"new")
     assert (tmp_path / "a").read_text() == written
     assert len(tries) == min(refused + 1, 6)
+
+
+def test_a_file_with_a_long_name_is_edited(tmp_path: Path) -> None:
+    """A draft next to it has a name of its own: with more it would have more than 255 bytes."""
+    path = tmp_path / f"{'é' * 120}.eval.yaml"
+    path.write_bytes(b"a")
+    file_io.replace(path, b"a", b"b")
+    assert path.read_bytes() == b"b"
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+@platforms.MODES
+def test_a_file_that_is_read_only_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.eval.yaml"
+    path.write_bytes(b"a")
+    path.chmod(0o444)
+    with pytest.raises(CannotWriteFile, match="is read-only"):
+        file_io.replace(path, b"a", b"b")
+    assert path.read_bytes() == b"a"

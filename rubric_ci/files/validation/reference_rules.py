@@ -210,6 +210,9 @@ def _media_problems(
     from rubric_ci.files.validation import media_rules  # few files have one
 
     this = None if isinstance(found, Found) else found.media
+    if isinstance(found, Found) and not found.text and part.kind == "image":
+        yield Problem(media_rules.MEDIA_FILE, part.path, f"`{part.name}` is empty", "save it again")
+        return
     if problem := media_rules.part_problem(part.path, part.kind, part.name, this):
         yield problem
         return

@@ -104,7 +104,8 @@ def read_baseline(path: Path, head: RunReport | None = None) -> Baseline:
     What `head` itself added to the folder is left out, unless a decision made it the reference.
     """
     if not path.is_dir():
-        return Baseline(report=read_report(path), ref=path.as_posix())
+        writes = "rubric-ci run" if path.suffix else "rubric-ci baseline keep"  # a file, a folder
+        return Baseline(report=read_report(path, writes), ref=path.as_posix())
     found = find_reports([path], "create the reports with `rubric-ci run`")
     reports, log = [read_report(each) for each in found], read_log(path)
     if head and log and all(each.measured_at != head.started_at for each in log.decisions):

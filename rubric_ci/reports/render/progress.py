@@ -4,13 +4,15 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Final, TextIO
 
 from rubric_ci.reports.render import usage_text, wording
 from rubric_ci.system.masking import redact
 from rubric_ci.text import escape, numbers
 from rubric_ci.values.results import CaseResult, Graded, Skipped
 from rubric_ci.values.usage import NOTHING_USED
+
+_NARROWEST: Final = 20  # columns of the bar
 
 
 @contextmanager
@@ -62,6 +64,7 @@ def _bar(total: int, stream: TextIO) -> Iterator[Callable[[CaseResult], None]]:
         TextColumn,
         TimeRemainingColumn,
     )
+    from rich.table import Column
 
     ended: list[CaseResult] = []
     columns = (
@@ -69,9 +72,12 @@ def _bar(total: int, stream: TextIO) -> Iterator[Callable[[CaseResult], None]]:
         MofNCompleteColumn(),
         TimeRemainingColumn(compact=True),
         TextColumn("left"),
-        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
     )
-    with Progress(*columns, console=Console(file=stream), transient=True) as bar:
+    console = Console(file=stream)
+    # A terminal shows Ctrl-C as ^C: behind a full line it would begin another one, which stays.
+    console.width = max(_NARROWEST, console.width - len("^C") - 1)
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=total)
 
         def advance(case: CaseResult) -> None:

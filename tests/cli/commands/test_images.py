@@ -154,6 +154,7 @@ evalcases:
           - {type: image, value: /lfs.png}
           - {type: image, value: "https://a.example/b.png"}
           - {type: image, value: /.git/in.png}
+          - {type: image, value: /empty.png}
   - id: two
     rubrics: [Names it]
     input:
@@ -204,8 +205,9 @@ FOUND = [
         "save the file in the repository, and name it",
     ),
     ("20:34", "file-missing", "`/.git/in.png`: cannot be read: it is in `.git`", PLACES),
+    ("21:34", "media-file", "`/empty.png` is empty", "save it again"),
     (
-        "21:5",
+        "22:5",
         "media-file",
         "3 images and documents have 54.0 MiB; at most 50 are sent with a case",
         "make it smaller",
@@ -225,6 +227,7 @@ def test_validate_names_what_cannot_be_sent(tmp_path: Path) -> None:
         "big.png": large + bytes(3 * 2**20),
         "lfs.png": LFS_POINTER + b"v1\noid sha256:00\nsize 9\n",
         ".git/in.png": png(4, 3),
+        "empty.png": b"",
     }
     write(tmp_path, {**bad, **dict.fromkeys(("a.png", "b.png", "c.png"), large)})
     done = invoke(tmp_path, ENVIRONMENT, "validate", "evals")

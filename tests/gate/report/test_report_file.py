@@ -1,6 +1,7 @@
 """Report files, files that are none, and reports of a part of the suite."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from subprocess import run
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotReadReport, UserError
+from rubric_ci.gate.comparison.baseline_files import read_baseline
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import check_measured, check_ours, check_whole, read_report
 from rubric_ci.values.report import ShardInfo
@@ -42,14 +44,19 @@ def test_no_comparison_is_loaded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "command"),
-    [("report.json", "rubric-ci run"), ("reference", "rubric-ci baseline keep")],
+    ("name", "read", "command"),
+    [
+        ("report.json", read_report, "rubric-ci run"),
+        ("NOPE", read_report, "rubric-ci run"),
+        ("report.json", read_baseline, "rubric-ci run"),
+        ("reference", read_baseline, "rubric-ci baseline keep"),
+    ],
 )
 def test_a_missing_file_names_the_command_that_writes_it(
-    tmp_path: Path, name: str, command: str
+    tmp_path: Path, name: str, read: Callable[[Path], object], command: str
 ) -> None:
     with pytest.raises(UserError) as caught:
-        read_report(tmp_path / name)
+        read(tmp_path / name)
     assert caught.value.hint == f"`{command}` writes it"
 
 

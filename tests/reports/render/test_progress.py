@@ -1,5 +1,7 @@
 """Progress: plain lines where there is no terminal, a bar where there is one."""
 
+import os
+import re
 import sys
 import textwrap
 from io import StringIO
@@ -57,3 +59,29 @@ def test_bar_on_a_terminal() -> None:
     child.expect("2 errored")
     child.expect("done")
     child.expect(pexpect.EOF)
+
+
+@platforms.TERMINALS
+def test_a_bar_leaves_room_for_an_interruption() -> None:
+    """A terminal shows Ctrl-C as ^C: behind a full line it would begin another one, which stays."""
+    program = textwrap.dedent(
+        """
+        import sys, time
+        from rubric_ci.reports.render.progress import progress
+        from tests.sample_reports import errored, graded
+        with progress(300, sys.stderr) as ended:
+            for one in (graded("a", "pass"), graded("a", "borderline"), graded("a", "fail")):
+                ended(one)
+                ended(errored("a"))
+            time.sleep(0.5)
+        """
+    )
+    own = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+    child = pexpect.spawn(
+        sys.executable, ["-c", program], encoding="utf-8", env=own, dimensions=(24, 60)
+    )
+    child.expect(pexpect.EOF)
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", str(child.before))
+    lines = [line for line in re.split(r"[\r\n]+", plain) if line.strip()]
+    assert lines
+    assert max(map(len, lines)) <= 57

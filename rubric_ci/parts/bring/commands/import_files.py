@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -211,13 +212,26 @@ def _variables(found: Translation, stem: str) -> Iterator[tuple[str, bytes]]:
         yield name, json.dumps(cases, ensure_ascii=False, indent=1, default=str).encode()
 
 
+_PROTOBUF: Final = frozenset((".pb", ".binpb"))
+_PRINTED_SPAN: Final = re.compile(r'"trace_id":\s*"0x[0-9a-f]{32}"')
+_AS_JSON: Final = (
+    "export OTLP JSON, one request per line, as the `file` exporter of the OpenTelemetry Collector "
+    "writes it, and import that file"
+)
+
+
 def _translated(file: Path, folder: Path) -> TranslatedSource:
     if file.is_dir():
         raise CannotReadFile(
             "an empty name, or a folder, is not a file", "name the files to import"
         )
     book = workbook.split(file.name)
+    if file.suffix in _PROTOBUF:
+        raise CannotConfigure(f"{file.as_posix()} is OTLP in Protobuf", _AS_JSON)
     text = "" if book else discovery.read_text(file)
+    if _PRINTED_SPAN.search(text):
+        printed = f"{file.as_posix()} has spans as the SDK of OpenTelemetry prints them"
+        raise CannotConfigure(printed, _AS_JSON)
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
     root = discovery.find_root(file.parent.absolute())
     beside = Beside(

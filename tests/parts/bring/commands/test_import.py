@@ -1185,3 +1185,28 @@ def test_a_long_text_with_a_dash_stays_one_text(checkout: Checkout) -> None:
     assert done.returncode == 0, done.stdout
     [case] = yaml.safe_load((checkout.root / "ours/a.eval.yaml").read_text())["evalcases"]
     assert case["rubrics"] == [{"contains": words}]
+
+
+SPAN = {"name": "chat", "context": {"trace_id": f"0x{'a' * 32}", "span_id": f"0x{'b' * 16}"}}
+AS_JSON = (
+    "export OTLP JSON, one request per line, as the `file` exporter of the OpenTelemetry Collector "
+    "writes it, and import that file"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.jsonl", json.dumps(SPAN), "has spans as the SDK of OpenTelemetry prints them"),
+        (
+            *("a.json", f"{json.dumps(SPAN, indent=4)}\n" * 2),
+            "has spans as the SDK of OpenTelemetry prints them",
+        ),
+        ("otlp.pb", "\n\x12", "is OTLP in Protobuf"),
+    ],
+)
+def test_spans_in_another_form(name: str, data: str, reason: str, checkout: Checkout) -> None:
+    checkout.write({name: data})
+    done = run(checkout, name)
+    shown = " ".join(done.stderr.split())
+    assert (done.returncode, shown) == (2, f"rubric-ci: {name} {reason} {AS_JSON}")

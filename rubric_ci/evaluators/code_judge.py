@@ -48,6 +48,7 @@ def read(written: Written) -> CodeJudgeSpec:
         config={**own, **data.get("config", {})},
         score_from=data.get("score_from"),
         container=Container(**_known(data["container"])) if "container" in data else None,
+        depends_on=tuple(data["depends_on"]) if "depends_on" in data else None,
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_SHELL: Final = 10_000  # characters of a shell line that is read word by word
 CODE_JUDGE_KEYS: Final = (
     *("name", "type", "weight", "script", "cwd", "timeout_seconds", "env", "config", "score_from"),
-    "container",
+    *("container", "depends_on"),
 )
 """The settings of a `code_judge`; its script gets all other keys."""
 ANSWER_FILE: Final = "{answer_file}"

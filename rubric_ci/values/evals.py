@@ -162,6 +162,7 @@ class CodeJudgeSpec:
     config: Mapping[str, JSON] = field(default_factory=dict)  # the user's own keys
     score_from: ScoreFrom | None = None  # None: exit_status if the script takes a file
     container: Container | None = None
+    depends_on: tuple[str, ...] | None = None  # globs; None: all in the folder of the script
     span: Span
 
 

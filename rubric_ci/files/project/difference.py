@@ -1,8 +1,11 @@
 """The difference between the working tree and a base, without reading any eval file."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from itertools import chain
 from pathlib import Path
 from posixpath import basename
+from typing import Final
 
 from rubric_ci.files.project.links import seen_through
 from rubric_ci.system.git import plumbing
@@ -11,6 +14,9 @@ from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.system.git.snapshot import follow
 from rubric_ci.values.changes import SYMLINK, Change, Entry
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.media import SUFFIXES
+
+_PICTURES: Final = tuple(chain.from_iterable(SUFFIXES.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +28,7 @@ class Difference:
     changes: tuple[Change, ...]
     changed_paths: frozenset[str]  # under every name that links give them
     ignored: tuple[str, ...]  # not in git, so that its base is unknown
+    links: Mapping[str, str] = field(default_factory=dict)  # to the place that each leads to
 
     @property
     def changed(self) -> frozenset[str]:
@@ -32,6 +39,11 @@ class Difference:
         """Return True if a file changed, or is ignored by git so that its base is unknown."""
         unknown = path not in self.entries and (self.root / path).is_file()
         return unknown or path in self.changed_paths
+
+    @property
+    def pictures(self) -> frozenset[str]:
+        """The changed images and documents, which a recorded answer may have."""
+        return frozenset(path for path in self.changed_paths if path.lower().endswith(_PICTURES))
 
     @property
     def links_changed(self) -> bool:
@@ -72,6 +84,7 @@ def read_difference(
         changes=changes,
         changed_paths=frozenset(seen_through(links, [change.path for change in changes])),
         ignored=tuple(path for path in ignored if not is_output(path)),
+        links=links,
     )
 
 
@@ -89,6 +102,7 @@ def proposed_difference(proposal: Proposal) -> Difference:
         changes=proposal.changes,
         changed_paths=frozenset(seen_through(links, [each.path for each in proposal.changes])),
         ignored=(),
+        links=links,
     )
 
 

@@ -1,6 +1,8 @@
 """The names that paths have through links, and the paths that a command may name."""
 
+import json
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from posixpath import dirname, join, normpath
@@ -26,16 +28,47 @@ def seen_through(links: Mapping[str, str], paths: Iterable[str]) -> tuple[str, .
     return tuple(sorted(seen))
 
 
+def is_named(path: str, text: str) -> bool:
+    """Return True if JSON has a path in one of its texts."""
+    return any(each[1:-1] in text for each in (json.dumps(path), f'"{path}"'))
+
+
 def ancestors(path: str) -> Iterator[str]:
     """Yield the folders above a path, the nearest first."""
     while path := dirname(path).rstrip("/"):  # the folder of `/` is `/`
         yield path
 
 
-def named_paths(script: str | tuple[str, ...], folder: str) -> Iterator[str]:
-    """Yield the words of a command that may be paths, relative to the root."""
-    for text in (script,) if isinstance(script, str) else script:
-        for word in _WORD.findall(text.replace("\\", "/")):
-            path = normpath(join(folder, word))
-            if path not in {normpath(folder), "."}:
-                yield path
+def named_paths(command: str | tuple[str, ...], folder: str) -> Iterator[str]:
+    """Yield the words of a command that may be paths, or globs of them, relative to the root."""
+    home = normpath(folder)
+    for word in dict.fromkeys(_words(command)):
+        path = normpath(join(folder, word))
+        if path not in {home, "."}:
+            yield path
+
+
+def _words(command: str | tuple[str, ...]) -> Iterator[str]:
+    """Yield the words of a list as they are, and of a text as a shell reads them.
+
+    A word may be a line of a shell itself, or a setting: `--rules=a.json`.
+    """
+    for text in (command,) if isinstance(command, str) else command:
+        if not isinstance(command, str):
+            yield text
+        for word in _shell_words(text):
+            yield word
+            yield word.partition("=")[2]
+            if word != text and any(map(str.isspace, word)):
+                yield from _words(word)
+        yield from _WORD.findall(text.replace("\\", "/"))
+
+
+def _shell_words(text: str) -> list[str]:
+    """Return the words of a shell line; none where it cannot be read as one."""
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        return list(lexer)
+    except ValueError:  # a quote is not closed
+        return []

@@ -18,6 +18,7 @@ from rubric_ci.gate.differences.move import (
     Told,
     chosen,
     demand,
+    globs,
     group_rate,
     left_out,
     maximum,
@@ -108,6 +109,13 @@ _EVALUATORS: Final = (
         across=True,
     ),
     Row(pattern="**.evaluators.*.model", effect="grades", kind="judge"),
+    Row(
+        pattern="**.evaluators.*.depends_on",
+        effect="policy",
+        kind="depends-on",
+        told=globs(),
+        named=True,
+    ),
     Row(
         pattern="**.evaluators.*.required_min_score",
         effect="grades",

@@ -12,6 +12,7 @@ from rubric_ci.files.project.base_state import BaseState
 from rubric_ci.files.project.change import BaseCommit, Change
 from rubric_ci.files.project.difference import Difference
 from rubric_ci.files.project.file_kinds import RepositoryFiles, sidecar_name
+from rubric_ci.files.project.links import is_named
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.yaml_text.opened import open_config
@@ -25,7 +26,6 @@ from rubric_ci.gate.grading_changes.configuration import (
 )
 from rubric_ci.gate.grading_changes.eval_tool_results import check_is_known
 from rubric_ci.gate.grading_changes.file_changes import (
-    ScriptFiles,
     edited_file,
     ignore_changes,
     line_changes,
@@ -35,13 +35,15 @@ from rubric_ci.gate.grading_changes.file_changes import (
     unknown_files,
     waiver_changes,
 )
+from rubric_ci.gate.grading_changes.script_files import ScriptFiles
 from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.waivers.file import load_waivers
 from rubric_ci.system.git.snapshot import Snapshot
 from rubric_ci.text.globs import matcher
+from rubric_ci.text.numbers import listed
 from rubric_ci.values.changes import Base, GradingChange, by_order
 from rubric_ci.values.config import Config, RecordedTarget, RunnerTarget
-from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.values.option_values import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.values.problems import Path
 from rubric_ci.values.waivers import Waiver
@@ -69,6 +71,20 @@ def find_grading_changes(
             "change the file in a separate pull request, which someone merges after a review",
         )
     return ordered(_changes(loaded, loaded.change.at(base), state, asked_for))
+
+
+def guess_notes(loaded: LoadedProject) -> tuple[str, ...]:
+    """Return what is not known of the changes that `on_changed_grading: fail` is about."""
+    specs = (spec for case in loaded.cases for spec in every_evaluator(case.evaluators))
+    scripts = sorted({each.name for each in specs if isinstance(each, CodeJudgeSpec)})
+    fails = loaded.config.gate.on_changed_grading == "fail" and loaded.change.grading
+    if not (scripts and fails):
+        return ()
+    note = (
+        f"What the scripts of {listed(scripts, 3)} read is known by the names in them and by their "
+        "folders; other files that they read are not among the changes to the grading."
+    )
+    return (note,)
 
 
 def find_tool_changes(
@@ -168,9 +184,12 @@ def _scripts(
     loaded: LoadedProject, own: Project, difference: Difference
 ) -> Iterator[GradingChange]:
     changed = difference.changed_paths
-    files = ScriptFiles({*difference.entries, *changed}, own.files.read)
+    files = ScriptFiles({*difference.entries, *changed}, own.files.read, difference.links)
     answered = [(case, target_of(case, own.policy_for)) for case in loaded.cases]
     others = {file.path for file in loaded.files} | {own.config_name, LABELS, CALIBRATION, WAIVERS}
+    others |= {name for case in loaded.cases for name in (case.file, *case.references)}
+    others |= {name for file in loaded.files for name in loaded.project.candidates(file.path)}
+    others |= {sidecar_name(file.path) for file in loaded.files}
     recorded = {target.answers for _, target in answered if isinstance(target, RecordedTarget)}
     yield from script_changes(answered, files, changed, others | recorded)
 
@@ -203,6 +222,12 @@ def policy_file_changes(
     for path in sorted(recordings):
         if difference.may_have_changed(path):
             yield from line_changes("recording", path, _text(then, path), _text(head, path))
+    for picture in sorted(difference.pictures):
+        named = (
+            is_named(picture, _text(side, path)) for side in (head, then) for path in recordings
+        )
+        if any(named):
+            yield edited_file("recording", picture)
     yield from line_changes("labels", LABELS, _text(then, LABELS), _text(head, LABELS))
     calibration = _text(then, CALIBRATION), _text(head, CALIBRATION)
     yield from line_changes("calibration", CALIBRATION, *calibration)

@@ -1,17 +1,15 @@
 """Changes to the grading in other files: scripts, recordings, labels, calibration, waivers.
 
-The names of the files that a script uses are looked for in the text of any language, so a file may
-be listed that is not used.
+Which files a script uses is found by `script_files`.
 """
 
-import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from posixpath import basename, dirname, join, normpath, relpath, splitext
-from typing import Final, TypeAlias
+from posixpath import normpath, relpath
+from typing import Final, NamedTuple, TypeAlias
 
-from rubric_ci.files.project.links import ancestors
+from rubric_ci.files.project.links import named_paths
 from rubric_ci.files.validation.located_problems import ignored_rules
+from rubric_ci.gate.grading_changes.script_files import CODE, SETTINGS, Line, ScriptFiles
 from rubric_ci.text import numbers
 from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import Direction, GradingChange, GradingChangeKind
@@ -26,119 +24,21 @@ from rubric_ci.values.config import (
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, RubricSpec, every_evaluator
 from rubric_ci.values.waivers import Waiver
 
-CODE: Final = frozenset(
-    (
-        *("", ".bash", ".cjs", ".cts", ".go", ".js", ".jsx", ".lua", ".mjs", ".mts", ".php"),
-        *(".pl", ".ps1", ".py", ".pyi", ".rb", ".rs", ".sh", ".ts", ".tsx", ".zsh"),
-    )
-)
-"""Suffixes of files whose text names the files that they use."""
-SETTINGS: Final = frozenset((".cfg", ".ini", ".json", ".toml", ".yaml", ".yml"))
-"""Suffixes of the settings of other tools, which name files as well."""
-
-_NPM: Final = ("package.json",)
-_PYTEST: Final = (
-    *("**/test_*.py", "**/*_test.py", "**/conftest.py"),
-    *("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini"),
-)
-_VITEST: Final = ("**/*.spec.*", "**/*.test.*", "jest.config.*", "vitest.config.*", *_NPM)
-UNNAMED: Final = {
-    "jest": _VITEST,
-    "just": ("justfile", "Justfile"),
-    "make": ("GNUmakefile", "Makefile", "makefile"),
-    "nox": ("noxfile.py",),
-    "npm": _NPM,
-    "npx": _NPM,
-    "pnpm": _NPM,
-    "promptfoo": ("promptfooconfig.*",),
-    "pytest": _PYTEST,
-    "task": ("Taskfile.*",),
-    "tox": ("tox.ini", "pyproject.toml"),
-    "vitest": _VITEST,
-    "yarn": _NPM,
-}
-"""Files that a program reads although its command line does not name them, as globs."""
-
 RUN: Final = "command"  # the assertion that runs a command in the workspace
-MOST: Final = 500  # files per script
-
-_PACKAGES: Final = frozenset(("__init__", "__main__", "index", "mod"))  # named by their folder
-_WORD = re.compile(r"\w[\w-]*(?:\.\w+)*")
-_PATH = re.compile(r"[\w./-]+")
-
-Read: TypeAlias = Callable[[str], bytes | None]
-"""The content of a file by its path from the root; None: there is no such file."""
-
-
-class ScriptFiles:
-    """The files of a repository, by the words that may name them."""
-
-    def __init__(self, paths: Iterable[str], read: Read) -> None:
-        self._read, self._paths = read, frozenset(paths)
-        self._folders = frozenset(each for path in self._paths for each in ancestors(path))
-        self._named: dict[str, set[str]] = defaultdict(set)
-        for path in self._paths:
-            for name in _names(path):
-                self._named[name].add(path)
-
-    def used_by(self, command: str, cwd: str, read: Set[str] = CODE) -> frozenset[str]:
-        """Return the files that a command names, and those that these files name in turn.
-
-        `read` has the suffixes of the files whose text is read.
-        """
-        home = normpath(cwd)
-        found = set(self._unnamed(command, home))
-        waiting = [(home, command), *((home, self._text(path)) for path in sorted(found))]
-        while waiting and len(found) < MOST:
-            folder, text = waiting.pop()
-            new = set(self._in(text, {folder, home})) - found
-            found |= new
-            texts = (path for path in sorted(new) if splitext(path)[1] in read)
-            waiting += [(dirname(path) or ".", self._text(path)) for path in texts]
-        return frozenset(found)
-
-    def below(self, command: str, cwd: str) -> frozenset[str]:
-        """Return the files below the folders that a command names, except its own folder."""
-        home = normpath(cwd)
-        named = {normpath(join(home, word)) for word in _PATH.findall(command)} - {".", home}
-        folders = tuple(f"{name}/" for name in named & self._folders)
-        return frozenset(path for path in self._paths if folders and path.startswith(folders))
-
-    def _unnamed(self, command: str, home: str) -> Iterator[str]:
-        """Yield the files that a program reads from its folder without being given their names."""
-        words = set(_WORD.findall(command)) & UNNAMED.keys()
-        if globs := [glob for word in words for glob in UNNAMED[word]]:
-            fits = matcher([normpath(join(home, glob)) for glob in globs])
-            yield from filter(fits, self._paths)
-
-    def _in(self, text: str, folders: Set[str]) -> Iterator[str]:
-        """Yield the files that a text names; a folder that is not its own is named as well."""
-        relative = {normpath(join(at, name)) for at in folders for name in _PATH.findall(text)}
-        yield from relative & self._paths
-        words = {part for word in _WORD.findall(text) for part in (word, *word.split("."))}
-        for word in words & self._named.keys():
-            for path in self._named[word]:
-                above = dirname(_module(path)) or "."
-                if above in folders or basename(above) in words:
-                    yield path
-
-    def _text(self, path: str) -> str:
-        return (self._read(path) or b"").decode("utf-8", "replace")
-
-
-def _module(path: str) -> str:
-    """Return the path without suffix; of `lib/__init__.py` it is the folder."""
-    stem = splitext(path)[0]
-    return dirname(stem) if basename(stem) in _PACKAGES and dirname(stem) else stem
-
-
-def _names(path: str) -> tuple[str, ...]:
-    code = splitext(path)[1] in CODE
-    return (basename(path), basename(_module(path))) if code else (basename(path),)
-
 
 Answered: TypeAlias = tuple[EvalCase, Target | None]
 """A case and the target that answers it; None: it is not known."""
+
+
+class Script(NamedTuple):
+    """A command that decides about an answer or prepares it, and the files around it that count."""
+
+    command: Line
+    cwd: str
+    home: bool  # its working directory counts where it names no file
+    depends_on: tuple[str, ...] | None  # in place of the folders of the files that it names
+    tested: tuple[str, ...]  # globs of the files under test
+    program: tuple[str, ...]  # paths of the program under test
 
 
 def script_changes(
@@ -146,31 +46,36 @@ def script_changes(
 ) -> Iterator[GradingChange]:
     """Yield the changed files that a verdict depends on.
 
-    A command names or imports them, or a workspace has them: its folder, its repositories.
-    `others` are files that are compared elsewhere.
+    A command names or imports them, they are in the folder of a script, or a workspace has them:
+    its folder, its repositories. `others` are files that are compared elsewhere.
     """
-    known = list(dict.fromkeys(each for pair in cases for each in _commands(*pair)))
-    used = {path for command, cwd in known for path in files.used_by(command, cwd)}
+    used: set[str] = set()
+    for script in dict.fromkeys(each for pair in cases for each in _scripts(*pair)):
+        tested = matcher(script.tested)
+        used |= files.used_by(script.command, script.cwd)
+        used |= {path for path in files.below(script.command, script.cwd) if not tested(path)}
+        around = _around(script, files)
+        left = changed - others - {*script.program}
+        used |= {path for path in left if around(path) and not tested(path)}
     for folder, exempt in dict.fromkeys(each for pair in cases for each in _copied(*pair)):
         tested = matcher(exempt)
         below = (path for path in changed if _is_copied(path, folder))
         used |= {path for path in below if path not in others and not tested(path)}
-    for (command, cwd), exempt in dict.fromkeys(each for pair in cases for each in _run(*pair)):
-        tested = matcher(exempt)
-        used |= {path for path in files.below(command, cwd) & changed if not tested(path)}
     yield from (edited_file("script", path) for path in sorted(used & changed))
+
+
+def _around(script: Script, files: ScriptFiles) -> Callable[[str], bool]:
+    """Return a predicate of the files that a script may read without being given their names."""
+    if script.depends_on is not None:
+        return matcher(script.depends_on)
+    homes = files.homes(script.command, script.cwd, own=script.home)
+    folders = tuple(f"{home}/" for home in homes)
+    return lambda path: "." in homes or path.startswith(folders)
 
 
 def _is_copied(path: str, folder: str) -> bool:
     """Return True for a changed file of the folder, and for the submodule that it is in."""
     return folder == "." or path.startswith(f"{folder}/") or f"{folder}/".startswith(f"{path}/")
-
-
-def _run(
-    case: EvalCase, target: Target | None
-) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
-    """Yield the commands that decide, each with the globs of the files under test."""
-    yield from ((command, _tested(target)) for command in _commands(case, target))
 
 
 def _tested(target: Target | None) -> tuple[str, ...]:
@@ -215,26 +120,32 @@ def _workspace(case: EvalCase, target: Target | None) -> Workspace | None:
     return case.workspace or own
 
 
-def _commands(case: EvalCase, target: Target | None) -> Iterator[tuple[str, str]]:
-    """Yield the commands that decide about an answer, or prepare it, each with its folder."""
+def _scripts(case: EvalCase, target: Target | None) -> Iterator[Script]:
+    """Yield the commands that decide about an answer, or prepare it."""
     workspace = _workspace(case, target)
     homes = dict.fromkeys((workspace.copy or ".", ".") if workspace else (".",))
+    tested, program = _tested(target), tuple(_program(target))
     for spec in every_evaluator(case.evaluators):
         if isinstance(spec, CodeJudgeSpec):
-            yield _joined(spec.script), spec.cwd
+            yield Script(spec.script, spec.cwd, True, spec.depends_on, tested, program)
         if isinstance(spec, RubricSpec):
-            commands = (c.value for c in spec.rubric.assertions if c.key == RUN)
-            yield from ((str(command), home) for command in commands for home in homes)
+            commands = [str(c.value) for c in spec.rubric.assertions if c.key == RUN]
+            for home in homes:
+                yield from (Script(each, home, False, (), tested, ()) for each in commands)
     if workspace and workspace.setup:
-        yield from ((_joined(workspace.setup), home) for home in homes)
+        yield from (Script(workspace.setup, home, False, None, tested, program) for home in homes)
     for hook in workspace.hooks.every if workspace else ():
-        yield _joined(hook.command), hook.cwd
+        yield Script(hook.command, hook.cwd, False, None, tested, program)
     if isinstance(target, RunnerTarget):
-        yield target.command_template, target.cwd
+        yield Script(target.command_template, target.cwd, False, (), tested, ())
 
 
-def _joined(command: str | tuple[str, ...]) -> str:
-    return command if isinstance(command, str) else "\n".join(command)
+def _program(target: Target | None) -> Iterator[str]:
+    """Yield what may be the program under test or its prompt, which a script may stand next to."""
+    if isinstance(target, CliTarget):
+        yield from named_paths(target.command_template, target.cwd)
+    if isinstance(target, LlmTarget) and target.prompt:
+        yield target.prompt.path
 
 
 def _copied(case: EvalCase, target: Target | None) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -223,9 +223,15 @@ def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> 
         for setup in setups.values()
         if isinstance(setup.target, RecordedTarget)
     }
-    differing = filter(difference.may_have_changed, sorted(recordings))
+    pictures = difference.pictures
+    differing = [
+        path for path in sorted(recordings) if pictures or difference.may_have_changed(path)
+    ]
     return Revision(
-        cases=cases, setups=setups, answers={path: _recorded(path, now) for path in differing}
+        cases=cases,
+        setups=setups,
+        answers={path: _recorded(path, now) for path in differing},
+        pictures=pictures,
     )
 
 

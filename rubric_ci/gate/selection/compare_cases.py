@@ -11,6 +11,7 @@ from functools import cache
 from posixpath import dirname, normpath
 from typing import TypeAlias
 
+from rubric_ci.files.project.links import is_named
 from rubric_ci.gate.selection import fingerprint
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, depends_on_everything
 from rubric_ci.gate.selection.fingerprint import Setup
@@ -47,6 +48,7 @@ class Revision:
     cases: tuple[EvalCase, ...]
     setups: Mapping[Place, Setup | NoSetup]
     answers: Mapping[str, str] = field(default_factory=dict)  # recordings that differ, by path
+    pictures: frozenset[str] = frozenset()  # that differ, and that a recording may name
     unreadable: Mapping[str, str] = field(default_factory=dict)  # eval file to why, as a clause
 
     def setup(self, at: Place) -> Setup:
@@ -157,7 +159,9 @@ class _Change:
             case RecordedTarget(answers=path) if path in self.head.answers:
                 now = _line(self.answers(self.head.answers[path]), case)
                 then = _line(self.answers(self.base.answers.get(path, "")), was)
-                return "" if now == then else f"its answer in `{path}` changed"
+                if now != then:
+                    return f"its answer in `{path}` changed"
+                return changed([each for each in self.head.pictures if is_named(each, now)])
         return ""
 
 

@@ -8,13 +8,16 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import islice
+from typing import Final
 
 from rubric_ci.files.project.links import ancestors, named_paths
 from rubric_ci.gate.selection.fingerprint import held_files
-from rubric_ci.text.globs import Comparisons, PathIndex, TooManyComparisons
+from rubric_ci.text.globs import Comparisons, PathIndex, TooManyComparisons, matcher
 from rubric_ci.values.config import CliTarget, LlmTarget, Target
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.values.service import always_selected
+
+_WILD: Final = frozenset("*?[")
 
 
 class ChangedPaths:
@@ -37,7 +40,8 @@ class ChangedPaths:
         own = {hit for file in _named(case, target) for hit in self._near(file)}
         try:
             self._comparisons.spend(len(own))
-            found = self._matching((*case.depends_on, *(target.depends_on or ())))
+            globs = (*case.depends_on, *(target.depends_on or ()), *script_globs(case))
+            found = self._matching(globs)
         except TooManyComparisons as error:
             return f"its `depends_on` is not compared: {error}"
         if own or found.paths or not depends_on_everything(target):
@@ -65,7 +69,12 @@ class ChangedPaths:
         return bool(globs or everything) or any(any(self._near(word)) for word in words)
 
     def _near(self, file: str) -> Iterator[str]:
-        """Yield the changed paths at or below a file, and the link or submodule that it is in."""
+        """Yield the changed paths at or below a file, and the link or submodule that it is in.
+
+        A shell expands a word with wildcards.
+        """
+        if not _WILD.isdisjoint(file):
+            yield from filter(matcher([file]), self._paths)
         yield from self._below.get(file, ())
         yield from (above for above in ancestors(file) if above in self._below.get(above, ()))
 
@@ -121,6 +130,13 @@ def _named(case: EvalCase, target: Target) -> Iterator[str]:
         if isinstance(spec, CodeJudgeSpec):
             yield from named_paths(spec.script, spec.cwd)
     yield from command_files(case, target)
+
+
+def script_globs(case: EvalCase) -> Iterator[str]:
+    """Yield the globs of the files that the scripts of a case say that they read."""
+    for spec in every_evaluator(case.evaluators):
+        if isinstance(spec, CodeJudgeSpec):
+            yield from spec.depends_on or ()
 
 
 def command_files(case: EvalCase, target: Target) -> Iterator[str]:

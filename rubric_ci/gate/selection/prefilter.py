@@ -70,7 +70,9 @@ def _concerned(
 
 
 def _answers_differ(target: Target, difference: Difference) -> bool:
-    return isinstance(target, RecordedTarget) and difference.may_have_changed(target.answers)
+    if not isinstance(target, RecordedTarget):
+        return False
+    return bool(difference.pictures) or difference.may_have_changed(target.answers)
 
 
 def _is_same(path: Path, name: str, difference: Difference) -> bool:

@@ -99,7 +99,8 @@ class TrustedWork:
         name = f"the script of `{spec.name}`"
         if _script(spec) not in self._scripts:
             yield f"{name} is not one of the checkout"
-        if hits := self._paths.at(named_paths(spec.script, spec.cwd), case.depends_on):
+        globs = (*case.depends_on, *(spec.depends_on or ()))
+        if hits := self._paths.at(named_paths(spec.script, spec.cwd), globs):
             yield f"{changed(hits)}, on which {name} depends"
         if takes_file(spec.script) and not same:
             yield f"{name} gets the answer as a file, which it may run"

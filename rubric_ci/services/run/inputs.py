@@ -12,7 +12,7 @@ from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.gate.grading_changes.all_changes import find_grading_changes
+from rubric_ci.gate.grading_changes.all_changes import find_grading_changes, guess_notes
 from rubric_ci.gate.policy.checkout import allowed_hosts
 from rubric_ci.gate.policy.required_agreement import check_calibration
 from rubric_ci.gate.report.sharding import case_cost, split
@@ -61,6 +61,7 @@ def select(
     selection = replace(
         selection,
         waivers=find_waivers(loaded, today, complete=has_every_case(loaded, selection)),
+        notes=(*selection.notes, *guess_notes(loaded)),
         grading_changes=find_grading_changes(loaded, asked_for),
         none_decides=none_decides(loaded, settings, asked_for),
     )

@@ -428,11 +428,14 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         ]),
     "script behind a link": ("tools/real.py", "1", "2", [
             "changed script tools/linked.py 1: as at the base → edited",
+            "changed script tools/real.py 1: as at the base → edited",
         ]),
     "script replaced by a link": ("evals/one.py", "print(1)\n", "-> ../unused.py", [
             "changed script evals/one.py 1: as at the base → edited",
         ]),
-    "a file that no script names": ("unused.py", "1", "2", []),
+    "a file in the folder of a script": ("unused.py", "1", "2", [
+            "changed script unused.py 1: as at the base → edited",
+        ]),
     "waiver of an edited criterion": (
         "waivers.yaml", "0123456789ab", "ab0123456789", [
             "weaker waiver greeting/rubric-1 2:  → waived until 2026-06-30",

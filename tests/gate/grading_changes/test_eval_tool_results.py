@@ -9,7 +9,8 @@ from rubric_ci.gate.grading_changes.eval_tool_results import (
     check_tracked,
     results_changes,
 )
-from rubric_ci.gate.grading_changes.file_changes import ScriptFiles, tool_files
+from rubric_ci.gate.grading_changes.file_changes import tool_files
+from rubric_ci.gate.grading_changes.script_files import ScriptFiles
 from rubric_ci.values.config import Config, RunnerTarget
 from rubric_ci.values.gate import FailOn, GateConfig
 from tests.cases import build_case

@@ -1,17 +1,17 @@
 """Which files a script of `code_judge` names, and the changes of files that hold no cases."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from rubric_ci.gate.grading_changes.file_changes import (
-    CODE,
-    ScriptFiles,
     ignore_changes,
     line_changes,
     script_changes,
     waiver_changes,
 )
+from rubric_ci.gate.grading_changes.script_files import CODE, ScriptFiles
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.config import GitSource, Workspace
 from rubric_ci.values.evals import CompositeSpec, WeightedAverage
@@ -62,10 +62,7 @@ STRICT = ["lib/__init__.py", "lib/deep/depth.py", "lib/limits.json", "lib/strict
 )
 def test_used_files(script: str | tuple[str, ...], cwd: str, expected: list[str]) -> None:
     files = ScriptFiles(FILES, lambda path: FILES[path].encode())
-    assert (
-        sorted(files.used_by(script if isinstance(script, str) else "\n".join(script), cwd))
-        == expected
-    )
+    assert sorted(files.used_by(script, cwd)) == expected
 
 
 @pytest.mark.parametrize(
@@ -139,18 +136,23 @@ def test_how_a_file_is_named(command: str, path: str, used: bool) -> None:
 
 
 def test_a_script_that_changed() -> None:
-    one, two = build_script("python one.py"), build_script("python two.py", cwd="b")
-    below = build_script("python one.py", cwd="b")
+    one, two = build_script("python one.py", cwd="a"), build_script("python two.py", cwd="b")
+    below = build_script("python one.py", cwd="b/c")
     both = CompositeSpec(name="all", evaluators=(two,), aggregator=WeightedAverage(), span=two.span)
     cases = [(build_case(evaluators=each), None) for each in ((one, below, one), (both,))]
-    files = ScriptFiles(["one.py", "b/one.py", "b/two.py", "b/three.py"], lambda _: b"")
-    changed = {"one.py", "b/one.py", "b/two.py", "b/three.py"}
+    files = ScriptFiles(["a/one.py", "b/c/one.py", "b/two.py", "d.py"], lambda _: b"")
+    changed = {"a/one.py", "b/c/one.py", "b/c/added.py", "b/two.py", "d.py"}
     assert list(script_changes(cases, files, changed)) == [
-        edited("script", "b/one.py", 1, "as at the base", "edited"),
+        edited("script", "a/one.py", 1, "as at the base", "edited"),
+        edited("script", "b/c/added.py", 1, "as at the base", "edited"),
+        edited("script", "b/c/one.py", 1, "as at the base", "edited"),
         edited("script", "b/two.py", 1, "as at the base", "edited"),
-        edited("script", "one.py", 1, "as at the base", "edited"),
     ]
-    assert not [*script_changes(cases, files, {"b/three.py"})]
+    assert not [*script_changes(cases, files, {"d.py"})]
+    assert not [*script_changes(cases, files, {"b/c/added.py"}, others={"b/c/added.py"})]
+    narrowed = build_case(evaluators=(replace(one, depends_on=("data/**",)),))
+    found = script_changes([(narrowed, None)], files, {"a/one.py", "a/two.py", "data/x"})
+    assert [each.about for each in found] == ["a/one.py", "data/x"]
 
 
 def test_the_repositories_of_a_workspace() -> None:

@@ -63,6 +63,7 @@ NO_VERDICT_DEPENDS_ON = {
     "*Target.judge_target": "the judge that it leads to is compared",
     "*Target.depends_on": "the files under it are compared, by `ChangedPaths`",
     "Endpoint.identity": "who asks, as an API key says",
+    "CodeJudgeSpec.depends_on": "the files under it are compared, by `ChangedPaths`",
     "*Target.cache": "whether an answer is kept",
 }
 """Pattern of "Class.field" to the reason that no verdict depends on it."""

@@ -1,5 +1,6 @@
 """Attacks on when the gate fails: weaker settings, rubrics, trials, waivers and tags."""
 
+import json
 from datetime import date, timedelta
 
 from rubric_ci.files.project.loader import load
@@ -75,6 +76,26 @@ TRIVIAL = "evalcases:\n" + "".join(
 )
 LIFTED = answers(one="go away", two="hello", **{f"t{n}": "hello" for n in range(20)})
 TAGGED = "    tags: [{}]\n"
+
+CHANGED = CONFIG.replace("on_weaker_grading", "on_changed_grading")
+ASSERTED = "evalcases:\n  - {id: one, input: Say hello, rubrics: [{contains: hello}]}\n"
+PARTS = [{"type": "text", "value": "hello"}, {"type": "file", "value": "i.pdf"}]
+SHOWN = json.dumps(
+    {
+        "id": "one",
+        "answer": "hello",
+        "output_messages": [{"role": "assistant", "content": PARTS}],
+    }
+)
+IN_FILE = EVALS.replace(
+    "input: Say hello", "input_messages: [{role: user, content: [{type: file, value: q.md}]}]"
+)
+TALK = EVALS.replace(
+    "input: Say hello",
+    "input: Say hello\n    simulated_user: {persona: A guest, goal: Be greeted, max_turns: 2}",
+)
+TALKED = json.dumps({"id": "one", "answer": [{"user": "Hi", "answer": "go away"}]}) + "\n"
+TALKED += answers(two="hello")
 
 ATTACKS = {
     "a gate that never fails": gate("gate: {fail_on: never}"),
@@ -209,5 +230,46 @@ ATTACKS = {
         code=3,
         fork=True,
         needs_shell=True,
+    ),
+    "another picture of a recorded answer": Attack(
+        base={
+            "rubric-ci.yaml": CHANGED,
+            "evals/a.eval.yaml": ASSERTED,
+            "evals/b.eval.yaml": None,
+            "answers.jsonl": SHOWN,
+            "i.pdf": "%PDF-1.4\n% bad\n",
+        },
+        head={"i.pdf": "%PDF-1.4\n% good\n", "answers.jsonl": SHOWN},
+        said=("changed: recording i.pdf", "`i.pdf` changed"),
+    ),
+    **{
+        f"a question that is a file, {name}": Attack(
+            base={
+                "rubric-ci.yaml": CHANGED,
+                "evals/a.eval.yaml": IN_FILE,
+                "evals/b.eval.yaml": None,
+                "evals/q.md": "Say hello to the worst\n",
+                "evals/easy.md": "Say hello\n",
+            },
+            head={**head, "answers.jsonl": PASSING},
+            said=("changed: case one: question",),
+        )
+        for name, head in {
+            "edited": {"evals/q.md": "Say hello\n"},
+            "replaced": {"evals/a.eval.yaml": IN_FILE.replace("q.md", "easy.md")},
+        }.items()
+    },
+    "another conversation under a waiver": Attack(
+        base={
+            "rubric-ci.yaml": CONFIG,
+            "evals/a.eval.yaml": TALK,
+            "waivers.yaml": waived("greets", "kind", text=TALK),
+            "answers.jsonl": TALKED,
+        },
+        head={
+            "evals/a.eval.yaml": TALK.replace("max_turns: 2", "max_turns: 9"),
+            "answers.jsonl": TALKED,
+        },
+        said=("the criterion or the question was edited",),
     ),
 }

@@ -21,6 +21,7 @@ from tests.security.hostile_pull_requests import (
     files,
     gate,
     policy,
+    scripts,
     targets,
     text,
 )
@@ -30,7 +31,7 @@ from tests.security.hostile_pull_requests.servers import Judge, judging
 
 KEY, TOKEN = "sk-of-the-repository", "token-of-the-deployment"
 Start = Callable[..., "CompletedProcess[str]"]
-TABLES = (policy, targets, gate, deciding, eval_files, files, text)
+TABLES = (policy, targets, gate, deciding, scripts, eval_files, files, text)
 ATTACKS: Mapping[str, Attack] = {
     f"{table.__name__.rpartition('.')[2]}: {name}": attack
     for table in TABLES

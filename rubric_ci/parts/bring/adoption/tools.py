@@ -10,7 +10,7 @@ from rubric_ci.errors import CannotReadFile, CannotRunScript, CannotRunTool
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project import discovery
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
-from rubric_ci.gate.grading_changes.file_changes import UNNAMED
+from rubric_ci.gate.grading_changes.script_files import UNNAMED
 from rubric_ci.parts.bring.adoption import (
     agent_skills,
     deepeval,

@@ -109,12 +109,15 @@ _EVALUATORS: Final = (
         across=True,
     ),
     Row(pattern="**.evaluators.*.model", effect="grades", kind="judge"),
-    Row(
-        pattern="**.evaluators.*.depends_on",
-        effect="policy",
-        kind="depends-on",
-        told=globs(),
-        named=True,
+    *(
+        Row(
+            pattern=f"**.evaluators.*.{of}depends_on",
+            effect="policy",
+            kind="depends-on",
+            told=globs(),
+            named=True,
+        )
+        for of in ("", "prompt_script.", "aggregator.", "aggregator.prompt_script.")
     ),
     Row(
         pattern="**.evaluators.*.required_min_score",

@@ -51,6 +51,8 @@ NO_VERDICT_DEPENDS_ON = {
     "EvalCase.note": "carried for people",
     "EvalCase.metadata": "carried for people, unless a script or a hook reads it (`is_read`)",
     "EvalCase.inapplicable": "it follows from the evaluators",
+    "EvalCase.only_shared": "it follows from the evaluators",
+    "EvalCase.opts_out": "it follows from the evaluators",
     "EvalCase.variant": "a comparison sets it while it runs",
     "EvalCase.stopped": "the missing file is no part of the messages, so one that is added is",
     "Check.tags": "waivers read it, after grading",

@@ -127,7 +127,11 @@ def pull_request(noise: Noise, *, trials: int = 1, kept: int = 0, whole: bool = 
     found = asyncio.run(settle(noise, pairs))
     fell = whole and _together(noise, pairs)
     return Outcome(
-        broken=frozenset(key[1] for key, each in found.compared.items() if each.change == "broken"),
+        broken=frozenset(
+            key[1]
+            for key, each in found.compared.items()
+            if each.change == "broken" and key not in found.errored
+        ),
         errored=bool(found.errored),
         asked=noise.asked,
         together=fell,

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.results import Answers, Graded, Trial
 from rubric_ci.values.scoring import Verdict
-from rubric_ci.values.trials import tier, trials_of
+from rubric_ci.values.trials import first_result, tier, trials_of
 
 KEPT: Final = 5  # answers that nights and default branches keep: then one may dissent
 _STEPS: Final = ((30, 5), (100, 6), (300, 7), (1000, 8))
@@ -69,8 +69,8 @@ def verdict_of(trial: Trial | Graded) -> Verdict:
 
 
 def is_suspect(here: Graded, before: Graded) -> bool:
-    """Return True if the verdict is worse than before."""
-    return tier(verdict_of(here)) < tier(verdict_of(before))
+    """Return True if the verdict of the first round is worse than before."""
+    return tier(verdict_of(first_result(here))) < tier(verdict_of(before))
 
 
 def held(case: Graded, first: Verdict) -> list[bool]:

@@ -33,7 +33,12 @@ from rubric_ci.services.cost.last_run import keep
 from rubric_ci.services.publish.files import HINT
 from rubric_ci.services.run.grade import GradedRun, RunInput
 from rubric_ci.services.run.inputs import has_every_case
-from rubric_ci.services.run.waiver_passes import keep_passes, read_passes, with_passes
+from rubric_ci.services.run.waiver_passes import (
+    keep_passes,
+    newly_marked,
+    read_passes,
+    with_passes,
+)
 from rubric_ci.system import masking
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.text import numbers
@@ -168,7 +173,9 @@ def remember(inputs: RunInput, graded: GradedRun) -> None:
     if inputs.context.cache:
         folder, root = inputs.settings.cache.folder, inputs.context.root
         keep(folder, root, inputs.context.accounts.list())
-        keep_passes(folder, root, with_outcomes(inputs.selection.waivers, graded.outcome.results))
+        results = graded.outcome.results
+        ended = with_outcomes(inputs.selection.waivers, results)
+        keep_passes(folder, root, ended, newly_marked(results))
 
 
 def build_report(
@@ -188,7 +195,8 @@ def build_report(
     scope = selection.scope.narrowed(*_narrowed(tasks, ended, settings))
     verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
     kept = settings.cache.folder if settings.cache.enabled else None
-    waivers = with_passes(with_outcomes(selection.waivers, cases), read_passes(kept))
+    ended_waivers = with_outcomes(selection.waivers, cases)
+    waivers = with_passes(ended_waivers, read_passes(kept), newly_marked(cases))
     changes = selection.grading_changes
     gate = gate_of(loaded.config.gate, settings.fail_on)
     gate = replace(gate, none_decides=selection.none_decides)

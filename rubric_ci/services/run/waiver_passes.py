@@ -1,7 +1,10 @@
-"""In how many runs in a row the criterion of a waiver was met, in the folder of the cache."""
+"""In how many runs in a row the criterion of a waiver was met, in the folder of the cache.
+
+A run counts for a case that was answered and marked in it: a mark from the cache shows nothing new.
+"""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -9,6 +12,8 @@ from typing import Final
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.system import file_io
+from rubric_ci.values.comparison import CaseKey
+from rubric_ci.values.results import Assessed, CaseResult, Graded
 from rubric_ci.values.waivers import ENOUGH, WaiverResult
 
 NAME: Final = "waiver-passes.json"
@@ -16,12 +21,12 @@ _MOST_BYTES: Final = 2**20
 
 
 def with_passes(
-    waivers: Sequence[WaiverResult], before: Mapping[str, int]
+    waivers: Sequence[WaiverResult], before: Mapping[str, int], new: Set[CaseKey]
 ) -> tuple[WaiverResult, ...]:
     """Return the waivers; one whose criterion was met often enough in a row is unneeded."""
     return tuple(
         replace(each, state="unneeded")
-        if each.state == "met" and before.get(_key(each), 0) + 1 >= ENOUGH
+        if each.state == "met" and _times(each, before, new) >= ENOUGH
         else each
         for each in waivers
     )
@@ -39,11 +44,25 @@ def read_passes(cache: Path | None) -> Mapping[str, int]:
     return {key: count for key, count in counts.items() if isinstance(count, int)}
 
 
-def keep_passes(cache: Path, root: Path, waivers: Sequence[WaiverResult]) -> None:
+def newly_marked(cases: Iterable[CaseResult]) -> frozenset[CaseKey]:
+    """Return the cases that were answered and marked in this run."""
+    return frozenset(
+        case.key
+        for case in cases
+        if isinstance(case, Graded) and not case.answer_reused
+        if not any(isinstance(each, Assessed) and each.cached_marks for each in case.evaluators)
+    )
+
+
+def keep_passes(
+    cache: Path, root: Path, waivers: Sequence[WaiverResult], new: Set[CaseKey]
+) -> None:
     """Count this run; raises CannotWriteFile."""
     before = dict(read_passes(cache))
     ended = [each for each in waivers if each.state in {"applied", "met", "unneeded"}]
-    counts = {_key(each): _counted(each, before) for each in ended}
+    counts = {
+        _key(each): 0 if each.state == "applied" else _times(each, before, new) for each in ended
+    }
     if not counts:
         return
     file_io.check_place(cache, root)
@@ -54,8 +73,9 @@ def keep_passes(cache: Path, root: Path, waivers: Sequence[WaiverResult]) -> Non
         raise CannotWriteFile(f"{cache / NAME}: cannot write: {error.strerror}") from error
 
 
-def _counted(waiver: WaiverResult, before: Mapping[str, int]) -> int:
-    return 0 if waiver.state == "applied" else min(before.get(_key(waiver), 0) + 1, ENOUGH)
+def _times(waiver: WaiverResult, before: Mapping[str, int], new: Set[CaseKey]) -> int:
+    """Return in how many runs in a row the criterion was met, this one included if it counts."""
+    return before.get(_key(waiver), 0) + ((waiver.file, waiver.case) in new)
 
 
 def _key(waiver: WaiverResult) -> str:

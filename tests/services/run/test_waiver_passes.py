@@ -4,8 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.services.run.waiver_passes import NAME, keep_passes, read_passes, with_passes
+from rubric_ci.services.run.waiver_passes import (
+    NAME,
+    keep_passes,
+    newly_marked,
+    read_passes,
+    with_passes,
+)
 from rubric_ci.values.waivers import WaiverResult, WaiverState
+from tests.sample_reports import a_rubric, errored, graded
 
 
 def a_waiver(state: WaiverState, case: str = "c") -> WaiverResult:
@@ -13,13 +20,26 @@ def a_waiver(state: WaiverState, case: str = "c") -> WaiverResult:
     return WaiverResult(state=state, case=case, line=1, **facts)
 
 
+NEW = newly_marked([graded("c", "pass", file="a.yaml"), graded("d", "pass", file="a.yaml")])
+
+
+def test_a_mark_or_an_answer_from_the_cache_counts_nothing(tmp_path: Path) -> None:
+    cached = a_rubric(cached_marks=1)
+    assert newly_marked([graded("c", evaluators=(cached,))]) == set()
+    assert newly_marked([graded("c", answer_reused=True), errored("d")]) == set()
+    for _ in range(8):
+        found = with_passes([a_waiver("met")], read_passes(tmp_path), frozenset())
+        keep_passes(tmp_path, tmp_path, [a_waiver("met")], frozenset())
+    assert found[0].state == "met"
+
+
 def states(cache: Path, *runs: WaiverState) -> list[WaiverState]:
     """Return the state of a waiver in each of these runs."""
     found = []
     for state in runs:
-        waivers = with_passes([a_waiver(state)], read_passes(cache))
+        waivers = with_passes([a_waiver(state)], read_passes(cache), NEW)
         found.append(waivers[0].state)
-        keep_passes(cache, cache, [a_waiver(state)])
+        keep_passes(cache, cache, [a_waiver(state)], NEW)
     return found
 
 
@@ -46,6 +66,6 @@ def test_a_file_that_cannot_be_read_counts_nothing(tmp_path: Path, text: str) ->
 
 
 def test_other_waivers_keep_their_counts(tmp_path: Path) -> None:
-    keep_passes(tmp_path, tmp_path, [a_waiver("met"), a_waiver("met", "d")])
-    keep_passes(tmp_path, tmp_path, [a_waiver("applied", "d")])
+    keep_passes(tmp_path, tmp_path, [a_waiver("met"), a_waiver("met", "d")], NEW)
+    keep_passes(tmp_path, tmp_path, [a_waiver("applied", "d")], NEW)
     assert sorted(read_passes(tmp_path).values()) == [0, 1]

@@ -51,6 +51,7 @@ golden: $(READY)
 	$(BIN)/python -m tests.evals
 	$(BIN)/python tests/quickstart/record.py  # needs node
 	$(BIN)/python -m tests.scaffold.record
+	$(BIN)/python -m tests.rubrics_example.record
 	$(BIN)/python -m tests.agentv_example.record  # needs node
 	$(BIN)/python -m tests.agent_example.record  # needs node
 	$(BIN)/python -m tests.screenshots_example.record

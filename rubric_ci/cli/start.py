@@ -13,6 +13,16 @@ from rubric_ci.values import scaffold
 _choices = partial(option, heading="Choices")
 
 
+def _read_rubrics(_: click.Context, __: click.Parameter, text: str) -> tuple[str, ...]:
+    """Return the names of a list with commas."""
+    names = tuple(each.strip() for each in text.split(",") if each.strip())
+    for name in names:
+        if name not in scaffold.RUBRICS:
+            known = ", ".join(scaffold.RUBRICS)
+            raise click.BadParameter(f"there is no rubric `{name}`; known: {known}")
+    return names
+
+
 @command(
     epilog=examples(
         "init                                      ask, or take the defaults without a terminal",
@@ -52,6 +62,13 @@ _choices = partial(option, heading="Choices")
     metavar="JSON",
     default="",
     help="A reply of the target `http`, which it implies, to find the answer in it.",
+)
+@_choices(
+    "--rubrics",
+    metavar="NAMES",
+    callback=_read_rubrics,
+    default="",
+    help=f"Rubric files of the library to copy to rubrics/: {', '.join(scaffold.RUBRICS)}.",
 )
 @option(
     "--public",

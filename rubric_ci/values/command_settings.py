@@ -282,6 +282,7 @@ class InitSettings:
     url: str = ""  # of the target `http`
     start: str = ""  # its start command; empty: it is deployed at `url`, or an example
     reply: str = ""  # one of its replies, as JSON
+    rubrics: tuple[str, ...] = ()  # names of rubric files of the library
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,6 +62,12 @@ def _keyed(model: str, variable: str, about: str) -> Provider:
     )
 
 
+RUBRICS: Final = (
+    *("groundedness", "instruction-following", "refusal", "safe-advice"),
+    *("tone", "code-review", "tool-use"),
+)
+"""The library of rubric files that `init` copies."""
+
 PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
     {
         "openai": _keyed(option_values.MODEL_JUDGE, "OPENAI_API_KEY", "a key of OpenAI"),

@@ -43,6 +43,8 @@ def existing(name: str) -> Found | NotFound:
     """Return a file that exists; one with a text is the prompt of a judge."""
     if name.endswith(".png"):
         return NotFound("is an image, not a text", media(name, png(4, 3)))
+    if name.endswith(".rubric.yaml"):
+        return Found(name, "criteria: [Is friendly]\n")
     return Found(name, "{{ answer }}" if name.endswith(".md") else "")
 
 

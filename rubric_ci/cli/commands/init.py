@@ -160,6 +160,9 @@ class _Plan:
             asked = self.settings.public or not file.public
             if asked and not left_out and written:
                 yield file
+        for name in self.settings.rubrics:
+            path = f"rubrics/{name}.rubric.yaml"
+            yield _File(path=path, source=f"rubrics/{path}")
 
 
 def init(settings: InitSettings) -> ExitCode:

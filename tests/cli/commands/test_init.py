@@ -597,3 +597,14 @@ def test_pytest_is_proposed_where_it_has_settings(
     (tmp_path / file).write_text(text)
     line = "export OPENAI_API_KEY=... && pytest --rubric-ci    # the same cases as tests of pytest"
     assert (line in command(tmp_path, "init").stdout) is proposed
+
+
+def test_rubrics_of_the_library_are_copied(tmp_path: Path) -> None:
+    done = command(tmp_path, "init", "--yes", "--rubrics", "safe-advice, tone")
+    assert "wrote rubrics/safe-advice.rubric.yaml\nwrote rubrics/tone.rubric.yaml\n" in done.stdout
+    assert sorted(path.name for path in (tmp_path / "rubrics").iterdir()) == [
+        "safe-advice.rubric.yaml",
+        "tone.rubric.yaml",
+    ]
+    wrong = command(tmp_path, "init", "--yes", "--rubrics", "tune")
+    assert "there is no rubric `tune`; known: groundedness" in wrong.stderr

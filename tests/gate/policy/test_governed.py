@@ -166,6 +166,7 @@ def test_every_other_key_of_the_configuration_is_policy() -> None:
         rules={"gate-kind": "off"},
         env_allow=("MINE",),
         untrusted=UntrustedCaps(max_cases=3),
+        shared_rubrics={"safe": "{}"},
         auto_mode=True,
     )
     found = governed(Config(), base, configured=True)

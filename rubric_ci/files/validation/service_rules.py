@@ -7,6 +7,7 @@ from typing import Any, Final
 from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.config_summary import Prompt, texts_of
 from rubric_ci.files.validation.eval_rules import UNUSED_SETTING
+from rubric_ci.files.validation.literal_rules import literal_variables
 from rubric_ci.values.problems import Path, Problem, Rule, mappings
 
 KEYS: Final = (
@@ -91,6 +92,7 @@ _KNOWN_PLACEHOLDER = re.compile(r"PORT(_[A-Z0-9_]+)?|SIDE")
 def service_problems(target: Mapping[str, Any], path: Path) -> Iterator[Problem]:
     """Yield the problems of a service."""
     yield from _body_problems(target, path)
+    yield from literal_variables(target, path)
     url = target.get("url")
     if "start" in target:
         if isinstance(url, str) and not _is_own(url):

@@ -34,6 +34,8 @@ Names: TypeAlias = Callable[[], frozenset[str]]
 
 _PLACEHOLDER = re.compile(r"(?<![$\w{])\{([A-Z_]+)\}")
 _IN_SMALL_LETTERS = re.compile(rf"(?<![$\w{{]){{({'|'.join(PLACEHOLDERS)})}}".lower())
+_IN_TWO_BRACES = re.compile(r"(?<!\$)\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+_MEANT: Final = {"input": "PROMPT", "question": "PROMPT", "prompt": "PROMPT", "id": "EVAL_ID"}
 _SHARED = ("name", "provider", "judge_target", "grader_target", "depends_on", "cache")
 _COMMAND = (
     *_SHARED,
@@ -208,6 +210,11 @@ def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
         for name in _IN_SMALL_LETTERS.findall(template):
             message, hint = f"`{{{name}}}` is not replaced", did_you_mean(f"{{{name.upper()}}}")
             yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, hint, part=f"{{{name}}}")
+        for found in _IN_TWO_BRACES.finditer(template):
+            meant = _MEANT.get(found[1].lower(), found[1].upper())
+            hint = _placeholder_hint(meant) if meant not in PLACEHOLDERS else f"write `{{{meant}}}`"
+            message = f"`{found[0]}` is not replaced in a command"
+            yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, hint, part=found[0])
         for name in _PLACEHOLDER.findall(template):
             if name not in PLACEHOLDERS:
                 message = f"`{{{name}}}` is not a known placeholder"

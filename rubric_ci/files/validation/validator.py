@@ -277,6 +277,10 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
 
         found.extend(_first(ambiguous_scalar_problems(source, found)))
     found.extend(_first(reference_problems(source.data, lookup, near_file)))
+    if not hasattr(source, "found") and _mentions(source, "file://"):
+        from rubric_ci.files.validation.literal_rules import literal_files
+
+        found.extend(_first(literal_files(source.data)))
     if _mentions(source, "trials"):
         from rubric_ci.files.validation.gate_rules import trial_problems
 

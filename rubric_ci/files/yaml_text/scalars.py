@@ -142,6 +142,7 @@ def _ambiguous_number(kind: str, text: str) -> int | float:
 
 
 _ITEM = re.compile(r"[ \t]*- ")
+_NUMBER = re.compile(r"#\d")  # of an issue or an order
 _HASH = re.compile(r"[ \t]+(#[^\s#!]\S*)")
 
 
@@ -158,7 +159,6 @@ YAML_ITEM_IN_TEXT: Final = Rule(
 )
 YAML_COMMENT_IN_TEXT: Final = Rule(
     id="yaml-comment-in-text",
-    severity="warning",
     switchable=True,
     meaning=(
         "In text without quotes, ` #` starts a comment, so the text ends before it. A comment with "
@@ -206,10 +206,17 @@ def _items(scalar: Any, lines: list[str]) -> Iterator[LocatedProblem]:
 
 def _comment(scalar: Any, lines: list[str]) -> Iterator[LocatedProblem]:
     end = scalar.end_mark
-    found = _HASH.match(lines[end.line], end.column) if " " in scalar.value else None
+    found = _HASH.match(lines[end.line], end.column) if _is_text(scalar.value) else None
+    if found and " " not in scalar.value and not _NUMBER.match(found[1]):
+        found = None  # `2 #two`, `input #of the case`
     if found:
         message = f"`{found[1]}` starts a comment and is not part of the text"
         yield _problem(YAML_COMMENT_IN_TEXT, end.line, found.start(1), found.end(1), message)
+
+
+def _is_text(value: str) -> bool:
+    """Return True for words, also for one that is no word of YAML."""
+    return " " in value or (value.isalpha() and value not in WORDS)
 
 
 def _problem(rule: Rule, line: int, start: int, end: int, message: str) -> LocatedProblem:

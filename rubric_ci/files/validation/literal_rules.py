@@ -1,0 +1,72 @@
+"""Texts that another tool would replace, and that would be sent as they are written."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from rubric_ci.text.suggestions import did_you_mean
+from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule, mappings
+
+LITERAL_FILE: Final = Rule(
+    id="literal-file",
+    meaning="`file://` names no file in a text: the words themselves would be asked.",
+    hint="write `input: [{type: file, value: PATH}]`",
+    bad="evalcases:\n  - {id: a, input: 'file://q.md', rubrics: [Greets]}\n",
+    good=GOOD_FILE,
+)
+LITERAL_VARIABLE: Final = Rule(
+    id="literal-variable",
+    meaning="Only `${{ NAME }}` is a variable in the address and the headers of a service.",
+    hint="write `${{ NAME }}`",
+    bad=(
+        "targets: [{name: default, provider: http, url: 'https://a.example', "
+        "body: '{{ input }}', headers: {Authorization: 'Bearer $TOKEN'}}]\n"
+    ),
+    good=(
+        "targets: [{name: default, provider: http, url: 'https://a.example', "
+        "body: '{{ input }}', headers: {Authorization: 'Bearer ${{ TOKEN }}'}}]\n"
+    ),
+)
+_FILE: Final = re.compile(r"file://\S+")
+_VARIABLE: Final = re.compile(
+    r"(?<!\$)\$(?:env:)?\{?([A-Z_][A-Z0-9_]*)\}?|\bos\.environ/([A-Za-z_][A-Za-z0-9_]*)"
+)
+_TEXTS: Final = ("input", "expected_output", "expected_outcome")
+
+
+def literal_files(data: Any) -> Iterator[Problem]:
+    """Yield questions, reference answers and criteria that are `file://` and a name."""
+    for path, case in mappings(data, "evalcases"):
+        for key in _TEXTS:
+            yield from _files(case.get(key), (*path, key))
+        for key in ("input_messages", "expected_messages", "turns"):
+            messages = case.get(key)
+            for index, message in enumerate(messages if isinstance(messages, list) else ()):
+                for name in ("content", "input") if isinstance(message, dict) else ():
+                    yield from _files(message.get(name), (*path, key, index, name))
+        criteria = case.get("rubrics")
+        for index, criterion in enumerate(criteria if isinstance(criteria, list) else ()):
+            yield from _files(criterion, (*path, "rubrics", index))
+
+
+def _files(text: Any, path: Path) -> Iterator[Problem]:
+    if isinstance(text, str) and _FILE.fullmatch(text.strip()):
+        name = text.strip().removeprefix("file://")
+        is_question = path[-1] in ("input", "content")
+        hint = (
+            f"write `[{{type: file, value: {name}}}]`" if is_question else "write the text itself"
+        )
+        yield Problem(LITERAL_FILE, path, f"`{text.strip()}` is the text, not a file", hint)
+
+
+def literal_variables(target: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield the variables of a shell, and of litellm, in what a service is sent."""
+    headers = target.get("headers")
+    texts = {(key,): target.get(key) for key in ("url", "url_before")}
+    texts |= {("headers", k): v for k, v in headers.items()} if isinstance(headers, dict) else {}
+    for place, text in texts.items():
+        for found in _VARIABLE.finditer(text) if isinstance(text, str) else ():
+            name = found[1] or found[2]
+            message = f"`{found[0]}` is sent as it is written"
+            hint = did_you_mean(f"${{{{ {name} }}}}")
+            yield Problem(LITERAL_VARIABLE, (*path, *place), message, hint, part=found[0])

@@ -114,8 +114,12 @@ async def _ask(asker: Asker, cases: Sequence[Suspect] | Sequence[Lone]) -> None:
 
 
 def _lacking(case: Suspect | Lone) -> list[tuple[int, Asked]]:
-    sides = [case.here, case.before] if isinstance(case, Suspect) else [case.here]
-    return [(n, side) for n, side in enumerate(sides) if side.lacks]
+    """Return the sides to ask: the head leads by one answer, which often ends it."""
+    here = [(0, case.here)] if case.here.lacks else []
+    if isinstance(case, Lone) or not case.before.lacks:
+        return here
+    leads = not here or len(case.before.more) < len(case.here.more)
+    return [*here, (1, case.before)] if leads else here
 
 
 def _request(side: Asked, *, is_base: bool) -> Request:

@@ -1,6 +1,5 @@
 """The words about a comparison that all formats share."""
 
-import re
 from dataclasses import replace
 from typing import Any, Final
 
@@ -8,7 +7,6 @@ import pytest
 
 from rubric_ci.gate.comparison import phrases
 from rubric_ci.gate.report.decision import gate_state, with_gate
-from rubric_ci.reports.render import terminal
 from rubric_ci.values.comparison import Comparison, Together
 from rubric_ci.values.gate import FailOn
 from rubric_ci.values.report import Against, RemovedCase, RunReport
@@ -136,12 +134,6 @@ def test_many_cases_are_counted() -> None:
     names = f"{', '.join(f'bad{n}' for n in range(10))} and 2 more"
     assert phrases.headline(report) == f"12 cases broke: {names}"
     assert list(phrases.kind_lines(report)) == [f"Broke: {names}", "Removed: gone"]
-    shown = terminal.render(report, width=300, color=False)
-    text = " ".join(shown[shown.index("12 cases") :].split())
-    head, _, rest = text.partition(" 1 pass (13 before)")
-    assert head == f"12 cases broke: {names} · 13 cases, compared with main aaaaaaaaaa"
-    words = f" · Average score 0.07 (1.00 before) Broke: {names} Removed: gone"
-    assert rest.startswith(words)
 
 
 def test_a_case_whose_id_several_files_have_is_named_with_its_file() -> None:
@@ -155,9 +147,6 @@ def test_a_case_whose_id_several_files_have_is_named_with_its_file() -> None:
         "Better in one answer, not checked: e.yaml::one, two"
     ]
     assert next(names for _, names in phrases.listed(report))[0][0] == "e.yaml::one"
-    text = terminal.render(report, width=100, color=False)
-    first = re.findall(r"^│ (\S+)", text, re.MULTILINE)
-    assert first == ["case", "e.yaml::one", "f.yaml::one", "two"]
 
 
 def test_nothing_to_compare() -> None:

@@ -291,6 +291,25 @@ PROBLEMS = {
     "{name: s, provider: http, url: 'ftp://a'}": "unknown-value: `url` cannot be `ftp://a`",
     f"{{{SERVICE}, modle: x}}": "`modle` has no effect on a service",
     f"{{{SERVICE}, body: {{a: ['{{{{ x']}}}}": "body-template: ",
+    "{name: s, provider: http, start: a, url: 'http://127.0.0.1:8000/'}": (
+        "service-url: `url` is `http://127.0.0.1:8000/`, which is not where the run starts the "
+        "service; write `url: http://127.0.0.1:{PORT}/PATH`"
+    ),
+    "{name: s, provider: http, start: a, url: 'http://127.0.0.1:{PORT}@b.example/'}": (
+        "service-url: "
+    ),
+    "{name: s, provider: http, start: a, url: 'https://a.example/{PORT}'}": "service-url: ",
+    "{name: s, provider: http, start: 'a {PROT}', url: 'http://127.0.0.1:{PORT}/'}": (
+        "unknown-placeholder: `{PROT}` is not a known placeholder; known are `{PORT}`, "
+        "`{PORT_NAME}` and `{SIDE}`"
+    ),
+    "{name: s, provider: http, start: [a], ready: health, url: 'http://127.0.0.1:{PORT}/'}": (
+        "`ready` cannot be `health`"
+    ),
+    f"{{{SERVICE}, setup: a}}": "unused-setting: `setup` has no effect on a service without `start",
+    f"{{{SERVICE}}}": "base-not-asked: the base of a change is not asked, as both sides have this",
+    "{name: s, provider: http, start: a, url_before: 'http://b', "
+    "url: 'http://127.0.0.1:{PORT}/'}": "`url_before` has no effect: the run starts the base as",
     f"{{{SERVICE}}}\n  - {{name: t, model: openai/a, judge_target: s}}": (
         "judge-target: `s` is not a model and cannot judge"
     ),

@@ -14,6 +14,7 @@ from tests.security.test_policy_from_base import KEY, judging
 
 CONFIG = """\
 evals: [evals/**/*.yaml]
+rules: {base-not-asked: "off"}
 targets:
   - {name: default, provider: mock, response: Hello there}
   - {name: program, provider: cli, command_template: "cat {PROMPT_FILE}", depends_on: [src/**]}

@@ -130,6 +130,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parts/agents/test_options.py": "parts/agents/opencode parts/agents/qwen",
     "models/judge/test_injection_scan.py": "models/judge/injection_patterns",
     "models/llm/test_openai_http.py": "models/llm/direct_http",
+    "parts/litellm/test_batch_killed.py": "parts/litellm/batch_log",
     "parts/litellm/test_workload_identity.py": "values/hosts",
     "files/parsing/test_typed_json.py": "values/json_value",
     "files/project/test_load_config.py": """

@@ -13,18 +13,7 @@ from typing import Final
 from rubric_ci.errors import CannotRunScript
 
 _UNSAFE: Final = re.compile(r'["%!\r\n\0]')
-_READ: Final = re.compile(r'["$`\\%!\r\n\0]')
 _NAMES: Final = {"\r": "a line break", "\n": "a line break", "\0": "a null character"}
-
-
-def written_word(text: str) -> str:
-    """Return the text as a word of a line that is kept: where it can be, for both kinds of shells.
-
-    cmd.exe takes double quotes only; a POSIX shell reads some characters between them.
-    """
-    if shlex.quote(text) == text or not text or _READ.search(text):
-        return shlex.quote(text)
-    return f'"{text}"'
 
 
 def shell_quote(text: str, platform: str = sys.platform) -> str:

@@ -1,34 +1,14 @@
 """Words of a command line: what a shell is given, and what cmd.exe cannot be given."""
 
-import shlex
-
 import pytest
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.system.shell import shell_quote, written_word
+from rubric_ci.system.shell import shell_quote
 
 REFUSED = (
     "a command line of cmd.exe cannot hold a text with {}; write `{{PROMPT_FILE}}` where it "
     "has `{{PROMPT}}`, and let the command read the file"
 )
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("a.py", "a.py"),
-        ("my files/a.py", '"my files/a.py"'),
-        ("it's (1) & 2;", '"it\'s (1) & 2;"'),
-        ("", "''"),
-        ("$HOME", "'$HOME'"),
-        ('{"a": 1}', "'{\"a\": 1}'"),
-        ("C:\\a b", "'C:\\a b'"),
-        ("100 %", "'100 %'"),
-    ],
-)
-def test_a_word_that_is_kept(text: str, word: str) -> None:
-    assert written_word(text) == word
-    assert shlex.split(word) == [text]
 
 
 @pytest.mark.parametrize(

@@ -165,9 +165,7 @@ async def _run(
     login = _login(target, agent, context)
 
     def start(dollars: float | None) -> tuple[tuple[str, ...], Mapping[str, str]]:
-        settings = capped(agent, dollars) if known.cap else agent
-        if repositories := _repositories(target, folders):
-            settings = replace(settings, args=(*known.writes(repositories), *settings.args))
+        settings = _settings(agent, dollars, _repositories(target, folders))
         made = furnished(known.work(settings, session.id), folders.home, login.files)
         given = _environment(made, target, login, folders.home, context.environment)
         argv = confined_argv(
@@ -204,6 +202,15 @@ async def _run(
 
     start(None)  # what cannot be started costs nothing
     return await spending.started(target, context, begin)
+
+
+def _settings(
+    agent: AgentProgram, dollars: float | None, repositories: tuple[str, ...]
+) -> AgentProgram:
+    """Return the program with the dollars that are left, and the right to commit."""
+    known = AGENTS[agent.name]
+    own = capped(agent, dollars) if known.cap else agent
+    return replace(own, args=(*known.writes(repositories), *own.args)) if repositories else own
 
 
 def _repositories(target: CliTarget, folders: Folders) -> tuple[str, ...]:

@@ -47,7 +47,9 @@ def test_it_is_not_comparable(seed: int, tmp_path: Path) -> None:
     checkout = Checkout.create(tmp_path)
     target = {"name": "default", "provider": "mock", "response": "hello"}
     checkout.write({"rubric-ci.yaml": json.dumps({"targets": [target]})})
-    then, now, other = [], [], set()
+    then: list[Any] = []
+    now: list[Any] = []
+    other: set[str] = set()
     for number in range(draw.randint(2, 5)):
         name, form = f"c{number}", draw.choice(["input", "vars", "turns"])
         asked = (draw.choice(ASKED), draw.choice(ASKED))

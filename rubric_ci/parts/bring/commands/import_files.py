@@ -220,18 +220,24 @@ _AS_JSON: Final = (
 )
 
 
+def _read(file: Path) -> str:
+    """Return the text of a file; raises CannotConfigure for spans in another form than JSON."""
+    if file.suffix in _PROTOBUF:
+        raise CannotConfigure(f"{file.as_posix()} is OTLP in Protobuf", _AS_JSON)
+    text = discovery.read_text(file)
+    if _PRINTED_SPAN.search(text):
+        printed = f"{file.as_posix()} has spans as the SDK of OpenTelemetry prints them"
+        raise CannotConfigure(printed, _AS_JSON)
+    return text
+
+
 def _translated(file: Path, folder: Path) -> TranslatedSource:
     if file.is_dir():
         raise CannotReadFile(
             "an empty name, or a folder, is not a file", "name the files to import"
         )
     book = workbook.split(file.name)
-    if file.suffix in _PROTOBUF:
-        raise CannotConfigure(f"{file.as_posix()} is OTLP in Protobuf", _AS_JSON)
-    text = "" if book else discovery.read_text(file)
-    if _PRINTED_SPAN.search(text):
-        printed = f"{file.as_posix()} has spans as the SDK of OpenTelemetry prints them"
-        raise CannotConfigure(printed, _AS_JSON)
+    text = "" if book else _read(file)
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
     root = discovery.find_root(file.parent.absolute())
     beside = Beside(

@@ -22,7 +22,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
 from rubric_ci.parts.bring.dialects.promptfoo_criteria import as_key
 from rubric_ci.parts.bring.dialects.promptfoo_models import IDLE, is_model, model_of, settings_of
 from rubric_ci.parts.bring.dialects.promptfoo_services import Service, service_of
-from rubric_ci.system.shell import written_word
+from rubric_ci.text.shell_words import written_word
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import Path
 

@@ -19,7 +19,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
     as_argument,
     language_of,
 )
-from rubric_ci.system.shell import written_word
+from rubric_ci.text.shell_words import written_word
 from rubric_ci.values.problems import Path
 
 _READERS: Final = ("transformResponse", "responseParser")

@@ -384,4 +384,5 @@ class EvalFile:
     description: str = ""
     cases: tuple[EvalCase, ...]
     in_files: bool = False  # cases are in other files, which `evalcases` names
+    rubric_files: tuple[str, ...] = ()  # that it includes, relative to the repository root
     of_other_tool: bool = False  # written for another tool, and read as it is

@@ -1,12 +1,10 @@
 """Checked configuration data to `Config` and targets: aliases become canonical names."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final
 
-from rubric_ci.evaluators.kind import INCLUDED
 from rubric_ci.files.parsing.program_targets import PROGRAMS, from_root, program_target, with_skill
 from rubric_ci.files.parsing.service_target import service_target
 from rubric_ci.files.validation.agentv import snake_cased
@@ -15,7 +13,7 @@ from rubric_ci.files.validation.config_summary import (
     glob_from_root,
     is_of_agentv,
 )
-from rubric_ci.files.validation.includes import SHARED, shared_of
+from rubric_ci.files.validation.includes import SHARED, criteria_by_id, shared_of
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.model_names import ALIASES
@@ -81,18 +79,9 @@ def read_config(document: Source, lookup: Lookup) -> Config:
         regression=_regression(data.get("regression", {})),
         env_allow=tuple(data.get("env", {}).get("allow", ())),
         untrusted=_untrusted(data.get("untrusted", {})),
-        shared_rubrics=_shared(document, lookup) if SHARED in data else {},
+        shared_rubrics=criteria_by_id(shared_of(document, lookup)) if SHARED in data else {},
         rules={rule: word or "off" for rule, word in data.get("rules", {}).items()},
     )
-
-
-def _shared(document: Source, lookup: Lookup) -> dict[str, str]:
-    """Return each criterion of every case, with those of included files, as JSON by its id."""
-    own = [each.data for each in shared_of(document, lookup).entries]
-    return {
-        each["id"]: json.dumps({k: v for k, v in each.items() if k != INCLUDED}, sort_keys=True)
-        for each in own
-    }
 
 
 def read_targets(document: Source, lookup: Lookup) -> tuple[Target, ...]:

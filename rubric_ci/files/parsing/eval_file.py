@@ -76,6 +76,7 @@ def parse(
         dataset=suite.get("dataset", stem),
         description=suite.get("description", ""),
         in_files=isinstance(getattr(source, "read", source), CaseFiles),
+        rubric_files=tuple(getattr(source, "files", ())),
         of_other_tool=hasattr(source, "read"),
         cases=tuple(
             each

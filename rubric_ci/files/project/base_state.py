@@ -23,6 +23,7 @@ from rubric_ci.files.project.file_kinds import (
 from rubric_ci.files.project.links import ancestors, seen_through
 from rubric_ci.files.project.loader import Loaded
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.validation.includes import criteria_by_id
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
 from rubric_ci.system.git.snapshot import Snapshot, follow
 from rubric_ci.text.globs import matcher
@@ -66,13 +67,14 @@ def load_base_state(
     project = Project(then, now.named_config, now.policy, targets=now.targets)
     same = _UnchangedFiles(difference)
     defaults = {each.summary.default_evaluator for each in (project, now)}
-    differing = [file.path for file in files if len(defaults) > 1 or not same.holds(file)]
+    others = len(defaults) > 1 or criteria_by_id(project.shared) != criteria_by_id(now.shared)
+    differing = [file.path for file in files if others or not same.holds(file)]
     known = {file.path for file in lost}
     deleted = (change.path for change in difference.changes if _was_eval(change, then))
     gone = [path for path in deleted if path not in known]
     moved = {path: of for path in differing if (of := _moved_submodule(path, difference))}
-    others = (path for path in (*differing, *gone) if path not in moved)
-    loaded = {path: each for path in others if (each := project.load(path))}
+    unmoved = (path for path in (*differing, *gone) if path not in moved)
+    loaded = {path: each for path in unmoved if (each := project.load(path))}
     kept = [file for file in files if file.path not in set(differing)]
     read = [*lost, *(each.eval_file for each in loaded.values() if each.eval_file)]
     cases = tuple(case for file in (*kept, *read) for case in file.cases)
@@ -108,7 +110,7 @@ class _UnchangedFiles:
         self.may_have_changed = cache(difference.may_have_changed)
 
     def holds(self, file: EvalFile) -> bool:
-        used = {path for case in file.cases for path in case.references}
+        used = {path for case in file.cases for path in case.references} | {*file.rubric_files}
         return (
             not self.may_be_others
             and not file.in_files  # a glob may find other ones in the base

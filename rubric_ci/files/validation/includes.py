@@ -64,6 +64,16 @@ def shared_of(document: Source, lookup: Lookup) -> Shared:
     return Shared(entries, tuple(found), into.files)
 
 
+def criteria_by_id(shared: Shared) -> dict[str, str]:
+    """Return each shared criterion, with those of included files, as JSON by its id."""
+    return {
+        each.data["id"]: json.dumps(
+            {key: value for key, value in each.data.items() if key != INCLUDED}, sort_keys=True
+        )
+        for each in shared.entries
+    }
+
+
 def with_includes(source: Source, lookup: Lookup, shared: Shared = NOT_SHARED) -> Source:
     """Return a source with the criteria that it includes and shares; itself, if it has none."""
     if hasattr(source, "found") or not isinstance(source.data, dict) or not source.readable:

@@ -147,7 +147,7 @@ def _failures(run: Run) -> Iterator[Reason]:
         for least in gate.scores:
             if not least.holds:
                 text = score_text(least)
-                fix = f"look at the criteria tagged {least.group}: {text}"
+                fix = f"look at the {text}"
                 yield _failure("dimension", text, fix)
         if too_many_waivers(gate, run.waivers):
             count = numbers.plural(len(run.waivers), "waiver")

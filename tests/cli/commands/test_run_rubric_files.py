@@ -1,0 +1,145 @@
+"""A run with rubric files, shared criteria and dimensions, in real git with a judge of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rubric_ci.cli.main import main
+
+JUDGE = """\
+import json, re, sys
+prompt = sys.stdin.read()
+answer = re.search(r"<answer_(\\w+)>\\n(.*?)\\n</answer_", prompt, re.S)[2]
+marks = {}
+for alias, name in re.findall(r'"(c\\d+)": .*"(\\w+)": \\.\\.\\.', prompt):
+    found = "refund" in answer if name == "present" else True
+    marks[alias] = {"evidence": "", "reasoning": "By the word.", name: found}
+print(json.dumps(marks))
+"""
+SAFETY = """\
+criteria:
+- {id: promise, expected_outcome: Promises money, penalty: 1, tags: [safety]}
+- {id: names, expected_outcome: Names the shop, tags: [safety]}
+tests:
+- {answer: We will refund, marks: {promise: true}}
+"""
+CASES = """\
+evalcases:
+- {id: one, input: q, rubrics: [Is short, include: safety]}
+- {id: two, input: q, rubrics: [Is short, include: safety]}
+- {id: three, input: q, rubrics: [Is short]}
+"""
+ANSWERS = """\
+{"id": "one", "answer": "We will refund you"}
+{"id": "two", "answer": "Ask the shop"}
+{"id": "three", "answer": "Ask"}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    line = json.dumps([sys.executable, str(tmp_path / "judge.py")])
+    config = (
+        f"judge: {{command: {line}, canary: false}}\nevals: [evals/*.eval.yaml]\n"
+        "targets: [{name: default, provider: recorded, answers: answers.jsonl}]\n"
+        "shared_rubrics: [{id: polite, expected_outcome: Is polite, tags: [tone]}]\n"
+    )
+    files = {
+        "judge.py": JUDGE,
+        "rubric-ci.yaml": config,
+        "rubrics/safety.rubric.yaml": SAFETY,
+        "evals/a.eval.yaml": CASES,
+        "answers.jsonl": ANSWERS,
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "x")
+    return tmp_path
+
+
+def git(*words: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    subprocess.run(["git", *identity, *words], check=True, capture_output=True)
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["run", *words], prog_name="rubric-ci")
+
+
+def report() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path(".rubric-ci/report.json").read_text("utf-8"))
+    return found
+
+
+def rewrite(name: str, old: str, new: str) -> None:
+    path = Path(name)
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_a_report_has_the_file_and_the_penalty_of_a_criterion(folder: Path) -> None:
+    done = run()
+    (evaluator,) = report()["cases"][0]["evaluators"]
+    facts = [(c["id"], c["file"], c["line"], c["mark"]) for c in evaluator["criteria"]]
+    assert facts == [
+        ("rubric-1", "", 2, True),
+        ("safety/promise", "rubrics/safety.rubric.yaml", 2, True),
+        ("safety/names", "rubrics/safety.rubric.yaml", 3, True),
+        ("polite", "rubric-ci.yaml", 4, True),
+    ]
+    assert evaluator["score"] == 0.666667
+    assert "by tag: safety 0.50, tone 1.00" in done.stdout
+    assert "present, \N{MINUS SIGN}1 of 3 points" in done.stdout
+
+
+def test_an_edit_selects_the_cases_that_include_it_and_is_told_once(folder: Path) -> None:
+    rewrite("rubrics/safety.rubric.yaml", "Promises money", "Promises a sum")
+    run("--changed-since", "HEAD")
+    found = report()
+    assert [case["id"] for case in found["cases"]] == ["one", "two"]
+    changes = [(c["direction"], c["about"], c["file"]) for c in found["grading_changes"]]
+    assert changes == [("changed", "safety/promise, 2 cases", "rubrics/safety.rubric.yaml")]
+
+
+def test_a_criterion_that_leaves_a_file_is_weaker(folder: Path) -> None:
+    written = "- {id: promise, expected_outcome: Promises money, penalty: 1, tags: [safety]}\n"
+    rewrite("rubrics/safety.rubric.yaml", SAFETY, SAFETY.replace(written, "").partition("tests")[0])
+    run("--changed-since", "HEAD")
+    changes = [(c["direction"], c["about"], c["before"]) for c in report()["grading_changes"]]
+    assert changes == [("weaker", "safety/promise, 2 cases", "Promises money")]
+
+
+def test_a_new_test_selects_none(folder: Path) -> None:
+    rewrite(
+        "rubrics/safety.rubric.yaml", "tests:\n", "tests:\n- {answer: a, marks: {names: true}}\n"
+    )
+    run("--changed-since", "HEAD")
+    assert report()["cases"] == []
+
+
+def test_shared_criteria_of_the_configuration_select_every_case(folder: Path) -> None:
+    rewrite("rubric-ci.yaml", "Is polite", "Is very polite")
+    run("--changed-since", "HEAD")
+    assert len(report()["cases"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("least", "code", "said"),
+    [(0.5, 0, "Gate passes"), (0.9, 1, "Gate fails: criteria tagged safety: 0.50, 0.9 needed")],
+)
+def test_a_dimension_gates(folder: Path, least: float, code: int, said: str) -> None:
+    gate = f"gate: {{fail_on: fail, groups: {{safety: {{min_score: {least}}}}}}}\nevals:"
+    rewrite("rubric-ci.yaml", "evals:", gate)
+    done = run()
+    assert (done.exit_code, said in done.stdout) == (code, True)

@@ -5,12 +5,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 import yaml
 
 from rubric_ci.cli.commands.init_service import answer_at, calls_at, with_port
 from tests import platforms
 from tests.checkout import Checkout
+from tests.forked_command import at_a_terminal
 from tests.invoke import invoke
 from tests.sample_project import clean_environment
 
@@ -92,6 +94,27 @@ def test_a_python_service_is_installed_for_each_side(tmp_path: Path) -> None:
     assert target["setup"] == "python3 -m pip install -q --target .deps -r requirements.txt"
     assert target["start"] == "env PYTHONPATH=.deps python3 bot.py {PORT}"
     assert ".deps/" in (tmp_path / ".gitignore").read_text().splitlines()
+
+
+@platforms.TERMINALS
+def test_the_questions_at_a_terminal(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(BOT, encoding="utf-8")
+    words = ("init", "--provider", "openai", "--target", "http")
+    with at_a_terminal(tmp_path, clean_environment(), *words, columns=140) as asked:
+        asked.expect("Start command, with {PORT} for its port .*python3 bot.py --port {PORT}.: ")
+        asked.sendline("python3 bot.py 8000")
+        asked.expect("Path of its requests ./chat.: ")
+        asked.sendline("/ask")
+        asked.expect("One of its replies, as JSON, to find the answer in it .*: ")
+        asked.sendline('{"said": {"text": "Hello"}, "calls": [{"name": "f", "arguments": {}}]}')
+        asked.expect(pexpect.EOF)
+        asked.wait()
+    (target, _) = yaml.safe_load((tmp_path / "rubric-ci.yaml").read_text())["targets"]
+    assert (target["start"], target["url"]) == (
+        "python3 bot.py {PORT}",
+        "http://127.0.0.1:{PORT}/ask",
+    )
+    assert (target["answer"], target["tool_calls"]) == ("said.text", "calls")
 
 
 def test_a_reply_that_is_no_json_is_a_usage_error(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -193,6 +194,24 @@ def test_a_variable_that_is_missing_skips_the_cases(bot: Bot) -> None:
     said = "was not started: the environment variable `SERVICE_TOKEN`, named in `env`, is not set"
     assert bot.case["outcome"] == "skipped"
     assert said in bot.case["reason"]
+
+
+def test_cases_that_come_at_once_start_one_process(bot: Bot) -> None:
+    bot.configure(start='"echo up; exec python3 bot.py {PORT}"')
+    row = EVALS.splitlines()[1]
+    rows = [row.replace("worn,", f"worn-{n},") for n in range(6)]
+    bot.checkout.write({"a.eval.yaml": "\n".join(["evalcases:", *rows, ""])})
+    assert bot.run("--concurrency", "6").returncode == 0
+    assert (bot.log().count("up"), bot.log().count("asked")) == (1, 6)
+
+
+def test_a_port_that_is_taken(bot: Bot) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        bot.configure(start=f"python3 bot.py {listener.getsockname()[1]}")
+        assert bot.run().returncode == 3
+    assert "ended with exit status 1 before it was ready; its last lines:" in bot.case["reason"]
+    assert "Address already in use" in bot.case["reason"]
+    assert bot.processes == []
 
 
 def test_stop_always_runs(bot: Bot) -> None:

@@ -130,7 +130,10 @@ def run(
     written = scratch / "event.json"
     written.write_text(json.dumps(payload))
     ours = linked(published.root)
-    pins = (f"v{__version__}", checkout_commit())  # of the examples, and of `init` in a checkout
+    pins = (
+        f"v{__version__}",
+        checkout_commit(ENVIRONMENT),
+    )  # of the examples, and of `init` in a checkout
     local = {at(OURS): ours, **{f"{OURS}@{pin}": ours for pin in pins}, **stand_ins()}
     environ = {"KEPT": str(scratch / "kept"), "GITHUB_RUN_ID": str(time.time_ns()), **environ}
     words: list[str | Path] = [

@@ -18,7 +18,7 @@ import pytest
 from rubric_ci import __version__
 from rubric_ci.system.git.committed import checkout_commit
 from tests.answer_judge import AnswerJudge, judging
-from tests.checkout import Checkout
+from tests.checkout import ENVIRONMENT, Checkout
 from tests.contract.fake_github import GitHub, Pull, Token, serving
 from tests.hooks import gate_repository, runner
 from tests.hooks.conftest import once
@@ -335,5 +335,5 @@ def test_init_writes_these_workflows(tmp_path: Path) -> None:
     folder = gate_repository.ROOT / "examples/workflows"
     pin = at(OURS).partition("@")[2]
     texts = [(folder / name).read_text() for name in names]
-    commit = f"@{checkout_commit()} # a checkout of v{__version__}"
+    commit = f"@{checkout_commit(ENVIRONMENT)} # a checkout of v{__version__}"
     assert written == {re.sub(f"@{pin}.*", commit, text) for text in texts}

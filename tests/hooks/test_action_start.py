@@ -36,12 +36,16 @@ def tool_cache(shared: Path) -> Path:
     return folder
 
 
-def run(
+def run(published: Checkout, checkout: Checkout, tool_cache: Path, **given: str) -> composite.Ran:
+    return start(published, checkout, tool_cache, given)
+
+
+def start(
     published: Checkout,
     checkout: Checkout,
     tool_cache: Path,
+    given: Mapping[str, str],
     environ: Mapping[str, str] = MappingProxyType({}),
-    **given: str,
 ) -> composite.Ran:
     local = ("GITHUB_", "RUBRIC_CI_")
     environ = {
@@ -158,15 +162,14 @@ def test_a_comment_is_posted_with_the_packages_of_the_list(
             "GITHUB_API_URL": server.url,
             "GITHUB_TOKEN": "actions",
         }
-        ran = run(
-            published,
-            checkout,
-            tool_cache,
-            environ=known,
-            config=f"{quickstart}/rubric-ci.yaml",
-            replay=f"{quickstart}/judge.replay.jsonl",
-            **{"command": "run", "comment-mode": "update", "policy-from": "head"},
-        )
+        given = {
+            "command": "run",
+            "comment-mode": "update",
+            "policy-from": "head",
+            "config": f"{quickstart}/rubric-ci.yaml",
+            "replay": f"{quickstart}/judge.replay.jsonl",
+        }
+        ran = start(published, checkout, tool_cache, given, known)
     assert ran.returncode == 1, ran.stderr
     (comment,) = server.bodies(7)
     assert "<!-- rubric-ci: examples-quickstart -->" in comment

@@ -305,7 +305,7 @@ def _workflow(text: str, plan: _Plan) -> str:
     ]
     commit, name = resources.released_commit(), f"v{__version__}"
     if not commit:
-        commit, name = checkout_commit(), f"a checkout of {name}"
+        commit, name = checkout_commit(os.environ), f"a checkout of {name}"
     pin = f"@{commit} # {name}" if commit else f"@v{__version__}"
     text = _PIN.sub(rf"\g<1>{pin}", text).replace("branches: [main]", f"branches: [{branch}]")
     text = text.replace(_STEP, _step(plan.variables))

@@ -31,13 +31,13 @@ def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
     return None
 
 
-def checkout_commit() -> str:
+def checkout_commit(environment: Mapping[str, str]) -> str:
     """Return the commit of the checkout that rubric-ci runs from; empty: it is installed."""
     root = Path(__file__).parents[3]
     if not is_repository(root):
         return ""
     with suppress(CannotUseGit):
-        known = process.environment_at(root, os.environ)
+        known = process.environment_at(root, environment)
         return process.query(Repository(root=root, environment=known), "rev-parse", "HEAD")
     return ""
 

@@ -179,7 +179,7 @@ def pin() -> str:
 def test_a_copy_without_git_pins_by_the_tag(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(init, "checkout_commit", lambda: "")
+    monkeypatch.setattr(init, "checkout_commit", lambda _: "")
     command(tmp_path, "init", "--yes")
     text = (tmp_path / ".github/workflows/evals-gate.yml").read_text(encoding="utf-8")
     assert f"gate.yml@v{__version__}\n" in text

@@ -58,6 +58,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/bring/dialects/promptfoo_criteria parts/bring/dialects/promptfoo_prompts
         parts/bring/dialects/promptfoo_models
         parts/bring/dialects/github_models parts/bring/dialects/openai_evals
+        parts/bring/dialects/healthbench
         parts/bring/dialects/shims/promptfoo_shim""",
     "parts/bring/commands/test_import_traces.py": """
         parts/bring/commands/import_traces parts/bring/commands/import_targets

@@ -53,6 +53,7 @@ from rubric_ci.parts.bring.commands.import_traces import (
 from rubric_ci.parts.bring.dialects import (
     github_models,
     golden_sets,
+    healthbench,
     openai_evals,
     promptfoo,
     table_source,
@@ -266,7 +267,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         for path in document.ambiguous_paths("date"):
             promptfoo.refuse_date(found, path)
         return TranslatedSource(document, found)
-    for each in (github_models, openai_evals):
+    for each in (github_models, openai_evals, healthbench):
         if each.matches(data):
             return TranslatedSource(document, each.translate(data, beside, file.name))
     if golden_records.list_of(data) is not None and not _is_ours(document):
@@ -274,7 +275,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     _signpost(file, data)
     raise CannotConfigure(
         f"{file.as_posix()} is not a file of Agent Skills, AgentV 2.7 to 5, promptfoo, OpenAI "
-        "Evals or GitHub Models, no table and no golden set",
+        "Evals, HealthBench or GitHub Models, no table and no golden set",
         "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)",
     )
 

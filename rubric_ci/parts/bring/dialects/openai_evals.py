@@ -6,7 +6,8 @@ may be in a file of the same name with the ending `.jsonl`.
 
 import json
 import re
-from typing import Any, Final
+from math import ceil
+from typing import Any, Final, TypeGuard
 
 from rubric_ci.files.yaml_text.translation import Beside, Translation, filled, text_of
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
@@ -113,12 +114,66 @@ def _rendered(value: Any, item: dict[str, Any]) -> Any:
     return filled(value, {"item": item})
 
 
+def _labelled(grader: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+    """Return choices for labels, of which those that pass are required; empty: it has none."""
+    labels, passing = grader.get("labels"), grader.get("passing_labels")
+    said = _said(grader, item)
+    if not said or not _are_texts(labels) or not _are_texts(passing) or len({*labels}) < 2:
+        return {}
+    return {
+        **said,
+        "choices": {label: int(label in passing) for label in labels},
+        "required_choices": [label for label in labels if label in passing],
+    }
+
+
+def _scored(grader: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+    """Return a score from 0 to 10 for one of another range; empty: its range is not known."""
+    low, high = grader.get("range") or (0, 1)
+    least = grader.get("pass_threshold")
+    said = _said(grader, item)
+    if not isinstance(low, int | float) or not isinstance(high, int | float) or low >= high:
+        return {}
+    if not said:
+        return {}
+    made = {
+        **said,
+        "score_ranges": {"0": f"{low:g}, the lowest score", "10": f"{high:g}, the highest score"},
+    }
+    if isinstance(least, int | float) and low <= least <= high:
+        made["required_min_score"] = ceil(round((least - low) / (high - low) * 10, 6))
+    return made
+
+
+def _said(grader: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+    """Return the id and the text of a grader, without the answer; empty: it says nothing."""
+    written = grader.get("input")
+    listed = written if isinstance(written, list) else []
+    texts = [text_of(each.get("content", "")) for each in listed if isinstance(each, dict)]
+    kept = [text for text in texts if not _ANSWER.fullmatch(text.strip())]
+    text = _ANSWER.sub("the answer", "\n".join(map(text_of, _rendered(kept, item))))
+    if not text.strip():
+        return {}
+    named = {"id": grader["name"]} if isinstance(grader.get("name"), str) else {}
+    return {**named, "expected_outcome": text}
+
+
+def _are_texts(value: Any) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+_BY_MODEL: Final = {"label_model": _labelled, "score_model": _scored}
+
+
 def _criteria(found: Translation, graders: list[Any], item: dict[str, Any], ours: Path) -> None:
-    """Add the comparisons of texts; a label or a score by a model has no counterpart."""
+    """Add the comparisons of texts, and the labels and scores that a model gives."""
     criteria: list[tuple[dict[str, Any], Path]] = []
     for index, grader in enumerate(graders):
         place: Path = ("testing_criteria", index)
         kind = grader.get("type") if isinstance(grader, dict) else None
+        if kind in _BY_MODEL and (made := _BY_MODEL[kind](grader, item)):
+            criteria.append((made, place))
+            continue
         operation = (
             _OPERATIONS.get(str(grader.get("operation"))) if kind == "string_check" else None
         )

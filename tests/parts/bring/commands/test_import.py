@@ -1210,3 +1210,90 @@ def test_spans_in_another_form(name: str, data: str, reason: str, checkout: Chec
     done = run(checkout, name)
     shown = " ".join(done.stderr.split())
     assert (done.returncode, shown) == (2, f"rubric-ci: {name} {reason} {AS_JSON}")
+
+
+HEALTHBENCH = """\
+{"prompt": [{"role": "user", "content": "He does not breathe"}], "prompt_id": "p-1", "rubrics": \
+[{"criterion": "Tells to call 112", "points": 10, "tags": ["axis:accuracy"]}, {"criterion": \
+"Recommends to wait", "points": -9, "tags": []}], "example_tags": ["theme:emergency"], \
+"ideal_completions_data": {"ideal_completion": "Call 112 now."}, "canary": "x"}
+{"prompt": [{"role": "user", "content": "How much {{ x }}?"}], "rubrics": [{"criterion": "Names \
+4 g", "points": 5, "weight": 2}]}
+"""
+
+
+def test_lines_of_healthbench(checkout: Checkout) -> None:
+    checkout.write({"hb.jsonl": HEALTHBENCH})
+    done = run(checkout, "hb.jsonl")
+    assert done.returncode == 1
+    assert "not-supported: `weight` has no counterpart" in done.stdout
+    written = yaml.safe_load((checkout.root / "hb.eval.yaml").read_text())
+    assert written["raw"] is True
+    assert written["evalcases"] == [
+        {
+            "id": "p-1",
+            "input_messages": [{"role": "user", "content": "He does not breathe"}],
+            "tags": ["theme:emergency"],
+            "expected_output": "Call 112 now.",
+            "rubrics": [
+                {
+                    "expected_outcome": "Tells to call 112",
+                    "weight": 10,
+                    "required": False,
+                    "tags": ["axis:accuracy"],
+                },
+                {"expected_outcome": "Recommends to wait", "weight": -9, "required": False},
+            ],
+        },
+        {
+            "id": "line-2",
+            "input_messages": [{"role": "user", "content": "How much {{ x }}?"}],
+            "rubrics": [{"expected_outcome": "Names 4 g", "weight": 5, "required": False}],
+        },
+    ]
+
+
+MODEL_GRADERS = {
+    "testing_criteria": [
+        {
+            "type": "label_model",
+            "model": "gpt-6-luna",
+            "name": "decision",
+            "input": [
+                {"role": "developer", "content": "What does the answer decide?"},
+                {"role": "user", "content": "{{ sample.output_text }}"},
+            ],
+            "labels": ["refund", "refuse"],
+            "passing_labels": ["refund"],
+        },
+        {
+            "type": "score_model",
+            "name": "depth",
+            "input": [{"role": "user", "content": "How deep? {{ sample.output_text }}"}],
+            "range": [1, 5],
+            "pass_threshold": 4,
+        },
+    ],
+    "items": [{"item": {"input": "May I return it?"}}],
+}
+
+
+def test_graders_of_openai_that_ask_a_model(checkout: Checkout) -> None:
+    checkout.write({"eval.json": json.dumps(MODEL_GRADERS)})
+    done = run(checkout, "eval.json")
+    assert done.returncode == 0, done.stdout
+    (case,) = yaml.safe_load((checkout.root / "eval.eval.yaml").read_text())["evalcases"]
+    assert case["rubrics"] == [
+        {
+            "id": "decision",
+            "expected_outcome": "What does the answer decide?",
+            "choices": {"refund": 1, "refuse": 0},
+            "required_choices": ["refund"],
+        },
+        {
+            "id": "depth",
+            "expected_outcome": "How deep? the answer",
+            "score_ranges": {"0": "1, the lowest score", "10": "5, the highest score"},
+            "required_min_score": 8,
+        },
+    ]

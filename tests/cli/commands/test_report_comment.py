@@ -113,6 +113,9 @@ def test_on_a_pull_request(
     for report in (RED, GREEN):
         settings.report.write_text(json_format.render(report), encoding="utf-8")
         assert comment(settings, around) is ExitCode.OK
+        if report is RED:
+            (red,) = github.bodies(7)
+            assert f"https://github.example/acme/app/blob/{HEAD}/e.yaml#L9" in red
     page = "https://github.example/acme/app/pull/7#issuecomment-1"
     assert capsys.readouterr().out == (
         f"comment on pull request #7 of acme/app created: {page}\n"
@@ -120,7 +123,6 @@ def test_on_a_pull_request(
     )
     (body,) = github.bodies(7)
     assert "## ✅ Gate passes: the only case passes" in body
-    assert f"https://github.example/acme/app/blob/{HEAD}/e.yaml#L3" in body
     assert "[run](https://github.example/acme/app/actions/runs/12)" in body
     assert "#artifacts" not in body
 

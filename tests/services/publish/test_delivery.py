@@ -70,7 +70,7 @@ def test_outputs_and_summary(project: Project, environment: dict[str, str]) -> N
         "summary": ".rubric-ci/summary.md",
     }
     summary = Path(environment["GITHUB_STEP_SUMMARY"]).read_text()
-    assert summary.startswith("## ✅ rubric-ci · Gate passes")
+    assert summary.startswith("## ✅ Gate passes")
     place = f"https://github.com/o/r/blob/{SHA}/evals/a.eval.yaml#L2"
     assert place in summary
 

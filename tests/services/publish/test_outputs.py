@@ -103,7 +103,7 @@ def test_summary_and_outputs_are_written(tmp_path: Path) -> None:
     assert "verdict<<end-" in (tmp_path / "output").read_text()
     summary = (tmp_path / "summary").read_text()
     assert summary.startswith(
-        "## ❌ rubric-ci · Gate fails: 1 of 3 graded cases fails · 1 case errored\n"
+        "## ❌ Gate fails: 1 of 3 graded cases fails (fail\\_on: fail) · 1 case errored\n"
     )
     assert f"https://github.com/acme/app/blob/{'c' * 40}/e.yaml#L3" in summary
 

@@ -142,7 +142,11 @@ def other_kind_lines(report: RunReport) -> Iterator[str]:
             case "removed" if report.removed:
                 yield f"Removed: {numbers.listed([*map(name, report.removed)])}"
             case "not-comparable" if cases:
-                yield f"Not comparable: {numbers.listed([f'{name(c)} ({_why(c)})' for c in cases])}"
+                groups: dict[str, list[str]] = {}
+                for each in cases:
+                    groups.setdefault(_why(each), []).append(name(each))
+                told = [f"{numbers.listed(names)} ({why})" for why, names in groups.items()]
+                yield f"Not comparable: {numbers.listed(told)}"
             case _ if cases and kind in _LINES:
                 yield f"{_LINES[kind]}: {numbers.listed([*map(name, cases)])}"
 

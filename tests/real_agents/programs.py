@@ -185,6 +185,32 @@ class Responses(BaseHTTPRequestHandler):
         send_events(self, events, status=status, **more)
 
 
+class Busy(BaseHTTPRequestHandler):
+    """Refuses so many requests as too many, then answers, in OpenAI's Responses format."""
+
+    protocol_version = "HTTP/1.1"
+
+    def __init__(self, refused: list[int], *request: Any) -> None:
+        self.refused = refused
+        super().__init__(*request)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+    def do_POST(self) -> None:
+        """Refuse, or answer."""
+        self.rfile.read(int(self.headers["Content-Length"]))
+        if self.refused[0]:
+            self.refused[0] -= 1
+            self.send_response(429)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        text = {"type": "output_text", "text": "Done.", "annotations": []}
+        said = {"type": "message", "id": "m", "role": "assistant", "content": [text]}
+        send_events(self, [{"type": "response.output_item.done", "item": said}], status="completed")
+
+
 def send_events(
     handler: BaseHTTPRequestHandler, events: list[dict[str, Any]], *, status: str, **more: Any
 ) -> None:

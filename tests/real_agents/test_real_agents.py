@@ -4,6 +4,7 @@
 """
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from rubric_ci.models.agents import AGENTS
 from tests import aimock as scripted
 from tests import podman
 from tests.aimock import Aimock
+from tests.checkout import Checkout
 from tests.http_server import serving
 from tests.invoke import invoke
 from tests.real_agents import programs
@@ -202,6 +204,27 @@ def test_an_agent_in_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (step,) = found["trace"]["steps"]
     assert "No such file" in step["result"] + step["error"]
     assert [change["path"] for change in found["file_changes"]] == ["made"]
+
+
+def test_codex_commits_in_a_repository(aimock: Aimock, tmp_path: Path) -> None:
+    origin = Checkout.create(tmp_path / "origin")
+    commit = origin.commit({"a": "1\n"})
+    command = "echo 2 > a; git -c user.name=a -c user.email=a@b commit -qam made && git log -1"
+    replies = (programs.calls("codex", command), scripted.says("Done."))
+    programs.script(aimock, {"commit it": replies})
+    source = {"path": str(origin.root), "commit": commit}
+    target = programs.target("codex", aimock.url, workspace={"git": source})
+    rubrics = [{"command": "git log -1 --format=%s | grep -qx made"}]
+    case = {"id": "one", "input": "commit it", "rubrics": rubrics}
+    found = run(tmp_path, [target], [case])["one"]
+    assert (outcome(found), marks(found)) == ("Done.", [True])
+
+
+def test_codex_is_started_again_after_429(tmp_path: Path) -> None:
+    """It repeats such a request only where the server has said when."""
+    with serving(partial(programs.Busy, [2])) as server:
+        (case,) = report(tmp_path, [programs.target("codex", server.url)], {"one": "go"}).values()
+    assert (outcome(case), case["usage"]["calls"]) == ("Done.", 3)
 
 
 @pytest.mark.parametrize("agent", programs.AGENTS)

@@ -43,7 +43,7 @@ from rubric_ci.values.results import Answer
 from rubric_ci.values.trace import Trace
 from rubric_ci.values.usage import NOTHING_USED
 
-BACKOFF = Backoff(attempts=4, first_wait=2.0)
+BACKOFF = Backoff(attempts=3, first_wait=2.0)
 """Of an agent that is started again: a server counts its requests by the minute."""
 
 _HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")

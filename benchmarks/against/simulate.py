@@ -5,7 +5,7 @@
 The rule is the program's own (`services/run/asking.py`), with a target that draws its answers. The
 noise is of this file: the logit of a case is 2 + 1.5 t with t of Student's distribution with
 three degrees of freedom, so that most cases pass nearly always and some are a coin. A broken case
-passed in nine of ten answers or more before, and its logit here is -3 + t: it passes now and then.
+passed in nineteen of twenty answers before, and its logit here is -3 + t: it passes now and then.
 `--size` scales the number of pull requests, 600 per cell of the first table.
 """
 
@@ -155,7 +155,7 @@ def independent(
     """Return answers by chance, each of its own."""
     logits = [difficulty(random) for _ in range(cases)]
     if broken is not None:
-        while sigmoid(logits[broken]) < 0.9:
+        while sigmoid(logits[broken]) < 0.95:
             logits[broken] = difficulty(random)
     left = sigmoid(student(random) - 3)  # how often a broken case still passes
     flips = {n for n in range(cases) if random.random() < coins}

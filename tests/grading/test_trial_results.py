@@ -155,7 +155,7 @@ def test_skipped() -> None:
 
 
 def test_further_answers_are_part_of_the_median() -> None:
-    more = [graded("pass", 1), errored("429"), graded("pass", 0.9)]
+    more: list[CaseResult] = [graded("pass", 1), errored("429"), graded("pass", 0.9)]
     result = with_more(graded("fail", 0.2), more)
     assert (result.verdict, result.score, result.further_trials) == ("pass", 0.9, 2)
     assert [each.score for each in result.trials] == [0.2, 1, 0.9]

@@ -114,11 +114,12 @@ async def _ask(asker: Asker, cases: Sequence[Suspect] | Sequence[Lone]) -> None:
 
 
 def _lacking(case: Suspect | Lone) -> list[tuple[int, Asked]]:
-    """Return the sides to ask: the head leads by one answer, which often ends it."""
+    """Return the sides to ask: the head leads by one answer, by two if its next may end it."""
     here = [(0, case.here)] if case.here.lacks else []
     if isinstance(case, Lone) or not case.before.lacks:
         return here
-    leads = not here or len(case.before.more) < len(case.here.more)
+    lead = len(case.here.more) - len(case.before.more)
+    leads = not here or lead >= (2 if case.may_end_here else 1)
     return [*here, (1, case.before)] if leads else here
 
 

@@ -99,6 +99,11 @@ class Suspect:
         return rule.find(*held, self.needs) == "open"
 
     @property
+    def may_end_here(self) -> bool:
+        """True if one more answer here that holds would end it."""
+        return sum(self.here.held(self.verdict)) == self.needs.here.dissents
+
+    @property
     def judged(self) -> bool:
         """True if both answers are recorded: they are judged again."""
         return is_fixed(self.here.task) and is_fixed(self.before.task)

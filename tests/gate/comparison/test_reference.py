@@ -1,32 +1,25 @@
 """A pinned reference: its facts, its nights, and the part of a run that it lacks."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from rubric_ci.text.statistics.night_effect import NightMeans
 
-from rubric_ci.gate.comparison import drift, reference
-from rubric_ci.gate.comparison.reference import Baseline
+from rubric_ci.gate.comparison import reference
 from rubric_ci.values.comparison import (
-    CaseKey,
     Comparison,
     Decision,
     Night,
     ReferenceInfo,
     ReferenceLog,
     ReferenceMove,
-    RegressionConfig,
-    SlowSlide,
+    Together,
 )
 from rubric_ci.values.report import Against, JudgeInfo, RemovedCase, RunReport, totals
-from rubric_ci.values.results import BaseResult, CaseResult
+from rubric_ci.values.results import BaseResult
 from rubric_ci.values.usage import NOTHING_USED, Usage
 from tests.nights import case, night
 from tests.sample_reports import a_report, errored, graded
-
-CONFIG = RegressionConfig()
 
 
 def at(day: int) -> str:
@@ -91,126 +84,12 @@ def test_the_age_of_a_later_reference_is_unknown() -> None:
     assert found.age_days is None
 
 
-NIGHTS = NightMeans(nights=5, variance=0.01, trial=0.01, trials=3)
-
-
-def test_only_what_has_the_trials_of_the_reference_is_evidence() -> None:
-    """Clusters count together; a case that moved alone has fewer trials, and is left out."""
-    then = [case("a", 10, 5), case("b", 10, 5), case("c", 2, 1), case("a", 15)]
-    then[3] = replace(then[3], file="other.yaml")
-    a_and_b = [case("a", 0, 3), case("b", 3)]
-    moved = replace(case("a", 0, 3), file="other.yaml")
-    head: list[CaseResult] = [*a_and_b, case("c", 0, 3), errored("d"), case("e", 0, 3), moved]
-    matched = {(each.file, each.id): each for each in then}
-
-    def observed(n: int, scores: Sequence[float]) -> drift.Observed:
-        pooled = (1.0,) * 10 + (0.0,) * 5 if n < 3 else (1.0,) * 15
-        return drift.Observed(head=scores, reference=pooled)
-
-    a, b, other = observed(0, (0.0,) * 3), observed(1, (1.0,) * 3), observed(3, (0.0,) * 3)
-    for nights in (None, NIGHTS):
-        assert reference.evidence(head, matched, CONFIG, nights) == drift.log_products(
-            [[a], [b], [other]], CONFIG.false_alarms, nights
-        )
-    joined = [replace(each, cluster="x") for each in a_and_b]
-    assert reference.evidence(joined, matched, CONFIG, None) == drift.log_products(
-        [[a, b]], CONFIG.false_alarms
-    )
-    again = replace(case("a", 1, 5), further_trials=5)
-    first = [replace(a, head=(1.0,))]
-    assert reference.evidence([again], matched, CONFIG, None) == drift.log_products(
-        [first], CONFIG.false_alarms
-    )
-    assert reference.evidence([], matched, CONFIG, None) == ()
-
-
-def test_the_nights_are_those_of_most_cases() -> None:
-    """A case that was measured in other nights moved alone."""
-    usual = {at(day): [0.2 * day, 0.2 * day] for day in (3, 1, 2)}
-    nights: dict[CaseKey, Mapping[str, Sequence[float]]] = {
-        ("e.yaml", "a"): usual,
-        ("e.yaml", "b"): {name: [1.0, 1.0] for name in usual},
-        ("e.yaml", "c"): {at(4): [0.0, 0.0]},
-        ("e.yaml", "d"): {},
-    }
-    cases = [case(name, 3) for name in "abcde"]
-    then = a_report(*cases)
-    config = replace(CONFIG, reference_trials=6)
-    head = night(9, *(case(name, 2) for name in "abcde"))
-    pinned = Baseline(report=then, nights=nights)
-    found = reference.night_means(pinned, cases, head, config)
-    assert found is not None
-    assert (found.nights, found.trials, found.correlation) == (3, 2, 1.0)
-    assert found.variance == pytest.approx(0.01)  # of the means 0.6, 0.7 and 0.8
-    assert reference.night_means(Baseline(report=then), cases, head, config) is None
-    unknown = {("e.yaml", "z"): usual}
-    apart = Baseline(report=then, nights=unknown)
-    assert reference.night_means(apart, cases, head, config) is None
-
-
-def test_nights_since_the_reference_show_how_much_nights_differ() -> None:
-    """Those before the run that counted as evidence: others had other cases."""
-    usual = {at(day): [0.2 * day] for day in (1, 2, 3)}
-    then, config = a_report(case("a", 3)), replace(CONFIG, reference_trials=3)
-    bets = (0.0,) * len(drift.BETS)
-    since = (
-        a_night(4, mean_difference=0.5, log_products=bets),
-        a_night(5, mean_difference=-1.0),
-        a_night(6, mean_difference=0.1, log_products=bets),
-        a_night(7, mean_difference=0.3, log_products=bets),
-        a_night(8, mean_difference=None, log_products=bets),
-        a_night(9, mean_difference=0.9, log_products=bets),
-    )
-    log = ReferenceLog(decisions=(decided(1),), nights=since)
-    pinned = Baseline(report=then, log=log, nights={("e.yaml", "a"): usual})
-    found = reference.night_means(pinned, then.cases, night(9, case("a", 1)), config)
-    alone = reference.night_means(replace(pinned, log=None), then.cases, night(9), config)
-    assert alone is not None
-    assert alone.nights == 3
-    assert alone.variance == pytest.approx(0.04)
-    assert found == alone.with_later([0.5, 0.1, 0.3], 1)
-    assert reference.night_means(pinned, then.cases, night(9, errored("a")), config) == alone
-
-
-@pytest.mark.parametrize(("trials", "enough"), [(3, 3), (15, 15), (20, 15)])
-def test_enough_trials(trials: int, enough: int) -> None:
-    then = Baseline(report=a_report(case("a", trials)))
-    assert reference.enough_trials(then, CONFIG) == enough
-
-
 def a_night(day: int, **facts: Any) -> Night:
     return Night(**{"started_at": at(day), "gate": "pass", "worse": False, **facts})
 
 
-def test_a_slide_counts_the_nights_before_with_evidence() -> None:
-    products, low = (1.0,) * len(drift.BETS), (-1.0,) * len(drift.BETS)
-    nights = (
-        a_night(2, log_products=low),
-        a_night(3, log_products=products),
-        a_night(4),
-        a_night(6, log_products=products),
-    )
-    log = ReferenceLog(decisions=(decided(1),), nights=nights)
-    found = reference.slide(log, night(5), products, CONFIG)
-    expected = drift.detect([low, products, products], CONFIG.false_alarms)
-    assert found == SlowSlide(
-        evidence=round(expected.evidence, 6),
-        threshold=8000.0,
-        nights=3,
-        since=at(3),
-        detected=False,
-    )
-    assert found.evidence != expected.evidence
-    large = a_night(4, log_products=(9.5,) * len(drift.BETS))
-    many = replace(log, nights=(*nights[:1], *(replace(large, started_at=at(n)) for n in (3, 4))))
-    assert not reference.slide(many, night(5), low, CONFIG).detected
-    assert reference.slide(many, night(5), large.log_products, CONFIG).detected
-    none = SlowSlide(evidence=0.0, threshold=8000.0, nights=0)
-    assert reference.slide(replace(log, nights=()), night(5), (), CONFIG) == none
-
-
 WORSE = (("e.yaml", "a"),)
-LOWER: dict[str, Any] = {"significant": True, "mean_difference": -0.1}
+LOWER = Together(cases=120, clusters=120, fewer_pass=9, more_fail=9, p_value=0.001, worse=True)
 
 
 @pytest.mark.parametrize(
@@ -218,11 +97,10 @@ LOWER: dict[str, Any] = {"significant": True, "mean_difference": -0.1}
     [
         pytest.param(None, {}, id="the reference itself"),
         pytest.param({}, {}, id="as before"),
-        pytest.param({"regressed": True}, {"worse": True}, id="worse"),
+        pytest.param({"worse": True}, {"worse": True}, id="worse"),
         pytest.param({"suspected": True}, {"worse": True}, id="suspected"),
         pytest.param({"worse_cases": WORSE}, {"regressed": WORSE}, id="cases"),
-        pytest.param(LOWER, {"lower": True, "mean_difference": -0.1}, id="a lower mean"),
-        pytest.param({"log_products": (1.0,)}, {"log_products": (1.0,)}, id="evidence"),
+        pytest.param({"together": LOWER}, {"lower": True}, id="all cases together"),
     ],
 )
 def test_the_entry_of_a_night(comparison: dict[str, Any] | None, facts: dict[str, Any]) -> None:
@@ -307,7 +185,7 @@ def test_what_a_reference_lacks() -> None:
 
 def test_a_part_of_a_run_is_a_run_without_a_comparison() -> None:
     was = BaseResult(outcome="graded", verdict="pass", score=1.0)
-    compared = graded("a", "pass", change="fixed", change_reason="r", suspected=True, before=was)
+    compared = graded("a", "pass", change="fixed", change_reason="r", before=was)
     head = replace(
         a_report(compared, graded("b"), errored("c"), against=Against(ref="main", commit="1")),
         removed=(RemovedCase(file="e.yaml", id="gone"),),

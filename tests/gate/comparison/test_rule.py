@@ -62,8 +62,8 @@ CASES = {
 
 @pytest.mark.parametrize(("here", "before", "found"), CASES.values(), ids=CASES)
 def test_the_rule(here: str, before: str, found: str) -> None:
-    sides = [[each == "1" for each in side] for side in (here, before)]
-    assert rule.find(*sides, BOTH) == found
+    now, then = ([each == "1" for each in side] for side in (here, before))
+    assert rule.find(now, then, BOTH) == found
 
 
 def test_no_answer_may_hold_where_one_is_kept() -> None:

@@ -8,6 +8,7 @@ import pytest
 from rubric_ci.errors import ExitCode
 from rubric_ci.gate.report import consistency
 from rubric_ci.gate.report.decision import concluded, exit_code, gate_of, settings_of, with_gate
+from rubric_ci.gate.report.reasons import rate_text
 from rubric_ci.reports.render import summary
 from rubric_ci.values.comparison import Comparison, Together
 from rubric_ci.values.gate import FailOn, GateConfig, GateInfo, PassRate
@@ -181,7 +182,7 @@ def test_a_report_that_claims_another_gate(report: RunReport, problem: str) -> N
 
 def test_new_cases_that_are_not_counted_in_words() -> None:
     rate = PassRate(min_pass_rate=0.9, passed=18, counted=21, required=19, new=20)
-    assert summary.rate_text(rate) == (
+    assert rate_text(rate) == (
         "all cases: 18 of 21 pass, 19 needed for 0.9, 20 new not counted before the merge"
     )
 

@@ -91,12 +91,17 @@ KEY = ("e.yaml", "a")
 BOTH = ["h1", "h2 b1", "h3 b2", "h4 b3", "h5 b4", "b5"]
 OUTCOMES: dict[str, tuple[str, str, str, list[str]]] = {
     "it fails however it is asked": ("f fffff", "p ppppp", "broken", BOTH),
-    "one dissents on each side": ("f ffpff", "p pfppp", "broken", BOTH),
-    "it passes when it is asked again": ("f pp", "p pp", "not-confirmed", BOTH[:2]),
+    "one dissents on each side": (
+        "f ffpff",
+        "p pfppp",
+        "broken",
+        ["h1", "h2 b1", "h3 b2", "h4", "h5 b3", "b4", "b5"],
+    ),
+    "it passes when it is asked again": ("f pp", "p pp", "not-confirmed", ["h1", "h2"]),
     "it failed before as well": ("f ff", "p ff", "not-confirmed", BOTH[:3]),
     "from pass to borderline": ("b bbbbb", "p ppppp", "broken", BOTH),
     "borderline before": ("f fffff", "b bpbpb", "broken", BOTH),
-    "borderline again": ("f bb", "b bb", "not-confirmed", BOTH[:2]),
+    "borderline again": ("f bb", "b bb", "not-confirmed", ["h1", "h2"]),
     "better is not asked": ("p f", "f p", "better", []),
     "as before": ("f f", "f f", "failing-before", []),
     "trials are answers": ("fff fff", "ppp ppp", "broken", ["h3", "h4 b3", "h5 b4", "b5"]),
@@ -194,7 +199,7 @@ def test_several_suspects_are_asked_together() -> None:
     found = script.settled()
     kinds = [found.compared["e.yaml", name].change for name in "abc"]
     assert kinds == ["broken", "not-confirmed", "unchanged"]
-    assert script.rounds[:3] == ["h1 h1", "h2 b1 h2 b1", "h3 b2"]
+    assert script.rounds[:3] == ["h1 h1", "h2 b1 h2", "h3 b2"]
 
 
 def test_an_interruption_leaves_what_was_answered() -> None:

@@ -141,10 +141,13 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         evaluators/written_criteria evaluators/code_judge evaluators/llm_judge evaluators/rubric""",
     "files/project/test_project.py": "files/validation/config_summary",
     "files/validation/test_rubric_files.py": """
-        files/validation/includes files/validation/included_source
+        files/validation/include_effects files/validation/includes
+        files/validation/included_source
         files/validation/example_rules""",
     "parts/lab/commands/test_judge_test.py": "parts/lab/calibration/rubric_tests",
-    "reports/render/test_golden.py": "reports/render/junit",
+    "reports/render/test_golden.py": """
+        reports/render/junit reports/render/content reports/render/case_blocks
+        reports/render/blocks""",
     "security/test_committed_cache.py": "system/git/committed",
     "security/test_workflow_commands.py": "system/output",
     "gate/selection/test_changed_cases.py": "files/project/difference gate/selection/prefilter",
@@ -160,8 +163,10 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/validation/test_corpus.py": """
         files/validation/ambiguous_scalars files/validation/assertion_rules
         files/validation/condition_rules
-        files/validation/located_problems files/validation/other_tools
-        files/validation/reference_rules files/validation/shape_rules
+        files/validation/literal_rules files/validation/located_problems
+        files/validation/other_tools
+        files/validation/prompt_variables files/validation/reference_rules
+        files/validation/shape_rules
         files/validation/target_rules files/validation/variable_rules
         files/yaml_text/constructor files/yaml_text/size_limits files/yaml_text/syntax_errors""",
 }
@@ -193,7 +198,7 @@ IMPURE: Final = """
     parts/bring/adoption/tools
     gate/policy/required_agreement parts/lab/calibration/label_file
     parts/lab/calibration/label_session parts/lab/calibration/measure
-    parts/lab/calibration/rejudge
+    parts/lab/calibration/rejudge parts/lab/calibration/rubric_tests
     services/run/sentinel services/cost/target_requests services/cost/estimate
     services/cost/judge_requests services/cost/last_run services/cost/expected_requests
     services/doctor
@@ -217,7 +222,6 @@ DATA: Final = "system/resources"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/models.md says why
     *(
         "parts/lab/calibration/rejudge",
-        "parts/lab/calibration/rubric_tests",
         "grading/tasks",
         "parts/litellm/litellm_client",
         "models/llm/openai_http",

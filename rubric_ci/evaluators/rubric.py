@@ -35,12 +35,11 @@ from rubric_ci.values.rubric import (
     Scored,
     condition_text,
     is_fault,
-    met,
-    scale,
     score,
     settled,
     weighed,
 )
+from rubric_ci.values.scales import met, scale
 from rubric_ci.values.scoring import NOT_APPLICABLE, MarkValue, total_points
 from rubric_ci.values.trace import SeenPart
 from rubric_ci.values.usage import NOTHING_USED

@@ -194,16 +194,8 @@ def _of(criterion: dict[str, Any], files: UsedFiles, span: Span, number: int) ->
             span=span,
         )
     if "choices" in criterion:
-        return Chosen(
-            id=name,
-            text=text,
-            weight=weight,
-            choices=_choices(criterion["choices"]),
-            required_choices=tuple(criterion.get("required_choices", ())),
-            required=fault and criterion.get("required", False),
-            fault=fault,
-            tags=tags,
-            span=span,
+        return _chosen(
+            criterion, id=name, text=text, weight=weight, fault=fault, tags=tags, span=span
         )
     required = criterion.get("required", not fault)
     if key := next(iter(keys_of(criterion)), ""):
@@ -220,6 +212,16 @@ def _of(criterion: dict[str, Any], files: UsedFiles, span: Span, number: int) ->
         )
     return Check(
         id=name, text=text, weight=weight, required=required, fault=fault, tags=tags, span=span
+    )
+
+
+def _chosen(criterion: dict[str, Any], *, fault: bool, **common: Any) -> Chosen:
+    return Chosen(
+        choices=_choices(criterion["choices"]),
+        required_choices=tuple(criterion.get("required_choices", ())),
+        required=fault and criterion.get("required", False),
+        fault=fault,
+        **common,
     )
 
 

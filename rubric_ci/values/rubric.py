@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from itertools import compress
 from typing import ClassVar, TypeAlias, assert_never
 
 from rubric_ci.values.dataclass import dataclass
@@ -12,7 +11,6 @@ from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.scoring import (
     ASSERTION,
-    CANNOT_ASSESS,
     CHECKLIST,
     CHOICES,
     DEFAULT_THRESHOLDS,
@@ -262,45 +260,6 @@ def condition_text(condition: Condition | None) -> str:
             return f"`{condition.criterion}` is {condition.mark}"
         case _:
             assert_never(condition)
-
-
-def scale(criterion: Criterion, *, between: str = "-", names: bool = True) -> tuple[str, ...]:
-    """Return a text per range, level or choice, such as "0-3: wrong", or an assertion's rule."""
-    match criterion:
-        case Check():
-            return ()
-        case Assertion():
-            return (criterion.rule,)
-        case Scored():
-            return tuple(f"{r.low}{between}{r.high}: {r.text}" for r in criterion.ranges)
-        case Levelled():
-            return tuple(
-                f"{s.level}{f' ({s.name})' if names and s.name else ''}: {s.text}"
-                for s in criterion.levels
-            )
-        case Chosen():
-            return tuple(f"{c.name}: {c.text}" if c.text else c.name for c in criterion.choices)
-        case _:
-            assert_never(criterion)
-
-
-def met(criterion: Criterion, mark: Mark) -> str:
-    """Return the range, level or described choice of a mark, such as "4-6: polite"; or nothing."""
-    value = mark.value
-    if value in {CANNOT_ASSESS, NOT_APPLICABLE}:
-        return ""
-    match criterion:
-        case Check() | Assertion():
-            holds = []
-        case Scored():
-            holds = [each.low <= int(value) <= each.high for each in criterion.ranges]
-        case Levelled():
-            holds = [each.level == value for each in criterion.levels]
-        case Chosen():
-            holds = [each.name == value and bool(each.text) for each in criterion.choices]
-        case _:
-            assert_never(criterion)
-    return next(compress(scale(criterion), holds), "")
 
 
 @dataclass(frozen=True)

@@ -136,8 +136,10 @@ def test_a_checkout_in_a_folder_of_the_workspace(
         published,
         checkout,
         tool_cache,
-        **{"command": "run", "working-directory": "app", "config": f"{quickstart}/rubric-ci.yaml"},
+        command="run",
+        config=f"{quickstart}/rubric-ci.yaml",
         replay=f"{quickstart}/judge.replay.jsonl",
+        **{"working-directory": "app"},
     )
     assert ran.returncode == 1, ran.stderr
     assert ran.outputs["report"] == "app/.rubric-ci/report.json"

@@ -18,9 +18,8 @@ from rubric_ci.values.rubric import (
     Rubric,
     Scored,
     ScoreRange,
-    met,
-    scale,
 )
+from rubric_ci.values.scales import met, scale
 from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue
 
 PLACE = Span(1, 1, 1, 2)

@@ -10,6 +10,7 @@ from posixpath import basename, dirname, join, normpath
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.evaluators.kind import INCLUDED, Included, criteria_at, names_file
+from rubric_ci.files.validation.include_effects import More, scaled, together, union
 from rubric_ci.files.validation.included_source import IncludedSource
 from rubric_ci.files.validation.rubric_files import (
     ENDING,
@@ -147,7 +148,7 @@ class _Expansion:
         if not shared or not isinstance(listed, list):
             return case
         entries = list(_without_known(shared, listed))
-        more = _together(entries)
+        more = together(each.more for each in entries)
         mapping = isinstance(written, dict) or bool(more)
         target: Path = (*at, "criteria") if mapping else at
         origins = [self._into.origin((*where, n)) for n in range(len(listed))]
@@ -157,7 +158,7 @@ class _Expansion:
         if not mapping:
             return {**case, "rubrics": criteria}
         base = _mapping(written)
-        return {**case, "rubrics": {**base, **_union(base, more), "criteria": criteria}}
+        return {**case, "rubrics": {**base, **union(base, more), "criteria": criteria}}
 
     def _owner(self, value: Any, path: Path) -> Any:
         """Return a suite, case, turn or evaluator, and what is in it, with included criteria."""
@@ -182,7 +183,7 @@ class _Expansion:
         if not isinstance(listed, list) or not any(map(_is_include, listed)):
             return {}
         entries = list(self._entries(listed, origin))
-        more = _together(entries)
+        more = together(each.more for each in entries)
         is_evaluator = "type" in owner
         wraps = not mapping and not is_evaluator and bool(more)
         place: Path = (*where, "criteria") if wraps else origin
@@ -192,10 +193,10 @@ class _Expansion:
             self._into.moved[(*place, index)] = (each.source, each.path)
         criteria = [each.data for each in entries]
         if is_evaluator:
-            return {"rubrics": criteria, **_union(owner, more)}
+            return {"rubrics": criteria, **union(owner, more)}
         if mapping or wraps:
             base = _mapping(written)
-            return {"rubrics": {**base, **_union(base, more), "criteria": criteria}}
+            return {"rubrics": {**base, **union(base, more), "criteria": criteria}}
         return {"rubrics": criteria}
 
     def _entries(self, listed: list[Any], path: Path) -> Iterator["_Entry"]:
@@ -255,7 +256,7 @@ class _Expansion:
             path: Path = ("criteria", number - 1)
             template = _text_as_mapping(document.data["criteria"][number - 1])
             span = Span(*document.locate(path), file=document.file)
-            data = _scaled(template, include)
+            data = scaled(template, include)
             data["id"] = f"{name}/{_id(template, number)}"
             data |= self._condition(template, name, kept, include, where)
             data[INCLUDED] = Included(
@@ -330,7 +331,7 @@ class _Entry(NamedTuple):
     data: Any
     source: Source
     path: Path
-    more: Mapping[str, list[Any]] | None = None  # what its file shows the judge; None: not included
+    more: More | None = None  # what its file shows the judge; None: not included
 
 
 def _without_known(shared: Iterable[_Entry], listed: list[Any]) -> Iterator[_Entry]:
@@ -379,43 +380,3 @@ def _texts(value: Any) -> list[str]:
 
 def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _scaled(criterion: dict[str, Any], include: dict[str, Any]) -> dict[str, Any]:
-    """Return a criterion with the factor of its include, and without a gate if that says so."""
-    found, factor = dict(criterion), include.get("weight", 1)
-    if factor != 1 and isinstance(factor, int | float):
-        key = "penalty" if "penalty" in found else "weight"
-        found[key] = found.get(key, 1.0) * factor
-        if not found[key] and (key == "penalty" or criterion.get("weight", 0) < 0):
-            found |= {"penalty": 0}
-            found.pop("weight", None)
-    if include.get("required") is False:
-        for gate in ("required_min_score", "required_min_level", "required_choices"):
-            found.pop(gate, None)
-        if not {"score_ranges", "levels", "choices"} & found.keys() or "required" in found:
-            found["required"] = False
-    return found
-
-
-def _together(entries: Iterable[_Entry]) -> dict[str, list[Any]]:
-    """Return what a request shows because of included files, each file once."""
-    every = {id(each.more): each.more for each in entries if each.more}.values()
-    return {
-        key: [part for more in every for part in more.get(key, ())]
-        for key in ("sees", "guidelines", "examples")
-        if any(key in more for more in every)
-    }
-
-
-def _union(owner: Mapping[str, Any], more: Mapping[str, list[Any]]) -> dict[str, Any]:
-    """Return the keys of an owner together with those of included files."""
-    found = dict[str, Any]()
-    if "sees" in more:
-        found["sees"] = [*dict.fromkeys([*owner.get("sees", ["answer"]), *more["sees"]])]
-    if "guidelines" in more:
-        own = [owner["guidelines"]] if "guidelines" in owner else []
-        found["guidelines"] = [*dict.fromkeys([*own, *more["guidelines"]])]
-    if "examples" in more:
-        found["examples"] = [*owner.get("examples", ()), *more["examples"]]
-    return found

@@ -3,8 +3,7 @@
 A text uses variables that a case has, and a case has none that are never used.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.evaluators.assertions.assertion_table import TABLE
@@ -14,13 +13,10 @@ from rubric_ci.evaluators.kind import (
     Included,
     criteria_at,
     evaluators_of,
-    target_names,
     with_members,
 )
 from rubric_ci.files.validation.assertion_rules import ASSERTION_VALUE
-from rubric_ci.files.validation.config_summary import Prompt
-from rubric_ci.files.validation.service_rules import BODY_VARIABLES
-from rubric_ci.files.validation.shape_rules import MISSING_KEY, NOT_TEXT
+from rubric_ci.files.validation.shape_rules import NOT_TEXT
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES, spelt, usual_names
 from rubric_ci.files.yaml_text.size_limits import FILE_SIZE
 from rubric_ci.files.yaml_text.source import Source
@@ -95,7 +91,6 @@ MOST_FILLED: Final = 64_000_000  # characters of all texts of a file with their 
 _TOO_LONG: Final = (
     f"the texts of the cases have more than {MOST_FILLED:,} characters with their variables"
 )
-_INPUTS: Final = {"input", "input_messages", "turns", "simulated_user", "vars"}
 
 _Case: TypeAlias = tuple[Path, dict[str, Any]]
 
@@ -132,7 +127,7 @@ def variable_problems(source: Source, used_by_prompts: frozenset[str] | None) ->
     of_suite |= used_by_prompts or set()
     anywhere = set(of_suite)
     faulty = used_by_prompts is None or any(used(each.text).fault for each in shared)
-    room = _Room(_vars(data))
+    room = _Room(vars_of(data))
     for path, case in cases:
         raw = case.get("raw", data.get("raw")) is True
         own = list(_own_texts(case, path, raw=raw))
@@ -142,23 +137,23 @@ def variable_problems(source: Source, used_by_prompts: frozenset[str] | None) ->
         faults = any(used(each.text).fault for each in every)
         faulty = faulty or faults
         if not faults and used_by_prompts is not None:
-            yield from _unused_of(case, names | of_suite, _vars(data), path, source)
+            yield from _unused_of(case, names | of_suite, vars_of(data), path, source)
         anywhere |= names
-        known = {**_vars(data), **_vars(case)} if every or shared else {}
-        size = room.size_with(_vars(case))
+        known = {**vars_of(data), **vars_of(case)} if every or shared else {}
+        size = room.size_with(vars_of(case))
         for each in own:
             yield from _problems(each, known, size=size)
         if room.is_full(size, (*every, *shared)):
             yield Problem(FILE_SIZE, path, _TOO_LONG)
             return
     if not faulty:
-        yield from _unused(_vars(data).keys() - anywhere, ("vars",))
+        yield from _unused(vars_of(data).keys() - anywhere, ("vars",))
     for each in shared:
-        yield from _of_suite(each, _vars(data), cases)
+        yield from _of_suite(each, vars_of(data), cases)
     for key, texts in judged.items():
         heirs = [(path, case) for path, case in cases if key in _inherited(case)]
         for each in texts:
-            yield from _of_suite(each, _vars(data), heirs, f"`{key}`")
+            yield from _of_suite(each, vars_of(data), heirs, f"`{key}`")
 
 
 def _inherited(case: dict[str, Any]) -> Iterator[str]:
@@ -216,7 +211,7 @@ def _templates(value: Any, path: Path) -> Iterator[Text]:
 def _values(
     owner: dict[str, Any], path: Path, written: Callable[[Path], str | None]
 ) -> Iterator[Problem]:
-    for name, value in _vars(owner).items():
+    for name, value in vars_of(owner).items():
         if name == INPUT:
             message = "`input` is the input of the case"
             yield Problem(VARIABLE_NAME, (*path, name), message, at_key=True)
@@ -232,14 +227,14 @@ def _of_suite(
     """Yield the problems of a suite's text, at the cases that lack a variable."""
     from rubric_ci.text.template import used
 
-    every = shared.known(suite).keys() | set[str]().union(*(_vars(case) for _, case in cases))
+    every = shared.known(suite).keys() | set[str]().union(*(vars_of(case) for _, case in cases))
     if used(shared.text).fault or used(shared.text).names - every:
         yield from _problems(shared, dict.fromkeys(every))
         return
     room = _Room(suite)
     for path, case in cases:
-        size = room.size_with(_vars(case))
-        yield from _problems(shared, {**suite, **_vars(case)}, (*path, "id"), what, size=size)
+        size = room.size_with(vars_of(case))
+        yield from _problems(shared, {**suite, **vars_of(case)}, (*path, "id"), what, size=size)
 
 
 class _Room:
@@ -331,11 +326,11 @@ def _unused_of(
     case: dict[str, Any], used: set[str], of_suite: dict[str, Any], path: Path, source: Source
 ) -> Iterator[Problem]:
     """Yield the variables of a case that nothing uses; of a row, its misspelt columns."""
-    unused = _vars(case).keys() - used
+    unused = vars_of(case).keys() - used
     if not unused or not source.location(path).file.endswith(SUFFIXES):
         yield from _unused(unused, (*path, "vars"))
         return
-    lacking = used - _vars(case).keys() - of_suite.keys()
+    lacking = used - vars_of(case).keys() - of_suite.keys()
     for name in sorted(unused):
         if other := slip(spelt(name), [*sorted(lacking), *usual_names(case.keys())]):
             where, message = (*path, "vars", name), f"nothing uses the column `{name}`"
@@ -348,7 +343,8 @@ def _unused(names: set[str], path: Path) -> Iterator[Problem]:
         yield Problem(UNUSED_VARIABLE, (*path, name), f"nothing uses `{name}`", hint, at_key=True)
 
 
-def _vars(owner: dict[str, Any]) -> dict[str, Any]:
+def vars_of(owner: dict[str, Any]) -> dict[str, Any]:
+    """Return the variables of a suite or a case."""
     found = owner.get("vars")
     return found if isinstance(found, dict) else {}
 
@@ -386,35 +382,3 @@ def _texts(written: Any, path: Path) -> Iterator[Text]:
                 yield from _texts(each.get(key), (*path, index, key))
     elif isinstance(written, dict):
         yield from _templates(written, path)
-
-
-def case_prompt_problems(
-    data: Any, prompts: Mapping[str, Prompt], compare: Sequence[str]
-) -> Iterator[Problem]:
-    """Yield cases without a variable of their target's prompt, and cases without an input.
-
-    `prompts` has the targets' prompts by name; "" is the default target. A variable that all cases
-    lack is one mistake, of the prompt.
-    """
-    asked = Counter[Prompt]()
-    lacking: dict[tuple[Prompt, str], list[tuple[Path, set[str]]]] = defaultdict(list)
-    for path, case in mappings(data, "evalcases"):
-        known = {*_vars(data), *_vars(case), INPUT}
-        names = target_names(case, data, compare)
-        found = [prompts[name] for name in names if name in prompts]
-        asked.update(found)
-        for prompt in found:
-            for name in prompt.names - known - (BODY_VARIABLES if prompt.is_body else set()):
-                lacking[prompt, name].append((path, known))
-        if len(found) == len(names):
-            continue
-        if "messages" not in data and case.keys() & _INPUTS == {"vars"}:
-            message = "the case has no `input_messages` or `input`"
-            hint = "add one, `messages` to the suite, or a `prompt` to the target"
-            yield Problem(MISSING_KEY, path, message, hint)
-    for (prompt, name), cases in sorted(lacking.items(), key=lambda item: item[0][1]):
-        every = 1 < len(cases) == asked[prompt]
-        for path, known in cases[: 1 if every else None]:
-            which = "no case of the file has" if every else "is not a variable of the case"
-            message = f"{prompt.what} uses `{{{{ {name} }}}}`, which {which}"
-            yield Problem(UNDEFINED_VARIABLE, (*path, "id"), message, suggest(name, known))

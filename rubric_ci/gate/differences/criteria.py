@@ -28,8 +28,8 @@ from rubric_ci.values.rubric import (
     Scored,
     condition_text,
     is_fault,
-    scale,
 )
+from rubric_ci.values.scales import scale
 from rubric_ci.values.waivers import SAFETY
 from rubric_ci.values.walk import ABSENT
 

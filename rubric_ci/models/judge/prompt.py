@@ -26,7 +26,8 @@ from rubric_ci.values.evals import EvalCase, MarkedAnswer
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.values.media import Media
-from rubric_ci.values.rubric import ByJudge, Check, Chosen, Judged, scale
+from rubric_ci.values.rubric import ByJudge, Check, Chosen, Judged
+from rubric_ci.values.scales import scale
 
 Shown: TypeAlias = Callable[[Media], bool]
 """Whether a judge is shown an image or a document."""

@@ -121,6 +121,15 @@ def ran(found: Sequence[Sample], about: Adopted, waivers: Sequence[WaiverResult]
     )
 
 
+def _place(
+    project: Project, target: RunnerTarget, config: Config, environment: Mapping[str, str]
+) -> Place:
+    """Return where the tool runs, with the variables that its command may have."""
+    advice = partial(how_to_set, environment=environment)
+    variables = Variables(environment=environment, listed=config.env_allow, advice=advice)
+    return Place(root=project.root, target=_filled(target, variables), environment=environment)
+
+
 def tool_report(
     settings: RunSettings, target: RunnerTarget, environment: Mapping[str, str], now: datetime
 ) -> RunReport:
@@ -135,9 +144,7 @@ def tool_report(
     change = open_change(project.root, options, environment)
     project = under_policy(project, settings.policy_from, change)
     config = project.config_for("")
-    advice = partial(how_to_set, environment=environment)
-    variables = Variables(environment=environment, listed=config.env_allow, advice=advice)
-    place = Place(root=project.root, target=_filled(target, variables), environment=environment)
+    place = _place(project, target, config, environment)
     about = Adopted(tool=target.reads, file=target.name, least=config.gate.thresholds.passing)
     tracked = tools.committed_results(place)
     forged = check_tracked(config, target.reads, tracked)
@@ -161,13 +168,12 @@ def tool_report(
         outcome, base = compared(head, sides, change, settings.against)
         base = base if not found.missing else "the tool did not finish at the head"
     said = note(target.reads, [f"target {target.name}"], target.graders)
+    notes = (said, forged, _unknown(change, config, target, base), _caps(settings))
     facts = Facts(
         started_at=now.isoformat(timespec="seconds"),
         metadata=run_metadata(environment, settings.page, suite_name(settings)),
         seconds=monotonic() - clock,
-        notes=tuple(
-            filter(None, (said, forged, _unknown(change, config, target, base), _caps(settings)))
-        ),
+        notes=tuple(filter(None, notes)),
         missing=tuple(f"target {target.name}: {reason}" for reason in found.missing),
         grading_changes=_grading_changes(project, change, target, tracked, head.known, base),
     )

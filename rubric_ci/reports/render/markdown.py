@@ -7,7 +7,7 @@ and passing cases go first. What was left out is said.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, assert_never
 
-from rubric_ci.reports.render import content, wording
+from rubric_ci.reports.render import case_blocks, content, wording
 from rubric_ci.reports.render.blocks import (
     SIGNS,
     Block,
@@ -39,7 +39,7 @@ FIRST = 10  # failing cases that keep their details, and rows that are not folde
 FEW = 3  # cases with details that are not folded together
 SHORT_LINE = 200  # characters of a text that is quoted; longer ones are fenced
 GATE_ICONS: Mapping[Tone, str] = {"pass": "✅", "fail": "❌", "error": "⚠️", "nothing": "⏭️"}
-_CHARACTERS: Final = (content.LONGEST, 400, 120)  # of a text, from the first that fits
+_CHARACTERS: Final = (case_blocks.LONGEST, 400, 120)  # of a text, from the first that fits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +97,12 @@ def _fitted(report: RunReport, characters: int, limit: int, most: int | None, li
     cases = content.detailed(report)[:most]
     rows = table.rows if most is None else _bounded(table.rows, COMMENT_ROWS)
     room = limit - sum(_size(text) + 2 for text in (*head, *tail)) - 400  # for the note
-    first = [write.block(content.detail(case, report, characters)) for case in cases[:FIRST]]
+    first = [write.block(case_blocks.detail(case, report, characters)) for case in cases[:FIRST]]
     room -= sum(_size(text) + 2 for text in first)
     lines = [write.row(row) for row in rows]
     kept, room = _that_fit(lines[:-1], room - _size(lines[-1]) if lines else room)
     more, room = _that_fit(
-        (write.block(content.detail(case, report, characters)) for case in cases[FIRST:]), room
+        (write.block(case_blocks.detail(case, report, characters)) for case in cases[FIRST:]), room
     )
     left_out = _left_out(report, table, len(kept) + len(lines[-1:]), len(first) + len(more))
     passing = [] if most is not None else [*_passing(report, write, room)]
@@ -159,7 +159,7 @@ def _left_out(report: RunReport, table: Table, rows: int, details: int) -> Itera
 def _passing(report: RunReport, write: "Writer", room: int) -> Iterator[str]:
     """Yield the passing cases behind a summary, if they all fit."""
     cases = [case for case in report.cases if isinstance(case, Graded) and _passes(case)]
-    names = [f"- {write.spans(content.passing_line(case))}" for case in cases]
+    names = [f"- {write.spans(case_blocks.passing_line(case))}" for case in cases]
     text = "\n".join(names)
     if cases and _size(text) + 200 < room:
         title = f"{SIGNS['pass'][0]} {numbers.plural(len(cases), 'passing case')}"

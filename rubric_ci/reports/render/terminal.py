@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rubric_ci.reports.render import content, palette, usage_text, wording
+from rubric_ci.reports.render import case_blocks, content, palette, usage_text, wording
 from rubric_ci.reports.render.blocks import (
     SIGNS,
     Block,
@@ -71,13 +71,13 @@ def render(
 
 def case_text(case: Graded, report: RunReport, *, width: int) -> str:
     """Return the lines of a report about a case without a pass, without colours."""
-    shown = content.detail(case, report, LONGEST, with_texts=False)
+    shown = case_blocks.detail(case, report, LONGEST, with_texts=False)
     return _printed([shown], width=width, color=False).rstrip()
 
 
 def cases(shown: Sequence[CaseResult], criterion: str, *, width: int, color: bool) -> str:
     """Return all that a report says about some cases, or about a criterion of them."""
-    blocks = (content.whole(case, criterion) for case in shown)
+    blocks = (case_blocks.whole(case, criterion) for case in shown)
     return _printed(blocks, width=width, color=color).rstrip("\n")
 
 
@@ -94,7 +94,7 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
     for case in shown[:MOST_DETAILS]:
         full = detail == "full"
         longest = LONGEST_TEXT if full else LONGEST
-        yield content.detail(case, report, longest, with_texts=full)
+        yield case_blocks.detail(case, report, longest, with_texts=full)
     if len(shown) > MOST_DETAILS:
         more = numbers.plural(len(shown) - MOST_DETAILS, "more case")
         yield Line(spans=plain(f"the details of {more} are in the report files"))

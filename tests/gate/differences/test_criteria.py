@@ -1,5 +1,6 @@
 """The directions of criteria and weights: what can lift a failing answer is weaker."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -217,7 +218,7 @@ def test_the_line_of_a_criterion() -> None:
     assert change.line == CASE.span.line
 
 
-def criterion_changes(head: list[Criterion], base: list[Criterion]) -> list[GradingChange]:
+def criterion_changes(head: Sequence[Criterion], base: Sequence[Criterion]) -> list[GradingChange]:
     now, then = (
         replace(CASE, evaluators=(RubricSpec(name="r", rubric=Rubric((*each,)), span=SPAN),))
         for each in (head, base)

@@ -34,8 +34,8 @@ from rubric_ci.values.rubric import (
     Scored,
     condition_text,
     is_fault,
-    scale,
 )
+from rubric_ci.values.scales import scale
 from rubric_ci.values.scoring import CANNOT_ASSESS, NOT_APPLICABLE, MarkValue
 from rubric_ci.values.trace import CaseTrace, SeenPart
 

@@ -19,7 +19,8 @@ from rubric_ci.parts.lab.probe.work_variants import WORK, without_quoted
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.results import Answer, CriterionResult
-from rubric_ci.values.rubric import Judged, scale
+from rubric_ci.values.rubric import Judged
+from rubric_ci.values.scales import scale
 
 NOT_MET: Final = "the judge gives it the lowest mark, so that no variant can be marked lower"
 NO_QUOTE: Final = "the judge quotes nothing of the answer or the work for it"

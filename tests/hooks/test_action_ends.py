@@ -15,7 +15,6 @@ from tests.hooks.conftest import once
 pytestmark = [pytest.mark.slow]
 
 GOOD = "evalcases:\n  - id: a\n    input: Hi\n    expected_outcome: Greets\n    rubrics: [Greets]\n"
-PULL = {"pull_request": {"number": 7, "head": {"sha": "1" * 40}, "base": {"sha": "b" * 40}}}
 
 
 @pytest.fixture(scope="session")
@@ -25,12 +24,18 @@ def tool_cache(shared: Path) -> Path:
 
 
 def run(
-    published: Checkout, checkout: Checkout, tool_cache: Path, event: str, given: dict[str, str]
+    published: Checkout,
+    checkout: Checkout,
+    tool_cache: Path,
+    event: str,
+    given: dict[str, str],
+    base: str = "b" * 40,
 ) -> composite.Ran:
     """Run the action for an event in the repository acme/app, without a server."""
     local = ("GITHUB_", "RUBRIC_CI_")
     payload = checkout.root.parent / "event.json"
-    payload.write_text(json.dumps(PULL if event == "pull_request" else {}))
+    pull = {"number": 7, "head": {"sha": "1" * 40}, "base": {"sha": base}}
+    payload.write_text(json.dumps({"pull_request": pull} if event == "pull_request" else {}))
     environ = {
         **{name: value for name, value in ENVIRONMENT.items() if not name.startswith(local)},
         "PATH": os.pathsep.join([str(platforms.SCRIPTS), os.defpath]),
@@ -202,3 +207,26 @@ def test_an_input_that_the_command_does_not_use_is_a_warning(
     assert ran.commands == [
         "::warning title=rubric-ci::`validate` does not use the input `fail-on`, `Votes`; remove it"
     ]
+
+
+@platforms.MODES
+@pytest.mark.parametrize("command", ["validate", "run"])
+def test_a_checkout_of_another_user_as_in_a_container(
+    command: str, published: Checkout, checkout: Checkout, tool_cache: Path
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root gives files away")
+    targets = "targets: [{name: default, provider: mock, response: Hello}]\n"
+    judged = "{name: a, type: code_judge, script: 'true', score_from: exit_status}"
+    script = f"execution: {{evaluators: [{judged}]}}"
+    files = {
+        "rubric-ci.yaml": f"evals: [evals/*.yaml]\n{targets}",
+        "evals/a.eval.yaml": f"evalcases:\n  - {{id: a, input: Hi, {script}}}\n",
+    }
+    base = checkout.commit(files)
+    checkout.commit({"README.md": "more"})
+    for path in [checkout.root, *checkout.root.rglob("*")]:
+        os.chown(path, 4_321, 4_321)
+    ran = run(published, checkout, tool_cache, "pull_request", {"command": command}, base)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert not [line for line in ran.commands if line.startswith("::error")]

@@ -118,7 +118,8 @@ def call_key(
         facts["command"] = in_keys([endpoint.command.cli, *endpoint.command.argv])
     if endpoint.http:
         http = endpoint.http
-        places = (http.answer, *filter(None, [http.answer_files, http.tool_calls, *http.usage]))
+        more = (http.answer_files, http.tool_calls, *http.usage.values())
+        places = (http.answer, *filter(None, more))
         stream = ["stream"] if http.stream else []
         facts["http"] = in_keys([http.method, *places, *stream])
     # Most of the text: one string is written ten times as fast as a list with it.

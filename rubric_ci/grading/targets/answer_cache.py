@@ -7,7 +7,7 @@ programs. Its key has no files, so that it replays in another checkout, as recor
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import assert_never
@@ -152,7 +152,11 @@ def keep(case: EvalCase, target: Target, context: RunContext, answer: Answer) ->
 def _parts(case: EvalCase, target: Target, context: RunContext) -> JSON:
     match target:
         case LlmTarget():
-            return _of_request(case, target) if target.cache else None
+            asked = _of_request(case, target) if target.cache else None
+            program = target.program if isinstance(target, ServiceTarget) else None
+            if asked is None or program is None:
+                return asked
+            return [asked, _environment(program.env, context.environment)]
         case CliTarget():
             return _of_command(case, target, context) if target.cache else None
         case RecordedTarget() | MockTarget() | RunnerTarget() | UnsupportedTarget():
@@ -186,7 +190,7 @@ def _of_command(case: EvalCase, target: CliTarget, context: RunContext) -> dict[
         "files": [[part.path, part.text] for part in _files(case)],
         "id": case.own_id if named else "",
         "eval_file": case.file if "{EVAL_FILE}" in template or target.batched else "",
-        "environment": dict(_environment(target, context.environment)),
+        "environment": dict(_environment(target.env, context.environment)),
     }
 
 
@@ -204,9 +208,9 @@ def _files(case: EvalCase) -> list[FilePart]:
     return [part for part in parts if isinstance(part, FilePart)]
 
 
-def _environment(target: CliTarget, environment: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the variables of the command; of a secret its name only."""
-    return {name: "" if is_secret_name(name) else environment.get(name, "") for name in target.env}
+def _environment(names: Iterable[str], environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables of a program; of a secret its name only."""
+    return {name: "" if is_secret_name(name) else environment.get(name, "") for name in names}
 
 
 def _dumped(answer: Answer) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import json
 from base64 import b64encode
 from collections.abc import Coroutine, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from secrets import token_hex
 from typing import Any, Final
 
@@ -80,7 +80,9 @@ def key_parts(case: EvalCase, target: ServiceTarget) -> JSON:
         messages = sent(case, target, session="")
     except CannotAnswer:
         return None
-    return ["service", call_key(target.endpoint, messages), target.endpoint.options["api_base"]]
+    program = None if target.program is None else asdict(target.program)
+    options = target.endpoint.options
+    return ["service", call_key(target.endpoint, messages), options["api_base"], program]
 
 
 def sent(case: EvalCase, target: ServiceTarget, session: str) -> tuple[ChatMessage, ...]:

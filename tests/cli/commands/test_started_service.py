@@ -196,6 +196,22 @@ def test_a_variable_that_is_missing_skips_the_cases(bot: Bot) -> None:
     assert said in bot.case["reason"]
 
 
+@pytest.mark.parametrize("edit", ["start", "setup"])
+def test_another_start_is_another_answer(bot: Bot, edit: str) -> None:
+    """Also where `depends_on` names no file that changed."""
+    bot.configure(more="    depends_on: [bot.py]\n")
+    bot.checkout.commit({})
+    if edit == "start":
+        sed = "sed s/never/always/ bot.py > other.py; exec python3 other.py {PORT}"
+        bot.configure(start=f'"{sed}"', more="    depends_on: [bot.py]\n")
+    else:
+        sed = "sed -i s/never/always/ bot.py"
+        bot.configure(more=f'    depends_on: [bot.py]\n    setup: "{sed}"\n')
+    assert bot.run("--against", "HEAD").returncode == 1
+    assert (bot.case["change"], bot.case["before"]["source"]) == ("broken", "asked")
+    bot.checkout.git("checkout", "--quiet", "bot.py")
+
+
 def test_cases_that_come_at_once_start_one_process(bot: Bot) -> None:
     bot.configure(start='"echo up; exec python3 bot.py {PORT}"')
     row = EVALS.splitlines()[1]

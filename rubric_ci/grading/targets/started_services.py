@@ -22,6 +22,7 @@ from rubric_ci.system.servers import LINES, Line, Server, ServerCommand, free_po
 from rubric_ci.values.config import Endpoint, Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.hosts import host_of
 from rubric_ci.values.service import ServiceProgram, ServiceTarget, filled
 
 MOST_STARTS: Final = 2
@@ -238,8 +239,10 @@ def _has_ended(task: "asyncio.Task[Running]") -> bool:
 def _resolved(endpoint: Endpoint, values: dict[str, str]) -> Endpoint:
     """Return the endpoint at the port that was chosen."""
     assert endpoint.http is not None  # noqa: S101 - a service has it
-    options = {**endpoint.options, "api_base": filled(endpoint.options["api_base"], values)}
-    return replace(endpoint, options=options, http=replace(endpoint.http, is_started=True))
+    url = filled(endpoint.options["api_base"], values)
+    own = host_of(url) == f"127.0.0.1:{values['PORT']}"  # any other host needs to be allowed
+    http = replace(endpoint.http, is_started=own)
+    return replace(endpoint, options={**endpoint.options, "api_base": url}, http=http)
 
 
 async def _not_ready(server: Server, program: ServiceProgram, values: dict[str, str]) -> str:

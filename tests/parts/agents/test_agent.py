@@ -761,12 +761,12 @@ if number < {refused}:
 """
 
 
-@pytest.mark.parametrize(("refused", "starts"), [(0, 1), (2, 3), (9, 4)])
+@pytest.mark.parametrize(("refused", "starts"), [(0, 1), (2, 3), (9, 3)])
 def test_codex_is_started_again_where_its_server_is_busy(
     bench: Bench, refused: int, starts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It repeats no request with status 429; the workspace is a new one each time."""
-    monkeypatch.setattr(agent_target, "BACKOFF", Backoff(attempts=4, first_wait=0.0))
+    monkeypatch.setattr(agent_target, "BACKOFF", Backoff(attempts=3, first_wait=0.0))
     said = lines(CODEX[0], {"type": "turn.failed", "error": BUSY})
     counted = bench.root.parent / "starts"
     body = COUNTS.format(place=str(counted), refused=refused, lines=said)

@@ -133,7 +133,8 @@ def _failures(run: Run) -> Iterator[Reason]:
         yield from _regressions(run, held)
         held = [case for case in held if case.change is None]
     if held:
-        text = f"{failing(run.cases, gate)} (fail_on: {gate.fail_on})"
+        alone = ", nothing to compare with" if gate.fail_on == "regression" else ""
+        text = f"{failing(run.cases, gate)} (fail_on: {gate.fail_on}{alone})"
         yield _failure("verdict", text, cases=held)
     if not is_better(gate) and (found := gate.difference):
         less = f"is not better than {found.than}"

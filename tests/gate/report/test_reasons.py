@@ -58,7 +58,7 @@ RATE = PassRate(min_pass_rate=1.0, group="safety")
             [
                 ("broke", "d broke", ""),
                 ("new", "new and failing: n", ""),
-                ("verdict", "3 of 4 cases fail (fail_on: regression)", ""),
+                ("verdict", "3 of 4 cases fail (fail_on: regression, nothing to compare with)", ""),
             ],
         ),
         (

@@ -135,7 +135,7 @@ HEADINGS: dict[str, tuple[RunReport, Tone, str]] = {
     "another target": (
         of(GOOD, BAD, gate={"fail_on": "regression", "better_than": "b"}),
         "fail",
-        "Gate fails: 1 of 2 cases fails (fail_on: regression)",
+        "Gate fails: 1 of 2 cases fails (fail_on: regression, nothing to compare with)",
     ),
     "no other target": (
         of(GOOD, gate={"better_than": "b"}),

@@ -62,6 +62,8 @@ def changes(hint: Hint, value: Any, place: tuple[str, ...] = ()) -> Iterator[Cha
             yield from _of_tuple(args[0], value, place)
         case origin if origin is Mapping:
             yield from _of_mapping(args[1], value, place)
+        case _ if hint is NoneType:
+            return  # the other members of the union are its changes
         case _ if is_dataclass(value):
             yield from _of_fields(type(value), value, place)
         case _ if isinstance(value, Enum):

@@ -1,6 +1,7 @@
 """A value that another one has replaced, and how the values of a setting compare."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.values.changes import Direction, compared
@@ -43,9 +44,10 @@ class Order:
 
     def __call__(self, move: Move) -> Iterator[Told]:
         """Yield the change, if there is something to show."""
-        before, after = text(move.before), text(move.after)
+        was, now = (None if each is ABSENT else each for each in (move.before, move.after))
+        before, after = text(was), text(now)
         if before or after:
-            yield self.direction(move), before, after
+            yield self.direction(replace(move, before=was, after=now)), before, after
 
 
 UNKNOWN: Final = Order(weaker="", direction=lambda _: "changed")

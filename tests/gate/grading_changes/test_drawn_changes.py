@@ -128,6 +128,49 @@ def test_every_key_of_a_schema_is_drawn(name: str) -> None:
     assert missing == [], "add a line to drawn_changes.jsonl: what does a change do to the grading?"
 
 
+SILENT = {
+    "agentTarget.model": "under test",
+    "agentTarget.tools": "under test",
+    "target.model": "under test",
+    "target.prompt": "under test",
+    "target.skill": "under test",
+    "target.temperature": "under test",
+    "eval.messages": "a system message is a prompt, under test",
+    "message.content": "a system message is a prompt, under test",
+    "message.role": "a system message is a prompt, under test",
+    "part.value": "a file next to a text is a prompt, under test",
+    "case.description": "carried for people",
+    "case.note": "carried for people",
+    "case.notes": "carried for people",
+    "eval.description": "carried for people",
+    "message.metadata": "carried for people",
+    "eval.metadata": "carried for people, where no script reads it",
+    "eval.dataset": "a name in reports",
+    "waiver.owner": "carried for people",
+    "waiver.reason": "carried for people",
+    "config.$schema": "for editors",
+    "eval.$schema": "for editors",
+    "waivers.$schema": "for editors",
+    "config.env.allow": "policy that decides no verdict",
+    "config.untrusted.max_cases": "policy that decides no verdict",
+    "config.untrusted.max_characters": "policy that decides no verdict",
+    "config.untrusted.max_cost_usd": "policy that decides no verdict",
+    "target.concurrency": "how many requests are in flight",
+    "target.workers": "how many requests are in flight",
+    "case.tags": "a tag that decides nothing",
+    "case.shared_rubrics": "the suite shares none",
+    "config.default_evaluator": "each case has rubrics or evaluators of its own",
+    "eval.evaluator": "each case has rubrics or evaluators of its own",
+    "eval.rubrics": "each case has rubrics or evaluators of its own",
+}
+"""Keys with a change of which nothing is told, with the reason."""
+
+
+def test_a_key_is_told_or_named_as_silent() -> None:
+    silent = {key for row in ROWS if not row.told for key in row.keys.split()}
+    assert silent == SILENT.keys()
+
+
 def is_in(drawn: str, key: str) -> bool:
     """Return True if a change of the drawn key is a change of the key: it is the same or below."""
     return drawn == key or drawn.startswith(f"{key}.")

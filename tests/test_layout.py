@@ -248,7 +248,8 @@ DEEP: Final = """
     parts/bring/traces/test_all_wrong_types files/validation/test_traps
     hooks/test_act hooks/test_act_clouds
     hooks/test_act_generate hooks/test_act_grading hooks/test_act_nights hooks/test_act_roles
-    hooks/test_act_service hooks/test_act_strangers hooks/test_action_start hooks/test_actionlint
+    hooks/test_act_service hooks/test_act_strangers hooks/test_act_suites
+    hooks/test_action_start hooks/test_actionlint
     hooks/test_first_ten_minutes hooks/test_pre_commit models/llm/test_client package/test_wheel
     security/test_document_growth security/test_error_bodies
     security/test_input_growth security/test_markdown_injection security/test_regex_growth

@@ -68,7 +68,6 @@ HELD: Final[Mapping[str, str]] = {
     "gate/grading_changes/all_changes.py": "gate/grading_changes/test_all_changes.py",
     "gate/grading_changes/file_changes.py": "gate/grading_changes/test_file_changes.py",
     "files/project/change.py": "files/project/test_change.py",
-    "services/run/confirmation.py": "services/run/test_confirmation.py",
     "gate/differences/criteria.py": "gate/differences/test_criteria.py",
     "models/judge/freeform.py": ("models/judge/test_freeform.py evaluators/test_llm_judge.py"),
     "gate/report/sharding.py": "gate/report/test_sharding.py",
@@ -98,18 +97,8 @@ HELD: Final[Mapping[str, str]] = {
     "models/judge/reply.py": "models/judge/test_reply.py models/judge/test_reply_parser.py",
     "models/llm/budget.py": "models/llm/test_budget.py",
     "models/llm/cache.py": "models/llm/test_cache.py",
-    "gate/comparison/case_change.py": (
-        "gate/comparison/test_case_change.py gate/comparison/test_compared.py"
-    ),
-    "gate/comparison/compared.py": (
-        "gate/comparison/test_compared.py gate/comparison/test_alarm_budget.py"
-    ),
-    "gate/comparison/alarm_budget.py": (
-        "gate/comparison/test_alarm_budget.py gate/comparison/test_compared.py"
-    ),
-    "gate/comparison/verdicts.py": (
-        "gate/comparison/test_verdicts.py services/run/test_confirmation.py"
-    ),
+    "gate/comparison/compared.py": "gate/comparison/test_compared.py",
+    "gate/comparison/verdicts.py": "gate/comparison/test_verdicts.py",
     "gate/comparison/phrases.py": "gate/comparison/test_phrases.py",
     "gate/comparison/notes.py": "gate/comparison/test_notes.py gate/comparison/test_compared.py",
     "gate/comparison/baseline_files.py": (
@@ -120,7 +109,6 @@ HELD: Final[Mapping[str, str]] = {
     ),
     "services/run/base_comparison.py": "services/run/test_base_comparison.py",
     "parts/lab/reference_folder.py": "parts/lab/test_reference_folder.py",
-    "gate/comparison/drift.py": "gate/comparison/test_drift.py",
     "gate/report/json_format.py": "gate/report/test_json_format.py",
     "gate/report/consistency.py": (
         "gate/report/test_consistency.py gate/report/test_case_consistency.py"

@@ -12,6 +12,8 @@ SYNONYMS: Final = {
     **dict.fromkeys(("prompt", "question", "messages"), ("input",)),
     **dict.fromkeys(("reference", "reference_answer", "answer", "expected"), ("expected_output",)),
     **dict.fromkeys(("assert", "assertions", "checks"), ("rubrics",)),
+    "user": ("input",),
+    **dict.fromkeys(("expires", "expiry", "expires_at", "expires_on"), ("until",)),
     **dict.fromkeys(("text", "message"), ("value", "content")),
     **dict.fromkeys(("path", "file"), ("value",)),
     **dict.fromkeys(("command", "cmd"), ("script",)),

@@ -2,31 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from fnmatch import fnmatchcase
-from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.text.redact import is_secret_name
+from rubric_ci.text.variable_names import VARIABLE, is_of_provider, names, why_forbidden
 from rubric_ci.values.config import CliTarget, Config, LlmTarget, RunnerTarget
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.model_facts import CREDENTIALS
 
-PROVIDER_VARIABLES: Final = (
-    *("ANTHROPIC_*", "AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION*"),
-    *("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AZURE_AD_TOKEN"),
-    *("AZURE_AI_*", "AZURE_API_*"),
-    *("AZURE_DEPLOYMENT_NAME", "AZURE_OPENAI_*", "CEREBRAS_*", "COHERE_*", "DEEPSEEK_*"),
-    *("FIREWORKS_*", "GEMINI_*", "GOOGLE_API_KEY", "GROQ_*", "HF_TOKEN", "HUGGINGFACE_*"),
-    *("LITELLM_*", "MISTRAL_*", "NVIDIA_NIM_*", "OLLAMA_*", "OPENAI_*", "OPENROUTER_*"),
-    *("PERPLEXITY*_API_KEY", "TOGETHER*_API_KEY", "VERTEX*", "XAI_*"),
-)
-"""Variables of model providers: allowed without being listed."""
-
-RUNNER_VARIABLES: Final = ("ACTIONS_*", "GITHUB_*", "RUNNER_*")
-"""Variables of the runner, with its tokens: never allowed, even if they are listed."""
-
-_VARIABLE = re.compile(r"\$\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 _OF_A_WORKFLOW = re.compile(r"\$\{\{\s*((?:secrets|env|vars)\.([A-Za-z_][A-Za-z0-9_]*))\s*\}\}")
 
 
@@ -52,14 +36,8 @@ class Variables:
         return value
 
     def _check(self, name: str) -> None:
-        if is_of_runner(name):
-            hint = "pass the value in a variable that does not belong to the runner"
-        elif not _matches(name, (*PROVIDER_VARIABLES, *self.listed)):
-            hint = (
-                f"add {name} to `env.allow` in rubric-ci.yaml; on a pull request, the list of the "
-                "base commit holds"
-            )
-        else:
+        hint = why_forbidden(name, self.listed)
+        if not hint:
             return
         message = f"{self.place(name)} uses `${{{{ {name} }}}}`, which is not allowed"
         raise ForbiddenVariable(message, hint)
@@ -78,41 +56,13 @@ def substitute(value: Any, variables: Variables) -> Any:
                     f"`{foreign[1]}` is a name of workflows; here, `${{{{ NAME }}}}` is a variable"
                 )
                 raise MissingVariable(message, f"did you mean `${{{{ {foreign[2]} }}}}`?")
-            return _VARIABLE.sub(lambda found: variables.look_up(found[1]), value)
+            return VARIABLE.sub(lambda found: variables.look_up(found[1]), value)
         case list() | tuple():
             return type(value)(substitute(item, variables) for item in value)
         case Mapping():
             return {key: substitute(item, variables) for key, item in value.items()}
         case _:
             return value
-
-
-def names(value: Any) -> Iterator[str]:
-    """Yield the variables that a value refers to."""
-    match value:
-        case str():
-            yield from _VARIABLE.findall(value)
-        case list() | tuple():
-            for item in value:
-                yield from names(item)
-        case Mapping():
-            for item in value.values():
-                yield from names(item)
-
-
-def is_of_provider(name: str) -> bool:
-    """Return True for a variable of a model provider."""
-    return _matches(name, PROVIDER_VARIABLES)
-
-
-def is_of_runner(name: str) -> bool:
-    """Return True for a variable of the runner."""
-    return _matches(name.upper(), RUNNER_VARIABLES)
-
-
-@lru_cache(maxsize=256)
-def _matches(name: str, globs: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, glob) for glob in globs)
 
 
 _PUBLIC = frozenset({"CI", "HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "TMPDIR", "USER"})

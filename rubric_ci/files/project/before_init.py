@@ -7,13 +7,13 @@ from posixpath import dirname
 from typing import Any, Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotUseGit
-from rubric_ci.files.parsing import env_vars
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, targets_candidates
 from rubric_ci.files.yaml_text.opened import is_providers, open_config
 from rubric_ci.files.yaml_text.source import decode, open_source
 from rubric_ci.system.git import branch, plumbing, process
 from rubric_ci.system.model_list import model_info
+from rubric_ci.text import variable_names
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.model_facts import CREDENTIALS
 from rubric_ci.values.scaffold import PROVIDERS
@@ -58,7 +58,7 @@ def look(folder: Path, environment: Mapping[str, str], *, overwritten: bool = Fa
     paths = _evals(folder)
     texts = [_data(path) for path in _settings_files(folder, config, paths) if path.is_file()]
     evals = [_data(path) for path in paths]
-    named = [name for data in texts for name in env_vars.names(data)]
+    named = [name for data in texts for name in variable_names.names(data)]
     given = [name for data in (*texts, *evals) for name in _passed(data)]
     models = [each for data in texts for each in _models(data)]
     variables = dict.fromkeys((*named, *_credentials(models), *given))
@@ -68,7 +68,7 @@ def look(folder: Path, environment: Mapping[str, str], *, overwritten: bool = Fa
         other_host=_other_host(repository, folder) if repository else "",
         config=config,
         has_evals=bool(evals),
-        variables=tuple(name for name in variables if not env_vars.is_of_runner(name)),
+        variables=tuple(name for name in variables if not variable_names.is_of_runner(name)),
         priced=all(map(_is_priced, models)),
         has_pytest=any(_has_section(folder / name, word) for name, word in _PYTEST.items()),
     )

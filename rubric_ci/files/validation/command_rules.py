@@ -13,7 +13,6 @@ from rubric_ci.values.references import Machine
 
 FOLDER_MISSING: Final = Rule(
     id="folder-missing",
-    severity="warning",
     switchable=True,
     meaning=(
         "A folder that a script or a command starts in, or that a workspace copies, does not "

@@ -44,7 +44,7 @@ _KNOWN: Final = (
     *("input_cost_per_token_batches", "output_cost_per_token_batches"),
 )
 _SHELL_REFERENCE: Final = re.compile(
-    r"(?:\$(?:\{|env:)?|%|\{\{ *)([A-Za-z_][A-Za-z0-9_]*)(?: *\}\}|\}|%)?"
+    r"(?:\$(?:\{|env:)?|%|\{\{ *|os\.environ/)([A-Za-z_][A-Za-z0-9_]*)(?: *\}\}|\}|%)?"
 )
 """A variable as a shell or another tool writes it."""
 
@@ -61,6 +61,22 @@ LITERAL_SECRET: Final = Rule(
     hint="write `${{ NAME }}` and set the environment variable NAME",
     bad="judge: {model: openai/gpt-6-luna, api_key: sk-abc}\n",
     good='judge: {model: openai/gpt-6-luna, api_key: "${{ OPENAI_API_KEY }}"}\n',
+)
+VARIABLE_NOT_ALLOWED: Final = Rule(
+    id="variable-not-allowed",
+    meaning=(
+        "A configuration may use the variables of model providers, and others that `env.allow` "
+        "lists. A run stops at any other."
+    ),
+    hint="add it to `env.allow`",
+    bad=(
+        "targets: [{name: default, provider: cli, "
+        "command_template: 'echo {PROMPT} ${{ SHOP_KEY }}'}]\n"
+    ),
+    good=(
+        "targets: [{name: default, provider: cli, "
+        "command_template: 'echo {PROMPT} ${{ SHOP_KEY }}'}]\nenv: {allow: [SHOP_KEY]}\n"
+    ),
 )
 THRESHOLD_ORDER: Final = Rule(
     id="threshold-order",
@@ -109,10 +125,31 @@ def config_problems(
     found.extend(target_rules(data.get("targets"), others, agentv=is_of_agentv(document.file)))
     if others:
         found.extend(compare_problems(data, others))
+    if not targets_only and "${{" in "".join(document.texts().values()):
+        found.extend(_forbidden(data))
     found.extend(_thresholds(data.get("gate")))
     found.extend(_rules(data.get("rules"), known_rules))
     found.extend(ambiguous_scalar_problems(document, found))
     yield from _merge_misspelt(found)
+
+
+def _forbidden(data: dict[str, Any]) -> Iterator[Problem]:
+    """Yield variables of the judge and the targets that `env.allow` does not list."""
+    from rubric_ci.text.variable_names import names, why_forbidden
+
+    allow = data["env"].get("allow") if isinstance(data.get("env"), dict) else None
+    listed = (
+        tuple(each for each in allow if isinstance(each, str)) if isinstance(allow, list) else ()
+    )
+    judge = data.get("judge")
+    owners: list[tuple[Path, Any]] = [*mappings(data, "targets")]
+    owners += [(("judge",), judge)] if isinstance(judge, dict) else []
+    for path, owner in owners:
+        for key, value in owner.items():
+            for name in dict.fromkeys(names(value)):
+                if hint := why_forbidden(name, listed):
+                    message = f"`${{{{ {name} }}}}` is not allowed"
+                    yield Problem(VARIABLE_NOT_ALLOWED, (*path, key), message, hint)
 
 
 class _Normalised(Values):

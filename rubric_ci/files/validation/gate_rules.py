@@ -49,6 +49,11 @@ GROUP_WITHOUT_CASES: Final = Rule(
     ),
     hint="set the tag on cases, or remove it from the gate",
 )
+GATE_WITHOUT_CASES: Final = Rule(
+    id="gate-without-cases",
+    meaning="No case has one of the tags in `gate.tags`, so that no case decides.",
+    hint="set the tag on the cases that decide, or remove `tags` from the gate",
+)
 UNUSED_PASS_RATE: Final = Rule(
     id="unused-pass-rate",
     severity="warning",
@@ -86,11 +91,14 @@ def tag_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
     gate = data.get("gate") if isinstance(data, dict) else None
     for key in ("tags", "not_tags"):
         tags = gate.get(key) if isinstance(gate, dict) else None
-        for index, tag in enumerate(tags if isinstance(tags, list) else ()):
+        written = tags if isinstance(tags, list) else []
+        for index, tag in enumerate(written):
             if isinstance(tag, str) and tag not in (known := sizes().by_tag):
                 hint = suggest(tag, known)
                 message = f"no case has the tag `{tag}`"
-                yield Problem(GROUP_WITHOUT_CASES, ("gate", key, index), message, hint)
+                none = key == "tags" and not {each for each in written if each in known}
+                rule = GATE_WITHOUT_CASES if none else GROUP_WITHOUT_CASES
+                yield Problem(rule, ("gate", key, index), message, hint)
 
 
 def trial_problems(data: Any) -> Iterator[Problem]:

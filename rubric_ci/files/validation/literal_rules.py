@@ -20,11 +20,13 @@ LITERAL_VARIABLE: Final = Rule(
     hint="write `${{ NAME }}`",
     bad=(
         "targets: [{name: default, provider: http, url: 'https://a.example', "
+        "url_before: 'https://b.example', "
         "body: '{{ input }}', headers: {Authorization: 'Bearer $TOKEN'}}]\n"
     ),
     good=(
         "targets: [{name: default, provider: http, url: 'https://a.example', "
-        "body: '{{ input }}', headers: {Authorization: 'Bearer ${{ TOKEN }}'}}]\n"
+        "url_before: 'https://b.example', "
+        "body: '{{ input }}', headers: {Authorization: 'Bearer ${{ OPENAI_TOKEN }}'}}]\n"
     ),
 )
 _FILE: Final = re.compile(r"file://\S+")
@@ -62,7 +64,7 @@ def _files(text: Any, path: Path) -> Iterator[Problem]:
 def literal_variables(target: Mapping[str, Any], path: Path) -> Iterator[Problem]:
     """Yield the variables of a shell, and of litellm, in what a service is sent."""
     headers = target.get("headers")
-    texts = {(key,): target.get(key) for key in ("url", "url_before")}
+    texts: dict[Path, Any] = {(key,): target.get(key) for key in ("url", "url_before")}
     texts |= {("headers", k): v for k, v in headers.items()} if isinstance(headers, dict) else {}
     for place, text in texts.items():
         for found in _VARIABLE.finditer(text) if isinstance(text, str) else ():

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
+from rubric_ci.files.validation.schema_wording import JUDGED
 from rubric_ci.text.numbers import shortened
 from rubric_ci.values import parts
 from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule
@@ -196,7 +197,15 @@ def hint_for_key(key: str, path: Path, owner: Mapping[str, Any]) -> str:
         return _min_score(owner)
     if key in ("type", "value") and len(path) > 1 and path[-2] in ("rubrics", "criteria"):
         return _as_criterion(owner)
+    if len(path) > 1 and path[-2] in ("rubrics", "criteria"):
+        return _as_criterion({"type": key, "value": owner[key]}) if _is_inverted(key) else ""
+    if len(path) > 1 and path[-2] == "turns" and key == "assistant":
+        return "a turn has the user's message only: the target answers it"
     return _HINTS.get(key, "") if _is_suite_or_case(path) else ""
+
+
+def _is_inverted(key: str) -> bool:
+    return key.startswith(("not-", "not_"))
 
 
 def _as_criterion(owner: Mapping[str, Any]) -> str:
@@ -210,13 +219,12 @@ def _as_criterion(owner: Mapping[str, Any]) -> str:
         options = {"ignore_case": ignores, "not": inverted}
         written = {key: value, **{name: True for name, each in options.items() if each}}
         return f"write `{_flow(written)}`"
-    if plain in _JUDGED and isinstance(value, str):
+    if plain in JUDGED and isinstance(value, str):
         return f"write the text alone: `- {shortened(value, _LONGEST)}`"
     return ""
 
 
 _LONGEST: Final = 60
-_JUDGED: Final = ("llm-rubric", "llm-grader", "model-graded-closedqa", "g-eval")
 
 
 def _flow(written: Mapping[str, Any]) -> str:
@@ -229,6 +237,7 @@ _CHECKS: Final = (
     "write criteria and checks such as `contains` as `rubrics`, scripts as `execution.evaluators`"
 )
 _HINTS: Final = {
+    "threshold": "set `gate: {thresholds: {pass: 0.8}}` in rubric-ci.yaml, for all cases",
     "assertions": f"a key of AgentV 3 and 4; {_CHECKS}",
     "assert": f"a key of promptfoo and AgentV 2 and 5; {_CHECKS}",
     "prompts": "a key of promptfoo and AgentV 5; write the prompt in `input` of each case",

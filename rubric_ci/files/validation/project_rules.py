@@ -72,6 +72,11 @@ RECORDED_ANSWERS: Final = Rule(
     ),
     hint='add a line {"id": …, "answer": …}, with "file" for an id that several files have',
 )
+RECORDED_UNREAD: Final = Rule(
+    id="recorded-unread",
+    meaning="A line of a recording has another form: a run stops at it.",
+    hint='write one {"id": …, "answer": …} a line',
+)
 RECORDED_UNKNOWN: Final = Rule(
     id="recorded-unknown",
     severity="notice",
@@ -182,7 +187,8 @@ def recorded_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
         recorded = _read(content)
         found = [*_problems(answers, recorded, used)]
         for message, hint in found:
-            yield Problem(RECORDED_ANSWERS, place, message, hint)
+            rule = RECORDED_UNREAD if recorded.problem else RECORDED_ANSWERS
+            yield Problem(rule, place, message, hint)
         if not found and (names := _of_no_case(recorded, sizes().names)):
             message = f"`{answers}` has answers for {listed(names, SHOWN)}, which no case is called"
             yield Problem(RECORDED_UNKNOWN, place, message)

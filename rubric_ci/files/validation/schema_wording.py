@@ -122,7 +122,7 @@ def hint_for(path: Path, wanted: list[str], value: Any) -> str:
     if owner == "required_min_score" and isinstance(value, float) and 0 < value < 1:
         return "scores are integers from 0 to 10" + _times_ten(value)
     if isinstance(value, str) and {"number", "integer"} & {*wanted}:
-        return _number(value)
+        return _seconds(value, str(owner)) or _number(value)
     if "array" in wanted:
         return _list(str(owner), wanted, value)
     if wanted == ["object"]:
@@ -152,8 +152,14 @@ def diagnose_shape(path: Path, value: Any) -> Problem | None:
 
 def _text_with_colon(path: Path, value: dict[str, Any]) -> Problem | None:
     [(key, rest)] = value.items()
-    if isinstance(rest, dict | list) or nearest(key, _CRITERION):
+    if isinstance(rest, dict | list) or nearest(key, _CRITERION) or key.startswith("not-"):
         return None
+    if key in JUDGED and isinstance(rest, str):
+        message, hint = (
+            f"`{key}` is a check of other tools",
+            f"write its text alone: {_written(rest)}",
+        )
+        return Problem(CRITERION_TEXT, path, message, hint)
     text = f"{key}: {rest}" if isinstance(rest, str) else f"{key}:"
     hint = f"quote it: {json.dumps(text, ensure_ascii=False)}" if isinstance(rest, str) else ""
     message = f"`{text}` reads as a mapping because of its `:`"
@@ -171,9 +177,16 @@ def _list(owner: str, wanted: list[str], value: Any) -> str:
         return f"write the names of variables: [{', '.join(map(_written, value))}]"
     if isinstance(value, dict):
         return "start each entry with `- `"
+    if owner == "tags" and isinstance(value, str) and "," in value:
+        names = [_written(each.strip()) for each in value.split(",") if each.strip()]
+        return f"write a list: [{', '.join(names)}]"
     if owner in _LISTS_OF_TEXT and wanted == ["array"] and isinstance(value, str):
         return f"write a list: [{_written(value)}]" if len(value) < _SHORT else "write a list"
     return ""
+
+
+_FIRST_KEY: Final = {"gate": "fail_on", "aggregator": "type"}
+"""The key that a text was meant for, by the mapping."""
 
 
 def _mapping(path: Path, value: Any) -> str:
@@ -181,14 +194,21 @@ def _mapping(path: Path, value: Any) -> str:
     keys = [step for step in path if isinstance(step, str)]
     if owner == "healthcheck" and isinstance(value, str):
         return f"write {{type: command, command_template: {_written(value)}}}"
-    if owner == "aggregator" and isinstance(value, str):
-        return f"write {{type: {_written(value)}}}"
-    if isinstance(owner, int) and keys[-1] == "score_ranges" and isinstance(value, list):
+    if owner == "vars" and isinstance(value, list):
+        return "write each variable as `name: value`, without `- `"
+    if owner in _FIRST_KEY and isinstance(value, str):
+        return f"write {{{_FIRST_KEY[str(owner)]}: {_written(value)}}}"
+    return _entry(keys[-1], value) if isinstance(owner, int) else ""
+
+
+def _entry(owner: str, value: Any) -> str:
+    """Return the mapping that an entry of a list was meant as, or ""."""
+    if owner == "score_ranges" and isinstance(value, list):
         return f"write {{score_range: {json.dumps(value)}, expected_outcome: …}}"
-    if isinstance(owner, int) and keys[-1] == "evaluators" and isinstance(value, str):
+    if owner == "evaluators" and isinstance(value, str):
         return "write the evaluator itself, with its `name` and `type`"
-    if isinstance(owner, int) and isinstance(value, str) and len(value) < _SHORT:
-        form = _ENTRIES.get(keys[-1], "")
+    if isinstance(value, str) and len(value) < _SHORT:
+        form = _ENTRIES.get(owner, "")
         return f"write {form.format(_written(value))}" if form else ""
     return ""
 
@@ -201,6 +221,19 @@ def _range(text: str) -> str:
 def _times_ten(share: float) -> str:
     score = round(share * 10, 6)
     return f"; write {score:g}" if score == int(score) else ""
+
+
+def _seconds(text: str, key: str) -> str:
+    """Return the hint for a duration with its unit."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?(ms|s|sec|m|min|h)", text)
+    if not found or not key.endswith("seconds"):
+        return ""
+    return f"write {float(found[1]) * _UNITS[found[2]]:g}: the unit is seconds"
+
+
+_UNITS: Final = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
+JUDGED: Final = ("llm-rubric", "llm-grader", "model-graded-closedqa", "g-eval")
+"""The types of other tools' checks whose text is a criterion."""
 
 
 def _number(text: str) -> str:

@@ -121,12 +121,13 @@ async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
         listed = (await direct_http.get(url_of(endpoint, "models"), headers)).get("data")
     except RequestError as error:
         raise missing or error from None
-    every = {e["id"]: e for e in listed if "id" in e} if _is_list(listed) else None
+    every = {e["id"]: e for e in listed or () if "id" in e} if _is_list(listed) else None
     if every is None and missing is None:
         return {}
     if every is None or name not in every:
         raise missing or RequestError(f"the list of models has no `{name}`", status=404)
-    return every[name]
+    found: Mapping[str, JSON] = every[name]
+    return found
 
 
 def _is_list(listed: JSON) -> bool:

@@ -12,7 +12,6 @@ from importlib.util import find_spec
 from typing import Final
 
 from rubric_ci.errors import UserError
-from rubric_ci.files.parsing import env_vars
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.grading.resolve import resolved
 from rubric_ci.models.agents import AGENTS
@@ -23,6 +22,7 @@ from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.services.doctor.finding import Check
 from rubric_ci.system.installation import install_command
 from rubric_ci.system.model_list import known_models
+from rubric_ci.text import variable_names
 from rubric_ci.values.config import CliTarget, Config, Endpoint, LlmTarget, Target
 from rubric_ci.values.model_facts import SWITCH, ending
 from rubric_ci.values.service import ServiceTarget
@@ -112,7 +112,7 @@ def _endpoint(who: str, endpoint: Endpoint, variables: Variables) -> Iterator[Ch
         said = "; ".join(filter(None, (error.message.removeprefix(f"{who}: "), error.hint)))
         yield Check(ok=False, about=about, said=said)
         return
-    names = sorted({*env_vars.names([endpoint.model, dict(endpoint.options)])})
+    names = sorted({*variable_names.names([endpoint.model, dict(endpoint.options)])})
     if names:
         yield Check(ok=True, about=about, said=f"{', '.join(names)} set")
     yield from _model(f"{who}: {ready.model}", ready)

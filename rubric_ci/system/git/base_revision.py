@@ -20,6 +20,12 @@ _OBJECT_ID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 def since(repository: Repository, revision: str, option: str = "--changed-since") -> FoundBase:
     """Return the merge base with a revision that the user names with an option."""
+    if ".." in revision:
+        first = revision.partition("..")[0] or "main"
+        raise CannotFindRevision(
+            f"{option}: `{revision}` is a range; one commit is wanted",
+            f"write {option} {first}: the merge base of it and HEAD is the base",
+        )
     if not revision.strip("0"):
         return NoBase(reason=f"`{revision}` is not a commit: the branch is new")
     if plumbing.commit(repository, "HEAD") is None:

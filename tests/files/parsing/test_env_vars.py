@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.files.parsing.env_vars import (
-    PROVIDER_VARIABLES,
     Variables,
     credential,
-    names,
     substitute,
     substituted,
     written,
 )
+from rubric_ci.text.variable_names import PROVIDER_VARIABLES, names
 from rubric_ci.values.config import (
     CliTarget,
     Config,

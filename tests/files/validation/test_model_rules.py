@@ -51,7 +51,7 @@ SOON = "model-ends-soon: `openai/old` is switched off on 2027-01-14, in 53 days"
         ),
         ("judge: {model: openai/thinks, reasoning_effort: low}\n", []),
         ("judge: {model: openai/thinks, temperature: 0, api_base: http://gateway}\n", []),
-        ('judge: {model: "openai/${{ MODEL }}"}\n', []),
+        ('judge: {model: "openai/${{ OPENAI_MODEL }}"}\n', []),
         ("targets: [{name: a, provider: mock, response: x}]\n", []),
     ],
 )

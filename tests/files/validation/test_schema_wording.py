@@ -12,7 +12,7 @@ ADVICE: dict[str, tuple[Path, list[str], Any, str]] = {
     "a price": (("budget",), ["number"], "$0.10", "write 0.10"),
     "a share": (("weight",), ["number"], "50%", "write 0.5"),
     "one criterion": (("rubrics",), ["array"], "Greets", "write a list: [Greets]"),
-    "one that needs quotes": (("tags",), ["array"], "a, b", 'write a list: ["a, b"]'),
+    "one that needs quotes": (("tags",), ["array"], "a, b", "write a list: [a, b]"),
     "a long one": (("rubrics",), ["array"], "Greets " * 9, "write a list"),
     "a text for levels": (("levels",), ["array", "object"], "text", ""),
     "a mapping for a list": (("rubrics",), ["array"], {}, "start each entry with `- `"),

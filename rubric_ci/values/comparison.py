@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.media import Picture
-from rubric_ci.values.scoring import DECIMALS, MarkValue
+from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.trace import CaseTrace, FileChange
 
 Source: TypeAlias = Literal["commit", "report", "reference"]
@@ -88,13 +88,6 @@ class Comparison:
     reference: ReferenceInfo | None = None  # None: an unknown commit, and not pinned
     judge_moved: str = ""  # why marks are not comparable with the reference's; empty: they are
     notes: tuple[str, ...] = ()
-
-    @property
-    def mean_difference(self) -> float | None:
-        """The difference of the mean scores; None: no case has both."""
-        if self.mean is None or self.mean_before is None:
-            return None
-        return round(self.mean - self.mean_before, DECIMALS)
 
     @property
     def fell(self) -> bool:

@@ -73,7 +73,8 @@ def kind_of_yaml(data: Any) -> str:
         return "comment"
     if any(isinstance(value, dict) and "after_script" in value for value in keys.values()):
         return "gitlab-ci"
-    return next((kind for key, kind in FIRST_KEYS.items() if key in keys), "config")
+    known = next((kind for key, kind in FIRST_KEYS.items() if key in keys), "config")
+    return "targets" if isinstance(data, list) and known == "keys of a service" else known
 
 
 def load_yaml(block: CodeBlock) -> Any:

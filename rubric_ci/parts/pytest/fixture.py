@@ -198,6 +198,11 @@ def read_case(case: Mapping[str, Any], path: Path, line: int, run: SessionRun) -
     Raises InvalidCheck with the problems.
     """
     __tracebackhide__ = True
+    for each in case["rubrics"]:
+        if isinstance(each, list | tuple):
+            raise InvalidCheck(
+                "a criterion is a list; write `check(answer, *criteria)` for several"
+            )
     try:
         written = json.dumps({"evalcases": [case]}, ensure_ascii=False)
     except (TypeError, ValueError) as error:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 from _pytest.runner import runtestprotocol  # as other plugins that hold reports back
+from _pytest.skipping import xfailed_key
 
 from rubric_ci.errors import UserError
 from rubric_ci.parts.pytest.fixture import RULE, TRIAL, Checks, Later
@@ -12,6 +13,7 @@ from rubric_ci.parts.pytest.item_failures import InvalidCheck, Missed, NoVerdict
 from rubric_ci.parts.pytest.items import CaseItem, GateItem, failure
 from rubric_ci.parts.pytest.session_run import shown
 from rubric_ci.reports.render import wording
+from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
 from rubric_ci.values.evals import TrialRule
 from rubric_ci.values.results import CaseResult, Graded
 
@@ -32,7 +34,7 @@ class OutcomeHooks:
         mark = pyfuncitem.get_closest_marker("rubric")
         if mark is None or TRIAL in pyfuncitem.stash:
             return None
-        rule = pyfuncitem.stash[RULE] = _rule(**mark.kwargs)
+        rule = pyfuncitem.stash[RULE] = _rule(mark)
         failures: list[BaseException] = []
         for number in range(rule.count):
             pyfuncitem.stash[TRIAL] = number
@@ -134,7 +136,12 @@ class OutcomeHooks:
                 else NoVerdict(result.reason)
             )
         call = next((each for each in reports if each.when == "call"), None)
-        if error is None or call is None or call.failed:
+        expected = later.item.stash.get(xfailed_key, None)
+        if error is None or call is None or (call.failed and expected is None):
+            return
+        if expected is not None and not isinstance(error, NoVerdict) and _raises(expected, error):
+            call.outcome, call.longrepr = "skipped", _shown_at(later, error)
+            call.wasxfail = expected.reason
             return
         call.outcome = "failed"
         call.longrepr = _shown_at(later, error)
@@ -147,12 +154,29 @@ def asks(item: pytest.Item) -> bool:
     return "rubric" in getattr(item, "fixturenames", ())
 
 
-def _rule(*, trials: int = 1, pass_at_least: int | None = None) -> TrialRule:
-    """Return the trials of a mark; without a number, all must pass."""
-    passes = trials if pass_at_least is None else pass_at_least
+def _rule(mark: pytest.Mark) -> TrialRule:
+    """Return the trials of a mark; without a number, all must pass. Raises InvalidCheck."""
+    names = ("trials", "pass_at_least")
+    if mark.args:
+        raise InvalidCheck(
+            f"the mark `rubric` takes names only: rubric({names[0]}={mark.args[0]!r})"
+        )
+    for name, value in mark.kwargs.items():
+        if name not in names:
+            meant = did_you_mean(nearest(name, names)) or known_names(names)
+            raise InvalidCheck(f"the mark `rubric` has no `{name}`; {meant}")
+        if type(value) is not int:
+            raise InvalidCheck(f"{name}={value!r}: expected an integer, such as {name}=5")
+    trials = mark.kwargs.get("trials", 1)
+    passes = mark.kwargs.get("pass_at_least", trials)
     if not 1 <= passes <= trials:
         raise InvalidCheck(f"pass_at_least={passes} of trials={trials}: expected 1 to {trials}")
     return TrialRule(count=trials, passes=passes)
+
+
+def _raises(expected: Any, error: Exception) -> bool:
+    """Return True if a mark `xfail` excuses an error; with `raises`, one of these alone."""
+    return expected.raises is None or isinstance(error, expected.raises)
 
 
 def _make_error(report: pytest.TestReport) -> None:

@@ -287,3 +287,64 @@ def test_caps_hold_for_tests(tests: Suite) -> None:
     session = tests.run("-v", RUBRIC_CI_RUN_MAX_CALLS="1", RUBRIC_CI_CACHE="false")
     assert len(tests.judge.answers) <= 1
     assert "rubric_ci.NoVerdict: rubric: budget: call limit of 1 reached" in session.output
+
+
+EXPECTED = """\
+import pytest
+
+
+@pytest.mark.xfail(strict=True)
+def test_strict(rubric):
+    rubric.later("bye", "Greets")
+
+
+@pytest.mark.xfail
+def test_loose(rubric):
+    rubric.later("bye", "Greets")
+
+
+@pytest.mark.xfail(strict=True)
+def test_better(rubric):
+    rubric.later("hello", "Greets")
+
+
+@pytest.mark.xfail(raises=ValueError)
+def test_other(rubric):
+    rubric.later("bye", "Greets")
+
+
+@pytest.mark.rubric(trials="5")
+def test_text(rubric):
+    rubric.check("hello", "Greets")
+
+
+@pytest.mark.rubric(trial=5)
+def test_misspelt(rubric):
+    rubric.check("hello", "Greets")
+
+
+def test_list(rubric):
+    rubric.check("hello", ["Greets", "Is polite"])
+"""
+
+
+def test_expected_failures_and_marks_that_cannot_be_used(tests: Suite) -> None:
+    tests.write("tests/test_bot.py", EXPECTED)
+    session = tests.run("-v", "tests/test_bot.py")
+    found = {name.partition("::")[2]: each for name, each in session.outcomes.items()}
+    found.pop("gate", "")
+    assert found == {
+        "test_strict": "XFAIL",
+        "test_loose": "XFAIL",
+        "test_better": "FAILED",
+        "test_other": "FAILED",
+        "test_text": "ERROR",
+        "test_misspelt": "ERROR",
+        "test_list": "ERROR",
+    }
+    for said in (
+        "trials='5': expected an integer, such as trials=5",
+        "the mark `rubric` has no `trial`; did you mean `trials`?",
+        "a criterion is a list; write `check(answer, *criteria)` for several",
+    ):
+        assert said in session.output

@@ -165,3 +165,28 @@ def test_every_format_says_so(project: Project) -> None:
     assert "::notice title=rubric-ci::1 of 4 cases: --case" in done.stdout
     for name in ("summary.md", "report.html", "junit.xml", "report.sarif"):
         assert "1 of 4 cases: --case" in (project.root / ".rubric-ci" / name).read_text(), name
+
+
+@pytest.mark.parametrize(
+    ("gate", "code", "said"),
+    [
+        ("tags: [must], require_rubrics: true", 3, "1 case errored"),
+        ("tags: [must], require_verdict: true", 3, "1 case errored"),
+        ("not_tags: [must], require_rubrics: true", 0, "Gate passes"),
+        ("tags: [none]", 3, "no case decides: the gate is about none"),
+        ("tags: [none], fail_on: never", 0, "Gate passes"),
+    ],
+)
+def test_a_case_without_a_verdict_and_the_cases_that_decide(
+    tmp_path: Path, gate: str, code: int, said: str
+) -> None:
+    config = "evals: ['*.eval.yaml']\ntargets: [{name: default, provider: mock, response: hello}]\n"
+    (tmp_path / "rubric-ci.yaml").write_text(f"{config}gate: {{{gate}}}\n")
+    (tmp_path / "a.eval.yaml").write_text(
+        "evalcases:\n"
+        "  - {id: a, tags: [must], input: q, expected_outcome: x}\n"
+        "  - {id: b, input: q, rubrics: [{contains: hello}]}\n"
+    )
+    done = invoke(tmp_path, clean_environment(), "run")
+    assert done.returncode == code, done.stdout
+    assert said in " ".join(done.stdout.split())

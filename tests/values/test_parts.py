@@ -1,13 +1,18 @@
 """The table of parts: each offer exists, and a part is imported only when it is asked for."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from rubric_ci.values import parts
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("name", parts.PARTS)
@@ -58,3 +63,39 @@ def test_no_part_is_imported_before_it_is_asked_for() -> None:
     before, after = json.loads(done.stdout)
     assert before == ["rubric_ci.parts.agents"]
     assert after == ["rubric_ci.parts.agents.codex"]
+
+
+@pytest.mark.parametrize("gone", [*((name,) for name in parts.PARTS), parts.PARTS], ids="+".join)
+def test_the_core_works_without_a_part(gone: tuple[str, ...], tmp_path: Path) -> None:
+    """A part is removed as the design says: its folder, and its row of the table."""
+    package = tmp_path / "rubric_ci"
+    shutil.copytree(ROOT / "rubric_ci", package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in gone:
+        shutil.rmtree(package / "parts" / name)
+    table = package / "values" / "parts.py"
+    left = tuple(name for name in parts.PARTS if name not in gone)
+    row = f"PARTS: Final = {parts.PARTS!r}".replace("'", '"')
+    text = table.read_text(encoding="utf-8")
+    assert row in text
+    table.write_text(text.replace(row, f"PARTS: Final = {left!r}"), encoding="utf-8")
+    shutil.copytree(ROOT / "schemas", tmp_path / "schemas")
+    shutil.copytree(ROOT / "examples" / "quickstart", tmp_path / "quickstart")
+    shutil.copy(ROOT / ".pre-commit-hooks.yaml", tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str]:
+        command = [sys.executable, "-P", "-m", "rubric_ci", *arguments]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return done.returncode, done.stdout
+
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    replay = "--replay=quickstart/judge.replay.jsonl"
+    assert run("--help")[0] == 0
+    assert run("validate", "--config", "quickstart/rubric-ci.yaml")[0] == 0
+    code, said = run("run", "--config", "quickstart/rubric-ci.yaml", replay)
+    assert (code, said.splitlines()[0]) == (
+        1,
+        "Gate fails: 1 of 3 graded cases fails (fail_on: fail)",
+    )

@@ -23,6 +23,17 @@ NAME: Final = "golden set"
 _DECIDING: Final = (
     *("choices", "options", "files", "setup", "sandbox", "turns", "assertions", "evaluators"),
 )
+_CHECKS: Final = {
+    **dict.fromkeys(
+        ("must_contain", "must_include", "required_phrases"),
+        "write `rubrics: [{contains_all: […]}]`",
+    ),
+    **dict.fromkeys(
+        ("forbidden", "must_not_contain", "must_not_include", "forbidden_phrases"),
+        "write `rubrics: [{contains_any: […], not: true}]`",
+    ),
+}
+"""Keys of home-made sets whose values an answer is checked by, and the checks that they mean."""
 _ROLES: Final = {"human": "user", "ai": "assistant", "developer": "system"}
 _MESSAGES: Final = {"input": "input_messages", "expected_output": "expected_messages"}
 
@@ -117,6 +128,8 @@ def _refuse(
             continue
         if spelt(key) in _DECIDING:
             found.refuse((*where, key), f"`{key}` has no counterpart")
+        elif check := _CHECKS.get(spelt(key)):
+            found.refuse((*where, key), f"`{key}` is not imported as a check; {check}")
         elif meant := slip(spelt(key), free):
             found.refuse((*where, key), f"`{key}` has no counterpart, `{meant}` has one")
 

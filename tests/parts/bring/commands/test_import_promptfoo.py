@@ -199,3 +199,15 @@ def test_a_prompt_with_the_conversation_before_is_not_one_turn(
         checkout
     )
     assert not list(checkout.root.glob("*.eval.yaml"))
+
+
+def test_a_golden_set_says_which_checks_are_not_imported(checkout: Checkout) -> None:
+    row = {"id": "a", "question": "q?", "must_contain": ["30"], "forbidden": ["no"]}
+    checkout.write({"golden.json": json.dumps([row])})
+    done = invoke(checkout.root, ENVIRONMENT, "import", "golden.json", "--output-dir", "evals")
+    assert done.returncode == 1
+    for said in (
+        "`must_contain` is not imported as a check; write `rubrics: [{contains_all: […]}]`",
+        "`forbidden` is not imported as a check; write `rubrics: [{contains_any: […], not: true}]`",
+    ):
+        assert said in done.stdout

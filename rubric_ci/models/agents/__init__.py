@@ -46,8 +46,9 @@ READERS: Final[Mapping[str, Format]] = _Formats("programs")
 
 @cache
 def named(kind: str) -> frozenset[str]:
-    """Return the names that the tools of a kind have, of all agents."""
-    return frozenset(name for agent in AGENTS.values() for name in agent.tools.get(kind, ()))
+    """Return the name of a kind of tools, and the names that these tools have, of all agents."""
+    own = (name for agent in AGENTS.values() for name in agent.tools.get(kind, ()))
+    return frozenset((kind, *own))
 
 
 def steps_so_far(form: str, stdout: str) -> tuple[Step, ...]:

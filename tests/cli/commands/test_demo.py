@@ -15,7 +15,7 @@ def demo(root: Path, *arguments: str, **environment: str) -> subprocess.Complete
 def test_an_example_is_graded_offline(tmp_path: Path) -> None:
     done = demo(tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "1 passed, 1 borderline, 1 failed, 1 skipped; fail-on: fail" in done.stdout
+    assert "1 passed, 1 borderline, 1 failed, 1 skipped · average score" in done.stdout
     assert "no model calls" in done.stdout
     assert done.stdout.endswith(
         "Exit code 1: one answer breaks a promise that its rubric forbids.\n"
@@ -29,7 +29,7 @@ def test_inside_of_a_repository_its_configuration_is_not_used(tmp_path: Path) ->
     (tmp_path / "rubric-ci.yaml").write_text("evals: [mine/*.yaml]\n")
     done = demo(tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "1 passed, 1 borderline, 1 failed, 1 skipped; fail-on: fail" in done.stdout
+    assert "1 passed, 1 borderline, 1 failed, 1 skipped · average score" in done.stdout
 
 
 def test_on_a_pull_request_its_policy_is_not_that_of_the_base(tmp_path: Path) -> None:

@@ -161,7 +161,8 @@ def test_every_format_says_so(project: Project) -> None:
     formats = "json,markdown,junit,sarif,html"
     options = ("--case", "good", "--reports", formats)
     done = call(project, "run", *options, RUBRIC_CI_ANNOTATIONS="true")
-    assert "Gate passes · the only graded case passes · 1 of 4 cases: --case\n" in done.stdout
+    beginning = "Gate passes: the only case passes (fail_on: fail)\n1 passed · average score 1.00"
+    assert done.stdout.startswith(f"{beginning} · 1 of 4 cases: --case · ")
     assert "::notice title=rubric-ci::1 of 4 cases: --case" in done.stdout
     for name in ("summary.md", "report.html", "junit.xml", "report.sarif"):
         assert "1 of 4 cases: --case" in (project.root / ".rubric-ci" / name).read_text(), name

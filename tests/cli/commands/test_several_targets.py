@@ -99,10 +99,10 @@ def test_one_target_changes_no_id(checkout: Checkout) -> None:
 @pytest.mark.parametrize(
     ("gating", "arguments", "code", "head"),
     [
-        ("[default]", ALL, 0, "Gate passes · all 2 deciding cases pass"),
+        ("[default]", ALL, 0, "Gate passes: all 2 deciding cases pass (fail_on: fail)"),
         ("[kept]", ALL, 1, "Gate fails: 1 of 2 deciding cases fails"),
         ("[default, kept]", ("--target", "b", "--target", "kept"), 1, ""),
-        ("[default]", ("--target", "b"), 1, "Gate fails: 2 of 2 graded cases fail"),
+        ("[default]", ("--target", "b"), 1, "Gate fails: 2 of 2 cases fail (fail_on: fail)"),
     ],
 )
 def test_the_gate_is_about_its_targets(

@@ -35,20 +35,18 @@ evalcases:
     ),
 }
 REFUND = """\
-✗ fail refund 0.50  evals/a.eval.yaml:2
-  Question:
-    May I return it?
-  Expected outcome:
-    Names the period
-  Answer:
-    Yes, within 30 days.
-  Contains `30 days`
-    satisfied, required · period · evals/a.eval.yaml:6
-    it is in line 1
-    “30 days”
-  Contains `glad`
-    not satisfied · kind · evals/a.eval.yaml:7
-    it does not occur
+✗ fail · refund · 0.50 · evals/a.eval.yaml:2
+    Question:
+      May I return it?
+    Expected outcome:
+      Names the period
+    Answer:
+      Yes, within 30 days.
+  ✓ Contains `30 days` · satisfied · required · period · evals/a.eval.yaml:6
+      it is in line 1
+      “30 days”
+  ~ Contains `glad` · not satisfied · kind · evals/a.eval.yaml:7
+      it does not occur
 """
 
 
@@ -74,20 +72,19 @@ def test_a_case(name: str, graded: Path) -> None:
 def test_a_criterion(graded: Path) -> None:
     done = run(graded, "show", "refund", "--criterion", "kind")
     assert done.stdout == (
-        "✗ fail refund 0.50  evals/a.eval.yaml:2\n"
-        "  Contains `glad`\n"
-        "    not satisfied · kind · evals/a.eval.yaml:7\n"
-        "    it does not occur\n"
+        "✗ fail · refund · 0.50 · evals/a.eval.yaml:2\n"
+        "  ~ Contains `glad` · not satisfied · kind · evals/a.eval.yaml:7\n"
+        "      it does not occur\n"
     )
 
 
 def test_a_case_without_verdict(graded: Path) -> None:
     assert run(graded, "show", "lost").stdout == (
-        "! errored lost  evals/a.eval.yaml:11\n"
+        "! errored · lost · evals/a.eval.yaml:11\n"
         "  answers.jsonl has no answer for the case `lost` of evals/a.eval.yaml; add a line "
         '{"id": "lost",\n  "answer": "…"}\n'
-        "  Question:\n"
-        "    Where is it?\n"
+        "    Question:\n"
+        "      Where is it?\n"
     )
 
 

@@ -24,7 +24,7 @@ def test_the_schema_has_the_key_as_the_table_has_it(key: str) -> None:
 def test_a_key_excludes_all_that_make_another_kind(key: str) -> None:
     others = CRITERION["dependentSchemas"][key]["properties"]
     later = list(TABLE)[list(TABLE).index(key) + 1 :]
-    assert list(others) == ["score_ranges", "levels", *later]
+    assert list(others) == ["score_ranges", "levels", "choices", *later]
     assert CRITERION["if"]["properties"][key] is False
 
 

@@ -14,4 +14,4 @@ def test_it_passes_where_it_is_copied_to(tmp_path: Path) -> None:
     done = forked.run(["--rubric-ci", "-v"], tmp_path, clean_environment())
     assert done.returncode == 0, done.stdout + done.stderr
     assert "7 passed" in done.stdout
-    assert "Gate passes · all 6 graded cases pass" in done.stdout
+    assert "Gate passes: all 6 cases pass (fail_on: fail)" in done.stdout

@@ -67,13 +67,12 @@ def test_checks_are_cases_of_the_report_under_the_names_of_their_tests(tests: Su
         "    rubric.check(\n"
         "E   rubric_ci.Missed: “Names the period” is required and not satisfied: It lacks the "
         "word. (and 1 more missed gate)\n"
-        "E   ✗ TestBot::test_bad (2)  tests/test_bot.py:13\n"
-        "E     Names the period\n"
-        "E       not satisfied, required · tests/test_bot.py:13\n"
-        "E       It lacks the word.\n"
-        "E     Contains `30 days`\n"
-        "E       not satisfied, required · tests/test_bot.py:13\n"
-        "E       it does not occur\n"
+        "E   ✗ TestBot::test_bad (2) · 0.00\n"
+        "E     tests/test_bot.py:13 · target pytest\n"
+        "E     ✗ Names the period · not satisfied · required · tests/test_bot.py:13\n"
+        "E         It lacks the word.\n"
+        "E     ✗ Contains `30 days` · not satisfied · required · tests/test_bot.py:13\n"
+        "E         it does not occur\n"
     ) in session.output
     file = "tests/test_bot.py"
     assert sorted(_cases(tests)) == [
@@ -97,7 +96,7 @@ def test_the_report_has_eval_files_and_tests(tests: Suite) -> None:
     assert tests.report()["totals"]["calls"] == len(tests.judge.seen) > 5  # also of `mark`
     cases = _cases(tests)
     assert len(cases) == len(set(cases)) == 10
-    assert "Gate fails: 2 of 8 graded cases fail · 1 case errored" in session.output
+    assert "Gate fails: 2 of 8 graded cases fail (fail_on: fail) · 1 case errored" in session.output
     assert session.code == pytest.ExitCode.TESTS_FAILED
     assert tests.report()["scope"]["suite"] == 10
 

@@ -64,13 +64,12 @@ def test_outcomes_are_those_of_the_run(tests: Suite) -> None:
         "    - Names the period of 30 days\n"
         "E   rubric_ci.Missed: “Names the period of 30 days” is required and not satisfied: It "
         "lacks the word. (and 1 more missed gate)\n"
-        f"E   ✗ refund  {FILE}:2\n"
-        "E     Names the period of 30 days\n"
-        f"E       not satisfied, required · {FILE}:6\n"
-        "E       It lacks the word.\n"
-        "E     Contains `30 days`\n"
-        f"E       not satisfied, required · {FILE}:7\n"
-        "E       it does not occur\n"
+        "E   ✗ refund · 0.00\n"
+        f"E     {FILE}:2 · target default\n"
+        f"E     ✗ Names the period of 30 days · not satisfied · required · {FILE}:6\n"
+        "E         It lacks the word.\n"
+        f"E     ✗ Contains `30 days` · not satisfied · required · {FILE}:7\n"
+        "E         it does not occur\n"
     ) in shown
     assert (
         f"{FILE}:11: in lost\n"
@@ -79,7 +78,7 @@ def test_outcomes_are_those_of_the_run(tests: Suite) -> None:
     ) in shown
     assert f"SKIPPED [1] {FILE}:14: no rubrics and no evaluators;" in shown
     assert "about 3 requests to openai/judge-1" in session.errors  # announced before it is spent
-    assert "Gate fails: 1 of 2 graded cases fails · 1 case errored\nfail-on: fail\n" in shown
+    assert "Gate fails: 1 of 2 graded cases fails (fail_on: fail) · 1 case errored\n" in shown
     assert "2 model calls, cost unknown" in shown
     assert len(tests.judge.answers) == 2  # one run for all items
 

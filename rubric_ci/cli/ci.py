@@ -54,6 +54,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
 @option(
     "--check-run",
     "check",
+    heading="Check run and page",
     variable="RUBRIC_CI_CHECK_RUN",
     default="",
     metavar="NAME",
@@ -61,6 +62,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
 )
 @option(
     "--page",
+    heading="Check run and page",
     variable="RUBRIC_CI_PAGE",
     default="",
     metavar="ARTIFACT",

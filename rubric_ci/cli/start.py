@@ -11,6 +11,7 @@ from rubric_ci.cli.click_types import command, examples, option
 from rubric_ci.values import scaffold
 
 _choices = partial(option, heading="Choices")
+_target = partial(option, heading="Target")
 
 
 def _read_rubrics(_: click.Context, __: click.Parameter, text: str) -> tuple[str, ...]:
@@ -37,38 +38,36 @@ def _read_rubrics(_: click.Context, __: click.Parameter, text: str) -> tuple[str
     help="Provider of the judge, and of the model target.",
 )
 @_choices(
-    "--target",
-    type=click.Choice(list(scaffold.TARGETS)),
-    default="model",
-    help="Target of the cases: a model, a command, a service, an agent, or recorded answers.",
-)
-@_choices(
-    "--command",
-    metavar="LINE",
-    default="",
-    help="Command of the target `command`, which it implies; {PROMPT} is the question.",
-)
-@_choices(
-    "--url", metavar="URL", default="", help="Address of the target `http`, which it implies."
-)
-@_choices(
-    "--start",
-    metavar="LINE",
-    default="",
-    help="Start command of the target `http`, which it implies; {PORT} is the port.",
-)
-@_choices(
-    "--reply",
-    metavar="JSON",
-    default="",
-    help="A reply of the target `http`, which it implies, to find the answer in it.",
-)
-@_choices(
     "--rubrics",
     metavar="NAMES",
     callback=_read_rubrics,
     default="",
     help=f"Rubric files of the library to copy to rubrics/: {', '.join(scaffold.RUBRICS)}.",
+)
+@_target(
+    "--target",
+    type=click.Choice(list(scaffold.TARGETS)),
+    default="model",
+    help="Target of the cases: a model, a command, a service, an agent, or recorded answers.",
+)
+@_target(
+    "--command",
+    metavar="LINE",
+    default="",
+    help="Command of the target `command`, which it implies; {PROMPT} is the question.",
+)
+@_target("--url", metavar="URL", default="", help="Address of the target `http`, which it implies.")
+@_target(
+    "--start",
+    metavar="LINE",
+    default="",
+    help="Start command of the target `http`, which it implies; {PORT} is the port.",
+)
+@_target(
+    "--reply",
+    metavar="JSON",
+    default="",
+    help="A reply of the target `http`, which it implies, to find the answer in it.",
 )
 @option(
     "--public",

@@ -212,7 +212,10 @@ USAGE = {
         "kept.jsonl: cannot read the recording: No such file or directory\n",
     ),
     "broken configuration": (["--config", "answers.jsonl"], "\nrubric-ci: answers.jsonl has prob"),
-    "missing configuration": (["--config", "other.yaml"], "cannot read other.yaml"),
+    "missing configuration": (
+        ["--config", "other.yaml"],
+        "--config: there is no file other.yaml\n",
+    ),
 }
 
 

@@ -66,4 +66,6 @@ def test_the_report_has_what_each_worker_checked(session: Session, tests: Suite)
     cases = [(case["file"], case["id"]) for case in report["cases"]]
     assert len(cases) == len(set(cases)) == report["scope"]["suite"] == 14
     assert [file for file, _ in cases].count(FILE) == 4
-    assert "Gate fails: 4 of 12 graded cases fail (fail_on: fail) · 1 case errored" in session.output
+    assert (
+        "Gate fails: 4 of 12 graded cases fail (fail_on: fail) · 1 case errored" in session.output
+    )

@@ -12,7 +12,7 @@ from tests.checkout import ENVIRONMENT
 from tests.invoke import invoke
 
 RESULTS = Path(__file__).parents[1] / "adoption" / "results"
-LINE = "note: The marks come from promptfoo: promptfoo.json.\n"
+LINE = "  The marks come from promptfoo: promptfoo.json.\n"
 
 
 @pytest.fixture
@@ -41,8 +41,8 @@ def test_the_gate_fails_by_their_failure_and_their_error_is_no_verdict(folder: P
     done = adopt(folder)
     assert done.returncode == 1, done.stderr
     assert LINE in done.stdout
-    assert "Gate fails: 1 of 3 graded cases fails · 1 case errored\n" in done.stdout
-    assert "not satisfied, required · javascript" in done.stdout
+    assert "Gate fails: 1 of 3 graded cases fails (fail_on: fail) · 1 case errored\n" in done.stdout
+    assert "support · misses javascript: output.length < 10\n" in done.stdout
     assert adopt(folder, "--fail-on", "never").returncode == 3
 
 
@@ -55,7 +55,7 @@ def test_the_example_runs_as_its_page_says(tmp_path: Path) -> None:
     )
     done = rubric_ci(tmp_path, *line.split())
     assert done.returncode == 1
-    assert "Gate fails: 1 of 3 graded cases fails · 1 case errored\n" in done.stdout
+    assert "Gate fails: 1 of 3 graded cases fails (fail_on: fail) · 1 case errored\n" in done.stdout
 
 
 def test_a_waiver_of_their_grader_holds_the_gate(folder: Path) -> None:
@@ -66,7 +66,10 @@ def test_a_waiver_of_their_grader_holds_the_gate(folder: Path) -> None:
     assert "    tool: promptfoo\n" in (folder / "waivers.yaml").read_text()
     done = adopt(folder)
     assert done.returncode == 3
-    assert "waived: support/javascript: known (ana, until 2999-12-31)" in done.stdout
+    waived = (
+        "Waived, neither a pass nor a fail\n  support/javascript: known (ana, until 2999-12-31)"
+    )
+    assert waived in done.stdout
     assert rubric_ci(folder, "validate", "waivers.yaml").returncode == 0
 
 

@@ -42,7 +42,7 @@ def test_a_part_of_a_run_is_undecided(checkout: Checkout, name: str, text: str, 
     checkout.write({name: text, "rubric-ci.yaml": "gate: {not_tags: [x]}\n"})
     done = invoke(checkout.root, ENVIRONMENT, "adopt", name)
     assert done.returncode == 3, done.stdout
-    assert f"note: no verdict: {said}\n" in done.stdout
+    assert f"  no verdict: {said}\n" in done.stdout
     report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
     assert report["scope"]["narrowed_by"] == ["interrupted"]
 

@@ -79,8 +79,8 @@ TABLE = {
     "a grader counts no more": (
         RESULTS.replace("facts,yes,How long?,1", "facts,yes,How long?,0"),
         [
-            "weaker required refund/facts: required → ",
             "weaker weight refund/facts: 1 → 0",
+            "weaker required refund/facts: required → ",
         ],
     ),
     "a question is edited": (

@@ -13,7 +13,8 @@ from rubric_ci.files.validation.config_summary import (
     glob_from_root,
     is_of_agentv,
 )
-from rubric_ci.files.validation.includes import SHARED, criteria_by_id, shared_of
+from rubric_ci.files.validation.included_source import SHARED
+from rubric_ci.files.validation.includes import criteria_by_id, shared_of
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.model_names import ALIASES

@@ -16,7 +16,7 @@ from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, folder_serv
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.config_summary import ConfigSummary, KnownTargets, Prompt, texts_of
-from rubric_ci.files.validation.includes import with_includes
+from rubric_ci.files.validation.included_source import may_include
 from rubric_ci.files.validation.rubric_files import ENDING
 from rubric_ci.files.validation.validator import (
     check_config,
@@ -28,11 +28,12 @@ from rubric_ci.files.validation.validator import (
 from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.opened import open_config, open_source
-from rubric_ci.files.yaml_text.source import UNREADABLE, decode
+from rubric_ci.files.yaml_text.source import UNREADABLE, Source, decode
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.option_values import WAIVERS
 from rubric_ci.values.problems import LocatedProblem
 from rubric_ci.values.references import Found as Resolved
+from rubric_ci.values.references import Lookup
 
 if TYPE_CHECKING:
     from rubric_ci.files.project.near_files import GlobsOfFiles
@@ -127,6 +128,14 @@ class Checker:
         found, texts = check_rubric(name, text, self._lookup(path.parent))
         return switched(found, texts, self.project.rules)
 
+    def _included(self, source: Source, lookup: Lookup) -> Source:
+        """Return a source with the criteria that it includes and shares."""
+        if not self.project.shared.entries and not may_include(source):
+            return source
+        from rubric_ci.files.validation.includes import with_includes
+
+        return with_includes(source, lookup, self.project.shared)
+
     def check_stdin(self, data: bytes) -> Found:
         """Return the problems of an eval file that has no name."""
         return self._check_eval("<stdin>", data, Path("stdin.yaml"))
@@ -145,7 +154,7 @@ class Checker:
         known = self._targets_of(dirname(self._name(path)))
         lookup = self._lookup(path.parent)
         opened = open_source(name, text, beside, self.project.case_finder(self._name(path)))
-        source = with_includes(opened, lookup, self.project.shared)
+        source = self._included(opened, lookup)
         found = check_evals(
             source,
             lookup,

@@ -10,7 +10,8 @@ from typing import Any, Final, Literal, NamedTuple
 from rubric_ci.files.parsing.config_parser import read_config, read_targets
 from rubric_ci.files.parsing.eval_file import TargetNames, parse
 from rubric_ci.files.validation.config_summary import KnownTargets, summarize_config
-from rubric_ci.files.validation.includes import NOT_SHARED, Shared, with_includes
+from rubric_ci.files.validation.included_source import NOT_SHARED, Shared
+from rubric_ci.files.validation.includes import with_includes
 from rubric_ci.files.validation.located_problems import has_errors, position
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.validation.target_rules import TARGET_NAME_DUPLICATE

@@ -31,7 +31,7 @@ from rubric_ci.values.references import FindFiles, Found, NotFound, why_no_path
 
 if TYPE_CHECKING:
     from rubric_ci.files.project.loader import Loaded, LoadedConfig, LoadedTargets
-    from rubric_ci.files.validation.includes import Shared
+    from rubric_ci.files.validation.included_source import Shared
     from rubric_ci.values.config import Config
     from rubric_ci.values.diagnostics import Diagnostic
 
@@ -222,12 +222,14 @@ class Project:
 
     @cached_property
     def _own_shared(self) -> "Shared":
-        from rubric_ci.files.validation.includes import NOT_SHARED, SHARED, shared_of
-        from rubric_ci.files.yaml_text.opened import open_config
+        from rubric_ci.files.validation.included_source import NOT_SHARED, SHARED
 
         text = self._text(self.config_name) if self.config_name else None
         if not isinstance(text, str) or SHARED not in text:
             return NOT_SHARED
+        from rubric_ci.files.validation.includes import shared_of
+        from rubric_ci.files.yaml_text.opened import open_config
+
         lookup = self.files.lookup(self.config_name)
         return shared_of(open_config(self.config_name, text), lookup)
 

@@ -1,12 +1,40 @@
 """An eval file with the criteria that it includes, each place in the file that has it."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
+from rubric_ci.files.validation.include_effects import More
 from rubric_ci.files.validation.rubric_files import RubricFile
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.values.problems import LocatedProblem, Location, Path, Place, Problem
+
+SHARED: Final = "shared_rubrics"
+
+
+class Entry(NamedTuple):
+    """A criterion of an expanded list, and its place."""
+
+    data: Any
+    source: Source
+    path: Path
+    more: More | None = None  # what its file shows the judge; None: not included
+
+
+class Shared(NamedTuple):
+    """The `shared_rubrics` of a configuration, which each of its eval files gets."""
+
+    entries: tuple[Entry, ...] = ()
+    problems: tuple[Problem, ...] = ()  # with paths of the configuration
+    files: Mapping[str, RubricFile] = {}
+
+
+NOT_SHARED: Final = Shared()
+
+
+def may_include(source: Source) -> bool:
+    """Return False if no text of a source includes or shares criteria."""
+    return any(word in text for text in source.texts().values() for word in ("include", SHARED))
 
 
 class IncludedSource:

@@ -7,11 +7,18 @@ list. A place inside an included criterion is a place in its rubric file.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from posixpath import basename, dirname, join, normpath
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from rubric_ci.evaluators.kind import INCLUDED, Included, criteria_at, names_file
-from rubric_ci.files.validation.include_effects import More, scaled, together, union
-from rubric_ci.files.validation.included_source import IncludedSource
+from rubric_ci.files.validation.include_effects import scaled, together, union
+from rubric_ci.files.validation.included_source import (
+    NOT_SHARED,
+    SHARED,
+    Entry,
+    IncludedSource,
+    Shared,
+    may_include,
+)
 from rubric_ci.files.validation.rubric_files import (
     ENDING,
     INCLUDE,
@@ -28,19 +35,7 @@ from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.problems import Path, Problem
 from rubric_ci.values.references import Found, Lookup
 
-SHARED: Final = "shared_rubrics"
 _HOLDERS: Final = frozenset(("evalcases", "turns", "execution", "evaluators", "aggregator"))
-
-
-class Shared(NamedTuple):
-    """The `shared_rubrics` of a configuration, which each of its eval files gets."""
-
-    entries: "tuple[_Entry, ...]" = ()
-    problems: tuple[Problem, ...] = ()  # with paths of the configuration
-    files: Mapping[str, RubricFile] = {}
-
-
-NOT_SHARED: Final = Shared()
 
 
 def shared_of(document: Source, lookup: Lookup) -> Shared:
@@ -79,8 +74,7 @@ def with_includes(source: Source, lookup: Lookup, shared: Shared = NOT_SHARED) -
     """Return a source with the criteria that it includes and shares; itself, if it has none."""
     if hasattr(source, "found") or not isinstance(source.data, dict) or not source.readable:
         return source
-    words = ("include", SHARED)
-    if not shared.entries and not any(w in t for t in source.texts().values() for w in words):
+    if not shared.entries and not may_include(source):
         return source
     included = IncludedSource(source)
     _Expansion(included, lookup).run(shared)
@@ -105,7 +99,7 @@ class _Expansion:
         if own or shared.entries:
             self._share(own, shared.entries)
 
-    def shared(self, listed: list[Any], name: str) -> Iterator["_Entry"]:
+    def shared(self, listed: list[Any], name: str) -> Iterator[Entry]:
         """Yield shared criteria; one without an id is `name-<n>`."""
         for each in self._entries(listed, (SHARED,)):
             if not isinstance(each.data, dict):
@@ -122,7 +116,7 @@ class _Expansion:
                 data["id"] = f"{name}-{number}"
             yield each._replace(data=data)
 
-    def _share(self, own: "tuple[_Entry, ...]", others: "tuple[_Entry, ...]") -> None:
+    def _share(self, own: tuple[Entry, ...], others: tuple[Entry, ...]) -> None:
         data = self._into.data
         cases = data.get("evalcases")
         if not isinstance(cases, list):
@@ -132,7 +126,7 @@ class _Expansion:
         self._into.data = {**kept, "evalcases": given}  # each case has those of the suite
 
     def _with_shared(
-        self, case: Any, index: int, own: "tuple[_Entry, ...]", others: "tuple[_Entry, ...]"
+        self, case: Any, index: int, own: tuple[Entry, ...], others: tuple[Entry, ...]
     ) -> Any:
         """Return a case with the shared criteria after its own, or after those of its suite."""
         if not isinstance(case, dict):
@@ -199,12 +193,12 @@ class _Expansion:
             return {"rubrics": {**base, **union(base, more), "criteria": criteria}}
         return {"rubrics": criteria}
 
-    def _entries(self, listed: list[Any], path: Path) -> Iterator["_Entry"]:
+    def _entries(self, listed: list[Any], path: Path) -> Iterator[Entry]:
         seen: set[str] = set()
         for index, each in enumerate(listed):
             where: Path = (*path, index)
             if not _is_include(each):
-                yield _Entry(_named(each, index), self._into.raw, where)
+                yield Entry(_named(each, index), self._into.raw, where)
             elif found := self._file(each["include"], (*where, "include")):
                 name = each.get("as")
                 name = name if isinstance(name, str) else basename(found.document.file)
@@ -242,7 +236,7 @@ class _Expansion:
 
     def _criteria(
         self, found: RubricFile, include: dict[str, Any], name: str, where: Path
-    ) -> Iterator["_Entry"]:
+    ) -> Iterator[Entry]:
         document = found.document
         named = {_id(each, n): n for n, each in enumerate(document.data["criteria"], start=1)}
         self._check(include, named, where)
@@ -264,7 +258,7 @@ class _Expansion:
                 given=_mapping(include.get("vars")),
                 defaults=_mapping(document.data.get("vars")),
             )
-            yield _Entry(data, document, path, more)
+            yield Entry(data, document, path, more)
 
     def _condition(
         self, criterion: dict[str, Any], name: str, kept: set[str], include: Any, where: Path
@@ -325,16 +319,7 @@ class _Expansion:
                     )
 
 
-class _Entry(NamedTuple):
-    """A criterion of an expanded list, and its place."""
-
-    data: Any
-    source: Source
-    path: Path
-    more: More | None = None  # what its file shows the judge; None: not included
-
-
-def _without_known(shared: Iterable[_Entry], listed: list[Any]) -> Iterator[_Entry]:
+def _without_known(shared: Iterable[Entry], listed: list[Any]) -> Iterator[Entry]:
     """Yield shared criteria, but for those of a file that the list includes in the same way."""
     known = {_way(each) for each in listed}
     for each in shared:

@@ -15,8 +15,7 @@ from rubric_ci.files.validation.eval_rules import (
     target_problems,
     ungraded_cases,
 )
-from rubric_ci.files.validation.included_source import IncludedSource
-from rubric_ci.files.validation.includes import SHARED, shared_of
+from rubric_ci.files.validation.included_source import SHARED, IncludedSource
 from rubric_ci.files.validation.reference_rules import reference_problems
 from rubric_ci.files.validation.rubric_files import open_rubric, problems_of_tests
 from rubric_ci.files.validation.rubric_rules import GATE_KIND
@@ -180,6 +179,7 @@ def check_prompts(
     """Return the problems of prompt files, skills and rubric files that a configuration names."""
     if not _mentions(document, "prompt", "skill", SHARED):
         return ()
+    from rubric_ci.files.validation.includes import shared_of
     from rubric_ci.files.validation.reference_rules import prompt_problems
 
     found = list(_first(prompt_problems(document.data, lookup, near_file)))

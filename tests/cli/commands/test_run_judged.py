@@ -174,14 +174,6 @@ def test_the_estimate_is_shown_before(
     assert "estimate: " in (judged.root / ".rubric-ci/summary.md").read_text()
 
 
-def test_what_the_run_can_see_counts_the_trials_of_the_suite(judged: Judged) -> None:
-    judged.cases(*"abcdefgh")
-    evals = judged.root / "evals/a.eval.yaml"
-    evals.write_text(f"trials: {{count: 5, pass: 4}}\n{evals.read_text()}")
-    judged.server.script(marks(True, True))
-    assert "\n8 cases x 5 trials: a drop of " in judged.run().stderr
-
-
 def test_the_estimate_of_an_llm_judge_leaves_out_what_is_in_the_cache(judged: Judged) -> None:
     case = "  - {{id: {}, input: Hi, expected_outcome: Greets, evaluators: [{{{}}}]}}\n"
     one, two, three = (
@@ -390,7 +382,8 @@ def test_the_report_names_who_marked(judged: Judged) -> None:
         "openai/gpt-6-luna",
         "openai/gpt-6.1-sol",
     ]
-    assert "greeting  evals/a.eval.yaml:2 · strict judged by openai/gpt-6.1-sol\n" in done.stdout
+    place = "evals/a.eval.yaml:2 · target default"
+    assert f"  {place} · strict judged by openai/gpt-6.1-sol\n" in done.stdout
     folder = judged.root / ".rubric-ci"
     assert "strict judged by openai/gpt-6.1-sol\n" in (folder / "summary.md").read_text()
     assert (

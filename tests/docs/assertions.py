@@ -1,4 +1,4 @@
-"""The table of assertions in `docs/evals.md`: `make golden` writes it."""
+"""The table of assertions in `docs/rubrics.md`: `make golden` writes it."""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 from rubric_ci.evaluators.assertions.assertion_table import TABLE
 from rubric_ci.evaluators.assertions.row import Row
 
-PAGE = Path(__file__).parents[2] / "docs/evals.md"
+PAGE = Path(__file__).parents[2] / "docs/rubrics.md"
 START, END = "<!-- assertions: made by `make golden` -->", "<!-- end of assertions -->"
 
 

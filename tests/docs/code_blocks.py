@@ -50,6 +50,7 @@ FIRST_KEYS = {
     "usage": "keys of a service",
     "answer": "keys of a service",
     "evalcases": "eval file",
+    "criteria": "rubric file",
     "guideline_patterns": "guidelines",
     "provider": "targets",
     "type": "evaluators",

@@ -18,7 +18,12 @@ from click.testing import CliRunner
 from rubric_ci.cli.main import main
 from rubric_ci.files.project.loader import load_targets
 from rubric_ci.files.validation.rules import apply_suppressions
-from rubric_ci.files.validation.validator import check_config, check_evals, check_waivers
+from rubric_ci.files.validation.validator import (
+    check_config,
+    check_evals,
+    check_rubric,
+    check_waivers,
+)
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.values.diagnostics import Diagnostic, Severity
@@ -83,6 +88,8 @@ def problems(block: CodeBlock, kind: str, folder: Path) -> Iterator[object]:
     match kind:
         case "eval file":
             yield from of_evals(block.text)
+        case "rubric file":
+            yield from check_rubric("rubrics/a.rubric.yaml", block.text, existing)[0]
         case "case":
             yield from of_evals(HEAD + indent(block.text, "  "), **PART)
         case "evaluators":
@@ -103,14 +110,14 @@ def problems(block: CodeBlock, kind: str, folder: Path) -> Iterator[object]:
             yield from check_waivers(Document("waivers.yaml", block.text))
         case "pre-commit":
             yield from run_on(folder, block.text, "pre-commit", "validate-config")
-        case "workflow" | "steps":
-            yield from of_schema(folder, yaml.safe_dump(workflow(block)), "github-workflows")
         case "guidelines":
             assert all(isinstance(glob, str) for glob in load_yaml(block)["guideline_patterns"])
         case "comment":
             assert block.text.startswith("# ")
         case _:
-            yield from of_schema(folder, block.text, kind)
+            of_github = kind in {"workflow", "steps"}
+            text = yaml.safe_dump(workflow(block)) if of_github else block.text
+            yield from of_schema(folder, text, "github-workflows" if of_github else kind)
 
 
 def of_evals(text: str, **off: str) -> tuple[Diagnostic, ...]:

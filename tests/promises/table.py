@@ -129,7 +129,10 @@ KINDS: Final[Mapping[str, KindRow]] = {
     "golden": KindRow(
         title="golden set, or cases of another tool, imported",
         page="bring.md",
-        covers=_named("dialect", "golden_sets", "github_models", "openai_evals", "promptfoo"),
+        covers=_named(
+            "dialect",
+            *("golden_sets", "github_models", "healthbench", "openai_evals", "promptfoo"),
+        ),
     ),
     "trace": KindRow(
         title="recorded trace, imported",
@@ -147,11 +150,13 @@ KINDS: Final[Mapping[str, KindRow]] = {
 }
 NO_KINDS: Final = frozenset(("target:UnsupportedTarget",)).union(  # `validate` refuses it
     _named("case", "id", "written_id", "file", "span", "references", "depends_on"),  # where it is
-    _named("case", "stopped"),  # it gets no answer
+    _named("case", "stopped", "inapplicable"),  # it gets no answer, or none is graded
     _named("case", "input_messages", "expected_outcome", "expected_messages", "evaluators"),
+    _named("case", "opts_out", "only_shared", "variant"),
     _named("case", "target", "tags", "trials", "conversation_id", "note", "metadata"),
     _named("part", "TextPart", "FilePart", "DataPart"),  # texts
     _named("config", "evals", "judge", "targets", "gate", "regression", "rules", "env_allow"),
+    _named("config", "shared_rubrics"),
     _named("config", "untrusted", "auto_mode", "judges"),
 )
 """What every kind has."""

@@ -125,18 +125,20 @@ def config_problems(
     found.extend(target_rules(data.get("targets"), others, agentv=is_of_agentv(document.file)))
     if others:
         found.extend(compare_problems(data, others))
-    if not targets_only and "${{" in "".join(document.texts().values()):
-        found.extend(_forbidden(data))
     found.extend(_thresholds(data.get("gate")))
     found.extend(_rules(data.get("rules"), known_rules))
     found.extend(ambiguous_scalar_problems(document, found))
     yield from _merge_misspelt(found)
 
 
-def _forbidden(data: dict[str, Any]) -> Iterator[Problem]:
-    """Yield variables of the judge and the targets that `env.allow` does not list."""
+def forbidden_variables(data: Any) -> Iterator[Problem]:
+    """Yield variables of the judge and the targets that `env.allow` does not list.
+
+    `validate` alone asks: on a pull request, a run holds to the list of the base commit.
+    """
     from rubric_ci.text.variable_names import names, why_forbidden
 
+    data = data if isinstance(data, dict) else {}
     allow = data["env"].get("allow") if isinstance(data.get("env"), dict) else None
     listed = (
         tuple(each for each in allow if isinstance(each, str)) if isinstance(allow, list) else ()

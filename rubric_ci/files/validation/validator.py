@@ -155,9 +155,12 @@ def check_config(
     if sizes and _mentions(document, "tags"):
         found.extend(_first(tag_problems(document.data, sizes)))
     if sizes and not targets_only:
+        from rubric_ci.files.validation.config_rules import forbidden_variables
         from rubric_ci.files.validation.project_rules import recorded_problems
 
         found.extend(_first(recorded_problems(document.data, sizes)))
+        if "${{" in "".join(document.texts().values()):
+            found.extend(_first(forbidden_variables(document.data)))
     if sizes and _mentions(document, "prompt", "body"):
         from rubric_ci.files.validation.project_rules import unused_prompt_problems
 

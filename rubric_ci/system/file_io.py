@@ -165,6 +165,13 @@ def create_folder(folder: Path) -> None:
     """Create a folder if it is missing; git ignores a new `.rubric-ci` with all that is in it."""
     ours = next((each for each in (folder, *folder.parents) if each.name == OUTPUT_DIR), None)
     is_new = ours is not None and not ours.exists()
+    if ours and is_new:
+        ours.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            ours.mkdir()
+        except FileExistsError:  # of another process: a job beside this one, or a link of a script
+            if ours.is_symlink():
+                check_place(ours, Path(os.path.realpath(ours.parent)))
     folder.mkdir(parents=True, exist_ok=True)
     if ours and is_new:
         (ours / ".gitignore").write_bytes(b"*\n")

@@ -35,10 +35,13 @@ BODY_TEMPLATE: Final = Rule(
     id="body-template",
     meaning="A text in the body of a request is a template of the case's variables.",
     hint="write `{{ input }}`, or a variable of `vars`",
-    bad="targets: [{name: default, provider: http, url: 'https://a.example', body: '{{ input'}]\n",
+    bad=(
+        "targets: [{name: default, provider: http, url: 'https://a.example', "
+        "url_before: 'https://b.example', body: '{{ input'}]\n"
+    ),
     good=(
         "targets: [{name: default, provider: http, url: 'https://a.example', "
-        "body: '{{ input }}'}]\n"
+        "url_before: 'https://b.example', body: '{{ input }}'}]\n"
     ),
 )
 CONVERSATION_NOT_SENT: Final = Rule(

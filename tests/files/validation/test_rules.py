@@ -9,6 +9,7 @@ import pytest
 from rubric_ci import values as model
 from rubric_ci.files import validation, yaml_text
 from rubric_ci.files.validation.config_summary import KnownTargets
+from rubric_ci.files.validation.gate_rules import Sizes
 from rubric_ci.files.validation.includes import with_includes
 from rubric_ci.files.validation.rules import RULES, apply_suppressions, meanings, render
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts
@@ -34,7 +35,8 @@ def lookup(name: str) -> Found | NotFound:
 def rules_of(text: str) -> list[str]:
     if text.startswith(CONFIGURED):
         document = Document("rubric-ci.yaml", text)
-        found = check_config(document, models=known_models)
+        sizes = Sizes(cases=999, by_tag={})
+        found = check_config(document, models=known_models, sizes=lambda: sizes)
         found = (*found, *check_prompts(document, lookup))
         return [problem.rule for problem in found]
     source = open_source(

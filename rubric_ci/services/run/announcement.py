@@ -128,7 +128,9 @@ def _confirmation(sides: Sides, inputs: RunInput, last: LastRun) -> Iterator[str
     asked = [task for task in inputs.tasks if task.case.evaluators and sides.asks_base(task)]
     if not sides.can_ask:
         return
-    found = _estimate(_if_all_are_suspects(asked, sides, inputs), last)
+    alone = [task for task in inputs.tasks if task.case.evaluators and sides.asks_alone(task)]
+    new = _again(alone, rule.times(sides.rows), inputs)
+    found = _estimate((*_if_all_are_suspects(asked, sides, inputs), new), last)
     if not found.most:
         return
     few = round(_FURTHER / sides.trials * _requests([_again(asked, 1, inputs)], last))

@@ -297,6 +297,11 @@ class Sides:
         """Return True if the case is graded at the base as well."""
         return self.first_task(head) is not None
 
+    def asks_alone(self, head: Task) -> bool:
+        """Return True if the case has no counterpart, and is asked again where it fails."""
+        base = self.base.tasks.get(head.case.key)
+        return not self.asks_base(head) and not (base and self.share_answer(head, base))
+
     async def ask(self, requests: Sequence[Request]) -> Sequence[CaseResult | None]:
         """Return one further result per request, in their order."""
         head, base = again(self.context), again(self.base_context, reuse=self.context.side.reuse)

@@ -79,19 +79,14 @@ def cell(case: CaseResult | None) -> str:
 
 
 def difference_text(found: TargetDifference) -> str:
-    """Return how two targets differ, with the interval of the difference."""
-    parts = [numbers.plural(found.cases, "case")]
-    if found.interval:
-        low, high = found.interval
-        parts.append(f"{significance.PERCENT} interval {low:+.3f} to {high:+.3f}")
-    parts.append(f"p = {found.p_value:.3g}")
+    """Return how two targets differ; the interval and the p-value are in the report file."""
     word = "no significant difference"
     if not found.significant and found.p_value < significance.SIGNIFICANT:
         word = "no significant difference: so few cases may miss rare large losses"
     if found.significant:
         word = "better" if found.better else "worse"
     scores = f"mean score {found.mean:+.3f} against {found.than}"
-    return f"{found.target}: {scores} ({', '.join(parts)}): {word}"
+    return f"{found.target}: {scores} ({numbers.plural(found.cases, 'case')}): {word}"
 
 
 def _column(found: Matrix, number: int, report: RunReport) -> Column:

@@ -1,5 +1,6 @@
-"""`rubric-ci validate` warns of scripts, folders and programs that this machine does not have."""
+"""`rubric-ci validate` tells of scripts, folders and programs that this machine does not have."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,10 @@ evalcases:
       - {name: root, type: code_judge, script: [sh, ok.sh], cwd: /judges}
       - {name: bun, type: code_judge, script: [no-such-bun, run, x.ts]}
 """
-WARNINGS = """\
+FOUND = """\
 evals/a.yaml:6:48: warning: script-missing: there is no script `gone.sh` in `../judges`; \
 fix the path, or set `cwd` to the folder that it is relative to
-evals/a.yaml:7:66: warning: folder-missing: there is no folder `/none`; \
+evals/a.yaml:7:66: folder-missing: there is no folder `/none`; \
 create the folder, or fix `cwd`: it is relative to the folder of this file
 evals/a.yaml:9:47: warning: program-missing: `no-such-bun` is not on the PATH of this machine; \
 install it where the evals run; `rules: {program-missing: off}` turns this warning off
@@ -38,21 +39,27 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def warnings(project: Path, *arguments: str) -> list[str]:
+def found(project: Path, *arguments: str) -> list[str]:
+    """Return the lines about what is missing; a missing folder is an error."""
     ran = rubric_ci("validate", *arguments, cwd=project)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    return [line for line in ran.stdout.splitlines() if ": warning: " in line]
+    lines = [line for line in ran.stdout.splitlines() if "-missing: " in line]
+    assert (ran.returncode, ran.stderr) == (any(": folder-missing: " in line for line in lines), "")
+    return lines
+
+
+def rules(project: Path, *arguments: str) -> list[str]:
+    return [re.findall(r"[a-z]+-missing", line)[0] for line in found(project, *arguments)]
 
 
 @pytest.mark.parametrize("arguments", [(), ("--only-evals", "evals/a.yaml")], ids=["all", "hook"])
 def test_evaluators(arguments: tuple[str, ...], project: Path) -> None:
-    assert warnings(project, *arguments) == WARNINGS.splitlines()
+    assert found(project, *arguments) == FOUND.splitlines()
 
 
 def test_rules_can_be_turned_off(project: Path) -> None:
     off = "rules: {script-missing: off, folder-missing: off, program-missing: off}\n"
     (project / "rubric-ci.yaml").write_text(off)
-    assert warnings(project) == []
+    assert found(project) == []
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, r"\0"], ids=["too-long", "nul"])
@@ -63,8 +70,7 @@ def test_names_that_no_file_can_have(name: str, project: Path) -> None:
     text = "".join(f"\n    - {script}" for script in scripts)
     cases = f"evalcases:\n- id: a\n  input: q\n  evaluators:{text}\n"
     (project / "evals/a.yaml").write_text(cases)
-    rules = [line.split(": ")[2] for line in warnings(project)]
-    assert rules == ["script-missing", "program-missing", "folder-missing"]
+    assert rules(project) == ["script-missing", "program-missing", "folder-missing"]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +90,7 @@ def test_targets(file: str, targets: str, expected: list[str], project: Path) ->
     (project / file).write_text(
         f"targets: [{{name: default, provider: cli, command_template: {targets}}}]\n"
     )
-    assert [line.split(": ")[2] for line in warnings(project, file)] == expected
+    assert rules(project, file) == expected
 
 
 def test_scripts_of_another_tool(project: Path) -> None:
@@ -95,5 +101,5 @@ def test_scripts_of_another_tool(project: Path) -> None:
         "    assert:\n"
         "      - {type: script, command: [no-such-bun, run, ../judges/ok.sh]}\n"
     )
-    (found,) = warnings(project)
-    assert found.startswith("evals/a.yaml:5:9: warning: program-missing: `no-such-bun` is not on")
+    (line,) = found(project)
+    assert line.startswith("evals/a.yaml:5:9: warning: program-missing: `no-such-bun` is not on")

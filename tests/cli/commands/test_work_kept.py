@@ -196,7 +196,8 @@ MET = {"evidence": "pytest -q", "reasoning": "r", "satisfied": True}
 
 
 def test_kept_work_is_watched(project: Path, judge: AnswerJudge) -> None:
-    assert rubric_ci(project, "run", "--trials", "15").returncode == 0
+    night = ("--trials", "15", "--baseline", ".rubric-ci/reference")
+    assert rubric_ci(project, "run", *night).returncode == 0
     assert rubric_ci(project, "baseline", "keep").returncode == 0
     (path,) = (project / ".rubric-ci/reference").rglob("report.json")
     items = json.loads(path.read_text())["sentinel"]["items"]

@@ -46,6 +46,7 @@ def of_language(*languages: str) -> list[CodeBlock]:
 
 
 FIRST_KEYS = {
+    "judge": "config",
     "url": "keys of a service",
     "usage": "keys of a service",
     "answer": "keys of a service",

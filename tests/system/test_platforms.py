@@ -53,6 +53,7 @@ USES: Final = {
     "rubric_ci/system/processes.py": {"SIGKILL", "killpg"},
     "rubric_ci/system/repository.py": {"geteuid"},
     "rubric_ci/system/scratch.py": {"SIGKILL", "fcntl"},
+    "rubric_ci/system/servers.py": {"killpg"},
     "rubric_ci/system/coroutines.py": {"SIGHUP", "add_signal_handler"},
 }
 

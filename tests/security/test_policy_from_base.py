@@ -508,7 +508,12 @@ def test_validate_under_a_policy_file(tmp_path: Path) -> None:
 def test_validate_in_a_shallow_clone_without_the_base(tmp_path: Path) -> None:
     pull = open_switched(tmp_path, depth=1)
     done = pull.run("validate")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert done.returncode == 2
+    assert done.stdout == (
+        "::error title=rubric-ci::the policy of the base cannot be read: the pull request's base "
+        "branch is not in this shallow clone; check out with `fetch-depth: 2` (0 with a `ref`) "
+        "(judge, gate and rules come from the base commit)\n"
+    )
     assert "check out with `fetch-depth: 2`" in done.stderr
 
 

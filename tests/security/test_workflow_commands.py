@@ -87,6 +87,9 @@ def project(root: Path, server: str) -> None:
     wanting = {"id": f"wants {ORDERS}", "input": ORDERS, "expected_outcome": ORDERS}
     write(root / FILE, json.dumps({"description": ORDERS, "evalcases": [case, wanting]}))
     write(root / "corpus.eval.yaml", json.dumps({"evalcases": [case]}))
+    test = {"name": ORDERS, "answer": ORDERS, "question": ORDERS, "marks": {"a": True}}
+    rubric = {"criteria": [{"id": "a", "expected_outcome": ORDERS}], "tests": [test]}
+    write(root / "hostile.rubric.yaml", json.dumps(rubric))
     text = "|\n      x\n\n      ::debug::pwned ##[debug]pwned\n"
     write(
         root / "mendable.eval.yaml",
@@ -189,6 +192,8 @@ COMMANDS = {
     "generate-missing": ("generate", "rubrics", ORDERS),
     "judge-attack": ("judge", "attack", "corpus.eval.yaml"),
     "judge-attack-judge": ("judge", "attack", "--judge", "openai/" + ORDERS, "corpus.eval.yaml"),
+    "judge-test": ("judge", "test", "hostile.rubric.yaml"),
+    "judge-test-missing": ("judge", "test", ORDERS),
     "label": ("judge", "label", "--report", "now.json"),
     "calibrate": ("judge", "calibrate", "labels.jsonl"),
     "calibrate-missing": ("judge", "calibrate", ORDERS),

@@ -38,7 +38,7 @@ def markdown(report: RunReport) -> str:
     moved = comparison is not None and bool(comparison.judge_moved)
     open_one = moved or (comparison is not None and comparison.suspected)
     icon = "❌" if comparison and comparison.worse else "⚠️" if open_one else "✅"
-    blocks = [f"## {icon} rubric-ci · {phrases.headline(report)}"]
+    blocks = [f"## {icon} rubric-ci · {escape.prose(phrases.headline(report))}"]
     blocks.append("\n".join(f"- {escape.prose(line)}" for line in phrases.lines(report)))
     rows = [_row(case.id, case.file, phrases.in_words(case)) for case in _different(report)]
     rows += [_row(case.id, case.file, "removed") for case in report.removed]

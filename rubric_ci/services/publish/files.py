@@ -63,7 +63,11 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
     written = []
     page: tuple[ReportFormat, ...] = ("html",) if settings.page else ()
     discovery.check_place(settings.output_dir)
-    _create(settings.output_dir)
+    try:
+        _create(settings.output_dir)
+    except OSError as error:
+        message = f"{settings.output_dir}: cannot write the report: {error.strerror}"
+        raise CannotWriteFile(message, HINT) from error
     for name in dict.fromkeys((*settings.reports, *page)):
         of_page = name == "html" and settings.page.endswith(".html")
         path = settings.output_dir / (Path(settings.page).name if of_page else REPORT_FILES[name])

@@ -59,7 +59,7 @@ def test_text_of_no_change() -> None:
 
 def test_markdown() -> None:
     assert comparison_section.markdown(WORSE) == (
-        "## ❌ rubric-ci · 1 case broke: a|b\n\n"
+        "## ❌ rubric-ci · 1 case broke: a\\|b\n\n"
         "- 1 pass (2 before) · Average score 0.50 (1.00 before)\n"
         "- a\\|b broke. Passed before, not now, in one answer each\n"
         "- New: &lt;new&gt;\n"

@@ -13,9 +13,9 @@ Message: TypeAlias = dict[str, Any]
 class LanguageServer:
     """A client of a language server; speaks JSON-RPC on its standard streams."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", root: Path, catalogue: str) -> None:
-        store = {"enable": bool(catalogue), "url": catalogue}
-        self.settings = {"yaml": {"schemaStore": store, "completion": True, "validate": True}}
+    def __init__(self, process: "subprocess.Popen[bytes]", root: Path, schemas: Message) -> None:
+        own = {"schemaStore": {"enable": False}, "schemas": schemas}
+        self.settings = {"yaml": {**own, "completion": True, "validate": True}}
         self.stdin = cast("IO[bytes]", process.stdin)
         self.stdout = cast("IO[bytes]", process.stdout)
         self.published: dict[str, list[Message]] = {}
@@ -29,7 +29,7 @@ class LanguageServer:
     def diagnostics(self, path: Path, *, good: bool) -> list[Message]:
         """Open a file and return what the server publishes for it.
 
-        The server publishes an empty list while it still reads the catalogue, so for a file that
+        The server publishes an empty list while it still reads the schemas, so for a file that
         is not good, an empty list is not the end.
         """
         document = {"uri": path.as_uri(), "languageId": "yaml", "version": 1}
@@ -85,11 +85,11 @@ class LanguageServer:
 
 
 @contextmanager
-def started(server: Path, root: Path, catalogue: str = "") -> Iterator[LanguageServer]:
-    """Start a server for a folder, with a catalogue of schemas or none, and end it."""
+def started(server: Path, root: Path, schemas: Message | None = None) -> Iterator[LanguageServer]:
+    """Start a server for a folder, with globs of files by their schema, and end it."""
     words = ["node", str(server), "--stdio"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
-            yield LanguageServer(process, root, catalogue)
+            yield LanguageServer(process, root, schemas or {})
         finally:
             process.kill()

@@ -111,16 +111,12 @@ def test_fields_are_completed_and_explained(editor: LanguageServer, folder: Path
     assert "0 to 10" in str(offered["score_ranges"]["documentation"])
 
 
-def test_the_entry_for_the_schemastore_serves_by_file_name(folder: Path) -> None:
-    (entry,) = (
-        found
-        for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
-        if "fileMatch" in (found := json.loads(text))
-    )
-    assert entry.keys() == {"name", "description", "fileMatch", "url"}
-    assert entry["url"].endswith("/schemas/eval.schema.json")
-    with served(folder) as address:
-        local = {**entry, "url": f"{address}/eval.schema.json"}
-        (folder / "catalog.json").write_text(json.dumps({"version": 1, "schemas": [local]}))
-        with started(SERVER, folder, f"{address}/catalog.json") as editor:
-            assert shown(editor, write(folder, BAD)) == ["5:5 Property rubric is not allowed."]
+def test_the_settings_of_the_page_serve_by_file_name(folder: Path) -> None:
+    (text,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    ((url, globs),) = json.loads(text)["yaml.schemas"].items()
+    assert url.endswith("/schemas/eval.schema.json")
+    with (
+        served(folder) as address,
+        started(SERVER, folder, {f"{address}/eval.schema.json": globs}) as editor,
+    ):
+        assert shown(editor, write(folder, BAD)) == ["5:5 Property rubric is not allowed."]

@@ -220,6 +220,7 @@ def test_nothing_to_grade_is_skipped_before_the_target_is_asked(tmp_path: Path) 
             reason="no rubrics and no evaluators; add an `expected_outcome`, from which "
             "`rubric-ci generate rubrics evals/a.eval.yaml` drafts rubrics",
             why="new",
+            target="default",
             question="Say hello",
         ),
     )

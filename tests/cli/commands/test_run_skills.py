@@ -59,7 +59,7 @@ FILES = {
     "skills/refunds/evals/evals.json": json.dumps({"skill_name": "refunds", "evals": []}),
     ".gitignore": ".rubric-ci/\n",
 }
-BETTER = "with-skill: mean score +1.000 against without-skill (6 cases, p = 0.0312): better"
+BETTER = "with-skill: mean score +1.000 against without-skill (6 cases): better"
 
 
 def test_a_skill_that_helps(checkout: Checkout) -> None:

@@ -171,7 +171,8 @@ def _criteria(found: Translation, graders: list[Any], item: dict[str, Any], ours
     for index, grader in enumerate(graders):
         place: Path = ("testing_criteria", index)
         kind = grader.get("type") if isinstance(grader, dict) else None
-        if kind in _BY_MODEL and (made := _BY_MODEL[kind](grader, item)):
+        by_model = _BY_MODEL.get(kind) if isinstance(kind, str) else None
+        if by_model and (made := by_model(grader, item)):
             criteria.append((made, place))
             continue
         operation = (

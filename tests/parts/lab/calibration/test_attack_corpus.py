@@ -241,7 +241,8 @@ def _is_top(criterion: Judged, value: MarkValue) -> bool:
 
 def test_the_corpus_in_the_docs_is_valid() -> None:
     page = (Path(__file__).parents[4] / "docs/calibration.md").read_text(encoding="utf-8")
-    found, problems = read(page.partition("```yaml\n")[2].partition("```")[0])
+    _, start, rest = page.partition("```yaml\nevalcases:")
+    found, problems = read(start.removeprefix("```yaml\n") + rest.partition("```")[0])
     assert problems == []
     assert [(p.family, p.marks) for p in found] == [
         ("plain", {"deadline": False}),

@@ -1,5 +1,6 @@
 """`rubric-ci probe --aa`: a steady target is never red, and one that breaks at times is."""
 
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 
@@ -32,9 +33,9 @@ def judge(checkout: Checkout) -> Iterator[AnswerJudge]:
 
 
 def aa(
-    checkout: Checkout, judge: AnswerJudge, answer: Callable[[int], str], *arguments: str
+    checkout: Checkout, judge: AnswerJudge, answer: Callable[[str], str], *arguments: str
 ) -> subprocess.CompletedProcess[str]:
-    judge.targets = {"gpt-6-sol": lambda _: answer(len(judge.asked))}
+    judge.targets = {"gpt-6-sol": lambda texts: answer(texts[-1])}
     return invoke(checkout.root, ENVIRONMENT, "probe", *arguments)
 
 
@@ -50,9 +51,13 @@ def test_a_steady_target_is_never_red(checkout: Checkout, judge: AnswerJudge) ->
 
 
 def test_a_side_that_is_worse_by_chance_is_red(checkout: Checkout, judge: AnswerJudge) -> None:
-    def answer(number: int) -> str:
-        """Say goodbye as the head, which is asked before the base, case by case."""
-        return f"bye {number}" if number % 2 else f"hello {number}"
+    turns = {str(number): iter("HBHHBHBHBHBB") for number in range(CASES)}
+
+    def answer(prompt: str) -> str:
+        """Say goodbye as the head, which leads by two answers, each another one."""
+        case = re.findall(r"Greet (\d)", prompt)[-1]
+        word = "bye" if next(turns[case]) == "H" else "hello"
+        return f"{word} {len(judge.asked)}"
 
     done = aa(checkout, judge, answer, "--aa", "1", "--concurrency", "1")
     assert done.stdout == (

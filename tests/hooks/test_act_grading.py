@@ -132,7 +132,7 @@ def test_a_comment_is_kept_up_to_date(
     assert "stop-commands" in {event.get("command") for event in job.events}
     assert len(judge.requests()) == 12  # six trials on both sides; the greeting is not affected
     other, comment = github.pulls[7].comments
-    assert "confirmed: 6 fail of 6 here, 6 pass of 6 at the base" in comment.body
+    assert "Judged 6 times: passed 6 before, 0 now" in comment.body
     assert "It sends the reader away." in comment.body
     assert "farewell" in comment.body
     assert "It sends the reader away." in job.summary

@@ -433,7 +433,8 @@ def test_a_run_with_an_unknown_model_ends_with_one_message(
     assert done.returncode == 3
     assert judged.report()["totals"]["calls"] == 1
     shown = " ".join(done.stdout.replace("│", " ").split())
-    assert shown.count("`no-such-model`") == 1, shown
+    assert shown.count("`no-such-model`") == 2, shown  # what to do, and one row of all cases
+    assert "8 cases: case-0, case-1," in shown
 
 
 def test_a_run_with_an_unknown_key_sends_no_request(gateway: Gateway, tmp_path: Path) -> None:

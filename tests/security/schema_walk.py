@@ -15,7 +15,10 @@ Put = Callable[[Any], Any]
 
 WORD: Final = "a"
 _KEYS: Final = (WORD, "b", "0", "1")
-_TEXTS: Final = (WORD, "1", "0" * 40, "0" * 12, "https://a.example", "tag:a", "case", "2027-01-01")
+_TEXTS: Final = (
+    *(WORD, "1", "0" * 40, "0" * 12, "https://a.example", "tag:a", "case", "2027-01-01"),
+    "/ready",
+)
 
 
 @dataclass(frozen=True)

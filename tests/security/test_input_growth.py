@@ -206,6 +206,7 @@ OWNERS: Final = list(
 )
 NOT_ALONE: Final = {  # they need another key next to them, or two forms of a value to choose from
     *("rubrics", "not", "exact", "ignore_case", "field", "score_ranges", "levels", "sandbox"),
+    *("choices", "include"),
     "identity",
 }
 

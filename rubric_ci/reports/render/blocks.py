@@ -11,6 +11,9 @@ from rubric_ci.reports.render.wording import CaseStatus
 from rubric_ci.values.dataclass import dataclass
 
 COLUMNS: Final = 90  # of a line in a diff
+_MOST_WRAPPED: Final = (
+    40 * COLUMNS
+)  # characters: wrapping one longer line takes time as their square
 Tone: TypeAlias = Literal["pass", "fail", "error", "nothing"]
 Style: TypeAlias = Literal["plain", "strong", "code", "dim"]
 
@@ -129,7 +132,12 @@ def changed_lines(block: Differs) -> list[str]:
 
 def _wrapped(text: str) -> list[str]:
     """Return the lines of a text, long ones in several: code blocks are not wrapped."""
-    return [part for line in text.split("\n") for part in wrap(line, COLUMNS) or [""]]
+    return [
+        part
+        for line in text.split("\n")
+        for start in range(0, len(line) or 1, _MOST_WRAPPED)
+        for part in wrap(line[start : start + _MOST_WRAPPED], COLUMNS) or [""]
+    ]
 
 
 def plain(*texts: str) -> Spans:

@@ -441,6 +441,6 @@ def test_a_run_with_an_unknown_key_sends_no_request(gateway: Gateway, tmp_path: 
     judged = project(tmp_path, gateway, "ok-direct")
     done = judged.run(OPENAI_API_KEY="sk-unknown")
     assert done.returncode == 3
-    assert " ".join(done.stdout.replace("│", " ").split()).count("refuses the API key") == 1, (
+    assert " ".join(done.stdout.replace("│", " ").split()).count("refuses the API key") == 2, (
         done.stdout
     )

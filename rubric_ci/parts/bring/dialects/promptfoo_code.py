@@ -51,29 +51,27 @@ _NOT_KEPT: Final = "is not there when the check runs here"
 _HELD: Final = frozenset(("vars", "prompt", "config"))
 _OF_REPLY: Final = frozenset(("providerResponse", "metadata"))
 _PARTS: Final = (
-    r"\b{0}\s*\??\.\s*(\w+(?:\??\.\w+)?)",
-    r"""\b{0}(?:\?\.)?\[\s*["'](\w+)["']\s*\]""",
-    r"""\b{0}\.get\(\s*["'](\w+)["']""",
+    re.compile(r"\b(\w+)(?=\s*\??\.\s*(\w+(?:\??\.\w+)?))"),
+    re.compile(r"""\b(\w+)(?=(?:\?\.)?\[\s*["'](\w+)["']\s*\])"""),
+    re.compile(r"""\b(\w+)(?=\.get\(\s*["'](\w+)["'])"""),
 )
-"""How code reads a part of a context with a name."""
+"""How code reads a part of a value: the name of the value, and that of the part."""
 _SECOND: Final = (
-    r"\(\s*\w+\s*,\s*(\w+)\s*\)\s*(?:=>|\{)",
-    r"def\s+\w+\(\s*\w+(?:\s*:[^,()]*)?,\s*(\w+)",
+    re.compile(r"\(\s*\w+\s*,\s*(\w+)\s*\)\s*(?:=>|\{)"),
+    re.compile(r"def\s+\w+\(\s*\w+(?:\s*:[^,()]*)?,\s*(\w+)"),
 )
 """How code names its second parameter."""
-_TAKEN_APART: Final = (r"\(\s*\w+\s*,\s*\{([^{}]*)\}", r"\{([^{}]*)\}\s*=\s*\w*[cC]ontext\b")
+_TAKEN_APART: Final = (
+    re.compile(r"\(\s*\w+\s*,\s*\{([^{}]*)\}"),
+    re.compile(r"\{([^{}]*)\}\s*=\s*\w*[cC]ontext\b"),
+)
 
 
 def unfilled(code: str, *, replies: bool) -> str:
     """Return a part of `context` that code reads and the shims do not have; "": there is none."""
-    holders = {"context", *(m[1] for each in _SECOND for m in re.finditer(each, code))}
-    read = [
-        match[1]
-        for name in sorted(holders)
-        for part in _PARTS
-        for match in re.finditer(part.format(re.escape(name)), code)
-    ]
-    for each in (match[1] for part in _TAKEN_APART for match in re.finditer(part, code)):
+    holders = {"context", *(match[1] for each in _SECOND for match in each.finditer(code))}
+    read = [match[2] for part in _PARTS for match in part.finditer(code) if match[1] in holders]
+    for each in (match[1] for part in _TAKEN_APART for match in part.finditer(code)):
         read += [re.split(r"[:=]", name)[0].strip(" .") for name in each.split(",")]
     known = _HELD | (_OF_REPLY if replies else frozenset())
     names = (re.split(r"\W+", each) for each in read if each and each not in ("get", "keys"))

@@ -14,7 +14,7 @@ from rubric_ci.errors import InvalidInput
 MOST_BYTES: Final = 64 * 2**20  # of all entries, unpacked
 MOST_CELLS: Final = 1_000_000
 MOST_TEXT: Final = 256 * 2**20  # bytes: the longest text in every cell that names one
-_CELL: Final = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(/?)>")
+_CELL: Final = re.compile(rb"<(?:\w+:)?c\b([^<>]*?)(/?)>")
 _PLACE: Final = re.compile(rb"""\br=["']([A-Za-z]{1,7})(\d{1,9})["']""")
 _NAMES_TEXT: Final = re.compile(rb"""\bt=["']s["']""")
 _TEXT_END: Final = re.compile(rb"</(?:\w+:)?si>")

@@ -84,7 +84,7 @@ properties: $(READY)
 
 # One list for every supported platform and Python, with hashes.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml
-# What rich, PyJWT and PyNaCl import only for features that rubric-ci does not use: 30 of 87 MB.
+# What rich, PyJWT and PyNaCl import only for features that rubric-ci does not use: a quarter of all.
 UNUSED = --no-emit-package pygments
 lock: $(READY)
 	echo 'uv>=0.9' | $(COMPILE:pyproject.toml=-) -o requirements/uv.txt

@@ -12,7 +12,10 @@ GENERATED: Final = {"configuration.md", "eval-files.md", "rules.md", "what-works
 _COMMENT = re.compile(r"^\s*#(?! (?:fmt|noqa|type))", re.MULTILINE)
 _RESULTS: Final = frozenset({"Graded", "Errored", "Skipped"})
 _TARGETS: Final = frozenset(
-    {"LlmTarget", "CliTarget", "RecordedTarget", "MockTarget", "RunnerTarget", "UnsupportedTarget"}
+    {
+        *("CliTarget", "LlmTarget", "MockTarget", "RecordedTarget", "RunnerTarget"),
+        *("ServiceTarget", "UnsupportedTarget"),
+    }
 )
 
 

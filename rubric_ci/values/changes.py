@@ -10,8 +10,8 @@ SYMLINK = "120000"
 SUBMODULE = "160000"
 ABSENT = "000000"
 
-NEW_CASE = "new case"  # reason why a case runs, as reports show it
-CASE_EDITED = "case edited"
+NEW_CASE = "the case is new"  # reason why a case runs, as reports show it
+CASE_EDITED = "the case was edited"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

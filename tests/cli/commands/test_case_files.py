@@ -103,11 +103,11 @@ def test_a_criterion_of_a_table_has_the_values_of_each_row(checkout: Checkout) -
     ("file", "text", "chosen"),
     [
         ("evals/cases.csv", CSV.replace("Mug", "Cup"),
-         [("b", "case edited: input_messages, vars")]),
-        ("evals/cases.csv", CSV.replace("a,", "new,Pan\na,"), [("new", "new case")]),
+         [("b", "the case was edited: input_messages, vars")]),
+        ("evals/cases.csv", CSV.replace("a,", "new,Pan\na,"), [("new", "the case is new")]),
         ("evals/more/x.jsonl", LINES.replace("Now", "How"),
-         [("j", "case edited: input_messages")]),
-        ("evals/more/z.jsonl", LINES.replace('"j"', '"k"'), [("k", "new case")]),
+         [("j", "the case was edited: input_messages")]),
+        ("evals/more/z.jsonl", LINES.replace('"j"', '"k"'), [("k", "the case is new")]),
         ("evals/list.yaml", "\n" + LIST, []),
     ],
 )  # fmt: skip

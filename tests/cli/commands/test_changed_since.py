@@ -48,7 +48,7 @@ def test_only_changed_cases_run_and_the_report_gives_the_reason(checkout: Checko
     done = run(checkout, "evals", "--changed-since", "main")
     assert (done.returncode, done.stderr) == (0, "[1/1] pass       1.00  one\n")
     (case,) = report(checkout)["cases"]
-    assert (case["id"], case["why"]) == ("one", "case edited: input_messages")
+    assert (case["id"], case["why"]) == ("one", "the case was edited: input_messages")
     named = f"the merge base with `main` ({base[:10]})"
     assert report(checkout)["scope"] == ONE_OF_TWO | {"base": named}
     assert report(checkout)["notes"] == []
@@ -113,7 +113,7 @@ def test_the_base_of_a_branch_is_found(checkout: Checkout) -> None:
     checkout.git("switch", "--quiet", "--create", "topic")
     checkout.commit({"evals/a.yaml": EVALS.replace("id: two", "id: three")})
     run(checkout, "evals", "--changed-since", "auto")
-    assert [case["why"] for case in report(checkout)["cases"]] == ["new case"]
+    assert [case["why"] for case in report(checkout)["cases"]] == ["the case is new"]
     assert report(checkout)["notes"] == [
         "Removed since the base: `two`.",
     ]
@@ -170,7 +170,9 @@ def test_the_base_comes_from_the_event_of_a_workflow(checkout: Checkout, tmp_pat
     assert compared(merged, "pull_request", pull_request=pull) == (
         f"the pull request's base branch ({main[:10]})"
     )
-    assert [case["why"] for case in report(merged)["cases"]] == ["case edited: input_messages"]
+    assert [case["why"] for case in report(merged)["cases"]] == [
+        "the case was edited: input_messages"
+    ]
     assert compared(topic, "push", before=before) == (f"the branch before the push ({before[:10]})")
     assert compared(topic, "push", before="0" * 40) == (
         f"the merge base with `origin/main` ({start[:10]})"

@@ -82,7 +82,7 @@ def test_only_what_was_edited_changed(checkout: Checkout) -> None:
 def test_an_edited_eval_file_changes_no_other_case(checkout: Checkout) -> None:
     text = FILES["evals/a.yaml"].replace("input: Hi", "input: Ho").replace("\n", "\r\n")
     checkout.write({"evals/a.yaml": text})
-    assert reasons(checkout) == {"graded": "case edited: input_messages"}
+    assert reasons(checkout) == {"graded": "the case was edited: input_messages"}
 
 
 def test_an_editor_that_saves_lf_changes_nothing(checkout: Checkout) -> None:

@@ -353,7 +353,7 @@ def test_metadata_that_a_script_reads_is_a_part_of_the_rubrics(
     checkout.commit({"evals/a.yaml": case % ("nothing", script)})
     run(checkout, "evals", "--changed-since", "main", "--against", "main")
     (found,) = report(checkout)["cases"]
-    assert found["why"] == "case edited: metadata"
+    assert found["why"] == "the case was edited: metadata"
     assert (found["change"], found["verdict"]) == ("failing-before", "fail")
     checkout.commit(agent(log, "head"))
     assert run(checkout, "evals", "--against", "main", "--fail-on", "regression").returncode == 1

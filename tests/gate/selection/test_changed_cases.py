@@ -172,7 +172,7 @@ def with_suite_target(edit: Edit) -> None:
         pytest.param(lambda edit: None, {}, id="nothing"),
         pytest.param(
             lambda e: e.replace("evals/greetings.yaml", "A kind greeting", "A greeting"),
-            {"kind": "case edited: expected_outcome"},
+            {"kind": "the case was edited: expected_outcome"},
             id="case edited",
         ),
         pytest.param(
@@ -181,7 +181,7 @@ def with_suite_target(edit: Edit) -> None:
                 "rubrics: [polite]\n  - id: p",
                 "rubrics: [polite, brief]\n  - id: p",
             ),
-            {"kind": "case edited: rubrics"},
+            {"kind": "the case was edited: rubrics"},
             id="criterion added",
         ),
         pytest.param(reorder, {}, id="cases moved in the file"),
@@ -193,14 +193,14 @@ def with_suite_target(edit: Edit) -> None:
         ),
         pytest.param(
             lambda e: e.move("evals/greetings.yaml", "evals/deep/naïve 日本.yaml"),
-            {"scripted": "case edited: evaluators"},  # its script runs in another folder
+            {"scripted": "the case was edited: evaluators"},  # its script runs in another folder
             id="file moved to another folder, non-ASCII",
         ),
         pytest.param(delete_cases, {}, id="cases deleted"),
         pytest.param(lambda e: e.remove("evals/agents.yaml"), {}, id="file deleted"),
         pytest.param(
             lambda e: e.replace("evals/agents.yaml", "id: schema", "id: scheme"),
-            {"scheme": "new case"},
+            {"scheme": "the case is new"},
             id="case renamed",
         ),
         pytest.param(
@@ -215,12 +215,12 @@ def with_suite_target(edit: Edit) -> None:
         ),
         pytest.param(
             make_prompt_a_link,
-            {"prompted": "case edited: input_messages"},
+            {"prompted": "the case was edited: input_messages"},
             id="prompt file is a link now",
         ),
         pytest.param(
             shadow_prompt,
-            {"prompted": "case edited: input_messages"},
+            {"prompted": "the case was edited: input_messages"},
             id="another prompt file comes first now",
         ),
         pytest.param(
@@ -301,7 +301,7 @@ def with_suite_target(edit: Edit) -> None:
             lambda e: e.checkout.write(
                 {"evals/new.yaml": "evalcases: [{id: n, input: Hi, rubrics: [x]}]"}
             ),
-            {"n": "new case"},
+            {"n": "the case is new"},
             id="new file",
         ),
     ],
@@ -331,11 +331,11 @@ def test_a_cli_target_without_depends_on_depends_on_every_file(checkout: Checkou
     base = checkout.commit(FILES | {"evals/greetings.yaml": wide})
     edit = Edit(checkout)
     edit.replace("evals/agents.yaml", "id: schema", "id: scheme")
-    assert reasons(chosen(checkout, base)) == {"scheme": "new case"}
+    assert reasons(chosen(checkout, base)) == {"scheme": "the case is new"}
     edit.replace("README.md", "Read", "Red")
     selection = chosen(checkout, base)
     why = "`README.md` changed, and target `wide` depends on every file"
-    assert reasons(selection) == dict.fromkeys(EVERY_CASE[:4], why) | {"scheme": "new case"}
+    assert reasons(selection) == dict.fromkeys(EVERY_CASE[:4], why) | {"scheme": "the case is new"}
     assert selection.notes[0].startswith("Target `wide` has no `depends_on`, so it depends on")
 
 
@@ -423,9 +423,11 @@ def test_a_json_lines_file_and_its_sidecar(checkout: Checkout) -> None:
     base = checkout.commit(FILES | {"evals/d.jsonl": lines, "evals/d.yaml": suite})
     assert reasons(chosen(checkout, base)) == {}
     checkout.write({"evals/d.jsonl": lines.replace("Ho", "Hey")})
-    assert reasons(chosen(checkout, base)) == {"two": "case edited: input_messages"}
+    assert reasons(chosen(checkout, base)) == {"two": "the case was edited: input_messages"}
     checkout.write({"evals/d.jsonl": lines, "evals/d.yaml": suite.replace("polite", "brief")})
-    assert reasons(chosen(checkout, base)) == dict.fromkeys(["one", "two"], "case edited: rubrics")
+    assert reasons(chosen(checkout, base)) == dict.fromkeys(
+        ["one", "two"], "the case was edited: rubrics"
+    )
 
 
 def test_what_only_the_sidecar_of_a_json_lines_file_mentions(checkout: Checkout) -> None:
@@ -449,7 +451,7 @@ def test_a_link_that_leads_elsewhere_now(checkout: Checkout) -> None:
     checkout.write({"prompts/v1.md": FILES["prompts/system.md"]})
     link.unlink()
     platforms.symlink(link, "v2.md")
-    assert reasons(chosen(checkout, base)) == {"prompted": "case edited: input_messages"}
+    assert reasons(chosen(checkout, base)) == {"prompted": "the case was edited: input_messages"}
 
 
 def test_what_a_link_to_a_folder_shows(checkout: Checkout) -> None:
@@ -532,7 +534,7 @@ def test_the_merge_commit_of_a_pull_request(
     checkout.git("switch", "--quiet", "--create", "merge")
     checkout.git("merge", "--quiet", "--no-edit", "topic")
     clone = checkout.clone(tmp_path / "clone", "--branch=merge", option)
-    assert reasons(chosen(clone, "HEAD^1")) == {"kind": "case edited: expected_outcome"}
+    assert reasons(chosen(clone, "HEAD^1")) == {"kind": "the case was edited: expected_outcome"}
 
 
 @pytest.mark.parametrize(
@@ -605,7 +607,7 @@ def test_patterns_of_guidelines_select_the_cases_that_have_one(checkout: Checkou
     base = checkout.commit(FILES)
     config = "guideline_patterns: ['prompts/*.md']\n"
     checkout.write({".agentv/config.yaml": config})
-    why = {"prompted": "case edited: input_messages"}
+    why = {"prompted": "the case was edited: input_messages"}
     assert reasons(chosen(checkout, base)) == why
     new = checkout.commit()
     assert reasons(chosen(checkout, new)) == {}
@@ -650,4 +652,4 @@ def test_a_rule_that_is_switched_off_is_off_on_both_sides(checkout: Checkout) ->
     base = checkout.commit(FILES | {"rubric-ci.yaml": config, "evals/greetings.yaml": evals})
     edited = evals.replace("A kind greeting", "A greeting")
     checkout.write({"evals/greetings.yaml": edited})
-    assert reasons(chosen(checkout, base)) == {"kind": "case edited: expected_outcome"}
+    assert reasons(chosen(checkout, base)) == {"kind": "the case was edited: expected_outcome"}

@@ -149,31 +149,34 @@ def test_what_does_not_matter(now: EvalCase) -> None:
 @pytest.mark.parametrize(
     ("now", "reason"),
     [
-        (replace(CASE, id="b"), "new case"),
-        (replace(CASE, expected_outcome="Says no"), "case edited: expected_outcome"),
-        (replace(CASE, evaluators=(rubric("rude"),)), "case edited: rubrics"),
-        (replace(CASE, evaluators=(rubric("polite", "short"),)), "case edited: rubrics"),
+        (replace(CASE, id="b"), "the case is new"),
+        (replace(CASE, expected_outcome="Says no"), "the case was edited: expected_outcome"),
+        (replace(CASE, evaluators=(rubric("rude"),)), "the case was edited: rubrics"),
+        (replace(CASE, evaluators=(rubric("polite", "short"),)), "the case was edited: rubrics"),
         (
             replace(CASE, evaluators=(replace(rubric("polite"), weight=2.0),)),
-            "case edited: rubrics",
+            "the case was edited: rubrics",
         ),
-        (replace(CASE, evaluators=(*CASE.evaluators, SCRIPT)), "case edited: evaluators"),
+        (replace(CASE, evaluators=(*CASE.evaluators, SCRIPT)), "the case was edited: evaluators"),
         (
             replace(CASE, evaluators=(replace(rubric("polite"), name="tone"),)),
-            "case edited: rubrics, evaluators",
+            "the case was edited: rubrics, evaluators",
         ),
         (
             replace(CASE, input_messages=ask(TextPart("No?")), expected_outcome=""),
-            "case edited: expected_outcome, input_messages",
+            "the case was edited: expected_outcome, input_messages",
         ),
         (
             replace(
                 CASE, input_messages=ask(DataPart("Yes?"), FilePart("prompts/a.md", "Be kind."))
             ),
-            "case edited: input_messages",
+            "the case was edited: input_messages",
         ),
-        (replace(CASE, expected_messages=ask(TextPart("Yes."))), "case edited: expected_messages"),
-        (replace(CASE, trials=TrialRule(count=3, passes=2)), "case edited: trials"),
+        (
+            replace(CASE, expected_messages=ask(TextPart("Yes."))),
+            "the case was edited: expected_messages",
+        ),
+        (replace(CASE, trials=TrialRule(count=3, passes=2)), "the case was edited: trials"),
         (
             replace(
                 CASE, input_messages=ask(TextPart("Yes?"), FilePart("prompts/a.md", "Be rude."))
@@ -184,11 +187,11 @@ def test_what_does_not_matter(now: EvalCase) -> None:
             replace(
                 CASE, input_messages=ask(TextPart("Yes?"), FilePart("prompts/b.md", "Be kind."))
             ),
-            "case edited: input_messages",
+            "the case was edited: input_messages",
         ),
         (
             replace(CASE, file="evals/b.yaml", expected_outcome="Says no"),
-            "case edited: expected_outcome",
+            "the case was edited: expected_outcome",
         ),
     ],
 )
@@ -208,7 +211,7 @@ def test_an_edit(now: EvalCase, reason: str) -> None:
 def test_data_is_compared_as_it_is_written(then: object, now: object) -> None:
     case = replace(CASE, input_messages=ask(DataPart(now)))
     was = replace(CASE, input_messages=ask(DataPart(then)))
-    assert why(side(case), side(was)) == {"a": "case edited: input_messages"}
+    assert why(side(case), side(was)) == {"a": "the case was edited: input_messages"}
 
 
 def composite(*members: EvaluatorSpec, by: Aggregator = MEAN) -> CompositeSpec:
@@ -227,7 +230,7 @@ WHERE: Mapping[str, Callable[[LlmJudgeSpec], EvaluatorSpec]] = {
     ("path", "reason"),
     [
         pytest.param("judges/p.md", "`judges/p.md` changed", id="file"),
-        pytest.param("", "case edited: evaluators", id="in the eval file"),
+        pytest.param("", "the case was edited: evaluators", id="in the eval file"),
     ],
 )
 def test_an_edited_prompt_of_a_judge_is_named_by_its_place(
@@ -243,7 +246,7 @@ def test_data_is_not_the_text_that_it_looks_like() -> None:
     data = DataPart({"n": 1})
     case = replace(CASE, input_messages=ask(data))
     was = replace(CASE, input_messages=ask(TextPart(data.text)))
-    assert why(side(case), side(was)) == {"a": "case edited: input_messages"}
+    assert why(side(case), side(was)) == {"a": "the case was edited: input_messages"}
 
 
 SCRIPTED = replace(CASE, evaluators=(SCRIPT,))
@@ -447,7 +450,7 @@ def test_several_reasons() -> None:
     now = side(replace(CASE, expected_outcome="Says no"), target=NARROW)
     then = side(CASE, target=replace(NARROW, command_template="agent"))
     assert why(now, then, "src/a.py") == {
-        "a": "case edited: expected_outcome; target `agent` changed; `src/a.py` changed"
+        "a": "the case was edited: expected_outcome; target `agent` changed; `src/a.py` changed"
     }
 
 
@@ -522,7 +525,7 @@ def test_a_case_that_stayed_is_not_taken_for_one_that_went() -> None:
 def test_a_copy_is_a_new_case() -> None:
     copy = replace(CASE, file="evals/b.yaml")
     selection = select(side(CASE, copy), side(CASE), ChangedPaths([]))
-    assert selection.chosen == ((copy, "new case"),)
+    assert selection.chosen == ((copy, "the case is new"),)
 
 
 def test_nothing_to_compare_with() -> None:

@@ -54,9 +54,9 @@ def test_cases_that_lie_in_the_change_come_first() -> None:
     soft = a_criterion("soft", line=10, gated=False, gate="")
     report = a_report(
         *(graded(f"old-{n}", "fail", why="`prompts/a.md` changed") for n in range(12)),
-        graded("edited", "fail", why="case edited: rubrics"),
-        errored("new", why="new case"),
-        graded("near", "borderline", soft, why="case edited: input_messages"),
+        graded("edited", "fail", why="the case was edited: rubrics"),
+        errored("new", why="the case is new"),
+        graded("near", "borderline", soft, why="the case was edited: input_messages"),
     )
     assert [title for _, _, title in seen(annotations.render(report))][:3] == [
         "edited%3A fail 0.00",

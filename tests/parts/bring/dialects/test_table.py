@@ -480,7 +480,7 @@ def test_a_new_name_of_a_skill_selects_the_queries_about_it(checkout: Checkout) 
     listed = ["run", "skills/refunds/evals/trigger-eval.json", "--changed-since", base, "--list"]
     assert invoke(checkout.root, ENVIRONMENT, *listed).stdout == "0 cases\n"
     checkout.commit({"skills/refunds/SKILL.md": "---\nname: returns\n---\n"})
-    assert "case edited: rubrics" in invoke(checkout.root, ENVIRONMENT, *listed).stdout
+    assert "the case was edited: rubrics" in invoke(checkout.root, ENVIRONMENT, *listed).stdout
 
 
 def test_a_search_finds_them_by_their_keys(repository: Checkout) -> None:
@@ -533,7 +533,7 @@ def test_a_change_selects_single_cases_of_them(repository: Checkout) -> None:
     options = ("--changed-since", "HEAD", "--list", "--judge", "openai/x")
     done = invoke(repository.root, ENVIRONMENT, "run", *options)
     assert done.stdout.splitlines()[:2] == [
-        "skill/evals/evals.json:11  b  default  case edited: expected_outcome, rubrics",
+        "skill/evals/evals.json:11  b  default  the case was edited: expected_outcome, rubrics",
         "1 case",
     ]
 

@@ -55,7 +55,7 @@ def results(case: CaseResult) -> Iterator[Facts]:
 def _criterion(found: CriterionResult, prefix: str) -> Facts:
     label = str(found.mark)
     if isinstance(found.mark, bool):
-        label = "pass" if found.mark else "fail"
+        label = "fail" if found.mark is found.fault else "pass"
     return _event(
         f"{prefix}{found.id}",
         found.normalised,

@@ -207,6 +207,18 @@ def test_a_run_sends_a_span_per_case_and_an_event_per_criterion(
     }
 
 
+def test_a_present_fault_is_a_fail(checkout: Checkout, receiver: tuple[Receiver, str]) -> None:
+    found, url = receiver
+    faults = EVAL.replace("Friday}", "Friday, penalty: 1}").replace("required: false", "penalty: 1")
+    checkout.write(FILES | {"a.eval.yaml": faults})
+    invoke(checkout.root, {**ENVIRONMENT, ENDPOINT: url}, "run")
+    (order,) = [each for each in found.spans() if each["name"] == "evaluate order"]
+    assert [
+        (each["gen_ai.evaluation.name"], each["gen_ai.evaluation.score.label"])
+        for each in map(facts, order["events"])
+    ] == [("day", "fail"), ("thanks", "pass")]
+
+
 def test_events_are_log_records_on_demand(
     checkout: Checkout, receiver: tuple[Receiver, str]
 ) -> None:

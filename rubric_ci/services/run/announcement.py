@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from rubric_ci.errors import NoJudge
-from rubric_ci.gate.comparison import other_side, rule
+from rubric_ci.gate.comparison import other_side, rule, together
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.tasks import check_judges
 from rubric_ci.services.cost.estimate import Estimate, estimate_work
@@ -29,6 +29,7 @@ from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.changes import NoBase
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.option_values import REPORT_FILES
 from rubric_ci.values.scope import EVERY_CASE
 
 _FURTHER: Final = 0.4
@@ -67,7 +68,7 @@ def _last_run(inputs: RunInput) -> LastRun:
     baseline = inputs.baseline.report if inputs.baseline else None
     settings = inputs.settings
     cache = settings.cache.folder if inputs.context.cache else None
-    return last_run(settings.output_dir / "report.json", cache, baseline)
+    return last_run(settings.output_dir / REPORT_FILES["json"], cache, baseline)
 
 
 def _watched(inputs: RunInput) -> tuple[ExpectedWork, ...]:
@@ -90,7 +91,7 @@ def _further(
         )
     yield from _of_suspects(inputs, last)
     if isinstance(sides, Sides):
-        yield from _confirmation(sides, inputs, last)
+        yield from _of_both_sides(sides, inputs, last)
 
 
 def _of_suspects(inputs: RunInput, last: LastRun) -> Iterator[str]:
@@ -123,7 +124,7 @@ def _bound(found: Estimate) -> str:
     return f"up to {numbers.plural(found.most, 'more request')}"
 
 
-def _confirmation(sides: Sides, inputs: RunInput, last: LastRun) -> Iterator[str]:
+def _of_both_sides(sides: Sides, inputs: RunInput, last: LastRun) -> Iterator[str]:
     """Yield how many more requests ask suspects again, usually and if every case is one."""
     asked = [task for task in inputs.tasks if task.case.evaluators and sides.asks_base(task)]
     if not sides.can_ask:
@@ -143,7 +144,10 @@ def _confirmation(sides: Sides, inputs: RunInput, last: LastRun) -> Iterator[str
 def _if_all_are_suspects(
     asked: Sequence[Task], sides: Sides, inputs: RunInput
 ) -> tuple[ExpectedWork, ...]:
-    """Return the further answers of both sides; also under the base's rubrics where they differ."""
+    """Return the further answers of both sides; also under the base's rubrics where they differ.
+
+    Where all cases together are tested, a drop is tested again with new answers of the base.
+    """
     rubrics = sides.base.rubrics
     again = [
         replace(task, case=replace(task.case, evaluators=rubrics[task.case.key].evaluators))
@@ -153,7 +157,8 @@ def _if_all_are_suspects(
     more = rule.times(sides.rows)
     first = max((task.trials(sides.trials) for task in again), default=0)
     here, there = _again(asked, more, inputs), _again(again, more + first, inputs)
-    return here, here, there, there
+    fresh = _again(asked if len(asked) >= together.LEAST else (), 1, inputs)
+    return here, here, there, there, fresh
 
 
 def listing(

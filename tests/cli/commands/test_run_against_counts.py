@@ -41,9 +41,20 @@ def test_every_request_is_counted(checkout: Checkout, answer: str, shown: str) -
     assert further == 0 if shown == "unchanged" else 0 < further <= said[3]
 
 
-def change_model(checkout: Checkout, judge: AnswerJudge) -> None:
+@pytest.mark.parametrize(("cases", "most"), [(99, 99 * 24), (100, 100 * 26)])
+def test_the_bound_has_the_new_answers_of_the_base(
+    checkout: Checkout, cases: int, most: int
+) -> None:
+    """All cases together are tested from 100 on, and a drop again with new answers of the base."""
+    with judging() as judge:
+        change_model(checkout, judge, cases)
+        done = invoke(checkout.root, ENVIRONMENT, "run", "--against", "main", "--list")
+    assert f" up to {most:,} more requests if every case is asked again, " in done.stdout
+
+
+def change_model(checkout: Checkout, judge: AnswerJudge, cases: int = CASES) -> None:
     """Let the head ask another model."""
-    lines = (f"  - {{id: c{n}, input: Greet {n}, rubrics: [Greets]}}\n" for n in range(CASES))
+    lines = (f"  - {{id: c{n}, input: Greet {n}, rubrics: [Greets]}}\n" for n in range(cases))
     config = {
         name: CONFIG.format(url=judge.url, model=name) for name in ("gpt-6-sol", "gpt-6.1-sol")
     }

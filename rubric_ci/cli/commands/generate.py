@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rubric_ci.errors import ExitCode, UserError
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
+from rubric_ci.files.project.suite_name import suite_of
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.github.actions import refuse_target_event
@@ -88,7 +89,8 @@ def _open_publication(
     if requests and settings.pr:
         from rubric_ci.services.drafting.pull_request import open_proposal
 
-        return open_proposal(root, requests, os.environ)
+        suite = suite_of(settings.config, settings.paths)
+        return open_proposal(root, requests, os.environ, suite)
     if requests and (settings.commit or settings.fixup):
         return open_commit(root, requests, os.environ, settings.fixup)
     return lambda _: Published()

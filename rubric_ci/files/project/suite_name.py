@@ -1,6 +1,7 @@
 """The name of the suite that a run grades, where a repository has several; "" for its default.
 
-It identifies the comment of the suite on a pull request, and stands in the heading.
+It identifies the comment of the suite on a pull request and the branch of its drafts, and stands in
+the heading.
 """
 
 import re
@@ -18,11 +19,14 @@ LONGEST = 60  # characters
 
 def suite_name(settings: RunSettings) -> str:
     """Return the key that is given, else the configuration or the paths that are."""
-    if settings.comment_key:
-        return settings.comment_key
-    if settings.config:
-        return _of_config(from_root(settings.config, find_root(Path.cwd())))
-    return _short(settings.paths)
+    return settings.comment_key or suite_of(settings.config, settings.paths)
+
+
+def suite_of(config: Path | None, paths: Sequence[str]) -> str:
+    """Return the name of the suite with a configuration, or of paths."""
+    if config:
+        return _of_config(from_root(config, find_root(Path.cwd())))
+    return _short(paths)
 
 
 def slug(name: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.errors import CannotConfigure, CannotPush
+from rubric_ci.files.project.suite_name import slug
 from rubric_ci.github import branches
 from rubric_ci.github.actions import Event, read_event
 from rubric_ci.github.branches import Branch, Change, Proposal
@@ -36,7 +37,7 @@ from rubric_ci.system.git.plumbing import open_repository
 from rubric_ci.text import escape
 
 BRANCH_PREFIX = "rubric-ci/rubrics-"
-"""Prefix of the branches with drafts; the name of the base branch follows."""
+"""Prefix of the branches with drafts; the base branch and the name of a suite follow."""
 
 READ_ONLY = frozenset({"dependabot[bot]"})
 _PERMISSION = (
@@ -47,9 +48,12 @@ _OWN_COMMIT = "the last commit on `{}` is from rubric-ci; not adding another"
 
 
 def open_proposal(
-    root: Path, requests: Sequence[DraftRequest], environment: Mapping[str, str]
+    root: Path, requests: Sequence[DraftRequest], environment: Mapping[str, str], suite: str = ""
 ) -> Publish | NothingToPublish:
-    """Check that the drafts can be published, before any model request."""
+    """Check that the drafts can be published, before any model request.
+
+    `suite`: the name of the suite, where a repository has several; each has its own branch.
+    """
     event = read_event(environment)
     if event is None:
         raise CannotConfigure(
@@ -61,7 +65,7 @@ def open_proposal(
             reason="nothing is drafted: the token of this pull request is read-only"
         )
     if event.pull_request is None:
-        return _with_pull_request(event, requests, environment)
+        return _with_pull_request(event, requests, environment, suite)
     if event.head_branch == event.default_branch:
         raise CannotPush(
             f"--pr: the head of the pull request, `{event.head_branch}`, is the default branch",
@@ -129,10 +133,11 @@ def _by_git(
 
 
 def _with_pull_request(
-    event: Event, requests: Sequence[DraftRequest], environment: Mapping[str, str]
+    event: Event, requests: Sequence[DraftRequest], environment: Mapping[str, str], suite: str
 ) -> Publish | NothingToPublish:
     base = _base(environment)
-    place = _branch(event, BRANCH_PREFIX + base, environment)
+    own = f"-{slug(suite).replace('.', '-')}" if suite else ""  # git refuses dots in some places
+    place = _branch(event, f"{BRANCH_PREFIX}{base}{own}", environment)
     with _naming_permission():
         head = branches.head(place)
     if head and not is_generated(head.message):

@@ -27,6 +27,7 @@ class Run:
         self.checkout = project.checkout
         self.remote = remote
         self.github = github
+        self.arguments: tuple[str, ...] = ()
 
     def push(self, *branches: str) -> None:
         self.checkout.git("push", "--quiet", "--force", str(self.remote.root), *branches)
@@ -44,7 +45,7 @@ class Run:
             "GITHUB_REF": "refs/heads/main",
             **environment,
         }
-        return self.project.generate("--pr", **facts)
+        return self.project.generate("--pr", *self.arguments, **facts)
 
     def on_pull_request(
         self, head: str = "topic", repository: str = "acme/app", **environment: str
@@ -220,6 +221,25 @@ def test_a_schedule_opens_one_pull_request(run: Run) -> None:
     assert run.remote.git("rev-list", "--count", f"main..{OURS}") == "1"
     assert run.github.pulls[8].title == "evals: add rubrics to 2 cases"
     assert set(run.github.pulls) == {7, 8}
+
+
+def test_each_suite_has_its_own_pull_request(run: Run) -> None:
+    other = EVAL.replace("refund", "new").replace("hours", "h")
+    run.checkout.git("switch", "--quiet", "main")
+    run.checkout.commit({"evals/b.yaml": other})
+    run.push("main")
+    run.project.record(refund=GOOD, new=GOOD)
+    for number, path in ((8, "evals/a.yaml"), (9, "evals/b.yaml")):
+        run.arguments = (path,)
+        url = f"https://github.example/acme/app/pull/{number}"
+        assert run.on_schedule().stdout.endswith(f"pull request created: {url}\n")
+        run.checkout.git("checkout", "--quiet", ".")
+        again = run.on_schedule()
+        assert again.stdout == f"the drafts for these cases are in {url}\n"
+    assert {pull.head_branch for number, pull in run.github.pulls.items() if number > 7} == {
+        f"{OURS}-evals-a-yaml",
+        f"{OURS}-evals-b-yaml",
+    }
 
 
 def test_a_branch_on_which_others_work_is_left_to_them(run: Run) -> None:

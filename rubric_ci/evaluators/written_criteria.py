@@ -81,11 +81,10 @@ def _sees(owner: Any) -> tuple[SeenPart, ...]:
 
 
 def _guidelines(owner: Any, files: UsedFiles) -> tuple[str, ...]:
-    """Return the guidelines of an owner; those of rubric files are read already."""
+    """Return the guidelines of an owner, and of the rubric files that it includes."""
     given = owner.get("guidelines", ()) if isinstance(owner, dict) else ()
-    if not isinstance(given, str):
-        return tuple(given)
-    return (files.read(given).text if names_file(given) else given,)
+    listed = [given] if isinstance(given, str) else given
+    return tuple([files.read(each).text if names_file(each) else each for each in listed])
 
 
 def _examples(owner: Any, prefix: str = "") -> tuple[MarkedAnswer, ...]:

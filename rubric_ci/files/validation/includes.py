@@ -5,10 +5,12 @@ list. A place inside an included criterion is a place in its rubric file.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from posixpath import basename, dirname, join, normpath
+from collections.abc import Container, Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+from posixpath import basename
 from typing import Any, Final
 
+from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY
 from rubric_ci.evaluators.kind import INCLUDED, Included, criteria_at, names_file
 from rubric_ci.files.validation.include_effects import scaled, together, union
 from rubric_ci.files.validation.included_source import (
@@ -241,18 +243,19 @@ class _Expansion:
         named = {_id(each, n): n for n, each in enumerate(document.data["criteria"], start=1)}
         self._check(include, named, where)
         only, without = (_texts(include.get(key)) for key in ("only", "except"))
-        chosen = [
-            n for each, n in named.items() if (not only or each in only) and each not in without
-        ]
-        kept = {each for each, n in named.items() if n in chosen}
-        more = self._more(document, name, kept)
-        for number in chosen:
+        chosen = {
+            each: number
+            for each, number in named.items()
+            if (not only or each in only) and each not in without
+        }
+        more = self._more(document, name, chosen, where)
+        for own, number in chosen.items():
             path: Path = ("criteria", number - 1)
             template = _text_as_mapping(document.data["criteria"][number - 1])
             span = Span(*document.locate(path), file=document.file)
-            data = scaled(template, include)
-            data["id"] = f"{name}/{_id(template, number)}"
-            data |= self._condition(template, name, kept, include, where)
+            data = self._with_schemas(scaled(template, include), document)
+            data["id"] = f"{name}/{own}"
+            data |= self._condition(template, name, chosen, include, where)
             data[INCLUDED] = Included(
                 span=span,
                 given=_mapping(include.get("vars")),
@@ -261,7 +264,7 @@ class _Expansion:
             yield Entry(data, document, path, more)
 
     def _condition(
-        self, criterion: dict[str, Any], name: str, kept: set[str], include: Any, where: Path
+        self, criterion: dict[str, Any], name: str, kept: Container[str], include: Any, where: Path
     ) -> dict[str, Any]:
         condition = criterion.get("applies_if")
         parent = condition.get("criterion") if isinstance(condition, dict) else None
@@ -277,13 +280,15 @@ class _Expansion:
             )
         return {"applies_if": {**condition, "criterion": f"{name}/{parent}"}}
 
-    def _more(self, document: Document, name: str, kept: set[str]) -> dict[str, list[Any]]:
+    def _more(
+        self, document: Document, name: str, kept: Container[str], where: Path
+    ) -> dict[str, list[Any]]:
         """Return what a request shows because of a rubric file."""
         data, found = document.data, dict[str, list[Any]]()
         if "sees" in data:
             found["sees"] = [*data["sees"]]
         if "guidelines" in data:
-            found["guidelines"] = [self._guidelines(document, data["guidelines"])]
+            found["guidelines"] = [self._guidelines(document, data["guidelines"], where)]
         examples = [
             {**each, "marks": marks}
             for each in data.get("examples", ())
@@ -291,17 +296,31 @@ class _Expansion:
         ]
         return found | ({"examples": examples} if examples else {})
 
-    def _guidelines(self, document: Document, written: str) -> str:
-        """Return guidelines; those of a file are found from the folder of the rubric file."""
+    def _guidelines(self, document: Document, written: str, where: Path) -> str:
+        """Return guidelines, or the path from the root of the file that has them."""
         if not names_file(written):
             return written
-        path = normpath(join("/", dirname(document.file), written))
-        found = self._lookup(written if written.startswith("/") else path)
-        if isinstance(found, Found):
-            return found.text
-        message = f"`guidelines: {written}` of {document.file}: {found.reason}"
-        self._into.problems.append(Problem(INCLUDE, (), message))
-        return ""
+        name = self._from_root(document, written)
+        found = self._lookup(name)
+        if not isinstance(found, Found):
+            message = f"`guidelines: {written}` of {document.file}: {found.reason}"
+            self._into.problems.append(Problem(INCLUDE, (*where, "include"), message))
+        return name
+
+    def _with_schemas(self, owner: dict[str, Any], document: Document) -> dict[str, Any]:
+        """Return a criterion or its condition with the paths of schemas from the root."""
+        found = dict(owner)
+        if isinstance(name := owner.get(SCHEMA_KEY), str):
+            found[SCHEMA_KEY] = self._from_root(document, name)
+        if isinstance(condition := owner.get("applies_if"), dict):
+            found["applies_if"] = self._with_schemas(condition, document)
+        return found
+
+    def _from_root(self, document: Document, name: str) -> str:
+        """Return the path of a file that a rubric file names, from its folder or one above."""
+        folders = PurePosixPath("/", document.file).parents
+        paths = [str(folder / name) for folder in folders]
+        return next((each for each in paths if isinstance(self._lookup(each), Found)), paths[0])
 
     def _check(self, include: dict[str, Any], named: Mapping[str, int], where: Path) -> None:
         if "only" in include and "except" in include:

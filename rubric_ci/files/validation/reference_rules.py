@@ -105,11 +105,34 @@ def reference_problems(
     if files:
         yield from guideline_problems(lookup)
         yield from _file_problems(files, lookup, near_file)
+    for path, owner in _owners_of_criteria(data):
+        yield from guidelines_problems(owner, path, lookup, near_file)
     for path, evaluator in written_evaluators(data):
         from rubric_ci.files.validation.evaluator_rules import prompts_of  # few files have one
 
         for prompt in prompts_of(evaluator, path):
             yield from _prompt_problems(prompt, lookup, near_file)
+
+
+def _owners_of_criteria(data: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    """Yield each mapping that may have `guidelines`, with its path."""
+    yield from written_evaluators(data)
+    for path, owner in [((), data), *mappings(data, "evalcases")]:
+        yield (*path, "rubrics"), owner.get("rubrics")
+        for place, turn in mappings(owner, "turns", path):
+            yield (*place, "rubrics"), turn.get("rubrics")
+
+
+def guidelines_problems(
+    owner: Any, path: Path, lookup: Lookup, near_file: NearFile = lambda _: ""
+) -> Iterator[Problem]:
+    """Yield the files of guidelines that cannot be read."""
+    given = owner.get("guidelines") if isinstance(owner, dict) else None
+    for name in given if isinstance(given, list) else [given]:
+        if isinstance(name, str) and names_file(name):
+            found = lookup(name)
+            if not isinstance(found, Found):
+                yield missing_file((*path, "guidelines"), name, found, near_file)
 
 
 def _prompt_problems(prompt: "Prompt", lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:

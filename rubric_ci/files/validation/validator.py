@@ -16,7 +16,7 @@ from rubric_ci.files.validation.eval_rules import (
     ungraded_cases,
 )
 from rubric_ci.files.validation.included_source import SHARED, IncludedSource
-from rubric_ci.files.validation.reference_rules import reference_problems
+from rubric_ci.files.validation.reference_rules import guidelines_problems, reference_problems
 from rubric_ci.files.validation.rubric_files import open_rubric, problems_of_tests
 from rubric_ci.files.validation.rubric_rules import GATE_KIND
 from rubric_ci.files.validation.schema import problems as schema_problems
@@ -115,6 +115,7 @@ def check_rubric(
         if isinstance(document.data, dict):
             own = document.data.get("tests"), document.data.get("criteria")
             found.extend(_first(problems_of_tests(*own, lookup)))
+            found.extend(guidelines_problems(document.data, (), lookup))
         data = {"rubrics": document.data}
         inner = _first(assertion_problems(data, lookup))
         found.extend(each._replace(path=each.path[1:]) for each in inner)

@@ -12,7 +12,7 @@ from rubric_ci.services.drafting.select import choose_requests
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import CompositeSpec, MarkedAnswer, RubricSpec
 from rubric_ci.values.references import Found, Lookup, NotFound
-from rubric_ci.values.rubric import ByMark, Criterion
+from rubric_ci.values.rubric import Assertion, ByAnswer, ByMark, Criterion
 
 SAFETY = """\
 vars: {product: shoes, words: 3}
@@ -347,3 +347,63 @@ def test_problems_of_examples(examples: str, expected: str) -> None:
     text = f"examples: {examples}\n{BRIEFED[BRIEFED.index('criteria') :]}"
     found = check_rubric("a.rubric.yaml", text, find)[0]
     assert [each.split(": ", 1)[1] for each in shown(found)] == [expected]
+
+
+NAMING = """\
+guidelines: brief.md
+criteria:
+- {id: a, json_schema: order.json}
+- {id: b, expected_outcome: Is kind, applies_if: {json_schema: ../order.json}}
+"""
+
+
+def test_files_are_found_from_the_rubric_file() -> None:
+    files = {
+        "rubrics/shop/n.rubric.yaml": NAMING,
+        "/rubrics/brief.md": "Be brief",
+        "/rubrics/shop/order.json": '{"type": "object"}',
+        "/rubrics/shop/../order.json": '{"type": "array"}',
+    }
+    includes = "    criteria: [include: rubrics/shop/n.rubric.yaml]\n    guidelines: Be kind\n"
+    found = loaded(includes, lookup=within(files))
+    assert found.eval_file is not None, found.diagnostics
+    (case,) = found.eval_file.cases
+    (spec,) = case.evaluators
+    assert isinstance(spec, RubricSpec)
+    assert spec.guidelines == ("Be kind", "Be brief")
+    own, other = spec.rubric
+    assert isinstance(own, Assertion)
+    assert own.value == {"type": "object"}
+    assert isinstance(other.applies_if, ByAnswer)
+    assert other.applies_if.assertion.value == {"type": "array"}
+    assert {*case.references} == {*files} - {"rubrics/shop/n.rubric.yaml"}
+
+
+def test_files_that_a_rubric_file_names_exist() -> None:
+    files = {"n.rubric.yaml": NAMING}
+    assert shown(check_rubric("n.rubric.yaml", NAMING, within(files))[0]) == [
+        "n.rubric.yaml:1:13: file-missing: `brief.md`: no such file",
+        "n.rubric.yaml:3:24: file-missing: `order.json`: no such file",
+        "n.rubric.yaml:4:64: file-missing: `../order.json`: no such file",
+    ]
+    assert shown(loaded("  - include: n.rubric.yaml\n", lookup=within(files)).diagnostics) == [
+        "evals/a.yaml:5:14: include: `guidelines: brief.md` of n.rubric.yaml: no such file"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "evalcases: [{id: a, input: q, rubrics: {guidelines: g.md, criteria: [x]}}]\n",
+        "evalcases: [{id: a, input: q}]\nrubrics: {guidelines: g.md, criteria: [x]}\n",
+        "evalcases: [{id: a, turns: [{input: q, rubrics: {guidelines: g.md, criteria: [x]}}]}]\n",
+        (
+            "evalcases: [{id: a, input: q, evaluators: "
+            "[{name: r, type: rubric, guidelines: g.md, rubrics: [x]}]}]\n"
+        ),
+    ],
+    ids=["case", "suite", "turn", "evaluator"],
+)
+def test_a_file_of_guidelines_exists(text: str) -> None:
+    (found,) = shown(load("evals/a.yaml", text, find).diagnostics)
+    assert found.split(": ", 1)[1] == "file-missing: `g.md`: no such file"

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 MANY = 300
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.+@=-]+")
-_HIDING = re.compile(r"\\[xuU\r\n]")  # escapes that can hide a name
+_UNKNOWN = re.compile(r"\\[xuU\r\n]|include[\"']?\s*:")
+"""Escapes that can hide a name, and includes of rubric files, which name further files."""
 _NAMING = ("script", "command", "depends_on")  # what can name files by their folder, or by globs
 
 _EVALCASES = re.compile(r"^evalcases:[ ]*(?:#.*)?$", re.MULTILINE)
@@ -18,13 +19,13 @@ def may_mention(names: Iterable[str]) -> Callable[[str], bool]:
     """Return a predicate on eval files: may one depend on a file with one of these names.
 
     It returns True if that is unknown: for names that YAML may fold or escape, for files with
-    scripts or globs, and for more than `MANY` names.
+    scripts, globs or includes, and for more than `MANY` names.
     """
     folded = sorted({name.casefold() for name in names})
     if len(folded) > MANY or not all(map(_PLAIN_NAME.fullmatch, folded)):
         return lambda _: True
     words = (*_NAMING, *folded)
-    return lambda text: _HIDING.search(text) is not None or _holds(text.casefold(), words)
+    return lambda text: _UNKNOWN.search(text) is not None or _holds(text.casefold(), words)
 
 
 def count_cases(path: str, text: str) -> int | None:

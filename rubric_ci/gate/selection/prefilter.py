@@ -31,8 +31,8 @@ def find_unconcerned(
     configured = {name for file in names.values() for name in project.candidates(file)}
     if difference.links_changed or difference.may_be_rewritten:
         return {}
-    if any(name.endswith(".rubric.yaml") for name in difference.names):
-        return {}  # a bare name of an include is not the name of the file
+    if project.shared.files:
+        return {}  # a rubric file, which names further files, gives criteria to every eval file
     if project.config_for("").auto_mode:
         configured.add(CALIBRATION)
     if any(map(difference.may_have_changed, configured)):

@@ -96,6 +96,9 @@ def test_a_count_is_never_wrong(
         ('value: "one\\ntwo"', ["a.md"], False),
         ("script: pytest tests", ["a.md"], True),
         ("depends_on: [src]", ["a.md"], True),
+        ("- include: safety", ["a.md"], True),
+        ('[{"include" : "safety"}]', ["a.md"], True),
+        ("- Must include a price", ["a.md"], False),
     ],
 )
 def test_may_mention(text: str, names: list[str], *, expected: bool) -> None:

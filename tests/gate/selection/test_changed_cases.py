@@ -617,6 +617,46 @@ def test_patterns_of_guidelines_select_the_cases_that_have_one(checkout: Checkou
     assert reasons(chosen(checkout, new)) == why
 
 
+@pytest.mark.parametrize(
+    ("path", "after", "expected"),
+    [
+        ("rubrics/guides/brief.md", "Be briefer.\n", ["included", "shared"]),
+        ("rubrics/order.json", '{"type": "array"}\n', ["included", "shared"]),
+        ("rubrics/all.yaml", "criteria: [Is polite]\n", ["included", "shared", "other"]),
+        ("rubrics/tests.md", "A new answer\n", []),
+    ],
+)
+def test_files_of_rubric_files_select_the_cases_that_include_them(
+    checkout: Checkout, path: str, after: str, expected: list[str]
+) -> None:
+    included = "evalcases: [{id: included, input: a, rubrics: [include: shop]}]\n"
+    shared = (
+        "shared_rubrics: [include: shop]\n"
+        "evalcases: [{id: shared, input: a, rubrics: [Is short]}]\n"
+    )
+    config = "shared_rubrics: [include: rubrics/all.yaml]\n" if expected[2:] else ""
+    files = {
+        "rubric-ci.yaml": f"{CONFIG}{config}",
+        "evals/deep/included.yaml": included,
+        "evals/shared.yaml": shared,
+        "evals/other.yaml": "evalcases: [{id: other, input: a, rubrics: [Is short]}]\n",
+        "rubrics/shop.rubric.yaml": (
+            "guidelines: guides/brief.md\n"
+            "criteria: [{id: form, json_schema: order.json}]\n"
+            "tests: [{answer_file: tests.md, marks: {form: true}}]\n"
+        ),
+        "rubrics/guides/brief.md": "Be brief.\n",
+        "rubrics/order.json": "{}\n",
+        "rubrics/tests.md": "An answer\n",
+        "rubrics/all.yaml": "criteria: [Is kind]\n",
+    }
+    checkout.write(files)
+    base = checkout.commit()
+    checkout.write({path: after})
+    checkout.commit()
+    assert sorted(reasons(chosen(checkout, base))) == sorted(expected)
+
+
 def test_the_nearest_targets_file_counts_on_both_sides(checkout: Checkout) -> None:
     case = "evalcases:\n  - {{id: {}, input: Hi, rubrics: [polite]}}\n"
     base = checkout.commit(

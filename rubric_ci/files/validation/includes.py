@@ -6,8 +6,7 @@ list. A place inside an included criterion is a place in its rubric file.
 
 import json
 from collections.abc import Container, Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
-from posixpath import basename
+from posixpath import basename, dirname, join
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY
@@ -318,8 +317,9 @@ class _Expansion:
 
     def _from_root(self, document: Document, name: str) -> str:
         """Return the path of a file that a rubric file names, from its folder or one above."""
-        folders = PurePosixPath("/", document.file).parents
-        paths = [str(folder / name) for folder in folders]
+        parts = dirname(document.file).split("/")
+        folders = ("/".join(parts[:length]) for length in range(len(parts), -1, -1))
+        paths = [join("/", folder, name) for folder in folders]
         return next((each for each in paths if isinstance(self._lookup(each), Found)), paths[0])
 
     def _check(self, include: dict[str, Any], named: Mapping[str, int], where: Path) -> None:

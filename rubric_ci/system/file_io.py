@@ -169,7 +169,7 @@ def create_folder(folder: Path) -> None:
         ours.parent.mkdir(parents=True, exist_ok=True)
         try:
             ours.mkdir()
-        except FileExistsError:  # of another process: a job beside this one, or a link of a script
+        except FileExistsError:  # another job at the same time, or a script that made it a link
             if ours.is_symlink():
                 check_place(ours, Path(os.path.realpath(ours.parent)))
     folder.mkdir(parents=True, exist_ok=True)

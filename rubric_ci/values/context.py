@@ -73,7 +73,7 @@ class RunningService(Protocol):
         """How it is asked, at the port that was chosen."""
 
     def why_ended(self) -> str:
-        """Return what its end was; empty: it runs."""
+        """Return how it ended; empty: it runs."""
 
 
 class Services(Protocol):

@@ -204,7 +204,7 @@ def min_scores(cases: Sequence[CaseResult], minimums: Iterable[MinScore]) -> tup
 
 
 def as_written(floors: Iterable[Floor]) -> tuple[Floor, ...]:
-    """Return floors as the configuration has them: one of `*` in place of those of each tag."""
+    """Return floors as the configuration has them: `*` in place of the floor of each tag."""
     found: dict[str, Floor] = {}
     for each in floors:
         name = EACH if each.of_each else each.group

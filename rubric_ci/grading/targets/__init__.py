@@ -67,8 +67,7 @@ async def answer(
 
 def _check_batch(case: EvalCase, target: Target) -> None:
     if case.most_turns or case.workspace:
-        needed = "a `workspace`", "it"
-        key, each = ("`turns`", "each turn") if case.most_turns else needed
+        key, each = ("`turns`", "each turn") if case.most_turns else ("a `workspace`", "it")
         raise CannotAnswer(
             f"the target `{target.name}` answers each case once, in a batch; a case with {key} "
             f"needs a command that is started for {each}"

@@ -75,7 +75,7 @@ async def _unless_it_ends(asking: Coroutine[Any, Any, Answer], service: RunningS
 
 
 def key_parts(case: EvalCase, target: ServiceTarget) -> JSON:
-    """Return what determines an answer, beside files; None: a variable is missing."""
+    """Return the facts that determine an answer, besides files; None: a variable is missing."""
     try:
         messages = sent(case, target, session="")
     except CannotAnswer:

@@ -1,4 +1,4 @@
-"""The cost of starting a target's program: asked of the budget before, told to it after."""
+"""The cost of starting a target's program: reserved in the budget before it, counted after it."""
 
 from dataclasses import replace
 

@@ -44,7 +44,7 @@ class Running:
     log: str
 
     def why_ended(self) -> str:
-        """Return what its end was; empty: it runs."""
+        """Return how it ended; empty: it runs."""
         status = self.server.status
         if status is None:
             return ""

@@ -198,7 +198,7 @@ def _litellm() -> Any:
 
 
 def _offered(name: str) -> Any:
-    """Return what the part `litellm` offers; raises RequestError if it was removed."""
+    """Return an offer of the part `litellm`; raises RequestError if it was removed."""
     if (found := parts.offered(name)) is None:
         raise RequestError("this installation asks OpenAI, Anthropic and Gemini only")
     return found

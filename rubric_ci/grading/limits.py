@@ -74,7 +74,7 @@ class BatchLimits:
 
     def target_slot(self, target: Target) -> Slot:
         """Return a slot of the target, held while it answers; a model has no limit."""
-        if isinstance(target, LlmTarget) and not target.endpoint.http:
+        if isinstance(target, LlmTarget):  # none is a service, which has no batches
             return nullcontext()
         return self._targets.get(target.name, nullcontext())
 

@@ -29,7 +29,6 @@ _HIDDEN: Final = re.compile(
 _COMMAND: Final = re.compile(r"^([^\S\n]*)::", re.MULTILINE)
 _MARKDOWN_SIGNS: Final = re.compile(r"[\\`*_~\[\]|]")
 _LINE_START: Final = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)])(?=\s|$))")
-_BLANK_LINES: Final = re.compile(r"\n{3,}")
 _CODE: Final = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 
 # What GitHub turns into links, notifications, cross references and pictures *after* markdown is
@@ -90,15 +89,6 @@ def prose(text: str) -> str:
     pieces = _CODE.split(one_line(text))
     shown = [code_span(piece) if at % 2 else _spaced(piece) for at, piece in enumerate(pieces)]
     return "".join(shown)
-
-
-def prose_lines(text: str) -> str:
-    """Escape each line of a text as `prose` does; `<br>` ends a line, and indents are kept.
-
-    It is one line of markdown, so that no line of the text starts a block.
-    """
-    shown = _BLANK_LINES.sub("\n\n", visible(text).expandtabs(4)).strip("\n")
-    return "<br>".join(map(_indented, shown.split("\n")))
 
 
 def prose_in_html(text: str) -> str:
@@ -198,11 +188,6 @@ def _spaced(piece: str) -> str:
     before = " " if piece[:1] == " " else ""
     after = " " if piece[-1:] == " " and piece.strip() else ""
     return f"{before}{markdown(piece)}{after}"
-
-
-def _indented(line: str) -> str:
-    indent = len(line) - len(line.lstrip(" "))
-    return "&nbsp;" * indent + prose(line)
 
 
 def _not_a_block(match: re.Match[str]) -> str:

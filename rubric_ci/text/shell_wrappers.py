@@ -37,10 +37,7 @@ class _Wrapper:
 
 _WORDS_BEFORE: Final = ("!", "{", "do", "then", "else", "elif", "if", "while", "until")
 _WRAPPERS: Final[Mapping[str, _Wrapper]] = {
-    **{
-        word: _Wrapper()
-        for word in ["!", "{", "do", "then", "else", "elif", "if", "while", "until"]
-    },
+    **dict.fromkeys(_WORDS_BEFORE, _Wrapper()),
     "builtin": _Wrapper(),
     "busybox": _Wrapper(),
     "chroot": _Wrapper(long_valued="userspec groups", operands=1),

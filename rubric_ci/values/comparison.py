@@ -129,11 +129,6 @@ class ReferenceLog:
     nights: tuple[Night, ...] = ()
 
     @property
-    def decision(self) -> Decision:
-        """The decision that moved the reference last."""
-        return self.decisions[-1]
-
-    @property
     def whole(self) -> Decision:
         """The last decision about all cases."""
         return next((d for d in reversed(self.decisions) if not d.partial), self.decisions[0])

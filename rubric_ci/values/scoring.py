@@ -123,10 +123,3 @@ def format_score(value: float) -> str:
     """Return two decimals, rounded down: a score below 0.8 is never shown as 0.80."""
     exact = Decimal(repr(round(value, 6)))
     return str(exact.quantize(Decimal("0.01"), rounding=ROUND_FLOOR))
-
-
-def mark_share(value: MarkValue) -> float:
-    """Return a mark of a check or of a score range as 0..1; levels have no scale."""
-    if value == CANNOT_ASSESS:
-        return 0.0
-    return float(value) if isinstance(value, bool) else float(value) / 10

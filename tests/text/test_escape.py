@@ -107,27 +107,6 @@ def test_prose(text: str, shown: str) -> None:
     assert escape.prose(text) == shown
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        pytest.param("one line", "one line", id="one-line"),
-        pytest.param("a\nb\r\nc\rd", "a<br>b<br>c<br>d", id="line-ends"),
-        pytest.param("\n\na\n\n\n\nb\n", "a<br><br>b", id="blank-lines"),
-        pytest.param(
-            "if x:\n    y\n\tz",
-            "if x:<br>&nbsp;&nbsp;&nbsp;&nbsp;y<br>&nbsp;&nbsp;&nbsp;&nbsp;z",
-            id="indents",
-        ),
-        pytest.param("# a\n- b\n> c\n1. d", "\\# a<br>\\- b<br>&gt; c<br>1\\. d", id="no-blocks"),
-        pytest.param("`a\nb`", "\\`a<br>b\\`", id="code-over-two-lines"),
-        pytest.param("</details>\n@me", "&lt;/details&gt;<br>@&#8203;me", id="hostile"),
-        pytest.param("a\u2028b", "a\\\\u2028b", id="hidden"),
-    ],
-)
-def test_prose_of_several_lines(text: str, shown: str) -> None:
-    assert escape.prose_lines(text) == shown
-
-
 def test_prose_in_html_has_no_backslashes() -> None:
     shown = f'**"a"** &lt;/summary&gt; @{ZWSP}b <code>c</code>'
     assert escape.prose_in_html('**"a"** </summary>\n@b `c`') == shown

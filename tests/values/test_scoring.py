@@ -32,7 +32,6 @@ from rubric_ci.values.scoring import (
     Weighed,
     combine,
     format_score,
-    mark_share,
     rubric_score,
     total_points,
     verdict,
@@ -352,13 +351,6 @@ def test_order_does_not_matter(pairs: list[tuple[Criterion, MarkValue]], random:
     random.shuffle(shuffled)
     first, second = judged(*pairs), judged(*shuffled)
     assert (first.value, first.verdict) == (second.value, second.verdict)
-
-
-@pytest.mark.parametrize(
-    ("value", "share"), [(True, 1.0), (False, 0.0), (7, 0.7), (10, 1.0), (CANNOT_ASSESS, 0.0)]
-)
-def test_a_mark_as_a_share(value: MarkValue, share: float) -> None:
-    assert mark_share(value) == share
 
 
 def test_the_kinds_with_two_marks() -> None:

@@ -51,13 +51,11 @@ def aliased(criteria: Sequence[Judged]) -> dict[str, Judged]:
     return {f"c{n}": criterion for n, criterion in enumerate(criteria, 1)}
 
 
-def reply_schema(criteria: Sequence[Judged]) -> Mapping[str, JSON]:
-    """Return a strict JSON Schema that allows no omitted, repeated or unknown id."""
-    return keyed_schema(criteria)[0]
-
-
 def keyed_schema(criteria: Sequence[Judged]) -> tuple[Mapping[str, JSON], str]:
-    """Return the schema, also as keys of requests contain it."""
+    """Return a strict JSON Schema, also as keys of requests contain it.
+
+    It allows no omitted, repeated or unknown id.
+    """
     return _schema(tuple(map(_marks, criteria)))
 
 

@@ -11,7 +11,6 @@ from rubric_ci.values.results import (
     Assessed,
     CaseResult,
     CriterionResult,
-    Errored,
     EvaluatorResult,
     Graded,
     Skipped,
@@ -316,9 +315,3 @@ def grouped(pairs: Iterable[tuple[str, CaseResult]]) -> list[tuple[str, list[Cas
     for text, case in pairs:
         groups.setdefault(text, []).append(case)
     return list(groups.items())
-
-
-def shared_reasons(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
-    """Return the errored cases of each reason that several of them have."""
-    groups = grouped((case.reason, case) for case in cases if isinstance(case, Errored))
-    return {reason: same for reason, same in groups if len(same) > 1}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.models.judge.reply import reply_schema
+from rubric_ci.models.judge.reply import keyed_schema
 from rubric_ci.models.judge.voting import MOST_CRITERIA
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
@@ -34,7 +34,7 @@ SIZES = (1, 2, MOST_CRITERIA - 1, MOST_CRITERIA)
 
 
 def schema(kind: str, size: int) -> str:
-    return json.dumps(reply_schema([KINDS[kind]] * size))
+    return json.dumps(keyed_schema([KINDS[kind]] * size)[0])
 
 
 def reply(kind: str, size: int, **changes: object) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from rubric_ci.models.judge.prompt import (
     rubric_call,
     rubric_messages,
 )
-from rubric_ci.models.judge.reply import SCHEMA_VERSION, reply_schema
+from rubric_ci.models.judge.reply import SCHEMA_VERSION, keyed_schema
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, MarkedAnswer, Message, TextPart
@@ -185,7 +185,7 @@ def test_the_system_message_names_the_fence() -> None:
 
 
 def test_the_schema_lets_nothing_be_omitted_or_added() -> None:
-    schema = reply_schema(CRITERIA)
+    schema = keyed_schema(CRITERIA)[0]
     assert schema["required"] == ["c1", "c2", "c3"]
     assert schema["additionalProperties"] is False
     for alias, mark in {"c1": "satisfied", "c2": "score", "c3": "level"}.items():
@@ -224,7 +224,7 @@ def test_what_the_judge_never_sees(criteria: tuple[Judged, ...]) -> None:
 def test_the_fence_is_not_in_the_key() -> None:
     plain = rubric_messages(CASE, "Hello", CRITERIA, fence="")
     turn = f"prompt {PROMPT_VERSION}, schema {SCHEMA_VERSION}, vote 1"
-    same = call_key(JUDGE.endpoint, plain, schema=reply_schema(CRITERIA), turn=turn)
+    same = call_key(JUDGE.endpoint, plain, schema=keyed_schema(CRITERIA)[0], turn=turn)
     assert [key(), key(fence="0a1b")] == [same, same]
 
 

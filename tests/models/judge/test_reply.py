@@ -12,7 +12,6 @@ from rubric_ci.models.judge.reply import (
     is_allowed,
     keyed_schema,
     mark_property,
-    reply_schema,
 )
 from rubric_ci.models.judge.reply_checks import with_canary
 from rubric_ci.models.judge.voting import grouped, most_per_request
@@ -67,7 +66,7 @@ def entry(name: str, mark: JSON) -> JSON:
 
 
 def test_each_criterion_has_one_entry_of_its_kind() -> None:
-    assert reply_schema(KINDS) == {
+    assert keyed_schema(KINDS)[0] == {
         "type": "object",
         "properties": {
             "c1": entry("satisfied", {"type": "boolean"}),
@@ -80,7 +79,7 @@ def test_each_criterion_has_one_entry_of_its_kind() -> None:
 
 
 def test_a_fault_is_present_or_not() -> None:
-    (found,) = reply_schema((FAULT,))["properties"].values()
+    (found,) = keyed_schema((FAULT,))[0]["properties"].values()
     assert found["properties"]["present"] == {"type": "boolean"}
     assert [is_allowed(FAULT, mark) for mark in (True, False, "cannot_assess")] == [
         True,
@@ -91,7 +90,7 @@ def test_a_fault_is_present_or_not() -> None:
 
 def test_choices_are_an_enum() -> None:
     marks = [
-        reply_schema((each,))["properties"]["c1"]["properties"]["choice"]
+        keyed_schema((each,))[0]["properties"]["c1"]["properties"]["choice"]
         for each in (CHOSEN, replace(CHOSEN, fault=True))
     ]
     names = ["pay", "wait"]
@@ -107,7 +106,7 @@ def test_criteria_have_aliases_and_their_marks_names() -> None:
 
 
 def test_the_judge_writes_the_mark_last() -> None:
-    written = reply_schema((SCORED,))["properties"]["c1"]
+    written = keyed_schema((SCORED,))[0]["properties"]["c1"]
     order = ["evidence", "reasoning", "score"]
     assert (list(written["properties"]), written["required"]) == (order, order)
 
@@ -135,11 +134,11 @@ def test_no_request_has_more_unions_than_anthropic_accepts(count: int, canary: b
     judge = JudgeConfig(endpoint=Endpoint(model="m", options={}), canary=canary)
     for group in grouped(criteria(count), most_per_request(judge)):
         asked = with_canary(group, "answer") if canary else group
-        assert json.dumps(reply_schema(asked)).count('"anyOf"') <= ANTHROPIC_UNIONS
+        assert json.dumps(keyed_schema(asked)[0]).count('"anyOf"') <= ANTHROPIC_UNIONS
 
 
 @pytest.mark.parametrize("criteria", [KINDS, KINDS[:1], (SCORED,)], ids=["all", "one", "scored"])
 def test_a_key_with_the_schema_as_a_text_is_the_same(criteria: Sequence[Judged]) -> None:
     endpoint, asked = Endpoint(model="openai/m"), (ChatMessage(role="user", content="é"),)
-    key = call_key(endpoint, asked, schema=reply_schema(criteria), turn="vote 1")
+    key = call_key(endpoint, asked, schema=keyed_schema(criteria)[0], turn="vote 1")
     assert call_key(endpoint, asked, schema=keyed_schema(criteria)[1], turn="vote 1") == key

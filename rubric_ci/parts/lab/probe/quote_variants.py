@@ -257,5 +257,3 @@ OTHER_ANSWER: Final = "other-answer"
 """The answer of another case; made where the answers of all cases are known."""
 
 _KEEPS_QUOTE: Final = frozenset({"negated"})  # the words of a quote may stay, their meaning not
-
-FACTS: Final = frozenset({"number-changed", "unit-changed"})

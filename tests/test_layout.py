@@ -36,7 +36,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/pytest/__init__ parts/pytest/plugin parts/pytest/item_failures parts/pytest/hooks
         parts/pytest/items parts/pytest/outcomes parts/pytest/session_run""",
     "services/run/test_base_comparison.py": "services/run/both_rulers",
-    "cli/commands/test_run_replayed.py": "grading/targets/program_recording",
     "cli/commands/test_run_untrusted.py": "gate/selection/proposed_cases",
     "security/hostile_pull_requests/test_attacks.py": "gate/selection/deciding",
     "cli/commands/test_run_workspace.py": "parts/agents/workspace_hooks",

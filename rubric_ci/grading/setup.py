@@ -13,7 +13,7 @@ from rubric_ci.errors import CannotReachModel, CannotUseGit, NotCached
 from rubric_ci.files.parsing.env_vars import credential
 from rubric_ci.files.project.discovery import find_root
 from rubric_ci.github.actions import read_event
-from rubric_ci.grading.targets.program_recording import recording_of
+from rubric_ci.grading.targets.answer_cache import recording_of
 from rubric_ci.grading.targets.started_services import StartedServices
 from rubric_ci.models.llm import preflight, recording
 from rubric_ci.models.llm.allowed_hosts import guard, refusal

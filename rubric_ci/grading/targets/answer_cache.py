@@ -8,8 +8,9 @@ programs. Its key has no files, so that it replays in another checkout, as recor
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import assert_never
 
 from rubric_ci.errors import CannotAnswer
@@ -18,9 +19,11 @@ from rubric_ci.grading.targets.skill import with_skill
 from rubric_ci.grading.targets.workplace import assertions_of, at_work
 from rubric_ci.models.llm.cache import ANSWER
 from rubric_ci.models.llm.judge_command import version_of_cli
+from rubric_ci.models.llm.recording import append_answer, recorded_answers
 from rubric_ci.system import masking
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.command_settings import RequestOptions
 from rubric_ci.values.config import (
     CliTarget,
     LlmTarget,
@@ -31,7 +34,8 @@ from rubric_ci.values.config import (
     UnsupportedTarget,
     Workspace,
 )
-from rubric_ci.values.context import RunContext
+from rubric_ci.values.context import AnswerRecording, RunContext
+from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, FilePart
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import call_key
@@ -283,3 +287,42 @@ def _work(written: Mapping[str, JSON]) -> Work:
         notes=tuple(written["notes"]),
         checks=tuple(WorkCheck(**each) for each in written["checks"]),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """The answers of a recording, which replace each start."""
+
+    answers: dict[str, JSON]
+    replays: bool = True
+
+    def find(self, key: str) -> Answer | None:
+        """Return the recorded answer, or None."""
+        found = answer_from(self.answers.get(key))
+        return found and replace(found, answered_at="")  # not from the cache
+
+    def keep(self, key: str, about: str, answer: Answer) -> None:
+        """Record nothing: the recording is complete."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorder:
+    """A recording that is written."""
+
+    path: Path
+    replays: bool = False
+
+    def find(self, key: str) -> Answer | None:  # noqa: ARG002 - every answer is asked for
+        """Return None: every answer is asked for."""
+        return None
+
+    def keep(self, key: str, about: str, answer: Answer) -> None:
+        """Append an answer to the recording."""
+        append_answer(self.path, key, about, facts_of(answer))
+
+
+def recording_of(requests: RequestOptions, root: Path) -> AnswerRecording | None:
+    """Return the recording to read or to write; None: there is none."""
+    if requests.replay:
+        return Recorded(answers=recorded_answers(requests.replay, root))
+    return Recorder(path=requests.record) if requests.record else None

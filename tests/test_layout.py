@@ -113,7 +113,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_run_choice.py": "services/run/finished_report gate/selection/last_failed",
     "cli/commands/test_run_judge_down.py": "models/llm/preflight",
     "cli/commands/test_run_killed.py": "system/coroutines",
-    "cli/commands/test_http_target.py": "files/validation/service_rules models/llm/http_service",
+    "cli/commands/test_http_target.py": "files/validation/service_rules",
     "cli/commands/test_shards.py": "cli/commands/plan",
     "cli/commands/test_started_service.py": """
         grading/targets/started_services system/servers values/service""",

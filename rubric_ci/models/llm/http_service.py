@@ -81,9 +81,16 @@ def read(data: bytes, http: HttpRequest) -> ModelReply:
     )
 
 
-def _of_events(events: Sequence[JSON], http: HttpRequest) -> ModelReply:
-    """Return the pieces of text of all events as one, and all of their calls of tools."""
-    pieces = [value_at(each, http.answer) if http.answer else each for each in events]
+def _of_events(written: Sequence[str], http: HttpRequest) -> ModelReply:
+    """Return the pieces of text of all events as one, and all of their calls of tools.
+
+    Without a place of the answer an event is the piece: a string of JSON, or a text as it is.
+    """
+    events = [_json_or_text(text) for text in written]
+    pieces = [
+        value_at(each, http.answer) if http.answer else each if isinstance(each, str) else text
+        for text, each in zip(written, events, strict=True)
+    ]
     texts = [_text(piece) for piece in pieces if not isinstance(piece, Missing | None)]
     if not texts:
         keys = dict.fromkeys(key for each in events if isinstance(each, dict) for key in each)
@@ -102,12 +109,13 @@ def _of_events(events: Sequence[JSON], http: HttpRequest) -> ModelReply:
     )
 
 
-def _events(data: bytes) -> Iterator[JSON]:
-    """Yield the data of each event; of server-sent events without JSON, their texts."""
+def _events(data: bytes) -> Iterator[str]:
+    """Yield the data of each event; raises RequestError for a line that is not JSON."""
     text = _decoded(data).replace("\r\n", "\n").replace("\r", "\n")
     if not any(line.startswith(("data:", "event:", ":")) for line in text.split("\n")):
-        lines = [line for line in text.split("\n") if line.strip()]
-        yield from (_parsed(line.encode()) for line in lines)
+        for line in filter(str.strip, text.split("\n")):
+            _parsed(line.encode())
+            yield line
         return
     for block in text.split("\n\n"):
         fields = [line.partition(":")[::2] for line in block.split("\n")]
@@ -116,14 +124,15 @@ def _events(data: bytes) -> Iterator[JSON]:
         if ("event", "error") in values:
             raise RequestError(f"the stream has an error: {said[:200]}", retryable=True)
         if said not in _NO_EVENT:
-            yield _json_or_text(said)
+            yield said
 
 
 def _json_or_text(text: str) -> JSON:
     try:
-        return json.loads(text)
+        found = json.loads(text)
     except (ValueError, RecursionError):
         return text
+    return _shallow(found)
 
 
 def _whole(data: bytes) -> tuple[str, tuple[Media, ...]]:
@@ -148,6 +157,11 @@ def _parsed(data: bytes) -> JSON:
         found = json.loads(data.decode())
     except (ValueError, RecursionError) as error:
         raise RequestError(f"the reply is not JSON: {error}", retryable=False) from error
+    return _shallow(found)
+
+
+def _shallow(found: JSON) -> JSON:
+    """Return a value that a report can hold; raises RequestError for one of too many levels."""
     if depth(found) > MAX_DEPTH:
         message = f"the reply has JSON of more than {MAX_DEPTH} levels"
         raise RequestError(message, retryable=False)

@@ -88,14 +88,24 @@ def test_a_stream_is_read_to_its_end(stream: str) -> None:
     )
 
 
-def test_a_stream_of_texts() -> None:
-    assert read(TEXTS.encode(), HttpRequest(stream=True)).text == "Hello\nthere"
+@pytest.mark.parametrize(
+    ("stream", "text"),
+    [
+        pytest.param(TEXTS, "Hello\nthere", id="words"),
+        pytest.param("data: 1.50\n\ndata: null\n\ndata: {}\n\n", "1.50null{}", id="like JSON"),
+        pytest.param('data: "a "\n\ndata: b\n\n', "a b", id="strings of JSON"),
+        pytest.param('"1"\n2.0\n[ ]\n', "12.0[ ]", id="lines"),
+    ],
+)
+def test_a_stream_of_texts(stream: str, text: str) -> None:
+    assert read(stream.encode(), HttpRequest(stream=True)).text == text
 
 
 ONE = {"a": "x", "s": 1, "t": [{}], "u": "3", "v": -1}
 CALLS = HttpRequest(answer="a", tool_calls="s")
 NO_NAME = "`t/0` of the reply is no call of a tool: it has no `name`; a call is {name, arguments}"
 LINE = HttpRequest(answer="a", stream=True)
+DEEP = "[" * 120 + "]" * 120
 
 
 def of_cost(place: str) -> HttpRequest:
@@ -117,6 +127,12 @@ def of_cost(place: str) -> HttpRequest:
         (b'{"b": 1}\n', LINE, "the stream has no `a`, only b; check `answer` of the target"),
         (b"event: error\ndata: overloaded\n\n", LINE, "the stream has an error: overloaded"),
         (b"[" * 200 + b"]" * 200, CALLS, "the reply has JSON of more than 100 levels"),
+        (f'data: {{"a": {DEEP}}}\n\n'.encode(), LINE, "the reply has JSON of more than 100 levels"),
+        (
+            {"a": 1, "s": [{"name": "f", "arguments": DEEP}]},
+            CALLS,
+            "the reply has JSON of more than 100 levels",
+        ),
         (b"\xff", LINE, "the reply is not UTF-8"),
     ],
 )

@@ -169,59 +169,32 @@ def _shown(criterion: dict[str, Any]) -> str:
 
 
 def _of(criterion: dict[str, Any], files: UsedFiles, span: Span, number: int) -> Criterion:
-    name, text = criterion.get("id", f"rubric-{number}"), _text(criterion)
     weight, fault = weight_of(criterion)
-    tags = tuple(criterion.get("tags", ()))
+    given: dict[str, Any] = {
+        "id": criterion.get("id", f"rubric-{number}"),
+        "weight": weight,
+        "tags": tuple(criterion.get("tags", ())),
+        "span": span,
+    }
+    text, required = _text(criterion), criterion.get("required", not fault)
     if "score_ranges" in criterion:
-        return Scored(
-            id=name,
-            text=text,
-            weight=weight,
-            ranges=_ranges(criterion["score_ranges"]),
-            required_min_score=criterion.get("required_min_score"),
-            tags=tags,
-            span=span,
-        )
+        ranges, least = _ranges(criterion["score_ranges"]), criterion.get("required_min_score")
+        return Scored(text=text, ranges=ranges, required_min_score=least, **given)
     if "levels" in criterion:
-        return Levelled(
-            id=name,
-            text=text,
-            weight=weight,
-            levels=_levels(criterion["levels"]),
-            required_min_level=criterion.get("required_min_level"),
-            tags=tags,
-            span=span,
-        )
+        levels, least = _levels(criterion["levels"]), criterion.get("required_min_level")
+        return Levelled(text=text, levels=levels, required_min_level=least, **given)
     if "choices" in criterion:
-        return _chosen(
-            criterion, id=name, text=text, weight=weight, fault=fault, tags=tags, span=span
-        )
-    required = criterion.get("required", not fault)
-    if key := next(iter(keys_of(criterion)), ""):
-        return _assertion(
-            criterion,
-            key,
-            files,
-            id=name,
-            weight=weight,
-            required=required,
+        return Chosen(
+            text=text,
+            choices=_choices(criterion["choices"]),
+            required_choices=tuple(criterion.get("required_choices", ())),
+            required=fault and required,
             fault=fault,
-            tags=tags,
-            span=span,
+            **given,
         )
-    return Check(
-        id=name, text=text, weight=weight, required=required, fault=fault, tags=tags, span=span
-    )
-
-
-def _chosen(criterion: dict[str, Any], *, fault: bool, **common: Any) -> Chosen:
-    return Chosen(
-        choices=_choices(criterion["choices"]),
-        required_choices=tuple(criterion.get("required_choices", ())),
-        required=fault and criterion.get("required", False),
-        fault=fault,
-        **common,
-    )
+    if key := next(iter(keys_of(criterion)), ""):
+        return _assertion(criterion, key, files, required=required, fault=fault, **given)
+    return Check(text=text, required=required, fault=fault, **given)
 
 
 def _assertion(criterion: dict[str, Any], key: str, files: UsedFiles, **common: Any) -> Assertion:

@@ -234,12 +234,12 @@ def _threshold(value: float) -> str:
 
 def _losses(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:
     for evaluator in (e for e in evaluators if e.weight > 0):
-        total = total_points(weighed(evaluator.criteria))
-        for c in () if evaluator.misses else evaluator.criteria:
+        total = 0.0 if evaluator.misses else total_points(weighed(evaluator.criteria))
+        for c in evaluator.criteria if total else ():
             if c.applies and c.normalised < 1:
                 points = evaluator.weight * c.weight / total * (1 - c.normalised)
                 yield _Loss(name=c.id, points=points, words=c.reasoning)
-        if not evaluator.criteria or evaluator.misses:
+        if not total:  # no criteria, or none with a weight, as the gate of a composite
             points = evaluator.weight * (1 - evaluator.score)
             words = "; ".join(evaluator.misses) or evaluator.reasoning
             yield _Loss(name=evaluator.name, points=points, words=words)

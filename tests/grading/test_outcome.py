@@ -39,6 +39,9 @@ def rubric(*criteria: CriterionResult, **facts: Any) -> Assessed:
 
 
 FAIL = Score(value=0.5, verdict="fail")
+OWN_GATE = criterion(
+    id="required_min_score", kind="assertion", weight=0.0, mark=True, normalised=1.0
+)
 GATED = criterion(gated=True, gate="required", reasoning="There are\nno tests.")
 
 
@@ -121,6 +124,12 @@ GATED = criterion(gated=True, gate="required", reasoning="There are\nno tests.")
             [rubric(criterion(reasoning="x" * 500))],
             "score 0.50 is below 0.60; largest loss: `tests`: " + "x" * 240 + "…",
             id="long-words-are-cut",
+        ),
+        pytest.param(
+            FAIL,
+            [rubric(OWN_GATE, name="whole", type="composite", reasoning="Too vague")],
+            "score 0.50 is below 0.60; largest loss: `whole`: Too vague",
+            id="a composite whose gate is met",
         ),
     ],
 )

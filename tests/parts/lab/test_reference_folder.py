@@ -114,7 +114,7 @@ def test_a_folder_of_reports_gets_a_log(tmp_path: Path) -> None:
     kept(tmp_path, night(2, case("a", 3)))
     log = read_log(tmp_path)
     assert log
-    assert (log.decision.reason, log.decision.commit) == ("first run", "1" * 40)
+    assert (log.decisions[-1].reason, log.decisions[-1].commit) == ("first run", "1" * 40)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str], s
         ("first run", "1", 2),
         ("wanted", "3", len(globs) or 2),
     ]
-    assert log.decision.decided_at == NOW
+    assert log.decisions[-1].decided_at == NOW
     after = compare(head, read_baseline(tmp_path))
     assert phrases.broken(after) == []
     assert f"Reference: {shown}" in [*phrases.lines(after)]

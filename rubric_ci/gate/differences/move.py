@@ -109,6 +109,14 @@ def demand() -> Order:
     )
 
 
+def kept() -> Order:
+    """Return the order of a part of the grading; how an edit moves it is not known."""
+    return Order(
+        weaker="removed",
+        direction=lambda move: "weaker" if move.after is None else "changed",
+    )
+
+
 def chosen() -> Order:
     """Return the order of names that choose cases; without one, every case is chosen."""
     return Order(

@@ -49,6 +49,7 @@ from rubric_ci.values.problems import Path
 from rubric_ci.values.waivers import Waiver
 
 TARGETS: Final = "targets."
+SHARED: Final = "shared_rubrics."
 
 
 def find_grading_changes(
@@ -150,7 +151,9 @@ def _changes(
     served = [(own.policy_for(name), was.policy_for(name)) for name in names]
     configs = list({(id(now), id(before)): (now, before) for now, before in served}.values())
     if was.config_name:
-        yield from chain(*(setting_changes(now, before, places.line_of) for now, before in configs))
+        found = chain(*(setting_changes(now, before, places.line_of) for now, before in configs))
+        in_cases = loaded.project.policy is None  # else theirs are the base's on both sides
+        yield from (each for each in found if not (in_cases and each.about.startswith(SHARED)))
     before = matched(loaded.cases, state.cases)
     known = [case for case in loaded.cases if case.file not in state.unreadable]
     yield from case_changes(known, before, configs[0][1], asked_for)

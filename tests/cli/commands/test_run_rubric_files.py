@@ -41,6 +41,10 @@ ANSWERS = """\
 """
 
 
+POLITE = "shared_rubrics: [{id: polite, expected_outcome: Is polite, tags: [tone]}]\n"
+WRITTEN = '{"expected_outcome": "Is polite", "id": "polite", "tags": ["tone"]}'
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -49,7 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     config = (
         f"judge: {{command: {line}, canary: false}}\nevals: [evals/*.eval.yaml]\n"
         "targets: [{name: default, provider: recorded, answers: answers.jsonl}]\n"
-        "shared_rubrics: [{id: polite, expected_outcome: Is polite, tags: [tone]}]\n"
+        f"{POLITE}"
     )
     files = {
         "judge.py": JUDGE,
@@ -128,10 +132,28 @@ def test_a_new_test_selects_none(folder: Path) -> None:
     assert report()["cases"] == []
 
 
-def test_shared_criteria_of_the_configuration_select_every_case(folder: Path) -> None:
-    rewrite("rubric-ci.yaml", "Is polite", "Is very polite")
-    run("--changed-since", "HEAD")
-    assert len(report()["cases"]) == 3
+EDITED = "shared_rubrics: [{id: polite, expected_outcome: Is very polite, tags: [tone]}]\n"
+
+
+@pytest.mark.parametrize(
+    ("policy", "shared", "told"),
+    [
+        ("head", EDITED, ("changed", "polite, 3 cases", "Is polite")),
+        ("head", "", ("weaker", "polite, 3 cases", "Is polite")),
+        ("base", EDITED, ("changed", "shared_rubrics.polite", WRITTEN)),
+        ("base", "", ("weaker", "shared_rubrics.polite", WRITTEN)),
+    ],
+)
+def test_an_edit_of_shared_criteria_is_told_once(
+    folder: Path, policy: str, shared: str, told: tuple[str, str, str]
+) -> None:
+    """By the cases where the edit counts, else by the setting, which counts after the merge."""
+    rewrite("rubric-ci.yaml", POLITE, shared)
+    run("--changed-since", "HEAD", "--policy-from", policy)
+    found = report()
+    assert len(found["cases"]) == (3 if policy == "head" else 0)
+    changes = [(c["direction"], c["about"], c["before"]) for c in found["grading_changes"]]
+    assert changes == [told]
 
 
 @pytest.mark.parametrize(

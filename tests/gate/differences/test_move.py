@@ -10,6 +10,7 @@ from rubric_ci.gate.differences.move import (
     chosen,
     demand,
     group_rate,
+    kept,
     left_out,
     maximum,
     minimum,
@@ -84,3 +85,15 @@ def test_the_weaker_of_two_values(
         back = Move(before=after, after=before, base=base, head=head)
         assert made().direction(move) == expected
         assert made().direction(back) == OPPOSITE[expected]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [("{}", None, "weaker"), (None, "{}", "changed"), ("{}", "[]", "changed")],
+)
+def test_a_part_of_the_grading_that_is_removed_is_weaker(
+    before: JSON, after: JSON, expected: Direction
+) -> None:
+    assert kept().weaker == "removed"
+    move = Move(before=before, after=after, base=Config(), head=Config())
+    assert kept().direction(move) == expected

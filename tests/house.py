@@ -8,7 +8,10 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 PACKAGE: Final = ROOT / "rubric_ci"
-GENERATED: Final = {"configuration.md", "eval-files.md", "rules.md", "what-works-with-what.md"}
+GENERATED: Final = {
+    *("action-inputs.md", "configuration.md", "eval-files.md", "rules.md"),
+    "what-works-with-what.md",
+}
 _COMMENT = re.compile(r"^\s*#(?! (?:fmt|noqa|type))", re.MULTILINE)
 _RESULTS: Final = frozenset({"Graded", "Errored", "Skipped"})
 _TARGETS: Final = frozenset(

@@ -1,4 +1,4 @@
-"""The tables of `docs/action.md`, generated from `action.yml` by `make golden`."""
+"""The page of the action's inputs and outputs, made from `action.yml` by `make golden`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +11,36 @@ from rubric_ci.cli.main import main
 from tests.hooks import composite
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "action.md"
+PAGE = ROOT / "docs" / "action-inputs.md"
 OURS = {  # read by hooks/action.py or clients
     *("RUBRIC_CI_COMMAND", "RUBRIC_CI_ENV", "GITHUB_TOKEN"),
     *("RUBRIC_CI_INPUTS", "RUBRIC_CI_WORKING_DIRECTORY"),
 }
+
+TEMPLATE = """\
+# Inputs and outputs of the action
+Every input of the [action](action.md), with the option that it sets, and every output.
+
+<!-- Made by `make golden` from action.yml; do not edit. -->
+
+## Inputs
+An option that has an input is set by the input only; set others by their \
+[environment variable](configuration.md#environment-variables).
+
+{inputs}
+
+## Outputs
+`run`, `compare` and `plan` set outputs, also if the gate fails. \
+Give the step an `id` and read them in a later step with \
+`if: ${{{{ !cancelled() }}}}`.
+
+{outputs}
+
+The step fails if the command's exit code is not 0: 1 the gate fails or a file has problems, \
+2 the setup is unusable, 3 some case has no verdict.
+
+Next: [the action](action.md), [workflows that can be called](action.md#call-a-workflow).
+"""
 
 
 def inputs(action: dict[str, Any]) -> str:
@@ -85,16 +110,10 @@ def variables(
         yield variable(context, parameter), (words, word if word[0] == "-" else word.upper())
 
 
-def page(text: str, action: dict[str, Any]) -> str:
-    """Return the page with its tables regenerated."""
-    for name, table in {"inputs": inputs(action), "outputs": outputs(action)}.items():
-        start, end = f"<!-- {name}: made by `make golden` -->", f"<!-- end of {name} -->"
-        before, _, rest = text.partition(start)
-        _, _, after = rest.partition(end)
-        assert after, f"docs/action.md has no place for the table of {name}"
-        text = f"{before}{start}\n{table}\n{end}{after}"
-    return text
+def page(action: dict[str, Any]) -> str:
+    """Return the page with both tables."""
+    return TEMPLATE.format(inputs=inputs(action), outputs=outputs(action))
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), composite.read(ROOT)), encoding="utf-8")
+    PAGE.write_text(page(composite.read(ROOT)), encoding="utf-8", newline="\n")

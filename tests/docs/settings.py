@@ -1,4 +1,4 @@
-"""The table of the policy's settings in `docs/grading-changes.md`, from the rows of the program.
+"""The table of the policy's settings in `docs/policy.md`, from the rows of the program.
 
 `make golden` writes it.
 """
@@ -8,7 +8,7 @@ from pathlib import Path
 from rubric_ci.gate.differences.effects import CONFIG
 from rubric_ci.gate.differences.move import Order
 
-PAGE = Path(__file__).parents[2] / "docs" / "grading-changes.md"
+PAGE = Path(__file__).parents[2] / "docs" / "policy.md"
 START, END = "<!-- settings: made by `make golden` -->", "<!-- end of settings -->"
 OTHERS = "| every other setting | not known: *changed* |"
 

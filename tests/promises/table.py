@@ -240,7 +240,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
     "grading-changes": Promise(
         title="grading changes told",
         says="A change that weakens the grading is listed.",
-        page="grading-changes.md",
+        page="policy.md",
     ),
     "waivers": Promise(
         title="waivers by question",

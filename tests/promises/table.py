@@ -267,7 +267,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
     "probe": Promise(
         title="probed",
         says="`probe` takes away what a criterion quotes, and the criterion notices it.",
-        page="probe.md",
+        page="calibration.md",
         but={**_tools(_NO_RUBRIC), "scripted": _ONE_ANSWER, "simulated": _ONE_ANSWER},
     ),
     "sentinel": Promise(

@@ -150,7 +150,7 @@ def _diagnostic(each: CriterionFigures) -> Diagnostic:
         span=Span(each.line, 1, each.line, 2),
         message=f"`{each.id}`: {MEANINGS[each.word]} (noticed {_share(each.noticed)}, unmoved "
         f"{_share(each.unmoved)}){shown}",
-        hint="see docs/probe.md for each word, and good-rubrics.md for better criteria",
+        hint="see docs/calibration.md for each word, and good-rubrics.md for better criteria",
     )
 
 

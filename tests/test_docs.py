@@ -84,9 +84,10 @@ WORDS = {
     "calibration.md": ("attacks", "judge", "canary", "delimiters", "κ"),
     "changed-cases.md": ("changed-since", "base", "merge base", "depends_on"),
     "configuration.md": ("gate", "thresholds", "api_base", "timeout", "concurrency", "proxy"),
-    "judge.md": ("prompt injection", "structured output", "quote"),
-    "retries-and-cache.md": (
-        *("rate limit", "retries", "backoff", "timeout", "concurrency", "cache"),
+    "cost.md": ("cache", "limit", "batch", "replay"),
+    "judge.md": (
+        *("prompt injection", "structured output", "quote", "rate limit", "retries", "backoff"),
+        *("timeout", "concurrency", "votes"),
     ),
     "compare.md": (
         *("regression", "reference", "baseline", "base", "worktree", "asked again"),

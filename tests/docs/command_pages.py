@@ -32,7 +32,7 @@ GUIDES: Final = {
     "history": ("Find what got worse", "compare.md"),
     "plan": ("Sharding", "other-ci.md"),
     "report": ("Reports", "reports.md"),
-    "cache": ("Votes, retries, rate limits and cache", "retries-and-cache.md"),
+    "cache": ("What it costs", "cost.md"),
 }
 """The page that explains when to use a command, and why."""
 

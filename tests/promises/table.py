@@ -209,14 +209,14 @@ PROMISES: Final[Mapping[str, Promise]] = {
     "cache": Promise(
         title="cached",
         says="A second run asks the judge nothing, and with `--reuse-answers` no target.",
-        page="retries-and-cache.md",
+        page="cost.md",
         but={**_tools(_OWN_CACHE, _NOTHING_SENT), "prepared": _OTHER_FOLDER},
     ),
     "replay": Promise(
         title="recorded and replayed",
         says="`--replay` starts and requests nothing, and gives the verdicts, answers and work of "
         "the run with `--record`.",
-        page="retries-and-cache.md",
+        page="cost.md",
         but=_tools(
             Refused("--record has no effect on the target tool", "the tool writes a results file"),
             _NOTHING_SENT,

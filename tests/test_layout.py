@@ -218,7 +218,7 @@ IMPURE: Final = """
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.
 DATA: Final = "system/resources"
-ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/models.md says why
+ENVIRONMENT: Final = {  # modules below the commands that read it; docs/rooms.md says why
     *(
         "parts/lab/calibration/rejudge",
         "grading/tasks",
@@ -388,11 +388,11 @@ def test_the_files_of_every_change_request_exist() -> None:
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
 def test_the_files_that_a_room_names_exist(room: Path) -> None:
-    """The docstring of a room and its page name the same file to start reading in."""
+    """The docstring of a room and its section name the same file to start reading in."""
     text = " ".join((ast.get_docstring(tree(room / "__init__.py")) or "").split())
     named = re.findall(r"`([a-z_/]+(?:/|[.]py))`", text)
     start = re.search(r"Start reading in `([^`]+)`", text)
-    page = (TESTS.parent / f"docs/design/{room.name}.md").read_text("utf-8")
+    page = (TESTS.parent / "docs/rooms.md").read_text("utf-8")
     assert start
     assert f" Start in `{room.name}/{start[1]}`" in page
     assert [name for name in named if not (room / name).exists()] == []

@@ -29,7 +29,7 @@ TOP = {
 FORWARDS = Path(__file__).with_name("forwards.txt")
 FORWARD = """\
 <!doctype html><meta charset="utf-8"><title>Moved</title>
-<meta http-equiv="refresh" content="0; url=../{new}/"><a href="../{new}/">The page moved.</a>
+<meta http-equiv="refresh" content="0; url={new}/"><a href="{new}/">The page moved.</a>
 """
 """In place of a page that is now part of another one."""
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#]+)")
@@ -57,8 +57,9 @@ def main(folder: Path) -> int:
     (site / "llms.txt").write_text(listing(data, pages), encoding="utf-8")
     for line in FORWARDS.read_text(encoding="utf-8").splitlines():
         old, new = line.split()
-        (site / old).mkdir()
-        (site / old / "index.html").write_text(FORWARD.format(new=new), encoding="utf-8")
+        (site / old).mkdir(parents=True, exist_ok=True)
+        moved = FORWARD.format(new=posixpath.relpath(new, old))
+        (site / old / "index.html").write_text(moved, encoding="utf-8")
     return code
 
 

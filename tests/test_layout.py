@@ -134,7 +134,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parts/litellm/test_workload_identity.py": "values/hosts",
     "files/parsing/test_typed_json.py": "values/json_value",
     "files/project/test_load_config.py": """
-    files/parsing/config_parser files/parsing/program_targets
+    files/parsing/config_parser files/parsing/program_targets values/config
+        values/workspace_settings
         files/parsing/service_target""",
     "evaluators/test_read.py": """
         evaluators/written_criteria evaluators/code_judge evaluators/llm_judge evaluators/rubric""",

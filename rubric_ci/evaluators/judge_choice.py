@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rubric_ci.errors import NoJudge
-from rubric_ci.values.config import JudgeConfig, with_model
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec, asks_judge
+from rubric_ci.values.judge_model import with_model
 
 SILENT_JUDGE: Final = re.compile("the judge (.+?) gave no marks: ")
 """A warning on a judge of a panel."""

@@ -23,8 +23,6 @@ from rubric_ci.values.config import (
     RecordedTarget,
     Target,
     UnsupportedTarget,
-    with_model,
-    with_named_model,
 )
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import (
@@ -36,6 +34,7 @@ from rubric_ci.values.evals import (
     asks_judge,
     every_evaluator,
 )
+from rubric_ci.values.judge_model import with_model, with_named_model
 from rubric_ci.values.report import JudgeInfo
 from rubric_ci.values.results import Answer
 

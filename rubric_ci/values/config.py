@@ -11,6 +11,7 @@ from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import WorkloadIdentity
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.results import Answer
+from rubric_ci.values.workspace_settings import Workspace
 
 JudgeMode: TypeAlias = Literal["batched", "isolated", "auto"]
 """All criteria per request, or one; `auto`: the mode that `calibration.json` was decided for."""
@@ -104,46 +105,6 @@ class JudgeConfig:
         return replace(self, endpoint=endpoint, others=())
 
 
-def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:
-    """Return the judge with another model; "" keeps its own.
-
-    The host, the key and the headers of the judge are kept for models of the same provider only.
-    """
-    if not model:
-        return judge
-    if judge is None:
-        return JudgeConfig(endpoint=Endpoint(model=model))
-    if judge.endpoint.command:
-        return judge.alone(Endpoint(model=model))
-    options = judge.endpoint.options
-    identity = judge.endpoint.identity
-    if model.partition("/")[0] != judge.endpoint.model.partition("/")[0]:
-        identity = None
-        options = {key: value for key, value in options.items() if not _connects(key, value)}
-    return judge.alone(replace(judge.endpoint, model=model, options=options, identity=identity))
-
-
-def with_named_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:
-    """Return the judge with a model that the command line names, at its provider's own host.
-
-    A host or a key of the configuration was not named with it, and is dropped.
-    """
-    if judge is None:
-        return JudgeConfig(endpoint=Endpoint(model=model))
-    if judge.endpoint.command:
-        return judge.alone(Endpoint(model=model))
-    options = {
-        key: value for key, value in judge.endpoint.options.items() if not _connects(key, value)
-    }
-    return judge.alone(replace(judge.endpoint, model=model, options=options, identity=None))
-
-
-def _connects(key: str, value: JSON) -> bool:
-    """Return True for an option that chooses the server or gives it a key."""
-    named = key in CREDENTIALS or key.startswith("api_") or key == "custom_llm_provider"
-    return named or (isinstance(value, str) and "://" in value)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptTemplate:
     """The messages that a model target gets before a case's messages, or instead of them."""
@@ -174,66 +135,6 @@ class LlmTarget:
     prompt: PromptTemplate | None = None
     skill: Skill | None = None
     held: tuple[str, ...] = ()  # options that count after the merge: it is not asked before
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitSource:
-    """A commit of another git repository, and where it is in a workspace."""
-
-    url: str = ""
-    path: str = ""  # of a repository or bundle on this machine, relative to the root; or `url`
-    commit: str = ""  # its whole id
-    ref: str = ""  # a branch or a tag, in place of `commit`: what it names may move
-    into: str = ""  # its folder in the workspace; empty: the workspace itself
-    history: bool = True  # the commits before it are there
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hook:
-    """A command around the work in a workspace, which starts outside of it."""
-
-    command: tuple[str, ...]
-    cwd: str = "."  # relative to the repository root
-    timeout_seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hooks:
-    """The commands around the work in a workspace."""
-
-    before_all: Hook | None = None  # once per run
-    before_each: Hook | None = None
-    after_each: Hook | None = None
-
-    @property
-    def every(self) -> tuple[Hook, ...]:
-        """Those that there are."""
-        return tuple(filter(None, (self.before_all, self.before_each, self.after_each)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workspace:
-    """The folder that a target works in, fresh for each trial."""
-
-    copy: str = ""  # a folder of the repository, relative to its root; empty: nothing
-    git: GitSource | None = None  # in place of `copy`
-    repos: tuple[GitSource, ...] = ()
-    setup: str | tuple[str, ...] = ""  # a shell command, or argv; run once per run
-    hooks: Hooks = Hooks()
-    keep: tuple[str, ...] = ("diff",)  # "diff", and globs of files whose text is kept
-    of_target: bool = True  # not of a case, whose `setup` gets no variables of the target
-    sandbox: tuple[str, ...] = ()  # a command line in front of the target's
-    container: str = ""  # an image, in place of `sandbox`
-
-    @property
-    def sources(self) -> tuple[GitSource, ...]:
-        """The commits that it has."""
-        return (*filter(None, (self.git,)), *self.repos)
-
-    @property
-    def varies(self) -> bool:
-        """Whether the same settings may give another folder at another time."""
-        return bool(self.hooks.every) or any(source.ref for source in self.sources)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

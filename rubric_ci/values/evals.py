@@ -6,7 +6,6 @@ from dataclasses import field
 from itertools import chain
 from typing import ClassVar, Final, Literal, TypeAlias, TypeGuard
 
-from rubric_ci.values.config import Workspace
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.json_value import JSON
@@ -14,6 +13,7 @@ from rubric_ci.values.media import Media
 from rubric_ci.values.rubric import Rubric
 from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.trace import SeenPart
+from rubric_ci.values.workspace_settings import Workspace
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 MAX_TURNS: Final = 10

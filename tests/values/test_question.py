@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.values.config import Hook, Hooks, Workspace
 from rubric_ci.values.evals import (
     DataPart,
     EvalCase,
@@ -18,6 +17,7 @@ from rubric_ci.values.evals import (
     Turn,
 )
 from rubric_ci.values.question import NOT_ASKED, question
+from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace
 from tests.cases import build_case
 from tests.model_values import changes, examples
 from tests.pictures import media, png

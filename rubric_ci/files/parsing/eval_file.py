@@ -24,7 +24,6 @@ from rubric_ci.files.validation.reference_rules import is_parts
 from rubric_ci.files.yaml_text.case_files import CaseFiles
 from rubric_ci.files.yaml_text.source import STOPPED, Source
 from rubric_ci.text.globs import Matches
-from rubric_ci.values.config import Workspace
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
     MAX_TURNS,
@@ -48,6 +47,7 @@ from rubric_ci.values.evals import (
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.problems import Location, Path, Place, Placed
 from rubric_ci.values.references import Found, Lookup
+from rubric_ci.values.workspace_settings import Workspace
 
 
 class TargetNames(NamedTuple):

@@ -13,16 +13,10 @@ from rubric_ci.gate.grading_changes.script_files import CODE, SETTINGS, Line, Sc
 from rubric_ci.text import numbers
 from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import Direction, GradingChange, GradingChangeKind
-from rubric_ci.values.config import (
-    CliTarget,
-    LlmTarget,
-    RunnerTarget,
-    Target,
-    Workspace,
-    assumed_dependencies,
-)
+from rubric_ci.values.config import CliTarget, LlmTarget, RunnerTarget, Target, assumed_dependencies
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, RubricSpec, every_evaluator
 from rubric_ci.values.waivers import Waiver
+from rubric_ci.values.workspace_settings import Workspace
 
 RUN: Final = "command"  # the assertion that runs a command in the workspace
 

@@ -32,7 +32,6 @@ from rubric_ci.values.config import (
     RunnerTarget,
     Target,
     UnsupportedTarget,
-    Workspace,
 )
 from rubric_ci.values.context import AnswerRecording, RunContext
 from rubric_ci.values.dataclass import dataclass
@@ -44,6 +43,7 @@ from rubric_ci.values.question import question
 from rubric_ci.values.results import Answer
 from rubric_ci.values.service import ServiceTarget, answers_on_both_sides
 from rubric_ci.values.trace import FileChange, KeptFile, Work, WorkCheck
+from rubric_ci.values.workspace_settings import Workspace
 
 VERSION = 4  # of the key and the entry
 _FAILED = ("error", "last_event")  # of an answer in a recording

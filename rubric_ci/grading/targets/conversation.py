@@ -16,10 +16,11 @@ from rubric_ci.models.judge.reply import InvalidReply, find_object, strict_objec
 from rubric_ci.models.judge.request import ParsedReply, new_fence, request_cached_reply
 from rubric_ci.text import transcript
 from rubric_ci.text.transcript import Exchange
-from rubric_ci.values.config import JudgeConfig, with_model
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, Message, Role, SimulatedUser, TextPart
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.judge_model import with_model
 from rubric_ci.values.llm_calls import NOTHING_USED, ChatMessage, call_key
 from rubric_ci.values.media import Media
 from rubric_ci.values.results import Answer

@@ -9,9 +9,10 @@ from rubric_ci.evaluators.assertions.assertion_table import TABLE
 from rubric_ci.evaluators.assertions.folder import check_name
 from rubric_ci.evaluators.assertions.row import FOLDER
 from rubric_ci.values import parts
-from rubric_ci.values.config import CliTarget, Workspace
+from rubric_ci.values.config import CliTarget
 from rubric_ci.values.evals import EvalCase, RubricSpec, every_evaluator
 from rubric_ci.values.rubric import Assertion
+from rubric_ci.values.workspace_settings import Workspace
 
 HOOK_FAILED: Final = "`{}` of the workspace failed"
 

@@ -36,12 +36,13 @@ from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.scratch import VARIABLE, variables
 from rubric_ci.text import numbers
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.config import CliTarget, Workspace
+from rubric_ci.values.config import CliTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.results import Answer
 from rubric_ci.values.trace import Trace
 from rubric_ci.values.usage import NOTHING_USED
+from rubric_ci.values.workspace_settings import Workspace
 
 BACKOFF = Backoff(attempts=3, first_wait=2.0)
 """Of an agent that is started again: a server counts its requests by the minute."""

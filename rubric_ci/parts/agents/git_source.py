@@ -12,8 +12,8 @@ from rubric_ci.system import processes
 from rubric_ci.system.git import process as git
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
 from rubric_ci.system.removal import remove_tree
-from rubric_ci.values.config import GitSource
 from rubric_ci.values.context import RunContext
+from rubric_ci.values.workspace_settings import GitSource
 
 _SECONDS: Final = 900.0
 _ANY_COMMIT: Final = ("-c", "uploadpack.allowAnySHA1InWant=true")

@@ -34,11 +34,12 @@ from rubric_ci.system.removal import remove_tree
 from rubric_ci.system.scratch import scratch_folder, variables
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.redact import is_secret_name
-from rubric_ci.values.config import CliTarget, GitSource, Workspace
+from rubric_ci.values.config import CliTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.workspace_settings import GitSource, Workspace
 
 MOST_FILES: Final = 20_000
 MOST_BYTES: Final = 512 * 2**20

@@ -14,9 +14,9 @@ from rubric_ci.grading.targets.workplace import HOOK_FAILED
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
 from rubric_ci.system.scratch import variables
-from rubric_ci.values.config import Hook
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.workspace_settings import Hook
 
 _PLACEHOLDER: Final = re.compile(r"(?<!\$)\{(?:WORKSPACE|EVAL_ID)\}")  # not a shell's variable
 _BEFORE_ALL: Final = "__before_all__"  # in place of an id, as AgentV has it

@@ -31,11 +31,11 @@ from rubric_ci.values.config import (
     RecordedTarget,
     RunnerTarget,
     UnsupportedTarget,
-    with_model,
 )
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.judge_model import with_model
 from rubric_ci.values.results import Answer
 
 

@@ -18,10 +18,10 @@ from rubric_ci.values.config import (
     RecordedTarget,
     Target,
     UnsupportedTarget,
-    Workspace,
 )
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.scoring import Thresholds
+from rubric_ci.values.workspace_settings import Workspace
 
 
 def config(text: str, path: str = "rubric-ci.yaml") -> Config:

@@ -13,9 +13,9 @@ from rubric_ci.gate.grading_changes.file_changes import (
 )
 from rubric_ci.gate.grading_changes.script_files import CODE, ScriptFiles
 from rubric_ci.values.changes import GradingChange
-from rubric_ci.values.config import GitSource, Workspace
 from rubric_ci.values.evals import CompositeSpec, WeightedAverage
 from rubric_ci.values.waivers import Waiver
+from rubric_ci.values.workspace_settings import GitSource, Workspace
 from tests.cases import build_case, build_script
 
 FILES = {

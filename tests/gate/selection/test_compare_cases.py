@@ -23,16 +23,12 @@ from rubric_ci.gate.selection.fingerprint import Setup
 from rubric_ci.values.config import (
     CliTarget,
     Endpoint,
-    GitSource,
-    Hook,
-    Hooks,
     HttpRequest,
     JudgeConfig,
     LlmTarget,
     MockTarget,
     RecordedTarget,
     Target,
-    Workspace,
 )
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
@@ -53,6 +49,7 @@ from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.values.service import DEPLOYED, ServiceTarget
+from rubric_ci.values.workspace_settings import GitSource, Hook, Hooks, Workspace
 
 Aggregator: TypeAlias = WeightedAverage | CodeJudgeSpec | LlmJudgeSpec
 

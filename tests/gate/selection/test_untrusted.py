@@ -11,15 +11,12 @@ from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import (
     CliTarget,
     Endpoint,
-    Hook,
-    Hooks,
     LlmTarget,
     MockTarget,
     RunnerTarget,
     Skill,
     Target,
     UntrustedCaps,
-    Workspace,
 )
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
@@ -32,6 +29,7 @@ from rubric_ci.values.evals import (
     SimulatedUser,
     TextPart,
 )
+from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace
 
 SPAN = Span(line=1, column=1, end_line=1, end_column=2)
 MODEL = LlmTarget(name="m", endpoint=Endpoint(model="openai/m"))

@@ -14,7 +14,6 @@ from rubric_ci.gate.waivers.file import (
     fingerprint_of,
     match_waiver,
 )
-from rubric_ci.values.config import GitSource, Hook, Hooks, Workspace
 from rubric_ci.values.evals import (
     CompositeSpec,
     EvalCase,
@@ -33,6 +32,7 @@ from rubric_ci.values.rubric import Assertion, Check, Level, Levelled, Rubric
 from rubric_ci.values.scope import WHOLE
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS
 from rubric_ci.values.waivers import Waiver, WaiverResult, with_waivers
+from rubric_ci.values.workspace_settings import GitSource, Hook, Hooks, Workspace
 from tests.cases import build_case, span, text_message
 from tests.pictures import media, png
 from tests.sample_reports import a_criterion, a_rubric, graded

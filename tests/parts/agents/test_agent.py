@@ -31,13 +31,14 @@ from rubric_ci.parts.agents import workspace
 from rubric_ci.system import scratch
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.config import CliTarget, Workspace
+from rubric_ci.values.config import CliTarget
 from rubric_ci.values.context import RunContext, Side
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.results import Answer
 from rubric_ci.values.rubric import Assertion, Rubric
 from rubric_ci.values.trace import FileChange, KeptFile, steps_of
 from rubric_ci.values.usage import Usage
+from rubric_ci.values.workspace_settings import Workspace
 from tests import platforms
 from tests.cases import ENVIRONMENT, build_case, build_context, span
 from tests.checkout import Checkout

@@ -12,7 +12,8 @@ import pytest
 from rubric_ci.parts.agents import container
 from rubric_ci.parts.agents.workspace import Folders
 from rubric_ci.system import container_engine
-from rubric_ci.values.config import CliTarget, Workspace
+from rubric_ci.values.config import CliTarget
+from rubric_ci.values.workspace_settings import Workspace
 from tests import platforms, podman
 from tests.parts.agents.cli_outputs import printed
 from tests.parts.agents.test_agent import (  # noqa: F401

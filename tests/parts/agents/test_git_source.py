@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.values.config import GitSource
+from rubric_ci.values.workspace_settings import GitSource
 from tests import git_servers
 from tests.checkout import Checkout
 from tests.parts.agents.cli_outputs import printed

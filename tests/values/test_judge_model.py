@@ -4,14 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from rubric_ci.values.config import (
-    Endpoint,
-    JudgeCommand,
-    JudgeConfig,
-    with_model,
-    with_named_model,
-)
+from rubric_ci.values.config import Endpoint, JudgeCommand, JudgeConfig
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.judge_model import with_model, with_named_model
 
 OPTIONS: dict[str, JSON] = {
     "api_base": "https://judge.example",

@@ -37,7 +37,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/pytest/items parts/pytest/outcomes parts/pytest/session_run""",
     "services/run/test_base_comparison.py": "services/run/both_rulers",
     "cli/commands/test_run_untrusted.py": "gate/selection/proposed_cases",
-    "security/hostile_pull_requests/test_attacks.py": "gate/selection/deciding",
     "cli/commands/test_run_workspace.py": "parts/agents/workspace_hooks",
     "cli/commands/test_authorize.py": "github/authority services/publish/authorization",
     "parts/bring/adoption/test_tools.py": """
@@ -187,7 +186,6 @@ IMPURE: Final = """
     files/project/working_tree gate/comparison/baseline_files
     parts/lab/reference_folder gate/grading_changes/all_changes gate/policy/checkout
     gate/policy/policy_source gate/report/report_file gate/selection/changed_cases
-    gate/selection/deciding
     gate/selection/last_failed gate/selection/prefilter gate/waivers/file github
     evaluators/code_judge evaluators/composite evaluators/evaluate evaluators/llm_judge
     evaluators/rubric evaluators/scripts grading/engine

@@ -19,9 +19,9 @@ from rubric_ci.gate.report.sharding import case_cost, split
 from rubric_ci.gate.selection import last_failed
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.gate.selection.compare_cases import Selection
-from rubric_ci.gate.selection.deciding import asked_by, none_decides
 from rubric_ci.gate.waivers.file import find_waivers
-from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of
+from rubric_ci.grading.case_choice import read_keyword
+from rubric_ci.grading.resolve import Task, choose_target, is_asked_for, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.tasks import build_tasks, with_waivers
 from rubric_ci.models.llm.cache import Cache
@@ -32,6 +32,7 @@ from rubric_ci.values.command_settings import CacheOptions, RunSettings
 from rubric_ci.values.config import RunnerTarget, UntrustedCaps
 from rubric_ci.values.context import RunContext, Side
 from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.gate import is_gating
 from rubric_ci.values.report import ShardInfo
 from rubric_ci.values.scope import Narrowing
 
@@ -202,3 +203,40 @@ def _calibration_warnings(tasks: Sequence[Task], loaded: LoadedProject) -> Seque
 
 def _show_progress(line: str) -> None:
     click.echo(escape.log_line(line), err=True)
+
+
+def asked_by(
+    settings: RunSettings, marked: Callable[[EvalCase], bool] = lambda _: True
+) -> Callable[[EvalCase], bool]:
+    """Return a predicate of the cases that --tag and -k choose; `marked`: and pytest's -m.
+
+    A case that another id, file or place would choose is told as removed.
+    """
+    matches = read_keyword(settings.keyword)
+
+    def asked_for(case: EvalCase) -> bool:
+        tagged = is_asked_for(case, ids=(), tags=settings.tags)
+        return tagged and matches(case) and marked(case)
+
+    return asked_for
+
+
+def none_decides(
+    loaded: LoadedProject, settings: RunSettings, asked_for: Callable[[EvalCase], bool]
+) -> bool:
+    """Return True if no case decides, of the whole suite or where the base had one that did.
+
+    A part of the suite that a person runs need not have a case that decides.
+    """
+    gate = loaded.config.gate
+    if not (gate.tags or gate.not_tags or gate.targets) or loaded.unread or loaded.invalid:
+        return False
+
+    def decide(cases: Sequence[EvalCase]) -> bool:
+        return any(is_gating(case, gate) and asked_for(case) for case in cases)
+
+    if not loaded.cases or decide(loaded.cases):
+        return False
+    narrowed = (settings.paths, settings.places, settings.cases, settings.tags, settings.keyword)
+    base = loaded.change.grading
+    return not any(narrowed) or (base is not None and decide(loaded.at_base(base).cases))

@@ -1,16 +1,30 @@
-"""A sheet of an `.xlsx` workbook as rows of cells, each at its row and column."""
+"""A sheet of an `.xlsx` workbook as rows of cells, each at its row and column.
 
+A workbook is an archive of XML. The reader makes a table from the first cell to the last one, and
+copies a text into each cell that names it, so a small file could take all memory: its entries, the
+cells of its sheets and the texts in them are bounded.
+"""
+
+import re
 from collections.abc import Iterator
 from datetime import date, time
 from io import BytesIO
 from typing import Any, Final
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from rubric_ci.errors import CannotConfigure, InvalidInput
 from rubric_ci.files.yaml_text.csv_cases import Cell
-from rubric_ci.parts.bring.dialects.workbook_limits import bounded
 from rubric_ci.text.numbers import listed
 
 SUFFIX: Final = ".xlsx"
+MOST_BYTES: Final = 64 * 2**20  # of all entries, unpacked
+MOST_CELLS: Final = 1_000_000
+MOST_TEXT: Final = 256 * 2**20  # bytes: the longest text in every cell that names one
+_CELL: Final = re.compile(rb"<(?:\w+:)?c\b([^<>]*?)(/?)>")
+_PLACE: Final = re.compile(rb"""\br=["']([A-Za-z]{1,7})(\d{1,9})["']""")
+_NAMES_TEXT: Final = re.compile(rb"""\bt=["']s["']""")
+_TEXT_END: Final = re.compile(rb"</(?:\w+:)?si>")
+_HINT: Final = "import a part of it, or save it as .csv"
 
 
 def split(name: str) -> tuple[str, str] | None:
@@ -58,3 +72,44 @@ def _text(value: Any) -> str:
             return value.isoformat()
         case _:
             return str(value)
+
+
+def bounded(file: str, data: bytes) -> bytes:
+    """Return the workbook with its entries unpacked; raises InvalidInput for one that is too large.
+
+    The reader gets no entry that is longer than its archive says.
+    """
+    unpacked = BytesIO()
+    try:
+        with ZipFile(BytesIO(data)) as archive, ZipFile(unpacked, "w") as copy:
+            if sum(each.file_size for each in archive.infolist()) > MOST_BYTES:
+                raise InvalidInput(f"{file} has more than {MOST_BYTES >> 20} MiB unpacked", _HINT)
+            entries = {each.filename: archive.read(each) for each in archive.infolist()}
+            for name, content in entries.items():
+                copy.writestr(ZipInfo(name), content)
+    except (BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+        raise InvalidInput(f"{file} is not a workbook: {error}", "save it as .xlsx") from None
+    _check_cells(file, entries)
+    return unpacked.getvalue()
+
+
+def _check_cells(file: str, entries: dict[str, bytes]) -> None:
+    longest = max(map(len, _TEXT_END.split(entries.get("xl/sharedStrings.xml", b""))))
+    for name, content in entries.items():  # a sheet may have any name
+        cells = [each for each in _CELL.finditer(content) if not each[2]]
+        places = [place for each in cells if (place := _PLACE.search(each[1]))]
+        columns = max((_number(place[1]) for place in places), default=0)
+        lines = max((int(place[2]) for place in places), default=0)
+        if max(len(cells), columns * lines) > MOST_CELLS:
+            sheet = f"the sheet {name.rpartition('/')[2]}"
+            last = f": its last cell is in column {columns:,} and row {lines:,}" if places else ""
+            raise InvalidInput(f"{file}: {sheet} has more than {MOST_CELLS:,} cells{last}", _HINT)
+        if longest * sum(bool(_NAMES_TEXT.search(each[1])) for each in cells) > MOST_TEXT:
+            raise InvalidInput(f"{file} has more than {MOST_TEXT >> 20} MiB of texts", _HINT)
+
+
+def _number(column: bytes) -> int:
+    found = 0
+    for letter in column.upper():
+        found = 26 * found + letter - 64
+    return found

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.files.yaml_text.outline import MANY, count_cases, may_mention
+from rubric_ci.gate.selection.prefilter import MANY, count_cases, may_mention
 
 BLOCK = """\
 # A suite

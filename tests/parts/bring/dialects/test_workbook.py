@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import InvalidInput
-from rubric_ci.parts.bring.dialects.workbook import rows
-from rubric_ci.parts.bring.dialects.workbook_limits import bounded
+from rubric_ci.parts.bring.dialects.workbook import bounded, rows
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 from tests.workbook import workbook

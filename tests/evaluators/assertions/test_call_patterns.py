@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.text.patches import patched_files
+from rubric_ci.evaluators.assertions.call_patterns import patched_files
 from rubric_ci.values.json_value import JSON
 
 PATCH = """*** Begin Patch

@@ -145,6 +145,11 @@ def plain(*texts: str) -> Spans:
     return joined([(Span(text=text),) for text in texts if text])
 
 
+def place(file: str, line: int) -> Span:
+    """Return a line of a file, as `file:line`; line 0 is the file as a whole."""
+    return Span(text=f"{file}:{line}" if line else file, file=file, line=line)
+
+
 def joined(parts: list[Spans], between: str = " · ") -> Spans:
     """Return the parts that are not empty, with a separator between them."""
     known = [part for part in parts if part]

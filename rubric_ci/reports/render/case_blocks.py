@@ -17,6 +17,7 @@ from rubric_ci.reports.render.blocks import (
     Span,
     Spans,
     joined,
+    place,
     plain,
 )
 from rubric_ci.text import numbers
@@ -45,11 +46,11 @@ def detail(
 def whole(case: CaseResult, criterion: str) -> Folded:
     """Return all that a report says about a case, or about one criterion of it."""
     score = numbers.score(case.score) if isinstance(case, Graded) else ""
-    place = Span(text=f"{case.file}:{case.line}", style="dim", file=case.file, line=case.line)
+    at = replace(place(case.file, case.line), style="dim")
     name = (Span(text=case.id, style="strong"),)
     return Folded(
         status=wording.status(case),
-        title=joined([plain(wording.status(case)), name, plain(score), (place,)]),
+        title=joined([plain(wording.status(case)), name, plain(score), (at,)]),
         blocks=tuple(_whole(case, criterion)),
     )
 
@@ -90,7 +91,7 @@ def _body(case: Graded, report: RunReport, characters: int, *, with_texts: bool)
     yield Line(
         spans=joined(
             [
-                (Span(text=f"{case.file}:{case.line}", file=case.file, line=case.line),),
+                (place(case.file, case.line),),
                 plain(f"target {_short(case.target)}" if case.target else ""),
                 plain(f"ran because {why}" if why else ""),
                 plain(*usage_text.other_judges(case, report)),
@@ -126,9 +127,9 @@ def texts(case: Graded, characters: int, noun: str = "") -> Iterator[Block]:
 
 def _picture(media: Picture) -> Spans:
     """Return an image or a document; the commit has no files of an answer."""
-    place = "" if media.of == "answer" else media.path
-    path = Span(text=numbers.shortened(media.path, 200), style="plain" if place else "code")
-    return (Span(text=f"{media.of} "), replace(path, file=place))
+    file = "" if media.of == "answer" else media.path
+    path = Span(text=numbers.shortened(media.path, 200), style="plain" if file else "code")
+    return (Span(text=f"{media.of} "), replace(path, file=file))
 
 
 def differs(case: Graded, characters: int, *, titled: bool, noun: str = "base") -> Differs | None:
@@ -160,13 +161,12 @@ def criterion_blocks(
     ]
     met: wording.CaseStatus = "pass" if criterion.normalised >= 1 else "borderline"
     name = numbers.shortened(wording.name_of(criterion), characters)
-    file = criterion.file or case.file
     spans = joined(
         [
             (Span(text=name, style="strong"),),
             plain(*facts),
             (Span(text=label, style="code"),) if label else (),
-            (Span(text=f"{file}:{criterion.line}", file=file, line=criterion.line),),
+            (place(criterion.file or case.file, criterion.line),),
         ]
     )
     yield Line(status="fail" if criterion.gated else met, spans=spans)

@@ -23,6 +23,7 @@ from rubric_ci.reports.render.blocks import (
     Spans,
     Table,
     joined,
+    place,
     plain,
 )
 from rubric_ci.reports.render.case_blocks import LONGEST, LONGEST_NAME
@@ -31,12 +32,7 @@ from rubric_ci.text import escape, numbers
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.gate import is_held_against
 from rubric_ci.values.report import RunReport, case_names
-from rubric_ci.values.results import (
-    CaseResult,
-    CriterionResult,
-    Errored,
-    Graded,
-)
+from rubric_ci.values.results import CaseResult, Errored, Graded
 
 MOST_LINES: Final = 100  # of a list of notes or waivers
 MOST_CHANGES: Final = 20  # to the grading
@@ -82,9 +78,10 @@ def _first_failure(case: Graded, report: RunReport) -> Iterator[Block]:
     about: list[Spans] = [_name(case, report), plain(phrases.asked_words(case))]
     if first:
         _, criterion = first
-        about.append((Span(text="misses "), *_criterion_name(case, criterion)))
+        name = numbers.shortened(wording.name_of(criterion), LONGEST_NAME)
+        about += [plain(f"misses {name}"), (place(criterion.file or case.file, criterion.line),)]
     else:
-        about.append(plain(wording.reason(case)))
+        about += [plain(wording.reason(case)), (place(case.file, case.line),)]
     yield Line(spans=joined(about))
     if differs := case_blocks.differs(case, LONGEST, titled=False):
         yield differs
@@ -97,13 +94,11 @@ def _name(case: CaseResult, report: RunReport) -> Spans:
     return (Span(text=name, style="strong", file=case.file, line=case.line),)
 
 
-def _criterion_name(case: Graded, criterion: CriterionResult) -> Spans:
-    name = numbers.shortened(wording.name_of(criterion), LONGEST_NAME)
-    return (Span(text=name, file=criterion.file or case.file, line=criterion.line),)
-
-
 def table(report: RunReport) -> Table:
-    """Return a row for each case that did not pass, and one for those that did."""
+    """Return a row for each case that did not pass, then one for those that did.
+
+    It has no rows if every case passes: the counts say so.
+    """
     name = case_names(report)
     compared = report.comparison is not None
     heads = ["", "Case", "Score", *(["Before → now"] if compared else []), "Misses"]
@@ -121,7 +116,8 @@ def table(report: RunReport) -> Table:
             who = plain(f"{len(same):,} cases: {names}")
         empty = ((),) * (2 if compared else 1)
         rows.append(Row(status="errored", cells=(who, *empty, about)))
-    if passed := sum(wording.status(case) == "pass" for case in report.cases):
+    passed = sum(wording.status(case) == "pass" for case in report.cases)
+    if rows and passed:
         said = f"{numbers.plural(passed, 'case')} {'passes' if passed == 1 else 'pass'}"
         rows.append(Row(status="pass", cells=(plain(said), *((),) * (len(heads) - 2))))
     return Table(heads=tuple(map(plain, heads[1:])), rows=tuple(rows))
@@ -190,7 +186,7 @@ def findings(report: RunReport) -> Iterator[Block]:
             lines.append(plain(f"and {more:,} more"))
         yield Listed(title=summary.changes_title(report), lines=tuple(lines))
     yield from _list("Waived, neither a pass nor a fail", [*waivers.applied_lines(report)])
-    broken = [f"{place}: {text}" for place, text in waivers.problem_lines(report)]
+    broken = [f"{where}: {text}" for where, text in waivers.problem_lines(report)]
     yield from _list("Waivers to fix", broken)
     found = wording.warnings(report.cases)
     told = numbers.counted(found, MOST_WARNINGS, lambda each: f"{each[0].id}: {each[2]}")
@@ -199,8 +195,7 @@ def findings(report: RunReport) -> Iterator[Block]:
 
 def _change_line(change: GradingChange) -> Spans:
     said = summary.change_line(change)
-    place = Span(text=f"{change.file}:{change.line}", file=change.file, line=change.line)
-    return joined([plain(said), (place,)])
+    return joined([plain(said), (place(change.file, change.line),)])
 
 
 def _list(title: str, lines: Sequence[str]) -> Iterator[Listed]:
@@ -242,9 +237,3 @@ def detailed(report: RunReport) -> list[Graded]:
     """Return the cases with details, the most urgent first: those that did not pass."""
     cases = wording.by_attention(report.cases, report.gate)
     return [c for c in cases if isinstance(c, Graded) and wording.status(c) != "pass"]
-
-
-def is_told(case: Graded, report: RunReport) -> bool:
-    """Return True if the beginning already says all that a case misses."""
-    worst = most_urgent(report)
-    return worst is not None and case.key == worst.key and len([*wording.missed(case, report)]) == 1

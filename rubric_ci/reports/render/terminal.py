@@ -107,7 +107,12 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
 
 def _needs_details(case: Graded, report: RunReport) -> bool:
     """Return True unless the beginning says it all, or the gate is not about the case."""
-    return wording.decides(case, report.gate) and not content.is_told(case, report)
+    if not wording.decides(case, report.gate):
+        return False
+    worst = content.most_urgent(report)
+    missed = [evaluator.name for evaluator, _ in wording.missed(case, report)]
+    others = {evaluator.name for evaluator in wording.not_passing(case)} - {*missed}
+    return worst is None or case.key != worst.key or len(missed) != 1 or bool(others)
 
 
 def _cut(table: Table) -> Table:

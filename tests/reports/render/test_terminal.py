@@ -58,6 +58,45 @@ def test_what_was_missed_stands_below_the_reasoning() -> None:
     assert lines in terminal.cases([case], "", width=90, color=False) + "\n"
 
 
+def test_the_only_failure_is_shown_once_with_its_place() -> None:
+    case = graded("worn", "fail", a_criterion(line=30, file="rubrics/tone.rubric.yaml"))
+    text = terminal.render(a_report(case), width=90, color=False)
+    assert text == (
+        "Gate fails: 1 of 1 case fails (fail_on: fail)\n"
+        "1 failed · average score 0.00\n"
+        "worn · misses asked · rubrics/tone.rubric.yaml:30\n"
+        "    said\n"
+        "    “quote”\n"
+        "╭───┬──────┬───────┬────────╮\n"
+        "│   │ Case │ Score │ Misses │\n"
+        "├───┼──────┼───────┼────────┤\n"
+        "│ ✗ │ worn │ 0.00  │ asked  │\n"
+        "╰───┴──────┴───────┴────────╯\n"
+        "no model calls · 1.0 s\n"
+    )
+
+
+def test_a_failing_check_next_to_one_missed_criterion_is_shown() -> None:
+    script = a_rubric(name="compiles", type="code_judge", reasoning="exit status 1")
+    case = graded("worn", "fail", evaluators=(a_rubric(a_criterion()), script))
+    text = terminal.render(a_report(case), width=90, color=False)
+    assert "  compiles (code_judge) · 0.00\n      exit status 1\n" in text
+
+
+def test_a_case_without_missed_criteria_is_shown_with_its_place() -> None:
+    text = terminal.render(a_report(graded("worn", "fail")), width=90, color=False)
+    assert "\nworn · because · e.yaml:3\n" in text
+
+
+def test_no_table_where_every_case_passes() -> None:
+    text = terminal.render(a_report(graded("worn", "pass")), width=90, color=False)
+    assert text == (
+        "Gate passes: the only case passes (fail_on: fail)\n"
+        "1 passed · average score 1.00\n"
+        "no model calls · 1.0 s\n"
+    )
+
+
 def test_verbose_adds_question_expected_outcome_and_answer() -> None:
     text = terminal.render(MIXED, width=90, color=False, detail="full")
     assert (

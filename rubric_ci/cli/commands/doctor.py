@@ -64,7 +64,7 @@ def _files(project: Project, checker: Checker, evals: list[Path]) -> Iterator[Ch
     if not project.config_name:
         yield Check(ok=False, about="rubric-ci.yaml", said="it is missing; run `rubric-ci init`")
     for path in checker.configs(evals):
-        found = [each for each in checker.check(path) if each.severity.value != "notice"]
+        found = [each for each in checker.check(path).found if each.severity.value != "notice"]
         for each in found:
             place = f"{each.file}:{each.span.line}"
             said = "; ".join(filter(None, (each.message, each.hint)))

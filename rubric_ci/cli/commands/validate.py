@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserError
-from rubric_ci.files.project.checker import Checker, open_checkout
+from rubric_ci.files.project.checker import Checked, Checker, open_checkout
+from rubric_ci.files.project.eval_search import find_rubrics
 from rubric_ci.files.validation.output import Format, render
+from rubric_ci.files.validation.rubric_files import ENDING
 from rubric_ci.system.actions_runner import in_workflow, is_before_merge
 from rubric_ci.system.fork_pool import in_parallel, usable_cores
 from rubric_ci.system.output import use_color
@@ -53,7 +55,7 @@ class ValidateSettings(NamedTuple):
     only_evals: bool = False  # ignore other paths: a hook passes every file
 
 
-Job: TypeAlias = Callable[[], "Sequence[Diagnostic]"]
+Job: TypeAlias = Callable[[], Checked]
 
 
 def validate(settings: ValidateSettings) -> ExitCode:
@@ -70,9 +72,16 @@ def validate(settings: ValidateSettings) -> ExitCode:
             return ExitCode.GATE if places else ExitCode.OK
     jobs = _jobs(paths, settings, checker)
     workers = usable_cores() if len(jobs) >= WORTH_FORKING else 1
-    found = [problem for some in in_parallel(_do, jobs, workers) for problem in some]
+    checked = in_parallel(_do, jobs, workers)
+    included = {name for each in checked for name in each.included}
+    found = [problem for each in checked for problem in each.found]
+    if not settings.paths:
+        found += checker.unused([path for path in paths if path.name.endswith(ENDING)], included)
+    if included:  # a problem of an included file is found by each file that includes it
+        found = list(dict.fromkeys(found))
+    more = len(included - checker.names_of(paths)) if included else 0
     if jobs or not errors:
-        sys.stdout.write(_rendered(settings, found, len(jobs), notes))
+        sys.stdout.write(_rendered(settings, found, len(jobs) + more, notes))
         if settings.format == "text" and not settings.fix:
             sys.stdout.write(_fixable(found, project.rules))
             sys.stdout.write(_left_aside(paths, settings, checker))
@@ -109,7 +118,7 @@ def _may_have_base(policy_from: str) -> bool:
     return in_workflow(environ) and is_before_merge(environ.get("GITHUB_EVENT_NAME", ""))
 
 
-def _do(job: Job) -> "Sequence[Diagnostic]":
+def _do(job: Job) -> Checked:
     return job()
 
 
@@ -157,7 +166,13 @@ def _files(written: str, checker: Checker) -> Iterable[Path]:
     path = Path(written)
     if written and path.is_file():
         return (checker.owner_of(path),)
-    return checker.find(written)
+    rubrics = find_rubrics(checker.project, written)
+    try:
+        return [*checker.find(written), *rubrics]
+    except CannotFindEvals:
+        if not written or not rubrics:
+            raise
+        return rubrics
 
 
 def _rendered(

@@ -1,13 +1,13 @@
 """Check files one by one: eval files, targets files and the configuration."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
 from itertools import takewhile
 from os import environ
 from pathlib import Path
 from posixpath import dirname
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project import discovery, eval_search
@@ -16,8 +16,8 @@ from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, folder_serv
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.config_summary import ConfigSummary, KnownTargets, Prompt, texts_of
-from rubric_ci.files.validation.included_source import may_include
-from rubric_ci.files.validation.rubric_files import ENDING
+from rubric_ci.files.validation.included_source import IncludedSource, may_include
+from rubric_ci.files.validation.rubric_files import ENDING, RUBRIC_UNUSED
 from rubric_ci.files.validation.validator import (
     check_config,
     check_evals,
@@ -55,6 +55,13 @@ def open_checkout(config: Path | None) -> Project:
     return Project(WorkingTree(root=root), name)
 
 
+class Checked(NamedTuple):
+    """The problems of a file, and the names of the rubric files that it includes."""
+
+    found: Found
+    included: tuple[str, ...] = ()
+
+
 class Checker:
     """Checks files of one repository under its configuration."""
 
@@ -78,6 +85,22 @@ class Checker:
         """Return the eval files of a path, or of the configuration; raises CannotFindEvals."""
         return eval_search.find_evals(self.project, [written] if written else [])
 
+    def unused(self, rubrics: Iterable[Path], included: Collection[str]) -> Found:
+        """Return a note for each rubric file that no eval file or configuration includes."""
+        problem = LocatedProblem(RUBRIC_UNUSED, 1, 1, 1, 1, "no eval file includes this file")
+        left = [path for path in rubrics if self._name(path) not in included]
+        texts = {self._shown(path): self._text(path) for path in left}
+        return tuple(
+            each
+            for shown, text in texts.items()
+            if isinstance(text, str)
+            for each in self._switched(_diagnosed(shown, problem, text.encode()), {shown: text})
+        )
+
+    def names_of(self, paths: Iterable[Path]) -> set[str]:
+        """Return the names of files from the root."""
+        return set(map(self._name, paths))
+
     def configs(self, evals: Iterable[Path]) -> Iterator[Path]:
         """Yield the configuration and every targets file that serves an eval file."""
         folders = dict.fromkeys(dirname(self._name(path)) for path in evals) or [""]
@@ -94,7 +117,7 @@ class Checker:
         return eval_search.suite_of(self.project, path, self._suites_in) or path
 
     def concerns(self, path: Path) -> bool:
-        """Return True for eval files, the configuration and targets files that serve eval files."""
+        """Return True for eval and rubric files, configuration, and targets of eval files."""
         if is_targets_file(path.absolute().as_posix()):
             return path.parent.name == HIDDEN or bool(self._evals(path.parent.as_posix()))
         known = (*CONFIG_NAMES, WAIVERS)
@@ -102,24 +125,29 @@ class Checker:
             return True
         return path.name in known or self._is_config(path) or self._is_eval(self.owner_of(path))
 
-    def check(self, path: Path) -> Found:
+    def check(self, path: Path) -> Checked:
         """Return the problems of a file; its name decides what it is checked as."""
-        name = self._name(path) if self._from_root else path.as_posix()
+        name = self._shown(path)
         try:
             data = discovery.read_bytes(path, self.project.root)
         except CannotReadFile as error:
-            return _diagnosed(name, LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message), b"")
+            problem = LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
+            return Checked(_diagnosed(name, problem, b""))
         if path.suffix in SUFFIXES:
             problem = LocatedProblem(CASE_FILE, 1, 1, 1, 2, f"it {NO_SUITE}", NAME_IT)
-            return _diagnosed(name, problem, data)
+            return Checked(_diagnosed(name, problem, data))
         if path.name in CONFIG_NAMES or self._is_config(path):
-            return self._check_config(name, data, path, targets_only=False)
+            found = self._check_config(name, data, path, targets_only=False)
+            return Checked(found, tuple(self.project.shared.files))
         if is_targets_file(path.absolute().as_posix()):
-            return self._check_config(name, data, path, targets_only=True)
-        if self._name(path) == WAIVERS:
-            return self._check_waivers(name, data)
-        check = self._check_rubric if path.name.endswith(ENDING) else self._check_eval
-        return check(name, data, path)
+            found = self._check_config(name, data, path, targets_only=True)
+        elif self._name(path) == WAIVERS:
+            found = self._check_waivers(name, data)
+        elif path.name.endswith(ENDING):
+            found = self._check_rubric(name, data, path)
+        else:
+            return self._check_eval(name, data, path)
+        return Checked(found)
 
     def _check_rubric(self, name: str, data: bytes, path: Path) -> Found:
         text = decode(data)
@@ -136,20 +164,23 @@ class Checker:
 
         return with_includes(source, lookup, self.project.shared)
 
-    def check_stdin(self, data: bytes) -> Found:
+    def _shown(self, path: Path) -> str:
+        return self._name(path) if self._from_root else path.as_posix()
+
+    def check_stdin(self, data: bytes) -> Checked:
         """Return the problems of an eval file that has no name."""
         return self._check_eval("<stdin>", data, Path("stdin.yaml"))
 
-    def _check_eval(self, name: str, data: bytes, path: Path) -> Found:
+    def _check_eval(self, name: str, data: bytes, path: Path) -> Checked:
         text = decode(data)
         if isinstance(text, LocatedProblem):
-            return _diagnosed(name, text, data)
+            return Checked(_diagnosed(name, text, data))
         sidecar_path = discovery.sidecar_of(path)
         sidecar = self._text(sidecar_path) if sidecar_path else None
         if isinstance(sidecar, LocatedProblem) and sidecar_path:
             unread = sidecar.rule == UNREADABLE
             content = b"" if unread else discovery.read_bytes(sidecar_path, self.project.root)
-            return _diagnosed(sidecar_path.as_posix(), sidecar, content)
+            return Checked(_diagnosed(sidecar_path.as_posix(), sidecar, content))
         beside = None if isinstance(sidecar, LocatedProblem) else sidecar
         known = self._targets_of(dirname(self._name(path)))
         lookup = self._lookup(path.parent)
@@ -173,7 +204,18 @@ class Checker:
             near_file=partial(self._near_file, path.parent),
             models=known_models,
         )
-        return self._switched(found, source.texts())
+        found = self._switched(found, source.texts())
+        included = tuple(source.files) if isinstance(source, IncludedSource) else ()
+        return Checked(self._placed(found, included) if found else (), included)
+
+    def _placed(self, found: Found, included: Collection[str]) -> Found:
+        """Return problems with included files named as any other file is."""
+        from dataclasses import replace
+
+        shown = {file: self._shown(discovery.shown(self.tree.path(file))) for file in included}
+        return tuple(
+            replace(each, file=shown[each.file]) if each.file in shown else each for each in found
+        )
 
     def _check_config(self, name: str, data: bytes, path: Path, *, targets_only: bool) -> Found:
         text = decode(data)

@@ -4,13 +4,16 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project import discovery
+from rubric_ci.files.project.file_kinds import CONFIG_NAMES
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.gate_rules import CaseName, Sizes
+from rubric_ci.files.validation.rubric_files import ENDING
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import decode
@@ -39,6 +42,23 @@ def find_evals(project: Project, paths: Sequence[str]) -> list[Path]:
         found += [suite for suite in suites if os.path.realpath(suite) not in known]
     named = _named_by_suites(project, found)
     return [path for path in found if project.name_of(path) not in named] if named else found
+
+
+def find_rubrics(project: Project, written: str) -> list[Path]:
+    """Return the rubric files of a folder, or of the configuration's without other projects."""
+    config = project.config_name
+    own = project.root / os.path.dirname(config) if config else Path(discovery.HERE)  # noqa: PTH120
+    found = discovery.walk(Path(written) if written else own)
+    return [
+        discovery.shown(path)
+        for path in found
+        if path.name.endswith(ENDING)
+        if written or not any(map(_has_config, takewhile(own.__ne__, path.parents)))
+    ]
+
+
+def _has_config(folder: Path) -> bool:
+    return any(folder.joinpath(name).is_file() for name in CONFIG_NAMES)
 
 
 def asked(project: Project, paths: Sequence[str]) -> list[Path]:

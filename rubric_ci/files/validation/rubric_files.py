@@ -32,6 +32,13 @@ INCLUDE: Final = Rule(
     bad=with_rubrics("- Greets\n- include: gone"),
     good=with_rubrics("- Greets"),
 )
+RUBRIC_UNUSED: Final = Rule(
+    id="rubric-unused",
+    severity="notice",
+    switchable=True,
+    meaning="No eval file of `evals` includes the rubric file, so it grades nothing.",
+    hint="include it, or remove it",
+)
 
 
 class RubricFile(NamedTuple):

@@ -105,6 +105,65 @@ def test_a_file_without_evals_is_reported(project: Path) -> None:
     assert ran.stderr.splitlines()[0] == "rubric-ci: evals holds no eval file"
 
 
+UNKNOWN = (
+    "criterion-text: unknown key `expected_outcom` in the criterion; did you mean "
+    "`expected_outcome`?"
+)
+INCLUDING = "evalcases:\n  - {id: a, input: q, rubrics: [include: used]}\n"
+
+
+def test_rubric_files_are_checked_by_themselves(project: Path) -> None:
+    files = {
+        "rubric-ci.yaml": "evals: [evals/*.yaml]\nshared_rubrics: [include: shared]\n",
+        "evals/good.yaml": INCLUDING,
+        "rubrics/used.rubric.yaml": "criteria: [Greets]\n",
+        "rubrics/shared.rubric.yaml": "criteria: [Is kind]\n",
+        "rubrics/unused.rubric.yaml": "criteria: [Is short]\n",
+        "rubrics/bad.rubric.yaml": "criteria: [{id: a, expected_outcom: x}]  # included by none\n",
+        "other/rubric-ci.yaml": "{}\n",
+        "other/rubrics/a.rubric.yaml": "criteria: [Is kind]\n",
+    }
+    Checkout(project).write(files)
+    ran = rubric_ci("validate", cwd=project)
+    unused = "notice: rubric-unused: no eval file includes this file; include it, or remove it"
+    assert [line for line in ran.stdout.splitlines() if ".yaml:" in line] == [
+        f"rubrics/bad.rubric.yaml:1:20: {UNKNOWN}",
+        f"rubrics/bad.rubric.yaml:1:1: {unused}",
+        f"rubrics/unused.rubric.yaml:1:1: {unused}",
+    ]
+    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (
+        1,
+        "6 files checked: 1 error and 2 notices",
+    )
+    ran = rubric_ci("validate", "rubrics", cwd=project)
+    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (1, "4 files checked: 1 error")
+
+
+def test_an_included_file_is_counted_and_told_once(project: Path) -> None:
+    includes = "{include: used}, {include: ../lib/x.yaml}"
+    include = f"evalcases:\n  - {{id: a, input: q, rubrics: [{includes}]}}\n"
+    files = {
+        "rubric-ci.yaml": "evals: [evals/*.yaml]\n",
+        "evals/good.yaml": include,
+        "evals/two.yaml": include,
+        "rubrics/used.rubric.yaml": "criteria: [{id: a, expected_outcom: x}]\n",
+        "lib/x.yaml": "criteria: [Is kind]\n",
+    }
+    Checkout(project).write(files)
+    problem = f"rubrics/used.rubric.yaml:1:20: {UNKNOWN}"
+    for paths, summary in [
+        ([], "5 files checked: 1 error"),
+        (["evals/good.yaml"], "3 files checked: 1 error"),
+        (["evals", "rubrics"], "4 files checked: 1 error"),
+    ]:
+        ran = rubric_ci("validate", *paths, cwd=project)
+        lines = ran.stdout.splitlines()
+        assert [line for line in lines if ".yaml:" in line] == [problem]
+        assert (ran.returncode, lines[-1]) == (1, summary)
+    ran = rubric_ci("validate", cwd=project / "rubrics")
+    assert [line for line in ran.stdout.splitlines() if ".yaml:" in line] == [problem[8:]]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "checked"),
     [
@@ -120,6 +179,7 @@ def test_a_file_without_evals_is_reported(project: Path) -> None:
         ("compose.yaml", "services: {}\n", False),
         ("evals/values.yaml", "a: 1\n", False),
         ("README.md", "evalcases:\n", False),
+        ("rubrics/a.rubric.yaml", "criteria: [Greets]\n", True),
     ],
 )
 def test_only_evals(name: str, text: str, checked: bool, project: Path) -> None:

@@ -6,7 +6,7 @@ from click.testing import CliRunner, Result
 
 from rubric_ci.cli.main import main
 from rubric_ci.files.project.loaded_project import load_project, open_project
-from rubric_ci.services.drafting.drafting_prompt import draft_call
+from rubric_ci.services.drafting.drafting_prompt import Wanted, draft_call
 from rubric_ci.services.drafting.drafting_reply import Kind
 from tests.checkout import ENVIRONMENT, Checkout
 
@@ -73,7 +73,8 @@ class Project:
         for file in loaded.files:
             for case in file.cases:
                 if case.id in replies:
-                    call = draft_call(case, file.cases, judge.endpoint, kind=kind, fence="")
+                    wanted = Wanted(kind, file.of_other_tool)
+                    call = draft_call(case, file.cases, judge.endpoint, wanted=wanted, fence="")
                     said = {"key": call.key, "text": replies[case.id], "finish": "stop"}
                     lines.append(json.dumps(said))
         (self.checkout.root.parent / "replay").write_text("\n".join(lines))

@@ -79,7 +79,7 @@ def _spec(made: Drafted) -> RubricSpec:
 
 
 def _failed(result: Assessed) -> str:
-    missed = ", ".join(c.id for c in result.criteria if c.normalised < 1)
+    missed = ", ".join(c.id for c in result.criteria if c.applies and c.normalised < 1)
     return (
         f"the reference answer does not pass this draft: {result.verdict}, score {result.score:g}; "
         f"below full marks: {missed}"

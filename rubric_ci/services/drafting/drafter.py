@@ -9,10 +9,11 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.errors import NoVerdict
+from rubric_ci.models.judge.reply import InvalidReply
 from rubric_ci.models.judge.request import ParsedReply, request_valid_reply
 from rubric_ci.models.judge.shown_media import takes_media
 from rubric_ci.services.drafting.draft_check import Drafted, check_draft, lint
-from rubric_ci.services.drafting.drafting_prompt import Contrast, draft_call
+from rubric_ci.services.drafting.drafting_prompt import Contrast, Wanted, draft_call
 from rubric_ci.services.drafting.drafting_reply import Draft, Kind, read_draft, validated
 from rubric_ci.system import coroutines
 from rubric_ci.values.config import Endpoint, OutputMode
@@ -29,6 +30,7 @@ class DraftRequest:
     case: EvalCase
     suite: Sequence[EvalCase]
     contrast: Contrast | None = None  # answers of a run with --against that broke the case
+    plain: bool = False  # no faults and conditions, which a file of another tool does not have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +92,7 @@ def call_of(request: DraftRequest, drafter: Drafter) -> ModelCall:
         case,
         request.suite,
         drafter.endpoint,
-        kind=drafter.kind,
+        wanted=Wanted(drafter.kind, request.plain),
         output=drafter.output,
         fence=secrets.token_hex(8),
         about=f"{case.file}: {case.id}: draft",
@@ -101,7 +103,8 @@ def call_of(request: DraftRequest, drafter: Drafter) -> ModelCall:
 async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -> DraftResult:
     case, call = request.case, call_of(request, drafter)
     try:
-        reply = await _cached_or_asked(call, drafter, context)
+        read = partial(read_draft, kind=drafter.kind, plain=request.plain)
+        reply = await _cached_or_asked(call, read, context)
     except NoVerdict as error:
         return DraftFailed(case=case, reason=str(error), usage=error.usage)
     made = Drafted(
@@ -125,10 +128,9 @@ def _unseen(case: EvalCase, drafter: Drafter) -> Iterator[str]:
 
 
 async def _cached_or_asked(
-    call: ModelCall, drafter: Drafter, context: RunContext
+    call: ModelCall, read: Callable[[str], Draft | InvalidReply], context: RunContext
 ) -> ParsedReply[Draft]:
     """Reuse the draft of an earlier run: a later run writes the draft that `--diff` showed."""
-    read = partial(read_draft, kind=drafter.kind)
     cache = context.cache
     cached = None if cache is None else cache.get(call.key)
     if cached is not None and isinstance(parsed := read(cached), Draft):

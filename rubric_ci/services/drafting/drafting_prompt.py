@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, assert_never
+from typing import Final, NamedTuple, assert_never
 
 from rubric_ci.models.judge.prompt import Shown, about_fences, background, fenced
 from rubric_ci.models.judge.shown_media import takes_media
@@ -18,9 +18,9 @@ from rubric_ci.values.config import Endpoint, OutputMode
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
-from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored
+from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored, condition_text
 
-PROMPT_VERSION = "2"
+PROMPT_VERSION = "3"
 MAX_TOKENS = 4096
 
 
@@ -46,9 +46,9 @@ What makes a good criterion
 for the substance, never for the reference's phrases.
 - It follows from what a good answer achieves. Length, tone and format count only if that says so.
 - No two criteria mark the same thing.
-- Beside what a good answer contains, at least one criterion forbids what a bad answer to this \
-question would say, if there is such a thing. It begins with "Does not" and names the forbidden \
-thing in words that can be looked for in an answer.
+- Beside what a good answer contains, at least one criterion is about what a bad answer to this \
+question would say, if there is such a thing, and names it in words that can be looked for in an \
+answer. {{faults}}
 - It is one line, in the language in which the expected outcome is written.
 
 The fields
@@ -61,6 +61,19 @@ The fields
 
 How to reply
 - With one JSON object of the form that is asked for, and nothing before or after it."""
+
+_FORBIDS = 'It begins with "Does not".'
+_FAULTS = """\
+What the expected outcome forbids is a fault: it has a "penalty" and no "weight", and its text \
+says what is wrong where it is present, such as "Promises a day of payment". What the expected \
+outcome does not mention is a criterion that begins with "Does not"."""
+
+_LAYERS = """\
+- "penalty", of a fault: how much of the weights it takes away; 1.0 as a rule. Its "required" is \
+true only where an answer with the fault is unacceptable.
+- "applies_if": null as a rule. Where the expected outcome asks for something only if, when or \
+unless something is so, this is the condition, as one sentence that the question or an answer \
+decides, and the criterion is what is asked for then."""
 
 _CHECKLIST = """\
 - "required": true only where an answer that misses this is worthless: none, one or two of them. \
@@ -91,6 +104,7 @@ Each criterion is of one kind, the first unless another fits better:
 }
 
 _CHECK_FORM = '{"id": "...", "expected_outcome": "...", "weight": 1.0, "required": false}'
+_FAULT_FORM = '{"id": "...", "expected_outcome": "...", "penalty": 1.0, "required": false}'
 _SCORED_FORM = (
     '{"id": "...", "expected_outcome": "...", "weight": 1.0, "required_min_score": null, '
     '"score_ranges": [{"score_range": [0, 3], "expected_outcome": "..."}, ...]}'
@@ -121,12 +135,38 @@ answers as well.
 REMINDER = "Write the rubric for this case. Reply with the JSON object only."
 
 
+class Wanted(NamedTuple):
+    """The criteria to draft: of a kind, and plain without faults and conditions."""
+
+    kind: Kind = "checklist"
+    plain: bool = False
+
+    @property
+    def forms(self) -> str:
+        """The forms of a criterion in the reply."""
+        if self.plain:
+            return "\nor ".join(_FORMS[self.kind])
+        forms = (*_FORMS[self.kind], _FAULT_FORM)
+        return "\nor ".join(f'{form[:-1]}, "applies_if": null}}' for form in forms)
+
+    @property
+    def system(self) -> Mapping[str, str]:
+        """The texts of the system message about the kinds of criteria."""
+        kinds = _KINDS[self.kind]
+        if self.plain:
+            return {"faults": _FORBIDS, "kinds": kinds}
+        return {"faults": _FAULTS, "kinds": f"{kinds}\n{_LAYERS}"}
+
+
+_CHECKLIST_WANTED: Final = Wanted()
+
+
 def draft_call(
     case: EvalCase,
     examples: Sequence[EvalCase],
     endpoint: Endpoint,
     *,
-    kind: Kind = "checklist",
+    wanted: Wanted = _CHECKLIST_WANTED,
     output: OutputMode | None = None,
     fence: str,
     about: str = "",
@@ -134,8 +174,8 @@ def draft_call(
 ) -> ModelCall:
     """Return the model call; `examples` are cases of the same suite, some of which have rubrics."""
     shown = partial(takes_media, endpoint)
-    written = (case, examples, kind, contrast, shown)
-    schema = draft_schema(kind)
+    written = (case, examples, wanted, contrast, shown)
+    schema = draft_schema(wanted.kind, plain=wanted.plain)
     turn = f"draft {PROMPT_VERSION}, schema {SCHEMA_VERSION}"
     return ModelCall(
         endpoint=endpoint,
@@ -151,7 +191,7 @@ def draft_call(
 def _messages(
     case: EvalCase,
     examples: Sequence[EvalCase],
-    kind: Kind,
+    wanted: Wanted,
     contrast: Contrast | None,
     shown: Shown,
     fence: str,
@@ -160,10 +200,10 @@ def _messages(
         *_style(examples, fence),
         *background(case, fence, shown),
         *_contrasted(contrast, fence),
-        _FORM.format(forms="\nor ".join(_FORMS[kind])),
+        _FORM.format(forms=wanted.forms),
         REMINDER,
     ]
-    system = SYSTEM.format(kinds=_KINDS[kind], data=about_fences(fence))
+    system = SYSTEM.format(**wanted.system, data=about_fences(fence))
     return (
         ChatMessage(role="system", content=system),
         message_of("user", parts),
@@ -195,11 +235,13 @@ def _contrasted(contrast: Contrast | None, fence: str) -> list[str]:
 
 
 def _as_data(criterion: Judged) -> JSON:
-    shared = {"id": criterion.id, "expected_outcome": criterion.text, "weight": criterion.weight}
+    texts = {"id": criterion.id, "expected_outcome": criterion.text}
+    if needs := condition_text(criterion.applies_if):
+        texts["applies_if"] = needs
+    shared = {**texts, "weight": criterion.weight}
     match criterion:
         case Check(fault=True):
-            fault = {"id": criterion.id, "expected_outcome": criterion.text}
-            return {**fault, "penalty": criterion.weight, "required": criterion.required}
+            return {**texts, "penalty": criterion.weight, "required": criterion.required}
         case Check():
             return {**shared, "required": criterion.required}
         case Scored():

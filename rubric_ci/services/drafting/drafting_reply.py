@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
@@ -20,17 +20,29 @@ from rubric_ci.values.rubric import Rubric
 Kind: TypeAlias = Literal["checklist", "score-range", "levels", "auto"]
 
 FEWEST, MOST = 3, 7
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 
 
-def draft_schema(kind: Kind) -> Mapping[str, JSON]:
-    """Return a strict JSON Schema of the reply; the number of criteria is left to `read_draft`."""
-    items = {"anyOf": list(_SCHEMAS.values())} if kind == "auto" else _SCHEMAS[kind]
+def draft_schema(kind: Kind, *, plain: bool = False) -> Mapping[str, JSON]:
+    """Return a strict JSON Schema of the reply; the number of criteria is left to `read_draft`.
+
+    A criterion of any kind may be a fault instead and have a condition, unless they are `plain`.
+    """
+    kinds = list(_SCHEMAS.values()) if kind == "auto" else [_SCHEMAS[kind]]
+    wanted = kinds if plain else [*map(_with_condition, kinds), _with_condition(_FAULT)]
+    items = wanted[0] if len(wanted) == 1 else {"anyOf": wanted}
     return strict_object({"rubrics": {"type": "array", "items": items}})
 
 
+def _with_condition(schema: Mapping[str, Any]) -> Mapping[str, JSON]:
+    return strict_object({**schema["properties"], "applies_if": _NULL_OR_STRING})
+
+
 _STRING = {"type": "string"}
-_COMMON = {"id": _STRING, "expected_outcome": _STRING, "weight": {"type": "number"}}
+_NULL_OR_STRING = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+_TEXTS = {"id": _STRING, "expected_outcome": _STRING}
+_COMMON = {**_TEXTS, "weight": {"type": "number"}}
+_FAULT = strict_object({**_TEXTS, "penalty": {"type": "number"}, "required": {"type": "boolean"}})
 _GATE = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
 _RANGE = strict_object(
     {
@@ -78,10 +90,19 @@ class _Item(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class _Check(_Item):
+class _Criterion(_Item):
     id: _Id
     expected_outcome: _Text
+    applies_if: _Text | None = None
+
+
+class _Check(_Criterion):
     weight: _Weight
+    required: bool
+
+
+class _Fault(_Criterion):
+    penalty: _Weight
     required: bool
 
 
@@ -90,9 +111,7 @@ class _Range(_Item):
     expected_outcome: _Text
 
 
-class _Scored(_Item):
-    id: _Id
-    expected_outcome: _Text
+class _Scored(_Criterion):
     weight: _Weight
     required_min_score: int | None = None
     score_ranges: list[_Range]
@@ -104,9 +123,7 @@ class _Level(_Item):
     criteria: _Text
 
 
-class _Levelled(_Item):
-    id: _Id
-    expected_outcome: _Text
+class _Levelled(_Criterion):
     weight: _Weight
     required_min_level: int | None = None
     levels: list[_Level]
@@ -119,13 +136,13 @@ _KINDS: Mapping[str, type[_Check | _Scored | _Levelled]] = {
 }
 
 
-def read_draft(text: str, kind: Kind) -> Draft | InvalidReply:
+def read_draft(text: str, kind: Kind, *, plain: bool = False) -> Draft | InvalidReply:
     """Return a draft that `validate` accepts, or all problems of the reply."""
     match find_object(text):
         case InvalidReply() as invalid:
             return invalid
         case {"rubrics": list(items)} as reply if len(reply) == 1:
-            return _read_items(items, kind)
+            return _read_items(items, kind, plain=plain)
         case _:
             return InvalidReply(('the object must have one property, "rubrics", which is a list',))
 
@@ -144,14 +161,14 @@ def read_rubrics(text: str) -> Draft | InvalidReply:
             return InvalidReply(("there must be one key, `rubrics`, with a list of criteria",))
 
 
-def _read_items(items: Sequence[JSON], kind: Kind) -> Draft | InvalidReply:
+def _read_items(items: Sequence[JSON], kind: Kind, *, plain: bool) -> Draft | InvalidReply:
     problems = []
     if not FEWEST <= len(items) <= MOST:
         problems.append(f"there are {len(items)} criteria; {FEWEST} to {MOST} are wanted")
     rubrics = []
     for number, item in enumerate(items, 1):
         try:
-            rubrics.append(_parse(item, kind))
+            rubrics.append(_parse(item, kind, plain=plain))
         except ValidationError as error:
             problems += [_explained(number, e) for e in error.errors()]
         except ValueError as error:
@@ -161,9 +178,13 @@ def _read_items(items: Sequence[JSON], kind: Kind) -> Draft | InvalidReply:
     return validated(rubrics)
 
 
-def _parse(item: JSON, kind: Kind) -> JSON:
+def _parse(item: JSON, kind: Kind, *, plain: bool) -> JSON:
     if not isinstance(item, dict):
         raise ValueError("is not an object")  # noqa: TRY004 - every mistake of a reply is one kind
+    if plain and (named := sorted({"applies_if", "penalty"} & item.keys())):
+        raise ValueError(f'has a property "{named[0]}" that is not asked for')
+    if "penalty" in item:
+        return _Fault.model_validate(item).model_dump(exclude_none=True)
     own = "score-range" if "score_ranges" in item else "levels" if "levels" in item else "checklist"
     if kind not in (own, "auto"):
         raise ValueError(f"is a {own} criterion; only {kind} ones are wanted")

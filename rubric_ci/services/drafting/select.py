@@ -52,7 +52,12 @@ def choose_requests(
 def _request(
     case: EvalCase, suite: EvalFile, broken: Mapping[tuple[str, str], Contrast]
 ) -> DraftRequest:
-    return DraftRequest(case=case, suite=suite.cases, contrast=broken.get(case.key))
+    return DraftRequest(
+        case=case,
+        suite=suite.cases,
+        contrast=broken.get(case.key),
+        plain=suite.of_other_tool,
+    )
 
 
 def contrasts(report: RunReport) -> Mapping[tuple[str, str], Contrast]:

@@ -140,6 +140,24 @@ def test_kinds(project: Project, kind: Kind, part: dict[str, Any]) -> None:
     assert {criterion.kind for criterion in spec.rubric} == {kind}
 
 
+def test_a_penalty_and_a_condition(project: Project) -> None:
+    fault = {"id": "day", "expected_outcome": "Promises a day", "penalty": 2, "required": False}
+    post = {**ITEMS[2], "applies_if": "The customer asks about the post"}
+    project.record(refund=json.dumps({"rubrics": [ITEMS[0], post, fault]}))
+    assert project.generate().exit_code == 0
+    assert (
+        "      - id: cost\n"
+        '        expected_outcome: "Says who pays: us"\n'
+        "        applies_if: The customer asks about the post\n"
+        "        weight: 1.0\n"
+        "        required: false\n"
+        "      - id: day\n"
+        "        expected_outcome: Promises a day\n"
+        "        penalty: 2.0\n"
+        "        required: false\n"
+    ) in project.file.read_text()
+
+
 def test_warnings_are_shown(project: Project) -> None:
     items = [*ITEMS[:2], {**ITEMS[2], "expected_outcome": "Has good quality"}]
     project.record(refund=json.dumps({"rubrics": items}))

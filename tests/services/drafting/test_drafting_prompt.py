@@ -5,14 +5,22 @@ from typing import get_args
 
 import pytest
 
-from rubric_ci.services.drafting.drafting_prompt import Contrast, draft_call
+from rubric_ci.services.drafting.drafting_prompt import Contrast, Wanted, draft_call
 from rubric_ci.services.drafting.drafting_reply import Kind
 from rubric_ci.services.drafting.select import contrasts
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, Message, RubricSpec, TextPart
 from rubric_ci.values.results import BaseResult
-from rubric_ci.values.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.values.rubric import (
+    ByJudge,
+    Check,
+    Level,
+    Levelled,
+    Rubric,
+    Scored,
+    ScoreRange,
+)
 from tests.sample_reports import a_report, graded
 
 SPAN = Span(1, 1, 1, 2)
@@ -50,7 +58,7 @@ RUBRIC = Rubric(
 def question(
     this: EvalCase = REFUND, examples: tuple[EvalCase, ...] = (), kind: Kind = "checklist"
 ) -> str:
-    return draft_call(this, examples, ENDPOINT, kind=kind, fence="f1").messages[1].content
+    return draft_call(this, examples, ENDPOINT, wanted=Wanted(kind), fence="f1").messages[1].content
 
 
 def test_the_prompt() -> None:
@@ -62,7 +70,10 @@ def test_the_prompt() -> None:
         "Yes, within 30 days.\n</reference_answer_f1>\n\n"
         "Reply with one JSON object of this form:\n"
         '{"rubrics": [CRITERION, ...]}\nwhere each CRITERION is\n'
-        '{"id": "...", "expected_outcome": "...", "weight": 1.0, "required": false}\n\n'
+        '{"id": "...", "expected_outcome": "...", "weight": 1.0, "required": false, '
+        '"applies_if": null}\nor '
+        '{"id": "...", "expected_outcome": "...", "penalty": 1.0, "required": false, '
+        '"applies_if": null}\n\n'
         "Write the rubric for this case. Reply with the JSON object only."
     )
 
@@ -87,9 +98,13 @@ def test_data_cannot_close_a_fence() -> None:
 
 @pytest.mark.parametrize("kind", get_args(Kind))
 def test_each_kind_is_explained_and_asked_for(kind: Kind) -> None:
-    call = draft_call(REFUND, (), ENDPOINT, kind=kind, fence="f")
+    call = draft_call(REFUND, (), ENDPOINT, wanted=Wanted(kind), fence="f")
     system = call.messages[0].content
-    assert ('"required"' in system) == (kind in {"checklist", "auto"})
+    assert ('"required": true only where an answer that misses this' in system) == (
+        kind in {"checklist", "auto"}
+    )
+    assert '"penalty", of a fault' in system
+    assert '"applies_if": null as a rule' in system
     assert ('"score_ranges"' in system) == (kind in {"score-range", "auto"})
     assert ('"levels"' in system) == (kind in {"levels", "auto"})
     assert call.output_schema is not None
@@ -103,14 +118,25 @@ def test_the_key() -> None:
         draft_call(replace(REFUND, expected_outcome="Else"), (), ENDPOINT, fence="one"),
         draft_call(REFUND, (other,), ENDPOINT, fence="one"),
         draft_call(REFUND, (), replace(ENDPOINT, model="openai/other"), fence="one"),
-        draft_call(REFUND, (), ENDPOINT, kind="auto", fence="one"),
+        draft_call(REFUND, (), ENDPOINT, wanted=Wanted("auto"), fence="one"),
     ]
     assert len({key, *(call.key for call in changed)}) == 5
 
 
-def test_prohibitions_are_drafted_beside_demands() -> None:
+def test_what_is_forbidden_is_drafted_as_a_fault_where_the_file_has_them() -> None:
     system = draft_call(REFUND, (), ENDPOINT, fence="f").messages[0].content
-    assert 'It begins with "Does not" and names the forbidden thing' in system
+    assert 'What the expected outcome forbids is a fault: it has a "penalty"' in system
+    plain = draft_call(REFUND, (), ENDPOINT, wanted=Wanted(plain=True), fence="f")
+    assert 'looked for in an answer. It begins with "Does not".\n' in plain.messages[0].content
+    said = str((plain.messages, plain.output_schema))
+    assert not [word for word in ("penalty", "applies_if", "fault") if word in said]
+
+
+def test_the_style_has_penalties_and_conditions() -> None:
+    needs = ByJudge(text="Post is asked about")
+    faults = Rubric((Check(id="f", text="Lies", fault=True, applies_if=needs, span=SPAN),))
+    text = question(examples=(case("e", "Outcome", rubric=faults),))
+    assert '"applies_if": "Post is asked about",\n   "penalty": 1.0,' in text
 
 
 def test_answers_before_and_after_a_change_are_contrasted() -> None:

@@ -15,13 +15,14 @@ from rubric_ci.services.drafting.drafting_reply import (
     read_draft,
     read_rubrics,
 )
-from rubric_ci.values.rubric import Check, Levelled, Scored
+from rubric_ci.values.rubric import ByJudge, Check, Levelled, Scored
 
 
 def check(name: str, **fields: Any) -> dict[str, Any]:
     return {
         "id": name,
         "expected_outcome": f"Names {name}",
+        "applies_if": None,
         "weight": 1,
         "required": False,
     } | fields
@@ -29,14 +30,19 @@ def check(name: str, **fields: Any) -> dict[str, Any]:
 
 def scored(name: str, *ranges: list[int], **fields: Any) -> dict[str, Any]:
     items = [{"score_range": r, "expected_outcome": "so"} for r in ranges or ([0, 4], [5, 10])]
-    shared = {"id": name, "expected_outcome": f"Explains {name}", "weight": 2.0}
-    return {**shared, "required_min_score": None, "score_ranges": items} | fields
+    shared = {"id": name, "expected_outcome": f"Explains {name}", "applies_if": None}
+    return {**shared, "weight": 2.0, "required_min_score": None, "score_ranges": items} | fields
 
 
 def levelled(name: str, *levels: int, **fields: Any) -> dict[str, Any]:
     items = [{"level": n, "name": f"N{n}", "criteria": "so"} for n in levels or (1, 2, 3)]
-    shared = {"id": name, "expected_outcome": f"Explains {name}", "weight": 0.5}
-    return {**shared, "required_min_level": None, "levels": items} | fields
+    shared = {"id": name, "expected_outcome": f"Explains {name}", "applies_if": None}
+    return {**shared, "weight": 0.5, "required_min_level": None, "levels": items} | fields
+
+
+def fault(name: str, **fields: Any) -> dict[str, Any]:
+    shared = {"id": name, "expected_outcome": f"Promises {name}", "applies_if": None}
+    return {**shared, "penalty": 1, "required": False} | fields
 
 
 THREE = [check("a"), check("b"), check("c")]
@@ -73,6 +79,41 @@ def test_auto_takes_every_kind() -> None:
     draft = read([check("a"), scored("b"), levelled("c", required_min_level=2)], "auto")
     assert isinstance(draft, Draft)
     assert [type(criterion) for criterion in draft.rubric] == [Check, Scored, Levelled]
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_a_fault_in_a_draft_of_any_kind(kind: Kind) -> None:
+    made = {"score-range": scored("a"), "levels": levelled("a")}.get(kind, check("a"))
+    last_of = fault("c", penalty=2, required=True)
+    draft = read([made, made | {"id": "b"}, last_of], kind)
+    assert isinstance(draft, Draft)
+    names = ["id", "expected_outcome", "penalty", "required"]
+    assert list(draft.rubrics[-1]) == names
+    last = draft.rubric.criteria[-1]
+    assert isinstance(last, Check)
+    assert (last.fault, last.weight, last.required) == (True, 2.0, True)
+
+
+@pytest.mark.parametrize(
+    ("item", "named"),
+    [(fault("d"), "applies_if"), (check("d", applies_if="It rains"), "applies_if")],
+)
+def test_plain_criteria(item: Any, named: str) -> None:
+    plain = [{k: v for k, v in each.items() if k != "applies_if"} for each in THREE]
+    wrong = read_draft(json.dumps({"rubrics": [*plain, item]}), "checklist", plain=True)
+    assert wrong == InvalidReply((f'criterion 4 has a property "{named}" that is not asked for',))
+    kept = read_draft(json.dumps({"rubrics": plain}), "checklist", plain=True)
+    assert isinstance(kept, Draft)
+    Draft202012Validator(draft_schema("checklist", plain=True)).validate({"rubrics": plain})
+
+
+def test_a_condition() -> None:
+    needs = "The customer asks about a return by post"
+    draft = read([check("a", applies_if=needs), scored("b", applies_if=needs), fault("c")], "auto")
+    assert isinstance(draft, Draft)
+    assert list(draft.rubrics[0])[1:3] == ["expected_outcome", "applies_if"]
+    conditions = [each.applies_if for each in draft.rubric]
+    assert conditions == [ByJudge(text=needs), ByJudge(text=needs), None]
 
 
 @pytest.mark.parametrize(
@@ -127,6 +168,19 @@ def test_auto_takes_every_kind() -> None:
             id="required-text",
         ),
         pytest.param(
+            [*THREE, fault("d", weight=1, penalty=0)],
+            [
+                '"penalty" of criterion 4: Input should be greater than 0',
+                'criterion 4 has a property "weight" that is not asked for',
+            ],
+            id="penalty-and-weight",
+        ),
+        pytest.param(
+            [*THREE, check("d", applies_if="a\nb")],
+            ['"applies_if" of criterion 4 must be one line of text'],
+            id="condition-of-two-lines",
+        ),
+        pytest.param(
             [*THREE, check("a")],
             ["criterion 4 (a): the id `a` is taken by an earlier criterion"],
             id="id-twice",
@@ -175,7 +229,7 @@ def test_prose_around_the_object_is_fine_and_no_object_is_not() -> None:
 
 @pytest.mark.parametrize("kind", get_args(Kind))
 def test_schemas_are_strict(kind: Kind) -> None:
-    schema = draft_schema(kind)
+    schema = {"all": [draft_schema(kind), draft_schema(kind, plain=True)]}
     Draft202012Validator.check_schema(schema)
     for part in objects(schema):
         assert part["additionalProperties"] is False
@@ -190,7 +244,8 @@ def test_schemas_and_reading_agree(kind: Kind, item: Any) -> None:
     items = [item | {"id": name} for name in "abc"]
     for requested in (kind, "auto"):
         assert isinstance(read(items, requested), Draft)
-        Draft202012Validator(draft_schema(requested)).validate({"rubrics": items})
+        with_fault = [*items, fault("d", applies_if="It is asked for")]
+        Draft202012Validator(draft_schema(requested)).validate({"rubrics": with_fault})
 
 
 def objects(schema: Any) -> Iterator[dict[str, Any]]:

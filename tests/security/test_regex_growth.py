@@ -65,7 +65,7 @@ BUILT: dict[str, dict[str, object]] = {
     "rubric_ci/files/validation/schema_errors.py": {"pattern": "^x-"},
     "rubric_ci/parts/bring/dialects/promptfoo_services.py": {"match": ("", "json")},
     "rubric_ci/files/yaml_text/csv_cases.py": {"each": ";"},
-    "rubric_ci/files/yaml_text/outline.py": {"dash": "  ", "keys": "    "},
+    "rubric_ci/gate/selection/prefilter.py": {"dash": "  ", "keys": "    "},
     "rubric_ci/text/escape.py": {"sign": "`"},
     "rubric_ci/text/globs.py": {"negated": "^", "literal": "a-z"},
     "rubric_ci/files/validation/model_rules.py": {"start": "(?:meta-)?llama|meta"},

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
-from typing import Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.option_values import ADOPTED_TOOLS
 from rubric_ci.values.results import (
     TIERS,
     Assessed,
@@ -21,6 +22,7 @@ from rubric_ci.values.scoring import (
     total_points,
     verdict,
 )
+from rubric_ci.values.written_keys import Key
 
 ENOUGH: Final = 6
 """Runs in a row in which a waived criterion is met, before the waiver is unneeded."""
@@ -37,16 +39,27 @@ not in force."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiver:
-    """An entry of `waivers.yaml`."""
+    """Excuses one criterion of one case with its present text. `rubric-ci waive` writes it."""
 
-    case: str
-    criterion: str  # id; in a composite `member/id`
-    file: str = ""  # eval file, where case ids repeat; empty: any
-    tool: str = ""  # whose adopted results have the case; empty: it is in an eval file
-    reason: str
-    owner: str
-    until: str  # ISO date, the last day it is in force
-    fingerprint: str  # of the criterion and of the question of its case
+    case: Annotated[str, Key("refund-without-receipt")]
+    """Id of the case."""
+    criterion: Annotated[str, Key("rubric-2")]
+    """Id of the criterion; in a composite `member/id`."""
+    file: Annotated[str, Key("evals/refunds.eval.yaml")] = ""
+    """Eval file of the case, relative to the repository root, where several files have a case of
+    this id."""
+    tool: Annotated[str, Key("promptfoo", enum=ADOPTED_TOOLS)] = ""
+    """Tool whose adopted results have the case, as `rubric-ci adopt --from` names it. Without it
+    the case is in an eval file."""
+    reason: Annotated[str, Key("The new policy is not in the index yet, #123")]
+    """Why the failure is known and accepted for now. Reports show it."""
+    owner: Annotated[str, Key("ana")]
+    """Who fixes it."""
+    until: Annotated[str, Key("2026-12-31", pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    """Last day on which the waiver is in force, in UTC."""
+    fingerprint: Annotated[str, Key("0123456789ab", pattern="^[0-9a-f]{12}$")]
+    """Digest of the criterion's kind, text, ranges and levels, and of the question of its case. An
+    edited criterion or question has another one."""
     line: int  # of the entry in `waivers.yaml`
 
     @property

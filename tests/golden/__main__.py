@@ -11,7 +11,7 @@ from rubric_ci.reports.render import annotations, formats, markdown, terminal
 from rubric_ci.reports.render.html import jinja, page
 from rubric_ci.reports.render.markdown import Links
 from rubric_ci.values.option_values import REPORT_FILES
-from tests import rubric_schema
+from tests.schemas import rubric, waivers
 
 HERE = Path(__file__).parent
 SCHEMAS = HERE.parents[1] / "schemas"
@@ -24,7 +24,8 @@ LINKS = Links(
 def outputs() -> Iterator[tuple[Path, str]]:
     """Yield every generated file with its text."""
     yield SCHEMAS / "report.schema.json", json_format.schema()
-    yield SCHEMAS / "rubric.schema.json", rubric_schema.schema()
+    yield SCHEMAS / "waivers.schema.json", waivers.schema()
+    yield SCHEMAS / "rubric.schema.json", rubric.schema()
     for source in sorted(HERE.glob("*.report.json")):
         report = json_format.read(source.read_text(encoding="utf-8"), source.name)
         stem = source.name.removesuffix(".report.json")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from rubric_ci.errors import InvalidInput
+from rubric_ci.files.parsing.written import read
 from rubric_ci.files.project.file_kinds import RepositoryFiles
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.project import Project
@@ -40,17 +41,7 @@ def load_waivers(files: RepositoryFiles) -> tuple[Waiver, ...]:
 def read_waivers(document: Document) -> tuple[Waiver, ...]:
     """Return the entries in the order of the file."""
     return tuple(
-        Waiver(
-            case=entry["case"],
-            criterion=entry["criterion"],
-            file=entry.get("file", ""),
-            tool=entry.get("tool", ""),
-            reason=entry["reason"],
-            owner=entry["owner"],
-            until=entry["until"],
-            fingerprint=entry["fingerprint"],
-            line=document.locate(("waivers", index))[0],
-        )
+        read(Waiver, entry, line=document.locate(("waivers", index))[0])
         for index, entry in enumerate(document.data["waivers"])
     )
 

@@ -19,7 +19,8 @@ REPORTS = sorted(GOLDEN.glob("*.report.json"))
 PROGRAM = GOLDEN / "__main__.py"
 PRESENT = sorted({path for path in GOLDEN.iterdir() if path.is_file()} - {*REPORTS, PROGRAM})
 SCHEMA = ROOT / "schemas/report.schema.json"
-GENERATED = [*PRESENT, SCHEMA, ROOT / "schemas/rubric.schema.json"]
+MADE = [ROOT / f"schemas/{name}.schema.json" for name in ("report", "rubric", "waivers")]
+GENERATED = [*PRESENT, *MADE]
 
 
 @pytest.fixture(scope="module")

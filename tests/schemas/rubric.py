@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-SCHEMAS = Path(__file__).parents[1] / "schemas"
+from tests.schemas.declared import text_of
+
+SCHEMAS = Path(__file__).parents[2] / "schemas"
 
 
 def schema() -> str:
@@ -17,7 +19,7 @@ def schema() -> str:
             found["$defs"][name] = shared[name]
         wanted = _names(found)
     found["$defs"] = {name: each for name, each in found["$defs"].items() if name in wanted}
-    return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
+    return f"{text_of(found)}\n"
 
 
 def _names(value: Any) -> set[str]:

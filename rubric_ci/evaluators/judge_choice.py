@@ -9,7 +9,7 @@ from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec, asks_judge
 from rubric_ci.values.judge_model import with_model
 
-SILENT_JUDGE: Final = re.compile("the judge (.+?) gave no marks: ")
+SILENT_JUDGE: Final = re.compile("^the judge (.+?) gave no marks: ")
 """A warning on a judge of a panel."""
 
 

@@ -31,7 +31,10 @@ def how_to_set(name: str, environment: Mapping[str, str]) -> str:
     if in_workflow(environment):
         file, text = _workflow(environment)
         (line, keys), place = _line(name, text), file or "the workflow"
-        if re.search(rf"\b{re.escape(name)}\s*[=:].*\$\{{\{{", text):
+        given = re.compile(rf"\b{re.escape(name)}\s*[=:]")
+        if any(
+            "${{" in each[at.end() :] for each in text.splitlines() if (at := given.search(each))
+        ):
             return f"run `{command_to_set(name)}`: {line} in {keys} of {place} has no value"
         return f"run `{command_to_set(name)}`, and add {line} to {keys} in {place}"
     if in_other_ci(environment):

@@ -14,7 +14,7 @@ from typing import Final
 GIT: Final = ".git"
 MODULES: Final = ".gitmodules"
 NOT_CHECKED_OUT: Final = "the submodule `{}` is not checked out: run `git submodule update --init`"
-_FOLDER: Final = re.compile(r"^\s*path\s*=\s*(.*\S)", re.MULTILINE)
+_FOLDER: Final = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(\S.*)", re.MULTILINE)
 _ROOT: Final = 0  # the user who may do anything; every file's owner on Windows
 _LONGEST: Final = 4_096  # bytes of a `.git` that is a file
 
@@ -41,7 +41,7 @@ def empty_submodule(root: Path, path: str) -> str:
         listed = (root / MODULES).read_text("utf-8", errors="surrogateescape")
     except OSError:
         return ""
-    folders = (found.strip('"') for found in _FOLDER.findall(listed))
+    folders = (found.rstrip().strip('"') for found in _FOLDER.findall(listed))
     around = next((each for each in folders if f"{path}/".startswith(f"{each}/")), "")
     with suppress(OSError):
         return around if around and not any((root / around).iterdir()) else ""

@@ -82,6 +82,8 @@ def _parser() -> "Parser":
 def _tree(line: str) -> "Node | None":
     if len(line) > _MOST or max(line.count("|"), line.count("<<")) > _MOST_OPERATORS:
         return None
+    if "\0" in line:  # no shell starts it, and the parser needs the square of their number
+        return None
     text, steps = line.encode(errors="replace"), 0
 
     def gives_up(_: int, has_error: bool) -> bool:

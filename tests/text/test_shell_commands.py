@@ -95,8 +95,9 @@ def test_a_text_is_no_command(line: str) -> None:
         "a | " * 5_000,
         "cat <<A " * 5_000,
         "x" * 200_001,
+        "echo \0",
     ],
-    ids=range(6),
+    ids=range(7),
 )
 def test_a_line_that_cannot_be_read(line: str) -> None:
     found = shell_line(line)

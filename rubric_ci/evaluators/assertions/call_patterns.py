@@ -21,7 +21,7 @@ from rubric_ci.values.trace import Step
 _PATTERN: Final = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<arguments>.*)\))?", re.DOTALL)
 _PATCHES: Final = frozenset(("apply_patch", "patch"))
 _FILE: Final = re.compile(
-    r"^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(.*\S)", re.MULTILINE
+    r"^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(\S.*)", re.MULTILINE
 )
 _KEYS: Final = ("path", "move_path")
 
@@ -170,7 +170,7 @@ def patched_files(arguments: JSON) -> list[tuple[str, ...]]:
 def _paths(arguments: JSON) -> Iterator[str]:
     match arguments:
         case str():
-            yield from _FILE.findall(arguments)
+            yield from map(str.rstrip, _FILE.findall(arguments))
         case dict():
             for key, value in arguments.items():
                 yield from _listed(value) if key == "changes" else _paths(value)

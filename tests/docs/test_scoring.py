@@ -1,4 +1,4 @@
-"""The worked examples of `docs/scoring.md`, computed again."""
+"""The worked examples of `docs/evaluators.md`, computed again."""
 
 import re
 
@@ -11,7 +11,7 @@ from rubric_ci.values.rubric import Judgement, Mark, Rubric, score
 from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue, Score, combine, verdict
 from tests.docs.code_blocks import ROOT, code_blocks
 
-PAGE = ROOT / "docs/scoring.md"
+PAGE = ROOT / "docs/evaluators.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 ROWS = re.findall(
     r"^\| (yes|no|cannot assess) \| (yes|no) \| (\d+) \| ([\d.]+) \| (\w+) \|$", TEXT, re.MULTILINE
@@ -51,14 +51,14 @@ def test_criteria(row: tuple[str, ...]) -> None:
         "depth": int(depth),
     }
     judgement = Judgement({name: Mark(value=mark) for name, mark in marks.items()})
-    found = score(rubric(0), judgement)
+    found = score(rubric(1), judgement)
     assert (found.value, found.verdict) == (float(value), expected)
 
 
 @pytest.mark.parametrize("row", PENALISED, ids=" ".join)
 def test_penalties(row: tuple[str, ...]) -> None:
     *marks, value, expected = row
-    penalised = rubric(1)
+    penalised = rubric(2)
     named = {c.id: Mark(value=MARKS[mark]) for c, mark in zip(penalised, marks, strict=True)}
     found = score(penalised, Judgement(named))
     assert (found.value, found.verdict) == (float(value), expected)

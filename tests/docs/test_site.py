@@ -125,7 +125,7 @@ def test_llms_txt_lists_every_page(site: Path) -> None:
     assert "- [Targets](targets.md): A target answers the cases: " in text
 
 
-@pytest.mark.parametrize("link", ["[a](scoring.md#no-such-anchor)", "[a](nopage.md)"])
+@pytest.mark.parametrize("link", ["[a](evaluators.md)", "[a](nopage.md)"])
 def test_a_broken_link_fails_the_build(link: str, tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/index.md").write_text(f"# A\n\n{link}\n")

@@ -1,7 +1,7 @@
 """Models of OpenAI's chat format, asked without litellm: calls and replies in that format.
 
 litellm takes three seconds of processor time and 140 MB to load, and several milliseconds for
-each call; docs/performance.md has the figures. It is used for every other provider, and for models
+each call; docs/method.md has the figures. It is used for every other provider, and for models
 with options that this module does not support.
 """
 

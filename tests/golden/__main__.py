@@ -1,4 +1,4 @@
-"""Write what is generated: the report's schema, and every format of the reports in this folder.
+"""Write what is generated: the schemas, and every format of the reports in this folder.
 
 `make golden` runs this; the tests hold that it changes nothing.
 """
@@ -11,7 +11,7 @@ from rubric_ci.reports.render import annotations, formats, markdown, terminal
 from rubric_ci.reports.render.html import jinja, page
 from rubric_ci.reports.render.markdown import Links
 from rubric_ci.values.option_values import REPORT_FILES
-from tests.schemas import rubric, waivers
+from tests import written_schemas
 
 HERE = Path(__file__).parent
 SCHEMAS = HERE.parents[1] / "schemas"
@@ -24,8 +24,7 @@ LINKS = Links(
 def outputs() -> Iterator[tuple[Path, str]]:
     """Yield every generated file with its text."""
     yield SCHEMAS / "report.schema.json", json_format.schema()
-    yield SCHEMAS / "waivers.schema.json", waivers.schema()
-    yield SCHEMAS / "rubric.schema.json", rubric.schema()
+    yield from written_schemas.outputs()
     for source in sorted(HERE.glob("*.report.json")):
         report = json_format.read(source.read_text(encoding="utf-8"), source.name)
         stem = source.name.removesuffix(".report.json")

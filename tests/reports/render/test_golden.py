@@ -19,7 +19,10 @@ REPORTS = sorted(GOLDEN.glob("*.report.json"))
 PROGRAM = GOLDEN / "__main__.py"
 PRESENT = sorted({path for path in GOLDEN.iterdir() if path.is_file()} - {*REPORTS, PROGRAM})
 SCHEMA = ROOT / "schemas/report.schema.json"
-MADE = [ROOT / f"schemas/{name}.schema.json" for name in ("report", "rubric", "waivers")]
+MADE = [
+    ROOT / f"schemas/{name}.schema.json"
+    for name in ("config", "eval", "report", "rubric", "waivers")
+]
 GENERATED = [*PRESENT, *MADE]
 
 

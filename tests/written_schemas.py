@@ -1,0 +1,186 @@
+"""The schemas of what users write, with the keys that values declare filled in.
+
+An object of a schema with a `$comment` such as `keys: rubric_ci.values.waivers.Waiver` has the keys
+of that class: their types, defaults, limits and examples from the fields, their meanings from the
+docstrings below these, which a run does not load. Keys without a field are written in the schema;
+`; by hand: a, b` after the class names those of an object that has both, and `; not: c` fields that
+this object lacks. `rubric.schema.json` has the definitions of `eval.schema.json` that it refers to.
+"""
+
+import ast
+import inspect
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from importlib import import_module
+from pathlib import Path
+from textwrap import dedent
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, TypeAlias, get_args, get_origin
+
+from rubric_ci.values.written_keys import Key, declared
+
+Schema: TypeAlias = dict[str, Any]
+SCHEMAS: Final = Path(__file__).parents[1] / "schemas"
+NAMES: Final = ("config", "eval", "rubric", "waivers")
+LINE: Final = 100
+_MARK: Final = "keys: "
+_TEXT: Final[Schema] = {"$ref": "#/$defs/text"}
+_TYPES: Final = {bool: "boolean", int: "integer", float: "number"}
+_LONG: Final = {"max": "maximum", "min": "minimum", "url": "URL", "usd": "", "seconds": ""}
+
+
+def outputs() -> Iterator[tuple[Path, str]]:
+    """Yield each schema with its text."""
+    read = {name: json.loads(path_of(name).read_text(encoding="utf-8")) for name in NAMES}
+    made = {name: filled(schema) for name, schema in read.items()}
+    made["rubric"]["$defs"] = shared(made["rubric"], made["eval"]["$defs"])
+    for name, schema in made.items():
+        yield path_of(name), f"{text_of(schema)}\n"
+
+
+def path_of(name: str) -> Path:
+    return SCHEMAS / f"{name}.schema.json"
+
+
+def filled(schema: Any) -> Any:
+    """Return a schema with the keys of each object that a class declares."""
+    if isinstance(schema, list):
+        return [filled(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: filled(each) for key, each in schema.items()}
+    mark = schema.get("$comment")
+    return with_keys(made, mark) if isinstance(mark, str) and mark.startswith(_MARK) else made
+
+
+def with_keys(schema: Schema, mark: str) -> Schema:
+    """Return an object with the keys of the class that its mark names."""
+    (path, *_), by_hand, lacking = (
+        [name.strip() for name in part.split(",")]
+        for part in clauses(mark, _MARK, "by hand: ", "not: ")
+    )
+    module, _, name = path.rpartition(".")
+    cls = getattr(import_module(module), name)
+    own = {key: each for key, each in properties(cls) if key not in lacking}
+    present = schema["properties"]
+    keys = {key: own.get(key, present[key]) for key in present if key in own or key in by_hand}
+    needed = [key for key in schema.get("required", ()) if key in by_hand]
+    needed += [key for key in required(cls) if key not in lacking]
+    found = {**schema, "properties": {**keys, **own} if by_hand else own, "required": needed}
+    return found if needed else {key: each for key, each in found.items() if key != "required"}
+
+
+def clauses(mark: str, *starts: str) -> Iterator[str]:
+    """Yield the text of a mark after each start, or nothing."""
+    for start in starts:
+        yield next((p.removeprefix(start) for p in mark.split("; ") if p.startswith(start)), "")
+
+
+def shared(schema: Schema, others: Mapping[str, Any]) -> Schema:
+    """Return the definitions of a schema: its own, and those of another one that it refers to."""
+    own = {name: each for name, each in schema["$defs"].items() if name not in others}
+    found, wanted = own, references({**schema, "$defs": own})
+    while wanted - found.keys():
+        found = {**found, **{name: others[name] for name in sorted(wanted - found.keys())}}
+        wanted = references({**schema, "$defs": found})
+    return found
+
+
+def references(value: Any) -> set[str]:
+    """Return the names of the definitions that a schema refers to."""
+    if isinstance(value, dict):
+        reference = value.get("$ref")
+        own = {reference.split("/")[2]} if isinstance(reference, str) else set()
+        return own.union(*(references(each) for each in value.values()))
+    return set().union(*(references(each) for each in value)) if isinstance(value, list) else set()
+
+
+def required(cls: type[Any]) -> Iterator[str]:
+    """Yield the keys of fields without a default."""
+    bare = {f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING}
+    yield from (key.name or name for name, _, key in declared(cls) if name in bare)
+
+
+def properties(cls: type[Any]) -> Iterator[tuple[str, Schema]]:
+    """Yield the keys of a value, in the order of its fields."""
+    meanings, defaults = dict(docstrings(cls)), {f.name: f.default for f in fields(cls)}
+    for name, kind, key in declared(cls):
+        written = key.name or name
+        about = {"title": key.title or words(written), "description": meanings[name]}
+        shown = {"examples": list(key.examples)} if key.examples else {}
+        yield written, {**about, **of_key(kind, key), **default(defaults[name]), **shown}
+
+
+def of_key(kind: Any, key: Key) -> Schema:
+    """Return the values that a key can have."""
+    if not key.limits.keys().isdisjoint(("type", "enum", "$ref")):
+        return dict(key.limits)
+    found = of_type(kind)
+    return {**({"type": "string"} if found == _TEXT and key.limits else found), **key.limits}
+
+
+def of_type(kind: Any) -> Schema:
+    """Return the values of a type; a text is not blank."""
+    arguments = [each for each in get_args(kind) if each is not NoneType]
+    match get_origin(kind):
+        case origin if origin is UnionType and len(arguments) == 1:
+            return of_type(arguments[0])
+        case origin if origin is Literal:
+            return {"enum": [each for each in arguments if each != ""]}
+        case origin if origin is tuple:
+            return {"type": "array", "items": of_type(arguments[0])}
+        case origin if origin is Mapping:
+            values = of_type(arguments[1])
+            return {"type": "object", **({"additionalProperties": values} if values else {})}
+    if isinstance(kind, type) and is_dataclass(kind):
+        return {"$ref": f"#/$defs/{kind.__name__[:1].lower()}{kind.__name__[1:]}"}
+    return _TEXT if kind is str else {"type": _TYPES[kind]} if kind in _TYPES else {}
+
+
+def default(value: Any) -> Schema:
+    """Return the default of a field, unless it stands for a key that is not written."""
+    if value is MISSING or value in (None, "", ()) or is_dataclass(value):
+        return {}
+    whole = isinstance(value, float) and value.is_integer()
+    listed = list(value) if isinstance(value, tuple) else value
+    return {"default": int(value) if whole else listed}
+
+
+def docstrings(cls: type[Any]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a class that have a docstring, with it on one line."""
+    (found,) = ast.parse(dedent(inspect.getsource(cls))).body
+    assert isinstance(found, ast.ClassDef)
+    for field, text in zip(found.body, found.body[1:], strict=False):
+        match field, text:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str() as written)),
+            ):
+                yield name, " ".join(written.split())
+
+
+def words(name: str) -> str:
+    """Return a name of the code as a title: `max_cases` is "Maximum cases"."""
+    text = " ".join(filter(None, (_LONG.get(word, word) for word in name.split("_"))))
+    return text[:1].upper() + text[1:]
+
+
+def text_of(value: Any, indent: str = "") -> str:
+    """Return JSON with one entry a line, but for lists and objects that fit on one line."""
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list) or len(indent) + len(line) < LINE:
+        return line
+    inner = f"{indent}  "
+    entries = (
+        [f"{json.dumps(key)}: {text_of(each, inner)}" for key, each in value.items()]
+        if isinstance(value, dict)
+        else [text_of(each, inner) for each in value]
+    )
+    start, end = "{}" if isinstance(value, dict) else "[]"
+    return f",\n{inner}".join(entries).join((f"{start}\n{inner}", f"\n{indent}{end}"))
+
+
+if __name__ == "__main__":
+    for path, text in outputs():
+        path.write_text(text, encoding="utf-8", newline="\n")

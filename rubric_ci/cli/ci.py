@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli import options
-from rubric_ci.cli.click_types import FILE, LINES, Group, Number, command, option, workflow
+from rubric_ci.cli.click_types import FILE, LINES, Count, Group, Number, command, option, workflow
 from rubric_ci.values import option_values
 
 _key = option(
@@ -78,7 +78,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
 @option(
     "--pull-request",
     heading="Place",
-    type=click.IntRange(min=1),
+    type=Count(min=1),
     metavar="NUMBER",
     help="Pull request number; default: from the event.",
 )

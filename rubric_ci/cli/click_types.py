@@ -28,10 +28,43 @@ class Number(click.FloatRange):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """Return the number; raises click.BadParameter."""
+        _refuse_text(value, float, param, ctx)
         number: float = super().convert(value, param, ctx)
         if not isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)
         return number
+
+
+class Count(click.IntRange):
+    """A whole number in a range."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number; raises click.BadParameter."""
+        _refuse_text(value, int, param, ctx)
+        number: int = super().convert(value, param, ctx)
+        return number
+
+
+def _refuse_text(
+    value: Any,
+    kind: type[int | float],
+    parameter: click.Parameter | None,
+    context: click.Context | None,
+) -> None:
+    """Raise click.BadParameter for a text that is no number, with the number that it means."""
+    try:
+        kind(value)
+    except ValueError:
+        from rubric_ci.text import number_hints  # only mistakes need it
+
+        in_seconds = parameter is not None and parameter.metavar == "SECONDS"
+        hint = (in_seconds and number_hints.seconds(value)) or number_hints.number(value)
+        word = "a whole number" if kind is int else "a number"
+        shown = f"`{value}`" if value else "an empty text"
+        message = f"{shown} is not {word}{hint and f'; {hint}'}"
+        raise click.BadParameter(message, context, parameter) from None
 
 
 LINES = _Lines()

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli.click_types import FILE, LINES, Number, bundle, option, workflow
+from rubric_ci.cli.click_types import FILE, LINES, Count, Number, bundle, option, workflow
 from rubric_ci.values import option_values
 
 limits = partial(option, heading="Limits")
@@ -17,14 +17,14 @@ caching = partial(option, heading="Cache")
 _limits = bundle(
     limits(
         "--concurrency",
-        type=click.IntRange(min=1),
+        type=Count(min=1),
         metavar="N",
         default=option_values.CONCURRENCY,
         help="Maximum number of cases in progress.",
     ),
     limits(
         "--max-calls",
-        type=click.IntRange(min=0),
+        type=Count(min=0),
         metavar="N",
         variable="RUBRIC_CI_MAX_CALLS",
         help="Maximum number of model requests.",

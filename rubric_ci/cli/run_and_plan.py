@@ -6,7 +6,7 @@ from typing import Any, Final
 import click
 
 from rubric_ci.cli import completion, options, request_options
-from rubric_ci.cli.click_types import command, examples, option
+from rubric_ci.cli.click_types import Count, command, examples, option
 from rubric_ci.system.ci_advice import in_a_job
 
 
@@ -21,7 +21,7 @@ def _read_shard(_: click.Context, __: click.Parameter, text: str | None) -> tupl
 
 _trials = options.judging(
     "--trials",
-    type=click.IntRange(min=1),
+    type=Count(min=1),
     metavar="N",
     default=1,
     help="Number of times each case is answered and graded.",
@@ -97,7 +97,7 @@ _trials = options.judging(
 )
 @request_options.limits(
     "--max-failures",
-    type=click.IntRange(min=1),
+    type=Count(min=1),
     metavar="N",
     help="Stop after this many cases that fail or have no verdict; the rest is not run.",
 )
@@ -199,7 +199,7 @@ def _with_places(options: dict[str, Any]) -> dict[str, Any]:
 @options.keyword
 @option(
     "--cases-per-shard",
-    type=click.IntRange(min=1),
+    type=Count(min=1),
     metavar="N",
     default=25,
     heading="Shards",
@@ -207,7 +207,7 @@ def _with_places(options: dict[str, Any]) -> dict[str, Any]:
 )
 @option(
     "--max-shards",
-    type=click.IntRange(min=1),
+    type=Count(min=1),
     metavar="N",
     default=8,
     heading="Shards",

@@ -79,4 +79,4 @@ def test_a_setting_of_a_workflow_is_a_variable_and_no_option() -> None:
     assert done.exit_code == 2
     assert done.stderr.splitlines()[-1] == "Error: there is no option --debug; set RUBRIC_CI_DEBUG"
     read = CliRunner().invoke(main, ["run"], env={"RUBRIC_CI_MAX_SECONDS": "soon"})
-    assert "'soon' is not a valid number" in read.stderr
+    assert "`soon` is not a number" in read.stderr

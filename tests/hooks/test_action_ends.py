@@ -126,7 +126,7 @@ ENDS = [
     ),
     End(
         {"command": "run", "max-cost-usd": "five"},
-        "Invalid value for '--max-cost-usd': 'five' is not a valid number.",
+        "Invalid value for '--max-cost-usd': `five` is not a number",
         SET.format("max-cost-usd"),
     ),
     End(

@@ -11,6 +11,7 @@ from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY, keys_of
 from rubric_ci.evaluators.assertions.row import CALLS
 from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.config_summary import KnownTargets
+from rubric_ci.files.validation.literal_rules import json_paths
 from rubric_ci.files.validation.reference_rules import missing_file
 from rubric_ci.models.agents import AGENTS, named
 from rubric_ci.models.agents.program import KINDS
@@ -75,6 +76,7 @@ def assertion_problems(
     for path, criterion in _criteria(data, ()):
         for key in keys_of(criterion)[:1]:
             yield from _option(criterion, key, path)
+            yield from json_paths([((*path, "field"), criterion.get("field"))])
             yield from _value(criterion[key], key, (*path, key), lookup, near_file)
 
 

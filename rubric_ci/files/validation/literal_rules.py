@@ -1,7 +1,7 @@
 """Texts that another tool would replace, and that would be sent as they are written."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.text.suggestions import did_you_mean
@@ -27,6 +27,19 @@ LITERAL_VARIABLE: Final = Rule(
         "targets: [{name: default, provider: http, url: 'https://a.example', "
         "url_before: 'https://b.example', "
         "body: '{{ input }}', headers: {Authorization: 'Bearer ${{ OPENAI_TOKEN }}'}}]\n"
+    ),
+)
+JSON_PATH: Final = Rule(
+    id="json-path",
+    meaning="A place in JSON is a JSON Pointer (`/a/0`) or a dotted path (`a.0`), no JSONPath.",
+    hint="write `/a/0` or `a.0`",
+    bad=(
+        "targets: [{name: default, provider: http, url: 'https://a.example', "
+        "url_before: 'https://b.example', body: '{{ input }}', answer: $.reply}]\n"
+    ),
+    good=(
+        "targets: [{name: default, provider: http, url: 'https://a.example', "
+        "url_before: 'https://b.example', body: '{{ input }}', answer: reply}]\n"
     ),
 )
 _FILE: Final = re.compile(r"file://\S+")
@@ -72,3 +85,22 @@ def literal_variables(target: Mapping[str, Any], path: Path) -> Iterator[Problem
             message = f"`{found[0]}` is sent as it is written"
             hint = did_you_mean(f"${{{{ {name} }}}}")
             yield Problem(LITERAL_VARIABLE, (*path, *place), message, hint, part=found[0])
+
+
+def json_paths(places: Iterable[tuple[Path, Any]]) -> Iterator[Problem]:
+    """Yield places in JSON that are written as JSONPath."""
+    for path, written in places:
+        if isinstance(written, str) and re.match(r"\$(?:[.\[]|$)", written):
+            steps = re.sub(r"\[['\"]?([\w-]+)['\"]?\]", r".\1", written[1:])
+            plain = re.fullmatch(r"(?:\.[\w-]+)+", steps)
+            hint = f"write `{steps[1:]}`" if plain else ""
+            yield Problem(JSON_PATH, path, f"`{written}` is a JSONPath", hint)
+
+
+def places_of_service(target: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
+    """Yield the places in a service's reply, each with its path in the target."""
+    for key in ("answer", "answer_files", "tool_calls"):
+        yield (key,), target.get(key)
+    usage = target.get("usage")
+    for name, place in usage.items() if isinstance(usage, dict) else ():
+        yield ("usage", name), place

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS, OPTIONS
 from rubric_ci.files.validation.shape_rules import CRITERION_TEXT, MISSING_KEY
+from rubric_ci.text import number_hints
 from rubric_ci.text.suggestions import nearest
 from rubric_ci.values.problems import Path, Problem
 
@@ -122,7 +123,8 @@ def hint_for(path: Path, wanted: list[str], value: Any) -> str:
     if owner == "required_min_score" and isinstance(value, float) and 0 < value < 1:
         return "scores are integers from 0 to 10" + _times_ten(value)
     if isinstance(value, str) and {"number", "integer"} & {*wanted}:
-        return _seconds(value, str(owner)) or _number(value)
+        as_seconds = str(owner).endswith("seconds")
+        return (as_seconds and number_hints.seconds(value)) or _number(value)
     if "array" in wanted:
         return _list(str(owner), wanted, value)
     if wanted == ["object"]:
@@ -223,15 +225,6 @@ def _times_ten(share: float) -> str:
     return f"; write {score:g}" if score == int(score) else ""
 
 
-def _seconds(text: str, key: str) -> str:
-    """Return the hint for a duration with its unit."""
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?(ms|s|sec|m|min|h)", text)
-    if not found or not key.endswith("seconds"):
-        return ""
-    return f"write {float(found[1]) * _UNITS[found[2]]:g}: the unit is seconds"
-
-
-_UNITS: Final = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
 JUDGED: Final = ("llm-rubric", "llm-grader", "model-graded-closedqa", "g-eval")
 """The types of other tools' checks whose text is a criterion."""
 
@@ -242,10 +235,7 @@ def _number(text: str) -> str:
         return f"write {text} without quotes"
     if re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]{1,2}", text):
         return f"write {float(text)}"
-    if share := re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]+)?) ?%", text):
-        return f"write {float(share[1]) / 100:g}"
-    amount = re.fullmatch(r"[$€£]\s?([0-9]+(?:\.[0-9]+)?)", text)
-    return f"write {amount[1]}" if amount else ""
+    return number_hints.number(text)
 
 
 def _written(text: str) -> str:

@@ -7,7 +7,11 @@ from typing import Any, Final
 from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.config_summary import Prompt, texts_of
 from rubric_ci.files.validation.eval_rules import UNUSED_SETTING
-from rubric_ci.files.validation.literal_rules import literal_variables
+from rubric_ci.files.validation.literal_rules import (
+    json_paths,
+    literal_variables,
+    places_of_service,
+)
 from rubric_ci.values.problems import Path, Problem, Rule, mappings
 
 KEYS: Final = (
@@ -96,6 +100,7 @@ def service_problems(target: Mapping[str, Any], path: Path) -> Iterator[Problem]
     """Yield the problems of a service."""
     yield from _body_problems(target, path)
     yield from literal_variables(target, path)
+    yield from json_paths(((*path, *place), text) for place, text in places_of_service(target))
     url = target.get("url")
     if "start" in target:
         if isinstance(url, str) and not _is_own(url):

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli import options
-from rubric_ci.cli.click_types import FILE, LINES, command, examples, option
+from rubric_ci.cli.click_types import FILE, LINES, Count, command, examples, option
 from rubric_ci.values import option_values
 
 _traces = partial(option, heading="Traces")
@@ -43,7 +43,7 @@ _traces = partial(option, heading="Traces")
 )
 @_traces(
     "--sample",
-    type=click.IntRange(min=1),
+    type=Count(min=1),
     metavar="N",
     help="Number of cases, drawn at random.",
 )

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli import options, request_options
-from rubric_ci.cli.click_types import FILE, Group, command, examples, option
+from rubric_ci.cli.click_types import FILE, Count, Group, command, examples, option
 from rubric_ci.values import option_values
 
 _calibration = partial(option, heading="Calibration")
@@ -144,7 +144,7 @@ def calibrate(**options: Any) -> None:
 @options.judge
 @options.judging(
     "--max-moved",
-    type=click.IntRange(min=0),
+    type=Count(min=0),
     metavar="N",
     default=0,
     help="Maximum number of changed marks that is accepted.",
@@ -186,7 +186,7 @@ def attack(**options: Any) -> None:
 )
 @_variants(
     "--variants",
-    type=click.IntRange(min=1),
+    type=Count(min=1),
     metavar="N",
     default=option_values.VARIANTS,
     help="Maximum number of variants of an answer that a criterion must notice.",
@@ -200,7 +200,7 @@ def attack(**options: Any) -> None:
 )
 @_instead(
     "--aa",
-    type=click.IntRange(min=1),
+    type=Count(min=1),
     metavar="N",
     help="Compare HEAD with itself N times, with new answers, and print how often the "
     "gate is red without a change.",

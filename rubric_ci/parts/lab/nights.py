@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli import options
-from rubric_ci.cli.click_types import FILE, Group, examples, option
+from rubric_ci.cli.click_types import FILE, Count, Group, examples, option
 from rubric_ci.text.escape import log_line
 from rubric_ci.values import option_values
 
@@ -81,7 +81,7 @@ _title = option("--title", metavar="WORDS", default="rubric-ci history", help="T
 def _last(default: int | None, shown: bool | str) -> Callable[..., Any]:
     return option(
         "--last",
-        type=click.IntRange(min=1),
+        type=Count(min=1),
         metavar="N",
         default=default,
         show_default=shown,

@@ -17,7 +17,7 @@ GUIDES: Final = {
     "authorize": ("Pull requests of strangers", "public-repositories.md"),
     "init": ("The first ten minutes", "first-ten-minutes.md"),
     "demo": ("The first ten minutes", "first-ten-minutes.md"),
-    "validate": ("Validate", "validate.md"),
+    "validate": ("Write and validate eval files", "evals.md"),
     "run": ("The gate", "gate.md"),
     "show": ("Reports", "reports.md"),
     "generate": ("Generate rubrics", "generate.md"),

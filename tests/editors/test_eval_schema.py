@@ -17,7 +17,7 @@ from tests.http_server import serving
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schemas" / "eval.schema.json"
 SERVER = ROOT / "tests/npm/node_modules/yaml-language-server/bin/yaml-language-server"
-PAGE = (ROOT / "docs" / "validate.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "evals.md").read_text(encoding="utf-8")
 
 pytestmark = [
     pytest.mark.skipif(

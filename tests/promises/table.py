@@ -136,7 +136,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
     ),
     "trace": KindRow(
         title="recorded trace, imported",
-        page="adopt.md",
+        page="bring.md",
         covers=_named("trace", "otlp", "langfuse", "langsmith", "phoenix", "braintrust"),
     ),
     "workbook": KindRow(

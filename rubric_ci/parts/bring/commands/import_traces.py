@@ -69,7 +69,7 @@ def check_readable(file: Path) -> None:
 def _not_read(file: Path, kind: str) -> CannotReadFile:
     return CannotReadFile(
         f"{file.as_posix()} is {kind}; JSON, JSON Lines and CSV are read",
-        "export one of them, or convert it (docs/adopt.md)",
+        "export one of them, or convert it (docs/bring.md)",
     )
 
 

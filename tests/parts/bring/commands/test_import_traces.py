@@ -435,7 +435,7 @@ def test_other_forms_of_an_export_are_refused(
     checkout.write({name: "x"})
     done = run(checkout, name, *options)
     said = f"rubric-ci: {name} is {kind}; JSON, JSON Lines and CSV are read\n"
-    hint = "  export one of them, or convert it (docs/adopt.md)\n"
+    hint = "  export one of them, or convert it (docs/bring.md)\n"
     assert (done.returncode, done.stderr) == (2, said + hint)
 
 

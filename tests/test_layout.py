@@ -115,7 +115,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_http_target.py": "files/validation/service_rules",
     "cli/commands/test_shards.py": "cli/commands/plan",
     "cli/commands/test_started_service.py": """
-        grading/targets/started_services system/servers values/service""",
+        grading/targets/started_services system/servers values/service
+        values/service_program""",
     "cli/commands/test_validate.py": """
         files/project/checker files/project/fixer files/validation/output/__init__""",
     "cli/commands/test_case_files.py": "files/yaml_text/case_files",

@@ -31,7 +31,7 @@ from rubric_ci.grading.targets.variants import varied
 from rubric_ci.grading.targets.workplace import Workplaces
 from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.system import coroutines
-from rubric_ci.values.config import CliTarget, JudgeConfig, LlmTarget, Target
+from rubric_ci.values.config import JudgeConfig, Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec, every_evaluator
@@ -241,11 +241,11 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
         return recorded
     if cached := answer_cache.find(case, task.target, context):
         return cached
-    if context.offline and isinstance(task.target, CliTarget):
+    if context.offline and task.target.starts_program:
         raise NotCached(f"target `{task.target.name}`: offline, so its command was not started")
     _check_judges(task, context)
-    own, of_model = context, case.workspace and isinstance(task.target, LlmTarget)
-    if context.side.root and (of_model or isinstance(task.target, CliTarget)):
+    own = context
+    if context.side.root and answer_cache.is_started(case, task.target):
         own = replace(context, root=context.side.root())
     await run.health.check(task.target, own)
     try:
@@ -271,7 +271,7 @@ def _check_judges(task: Task, context: RunContext) -> None:
 
 def _judges(task: Task, context: RunContext) -> Iterator[tuple[str, JudgeConfig]]:
     """Yield the judges that count, with their evaluators, if the target may cost something."""
-    if isinstance(task.target, CliTarget | LlmTarget):
+    if task.target.is_asked:
         for spec in every_evaluator(spec for spec in task.case.evaluators if spec.weight > 0):
             if judge := judge_if_any(spec, context.judge):
                 yield spec.name, judge

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Final, Protocol, TypeAlias, TypeVar
 
 from rubric_ci.errors import OverBudget
-from rubric_ci.values.config import CliTarget, LlmTarget, Target
+from rubric_ci.values.config import Target
 from rubric_ci.values.evals import EvaluatorSpec, asks_judge, every_evaluator
 
 Slot: TypeAlias = "asyncio.Semaphore | nullcontext[None]"
@@ -74,13 +74,13 @@ class BatchLimits:
 
     def target_slot(self, target: Target) -> Slot:
         """Return a slot of the target, held while it answers; a model has no limit."""
-        if isinstance(target, LlmTarget):  # none is a service, which has no batches
+        if target.endpoint:  # of a model: a service has no batches
             return nullcontext()
         return self._targets.get(target.name, nullcontext())
 
     def case_slot(self, target: Target) -> Slot:
         """Return a slot of the run, held while the target answers; a model needs none."""
-        return nullcontext() if isinstance(target, LlmTarget) else self._cases
+        return nullcontext() if target.endpoint else self._cases
 
     async def release_case_slot(self, held: AsyncExitStack) -> None:
         """Record an answer and release the case's slot."""
@@ -104,7 +104,7 @@ def _target_semaphores(targets: Sequence[Target]) -> Mapping[str, asyncio.Semaph
     return {
         target.name: asyncio.Semaphore(target.concurrency)
         for target in targets
-        if isinstance(target, LlmTarget | CliTarget) and target.concurrency
+        if target.concurrency
     }
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from rubric_ci.grading.resolve import Task
 from rubric_ci.values.answers import pictures_of, reported
-from rubric_ci.values.config import RecordedTarget
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import Usage
@@ -65,7 +64,7 @@ def concluded(
         question_id=question_id(task.case),
         expected_outcome=task.case.expected_outcome,
         answer=answer.text,
-        recorded=isinstance(task.target, RecordedTarget),
+        recorded=bool(task.target.answers),
         answer_reused=bool(answer.answered_at),
         answered_at=answer.answered_at,
         evaluators=tuple(results),
@@ -109,7 +108,7 @@ def errored(
         question=task.case.question,
         expected_outcome=task.case.expected_outcome,
         answer=answer.text,
-        recorded=isinstance(task.target, RecordedTarget) and bool(answer.text),
+        recorded=bool(task.target.answers and answer.text),
         answer_reused=bool(answer.answered_at),
         answered_at=answer.answered_at,
         evaluators=results,

@@ -14,15 +14,11 @@ from rubric_ci.text.model_names import misnamed
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import (
-    CliTarget,
     Config,
     Endpoint,
     JudgeConfig,
-    LlmTarget,
     MockTarget,
-    RecordedTarget,
     Target,
-    UnsupportedTarget,
 )
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import (
@@ -104,7 +100,7 @@ def _named_by(target: Target, config: Config, variables: Variables) -> Target:
 def _end_of(target: Target, config: Config, variables: Variables) -> Target:
     """Return the target at the end of a chain of aliases that variables name."""
     for _ in range(_DEEPEST):
-        if not isinstance(target, UnsupportedTarget) or not target.alias:
+        if not target.alias:
             return target
         name = variables.look_up(target.alias)
         if name not in config.targets:
@@ -137,25 +133,22 @@ def default_target(config: Config) -> str:
 
 def resolve_target(target: Target, variables: Variables) -> Target:
     """Substitute environment variables in a model or a command; raises CannotConfigure."""
-    match target:
-        case LlmTarget(name=name, held=(_, *_)) | CliTarget(name=name, held=(_, *_)):
-            shown = ", ".join(f"`{option}`" for option in target.held)
-            raise CannotConfigure(
-                f"target `{name}` sets {shown}, which count after the merge",
-                "under the policy of the base a target may set its model, texts and numbers; use "
-                "the connection of another target of its provider, or merge this one first",
-            )
-        case LlmTarget(name=name, endpoint=endpoint):
-            return replace(target, endpoint=resolved(endpoint, f"target `{name}`", variables))
-        case CliTarget(name=name):
-            written = (target.command_template, target.cwd, target.healthcheck)
-            command, cwd, check = _substituted(written, f"target `{name}`", variables)
-            agent = target.agent and _agent(target.agent, f"target `{name}`", variables)
-            return replace(
-                target, command_template=command, cwd=cwd, healthcheck=check, agent=agent
-            )
-        case _:
-            return target
+    who = f"target `{target.name}`"
+    if target.held:
+        shown = ", ".join(f"`{option}`" for option in target.held)
+        raise CannotConfigure(
+            f"{who} sets {shown}, which count after the merge",
+            "under the policy of the base a target may set its model, texts and numbers; use "
+            "the connection of another target of its provider, or merge this one first",
+        )
+    if target.endpoint:
+        return target.having(endpoint=resolved(target.endpoint, who, variables))
+    if not target.starts_program:
+        return target
+    written = (target.command_template, target.cwd, target.healthcheck)
+    command, cwd, check = _substituted(written, who, variables)
+    agent = target.agent and _agent(target.agent, who, variables)
+    return target.having(command_template=command, cwd=cwd, healthcheck=check, agent=agent)
 
 
 def _agent(agent: AgentProgram, who: str, variables: Variables) -> AgentProgram:
@@ -205,9 +198,9 @@ def name_judge(judge: JudgeConfig, variables: Variables) -> JudgeConfig:
 
 def name_target(target: Target, variables: Variables) -> Target:
     """Substitute environment variables in the name of a target's model, in nothing secret."""
-    if not isinstance(target, LlmTarget):
+    if target.endpoint is None:
         return target
-    return replace(target, endpoint=named(target.endpoint, f"target `{target.name}`", variables))
+    return target.having(endpoint=named(target.endpoint, f"target `{target.name}`", variables))
 
 
 def _substituted(value: Any, who: str, variables: Variables) -> Any:
@@ -219,14 +212,13 @@ def _substituted(value: Any, who: str, variables: Variables) -> Any:
 
 def _in_eval_folder(case: EvalCase, target: Target) -> Target:
     """Return the target with its folders resolved against the eval file's folder, if relative."""
-    if not isinstance(target, CliTarget) or not target.cwd_from_eval_folder:
+    if not target.cwd_from_eval_folder:
         return target
     folder, check = dirname(case.file), target.healthcheck
     if check and "cwd" in check:
         check = {**check, "cwd": _joined(folder, str(check["cwd"]))}
-    return replace(
-        target, cwd=_joined(folder, target.cwd), healthcheck=check, cwd_from_eval_folder=False
-    )
+    cwd = _joined(folder, target.cwd)
+    return target.having(cwd=cwd, healthcheck=check, cwd_from_eval_folder=False)
 
 
 def _joined(base: str, folder: str) -> str:
@@ -244,18 +236,16 @@ def choose_judge(config: Config, target: Target, override: str = "") -> JudgeCon
     if not name:
         return config.judge
     judges = config.targets if config.judges is None else config.judges
-    match judges.get(name):
-        case LlmTarget(endpoint=Endpoint(http=None) as endpoint):
-            base = config.judge or JudgeConfig(endpoint=endpoint)
-            return base.alone(endpoint)
-        case None:
-            message = f"target `{target.name}`: there is no judge_target `{name}`"
-            raise CannotConfigure(message, suggest(name, judges, most=0))
-        case _:
-            raise CannotConfigure(
-                f"target `{name}` has no model and cannot judge",
-                "set judge_target to a target with `model:`",
-            )
+    judge = judges.get(name)
+    if judge is None:
+        message = f"target `{target.name}`: there is no judge_target `{name}`"
+        raise CannotConfigure(message, suggest(name, judges, most=0))
+    if judge.model is None:
+        raise CannotConfigure(
+            f"target `{name}` has no model and cannot judge",
+            "set judge_target to a target with `model:`",
+        )
+    return (config.judge or JudgeConfig(endpoint=judge.model)).alone(judge.model)
 
 
 def judge_info(judge: JudgeConfig) -> JudgeInfo:
@@ -305,7 +295,7 @@ def name_own_models(case: EvalCase, target: Target, variables: Variables) -> Eva
     who = f"{case.file}:{case.span.line}: case `{case.id}`"
     own = _with_models(case, lambda model: _own_model(model, who, variables) if model else "")
     user = case.simulated_user
-    if not user or not user.model or isinstance(target, RecordedTarget):
+    if not user or not user.model or target.answers:
         return own
     model = _own_model(user.model, f"{who}: simulated user", variables)
     return replace(own, simulated_user=replace(user, model=model))

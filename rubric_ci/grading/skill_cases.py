@@ -6,7 +6,7 @@ from dataclasses import replace
 from posixpath import normpath
 from typing import Final
 
-from rubric_ci.values.config import CliTarget, LlmTarget, Skill, Target, UnsupportedTarget
+from rubric_ci.values.config import Skill, Target, UnsupportedTarget
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec, FilePart, RubricSpec
 from rubric_ci.values.rubric import Assertion
 
@@ -20,9 +20,9 @@ def without_the_skill(case: EvalCase, target: Target, compared: Iterable[Target 
 
     That concerns cases that several targets answer, of which another one has a skill.
     """
-    if not case.written_id or not isinstance(target, LlmTarget | CliTarget) or target.skill:
+    if not case.written_id or not target.is_asked or target.skill:
         return target
-    skills = [o.skill for o in compared if isinstance(o, LlmTarget | CliTarget) and o.skill]
+    skills = [each.skill for each in compared if each and each.skill]
     reason = next((why for skill in skills for why in _given(case, target, skill)), "")
     if not reason:
         return target
@@ -42,8 +42,7 @@ def _given(case: EvalCase, target: Target, skill: Skill) -> Iterator[str]:
     for part in parts:
         if isinstance(part, FilePart) and _is_of(part, skill):
             yield f"the case gives it `{part.path}` of the skill that it is to lack; remove it"
-    own = target.workspace if isinstance(target, CliTarget) else None
-    workspace = case.workspace or own
+    workspace = case.workspace or target.workspace
     copied = normpath(workspace.copy) if workspace and workspace.copy else ""
     if copied and (holds := _how_it_holds(f"{copied}/", skill)):
         yield (
@@ -72,7 +71,7 @@ def with_files_seen(case: EvalCase, target: Target) -> EvalCase:
 
     The format does not say what a judge sees, and a model has no files to show.
     """
-    if not case.file.endswith(".json") or not isinstance(target, CliTarget):
+    if not case.file.endswith(".json") or not target.starts_program:
         return case
     if not (target.agent or target.workspace or case.workspace):
         return case

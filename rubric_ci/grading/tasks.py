@@ -36,11 +36,8 @@ from rubric_ci.values.config import (
     Config,
     Endpoint,
     JudgeConfig,
-    LlmTarget,
     MockTarget,
-    RecordedTarget,
     Target,
-    UnsupportedTarget,
 )
 from rubric_ci.values.evals import EvalCase, asks_judge, every_evaluator
 from rubric_ci.values.waivers import WaiverResult
@@ -81,12 +78,12 @@ def check_judges(tasks: Sequence[Task]) -> None:
     answered = (
         task
         for task in tasks
-        if not (task.not_graded or task.case.stopped or isinstance(task.target, UnsupportedTarget))
+        if not (task.not_graded or task.case.stopped or not task.target.can_answer)
     )
     for task in answered:
         for spec in filter(asks_judge, every_evaluator(task.case.evaluators)):
             judge_of(spec, task.judge)
-        if task.case.simulated_user and not isinstance(task.target, RecordedTarget):
+        if task.case.simulated_user and not task.target.answers:
             played_by(task.case.simulated_user, task.judge)
 
 
@@ -202,7 +199,7 @@ def _without_keys(settings: RunSettings) -> Iterator[None]:
 
 def _models(tasks: Sequence[Task]) -> Iterator[Endpoint]:
     for task in tasks:
-        if isinstance(task.target, LlmTarget) and task.case.evaluators:
+        if task.target.endpoint and task.case.evaluators:
             yield task.target.endpoint
         for judge, _ in judges_of(task.case, task.judge):
             yield from judge.endpoints

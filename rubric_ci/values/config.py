@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, cast
 
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.comparison import RegressionConfig
@@ -11,6 +11,7 @@ from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import WorkloadIdentity
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.results import Answer
+from rubric_ci.values.service_program import ServiceProgram
 from rubric_ci.values.workspace_settings import Workspace
 
 JudgeMode: TypeAlias = Literal["batched", "isolated", "auto"]
@@ -68,6 +69,12 @@ class Endpoint:
     identity: WorkloadIdentity | None = None  # in place of an API key
     http: HttpRequest | None = None  # a service of the user's, not a model
 
+    @property
+    def provider(self) -> str:
+        """The owner of a credential: `openai` for `openai/gpt-5`, `gpt` for `gpt-5`."""
+        name, slash, _ = self.model.partition("/")
+        return name if slash else name.partition("-")[0]
+
 
 PANEL: Final = " + "  # between the judges in the name of a panel
 
@@ -122,12 +129,126 @@ class Skill:
     text: str  # of `SKILL.md`
 
 
+class TargetFacts:
+    """What a target says about itself; nobody else needs to know which kind it is.
+
+    A kind has the settings below that it can be given. The others are as here: empty.
+    """
+
+    __slots__ = ()
+    agent: AgentProgram | None = None
+    alias: str = ""
+    answers: str = ""
+    batched: bool = False
+    command_template: str = ""
+    concurrency: int | None = None
+    cost_per_run: float | None = None
+    cwd: str = "."
+    cwd_from_eval_folder: bool = False
+    endpoint: Endpoint | None = None
+    healthcheck: Mapping[str, JSON] | None = None
+    held: tuple[str, ...] = ()
+    only: str = ""
+    program: ServiceProgram | None = None
+    prompt: PromptTemplate | None = None
+    reads: str = ""
+    response: str = ""
+    skill: Skill | None = None
+    workspace: Workspace | None = None
+    can_answer: ClassVar[bool] = True  # a case, unless that fails
+    is_at_hand: ClassVar[bool] = False  # its answers are written down, and always the same
+    reads_every_file: ClassVar[bool] = False  # unless its settings say which
+    runs: ClassVar[str] = ""  # how code of the repository answers, in words
+    starts_program: ClassVar[bool] = False  # for each answer, or for all of a file
+
+    @property
+    def is_asked(self) -> bool:
+        """True if an answer takes a request or a start."""
+        return self.starts_program or self.endpoint is not None
+
+    @property
+    def model(self) -> Endpoint | None:
+        """The model that answers, which may also judge and draft; None: a service, a program."""
+        return None if self.endpoint is None or self.endpoint.http else self.endpoint
+
+    @property
+    def answered_by(self) -> str:
+        """The program or service that is asked, in words; empty: none is."""
+        if self.endpoint:
+            return f"{'service' if self.endpoint.http else 'model'} {self.endpoint.model}"
+        if self.agent:
+            return f"agent {self.agent.name}"
+        return f"command {self.command_template}" if self.command_template else ""
+
+    @property
+    def source(self) -> str:
+        """Where its answers come from, in words; recorded and fixed ones with their source."""
+        if self.is_at_hand:
+            return f"recorded: {self.answers}" if self.answers else f"fixed: {self.response}"
+        return "asked"
+
+    @property
+    def credential_of(self) -> str:
+        """The provider or the program that gets its credential, in words; empty: none does."""
+        if self.endpoint:
+            return f"model of {self.endpoint.provider}"
+        return f"program {self.agent.name if self.agent else ''}" if self.starts_program else ""
+
+    @property
+    def request_texts(self) -> tuple[str, ...]:
+        """The texts that its model is sent with each case: of its prompt and its skill."""
+        if self.endpoint is None:
+            return ()
+        prompt = [text for _, text in self.prompt.messages] if self.prompt else []
+        return (*prompt, self.skill.text) if self.skill else tuple(prompt)
+
+    @property
+    def with_variables(self) -> tuple[JSON | Mapping[str, JSON], ...]:
+        """The settings in which environment variables are substituted."""
+        options = self.endpoint.options if self.endpoint else None
+        return (options, self.command_template, self.only, self.cwd, self.healthcheck)
+
+    @property
+    def assumed_dependencies(self) -> tuple[str, ...] | None:
+        """Its `depends_on` if that is not written; None: every file."""
+        if not self.reads_every_file:
+            return ()
+        if not (self.agent and self.workspace) or self.workspace.copy == ".":
+            return None
+        skills = (f"{self.skill.path}/**",) if self.skill else ()
+        return (*filter(None, (self.workspace.copy,)), *skills)
+
+    @property
+    def always_selected(self) -> str:
+        """Why each of its cases runs, whatever changed; empty: its files decide."""
+        return ""
+
+    @property
+    def url_before(self) -> str:
+        """The URL of the deployed service of the base; empty: there is none."""
+        return ""
+
+    @property
+    def answers_on_both_sides(self) -> bool:
+        """True if the base of a change can be asked, and not only the server of the change."""
+        return True
+
+    def having(self, **settings: object) -> Self:
+        """Return the target with other settings, which its kind has."""
+        made: Self = replace(cast(Any, self), **settings)
+        return made
+
+    def at_base(self, head: "TargetFacts") -> Self:  # noqa: ARG002 - a deployed service needs it
+        """Return the target of the base as it is asked beside the head's."""
+        return self
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LlmTarget:
+class LlmTarget(TargetFacts):
     """A model answers the case's input messages."""
 
     name: str
-    endpoint: Endpoint
+    endpoint: Endpoint = field()
     concurrency: int | None = None
     judge_target: str = ""  # empty: the configured judge
     depends_on: tuple[str, ...] | None = ()
@@ -138,9 +259,12 @@ class LlmTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CliTarget:
+class CliTarget(TargetFacts):
     """A command answers; placeholders are shell-quoted."""
 
+    reads_every_file: ClassVar[bool] = True
+    runs: ClassVar[str] = "starts a program"
+    starts_program: ClassVar[bool] = True
     name: str
     command_template: str = ""  # empty: `agent` has the command
     agent: AgentProgram | None = None
@@ -165,33 +289,36 @@ class CliTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedTarget:
+class RecordedTarget(TargetFacts):
     """Answers are read from a JSON Lines file."""
 
+    is_at_hand: ClassVar[bool] = True
     name: str
-    answers: str  # relative to the repository root
+    answers: str = field()  # relative to the repository root
     judge_target: str = ""
     depends_on: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MockTarget:
+class MockTarget(TargetFacts):
     """One fixed answer to every case."""
 
+    is_at_hand: ClassVar[bool] = True
     name: str
-    response: str
+    response: str = field()
     did: Answer | None = None  # the answer with the work that a judge sees, in place of `response`
     judge_target: str = ""
     depends_on: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunnerTarget:
+class RunnerTarget(TargetFacts):
     """Another eval tool, which has its own cases; `run --target` reads its results."""
 
+    reads_every_file: ClassVar[bool] = True
     name: str
-    command_template: str  # writes its results into {RESULTS}
-    reads: str  # the tool, as `adopt --from` names it
+    command_template: str = field()  # writes its results into {RESULTS}
+    reads: str = field()  # the tool, as `adopt --from` names it
     only: str = ""  # the arguments that choose cases; empty: it runs them all
     cwd: str = "."  # relative to the repository root
     timeout_seconds: float = 1800.0
@@ -202,9 +329,11 @@ class RunnerTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnsupportedTarget:
+class UnsupportedTarget(TargetFacts):
     """A target that is not started: its provider has no counterpart, or it has errors."""
 
+    can_answer: ClassVar[bool] = False
+    reads_every_file: ClassVar[bool] = True
     name: str
     provider: str
     reason: str = ""  # empty: this version does not support the provider
@@ -216,18 +345,6 @@ class UnsupportedTarget:
 Target: TypeAlias = (
     LlmTarget | CliTarget | RecordedTarget | MockTarget | RunnerTarget | UnsupportedTarget
 )
-
-
-def assumed_dependencies(target: Target) -> tuple[str, ...] | None:
-    """Return `depends_on` of a target that does not set it; None: every file."""
-    match target:
-        case CliTarget(agent=AgentProgram(), workspace=Workspace(copy=copy), skill=skill):
-            skills = (f"{skill.path}/**",) if skill else ()
-            return None if copy == "." else (*filter(None, (copy,)), *skills)
-        case CliTarget() | RunnerTarget() | UnsupportedTarget():
-            return None
-        case _:
-            return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.text.variable_names import VARIABLE, is_of_provider, names, why_forbidden
-from rubric_ci.values.config import CliTarget, Config, LlmTarget, RunnerTarget
+from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.model_facts import CREDENTIALS
 
@@ -102,12 +102,7 @@ def _sources(config: Config) -> Iterator[Any]:
         if command := endpoint.command:
             yield list(command.argv)
     for target in config.targets.values():
-        if isinstance(target, LlmTarget):
-            yield target.endpoint.options
-        elif isinstance(target, CliTarget):
-            yield (target.command_template, target.cwd, target.healthcheck)
-        elif isinstance(target, RunnerTarget):
-            yield (target.command_template, target.only, target.cwd)
+        yield target.with_variables
 
 
 def _keys(value: Any) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import STARTED, is_of_agentv
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.config import CliTarget, RunnerTarget, Skill, assumed_dependencies
+from rubric_ci.values.config import CliTarget, RunnerTarget, Skill
 from rubric_ci.values.model_facts import AGENT_CONCURRENCY, AGENT_TIMEOUT
 from rubric_ci.values.workspace_settings import GitSource, Hook, Hooks, Workspace
 
@@ -82,7 +82,7 @@ def _agent(data: dict[str, Any], name: str, shared: dict[str, Any], file: str) -
         cache=data.get("cache", True),
     )
     written = "depends_on" in data
-    depends_on = tuple(data["depends_on"]) if written else assumed_dependencies(target)
+    depends_on = tuple(data["depends_on"]) if written else target.assumed_dependencies
     return replace(target, depends_on=depends_on)
 
 

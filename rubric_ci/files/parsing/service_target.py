@@ -5,7 +5,8 @@ from posixpath import dirname, join, normpath
 from typing import Any
 
 from rubric_ci.values.config import Endpoint, HttpRequest
-from rubric_ci.values.service import ServiceProgram, ServiceTarget
+from rubric_ci.values.service import ServiceTarget
+from rubric_ci.values.service_program import ServiceProgram
 
 
 def service_target(data: Mapping[str, Any], shared: Mapping[str, Any], file: str) -> ServiceTarget:

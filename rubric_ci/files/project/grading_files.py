@@ -18,7 +18,6 @@ from rubric_ci.files.project.links import named_paths
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.system import file_io
-from rubric_ci.values.config import RecordedTarget
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.values.option_values import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.values.references import Found, Lookup, NotFound
@@ -58,7 +57,7 @@ class Graders:
                 for file in _read_for(self._root, name):
                     found.setdefault(file, f"`{name}` names it")
                 for target in project.policy_for(name).targets.values():
-                    if isinstance(target, RecordedTarget):
+                    if target.answers:
                         found.setdefault(target.answers, f"answers of the target `{target.name}`")
                 found[name] = _EVAL_FILE
         return found

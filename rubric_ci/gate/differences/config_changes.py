@@ -7,11 +7,9 @@ from typing import Final
 from rubric_ci.gate.differences.case_changes import Place, places
 from rubric_ci.gate.differences.connection import FREE, is_secret, judge_targets, kept_targets
 from rubric_ci.gate.differences.move import Move
-from rubric_ci.gate.differences.targets import asked
 from rubric_ci.values.changes import Direction, GradingChangeKind
 from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.service import is_started
 from rubric_ci.values.walk import ABSENT, Path, differences
 
 MAX_SHOWN: Final = 120  # characters of a value
@@ -42,7 +40,7 @@ def config_changes(head: Config, base: Config) -> Iterator[ConfigChange]:
             before, after = one.before or change.before, change.after or one.after
             found[change.key, change.kind] = replace(one, before=before, after=after)
     for name in sides.measures & (base.targets.keys() - head.targets.keys()):
-        was = asked(base.targets[name]) or "written down"
+        was = base.targets[name].answered_by or "written down"
         found[f"targets.{name}", "target"] = ConfigChange(
             key=f"targets.{name}", before=was, after="", kind="target", is_policy=False
         )
@@ -100,7 +98,7 @@ class _Sides:
         if name in self.measures and row.effect == "under test":
             return "target", False
         if rest[:2] == ("endpoint", "options") and rest[2] not in FREE:
-            own = rest[2] == "api_base" and is_started(self.head.targets[name])
+            own = rest[2] == "api_base" and self.head.targets[name].program
             return "target", name in self.kept and not own  # of one that a run starts: the run's
         if rest in _OF_BASE:
             return "target", name in self.kept

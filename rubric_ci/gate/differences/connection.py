@@ -6,7 +6,7 @@ Every option that is not free can name a file, a credential, an endpoint or a he
 from collections.abc import Mapping
 from typing import Final
 
-from rubric_ci.values.config import CREDENTIALS, CliTarget, Config, Endpoint, LlmTarget
+from rubric_ci.values.config import CREDENTIALS, Config, Endpoint
 from rubric_ci.values.json_value import JSON
 
 FREE: Final = frozenset(
@@ -30,17 +30,6 @@ def connection(endpoint: Endpoint) -> Mapping[str, JSON]:
     return {key: value for key, value in endpoint.options.items() if key not in FREE}
 
 
-def provider(endpoint: Endpoint) -> str:
-    """Return the owner of a credential: `openai` for `openai/gpt-5`, `gpt` for `gpt-5`."""
-    name, slash, _ = endpoint.model.partition("/")
-    return name if slash else name.partition("-")[0]
-
-
-def program(target: CliTarget) -> str:
-    """Return the name of the agent that is started; "": a command is."""
-    return target.agent.name if target.agent else ""
-
-
 def judge_targets(config: Config) -> frozenset[str]:
     """Return the names of the targets that judge."""
     return frozenset(
@@ -56,13 +45,11 @@ def kept_targets(head: Config, base: Config) -> frozenset[str]:
 
 def _asked(config: Config) -> Mapping[str, str]:
     """Return the provider or the program of each target that has one."""
-    found = {}
-    for name, target in config.targets.items():
-        if isinstance(target, LlmTarget):
-            found[name] = f"model of {provider(target.endpoint)}"
-        elif isinstance(target, CliTarget):
-            found[name] = f"program {program(target)}"
-    return found
+    return {
+        name: target.credential_of
+        for name, target in config.targets.items()
+        if target.credential_of
+    }
 
 
 def is_secret(key: str) -> bool:

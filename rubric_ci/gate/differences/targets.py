@@ -5,13 +5,7 @@ from collections.abc import Iterator, Sequence
 from rubric_ci.gate.differences.move import Move, Told, narrowed, text
 from rubric_ci.values.changes import Direction
 from rubric_ci.values.config import (
-    CliTarget,
-    LlmTarget,
-    MockTarget,
-    RecordedTarget,
-    RunnerTarget,
     Target,
-    assumed_dependencies,
 )
 from rubric_ci.values.walk import ABSENT
 
@@ -20,48 +14,23 @@ def answered_by(move: Move) -> Iterator[Told]:
     """Yield another program or service that answers."""
     if move.before is ABSENT or move.after is ABSENT:
         return
-    before, after = asked(move.before), asked(move.after)
+    before, after = move.before.answered_by, move.after.answered_by
     if before and after:
         yield "changed", before, after
 
 
 def recording(move: Move) -> Iterator[Told]:
     """Yield other answers that are written down, or that are not any more."""
-    before, after = answers_of(move.before), answers_of(move.after)
+    before, after = move.before.source, move.after.source
     if before != after:
         yield direction_of(move.before, move.after), before, after
 
 
 def direction_of(then: Target, now: Target) -> Direction:
     """Return the direction if other answers are graded; those that are written down are weaker."""
-    was, is_now = (isinstance(target, RecordedTarget | MockTarget) for target in (then, now))
-    if was is is_now:
+    if then.is_at_hand is now.is_at_hand:
         return "changed"
-    return "weaker" if is_now else "stronger"
-
-
-def answers_of(target: Target) -> str:
-    """Return where the answers come from; recorded and fixed ones with their source."""
-    match target:
-        case RecordedTarget(answers=path):
-            return f"recorded: {path}"
-        case MockTarget(response=response):
-            return f"fixed: {response}"
-        case _:
-            return "asked"
-
-
-def asked(target: Target) -> str:
-    """Return the program or service that answers; "" for recorded answers: another row has them."""
-    match target:
-        case LlmTarget(endpoint=endpoint):
-            return f"{'service' if endpoint.http else 'model'} {endpoint.model}"
-        case CliTarget(agent=None) | RunnerTarget():
-            return f"command {target.command_template}"
-        case CliTarget(agent=agent):
-            return f"agent {agent.name}" if agent else ""
-        case _:
-            return ""
+    return "weaker" if now.is_at_hand else "stronger"
 
 
 def graders(move: Move) -> Iterator[Told]:
@@ -74,7 +43,7 @@ def graders(move: Move) -> Iterator[Told]:
 def depends_on(move: Move) -> Iterator[Told]:
     """Yield other files that select the cases of a target, unless neither side has written them."""
     then, now = move.above(1)
-    if all(side.depends_on == assumed_dependencies(side) for side in (then, now)):
+    if all(side.depends_on == side.assumed_dependencies for side in (then, now)):
         return
     before, after = then.depends_on, now.depends_on
     yield narrowed(before, after), _globs(before), _globs(after)

@@ -42,7 +42,7 @@ from rubric_ci.system.git.snapshot import Snapshot
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.changes import Base, GradingChange, by_order
-from rubric_ci.values.config import Config, RecordedTarget, RunnerTarget
+from rubric_ci.values.config import Config, RunnerTarget
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.values.option_values import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.values.problems import Path
@@ -193,7 +193,7 @@ def _scripts(
     others |= {name for case in loaded.cases for name in (case.file, *case.references)}
     others |= {name for file in loaded.files for name in loaded.project.candidates(file.path)}
     others |= {sidecar_name(file.path) for file in loaded.files}
-    recorded = {target.answers for _, target in answered if isinstance(target, RecordedTarget)}
+    recorded = {target.answers for _, target in answered if target and target.answers}
     yield from script_changes(answered, files, changed, others | recorded)
 
 
@@ -221,7 +221,7 @@ def policy_file_changes(
 ) -> Iterator[GradingChange]:
     """Yield the changes of recordings, labels, the calibration and waivers."""
     targets = [target for config in configs for target in config.targets.values()]
-    recordings = {target.answers for target in targets if isinstance(target, RecordedTarget)}
+    recordings = {target.answers for target in targets if target.answers}
     for path in sorted(recordings):
         if difference.may_have_changed(path):
             yield from line_changes("recording", path, _text(then, path), _text(head, path))

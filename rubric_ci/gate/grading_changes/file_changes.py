@@ -13,7 +13,7 @@ from rubric_ci.gate.grading_changes.script_files import CODE, SETTINGS, Line, Sc
 from rubric_ci.text import numbers
 from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import Direction, GradingChange, GradingChangeKind
-from rubric_ci.values.config import CliTarget, LlmTarget, RunnerTarget, Target, assumed_dependencies
+from rubric_ci.values.config import RunnerTarget, Target
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, RubricSpec, every_evaluator
 from rubric_ci.values.waivers import Waiver
 from rubric_ci.values.workspace_settings import Workspace
@@ -74,7 +74,7 @@ def _is_copied(path: str, folder: str) -> bool:
 
 def _tested(target: Target | None) -> tuple[str, ...]:
     """Return the written `depends_on` of a target."""
-    if target is None or target.depends_on == assumed_dependencies(target):
+    if target is None or target.depends_on == target.assumed_dependencies:
         return ()
     return target.depends_on or ()
 
@@ -82,10 +82,10 @@ def _tested(target: Target | None) -> tuple[str, ...]:
 def measure_files(target: Target, files: ScriptFiles, changed: Set[str]) -> Iterator[GradingChange]:
     """Yield the changed files of a target that must be exceeded, whose answers are a measure."""
     globs = list(target.depends_on or ())
-    if isinstance(target, CliTarget | LlmTarget) and target.skill:
+    if target.skill:
         globs.append(f"{target.skill.path}/**")
     used = set(filter(matcher(globs), changed))
-    if isinstance(target, CliTarget):
+    if not target.reads:
         used |= files.used_by(target.command_template, target.cwd)
     yield from (edited_file("script", path) for path in sorted(used & changed))
 
@@ -110,8 +110,7 @@ def tool_files(
 
 
 def _workspace(case: EvalCase, target: Target | None) -> Workspace | None:
-    own = target.workspace if isinstance(target, CliTarget) else None
-    return case.workspace or own
+    return case.workspace or (target.workspace if target else None)
 
 
 def _scripts(case: EvalCase, target: Target | None) -> Iterator[Script]:
@@ -130,15 +129,15 @@ def _scripts(case: EvalCase, target: Target | None) -> Iterator[Script]:
         yield from (Script(workspace.setup, home, False, None, tested, program) for home in homes)
     for hook in workspace.hooks.every if workspace else ():
         yield Script(hook.command, hook.cwd, False, None, tested, program)
-    if isinstance(target, RunnerTarget):
+    if target and target.reads:
         yield Script(target.command_template, target.cwd, False, (), tested, ())
 
 
 def _program(target: Target | None) -> Iterator[str]:
     """Yield what may be the program under test or its prompt, which a script may stand next to."""
-    if isinstance(target, CliTarget):
+    if target and not target.reads:
         yield from named_paths(target.command_template, target.cwd)
-    if isinstance(target, LlmTarget) and target.prompt:
+    if target and target.prompt:
         yield target.prompt.path
 
 

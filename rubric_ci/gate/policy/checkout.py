@@ -20,7 +20,7 @@ from rubric_ci.gate.policy.policy_changes import change_notes, policy_changes
 from rubric_ci.gate.policy.policy_source import find_policy, under
 from rubric_ci.models.llm.allowed_hosts import exchange_hosts, hosts_of
 from rubric_ci.text.escape import log_line
-from rubric_ci.values.config import CliTarget, Config, Endpoint
+from rubric_ci.values.config import Config, Endpoint
 from rubric_ci.values.hosts import AllowedHosts, host_of
 from rubric_ci.values.option_values import CALIBRATION
 
@@ -93,9 +93,8 @@ def _checked(config: Config, environment: Mapping[str, str]) -> Iterator[str]:
     """Yield the hosts of the health checks; none where a variable is not set."""
     variables = Variables(environment=environment, listed=config.env_allow)
     for target in config.targets.values():
-        check = target.healthcheck if isinstance(target, CliTarget) else None
         with suppress(CannotConfigure):
-            yield host_of(str(substitute((check or {}).get("url", ""), variables)))
+            yield host_of(str(substitute((target.healthcheck or {}).get("url", ""), variables)))
 
 
 def _served(loaded: LoadedProject) -> Iterator[str]:

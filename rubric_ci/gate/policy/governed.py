@@ -13,14 +13,11 @@ from rubric_ci.gate.differences.connection import (
     FREE,
     connection,
     judge_targets,
-    program,
-    provider,
 )
 from rubric_ci.gate.differences.effects import CONFIG
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.config import CliTarget, Config, Endpoint, LlmTarget, Target
+from rubric_ci.values.config import Config, Endpoint, Target
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.service import ServiceTarget
 
 POLICY: Final = frozenset(row.pattern.split(".")[0] for row in CONFIG if row.effect == "policy")
 """Fields of the configuration that are the base's as a whole."""
@@ -45,7 +42,9 @@ def with_known_prices(head: Config, base: Config, is_listed: Callable[[str], boo
     """Return the configuration without prices that a change sets for models of known price."""
     known = tuple(endpoints(base))
     targets = {
-        name: priced(target, known, is_listed) if isinstance(target, LlmTarget) else target
+        name: target.having(endpoint=priced(own, known, is_listed))
+        if (own := target.endpoint)
+        else target
         for name, target in head.targets.items()
     }
     return replace(head, targets=targets)
@@ -53,13 +52,13 @@ def with_known_prices(head: Config, base: Config, is_listed: Callable[[str], boo
 
 def _connected(target: Target, base: Config) -> Target:
     then = base.targets.get(target.name)
-    if isinstance(target, CliTarget):
-        known = then.agent if isinstance(then, CliTarget) else None
-        held = held_options(target.agent, known) if target.agent else ()
-        return replace(price_held(target, base), held=held)
-    if not isinstance(target, LlmTarget):
+    if target.starts_program:
+        held = held_options(target.agent, then.agent if then else None) if target.agent else ()
+        return price_held(target, base).having(held=held)
+    if target.endpoint is None:
         return target
-    return connected(target, then if isinstance(then, LlmTarget) else None, endpoints(base))
+    is_connected = _service if target.endpoint.http else _model
+    return is_connected(target, target.endpoint, then, endpoints(base))
 
 
 def endpoints(config: Config) -> Iterator[Endpoint]:
@@ -67,7 +66,7 @@ def endpoints(config: Config) -> Iterator[Endpoint]:
     if config.judge:
         yield from config.judge.endpoints
     for target in config.targets.values():
-        if isinstance(target, LlmTarget):
+        if target.endpoint:
             yield target.endpoint
 
 
@@ -80,35 +79,33 @@ def _judged_as(target: Target, base: Config) -> Target:
 
 
 def priced(
-    target: LlmTarget, known: Iterable[Endpoint], is_listed: Callable[[str], bool]
-) -> LlmTarget:
-    """Return a target of the head with known prices: a change could void a limit in dollars.
+    endpoint: Endpoint, known: Iterable[Endpoint], is_listed: Callable[[str], bool]
+) -> Endpoint:
+    """Return a model of the head with known prices: a change could void a limit in dollars.
 
     Known are the base's prices for the same model, else the list's. The head's own count for a
     model that neither has.
     """
-    endpoint = target.endpoint
     base = [_prices(each) for each in known if each.model == endpoint.model and _prices(each)]
     if not base and not is_listed(endpoint.model):
-        return target
+        return endpoint
     others = {key: value for key, value in endpoint.options.items() if not _is_price(key)}
     options = {**others, **(base[0] if base else {})}
-    return replace(target, endpoint=replace(endpoint, options=options))
+    return replace(endpoint, options=options)
 
 
-def price_held(target: CliTarget, base: Config) -> CliTarget:
+def price_held(target: Target, base: Config) -> Target:
     """Return a program of the head with the price of a start that the base has for it, or none.
 
     A program is known by the target's name, an agent also by its own. The head's price counts for
     one that the base does not start.
     """
-    commands = (each for each in base.targets.values() if isinstance(each, CliTarget))
-    same = [each for each in commands if program(each) == program(target)]
+    same = [each for each in base.targets.values() if each.credential_of == target.credential_of]
     known = [each for each in same if each.name == target.name] or (same if target.agent else [])
     if not known:
         return target
     prices = [each.cost_per_run for each in known if each.cost_per_run is not None]
-    return replace(target, cost_per_run=max(prices) if len(prices) == len(known) else None)
+    return target.having(cost_per_run=max(prices) if len(prices) == len(known) else None)
 
 
 def _prices(endpoint: Endpoint) -> Mapping[str, JSON]:
@@ -130,49 +127,49 @@ def held_options(agent: AgentProgram, base: AgentProgram | None) -> tuple[str, .
     )
 
 
-def connected(target: LlmTarget, base: LlmTarget | None, known: Iterable[Endpoint]) -> LlmTarget:
-    """Return a target of the head with the connection of the base.
+def _model(
+    target: Target, endpoint: Endpoint, base: Target | None, known: Iterable[Endpoint]
+) -> Target:
+    """Return a model of the head with the connection of the base.
 
     `base` is the target of the same name, `known` are all models of the base. A connection that
     the base does not have is held back: the target must not be asked.
     """
-    if isinstance(target, ServiceTarget):
-        return _service(target, base if isinstance(base, ServiceTarget) else None, known)
-    endpoint, own = target.endpoint, connection(target.endpoint)
-    if base and provider(base.endpoint) == provider(endpoint):
-        free = {key: value for key, value in endpoint.options.items() if key in FREE}
-        options = {**free, **connection(base.endpoint)}
-        return replace(target, endpoint=replace(endpoint, options=options))
-    same = (each for each in known if provider(each) == provider(endpoint))
+    own = connection(endpoint)
+    if base and base.endpoint and base.endpoint.provider == endpoint.provider:
+        return _at(target, endpoint, connection(base.endpoint))
+    same = (each for each in known if each.provider == endpoint.provider)
     if not own or any(connection(each) == own for each in same):
         return target
-    return replace(target, held=tuple(sorted(own)))
+    return target.having(held=tuple(sorted(own)))
 
 
 def _service(
-    target: ServiceTarget, base: ServiceTarget | None, known: Iterable[Endpoint]
-) -> ServiceTarget:
+    target: Target, endpoint: Endpoint, base: Target | None, known: Iterable[Endpoint]
+) -> Target:
     """Return a service of the head with the hosts, the headers and the variables of the base.
 
     One that the head starts is asked at an address of this machine, which is no host of the
     change. A deployed server of the base is not asked in its place, and its headers are not sent.
     """
+    was = base.endpoint if base and base.endpoint and base.endpoint.http else None
     now, then = target.program, base.program if base else None
-    own = connection(target.endpoint)
-    if now is None and base and then is None:
-        return _at(target, connection(base.endpoint))
+    own = connection(endpoint)
+    if now is None and was and then is None:
+        return _at(target, endpoint, connection(was))
     if now is None:
         is_known = any(each.http and connection(each) == own for each in known)
-        return replace(target, held=() if is_known else tuple(sorted(own)))
+        return target.having(held=() if is_known else tuple(sorted(own)))
     address = {"api_base": own["api_base"]}
-    if base and then:
-        headers = {k: v for k, v in connection(base.endpoint).items() if k != "api_base"}
-        return replace(_at(target, {**address, **headers}), program=replace(now, env=then.env))
+    if was and then:
+        headers = {k: v for k, v in connection(was).items() if k != "api_base"}
+        asked = _at(target, endpoint, {**address, **headers})
+        return asked.having(program=replace(now, env=then.env))
     held = (*sorted(own.keys() - address.keys()), *(["env"] if now.env else []))
-    return replace(_at(target, own), held=held)
+    return _at(target, endpoint, own).having(held=held)
 
 
-def _at(target: ServiceTarget, where: Mapping[str, JSON]) -> ServiceTarget:
-    """Return a service that is asked elsewhere."""
-    free = {key: value for key, value in target.endpoint.options.items() if key in FREE}
-    return replace(target, endpoint=replace(target.endpoint, options={**free, **where}))
+def _at(target: Target, endpoint: Endpoint, where: Mapping[str, JSON]) -> Target:
+    """Return a target that is asked elsewhere."""
+    free = {key: value for key, value in endpoint.options.items() if key in FREE}
+    return target.having(endpoint=replace(endpoint, options={**free, **where}))

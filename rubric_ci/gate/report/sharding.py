@@ -13,7 +13,7 @@ from rubric_ci.gate.report.decision import concluded, settings_of
 from rubric_ci.gate.waivers.waived import merged
 from rubric_ci.values import used_by
 from rubric_ci.values.comparison import Together
-from rubric_ci.values.config import CliTarget, LlmTarget, Target
+from rubric_ci.values.config import Target
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
 from rubric_ci.values.gate import FailOn
 from rubric_ci.values.llm_calls import NOTHING_USED
@@ -53,7 +53,7 @@ def split(cases: Sequence[CaseCost], count: int) -> tuple[tuple[int, ...], ...]:
 
 def case_cost(case: EvalCase, target: Target) -> CaseCost:
     """Estimate the cost of a case, in model requests."""
-    cost = _CALL if isinstance(target, LlmTarget | CliTarget) else _LOOKUP
+    cost = _CALL if target.is_asked else _LOOKUP
     for spec in every_evaluator(case.evaluators):
         if asks_judge(spec):
             cost += _CALL

@@ -50,7 +50,7 @@ from rubric_ci.text import escape
 from rubric_ci.text.globs import TooManyComparisons
 from rubric_ci.values.changes import Base, NoBase
 from rubric_ci.values.command_settings import RunSettings
-from rubric_ci.values.config import Config, MockTarget, RecordedTarget
+from rubric_ci.values.config import Config, MockTarget
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.scope import EVERY_CASE, Narrowing, Scope
 
@@ -218,11 +218,7 @@ def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> 
         place(case): _head_setup(case, now.config_for(case.file), settings)
         for case in _one_a_place(cases)
     }
-    recordings = {
-        setup.target.answers
-        for setup in setups.values()
-        if isinstance(setup.target, RecordedTarget)
-    }
+    recordings = {setup.target.answers for setup in setups.values() if setup.target.answers}
     pictures = difference.pictures
     differing = [
         path for path in sorted(recordings) if pictures or difference.may_have_changed(path)

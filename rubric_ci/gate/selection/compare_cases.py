@@ -17,12 +17,10 @@ from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, depends
 from rubric_ci.gate.selection.fingerprint import Setup
 from rubric_ci.text import numbers
 from rubric_ci.values.changes import CASE_EDITED, NEW_CASE, GradingChange
-from rubric_ci.values.config import RecordedTarget
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.report import ShardInfo
 from rubric_ci.values.scope import WHOLE, Scope
-from rubric_ci.values.service import always_selected
 from rubric_ci.values.waivers import WaiverResult
 
 Key: TypeAlias = tuple[str, str]
@@ -138,7 +136,7 @@ class _Change:
         for name, target in sorted(targets.items()):
             if depends_on_everything(target):
                 what = "its service is deployed and its cases always run"
-                if not always_selected(target):
+                if not target.always_selected:
                     what = "it depends on every file of the repository"
                 yield (
                     f"Target `{name}` has no `depends_on`, so {what}: list the files that it uses "
@@ -155,14 +153,14 @@ class _Change:
         return f"{' and '.join(names)} changed" if names else ""
 
     def _answer(self, case: EvalCase, was: EvalCase) -> str:
-        match self.head.setup(place(case)).target:
-            case RecordedTarget(answers=path) if path in self.head.answers:
-                now = _line(self.answers(self.head.answers[path]), case)
-                then = _line(self.answers(self.base.answers.get(path, "")), was)
-                if now != then:
-                    return f"its answer in `{path}` changed"
-                return changed([each for each in self.head.pictures if is_named(each, now)])
-        return ""
+        path = self.head.setup(place(case)).target.answers
+        if path not in self.head.answers:
+            return ""
+        now = _line(self.answers(self.head.answers[path]), case)
+        then = _line(self.answers(self.base.answers.get(path, "")), was)
+        if now != then:
+            return f"its answer in `{path}` changed"
+        return changed([each for each in self.head.pictures if is_named(each, now)])
 
 
 def matched(head: Sequence[EvalCase], base: Sequence[EvalCase]) -> dict[Key, EvalCase]:

@@ -13,9 +13,8 @@ from typing import Final
 from rubric_ci.files.project.links import ancestors, named_paths
 from rubric_ci.gate.selection.fingerprint import held_files
 from rubric_ci.text.globs import Comparisons, PathIndex, TooManyComparisons, matcher
-from rubric_ci.values.config import CliTarget, LlmTarget, Target
+from rubric_ci.values.config import Target
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
-from rubric_ci.values.service import always_selected
 
 _WILD: Final = frozenset("*?[")
 
@@ -34,7 +33,7 @@ class ChangedPaths:
 
     def reason(self, case: EvalCase, target: Target) -> str:
         """Return the changed files that the case depends on, as a reason; empty: none."""
-        always = always_selected(target)
+        always = target.always_selected
         if not self._paths:
             return always
         own = {hit for file in _named(case, target) for hit in self._near(file)}
@@ -62,10 +61,10 @@ class ChangedPaths:
     def concerns(self, target: Target) -> bool:
         """Return True if the target depends on a changed file for every case."""
         words = [*command_words(target)]
-        if isinstance(target, LlmTarget) and target.prompt:
+        if target.prompt:
             words.append(target.prompt.path)
         globs = self._tested(tuple(target.depends_on or ()))
-        everything = always_selected(target) or (depends_on_everything(target) and self._others)
+        everything = target.always_selected or (depends_on_everything(target) and self._others)
         return bool(globs or everything) or any(any(self._near(word)) for word in words)
 
     def _near(self, file: str) -> Iterator[str]:
@@ -148,11 +147,11 @@ def command_files(case: EvalCase, target: Target) -> Iterator[str]:
         yield from named_paths(case.workspace.setup, case.workspace.copy)
         for hook in case.workspace.hooks.every:
             yield from named_paths(hook.command, hook.cwd)
-    if isinstance(target, CliTarget) and "{EVAL_FILE}" in target.command_template:
+    if "{EVAL_FILE}" in target.command_template:
         yield case.file
 
 
 def command_words(target: Target) -> Iterator[str]:
     """Yield the words of a target's command that may be paths, relative to the root."""
-    if isinstance(target, CliTarget):
+    if not target.reads:
         yield from named_paths(target.command_template, target.cwd)

@@ -17,7 +17,7 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.grading.resolve import default_target
 from rubric_ci.values.command_settings import RunSettings
-from rubric_ci.values.config import RecordedTarget, Target
+from rubric_ci.values.config import Target
 from rubric_ci.values.option_values import CALIBRATION
 
 MANY = 300
@@ -79,7 +79,7 @@ def _concerned(
 
 
 def _answers_differ(target: Target, difference: Difference) -> bool:
-    if not isinstance(target, RecordedTarget):
+    if not target.answers:
         return False
     return bool(difference.pictures) or difference.may_have_changed(target.answers)
 

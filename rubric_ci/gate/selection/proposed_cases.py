@@ -18,7 +18,6 @@ from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.text import escape
 from rubric_ci.values.changes import Base
 from rubric_ci.values.command_settings import RunSettings
-from rubric_ci.values.config import LlmTarget
 from rubric_ci.values.evals import EvalCase
 
 
@@ -68,11 +67,8 @@ def with_reasons(
     gradable = [case for case, _ in selection.chosen if case.key not in found]
 
     def prompt_of(case: EvalCase) -> str:
-        target = choose_target(case, loaded.config_for(case.file), settings.target)
-        if not isinstance(target, LlmTarget):
-            return ""
-        texts = [text for _, text in target.prompt.messages] if target.prompt else []
-        return "".join([*texts, target.skill.text if target.skill else ""])
+        config = loaded.config_for(case.file)
+        return "".join(choose_target(case, config, settings.target).request_texts)
 
     found |= within_caps(gradable, prompt_of, loaded.config.untrusted)
     reasons = {key: not_gradable(reason) for key, reason in found.items()}

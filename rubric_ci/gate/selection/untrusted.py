@@ -12,7 +12,7 @@ from rubric_ci.evaluators.kind import takes_file
 from rubric_ci.files.project.links import named_paths
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed
 from rubric_ci.gate.selection.fingerprint import is_asked_alike
-from rubric_ci.values.config import CliTarget, RecordedTarget, RunnerTarget, Target, UntrustedCaps
+from rubric_ci.values.config import Target, UntrustedCaps
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
     EvalCase,
@@ -22,7 +22,6 @@ from rubric_ci.values.evals import (
     every_evaluator,
 )
 from rubric_ci.values.results import NOT_GRADABLE
-from rubric_ci.values.service import ServiceTarget, always_selected
 from rubric_ci.values.walk import canonical, facts
 from rubric_ci.values.workspace_settings import Workspace
 
@@ -52,20 +51,18 @@ class TrustedWork:
 
     def _of_target(self, case: EvalCase, target: Target, same: bool) -> Iterator[str]:
         name = f"target `{target.name}`"
-        if isinstance(target, RunnerTarget):
+        if target.reads:
             yield f"{name} starts another tool, which reads its own files"
-        if isinstance(target, RecordedTarget) and (hits := self._paths.at([target.answers])):
+        if target.answers and (hits := self._paths.at([target.answers])):
             yield f"{changed(hits)}, which has the answers of {name}"
-        service = isinstance(target, ServiceTarget)
-        if not service and not isinstance(target, CliTarget):
+        if not target.runs:
             return
-        what = "asks a service" if service else "starts a program"
-        if always_selected(target):  # deployed: no file of the change is part of it
+        if target.always_selected:  # deployed: no file of the change is part of it
             target = replace(target, depends_on=())
         if why := self._paths.reason(case, target) or changed(self._paths.at(_folders(target))):
-            yield f"{name} {what}, and {why}"
+            yield f"{name} {target.runs}, and {why}"
         if not same:
-            yield f"{name} {what}, which gets no text of the change"
+            yield f"{name} {target.runs}, which gets no text of the change"
 
     def _of_workspace(self, case: EvalCase, same: bool) -> Iterator[str]:
         if case.workspace not in self._workspaces:
@@ -130,12 +127,11 @@ def _characters(case: EvalCase) -> int:
 
 def _folders(target: Target) -> Iterator[str]:
     """Yield the folders of the repository that a program works with."""
-    if isinstance(target, CliTarget):
-        yield from filter(None, [target.skill and target.skill.path])
-        if target.workspace:
-            yield from _prepared_from(target.workspace)
-        check = target.healthcheck or {}
-        yield from named_paths(str(check.get("command", "")), str(check.get("cwd", target.cwd)))
+    yield from filter(None, [target.skill and target.skill.path])
+    if target.workspace:
+        yield from _prepared_from(target.workspace)
+    check = target.healthcheck or {}
+    yield from named_paths(str(check.get("command", "")), str(check.get("cwd", target.cwd)))
 
 
 def _prepared_from(workspace: Workspace) -> Iterator[str]:

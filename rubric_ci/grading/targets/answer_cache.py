@@ -41,7 +41,7 @@ from rubric_ci.values.llm_calls import call_key
 from rubric_ci.values.media import Media
 from rubric_ci.values.question import question
 from rubric_ci.values.results import Answer
-from rubric_ci.values.service import ServiceTarget, answers_on_both_sides
+from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.trace import FileChange, KeptFile, Work, WorkCheck
 from rubric_ci.values.workspace_settings import Workspace
 
@@ -87,7 +87,7 @@ def replayed(case: EvalCase, target: Target, context: RunContext) -> Answer | No
 
     Raises CannotAnswer for a failure that was recorded, and for a case that the recording lacks.
     """
-    if not (context.recording and context.replays and _is_started(case, target)):
+    if not (context.recording and context.replays and is_started(case, target)):
         return None
     if case.looks_in_workspace:
         raise CannotAnswer(
@@ -107,7 +107,7 @@ def replayed(case: EvalCase, target: Target, context: RunContext) -> Answer | No
 
 def record(case: EvalCase, target: Target, context: RunContext, answer: Answer) -> None:
     """Record the answer of a program, or its failure."""
-    if context.recording and not context.replays and _is_started(case, target):
+    if context.recording and not context.replays and is_started(case, target):
         key, about = recorded_key(case, target, context), f"{case.file}: {case.id}: answer"
         context.recording.keep(key, about, masking.redacted(answer, kept=("folder", "kind")))
 
@@ -126,11 +126,9 @@ def recorded_key(case: EvalCase, target: Target, context: RunContext) -> str:
     return _digest({**_said(case), "parts": parts, "place": place})
 
 
-def _is_started(case: EvalCase, target: Target) -> bool:
+def is_started(case: EvalCase, target: Target) -> bool:
     """Return True if a program is started for the answer, or a workspace prepared."""
-    return isinstance(target, CliTarget) or (
-        isinstance(target, LlmTarget) and case.workspace is not None
-    )
+    return target.starts_program or (target.is_asked and case.workspace is not None)
 
 
 def find(case: EvalCase, target: Target, context: RunContext) -> Answer | None:
@@ -146,7 +144,7 @@ def keep(case: EvalCase, target: Target, context: RunContext, answer: Answer) ->
     """Cache an answer, unless its key is unknown or it holds a secret."""
     if context.cache is None or (key := key_of(case, target, context)) is None:
         return
-    if context.side.is_compared and not answers_on_both_sides(target):
+    if context.side.is_compared and not target.answers_on_both_sides:
         return  # the next run would take it for an answer of the base
     text = _dumped(answer)
     if masking.redact(text) == text and masking.redact(answer.text) == answer.text:

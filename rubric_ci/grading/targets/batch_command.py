@@ -35,7 +35,7 @@ class Batches:
     def __init__(self, cases: Iterable[tuple[EvalCase, Target]]) -> None:
         self._cases: dict[str, list[EvalCase]] = defaultdict(list)
         for case, target in cases:
-            if isinstance(target, CliTarget) and target.batched:
+            if target.batched:
                 self._cases[_group(case, target)].append(case)
         self._started: dict[tuple[str, int], asyncio.Task[tuple[Finished, _Lines, Usage]]] = {}
 
@@ -58,7 +58,7 @@ class Batches:
         return replace(given, usage=given.usage + used) if case.key == cases[0].key else given
 
 
-def _group(case: EvalCase, target: CliTarget) -> str:
+def _group(case: EvalCase, target: Target) -> str:
     return json.dumps([target.name, target.cwd, target.command_template, case.file])
 
 

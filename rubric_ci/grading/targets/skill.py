@@ -3,7 +3,7 @@
 from dataclasses import replace
 from posixpath import basename
 
-from rubric_ci.values.config import CliTarget, LlmTarget, Skill, Target
+from rubric_ci.values.config import Skill, Target
 from rubric_ci.values.evals import EvalCase, Message, TextPart
 
 
@@ -13,10 +13,10 @@ def with_skill(case: EvalCase, target: Target) -> EvalCase:
     A model and a command get the text of `SKILL.md`. An agent with a workspace finds the skill
     there, and reads what it needs.
     """
-    if not isinstance(target, LlmTarget | CliTarget) or target.skill is None:
+    if target.skill is None:
         return case
     text = f"Follow this skill where it applies.\n\n{target.skill.text}"
-    if isinstance(target, CliTarget) and (target.agent or target.workspace):
+    if target.agent or target.workspace:
         folder = place(target.skill)
         text = (
             f"The folder `{folder}` has a skill. Read `{folder}/SKILL.md` first, and follow it "

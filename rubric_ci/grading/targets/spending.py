@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.values.config import CliTarget, LlmTarget, Target
+from rubric_ci.values.config import CliTarget, Target
 from rubric_ci.values.context import RunContext, Start, StartPrice
 from rubric_ci.values.results import Answer
 from rubric_ci.values.usage import Usage
@@ -12,7 +12,7 @@ from rubric_ci.values.usage import Usage
 
 def price_of(target: Target) -> StartPrice | None:
     """Return the highest cost of a start; None: it is not a call that the caps count."""
-    if not isinstance(target, CliTarget) or (target.agent is None and target.cost_per_run is None):
+    if target.agent is None and target.cost_per_run is None:
         return None
     agent = target.agent
     obeys = agent is not None and bool(AGENTS[agent.name].cap)
@@ -23,7 +23,7 @@ def price_of(target: Target) -> StartPrice | None:
 
 def model_of(target: Target) -> str:
     """Return the model that answers; empty: a program, or nothing that is asked."""
-    return target.endpoint.model if isinstance(target, LlmTarget) else ""
+    return target.endpoint.model if target.endpoint else ""
 
 
 async def started(target: CliTarget, context: RunContext, start: Start) -> Answer:

@@ -23,7 +23,8 @@ from rubric_ci.values.config import Endpoint, Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.hosts import host_of
-from rubric_ci.values.service import ServiceProgram, ServiceTarget, filled
+from rubric_ci.values.service import ServiceTarget
+from rubric_ci.values.service_program import ServiceProgram, filled
 
 MOST_STARTS: Final = 2
 _POLL_SECONDS: Final = 0.05

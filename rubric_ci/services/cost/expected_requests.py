@@ -55,7 +55,7 @@ class ExpectedWork:
     @property
     def startable(self) -> Sequence[Task]:
         """The tasks whose target can answer; the others get no mark either."""
-        return [task for task in self.tasks if not isinstance(task.target, UnsupportedTarget)]
+        return [task for task in self.tasks if task.target.can_answer]
 
     def without_empty_cache(self) -> "ExpectedWork":
         """Return the work without a cache in which there is nothing to look up."""
@@ -137,7 +137,7 @@ def _check(task: Task) -> None:
     target, user = task.target, task.case.simulated_user
     if not task.case.evaluators:
         return
-    if isinstance(target, LlmTarget):
+    if target.endpoint:
         priced(target.endpoint, prices_of, f"{target.endpoint.model} of the target `{target.name}`")
     elif price := spending.price_of(target):
         check_start(price)
@@ -174,9 +174,9 @@ def _models(task: Task) -> Iterator[Endpoint]:
     """Yield the judges that count and the model that answers, if the target may cost something."""
     if not task.case.evaluators:
         return
-    if isinstance(task.target, LlmTarget):
+    if task.target.endpoint:
         yield task.target.endpoint
-    if isinstance(task.target, LlmTarget | CliTarget):
+    if task.target.is_asked:
         judges = judges_of(task.case, task.judge)
         yield from (one for judge, spec in judges if spec.weight > 0 for one in judge.endpoints)
 

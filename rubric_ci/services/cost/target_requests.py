@@ -17,7 +17,6 @@ from rubric_ci.services.cost.judge_requests import ANSWER_TOKENS, CHARACTERS
 from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.text import numbers
 from rubric_ci.values.config import (
-    CliTarget,
     LlmTarget,
     MockTarget,
     RecordedTarget,
@@ -28,7 +27,6 @@ from rubric_ci.values.config import (
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.report import CostEstimate
-from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.used_by import UsedBy
 
 UNKNOWN: Final = "cost unknown before the answers"
@@ -81,8 +79,7 @@ class _Asked:
     def turns(self) -> int:
         """The requests or starts: a conversation has one per turn."""
         turns = sum(map(_turns, self.cases))
-        batched = isinstance(self.target, CliTarget) and self.target.batched
-        return min(turns, self.files) if batched else turns
+        return min(turns, self.files) if self.target.batched else turns
 
     @property
     def of_users(self) -> int:
@@ -111,14 +108,14 @@ def _asked(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> _Asked:
 def _estimated(asked: _Asked, last: LastRun, said: str, *, batched: bool) -> AnswerEstimate:
     target = asked.target
     upto = "up to " * bool(asked.of_users)
-    if isinstance(target, LlmTarget):
+    if target.endpoint:
         what = f"{upto}{numbers.plural(asked.turns, 'request')} to {target.endpoint.model}"
-    elif isinstance(target, CliTarget):
+    elif target.starts_program:
         starts = numbers.plural(asked.turns, "start of its command", "starts of its command")
         what = f"{upto}{starts}"
     else:
         return _unpaid(asked, said)
-    counts = isinstance(target, LlmTarget) or spending.price_of(target) is not None
+    counts = target.endpoint is not None or spending.price_of(target) is not None
     if not counts and not asked.of_users:
         return AnswerEstimate(line=f"{said}{what}{asked.more}")
     cost = _cost(asked, last, batched=batched)
@@ -178,17 +175,16 @@ def _cost(asked: _Asked, last: LastRun, *, batched: bool) -> Cost:
 
 
 def _prices(target: Target, *, batched: bool) -> Prices | None:
-    if not isinstance(target, LlmTarget) or isinstance(target, ServiceTarget):
+    if target.model is None:
         return None
-    return (batch_prices_of if batched else prices_of)(target.endpoint)
+    return (batch_prices_of if batched else prices_of)(target.model)
 
 
 def _as_before(
     asked: _Asked, known: UsedBy, prices: Prices | None, *, batched: bool
 ) -> Cost | None:
     """Return the cost of these answers if each costs the mean of the last run; None: unknown."""
-    is_batch = isinstance(asked.target, CliTarget) and asked.target.batched
-    share = (asked.turns if is_batch else len(asked.cases)) / known.answers
+    share = (asked.turns if asked.target.batched else len(asked.cases)) / known.answers
     read, written = known.usage.input_tokens * share, known.usage.output_tokens * share
     dollars = None if known.usage.unpriced_calls or batched else known.usage.cost_usd * share
     if dollars is None and prices and read:

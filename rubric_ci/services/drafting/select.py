@@ -13,7 +13,7 @@ from rubric_ci.services.drafting.drafting_prompt import Contrast
 from rubric_ci.services.drafting.review import SkippedCase
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.values.command_settings import GenerateSettings
-from rubric_ci.values.config import Config, Endpoint, JudgeConfig, LlmTarget
+from rubric_ci.values.config import Config, Endpoint, JudgeConfig
 from rubric_ci.values.evals import EvalCase, EvalFile, RubricSpec
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import Graded
@@ -99,22 +99,21 @@ def _has_rubrics(case: EvalCase, suite: EvalFile) -> bool:
 
 
 def _model(config: Config, name: str) -> JudgeConfig:
-    match config.targets.get(name) if name else config.judge:
-        case JudgeConfig() as judge:
-            return judge
-        case LlmTarget(endpoint=Endpoint(http=None) as endpoint):
-            return JudgeConfig(endpoint=endpoint)
-        case None if "/" in name:
-            return JudgeConfig(endpoint=Endpoint(model=name))
-        case None if name:
-            known = suggest(name, config.targets, most=0)
-            raise CannotConfigure(f"--target: there is no target `{name}`", known)
-        case None:
-            raise CannotConfigure(
-                "no model is configured to draft with",
-                "set `judge: {model: ...}` in rubric-ci.yaml, or name a target with --target",
-            )
-        case _:
-            raise CannotConfigure(
-                f"--target: `{name}` is not a model and cannot draft", "name a target with `model:`"
-            )
+    if not name and config.judge:
+        return config.judge
+    if not name:
+        raise CannotConfigure(
+            "no model is configured to draft with",
+            "set `judge: {model: ...}` in rubric-ci.yaml, or name a target with --target",
+        )
+    target = config.targets.get(name)
+    if target is None and "/" in name:
+        return JudgeConfig(endpoint=Endpoint(model=name))
+    if target is None:
+        known = suggest(name, config.targets, most=0)
+        raise CannotConfigure(f"--target: there is no target `{name}`", known)
+    if target.model is None:
+        raise CannotConfigure(
+            f"--target: `{name}` is not a model and cannot draft", "name a target with `model:`"
+        )
+    return JudgeConfig(endpoint=target.model)

@@ -18,7 +18,6 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.llm_calls import NOTHING_USED
 from rubric_ci.values.report import Against, RemovedCase
 from rubric_ci.values.results import CaseResult, Errored, Graded, standing
-from rubric_ci.values.service import answers_on_both_sides
 
 UNASKED: Final = (
     "the deployed service answers for both sides, and no answer of the base is kept: name its "
@@ -66,7 +65,7 @@ async def compare(
 
 
 def _pair(head_task: Task, base_task: Task, head: CaseResult, base: CaseResult) -> Pair:
-    asked = base_task if answers_on_both_sides(base_task.target) else None
+    asked = base_task if base_task.target.answers_on_both_sides else None
     return Pair(head_task=head_task, base_task=asked, head=head, base=base)
 
 

@@ -48,7 +48,6 @@ from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.question import OTHER_QUESTION, question
 from rubric_ci.values.report import RemovedCase
 from rubric_ci.values.results import Answer, CaseResult
-from rubric_ci.values.service import answers_on_both_sides, at_base
 
 MOST_KEPT: Final = 20  # answers of the base that are looked up in the cache
 
@@ -174,7 +173,7 @@ def _base_task(
         trials=task.case.trials,
         metadata=task.case.metadata,
     )
-    target = at_base(built.target, task.target)
+    target = built.target.at_base(task.target)
     return replace(
         built,
         case=graded,
@@ -238,7 +237,7 @@ class Sides:
     def context_of(self, base_task: Task) -> RunContext:
         """Return the context of a task of the base: kept answers, where it cannot be asked."""
         own = self.base_context
-        if answers_on_both_sides(base_task.target):
+        if base_task.target.answers_on_both_sides:
             return own
         return replace(own, side=replace(own.side, reuse=True))
 
@@ -250,7 +249,7 @@ class Sides:
         base = self.base.tasks.get(head.case.key)
         if base is None or self.share_answer(head, base):
             return None
-        if answers_on_both_sides(base.target):
+        if base.target.answers_on_both_sides:
             return base
         kept = self._kept(base)
         rule = TrialRule(passes=kept // 2 + 1, count=kept)
@@ -259,7 +258,7 @@ class Sides:
     def lacks_answers(self, head: Task) -> bool:
         """Return True if the base cannot be asked, and no answer of it is kept."""
         base = self.base.tasks.get(head.case.key)
-        if base is None or answers_on_both_sides(base.target):
+        if base is None or base.target.answers_on_both_sides:
             return False
         return not (self.share_answer(head, base) or self._kept(base))
 
@@ -277,7 +276,7 @@ class Sides:
 
     def share_answer(self, head: Task, base: Task) -> bool:
         """Return True if nothing that determines the answer differs: both sides share it."""
-        if self.apart or not answers_on_both_sides(base.target):
+        if self.apart or not base.target.answers_on_both_sides:
             return False
         match head.target, base.target:
             case (RecordedTarget() as now, RecordedTarget() as then):

@@ -8,7 +8,6 @@ from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import with_more
 from rubric_ci.values.comparison import RegressionConfig
-from rubric_ci.values.config import MockTarget, RecordedTarget
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped
 from rubric_ci.values.scoring import Verdict
@@ -136,7 +135,7 @@ class Suspect:
 
 def is_fixed(task: Task | None) -> bool:
     """Return True if the answer is at hand, and never another one."""
-    return task is not None and isinstance(task.target, RecordedTarget | MockTarget)
+    return task is not None and task.target.is_at_hand
 
 
 def suspect_of(pair: Pair, k: int) -> Suspect:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.gate.differences.connection import FREE, provider
+from rubric_ci.gate.differences.connection import FREE
 from rubric_ci.gate.policy.governed import governed, with_known_prices
 from rubric_ci.gate.policy.policy_changes import policy_changes
 from rubric_ci.values.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
@@ -118,7 +118,7 @@ def test_the_changes_that_are_shown() -> None:
     [("openai/gpt-6-sol", "openai"), ("gpt-6-luna", "gpt"), ("o3", "o3"), ("azure/x/y", "azure")],
 )
 def test_what_a_credential_belongs_to(name: str, expected: str) -> None:
-    assert provider(Endpoint(model=name)) == expected
+    assert Endpoint(model=name).provider == expected
 
 
 FREE_OF_CHARGE: dict[str, JSON] = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0}

@@ -20,6 +20,7 @@ from rubric_ci.values.results import (
     Graded,
     Skipped,
     Unassessed,
+    losses,
     weighed,
 )
 from rubric_ci.values.scoring import (
@@ -233,12 +234,11 @@ def _threshold(value: float) -> str:
 
 def _losses(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:
     for evaluator in (e for e in evaluators if e.weight > 0):
-        total = 0.0 if evaluator.misses else total_points(weighed(evaluator.criteria))
-        for c in evaluator.criteria if total else ():
-            if c.applies and c.normalised < 1:
-                points = evaluator.weight * c.weight / total * (1 - c.normalised)
+        own = bool(evaluator.misses) or not total_points(weighed(evaluator.criteria))
+        for c, points in () if own else losses(evaluator):
+            if points:
                 yield _Loss(name=c.id, points=points, words=c.reasoning)
-        if not total:  # no criteria, or none with a weight, as the gate of a composite
+        if own:  # no criteria, or none with a weight, as the gate of a composite
             points = evaluator.weight * (1 - evaluator.score)
             words = "; ".join(evaluator.misses) or evaluator.reasoning
             yield _Loss(name=evaluator.name, points=points, words=words)

@@ -1,12 +1,12 @@
 """Results of one case: its answer, the result of each evaluator, and its outcome."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media, Picture, without_names
-from rubric_ci.values.scoring import NOT_APPLICABLE, MarkValue, Verdict, Weighed
+from rubric_ci.values.scoring import NOT_APPLICABLE, MarkValue, Verdict, Weighed, total_points
 from rubric_ci.values.trace import CaseTrace, FileChange, SeenPart, Work
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
@@ -135,6 +135,14 @@ class Assessed:
     marks: int = 0  # by judges, including members of a composite
     cached_marks: int = 0  # of those, marks with a vote from the cache
     usage: Usage = NOTHING_USED
+
+
+def losses(evaluator: Assessed) -> Iterator[tuple[CriterionResult, float]]:
+    """Yield each criterion with the share of the score that it loses, by the evaluator's weight."""
+    total = total_points(weighed(evaluator.criteria)) or 1
+    for each in evaluator.criteria:
+        lost = each.weight * (1 - each.normalised) if each.applies else 0.0
+        yield each, evaluator.weight * lost / total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,8 +94,8 @@ class CaseItem(pytest.Item):
 def check(result: Graded, report: RunReport, root: Path) -> None:
     """Raise, at the place of the criterion in an eval file, unless an answer is good enough."""
     if error := failure(result, report):
-        missed = wording.missed(result, report)
-        lines = [criterion.line for _, criterion in missed if not criterion.file]
+        missed = wording.missed_criteria(result, report)
+        lines = [criterion.line for criterion in missed if not criterion.file]
         raise_at(root / result.file, (lines or [result.line])[0], result.id, error)
 
 

@@ -68,15 +68,14 @@ def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
         yield from _of_waived(case, report)
         return
     level: AnnotationLevel = "error" if is_held_against(case, report.gate) else "warning"
-    missed = sorted(wording.missed(case, report), key=lambda entry: not entry[1].gated)
-    for _, criterion in missed:
-        decisive = criterion.gated or not case.gated_by
-        yield _at_criterion(case, criterion, level if decisive else "warning")
-    shown = {evaluator.name for evaluator, _ in missed}
-    others = [entry for entry in wording.not_passing(case) if entry.name not in shown]
-    for evaluator in others:
-        yield _at_evaluator(case, evaluator, level)
-    if not missed and not others:
+    misses = wording.misses(case, report)
+    for miss in misses:
+        if criterion := miss.criterion:
+            decisive = criterion.gated or not case.gated_by
+            yield _at_criterion(case, criterion, level if decisive else "warning")
+        else:
+            yield _at_evaluator(case, miss.evaluator, level)
+    if not misses:
         yield _at_case(case, level, case.verdict)
 
 

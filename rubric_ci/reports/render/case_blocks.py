@@ -101,13 +101,11 @@ def _body(case: Graded, report: RunReport, characters: int, *, with_texts: bool)
     )
     if with_texts:
         yield from texts(case, characters, other_side.noun(report))
-    missed = [*wording.missed(case, report)]
-    for evaluator, criterion in missed:
-        yield from criterion_blocks(case, evaluator, criterion, characters)
-    shown = {evaluator.name for evaluator, _ in missed}
-    for other in wording.not_passing(case):
-        if other.name not in shown:
-            yield from evaluator_blocks(case, other, characters)
+    for miss in wording.misses(case, report):
+        if miss.criterion:
+            yield from criterion_blocks(case, miss.evaluator, miss.criterion, characters)
+        else:
+            yield from evaluator_blocks(case, miss.evaluator, characters)
 
 
 def texts(case: Graded, characters: int, noun: str = "") -> Iterator[Block]:

@@ -74,18 +74,20 @@ def most_urgent(report: RunReport) -> Graded | None:
 
 
 def _first_failure(case: Graded, report: RunReport) -> Iterator[Block]:
-    first = next(iter(wording.missed(case, report)), None)
+    first = next(iter(wording.misses(case, report)), None)
     about: list[Spans] = [_name(case, report), plain(phrases.asked_words(case))]
-    if first:
-        _, criterion = first
-        name = numbers.shortened(wording.name_of(criterion), LONGEST_NAME)
-        about += [plain(f"misses {name}"), (place(criterion.file or case.file, criterion.line),)]
+    criterion = first.criterion if first else None
+    if first and criterion:
+        name = wording.missed_name(first, LONGEST_NAME)
+        said = name if criterion.fault else f"misses {name}"
+        about += [plain(said), (place(criterion.file or case.file, criterion.line),)]
     else:
-        about += [plain(wording.reason(case)), (place(case.file, case.line),)]
+        line = first.evaluator.line if first else case.line
+        about += [plain(wording.reason(case)), (place(case.file, line),)]
     yield Line(spans=joined(about))
     if differs := case_blocks.differs(case, LONGEST, titled=False):
         yield differs
-    if first and (quoted := case_blocks.quoted(first[1], LONGEST)):
+    if criterion and (quoted := case_blocks.quoted(criterion, LONGEST)):
         yield quoted
 
 
@@ -133,22 +135,17 @@ def _row(case: CaseResult, report: RunReport) -> Row:
 
 
 def _misses(case: CaseResult, report: RunReport) -> Spans:
-    """Return the criteria that a case misses, and its trials."""
+    """Return the criteria and evaluators that a case misses, and its trials."""
     if not isinstance(case, Graded):
         return plain(case.reason)
-    found = [each for _, each in wording.missed(case, report)]
-    names = [
-        (Span(text=numbers.shortened(wording.name_of(each), _LONGEST_CELL)),)
-        for each in found[:_MISSES]
-    ]
-    said = (
-        joined([*names], "; ")
-        if names
-        else plain(numbers.shortened(wording.reason(case), _LONGEST_CELL))
-    )
-    more = f"and {len(found) - _MISSES} more" if len(found) > _MISSES else ""
     idle = "" if wording.decides(case, report.gate) else "does not decide"
-    return joined([said, plain(more, wording.trials(case), idle)])
+    last = (wording.trials(case), idle)
+    found = wording.misses(case, report)
+    if not any(each.criterion for each in found):
+        return plain(numbers.shortened(wording.reason(case), _LONGEST_CELL), *last)
+    names = "; ".join(wording.missed_name(each, _LONGEST_CELL) for each in found[:_MISSES])
+    more = f"and {len(found) - _MISSES} more" if len(found) > _MISSES else ""
+    return plain(names, more, *last)
 
 
 def targets(report: RunReport, most: int) -> Iterator[Table]:

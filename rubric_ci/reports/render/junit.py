@@ -90,12 +90,13 @@ def _usage(usage: Usage) -> dict[str, str]:
 
 
 def _reasons(case: Graded, report: RunReport) -> Iterator[str]:
-    for _, criterion in wording.missed(case, report):
-        yield _criterion(case, criterion)
-    for evaluator in wording.not_passing(case):
-        if evaluator.outcome == "unassessed":
+    for miss in wording.misses(case, report):
+        evaluator = miss.evaluator
+        if miss.criterion:
+            yield _criterion(case, miss.criterion)
+        elif evaluator.outcome == "unassessed":
             yield f"{evaluator.name}: no result: {evaluator.reason}"
-        elif not evaluator.criteria:
+        else:
             head = f"{evaluator.name}: {numbers.score(evaluator.score)}"
             yield "\n".join([head, *wording.reasons(evaluator)])
 

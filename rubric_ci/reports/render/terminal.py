@@ -109,10 +109,9 @@ def _needs_details(case: Graded, report: RunReport) -> bool:
     """Return True unless the beginning says it all, or the gate is not about the case."""
     if not wording.decides(case, report.gate):
         return False
-    worst = content.most_urgent(report)
-    missed = [evaluator.name for evaluator, _ in wording.missed(case, report)]
-    others = {evaluator.name for evaluator in wording.not_passing(case)} - {*missed}
-    return worst is None or case.key != worst.key or len(missed) != 1 or bool(others)
+    worst, misses = content.most_urgent(report), wording.misses(case, report)
+    told = len(misses) == 1 and misses[0].criterion is not None
+    return worst is None or case.key != worst.key or not told
 
 
 def _cut(table: Table) -> Table:

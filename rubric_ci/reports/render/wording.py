@@ -1,10 +1,11 @@
 """Wording, numbers and order shared by all report formats."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
 from rubric_ci.text import escape, numbers
+from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import GateInfo, is_gating
 from rubric_ci.values.report import RunReport, Totals
 from rubric_ci.values.results import (
@@ -14,6 +15,7 @@ from rubric_ci.values.results import (
     EvaluatorResult,
     Graded,
     Skipped,
+    losses,
     standing,
 )
 from rubric_ci.values.scope import EVERY_CASE
@@ -32,6 +34,15 @@ STATUSES: tuple[CaseStatus, ...] = (
 
 NO_ANSWER = "(empty)"
 _NUMBERED: Final = re.compile(r"rubric-\d+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Miss:
+    """A criterion that failed, or an evaluator that did not pass and misses no criterion."""
+
+    evaluator: EvaluatorResult
+    criterion: CriterionResult | None = None
+    loss: float  # of the score, by the weight of the evaluator
 
 
 def status(case: CaseResult) -> CaseStatus:
@@ -95,6 +106,14 @@ def name_of(criterion: CriterionResult) -> str:
     return " ".join(criterion.text.split()) or criterion.id
 
 
+def missed_name(miss: Miss, longest: int) -> str:
+    """Return the name of a miss; the text of a fault says what should not be there."""
+    if miss.criterion is None:
+        return numbers.shortened(f"{miss.evaluator.name} ({miss.evaluator.type})", longest)
+    name = numbers.shortened(name_of(miss.criterion), longest)
+    return f"fault: {name}" if miss.criterion.fault else name
+
+
 def own_id(criterion: CriterionResult) -> str:
     """Return the id of a criterion; empty if it is only its number."""
     return "" if _NUMBERED.fullmatch(criterion.id) else criterion.id
@@ -148,13 +167,39 @@ def counts(totals: Totals) -> list[tuple[CaseStatus, int, str]]:
     return [entry for entry in every if entry[1]]
 
 
-def missed(case: Graded, report: RunReport) -> Iterator[tuple[Assessed, CriterionResult]]:
-    """Yield the criteria that failed: gates missed, or marks below the pass threshold."""
-    for evaluator in case.evaluators:
-        if isinstance(evaluator, Assessed) and evaluator.weight > 0:
-            for criterion in evaluator.criteria:
-                if is_missed(criterion, report):
-                    yield evaluator, criterion
+def misses(case: Graded, report: RunReport) -> list[Miss]:
+    """Return the misses of a case: a missed gate first, then by their loss, waived ones last."""
+    found = [
+        miss
+        for evaluator in case.evaluators
+        if evaluator.weight > 0
+        for miss in _misses(evaluator, report)
+    ]
+
+    def rank(miss: Miss) -> tuple[bool, bool, float]:
+        criterion = miss.criterion
+        waived = criterion is not None and criterion.id in case.waived
+        return waived, criterion is None or not criterion.gated, -miss.loss
+
+    return sorted(found, key=rank)
+
+
+def _misses(evaluator: EvaluatorResult, report: RunReport) -> list[Miss]:
+    if not isinstance(evaluator, Assessed):
+        return [Miss(evaluator=evaluator, loss=evaluator.weight)]
+    found = [
+        Miss(evaluator=evaluator, criterion=criterion, loss=loss)
+        for criterion, loss in losses(evaluator)
+        if is_missed(criterion, report)
+    ]
+    if found or evaluator.verdict == "pass":
+        return found
+    return [Miss(evaluator=evaluator, loss=evaluator.weight * (1 - evaluator.score))]
+
+
+def missed_criteria(case: Graded, report: RunReport) -> list[CriterionResult]:
+    """Return the criteria that a case misses, in the order of `misses`."""
+    return [miss.criterion for miss in misses(case, report) if miss.criterion]
 
 
 def is_missed(criterion: CriterionResult, report: RunReport) -> bool:
@@ -285,16 +330,6 @@ def reasons_to_run(report: RunReport) -> list[tuple[str, list[CaseResult]]]:
 def why(case: CaseResult) -> str:
     """Return the reason that a case ran; empty if every case ran."""
     return "" if case.why == EVERY_CASE else case.why
-
-
-def not_passing(case: Graded) -> list[EvaluatorResult]:
-    """Return the evaluators that count and did not pass."""
-    return [
-        evaluator
-        for evaluator in case.evaluators
-        if evaluator.weight > 0
-        and not (isinstance(evaluator, Assessed) and evaluator.verdict == "pass")
-    ]
 
 
 def reasons(evaluator: Assessed) -> list[str]:

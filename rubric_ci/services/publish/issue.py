@@ -206,8 +206,7 @@ def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> Iterator[s
 def _why(head: RunReport, case: CaseResult) -> Iterator[str]:
     """Yield the reasons of the judge for the criteria that a case misses."""
     if isinstance(case, Graded):
-        missed = [criterion for _, criterion in wording.missed(case, head)]
-        yield from map(_criterion, missed[:3])
+        yield from map(_criterion, wording.missed_criteria(case, head)[:3])
 
 
 def _criterion(criterion: CriterionResult) -> str:

@@ -106,6 +106,39 @@ def test_what_an_evaluator_missed_is_said_once(
     assert wording.reasons(a_rubric(reasoning=reasoning, misses=misses)) == shown
 
 
+def open_mark(name: str, weight: float = 1, **changes: Any) -> CriterionResult:
+    return a_criterion(name, **{"weight": weight, "gate": "", "gated": False, **changes})
+
+
+@pytest.mark.parametrize(
+    ("evaluators", "order"),
+    [
+        ([a_rubric(open_mark("small"), open_mark("large", 3))], ["large", "small"]),
+        ([a_rubric(open_mark("half", 2, normalised=0.5), open_mark("all"))], ["half", "all"]),
+        ([a_rubric(open_mark("large", 9), a_criterion("gate"))], ["gate", "large"]),
+        ([a_rubric(a_criterion("one"), a_criterion("two", weight=3))], ["two", "one"]),
+        ([a_rubric(a_criterion("waived"), open_mark("large"))], ["large", "waived"]),
+        ([a_rubric(open_mark("fault", 4, fault=True), open_mark("c", 3))], ["fault", "c"]),
+        (
+            [a_rubric(open_mark("light")), a_rubric(open_mark("heavy"), weight=2)],
+            ["heavy", "light"],
+        ),
+        ([a_rubric(open_mark("c", 0, gated=True)), a_rubric(name="script")], ["c", "script"]),
+        (
+            [a_rubric(open_mark("c"), open_mark("d")), a_rubric(name="script")],
+            ["script", "c", "d"],
+        ),
+        ([a_rubric(name="script", verdict="pass"), a_rubric(name="s", weight=0)], []),
+    ],
+)
+def test_a_missed_gate_comes_first_then_the_larger_loss(
+    evaluators: list[Assessed], order: list[str]
+) -> None:
+    case = graded("a", evaluators=tuple(evaluators), waived=("waived",))
+    found = wording.misses(case, a_report())
+    assert [m.criterion.id if m.criterion else m.evaluator.name for m in found] == order
+
+
 def test_the_text_of_an_assertion_is_said_once() -> None:
     result = CriterionResult(
         id="a",

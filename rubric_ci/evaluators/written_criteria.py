@@ -19,7 +19,7 @@ from rubric_ci.evaluators.kind import (
     weight_of,
 )
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import MarkedAnswer, RubricSpec
+from rubric_ci.values.evals import MarkedAnswer, MarkTest, RubricSpec
 from rubric_ci.values.problems import Path
 from rubric_ci.values.rubric import (
     Assertion,
@@ -71,6 +71,7 @@ def inline(name: str, written: Written, turn: int = 0) -> RubricSpec:
         sees=_sees(rubrics),
         guidelines=_guidelines(rubrics, written.files),
         examples=_examples(rubrics, prefix),
+        tests=_tests(written),
         turn=turn,
         span=span,
     )
@@ -97,6 +98,19 @@ def _examples(owner: Any, prefix: str = "") -> tuple[MarkedAnswer, ...]:
             why=each.get("why", ""),
         )
         for each in given
+    )
+
+
+def _tests(written: Written) -> tuple[MarkTest, ...]:
+    given = written.data.get("tests", ()) if isinstance(written.data, dict) else ()
+    return tuple(
+        MarkTest(
+            name=each.get("name", f"test-{number + 1}"),
+            answer=each["answer"],
+            marks={k: tuple(v) if isinstance(v, list) else (v,) for k, v in each["marks"].items()},
+            line=written.source.locate((*written.path, "tests", number))[0],
+        )
+        for number, each in enumerate(given)
     )
 
 

@@ -119,6 +119,16 @@ class MarkedAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MarkTest:
+    """An answer and, by criterion, the marks of which a judge must give it one."""
+
+    name: str
+    answer: str
+    marks: Mapping[str, tuple[MarkValue, ...]]
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RubricSpec:
     """A judge marks the criteria of a rubric; assertions are checked without it."""
 
@@ -129,6 +139,7 @@ class RubricSpec:
     sees: tuple[SeenPart, ...] = ("answer",)
     guidelines: tuple[str, ...] = ()  # what the judge reads before the criteria
     examples: tuple[MarkedAnswer, ...] = ()
+    tests: tuple[MarkTest, ...] = field(default=(), compare=False)  # for `judge test` alone
     turn: int = 0  # of a conversation, from 1: marks the answer of this turn only
     model: str = ""  # replaces the configured judge's model
     span: Span

@@ -8,6 +8,7 @@ from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.problems import Path, Problem, Rule, with_cases
 
 MOST_CHARACTERS: Final = 8_000
+_OF_CASE: Final = len(("evalcases", 0, "rubrics"))
 
 _RUBRICS: Final = "  - id: greeting\n    input: Say hello\n    rubrics:\n"
 EXAMPLE_MARK: Final = Rule(
@@ -31,6 +32,20 @@ TEST_ANSWER: Final = Rule(
     meaning="A test of a rubric file has the text of an answer, or the path of a file with it.",
     hint="write one of them",
 )
+TEST_PLACE: Final = Rule(
+    id="test-place",
+    meaning="`tests` are of a rubric file, or in `rubrics` of a case: they are answers to it.",
+    hint="move them to `rubrics` of a case, or to a rubric file",
+    bad=(
+        "rubrics:\n  criteria: [{id: warm, expected_outcome: Is warm}]\n"
+        "  tests: [{answer: Hi, marks: {warm: true}}]\n"
+        "evalcases:\n  - {id: greeting, input: Say hello}\n"
+    ),
+    good=with_cases(
+        f"{_RUBRICS}      criteria: [{{id: warm, expected_outcome: Is warm}}]\n"
+        "      tests: [{answer: Hi, marks: {warm: true}}]\n"
+    ),
+)
 EXAMPLE_SIZE: Final = Rule(
     id="example-size",
     meaning="The examples of a list have 8,000 characters at most: each request sends all of them.",
@@ -52,6 +67,20 @@ def example_problems(owner: Any, criteria: Any, path: Path) -> Iterator[Problem]
     if size > MOST_CHARACTERS:
         message = f"the examples have {size:,} characters, more than {MOST_CHARACTERS:,}"
         yield Problem(EXAMPLE_SIZE, (*path, "examples"), message, at_key=True)
+
+
+def case_test_problems(owner: Any, criteria: Any, path: Path) -> Iterator[Problem]:
+    """Yield the problems of the tests next to the criteria of a case; elsewhere there are none."""
+    tests = owner.get("tests") if isinstance(owner, dict) else None
+    if not isinstance(tests, list) or not path:
+        return
+    if len(path) != _OF_CASE:
+        yield Problem(TEST_PLACE, (*path, "tests"), "`tests` has no case here", at_key=True)
+    named = by_id(criteria)
+    for index, each in enumerate(tests):
+        if isinstance(each, dict):
+            where = (*path, "tests", index, "marks")
+            yield from mark_problems(each.get("marks"), named, where, several=True)
 
 
 def by_id(criteria: list[Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from rubric_ci.evaluators.assertions.keys import keys_of
 from rubric_ci.evaluators.kind import criteria_at, is_penalty
 from rubric_ci.files.validation.ambiguous_wording import wording_problems
 from rubric_ci.files.validation.condition_rules import condition_problems
-from rubric_ci.files.validation.example_rules import example_problems
+from rubric_ci.files.validation.example_rules import case_test_problems, example_problems
 from rubric_ci.files.yaml_text.scalars import is_short_decimal
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.problems import WEIGHT_TOTAL, WRONG_TYPE, Path, Problem, Rule, with_rubrics
@@ -145,6 +145,7 @@ def criteria_problems(rubrics: Any, path: Path, *, total: bool = True) -> Iterat
     if not isinstance(criteria, list):
         return
     yield from example_problems(owner, criteria, at)
+    yield from case_test_problems(owner, criteria, at)
     yield from _same_ids(criteria, path)
     yield from _no_weight(criteria, path) if total else ()
     yield from wording_problems(criteria, path)

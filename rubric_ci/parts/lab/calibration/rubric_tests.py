@@ -1,4 +1,4 @@
-"""The tests of rubric files: answers with the marks that a judge must give them.
+"""The tests of rubric files and of cases: answers with the marks that a judge must give them.
 
 Tests are no labels: their authors choose easy answers, and κ would rise by them.
 """
@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from posixpath import basename
-from typing import Any
+from typing import Any, Final
 
 from rubric_ci.errors import InvalidInput
 from rubric_ci.files.project.loader import load
@@ -21,26 +21,26 @@ from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.results import Answer
-from rubric_ci.values.scoring import MarkValue
+from rubric_ci.values.scoring import NOT_APPLICABLE, MarkValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RubricTest:
-    """An answer of a rubric file's test, and the marks of which one is right, by criterion."""
+    """An answer of a test, and the marks of which one is right, by criterion."""
 
     file: str
     line: int
     name: str
-    case: EvalCase  # with the rubric of the file alone
+    case: EvalCase  # with the tested rubric alone
     answer: Answer
     expected: Mapping[str, tuple[MarkValue, ...]]
     at_base: bool = False  # the head removed or edited it
 
     @property
     def spec(self) -> RubricSpec:
-        """The rubric of the file."""
+        """The tested rubric."""
         (spec,) = self.case.evaluators
-        assert isinstance(spec, RubricSpec)  # noqa: S101 - `read_tests` wrote it so
+        assert isinstance(spec, RubricSpec)  # noqa: S101 - it was written so
         return spec
 
 
@@ -56,11 +56,10 @@ class Checked:
         """The criteria with another mark than expected."""
         if isinstance(self.found, NotJudged):
             return ()
-        marks = {name: each.mark for name, each in self.found.items()}
         return tuple(
             name
             for name, expected in self.test.expected.items()
-            if not any(_equal(marks[name], one) for one in expected)
+            if not any(_equal(mark_in(self.found, name), one) for one in expected)
         )
 
     @property
@@ -69,6 +68,11 @@ class Checked:
         if isinstance(self.found, NotJudged):
             return "no-verdict"
         return "differs" if self.differing else "passed"
+
+
+def mark_in(marks: Marks, name: str) -> MarkValue:
+    """Return the mark of a criterion; one that tag or variable leave out has none."""
+    return marks[name].mark if name in marks else NOT_APPLICABLE
 
 
 def _equal(mark: MarkValue, other: MarkValue) -> bool:
@@ -98,9 +102,44 @@ def read_tests(path: str, text: str, lookup: Lookup, base: str | None = None) ->
         made = _test(path, text, lookup, each, 1, number + 1)
         known = {k: v for k, v in made.expected.items() if k in _ids(made.spec)}
         if known:
-            name = f"{made.name} (as before the change)"
+            name = f"{made.name}{_BEFORE}"
             found.append(replace(made, name=name, expected=known, at_base=True))
     return found
+
+
+def tests_of(case: EvalCase, before: EvalCase | None) -> Iterator[RubricTest]:
+    """Yield the tests of a case, and those that it had before a change."""
+    for spec in case.evaluators:
+        if not isinstance(spec, RubricSpec):
+            continue
+        own = [(each.answer, each.marks) for each in spec.tests]
+        olds = (
+            [each for each in before.evaluators if isinstance(each, RubricSpec)] if before else []
+        )
+        gone = [
+            each
+            for old in olds
+            if old.name == spec.name
+            for each in old.tests
+            if (each.answer, each.marks) not in own
+        ]
+        alone = replace(case, evaluators=(spec,))
+        for at_base, each in (*((False, each) for each in spec.tests), *((True, e) for e in gone)):
+            known = {k: v for k, v in each.marks.items() if not at_base or k in _ids(spec)}
+            if known:
+                name = f"{case.id}: {each.name}"
+                yield RubricTest(
+                    file=case.file,
+                    line=case.span.line if at_base else each.line,
+                    name=f"{name}{_BEFORE}" if at_base else name,
+                    case=alone,
+                    answer=Answer(text=each.answer),
+                    expected=known,
+                    at_base=at_base,
+                )
+
+
+_BEFORE: Final = " (as before the change)"
 
 
 def _ids(spec: RubricSpec) -> set[str]:
@@ -173,7 +212,7 @@ def _lines(checked: Sequence[Checked]) -> Iterator[str]:
     passed = sum(each.outcome == "passed" for each in checked)
     count = f"{passed:,} of {plural(len(checked), 'test')} got the marks that they expect"
     moved = len({each.test.file for each in checked if each.outcome == "differs"})
-    yield f"{count}; marks of {plural(moved, 'rubric file')} differ" if moved else count
+    yield f"{count}; marks of {plural(moved, 'file')} differ" if moved else count
 
 
 def _reasons(each: Checked) -> Iterator[str]:
@@ -181,12 +220,12 @@ def _reasons(each: Checked) -> Iterator[str]:
         yield f"no verdict: {each.found.reason}"
         return
     for name in each.differing:
-        got = each.found[name]
-        expected = " or ".join(
-            mark_text(mark, fault=got.fault) for mark in each.test.expected[name]
-        )
-        words = f"expected {expected}, got {mark_text(got.mark, fault=got.fault)}"
-        yield f"{name.removeprefix('t/')}: {words}: {shortened(got.found, 300)}"
+        got = each.found.get(name)
+        fault = got is not None and got.fault
+        expected = " or ".join(mark_text(mark, fault=fault) for mark in each.test.expected[name])
+        words = f"expected {expected}, got {mark_text(mark_in(each.found, name), fault=fault)}"
+        why = shortened(got.found, 300) if got else "its tag or variable leaves it out"
+        yield f"{name.removeprefix('t/')}: {words}: {why}"
 
 
 def _as_data(each: Checked) -> JSON:
@@ -195,8 +234,8 @@ def _as_data(each: Checked) -> JSON:
         {
             "criterion": name.removeprefix("t/"),
             "expected": [*expected],
-            "got": found[name].mark,
-            "reasoning": found[name].reasoning,
+            "got": mark_in(found, name),
+            "reasoning": found[name].reasoning if name in found else "",
         }
         for name, expected in each.test.expected.items()
         if not isinstance(found, NotJudged)

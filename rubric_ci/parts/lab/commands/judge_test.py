@@ -1,7 +1,7 @@
-"""`rubric-ci judge test`: ask the judge about the tests of rubric files."""
+"""`rubric-ci judge test`: ask the judge about the tests of rubric files and of cases."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +10,16 @@ import click
 from rubric_ci.errors import CannotFindEvals, ExitCode, InvalidInput
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.change import BaseOptions, open_change
-from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
+from rubric_ci.files.project.loaded_project import (
+    LoadedProject,
+    find_evals,
+    load_evals,
+    show_problems,
+)
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.rubric_files import ENDING
 from rubric_ci.files.validation.validator import check_rubric
+from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.grading.setup import build_context
 from rubric_ci.parts.lab.calibration.rejudge import (
@@ -22,10 +28,18 @@ from rubric_ci.parts.lab.calibration.rejudge import (
     configured_judge,
     rejudge,
 )
-from rubric_ci.parts.lab.calibration.rubric_tests import Checked, RubricTest, read_tests, render
+from rubric_ci.parts.lab.calibration.rubric_tests import (
+    Checked,
+    RubricTest,
+    read_tests,
+    render,
+    tests_of,
+)
+from rubric_ci.values import walk
 from rubric_ci.values.changes import Base
 from rubric_ci.values.command_settings import RubricTestSettings
 from rubric_ci.values.diagnostics import Severity
+from rubric_ci.values.evals import EvalCase, MarkTest, RubricSpec
 
 
 def run_tests(settings: RubricTestSettings) -> ExitCode:
@@ -34,7 +48,7 @@ def run_tests(settings: RubricTestSettings) -> ExitCode:
     show_policy(loaded)
     tests = _tests(loaded, settings)
     if not tests:
-        click.echo("no tests of rubric files to run", err=True)
+        click.echo("no tests of rubric files or cases to run", err=True)
         return ExitCode.OK
     judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
     judge = replace(judge, votes=settings.votes) if settings.votes else judge
@@ -64,18 +78,62 @@ def _exit_code(checked: Sequence[Checked]) -> ExitCode:
 def _open(settings: RubricTestSettings) -> LoadedProject:
     project = open_project(settings.config, settings.policy_from)
     options = BaseOptions(policy_from=settings.policy_from, changed_since=settings.changed_since)
-    change = open_change(project.root, options)
-    return LoadedProject(project=project, files=(), diagnostics=(), invalid=(), change=change)
+    loaded = _with_cases(project, settings.paths)
+    return replace(loaded, change=open_change(project.root, options))
+
+
+def _with_cases(project: Project, paths: Sequence[str]) -> LoadedProject:
+    """Return the cases of the paths; a path with rubric files may have none."""
+    names = [each for each in paths if not (_rubric_files(each) and Path(each).is_file())]
+    try:
+        loaded = load_evals(project, find_evals(project, names) if names or not paths else [])
+    except CannotFindEvals:
+        if any(not _rubric_files(each) for each in names):
+            raise
+        loaded = load_evals(project, [])
+    show_problems(loaded.diagnostics)
+    loaded.check_valid()
+    return loaded
 
 
 def _tests(loaded: LoadedProject, settings: RubricTestSettings) -> list[RubricTest]:
-    """Return the tests of the files; with `--changed-since`, of those that a change edits."""
-    files = _files(loaded.project, settings.paths)
+    """Return the tests; with `--changed-since`, of what a change edits."""
     base = loaded.change.selection
-    commit = loaded.change.at(base) if isinstance(base, Base) else None
+    return [
+        *_of_rubric_files(loaded, settings.paths, base if isinstance(base, Base) else None),
+        *_of_cases(loaded, base if isinstance(base, Base) else None),
+    ]
+
+
+def _of_cases(loaded: LoadedProject, base: Base | None) -> Iterator[RubricTest]:
+    before = {each.key: each for each in loaded.at_base(base).cases} if base else {}
+    for case in loaded.cases:
+        old = before.get(case.key)
+        if old is None or _edited(case, old):
+            yield from tests_of(case, old)
+
+
+def _edited(case: EvalCase, old: EvalCase) -> bool:
+    """Return True for a case whose tests could get other marks, or which has other tests."""
+    texts = case.question, case.expected_outcome, case.reference_answer
+    same = texts == (old.question, old.expected_outcome, old.reference_answer)
+    alike = walk.is_alike(case.evaluators, old.evaluators)
+    return not (same and alike and _tests_in(case) == _tests_in(old))
+
+
+def _tests_in(case: EvalCase) -> list[MarkTest]:
+    """Return the tests of a case, wherever they stand in the file."""
+    specs = (each for each in case.evaluators if isinstance(each, RubricSpec))
+    return [replace(test, line=0) for spec in specs for test in spec.tests]
+
+
+def _of_rubric_files(
+    loaded: LoadedProject, written: Sequence[str], base: Base | None
+) -> Iterator[RubricTest]:
+    files = _files(loaded.project, written)
+    commit = loaded.change.at(base) if base else None
     if commit:
         files = [path for path in files if commit.difference.may_have_changed(_name(loaded, path))]
-    tests = list[RubricTest]()
     for path in files:
         name, text = _name(loaded, path), discovery.read_text(path, loaded.root)
         lookup = discovery.lookup(loaded.root, path)
@@ -85,10 +143,8 @@ def _tests(loaded: LoadedProject, settings: RubricTestSettings) -> list[RubricTe
             show_problems(errors)
             raise InvalidInput(f"{name}: invalid", "run `rubric-ci validate`")
         before = commit.files.read(name) if commit else None
-        tests += read_tests(
-            name, text, lookup, before.decode("utf-8", "replace") if before else None
-        )
-    return tests
+        old = before.decode("utf-8", "replace") if before else None
+        yield from read_tests(name, text, lookup, old)
 
 
 def _name(loaded: LoadedProject, path: Path) -> str:
@@ -99,13 +155,23 @@ def _files(project: Project, written: Sequence[str]) -> list[Path]:
     """Return the rubric files of paths, folders and globs; of the repository, if there are none."""
     if not written:
         return [project.root / name for name in sorted(project.files.matching(f"**/*{ENDING}"))]
-    found = list[Path]()
-    for each in written:
-        path = Path(each)
-        some = sorted(path.rglob(f"*{ENDING}")) if path.is_dir() else [path]
-        if not path.exists():
-            some = sorted(Path().glob(each)) if not path.is_absolute() else []
-        if not some:
+    found = [(each, _rubric_files(each)) for each in written]
+    for each, some in found:
+        if each.endswith(ENDING) and not some:
             raise CannotFindEvals(f"{each} names no rubric file", f"they end in `{ENDING}`")
-        found += some
-    return found
+    return [path for _, some in found for path in some]
+
+
+def _rubric_files(written: str) -> list[Path]:
+    path = Path(written)
+    if path.is_dir():
+        return sorted(path.rglob(f"*{ENDING}"))
+    some = [path] if path.exists() or path.is_absolute() else sorted(Path().glob(written))
+    return [each for each in some if each.is_file() and _is_rubric(each)]
+
+
+def _is_rubric(path: Path) -> bool:
+    if path.name.endswith(ENDING):
+        return True
+    data = Document(path.name, discovery.read_text(path)).data
+    return isinstance(data, dict) and "criteria" in data and "evalcases" not in data

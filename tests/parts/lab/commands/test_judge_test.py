@@ -75,7 +75,7 @@ def test_a_mark_that_differs(folder: Path) -> None:
     assert done.stdout == (
         "rubrics/shop.rubric.yaml:7: shop: wrong\n"
         "  promise: expected not present, got present: By the word.\n"
-        "2 of 3 tests got the marks that they expect; marks of 1 rubric file differ\n"
+        "2 of 3 tests got the marks that they expect; marks of 1 file differ\n"
     )
     assert done.exit_code == 1
 
@@ -118,5 +118,79 @@ def test_problems_of_tests(folder: Path, tests: str, expected: str) -> None:
     write(f"{RUBRIC}- {tests}\n")
     done = run()
     assert "rubrics/shop.rubric.yaml:7:" in done.stderr
+    assert expected in done.stderr
+    assert done.exit_code == 2
+
+
+CASE = """\
+evalcases:
+- id: return
+  input: May I return it?
+  rubrics:
+    criteria:
+    - {id: promise, expected_outcome: Promises a refund, penalty: 4}
+    - {id: formal, expected_outcome: Is formal, applies_if: {tag: formal}}
+    tests:
+    - {answer: "We will {{ refund }} you", marks: {promise: true}}
+    - {answer: Never, marks: {promise: [true, false], formal: not_applicable}}
+"""
+EVALS = Path("evals/a.eval.yaml")
+
+
+@pytest.fixture
+def case(folder: Path) -> str:
+    Path("rubrics/shop.rubric.yaml").unlink()
+    EVALS.parent.mkdir()
+    EVALS.write_text(CASE, encoding="utf-8")
+    commit()
+    return CASE
+
+
+@pytest.mark.parametrize("words", [(), ("evals",), (EVALS.as_posix(),), ("evals/*",)])
+def test_the_tests_of_a_case(case: str, words: tuple[str, ...]) -> None:
+    done = run(*words)
+    assert (done.stdout, done.exit_code) == ("2 of 2 tests got the marks that they expect\n", 0)
+
+
+def test_a_mark_of_a_case_that_differs(case: str) -> None:
+    wrong = case.replace("promise: true", "promise: false, formal: true")
+    EVALS.write_text(wrong, encoding="utf-8")
+    assert run().stdout == (
+        "evals/a.eval.yaml:9: return: test-1\n"
+        "  promise: expected not present, got present: By the word.\n"
+        "  formal: expected satisfied, got not_applicable: its tag or variable leaves it out\n"
+        "1 of 2 tests got the marks that they expect; marks of 1 file differ\n"
+    )
+
+
+def test_the_tests_of_cases_that_a_change_edits(case: str) -> None:
+    assert run("--changed-since", "HEAD").stderr == "no tests of rubric files or cases to run\n"
+    EVALS.write_text(case.replace("  input: May", "  # moved\n  input: May"), encoding="utf-8")
+    assert run("--changed-since", "HEAD").stderr == "no tests of rubric files or cases to run\n"
+    edited = case.replace("Promises a", "Offers a").replace("We will", "We never")
+    EVALS.write_text(edited, encoding="utf-8")
+    found = json.loads(run("--changed-since", "HEAD", "--format", "json").stdout)["tests"]
+    assert [(each["name"], each["line"], each["before_the_change"]) for each in found] == [
+        ("return: test-1", 9, False),
+        ("return: test-2", 10, False),
+        ("return: test-1 (as before the change)", 2, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (
+            "promise: true",
+            "promis: true",
+            "9:52: example-mark: there is no criterion `promis`",
+        ),
+        (", marks: {promise: true}", "", "missing-key: an entry of `tests` has no `marks`"),
+        ("{promise: true}", "{promise: 3}", "example-mark: `promise` is never marked so"),
+    ],
+)
+def test_problems_of_tests_of_a_case(case: str, before: str, after: str, expected: str) -> None:
+    EVALS.write_text(case.replace(before, after), encoding="utf-8")
+    done = run()
     assert expected in done.stderr
     assert done.exit_code == 2

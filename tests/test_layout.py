@@ -201,7 +201,8 @@ IMPURE: Final = """
     services/run/sentinel services/cost/target_requests services/cost/estimate
     services/cost/judge_requests services/cost/last_run services/cost/expected_requests
     services/doctor
-    services/drafting/draft_check services/drafting/drafter services/drafting/drafting_prompt
+    services/drafting/draft_check services/drafting/draft_tests
+    services/drafting/drafter services/drafting/drafting_prompt
     services/drafting/draft_requests services/drafting/publish services/drafting/pull_request
     services/drafting/step_outputs
     services/drafting/review services/drafting/rewrite services/drafting/select

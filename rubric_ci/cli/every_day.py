@@ -45,6 +45,12 @@ def generate() -> None:
 )
 @_drafts("--check", is_flag=True, help="Judge the reference answers with the drafted rubrics.")
 @_drafts(
+    "--tests",
+    is_flag=True,
+    help="Write an answer that meets each criterion and one that does not, for `judge test`; the "
+    "judge marks both first.",
+)
+@_drafts(
     "--report",
     type=FILE,
     metavar="FILE",

@@ -35,7 +35,7 @@ class Drafted:
     case: EvalCase
     draft: Draft
     warnings: tuple[str, ...] = ()
-    unchecked: str = ""  # why the reference answer has no marks, if the draft is checked
+    unchecked: str = ""  # why an answer has no marks, if the draft is checked or has tests
     usage: Usage = NOTHING_USED
 
     def but(self, usage: Usage, *warnings: str, draft: Draft | None = None) -> "Drafted":
@@ -68,7 +68,7 @@ async def _of_reference(made: Drafted, context: RunContext) -> Drafted:
         return made.but(NOTHING_USED, "there is no reference answer to check the draft with")
     result = await evaluate(made.case, Answer(text=answer), _spec(made), context)
     if isinstance(result, Unassessed):
-        return replace(made.but(result.usage), unchecked=result.reason)
+        return replace(made.but(result.usage), unchecked=f"the reference answer: {result.reason}")
     if result.verdict != "pass":
         return made.but(result.usage, _failed(result))
     return await _probed(made, result, context)

@@ -17,6 +17,7 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.llm_calls import ModelCall
 
 DRAFT_TOKENS: Final = 300  # of a reply
+TESTS: Final = 2  # per criterion
 
 
 def request_lines(
@@ -42,6 +43,11 @@ def request_lines(
             f"up to {numbers.plural(most, 'request')} to {judge.name} to check drafts by the "
             f"reference answer and at most {VARIANTS} variants of it per criterion"
         )
+    if drafter.tests and (most := _tested(requests)):
+        yield f"up to {numbers.plural(most, 'request')} to {drafter.endpoint.model} for tests"
+        if judge:
+            marks = numbers.plural(most * TESTS * MOST * _votes(judge), "request")
+            yield f"up to {marks} to {judge.name} to check the tests"
 
 
 def check_prices(
@@ -53,9 +59,10 @@ def check_prices(
     """Raise CannotConfigure for a model that these requests ask and that fits no cap in dollars."""
     if not context.needs_prices:
         return
-    if _asked(requests, drafter, context):
+    tests = drafter.tests and _tested(requests)
+    if tests or _asked(requests, drafter, context):
         priced(drafter.endpoint, prices_of, f"{drafter.endpoint.model}, which drafts,")
-    if drafter.check and judge and _checks(requests, judge):
+    if judge and (tests or (drafter.check and _checks(requests, judge))):
         for each in judge.endpoints:
             priced(each, prices_of, f"the judge {each.model}")
 
@@ -80,8 +87,16 @@ def _pictures(call: ModelCall) -> int:
 
 def _checks(requests: Sequence[DraftRequest], judge: JudgeConfig) -> int:
     """Return the bound of the requests of `--check`: a reference answer and variants of it."""
-    votes = PANEL if judge.votes == "auto" else judge.votes * len(judge.members)
     known = [request for request in requests if request.case.reference_answer]
     bad = sum(bool(request.contrast) for request in known)
     each = 1 + VARIANTS * MOST
-    return votes * (len(known) * each + bad)
+    return _votes(judge) * (len(known) * each + bad)
+
+
+def _tested(requests: Sequence[DraftRequest]) -> int:
+    """Return the number of the drafts that get tests."""
+    return sum(not request.plain for request in requests)
+
+
+def _votes(judge: JudgeConfig) -> int:
+    return PANEL if judge.votes == "auto" else judge.votes * len(judge.members)

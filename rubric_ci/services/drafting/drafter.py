@@ -6,13 +6,14 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.models.judge.reply import InvalidReply
 from rubric_ci.models.judge.request import ParsedReply, request_valid_reply
 from rubric_ci.models.judge.shown_media import takes_media
 from rubric_ci.services.drafting.draft_check import Drafted, check_draft, lint
+from rubric_ci.services.drafting.draft_tests import call_for_tests, checked_tests, read_tests
 from rubric_ci.services.drafting.drafting_prompt import Contrast, Wanted, draft_call
 from rubric_ci.services.drafting.drafting_reply import Draft, Kind, read_draft, validated
 from rubric_ci.system import coroutines
@@ -20,7 +21,7 @@ from rubric_ci.values.config import Endpoint, OutputMode
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.llm_calls import ModelCall, Usage
+from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,7 @@ class Drafter:
     output: OutputMode | None = None
     kind: Kind = "checklist"
     check: bool = False  # have the judge mark the reference answer by the draft
+    tests: bool = False  # write two answers per criterion that the judge marks as expected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,7 @@ class DraftFailed:
 
 
 DraftResult: TypeAlias = Drafted | DraftFailed
+Made = TypeVar("Made")
 
 _SENTENCE: Final = re.compile(r"(?<=[.;!?])\s+|\n")
 _SUBJECT: Final = r"(?:the (?:answer|reply|response|output) |it )?(?:must |should |has to )?"
@@ -116,7 +119,25 @@ async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -
     if drafter.check:
         bad = request.contrast.bad if request.contrast else ""
         made = await check_draft(made, context, bad=bad)
+    if drafter.tests:
+        made = await _with_tests(made, request, drafter, context)
     return replace(made, draft=with_checks(made.draft, case.expected_outcome))
+
+
+async def _with_tests(
+    made: Drafted, request: DraftRequest, drafter: Drafter, context: RunContext
+) -> Drafted:
+    if request.plain:
+        return made.but(NOTHING_USED, "no tests: a file of another tool has no place for them")
+    criteria = made.draft.rubric.judged
+    call = call_for_tests(
+        made.case, criteria, drafter.endpoint, drafter.output, fence=secrets.token_hex(8)
+    )
+    try:
+        reply = await _cached_or_asked(call, partial(read_tests, criteria=criteria), context)
+    except NoVerdict as error:
+        return replace(made.but(error.usage), unchecked=f"its tests: {error}")
+    return await checked_tests(made, reply.value, reply.usage, context)
 
 
 def _unseen(case: EvalCase, drafter: Drafter) -> Iterator[str]:
@@ -128,12 +149,12 @@ def _unseen(case: EvalCase, drafter: Drafter) -> Iterator[str]:
 
 
 async def _cached_or_asked(
-    call: ModelCall, read: Callable[[str], Draft | InvalidReply], context: RunContext
-) -> ParsedReply[Draft]:
-    """Reuse the draft of an earlier run: a later run writes the draft that `--diff` showed."""
+    call: ModelCall, read: Callable[[str], Made | InvalidReply], context: RunContext
+) -> ParsedReply[Made]:
+    """Reuse the reply of an earlier run: a later run writes the draft that `--diff` showed."""
     cache = context.cache
     cached = None if cache is None else cache.get(call.key)
-    if cached is not None and isinstance(parsed := read(cached), Draft):
+    if cached is not None and not isinstance(parsed := read(cached), InvalidReply):
         return ParsedReply(value=parsed, text=cached, usage=Usage(cache_hits=1))
     reply = await request_valid_reply(context.call_model, call, read)
     if cache is not None:
@@ -191,5 +212,5 @@ def checks_of(outcome: str) -> Iterator[dict[str, Any]]:
 def with_checks(draft: Draft, outcome: str) -> Draft:
     """Return a draft that begins with the assertions of the expected outcome."""
     checks = [{"id": f"exact-{n}", **each} for n, each in enumerate(checks_of(outcome), 1)]
-    found = validated([*checks, *draft.rubrics]) if checks else draft
+    found = validated([*checks, *draft.rubrics], draft.tests) if checks else draft
     return found if isinstance(found, Draft) else draft

@@ -218,7 +218,7 @@ def _style(examples: Sequence[EvalCase], fence: str) -> list[str]:
             c for s in example.evaluators if isinstance(s, RubricSpec) for c in s.rubric.judged
         ]
         if criteria and example.expected_outcome:
-            rubrics = [_as_data(criterion) for criterion in criteria]
+            rubrics = [as_data(criterion) for criterion in criteria]
             outcome = {"expected_outcome": example.expected_outcome, "rubrics": rubrics}
             shown.append(json.dumps(outcome, ensure_ascii=False, indent=1))
     return [
@@ -234,7 +234,8 @@ def _contrasted(contrast: Contrast | None, fence: str) -> list[str]:
     return [_CONTRAST + f"\nThe good answer:\n{good}\n\nThe bad answer:\n{bad}"]
 
 
-def _as_data(criterion: Judged) -> JSON:
+def as_data(criterion: Judged) -> JSON:
+    """Return a criterion as a model is shown it and writes it."""
     texts = {"id": criterion.id, "expected_outcome": criterion.text}
     if needs := condition_text(criterion.applies_if):
         texts["applies_if"] = needs

@@ -84,6 +84,13 @@ class Draft:
 
     rubrics: tuple[JSON, ...]
     rubric: Rubric
+    tests: tuple[JSON, ...] = ()
+
+    @property
+    def written(self) -> JSON:
+        """The value of `rubrics` in the file."""
+        criteria = [*self.rubrics]
+        return {"criteria": criteria, "tests": [*self.tests]} if self.tests else criteria
 
 
 class _Item(BaseModel):
@@ -157,6 +164,10 @@ def read_rubrics(text: str) -> Draft | InvalidReply:
     match document.data:
         case {"rubrics": list(items)} as data if items and len(data) == 1:
             return validated(items)
+        case {"rubrics": {"criteria": list(items), "tests": list(tests), **more}} as data if (
+            items and len(data) == 1 and not more
+        ):
+            return validated(items, tests)
         case _:
             return InvalidReply(("there must be one key, `rubrics`, with a list of criteria",))
 
@@ -191,17 +202,18 @@ def _parse(item: JSON, kind: Kind, *, plain: bool) -> JSON:
     return _KINDS[own].model_validate(item).model_dump(exclude_none=True)
 
 
-def validated(rubrics: Sequence[JSON]) -> Draft | InvalidReply:
+def validated(rubrics: Sequence[JSON], tests: Sequence[JSON] = ()) -> Draft | InvalidReply:
     """Check the draft with the rules of `validate`, in an eval file with one case."""
     lines = ",\n".join(json.dumps(rubric, ensure_ascii=False) for rubric in rubrics)
     case = '"id": "draft", "expected_outcome": "draft", "input": "draft"'
-    text = f'{{"evalcases": [{{{case}, "rubrics": [\n{lines}\n]}}]}}'
+    more = f', "tests": {json.dumps([*tests], ensure_ascii=False)}' if tests else ""
+    text = f'{{"evalcases": [{{{case}, "rubrics": {{"criteria": [\n{lines}\n]{more}}}}}]}}'
     loaded = load("draft.yaml", text, lambda _: NotFound(reason="a draft refers to no file"))
     problems = [_located(d, rubrics) for d in loaded.diagnostics if d.severity is Severity.ERROR]
     if problems or loaded.eval_file is None:
         return InvalidReply(tuple(problems))
     specs = [s for s in loaded.eval_file.cases[0].evaluators if isinstance(s, RubricSpec)]
-    return Draft(rubrics=tuple(rubrics), rubric=specs[0].rubric)
+    return Draft(rubrics=tuple(rubrics), rubric=specs[0].rubric, tests=tuple(tests))
 
 
 def _located(diagnostic: Diagnostic, rubrics: Sequence[JSON]) -> str:

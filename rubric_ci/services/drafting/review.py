@@ -79,7 +79,7 @@ def _case_text(made: Drafted) -> str:
 def _decide(made: Drafted) -> tuple[str, Drafted]:
     """Return the decision and the draft, which may have been edited."""
     while True:
-        click.echo(escape.log_text(rubrics_block([*made.draft.rubrics])), err=True)
+        click.echo(escape.log_text(rubrics_block(made.draft.written)), err=True)
         for warning in made.warnings:
             click.echo(f"  {escape.log_line(warning)}", err=True)
         try:
@@ -105,7 +105,7 @@ def _edit(made: Drafted) -> Drafted:
 
     Closing the editor without saving keeps the draft as it was.
     """
-    text = rubrics_block([*made.draft.rubrics])
+    text = rubrics_block(made.draft.written)
     while True:
         edited = click.edit(text, extension=".yaml")
         if edited is None:
@@ -174,9 +174,10 @@ def show_spent(usage: Usage) -> None:
 
 
 def _show_drafted(made: Drafted, *, err: bool) -> None:
-    count = len(made.draft.rubrics)
-    echo(f"{_place(made.case)}: {count} criteri{'on' if count == 1 else 'a'}", err=err)
-    unchecked = f"the reference answer was not checked: {made.unchecked}"
+    count, tests = len(made.draft.rubrics), len(made.draft.tests)
+    more = f", {plural(tests, 'test')}" if tests else ""
+    echo(f"{_place(made.case)}: {count} criteri{'on' if count == 1 else 'a'}{more}", err=err)
+    unchecked = f"not checked: {made.unchecked}"
     for warning in (*made.warnings, *([unchecked] if made.unchecked else [])):
         click.echo(f"  {escape.log_line(warning)}", err=err)
 

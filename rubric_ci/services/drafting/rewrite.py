@@ -66,7 +66,7 @@ def read_eval_text(file: EvalFile, root: Path) -> EvalFileText:
 def rewrite(source: EvalFileText, drafts: Mapping[str, Draft], project: Project) -> Rewrite:
     """Insert the drafts, given by case id; reject all of them if the result is not valid."""
     positions = {case.id: position for position, case in enumerate(source.file.cases)}
-    edited = _insert(source, {positions[name]: [*draft.rubrics] for name, draft in drafts.items()})
+    edited = _insert(source, {positions[name]: draft.written for name, draft in drafts.items()})
     change = Rewrite(
         source=source,
         content=edited.text.encode(),
@@ -92,7 +92,7 @@ def write(change: Rewrite) -> Rewrite:
 def _all_rejected(change: Rewrite, reason: str) -> Rewrite:
     rejected = {
         name: change.rejected.get(name)
-        or EditRejected(reason=reason, block=rubrics_block([*change.drafts[name].rubrics]))
+        or EditRejected(reason=reason, block=rubrics_block(change.drafts[name].written))
         for name in change.drafts
     }
     return replace(change, content=change.source.content, rejected=rejected)

@@ -85,7 +85,11 @@ def choose_drafter(config: Config, settings: GenerateSettings, variables: Variab
     resolve = name_judge if settings.requests.replay else resolve_judge
     chosen = resolve(_model(config, settings.target), variables)
     return Drafter(
-        endpoint=chosen.endpoint, output=chosen.output, kind=settings.kind, check=settings.check
+        endpoint=chosen.endpoint,
+        output=chosen.output,
+        kind=settings.kind,
+        check=settings.check,
+        tests=settings.tests,
     )
 
 

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pexpect
 import pytest
+from click.testing import CliRunner
 
+from rubric_ci.cli.main import main
 from tests import platforms
 from tests.aimock import Aimock, fails, says
+from tests.answer_judge import AnswerJudge, judging
 from tests.bodies import Body, answering
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.forked_command import at_a_terminal, started
@@ -140,3 +143,46 @@ def test_a_person_edits_accepts_and_drops(project: Project, tmp_path: Path) -> N
     assert person.exitstatus == 0
     edited = BLOCK.replace("Explains the way back", "Explains the return")
     assert project.file.read_text() == TWO.replace("30 days\n", "30 days\n" + edited, 1)
+
+
+def test_the_tests_of_a_draft_are_announced_written_and_hold(project: Project) -> None:
+    pairs = [("limit", "hello", "bye"), ("way", "Well", "No"), ("cost", "hello us", "You")]
+    tests = json.dumps({"tests": [{"id": n, "yes": yes, "no": no} for n, yes, no in pairs]})
+    writer = {"gpt-6.1-sol": lambda texts: tests if "test the criteria" in texts[0] else GOOD}
+    with judging(AnswerJudge(targets=writer)) as judge:
+        base = f"api_base: {judge.url}/v1, api_key: none"
+        project.checkout.write(
+            {
+                "rubric-ci.yaml": "evals: [evals/*.yaml]\n"
+                f"judge: {{model: openai/gpt-6-luna, {base}}}\n"
+                f"targets: [{{name: writer, model: openai/gpt-6.1-sol, {base}}}]\n"
+            }
+        )
+        project.replay = ()
+        done = project.generate("--tests", "--target", "writer", "--max-calls=20")
+        assert (done.exit_code, len(judge.asked), len(judge.seen)) == (0, 2, 6)
+        assert (
+            "up to 1 request to openai/gpt-6.1-sol for tests\n"
+            "up to 14 requests to openai/gpt-6-luna to check the tests\n"
+        ) in done.stderr
+        assert done.stdout == (
+            "evals/a.yaml:3: refund: 3 criteria, 5 tests\n"
+            "  way: a test is left out: the judge marks false where true is expected, of “Well”\n"
+            "1 case got rubrics in 1 file\n"
+        )
+        lines = BLOCK.splitlines()[1:]
+        criteria = "".join(f"  {line}\n" for line in lines)
+        assert project.file.read_text() == EVAL.replace(
+            "within 30 days\n",
+            f"within 30 days\n    rubrics:\n      criteria:\n{criteria}"
+            "      tests:\n"
+            "        - answer: hello\n          marks:\n            limit: true\n"
+            "        - answer: bye\n          marks:\n            limit: false\n"
+            '        - answer: "No"\n          marks:\n            way: false\n'
+            "        - answer: hello us\n          marks:\n            cost: true\n"
+            "        - answer: You\n          marks:\n            cost: false\n",
+        )
+        assert project.generate().stdout == "nothing to do: every case has rubrics\n"
+        judged = CliRunner().invoke(main, ["judge", "test"], env=environment())
+        passed = "5 of 5 tests got the marks that they expect\n"
+        assert (judged.stdout, judged.exit_code) == (passed, 0)

@@ -170,7 +170,7 @@ def test_check_with_a_judge_that_is_down_keeps_the_draft() -> None:
 
     [made] = draft_all(answering(reply), case("a", "Yes"), check=True)
     assert isinstance(made, Drafted)
-    assert made.unchecked == "the judge answers 503"
+    assert made.unchecked == "the reference answer: the judge answers 503"
 
 
 def test_check_without_a_judge_is_a_broken_setup() -> None:

@@ -27,6 +27,7 @@ EVERY_CASE: Final = "no case filter"  # why a case of a run of all cases ran
 _UNFINISHED: Final = frozenset[Narrowing](("max-failures", "interrupted"))
 _WORDS: Final[dict[Narrowing, str]] = {
     "paths": "given paths",
+    "case": "case filter",
     "invalid": "invalid eval files",
     "interrupted": "interrupted",
 }

@@ -16,9 +16,9 @@ NAMES = st.lists(st.sampled_from(NARROWINGS))
     [
         (Scope(suite=4), 4, ""),
         (Scope(), 4, ""),
-        (Scope(suite=4).narrowed("case"), 2, "2 of 4 cases: --case"),
+        (Scope(suite=4).narrowed("case"), 2, "2 of 4 cases: case filter"),
         (Scope(suite=1).narrowed("changed-since"), 0, "0 of 1 case: --changed-since"),
-        (Scope(suite=4).narrowed("tag", "case"), 1, "1 of 4 cases: --case, --tag"),
+        (Scope(suite=4).narrowed("tag", "case"), 1, "1 of 4 cases: case filter, --tag"),
         (Scope(suite=1200).narrowed("last-failed"), 3, "3 of 1,200 cases: --last-failed"),
         (Scope().narrowed("paths"), 1, "1 case: given paths"),
         (Scope().narrowed("invalid", "shard"), 2, "2 cases: invalid eval files, --shard"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
 import pytest
 
@@ -43,26 +43,64 @@ class Later:
     answer: str
 
 
+class Checked(NamedTuple):
+    """The result of a check of a test: its number in the trial, and the trial."""
+
+    number: int
+    trial: int
+    result: CaseResult
+
+
 class Checks:
     """The checks of the tests of this process, and the answers still to be judged."""
 
     def __init__(self, run: SessionRun) -> None:
         self.run = run
-        self.results: dict[tuple[str, int], list[CaseResult]] = {}
+        self.results: dict[str, list[Checked]] = {}  # by test
         self.rules: dict[str, TrialRule] = {}
         self.later: list[Later] = []
-        self.marked = NOTHING_USED  # by `mark`, which is not a check
+        self.not_counted = NOTHING_USED  # by `mark`, and by checks that pytest excuses
 
     def add(self, item: pytest.Item, number: int, result: CaseResult) -> None:
         """Keep a result for the report, under the test and the number of the check in it."""
-        self.results.setdefault((item.nodeid, number), []).append(result)
+        checked = Checked(number, item.stash.get(TRIAL, 0), result)
+        self.results.setdefault(item.nodeid, []).append(checked)
         if RULE in item.stash:
             self.rules[item.nodeid] = item.stash[RULE]
 
+    def excuse(self, item: pytest.Item, *, trial: int | None = None) -> None:
+        """Leave out misses that pytest excuses, of one trial or of the whole test.
+
+        They are expected (`xfail`), or the test caught them (`raises`, a loop of attempts).
+        """
+        missed: set[int] = set()
+        if trial is None:
+            groups = self._by_number(item.nodeid)
+            missed = {number for number, result in groups.items() if self._misses(result)}
+        kept: list[Checked] = []
+        for each in self.results.pop(item.nodeid, ()):
+            excused = each.number in missed or (each.trial == trial and self._misses(each.result))
+            if excused and not isinstance(each.result, Skipped):
+                self.not_counted += each.result.usage
+            else:
+                kept.append(each)
+        if kept:
+            self.results[item.nodeid] = kept
+
+    def _misses(self, result: CaseResult) -> bool:
+        return isinstance(result, Graded) and failure(result, self.run.nothing) is not None
+
     def cases(self) -> Iterator[CaseResult]:
         """Yield one result per check: of several trials, the one that decides."""
-        for (nodeid, _), results in self.results.items():
-            yield median_trial(results, self.rules.get(nodeid))
+        for nodeid in self.results:
+            yield from self._by_number(nodeid).values()
+
+    def _by_number(self, nodeid: str) -> dict[int, CaseResult]:
+        groups: dict[int, list[CaseResult]] = {}
+        for each in self.results.get(nodeid, ()):
+            groups.setdefault(each.number, []).append(each.result)
+        rule = self.rules.get(nodeid)
+        return {number: median_trial(results, rule) for number, results in groups.items()}
 
     def judge_later(self) -> list[tuple[Later, CaseResult | UserError]]:
         """Judge what waits, all at once, and return it with the results."""
@@ -123,7 +161,7 @@ class Rubric:
         _, case = self._case(criteria, question, expected_outcome, counts=False)
         result = self._wait_for(case, answer)
         if not isinstance(result, Skipped):
-            self._checks.marked += result.usage
+            self._checks.not_counted += result.usage
         if not isinstance(result, Graded):
             raise_ungraded(result)
         assessed = (each for each in result.evaluators if isinstance(each, Assessed))

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 from _pytest.mark.expression import Expression
+from _pytest.runner import runtestprotocol  # as other plugins that report an item themselves
 
 from rubric_ci.errors import ExitCode, UserError
 from rubric_ci.files.project.discovery import SUFFIXES
@@ -61,7 +62,7 @@ class Hooks:
         self.checks = Checks(self.run)
         self.files: set[Path] = set()
         self.of_workers: list[CaseResult] = []
-        self.left_out = False
+        self.left_out = self.gate_deselected = False
         self.final: RunReport | None = None
         config.pluginmanager.register(
             OutcomeHooks(self.checks, is_worker=bool(self.worker)), f"{NAME}-outcomes"
@@ -73,11 +74,10 @@ class Hooks:
         return Rubric(item, self.checks)
 
     def report(self) -> RunReport:
-        """Return the report of all that was graded; in a worker, of the cases of eval files.
-
-        Raises NoVerdict.
-        """
-        cases = () if self.worker else tuple(self.checks.cases())
+        """Return the report of all that was graded; raises NoVerdict."""
+        if self.final:
+            return self.final
+        cases = tuple(self.checks.cases())
         report = self.run.report()
         return self.run.complete(report, cases) if cases else report
 
@@ -126,7 +126,6 @@ class Hooks:
             return
         with _setup_errors():
             selection = self.run.select(self.files if cases else ())
-            folder = self.run.root
         chosen = {case.key for case, _ in selection.chosen}
         left = [item for item in cases if item.case.key not in chosen]
         if left:
@@ -137,9 +136,19 @@ class Hooks:
                 if waiver.state == "not-run" and item.case.key == (waiver.file, waiver.case):
                     reason = f"{waiver.criterion} is waived until {waiver.until}: {waiver.reason}"
                     item.add_marker(pytest.mark.xfail(raises=Waived, strict=True, reason=reason))
-        place = folder / (self.run.project.config_name or "rubric-ci.yaml")
+        if not self.worker:  # no worker knows what the others check
+            items.extend(self._gate(session))
+
+    def _gate(self, session: pytest.Session) -> list[pytest.Item]:
+        """Return the item of the gate, unless it is deselected."""
+        place = self.run.root / (self.run.project.config_name or "rubric-ci.yaml")
         parent: pytest.File = _Configuration.from_parent(session, path=place)
-        items.append(GateItem.from_parent(parent, name="gate", run=self.run, hooks=self))
+        item: pytest.Item = GateItem.from_parent(parent, name="gate", run=self.run, hooks=self)
+        if item.nodeid.startswith(tuple(self.config.getoption("deselect") or ())):
+            self.config.hook.pytest_deselected(items=[item])
+            self.gate_deselected = True
+            return []
+        return [item]
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Remember that tests that ask the judge do not run."""
@@ -190,7 +199,7 @@ class Hooks:
         if text:
             report = json_format.read(text, "a worker")
             self.of_workers.extend(report.cases)
-            self.checks.marked += report.beyond_cases
+            self.checks.not_counted += report.beyond_cases
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -198,8 +207,8 @@ class Hooks:
         checked = tuple(self.checks.cases())
         try:
             if self.worker:
-                if checked or self.checks.marked.calls:
-                    report = self.run.complete(self.run.nothing, checked, self.checks.marked)
+                if checked or self.checks.not_counted.calls:
+                    report = self.run.complete(self.run.nothing, checked, self.checks.not_counted)
                     self.config.workeroutput["rubric_ci"] = "".join(json_format.pieces(report))  # type: ignore[attr-defined]
                 return
             self.final = self._whole((*checked, *self.of_workers))
@@ -209,7 +218,14 @@ class Hooks:
                 self._folder.cleanup()
         if self.final is None:
             return
-        if session.exitstatus == pytest.ExitCode.OK and exit_code(self.final) is not ExitCode.OK:
+        stopped = session.shouldfail or session.shouldstop
+        for item in self._gate(session) if self._folder and not stopped else ():
+            session.testscollected += 1
+            item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+            runtestprotocol(item, nextitem=None)
+            item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        passes = exit_code(self.final) is ExitCode.OK or self.gate_deselected
+        if session.exitstatus == pytest.ExitCode.OK and not passes:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _whole(self, checked: Sequence[CaseResult]) -> RunReport | None:
@@ -217,9 +233,9 @@ class Hooks:
         report = self.run.graded
         if self._folder and (file := shared_report(Path(self._folder.name))).exists():
             report = read_report(file)
-        if checked or (report and self.checks.marked.calls):
+        if checked or (report and self.checks.not_counted.calls):
             self.run.choose((), *self._narrowed(tests=True))
-            report = self.run.complete(report or self.run.nothing, checked, self.checks.marked)
+            report = self.run.complete(report or self.run.nothing, checked, self.checks.not_counted)
             write_reports(report, self.run.settings)
         if report:
             publish(report, self._written(), self.run.settings, os.environ)

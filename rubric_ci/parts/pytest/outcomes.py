@@ -40,6 +40,7 @@ class OutcomeHooks:
             pyfuncitem.stash[TRIAL] = number
             try:
                 pyfuncitem.ihook.pytest_pyfunc_call(pyfuncitem=pyfuncitem)
+                self.checks.excuse(pyfuncitem, trial=number)
             except (AssertionError, pytest.fail.Exception) as error:
                 failures.append(error)
             finally:
@@ -66,7 +67,11 @@ class OutcomeHooks:
         else:
             report = yield
         if isinstance(error, NoVerdict | InvalidCheck):
+            report.outcome = "failed"  # a mark `xfail` excuses a miss only
+            vars(report).pop("wasxfail", None)
             _make_error(report)
+        elif call.when != "teardown" and _is_excused(item, report):
+            self.checks.excuse(item)
         if report.when == "call" and report.passed and (word := self._word(item)):
             report.user_properties.append(("rubric-ci", word))
         return report
@@ -142,6 +147,7 @@ class OutcomeHooks:
         if expected is not None and not isinstance(error, NoVerdict) and _raises(expected, error):
             call.outcome, call.longrepr = "skipped", _shown_at(later, error)
             call.wasxfail = expected.reason
+            self.checks.excuse(later.item)
             return
         call.outcome = "failed"
         call.longrepr = _shown_at(later, error)
@@ -177,6 +183,11 @@ def _rule(mark: pytest.Mark) -> TrialRule:
 def _raises(expected: Any, error: Exception) -> bool:
     """Return True if a mark `xfail` excuses an error; with `raises`, one of these alone."""
     return expected.raises is None or isinstance(error, expected.raises)
+
+
+def _is_excused(item: pytest.Item, report: pytest.TestReport) -> bool:
+    """Return True if misses of a test do not fail it; of a test with trials, its rule decides."""
+    return hasattr(report, "wasxfail") or (report.passed and RULE not in item.stash)
 
 
 def _make_error(report: pytest.TestReport) -> None:

@@ -84,7 +84,7 @@ def test_what_was_left_out_is_not_gone(project: Project, base: str) -> None:
     assert changes(project) == {"good": "unchanged"}
     done = call(project, "compare", base, ".rubric-ci/report.json")
     assert "removed" not in done.stdout
-    note = "This report covers 1 of 4 cases: --case; the other cases are not compared."
+    note = "This report covers 1 of 4 cases: case filter; the other cases are not compared."
     assert note in done.stdout
 
 
@@ -135,7 +135,7 @@ def test_a_part_is_in_no_trend(project: Project) -> None:
     call(project, "run", "--case", "good")
     done = call(project, "history", "add")
     assert done.stderr.splitlines()[-1] == (
-        "the report covers 1 of 4 cases: --case; trends leave the run out"
+        "the report covers 1 of 4 cases: case filter; trends leave the run out"
     )
 
 
@@ -151,7 +151,7 @@ def test_a_part_becomes_no_reference(project: Project, command: tuple[str, ...])
     done = call(project, "baseline", *command, ".rubric-ci/report.json", "--baseline", "reference")
     assert done.returncode == 2
     assert done.stderr.splitlines()[-2:] == [
-        "rubric-ci: this report covers 1 of 4 cases: --case",
+        "rubric-ci: this report covers 1 of 4 cases: case filter",
         "  run the whole suite first",
     ]
     assert not (project.root / "reference").exists()
@@ -162,10 +162,10 @@ def test_every_format_says_so(project: Project) -> None:
     options = ("--case", "good", "--reports", formats)
     done = call(project, "run", *options, RUBRIC_CI_ANNOTATIONS="true")
     beginning = "Gate passes: the only case passes (fail_on: fail)\n1 passed · average score 1.00"
-    assert done.stdout.startswith(f"{beginning} · 1 of 4 cases: --case · ")
-    assert "::notice title=rubric-ci::1 of 4 cases: --case" in done.stdout
+    assert done.stdout.startswith(f"{beginning} · 1 of 4 cases: case filter · ")
+    assert "::notice title=rubric-ci::1 of 4 cases: case filter" in done.stdout
     for name in ("summary.md", "report.html", "junit.xml", "report.sarif"):
-        assert "1 of 4 cases: --case" in (project.root / ".rubric-ci" / name).read_text(), name
+        assert "1 of 4 cases: case filter" in (project.root / ".rubric-ci" / name).read_text(), name
 
 
 @pytest.mark.parametrize(

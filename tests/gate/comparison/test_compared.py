@@ -198,7 +198,7 @@ def test_a_replayed_run_is_the_whole_suite() -> None:
 
 def test_a_baseline_of_a_part_is_named() -> None:
     then = replace(report(graded(0.9)), scope=Scope(suite=2).narrowed("case"))
-    note = "The baseline covers 1 of 2 cases: --case; the other cases are not compared."
+    note = "The baseline covers 1 of 2 cases: case filter; the other cases are not compared."
     assert whole_of(report(graded(0.9)), then).notes[0] == note
 
 

@@ -63,7 +63,7 @@ def test_a_missing_file_names_the_command_that_writes_it(
 @pytest.mark.parametrize(
     ("narrowed_by", "facts", "message", "hint"),
     [
-        (["case"], {}, "this report covers 1 of 4 cases: --case", "run the whole suite first"),
+        (["case"], {}, "this report covers 1 of 4 cases: case filter", "run the whole suite first"),
         (
             ["shard"],
             {"shard": ShardInfo(index=1, count=2)},

@@ -347,3 +347,103 @@ def test_expected_failures_and_marks_that_cannot_be_used(tests: Suite) -> None:
         "a criterion is a list; write `check(answer, *criteria)` for several",
     ):
         assert said in session.output
+
+
+EXCUSED = """\
+import pytest
+
+
+@pytest.mark.xfail
+def test_expected(rubric):
+    rubric.check("hello", "Greets")
+    rubric.check("bye", "Greets")
+
+
+@pytest.mark.xfail
+def test_expected_later(rubric):
+    rubric.later("bye", "Greets")
+
+
+@pytest.mark.xfail
+@pytest.mark.rubric(trials=2)
+def test_expected_trials(rubric):
+    rubric.check("bye", "Greets")
+
+
+def test_raises(rubric):
+    with pytest.raises(AssertionError):
+        rubric.check("bye", "Greets")
+
+
+def attempts(rubric):
+    for answer in ("bye", "hello"):
+        try:
+            return rubric.check(answer, "Greets")
+        except AssertionError:
+            pass
+
+
+def test_attempts(rubric):
+    attempts(rubric)
+
+
+@pytest.mark.rubric(trials=2)
+def test_attempts_of_trials(rubric):
+    attempts(rubric)
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_the_gate_does_not_count_what_pytest_excuses(tests: Suite, workers: tuple[str]) -> None:
+    tests.write("tests/test_bot.py", EXCUSED)
+    session = tests.run("-v", *workers, "tests/test_bot.py")
+    assert session.counts == "4 passed, 3 xfailed"
+    assert session.outcomes["rubric-ci.yaml::gate"] == "PASSED"
+    report = tests.report()
+    assert sorted((case["id"], case["verdict"]) for case in report["cases"]) == [
+        ("test_attempts (2)", "pass"),
+        ("test_attempts_of_trials (2)", "pass"),
+        ("test_expected", "pass"),
+    ]
+    assert report["totals"]["calls"] == len(tests.judge.seen)
+
+
+def test_an_expected_failure_excuses_no_missing_verdict(tests: Suite) -> None:
+    tests.write(
+        "tests/test_bot.py",
+        "import pytest\n\n\n@pytest.mark.xfail\ndef test_a(rubric):\n"
+        '    rubric.check("hello", "Greets")\n',
+    )
+    session = tests.run("-v", RUBRIC_CI_RUN_MAX_CALLS="0")
+    assert session.outcomes == {
+        "tests/test_bot.py::test_a": "ERROR",
+        "rubric-ci.yaml::gate": "ERROR",
+    }
+
+
+NARROW = """\
+def test_good(rubric):
+    rubric.check("hello", "Greets")
+
+
+def test_narrow(rubric):
+    rubric.check("bye", {"id": "a", "expected_outcome": "Greets", "weight": 0.3, "required": False},
+        {"contains": "bye", "weight": 0.7})
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_the_gate_knows_what_every_worker_checked(tests: Suite, workers: tuple[str]) -> None:
+    config = (tests.checkout.root / "rubric-ci.yaml").read_text()
+    tests.write("rubric-ci.yaml", f"{config}gate: {{min_pass_rate: 0.9}}\n")
+    tests.write("tests/test_bot.py", NARROW)
+    session = tests.run("-v", *workers, "tests/test_bot.py")
+    assert session.counts == "1 failed, 2 passed"
+    assert session.outcomes["rubric-ci.yaml::gate"] == "FAILED"
+    assert session.code == pytest.ExitCode.TESTS_FAILED
+    assert "[100%]" in session.output
+    session = tests.run("-v", *workers, "--deselect", "rubric-ci.yaml::gate", "tests/test_bot.py")
+    assert session.counts.startswith("2 passed")
+    assert "rubric-ci.yaml::gate" not in session.outcomes
+    assert "Gate fails: all cases: 1 of 2 pass, 2 needed for 0.9" in session.output
+    assert session.code == pytest.ExitCode.OK

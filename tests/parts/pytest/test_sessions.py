@@ -117,6 +117,8 @@ def test_items_are_selected_as_any_test(
 ) -> None:
     assert tests.run(*arguments).counts.startswith(counts)
     assert len(tests.judge.answers) == asked
+    if "-k" in arguments and asked:
+        assert "1 of 4 cases: case filter" in tests.run(*arguments).output
 
 
 def test_what_failed_last_runs_again(tests: Suite) -> None:

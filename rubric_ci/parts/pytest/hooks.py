@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import pytest
@@ -19,7 +19,7 @@ from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.parts.pytest.fixture import Checks, Rubric
 from rubric_ci.parts.pytest.item_failures import NoVerdict, Waived
-from rubric_ci.parts.pytest.items import WIDTH, CaseItem, EvalFile, GateItem
+from rubric_ci.parts.pytest.items import WIDTH, CaseItem, EvalFile, GateItem, item_name
 from rubric_ci.parts.pytest.outcomes import OutcomeHooks, asks
 from rubric_ci.parts.pytest.session_run import SessionRun, read_settings, shared_report, shown
 from rubric_ci.reports.render import terminal, usage_text
@@ -36,18 +36,23 @@ NAME: Final = "rubric-ci-session"
 
 
 def _marked(config: pytest.Config) -> Callable[[EvalCase], bool]:
-    """Return a predicate of the cases that `-m` chooses, whose tags are their markers."""
-    if not (written := config.getoption("markexpr", "")):
-        return lambda _: True
-    expression = Expression.compile(written)
+    """Return a predicate of the cases that `-m` and `-k` choose; their tags are their markers."""
+    marks, words = (
+        Expression.compile(written) if (written := config.getoption(name, "").strip()) else None
+        for name in ("markexpr", "keyword")
+    )
 
-    def marked(case: EvalCase) -> bool:
+    def chosen(case: EvalCase) -> bool:
         def has(name: str, /, **_: object) -> bool:
             return name in case.tags
 
-        return expression.evaluate(has)
+        def is_named(word: str, /, **_: object) -> bool:
+            names = (*PurePosixPath(case.file).parts, item_name(case), *case.tags)
+            return any(word.casefold() in name.casefold() for name in names)
 
-    return marked
+        return (not marks or marks.evaluate(has)) and (not words or words.evaluate(is_named))
+
+    return chosen
 
 
 class Hooks:
@@ -112,9 +117,13 @@ class Hooks:
         with _setup_errors():
             if not (named or file_path.resolve() in self.run.eval_files):
                 return None
-        self.files.add(file_path)
         collector: pytest.Collector = EvalFile.from_parent(parent, path=file_path, run=self.run)
         return collector
+
+    def pytest_collectstart(self, collector: pytest.Collector) -> None:
+        """Remember the eval files that are asked for; pytest offers all files of their folders."""
+        if isinstance(collector, EvalFile):
+            self.files.add(collector.path)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(

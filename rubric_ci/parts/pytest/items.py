@@ -36,8 +36,12 @@ class EvalFile(pytest.File):
         if loaded.invalid:
             raise self.CollectError("\n".join(map(headline, loaded.diagnostics)))
         for case in loaded.cases:
-            name = f"{case.written_id}[{case.target}]" if case.written_id else case.id
-            yield CaseItem.from_parent(self, name=name, case=case, run=self.run)
+            yield CaseItem.from_parent(self, name=item_name(case), case=case, run=self.run)
+
+
+def item_name(case: EvalCase) -> str:
+    """Return the name of a case in node ids; of one of several targets with the target."""
+    return f"{case.written_id}[{case.target}]" if case.written_id else case.id
 
 
 class CaseItem(pytest.Item):

@@ -208,9 +208,9 @@ def _show_progress(line: str) -> None:
 def asked_by(
     settings: RunSettings, marked: Callable[[EvalCase], bool] = lambda _: True
 ) -> Callable[[EvalCase], bool]:
-    """Return a predicate of the cases that --tag and -k choose; `marked`: and pytest's -m.
+    """Return a predicate of the cases that --tag and -k choose; `marked`: and those of pytest.
 
-    A case that another id, file or place would choose is told as removed.
+    A case that another id or place would choose is told as removed.
     """
     matches = read_keyword(settings.keyword)
 
@@ -237,6 +237,7 @@ def none_decides(
 
     if not loaded.cases or decide(loaded.cases):
         return False
-    narrowed = (settings.paths, settings.places, settings.cases, settings.tags, settings.keyword)
+    narrowed = (settings.paths, settings.places, settings.cases)
     base = loaded.change.grading
-    return not any(narrowed) or (base is not None and decide(loaded.at_base(base).cases))
+    whole = not any(narrowed) and all(map(asked_for, loaded.cases))
+    return whole or (base is not None and decide(loaded.at_base(base).cases))

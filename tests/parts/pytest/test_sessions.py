@@ -138,17 +138,43 @@ def test_only_cases_that_a_change_can_affect(tests: Suite) -> None:
     assert tests.run("--changed-since=HEAD").counts == "1 passed, 4 deselected"
 
 
-def test_a_case_that_leaves_the_chosen_marker_is_a_weaker_grading(tests: Suite) -> None:
+LEAVES = [
+    (("-m", "safety-net or not x"), []),
+    (("-m", "safety-net"), ["refund"]),
+    (("-k", "SAFETY"), ["refund"]),
+    (("-k", "support or safety"), []),
+    (("-k", "not other"), ["refund"]),
+    (("-k", "evals"), []),
+]
+
+
+@pytest.mark.parametrize(("words", "told"), LEAVES)
+def test_a_case_that_the_options_choose_no_more_is_a_weaker_grading(
+    tests: Suite, words: tuple[str, ...], told: list[str]
+) -> None:
     base = EVAL.replace("input: Hi", "input: Hi\n    tags: [safety-net]")
     tests.write(FILE, base)
     tests.checkout.commit()
     edited = base.replace("[safety-net, ", "[other, ").replace("[Greets]", "[Is kind]")
     tests.write(FILE, edited)
-    for expression, told in (("safety-net or not x", []), ("safety-net", ["refund"])):
-        tests.run("-m", expression, "--changed-since", "HEAD")
-        found = tests.report()["grading_changes"]
-        weaker = [each["about"] for each in found if each["direction"] == "weaker"]
-        assert weaker == told
+    tests.run(*words, "--changed-since", "HEAD")
+    found = tests.report()["grading_changes"]
+    assert [each["about"] for each in found if each["direction"] == "weaker"] == told
+
+
+def test_a_part_that_a_person_chooses_need_not_decide(tests: Suite) -> None:
+    config = tests.checkout.root / "rubric-ci.yaml"
+    config.write_text(f"{config.read_text()}gate: {{tags: [safety-net]}}\n")
+    for words in (("-k", "greeting"), ("-m", "not safety-net"), ("-k", "greeting", FILE)):
+        session = tests.run(*words, "-v")
+        assert session.outcomes["rubric-ci.yaml::gate"] == "PASSED", session.output
+
+
+def test_named_files_are_a_part_of_the_suite(tests: Suite) -> None:
+    """Not the other eval files of their folder, which pytest offers as well."""
+    tests.write("evals/more.eval.yaml", EVAL.replace("id: ", "id: more-"))
+    tests.run(f"{FILE}::greeting")
+    assert tests.report()["scope"]["narrowed_by"] == ["paths", "case"]
 
 
 def test_a_waiver_is_a_strict_expected_failure(tests: Suite) -> None:

@@ -102,13 +102,29 @@ def tags(move: Move) -> Iterator[Told]:
     that rate; only a rate of 1 excuses no failure.
     """
     was, case = move.owners[0]
-    then, now = (
-        is_chosen(each.tags, move.base.gate) and move.asked_for(each) for each in (was, case)
-    )
+    then, now = _decide(move)
     if then != now:
         before, after = _decision(was, decides=then), _decision(case, decides=now)
         yield "weaker" if then else "stronger", before, after
     yield from _groups(was, case, move.base.gate.groups if now >= then else {})
+
+
+def moved(move: Move) -> Iterator[Told]:
+    """Yield another file, by which the options of the run choose the case, or do not any more."""
+    was, case = move.owners[0]
+    then, now = _decide(move)
+    if then != now and was.tags == case.tags:  # else its tags tell it
+        words = ("not chosen", "chosen")
+        before, after = (f"{c.file} ({words[d]})" for c, d in ((was, then), (case, now)))
+        yield "weaker" if then else "stronger", before, after
+
+
+def _decide(move: Move) -> tuple[bool, bool]:
+    """Return whether the case decided at the base, and decides here."""
+    was, case = (
+        is_chosen(each.tags, move.base.gate) and move.asked_for(each) for each in move.owners[0]
+    )
+    return was, case
 
 
 def _decision(case: EvalCase, *, decides: bool) -> str:

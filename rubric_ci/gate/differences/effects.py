@@ -58,9 +58,10 @@ def _none(pattern: str) -> Row:
 
 
 CASE: Final = (
-    *map(_none, ("id", "file", "written_id", "references", "note", "target", "stopped", "variant")),
+    *map(_none, ("id", "written_id", "references", "note", "target", "stopped", "variant")),
     *map(_none, ("inapplicable", "only_shared", "opts_out")),  # they follow from the evaluators
     _tested("input_messages.*.in_list"),
+    Row(pattern="file", effect="policy", kind="case", told=cases.moved),
     Row(pattern="tags", effect="policy", kind="tag", told=cases.tags),
     Row(
         pattern="depends_on", effect="policy", kind="depends-on", told=cases.depends_on, named=True
@@ -215,7 +216,7 @@ CONFIG: Final = (
     _policy("gate", "gate.better_than", demand()),
     _policy("gate", "gate.tags", chosen()),
     _policy("gate", "gate.not_tags", left_out()),
-    _policy("gate", "gate.targets"),
+    _policy("gate", "gate.targets", chosen()),
     _policy("gate", "gate.on_weaker_grading", words("note", "fail")),
     _policy("gate", "gate.on_changed_grading", words("note", "review", "fail")),
     _policy("gate", "gate.require_rubrics", words(False, True)),

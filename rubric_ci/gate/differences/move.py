@@ -152,13 +152,13 @@ def narrowed(before: Any, after: Any) -> Direction:
 
 
 def _of_sets(before: Any, after: Any) -> Direction:
-    """Return `weaker` if the second set is part of the first; None has every name."""
+    """Return `weaker` if the second set lacks a name of the first; None has every name."""
     if before is None or after is None:
         return "weaker" if before is None else "stronger"
     was, now = set(before), set(after)
-    if now <= was or was <= now:
-        return compared(len(was), len(now))
-    return "changed"
+    if was - now:
+        return "weaker"
+    return "stronger" if now - was else "changed"
 
 
 def pass_rate() -> Order:

@@ -68,6 +68,7 @@ class _Moved:
     case: EvalCase
     before: Target
     after: Target
+    leaves: bool  # a target that decides at the base, for one that does not
 
 
 def target_changes(
@@ -81,7 +82,9 @@ def target_changes(
         after, before = target_of(case, head), target_of(was, base)
         if after and before and after.name != before.name:
             key = case.file, before.name, after.name
-            moved[key].append(_Moved(case=case, before=before, after=after))
+            deciding = base(was.file).gate.targets
+            leaves = before.name in deciding and after.name not in deciding
+            moved[key].append(_Moved(case=case, before=before, after=after, leaves=leaves))
     for cases in moved.values():
         yield _change(cases)
 
@@ -98,7 +101,7 @@ def _change(cases: Sequence[_Moved]) -> GradingChange:
     first = cases[0]
     return GradingChange(
         kind="target",
-        direction=direction_of(first.before, first.after),
+        direction="weaker" if first.leaves else direction_of(first.before, first.after),
         about=listed([moved.case.id for moved in cases], 1),
         file=first.case.file,
         line=first.case.span.line,

@@ -5,7 +5,7 @@ from math import comb
 
 import pytest
 
-from rubric_ci.gate.differences.case_changes import case_changes
+from rubric_ci.gate.differences.case_changes import case_changes, changes_of
 from rubric_ci.gate.differences.move import narrowed
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.config import Config
@@ -79,6 +79,31 @@ def passing(share: float, passes: int, count: int) -> float:
 def test_tags(then: tuple[str, ...], now: tuple[str, ...], expected: list[str]) -> None:
     found = changes(build_case(tags=now), build_case(tags=then))
     assert [f"{each.direction}: {each.before} → {each.after}" for each in found] == expected
+
+
+MOVED = [
+    ("a.yaml", [("weaker", "a.yaml (chosen)", "b.yaml (not chosen)")]),
+    ("b.yaml", [("stronger", "a.yaml (not chosen)", "b.yaml (chosen)")]),
+    ("yaml", []),
+]
+
+
+@pytest.mark.parametrize(("words", "told"), MOVED)
+def test_a_case_that_moved_to_a_file_that_is_not_chosen(
+    words: str, told: list[tuple[str, ...]]
+) -> None:
+    was, case = replace(build_case(), file="a.yaml"), replace(build_case(), file="b.yaml")
+    found = changes_of(case, was, POLICY, lambda each: words in each.file)
+    assert [(each.direction, each.before, each.after) for each in found] == told
+
+
+def test_a_case_that_moved_and_has_other_tags_is_told_once() -> None:
+    was, case = (
+        replace(build_case(), file="a.yaml"),
+        replace(build_case(tags=("x",)), file="b.yaml"),
+    )
+    [change] = changes_of(case, was, POLICY, lambda each: each.file == "a.yaml")
+    assert (change.kind, change.direction) == ("tag", "weaker")
 
 
 def test_a_new_case() -> None:

@@ -1,9 +1,14 @@
 """Cases that another target answers: one change for each file and pair of targets."""
 
+from dataclasses import replace
+
+import pytest
+
 from rubric_ci.gate.grading_changes.configuration import target_changes
 from rubric_ci.values.config import Config, MockTarget
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.gate import GateConfig
 
 CONFIG = Config(targets={name: MockTarget(name=name, response=name) for name in "xyz"})
 
@@ -42,3 +47,13 @@ def test_two_cases() -> None:
     pairs = [(case(name, "y"), case(name, "x")) for name in "ab"]
     [found] = target_changes(pairs, lambda _: CONFIG, lambda _: CONFIG)
     assert (found.kind, found.about) == ("target", "a and 1 more")
+
+
+@pytest.mark.parametrize(
+    ("deciding", "direction"), [(("x", "z"), "weaker"), (("x", "y"), "changed"), ((), "changed")]
+)
+def test_a_case_leaves_the_targets_that_decide(deciding: tuple[str, ...], direction: str) -> None:
+    base = replace(CONFIG, gate=GateConfig(targets=deciding))
+    pairs = [(case("a", "y"), case("a", "x"))]
+    [found] = target_changes(pairs, lambda _: CONFIG, lambda _: base)
+    assert found.direction == direction

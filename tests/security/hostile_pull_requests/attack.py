@@ -49,3 +49,4 @@ class Attack:
     fork: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     needs_shell: bool = False
+    session: tuple[str, ...] = ()  # the workflow's words after `pytest`; none: `rubric-ci run`

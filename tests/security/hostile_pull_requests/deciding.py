@@ -1,4 +1,4 @@
-"""Attacks on which cases decide: tags, and cases without a verdict."""
+"""Attacks on which cases decide: tags, targets, and cases without a verdict."""
 
 from tests.security.hostile_pull_requests.attack import BASE, CONFIG, EVALS, OTHER, Attack, answers
 from tests.security.hostile_pull_requests.generator import Files
@@ -14,6 +14,18 @@ TABLE = "evalcases: t.csv\nrubrics: [{contains: hello}]\n"
 ROWS = "id,input,tags\none,Say hello,{}\nthree,Say hello,core\n"
 GOOD = {**BASE, "answers.jsonl": answers(one="hello", two="hello", three="hello")}
 BAD = answers(one="go away", two="hello", three="hello")
+BOTH = "targets: [default, other]\n"
+LAX = """\
+  - {name: other, provider: mock, response: hello}
+  - {name: third, provider: mock, response: hello}
+"""
+CONFIG_FILE = "rubric-ci.yaml"
+WEAK = "fail_on: fail, on_weaker_grading: fail"
+MOVED: Files = {
+    "evals/a.eval.yaml": EVALS.replace("one", "easy"),
+    "evals/c.eval.yaml": EVALS,
+    "answers.jsonl": answers(one="go away", two="hello", easy="hello"),
+}
 
 
 def config(gate: str, fail: str = STRICT) -> str:
@@ -46,9 +58,92 @@ def of_file(name: str, base: Files, head: str) -> Attack:
     )
 
 
+def targeted(names: str, fail: str = WEAK) -> str:
+    """Return a configuration with two targets, some of which decide."""
+    return config(f"targets: {names}", fail).replace("gate:", f"{LAX}gate:")
+
+
+EXCHANGED = (
+    targeted("[default]", STRICT)
+    .replace("name: default", "name: first")
+    .replace("name: other", "name: default")
+    .replace("name: first", "name: other")
+)
+
+
+def of_targets(
+    head: Files, *said: str, suite: str = BOTH, fail: str = WEAK, code: int = 1
+) -> Attack:
+    """Return the attack on the target `default`, which decides and answers worse."""
+    return Attack(
+        base={
+            CONFIG_FILE: targeted("[default]", fail),
+            "evals/a.eval.yaml": suite + EVALS,
+            "evals/b.eval.yaml": suite + OTHER,
+        },
+        head=head,
+        said=said,
+        code=code,
+    )
+
+
+def asked_by(*words: str, head: Files) -> Attack:
+    """Return the attack on which cases the words of a workflow after `pytest` choose."""
+    return Attack(
+        base={"evals/a.eval.yaml": EVALS + CORE, "evals/b.eval.yaml": OTHER + CORE},
+        head=head,
+        session=words,
+        said=("the change makes the grading weaker",),
+    )
+
+
 GOOD_ANSWERS = {"answers.jsonl": GOOD["answers.jsonl"]}
 
+
 ATTACKS = {
+    "the failing target decides": of_targets({}),
+    "another target decides": of_targets(
+        {CONFIG_FILE: targeted("[other]")}, "weaker: gate.targets"
+    ),
+    "the definitions of the targets exchanged": of_targets(
+        {CONFIG_FILE: EXCHANGED}, "changed: recording targets.default", fail=STRICT
+    ),
+    "a suite without the target that decides": of_targets(
+        {"evals/a.eval.yaml": f"targets: [other]\n{EVALS}"}, "weaker: case one [default]:"
+    ),
+    "a suite with a list of others": of_targets(
+        {"evals/a.eval.yaml": f"targets: [other, third]\n{EVALS}"}, "none of them answers", code=2
+    ),
+    "a case with a target of its own": of_targets(
+        {"evals/a.eval.yaml": f"{BOTH}{EVALS}    target: other\n"}, "weaker: case one [default]:"
+    ),
+    "the only target of a case": of_targets(
+        {"evals/a.eval.yaml": f"{EVALS}    target: other\n"},
+        "weaker: target one: default",
+        suite="",
+    ),
+    "an id that ends with a target": of_targets(
+        {"evals/a.eval.yaml": EVALS.replace("one", "one [other]") + "    target: other\n"},
+        "weaker: case one:",
+        suite="",
+    ),
+    "a tag that -k of pytest chooses": asked_by("-k", "core", head={"evals/a.eval.yaml": EVALS}),
+    "a tag that -m of pytest chooses": asked_by("-m", "core", head={"evals/a.eval.yaml": EVALS}),
+    "a file that -k of pytest chooses": asked_by("-k", "a.eval or b.eval", head=MOVED),
+    "a file that pytest is given": asked_by("evals/a.eval.yaml", "evals/b.eval.yaml", head=MOVED),
+    "an id that -k of pytest chooses": asked_by(
+        "-k", "one or two", head={"evals/a.eval.yaml": EVALS.replace("one", "uno") + CORE}
+    ),
+    "a file that -k of the workflow chooses": Attack(
+        head=MOVED,
+        environment={"RUBRIC_CI_RUN_KEYWORD": "a.eval or b.eval"},
+        said=("weaker: case one:", "(not chosen)"),
+    ),
+    "a file that the workflow runs": Attack(
+        head=MOVED,
+        environment={"RUBRIC_CI_RUN_PATHS": "evals/a.eval.yaml\nevals/b.eval.yaml"},
+        said=("weaker: case one:",),
+    ),
     "a tag in another spelling": leaving("tags: [core]", CORE, "    tags: [Core]\n"),
     "a tag removed": leaving("tags: [core]", CORE, NONE),
     "a tag that leaves a case out": leaving("not_tags: [wip]", NONE, WIP, NONE),

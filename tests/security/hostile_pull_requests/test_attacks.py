@@ -14,6 +14,7 @@ import pytest
 from tests import platforms
 from tests.forked_command import started
 from tests.invoke import invoke
+from tests.parts.pytest import forked
 from tests.sample_project import clean_environment
 from tests.security.hostile_pull_requests import (
     deciding,
@@ -76,7 +77,10 @@ def run(
     pull = open_pull_request(folder, served(base), served(head), fork=attack.fork)
     secrets = {} if attack.fork else {"OPENAI_API_KEY": KEY, "DEPLOY_TOKEN": TOKEN}
     environment = {**clean_environment(), **pull.environment, **secrets, **attack.environment}
-    done = start(pull.clone.root, environment, "run")
+    if attack.session:
+        done = forked.run(("--rubric-ci", *attack.session), pull.clone.root, environment)
+    else:
+        done = start(pull.clone.root, environment, "run")
     assert sorted(path.name for path in outside.iterdir()) == ["secret.txt"]
     assert (outside / "secret.txt").read_text() == TOKEN
     kept = [folder / "outputs", folder / "summary"]

@@ -83,7 +83,8 @@ def guess_notes(loaded: LoadedProject) -> tuple[str, ...]:
         return ()
     note = (
         f"What the scripts of {listed(scripts, 3)} read is known by the names in them and by their "
-        "folders; other files that they read are not among the changes to the grading."
+        "folders, in the root of the repository only by the code there; other files that they read "
+        "are not among the changes to the grading."
     )
     return (note,)
 

@@ -18,6 +18,7 @@ from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, RubricSpec, every_ev
 from rubric_ci.values.waivers import Waiver
 from rubric_ci.values.workspace_settings import Workspace
 
+ROOT_CODE: Final = (*(f"*{suffix}" for suffix in sorted(filter(None, CODE))), "node_modules/**")
 RUN: Final = "command"  # the assertion that runs a command in the workspace
 
 Answered: TypeAlias = tuple[EvalCase, Target | None]
@@ -64,7 +65,9 @@ def _around(script: Script, files: ScriptFiles) -> Callable[[str], bool]:
         return matcher(script.depends_on)
     homes = files.homes(script.command, script.cwd, own=script.home)
     folders = tuple(f"{home}/" for home in homes)
-    return lambda path: "." in homes or path.startswith(folders)
+    # Below the root is the program under test: only code in the root can replace what it imports.
+    beside = matcher(ROOT_CODE if "." in homes else ())
+    return lambda path: path.startswith(folders) or beside(path)
 
 
 def _is_copied(path: str, folder: str) -> bool:

@@ -155,6 +155,32 @@ def test_a_script_that_changed() -> None:
     assert [each.about for each in found] == ["a/one.py", "data/x"]
 
 
+ROOT = {"check.py": b"from tools import lib\nopen('data/gold.json')\n", "tools/lib.py": b""}
+BELOW_ROOT = {
+    "check.py": True,
+    "json.py": True,
+    "lib.js": True,
+    "node_modules/marker/index.js": True,
+    "tools/lib.py": True,
+    "data/gold.json": True,
+    "src/app.py": False,
+    "data/other.json": False,
+    "README.md": False,
+    "pyproject.toml": False,
+}
+
+
+@pytest.mark.parametrize(("path", "told"), BELOW_ROOT.items())
+@pytest.mark.parametrize("command", ["python check.py", "python -c 'import check'"])
+def test_a_script_in_the_root_does_not_stand_for_the_repository(
+    command: str, path: str, told: bool
+) -> None:
+    case = build_case(evaluators=(build_script(command, cwd="."),))
+    texts = {**dict.fromkeys(BELOW_ROOT, b""), **ROOT}
+    found = script_changes([(case, None)], ScriptFiles(texts, texts.get), {path})
+    assert [each.about for each in found] == ([path] if told else [])
+
+
 def test_the_repositories_of_a_workspace() -> None:
     sources = (GitSource(path="libs/a.bundle", ref="main"), GitSource(path="libs/b", ref="main"))
     case = build_case(workspace=Workspace(copy="shop", repos=sources))

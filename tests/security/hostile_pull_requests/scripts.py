@@ -100,6 +100,12 @@ ATTACKS = {
     "an installed module": script(
         "node c.cjs", "evals/node_modules/marker/index.js", {"evals/c.cjs": "require('marker')\n"}
     ),
+    "a module next to a script in the root": script(
+        "python3 ../c.py", "datetime.py", {"c.py": "import yaml\n"}, before=""
+    ),
+    "an installed module of a script in the root": script(
+        "node ../c.cjs", "node_modules/marker/index.js", {"c.cjs": "require('marker')\n"}
+    ),
     "a module of jq": script("jq -f c.jq", "evals/lib.jq", {"evals/c.jq": 'import "lib" as l;\n'}),
     "a file that awk reads": script("awk -f c.awk", "evals/mark.txt", {"evals/c.awk": "getline\n"}),
     "a module of Perl": script("perl -I. c.pl", "evals/Lib.pm", {"evals/c.pl": "use Lib;\n"}),

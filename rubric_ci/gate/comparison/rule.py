@@ -46,21 +46,21 @@ class Needs:
 
 def needs(k: int, kept: int | None = None) -> Needs:
     """Return the needs of a suspect; `kept`: answers of a side that cannot be asked, else None."""
-    here = Need(answers=k + 1, dissents=1)
+    both = Need(answers=k + 1, dissents=1)
     if kept is None:
-        return Needs(here=here, before=here)
-    if kept >= KEPT:
-        return Needs(here=here, before=Need(answers=kept, dissents=1))
-    if kept >= _SOME:
-        return Needs(here=here, before=Need(answers=kept, dissents=0))
-    return Needs(here=Need(answers=2 * k, dissents=0), before=Need(answers=kept, dissents=0))
+        return Needs(here=both, before=both)
+    here = both if kept >= _SOME else Need(answers=2 * k, dissents=0)
+    return Needs(here=here, before=_as_kept(kept))
 
 
 def as_they_are(here: int, before: int) -> Needs:
     """Return the needs of a suspect that no side can be asked about: the answers that there are."""
-    kept = needs(1, before)
-    dissents = kept.here.dissents if here >= KEPT else 0
-    return Needs(here=Need(answers=here, dissents=dissents), before=kept.before)
+    dissents = int(here >= KEPT and before >= _SOME)
+    return Needs(here=Need(answers=here, dissents=dissents), before=_as_kept(before))
+
+
+def _as_kept(answers: int) -> Need:
+    return Need(answers=answers, dissents=int(answers >= KEPT))
 
 
 def verdict_of(trial: Trial | Graded) -> Verdict:

@@ -7,8 +7,9 @@ likely. Fewer clusters are not tested: below, asking single cases again finds as
 
 from collections import defaultdict
 from collections.abc import Sequence
+from fractions import Fraction
 from hashlib import shake_256
-from statistics import fmean
+from math import lcm
 from typing import Final, TypeAlias
 
 from rubric_ci.gate.comparison import rule
@@ -30,14 +31,14 @@ def find(pairs: Sequence[Pair]) -> Together | None:
     differences = _by_cluster(pairs)
     if len(differences) < LEAST:
         return None
-    p_value = _p_value(differences)
+    worse, p_value = is_worse(pairs)
     return Together(
         cases=len(pairs),
         clusters=len(differences),
         fewer_pass=-_more("pass", pairs),
         more_fail=_more("fail", pairs),
         p_value=p_value,
-        worse=p_value <= LEVEL,
+        worse=worse,
     )
 
 
@@ -48,36 +49,37 @@ def is_worse(pairs: Sequence[Pair]) -> tuple[bool, float]:
 
 
 def _more(verdict: str, pairs: Sequence[Pair]) -> int:
-    here, before = (
-        sum(rule.verdict_of(first_result(side)) == verdict for side in sides)
-        for sides in zip(*pairs, strict=True)
-    )
-    return here - before
+    return sum(_has(verdict, here) - _has(verdict, before) for here, before in pairs)
 
 
-def _by_cluster(pairs: Sequence[Pair]) -> list[float]:
-    clusters: dict[object, float] = defaultdict(float)
+def _has(verdict: str, case: Graded) -> bool:
+    return rule.verdict_of(first_result(case)) == verdict
+
+
+def _by_cluster(pairs: Sequence[Pair]) -> list[Fraction]:
+    clusters: dict[object, Fraction] = defaultdict(Fraction)
     for here, before in pairs:
         own = here.id.removesuffix(f" [{here.target}]")  # the targets of a case are one cluster
         clusters[here.cluster or (here.file, own)] += _mean(here) - _mean(before)
-    return [round(each, 6) for each in clusters.values()]
+    return list(clusters.values())
 
 
-def _mean(case: Graded) -> float:
-    return fmean(tier(rule.verdict_of(trial)) for trial in first_trials(case))
+def _mean(case: Graded) -> Fraction:
+    tiers = [tier(rule.verdict_of(trial)) for trial in first_trials(case)]
+    return Fraction(sum(tiers), len(tiers))
 
 
-def _p_value(differences: Sequence[float]) -> float:
+def _p_value(differences: Sequence[Fraction]) -> float:
     """Return the one-sided p-value of random sign flips, with the seed of every run."""
     moved = [each for each in differences if each]
-    observed = sum(moved)
-    if observed >= 0:
+    if sum(moved) >= 0:
         return 1.0
-    sizes = [abs(each) for each in moved]
+    unit = lcm(*(each.denominator for each in moved))  # in whole numbers, equal sums are equal
+    observed, *sizes = (int(each * unit) for each in (sum(moved), *map(abs, moved)))
     width, low = len(sizes) // 8 + 1, 0
     drawn = shake_256(SEED).digest(width * FLIPS)  # the same on every machine
     for start in range(0, len(drawn), width):
         bits = int.from_bytes(drawn[start : start + width], "little")
         total = sum(size if bits >> n & 1 else -size for n, size in enumerate(sizes))
-        low += total <= observed + 1e-9
+        low += total <= observed
     return (low + 1) / (FLIPS + 1)

@@ -1,7 +1,10 @@
 """All cases together, from 100 clusters on."""
 
+from dataclasses import replace
+
 from rubric_ci.gate.comparison import together
-from rubric_ci.values.results import Graded
+from rubric_ci.values.results import Graded, Trial
+from rubric_ci.values.scoring import Verdict
 from tests.sample_reports import graded
 
 
@@ -24,7 +27,8 @@ def test_a_drop_that_is_spread() -> None:
     assert found is not None
     assert (found.cases, found.clusters, found.fewer_pass, found.more_fail) == (100, 100, 10, 10)
     assert found.worse
-    assert 0.003 < found.p_value < 0.01  # 106 of 2 ** 14 sign choices are as low
+    assert found.p_value == 57 / 10_001  # on every machine; 106 of 2 ** 14 choices are as low
+    assert together.is_worse(pairs(150, 70, 48)) == (False, 261 / 10_001)
 
 
 def test_as_many_better_as_worse() -> None:
@@ -32,7 +36,32 @@ def test_as_many_better_as_worse() -> None:
     assert found is not None
     assert not found.worse
     assert together.find(pairs(200, 8, 8)) == together.find(pairs(200, 8, 8))
-    assert together.is_worse(pairs(200, 0, 8)) == (False, 1.0)
+    for better in (8, 9):
+        assert together.is_worse(pairs(200, 8, better)) == (False, 1.0)
+
+
+def trials(*verdicts: Verdict) -> Graded:
+    tried = tuple(Trial(verdict=each, score=float(each == "pass")) for each in verdicts)
+    return graded("a", "pass", trials=tried)
+
+
+def test_trials_are_weighed_by_their_mean() -> None:
+    """A third of a verdict better, in one cluster: nothing is worse."""
+    here, before = trials("pass", "pass", "pass"), trials("pass", "borderline", "pass")
+    assert together.is_worse([(here, before)]) == (False, 1.0)
+    assert together.is_worse([(before, here)]) == (False, 4856 / 10_001)  # one of two choices
+    thirds = [(trials("pass", "pass", "fail"), here)] * 12  # one cluster, of one difference
+    assert together.is_worse(thirds) == together.is_worse([(before, here)])
+
+
+def test_cases_of_two_files_with_one_id_are_two_clusters() -> None:
+    other = [
+        (replace(here, file="b.yaml"), replace(before, file="b.yaml"))
+        for here, before in pairs(50, 5)
+    ]
+    found = together.find([*pairs(50, 5), *other])
+    assert found is not None
+    assert (found.clusters, found.more_fail) == (100, 10)
 
 
 def test_targets_of_a_case_are_one_cluster() -> None:

@@ -5,6 +5,7 @@ changes to the grading, then the details of each case, notes, and one line about
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 
 from rubric_ci.gate.comparison import phrases
@@ -38,8 +39,7 @@ MOST_LINES: Final = 100  # of a list of notes or waivers
 MOST_CHANGES: Final = 20  # to the grading
 FEW_NOTES: Final = 3  # are not folded
 MOST_WARNINGS: Final = 10  # a judge that misquotes does so in every case
-_MISSES: Final = 3  # criteria that a row names
-_LONGEST_CELL: Final = 120
+_LONGEST_MISSES: Final = 70  # characters in a cell: two lines of a comment; the details have all
 
 
 def top(report: RunReport) -> Iterator[Block]:
@@ -79,7 +79,7 @@ def _first_failure(case: Graded, report: RunReport) -> Iterator[Block]:
     criterion = first.criterion if first else None
     if first and criterion:
         name = wording.missed_name(first, LONGEST_NAME)
-        said = name if criterion.fault else f"misses {name}"
+        said = name if criterion.fault else f"misses “{name}”"
         about += [plain(said), (place(criterion.file or case.file, criterion.line),)]
     else:
         line = first.evaluator.line if first else case.line
@@ -142,10 +142,12 @@ def _misses(case: CaseResult, report: RunReport) -> Spans:
     last = (wording.trials(case), idle)
     found = wording.misses(case, report)
     if not any(each.criterion for each in found):
-        return plain(numbers.shortened(wording.reason(case), _LONGEST_CELL), *last)
-    names = "; ".join(wording.missed_name(each, _LONGEST_CELL) for each in found[:_MISSES])
-    more = f"and {len(found) - _MISSES} more" if len(found) > _MISSES else ""
-    return plain(names, more, *last)
+        return plain(numbers.shortened(wording.reason(case), LONGEST_NAME), *last)
+    names = [wording.missed_name(each, _LONGEST_MISSES) for each in found]
+    lengths = accumulate(len(name) + 2 for name in names)
+    fit = max(1, sum(length <= _LONGEST_MISSES for length in lengths))
+    more = f"and {len(names) - fit} more" if len(names) > fit else ""
+    return plain("; ".join(names[:fit]), more, *last)
 
 
 def targets(report: RunReport, most: int) -> Iterator[Table]:

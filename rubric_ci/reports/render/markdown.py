@@ -113,10 +113,11 @@ def _fitted(report: RunReport, characters: int, limit: int, most: int | None, li
 
 
 def _tables(head: str, lines: list[str]) -> Iterator[str]:
-    """Yield the table; of a long one, the rows after the first are folded."""
+    """Yield the table; of a long one, the rows between the first and the last are folded."""
     if lines:
-        first, rest = lines[: FIRST - 1], lines[FIRST - 1 : -1]
-        yield "\n".join([head, *first, *(lines[-1:] if len(lines) >= FIRST else [])])
+        most = len(lines) if len(lines) <= FIRST + FEW else FIRST
+        first, rest = lines[: most - 1], lines[most - 1 : -1]
+        yield "\n".join([head, *first, lines[-1]])
         if rest:
             yield from _together(f"{len(rest):,} more", ["\n".join([head, *rest])], 0)
 

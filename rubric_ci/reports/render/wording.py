@@ -110,7 +110,7 @@ def missed_name(miss: Miss, longest: int) -> str:
     """Return the name of a miss; the text of a fault says what should not be there."""
     if miss.criterion is None:
         return numbers.shortened(f"{miss.evaluator.name} ({miss.evaluator.type})", longest)
-    name = numbers.shortened(name_of(miss.criterion), longest)
+    name = numbers.shortened(name_of(miss.criterion).removesuffix("."), longest)
     return f"fault: {name}" if miss.criterion.fault else name
 
 

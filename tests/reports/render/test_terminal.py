@@ -64,7 +64,7 @@ def test_the_only_failure_is_shown_once_with_its_place() -> None:
     assert text == (
         "Gate fails: 1 of 1 case fails (fail_on: fail)\n"
         "1 failed · average score 0.00\n"
-        "worn · misses asked · rubrics/tone.rubric.yaml:30\n"
+        "worn · misses “asked” · rubrics/tone.rubric.yaml:30\n"
         "    said\n"
         "    “quote”\n"
         "╭───┬──────┬───────┬────────╮\n"
@@ -81,6 +81,13 @@ def test_a_present_fault_is_said_to_be_one() -> None:
     text = terminal.render(a_report(graded("a", "fail", fault)), width=90, color=False)
     assert "\na · fault: Contains `Hello` · e.yaml:5\n" in text
     assert "│ ✗ │ a    │ 0.00  │ fault: Contains `Hello` │\n" in text
+
+
+def test_a_row_names_as_many_misses_as_fit_in_two_lines_of_a_comment() -> None:
+    texts = ("Greets.", "Names the period of 30 days", "x " * 40, "Thanks")
+    missed = (a_criterion(f"c{n}", text=text) for n, text in enumerate(texts))
+    text = terminal.render(a_report(graded("a", "fail", *missed)), width=90, color=False)
+    assert "│ Greets; Names the period of 30 days · and 2 more │\n" in text
 
 
 def test_the_check_that_loses_most_is_said_first() -> None:

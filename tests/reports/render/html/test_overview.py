@@ -31,8 +31,8 @@ def test_overview() -> None:
         ".",
         "angry-customer",
         (
-            " · misses Offers at least one concrete next step: a replacement, a repair or a "
-            "person to talk to. · evals/support/refunds.eval.yaml:38"
+            " · misses “Offers at least one concrete next step: a replacement, a repair or a "
+            "person to talk to” · evals/support/refunds.eval.yaml:38"
         ),
         (
             "The answer repeats the terms and then ends the conversation. Neither a "

@@ -11,6 +11,8 @@ from typing import Final, TypeAlias
 import grimp
 import pytest
 
+from tests.house import modules_that_ask_which_target
+
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Read: TypeAlias = Mapping[Path, tuple[list[str], list[str]]]
 
@@ -135,6 +137,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/parsing/test_typed_json.py": "values/json_value",
     "files/project/test_load_config.py": """
     files/parsing/config_parser files/parsing/program_targets values/config
+        values/instructions
         values/workspace_settings
         files/parsing/service_target""",
     "evaluators/test_read.py": """
@@ -159,7 +162,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         evaluators/assertions/folder""",
     "text/test_shell_commands.py": "text/shell_wrappers",
     "grading/targets/test_targets.py": """
-        grading/targets/answer_format grading/targets/llm grading/targets/recorded""",
+        grading/targets/answer_format grading/targets/kinds grading/targets/llm
+        grading/targets/recorded""",
     "files/validation/test_corpus.py": """
         files/validation/ambiguous_scalars files/validation/assertion_rules
         files/validation/condition_rules
@@ -399,6 +403,11 @@ def test_the_files_that_a_room_names_exist(room: Path) -> None:
     assert [name for name in named if not (room / name).exists()] == []
     packages = [f"{each.parent.name}/" for each in room.glob("*/__init__.py")]
     assert [name for name in packages if name not in named] == []
+
+
+def test_a_target_answers_for_itself() -> None:
+    said = "give TargetFacts the fact, or the kind its row in grading/targets/kinds.py"
+    assert modules_that_ask_which_target() == [], said
 
 
 def test_equal_file_names_have_one_meaning() -> None:

@@ -6,8 +6,9 @@ from dataclasses import replace
 from posixpath import normpath
 from typing import Final
 
-from rubric_ci.values.config import Skill, Target, UnsupportedTarget
+from rubric_ci.values.config import Target, UnsupportedTarget
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec, FilePart, RubricSpec
+from rubric_ci.values.instructions import Skill
 from rubric_ci.values.rubric import Assertion
 
 _ABOUT_FILES: Final = re.compile(

@@ -9,6 +9,7 @@ from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import WorkloadIdentity
+from rubric_ci.values.instructions import PromptTemplate, Skill
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.results import Answer
 from rubric_ci.values.service_program import ServiceProgram
@@ -112,23 +113,6 @@ class JudgeConfig:
         return replace(self, endpoint=endpoint, others=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptTemplate:
-    """The messages that a model target gets before a case's messages, or instead of them."""
-
-    path: str  # of the prompt file, relative to the repository root
-    messages: tuple[tuple[Literal["system", "user", "assistant"], str], ...]  # role and template
-    takes_input: bool  # `{{ input }}` stands for the messages of the case, which are not sent
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skill:
-    """An Agent Skill that a target is given: a folder with `SKILL.md`."""
-
-    path: str  # relative to the repository root
-    text: str  # of `SKILL.md`
-
-
 class TargetFacts:
     """What a target says about itself; nobody else needs to know which kind it is.
 
@@ -140,12 +124,15 @@ class TargetFacts:
     alias: str = ""
     answers: str = ""
     batched: bool = False
+    cache: bool = False
     command_template: str = ""
     concurrency: int | None = None
     cost_per_run: float | None = None
     cwd: str = "."
     cwd_from_eval_folder: bool = False
+    did: Answer | None = None
     endpoint: Endpoint | None = None
+    env: tuple[str, ...] = ()
     healthcheck: Mapping[str, JSON] | None = None
     held: tuple[str, ...] = ()
     only: str = ""
@@ -154,6 +141,7 @@ class TargetFacts:
     reads: str = ""
     response: str = ""
     skill: Skill | None = None
+    timeout_seconds: float = 60.0
     workspace: Workspace | None = None
     can_answer: ClassVar[bool] = True  # a case, unless that fails
     is_at_hand: ClassVar[bool] = False  # its answers are written down, and always the same
@@ -165,6 +153,21 @@ class TargetFacts:
     def is_asked(self) -> bool:
         """True if an answer takes a request or a start."""
         return self.starts_program or self.endpoint is not None
+
+    @property
+    def works_in_folder(self) -> bool:
+        """True for an agent, and for a command in a workspace: it has one folder in all turns."""
+        return (self.agent, self.workspace) != (None, None)
+
+    @property
+    def why_no_answers(self) -> str:
+        """Why it answers no case, in words; empty: it may."""
+        return ""
+
+    @property
+    def tool(self) -> "RunnerTarget | None":
+        """The tool with cases of its own, if it is one."""
+        return None
 
     @property
     def model(self) -> Endpoint | None:
@@ -327,6 +330,16 @@ class RunnerTarget(TargetFacts):
     judge_target: str = ""
     depends_on: tuple[str, ...] | None = None
 
+    @property
+    def why_no_answers(self) -> str:
+        """It has cases of its own."""
+        return "a runner has its own cases"
+
+    @property
+    def tool(self) -> Self:
+        """This one."""
+        return self
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsupportedTarget(TargetFacts):
@@ -340,6 +353,12 @@ class UnsupportedTarget(TargetFacts):
     alias: str = ""  # the variable with the name of the target that it stands for
     judge_target: str = ""
     depends_on: tuple[str, ...] | None = None
+
+    @property
+    def why_no_answers(self) -> str:
+        """It has errors, or its provider is not known."""
+        unknown = f"provider `{self.provider}` is not supported yet"
+        return "the target is not started" if self.reason else unknown
 
 
 Target: TypeAlias = (

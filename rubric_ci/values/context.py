@@ -28,8 +28,6 @@ from rubric_ci.values.used_by import Accounts
 if TYPE_CHECKING:
     from asyncio import Lock
 
-    from rubric_ci.values.service import ServiceTarget
-
 
 Dependencies: TypeAlias = Callable[[EvalCase, Target], str | None]
 """The digest of the files that an answer depends on; None: their content is not known."""
@@ -79,7 +77,7 @@ class RunningService(Protocol):
 class Services(Protocol):
     """The services that a run starts, one for each target and side."""
 
-    async def running(self, target: "ServiceTarget", context: "RunContext") -> RunningService:
+    async def running(self, target: Target, context: "RunContext") -> RunningService:
         """Return the service of the context's side, started if need be; raises NoVerdict."""
 
     def has_failed(self, name: str) -> bool:

@@ -43,7 +43,7 @@ class ServiceTarget(LlmTarget):
         if self.program:
             return self
         options = {k: v for k, v in self.endpoint.options.items() if k != "url_before"}
-        url = head.url_before if isinstance(head, ServiceTarget) else self.url_before
+        url = head.url_before if head.endpoint and head.endpoint.http else self.url_before
         if url:
             options |= {"api_base": url, "url_before": url}
         return replace(self, endpoint=replace(self.endpoint, options=options))

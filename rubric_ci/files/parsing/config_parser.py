@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final
 
-from rubric_ci.files.parsing.program_targets import PROGRAMS, from_root, program_target, with_skill
+from rubric_ci.files.parsing.program_targets import PROGRAMS, from_root, program_target
 from rubric_ci.files.parsing.service_target import service_target
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import (
@@ -20,22 +20,20 @@ from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.model_names import ALIASES
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import (
-    CliTarget,
     Config,
     Endpoint,
     JudgeCommand,
     JudgeConfig,
     LlmTarget,
     MockTarget,
-    PromptTemplate,
     RecordedTarget,
-    Skill,
     Target,
     UnsupportedTarget,
     UntrustedCaps,
 )
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import IdentitySource, WorkloadIdentity
+from rubric_ci.values.instructions import PromptTemplate, Skill
 from rubric_ci.values.model_facts import AGENTV_AGENTS, ALIAS, COMMAND_TIMEOUT, NOT_STARTED
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.scoring import DECIMALS, Thresholds
@@ -198,10 +196,7 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
         case provider if provider in PROGRAMS and not (
             provider in AGENTV_AGENTS and is_of_agentv(file)
         ):
-            program = program_target(data, shared, file)
-            if "skill" in data and isinstance(program, CliTarget):
-                return with_skill(program, _skill(data, lookup))
-            return program
+            return program_target(data, shared, file, _skill(data, lookup))
         case "recorded" | "mock" as provider:
             return _fixed(data, shared, provider, file)
         case provider if provider in AGENTV_AGENTS:
@@ -219,7 +214,7 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
                 **shared,
                 endpoint=_endpoint(options),
                 prompt=_template(prompt) if prompt else None,
-                skill=_skill(data, lookup) if "skill" in data else None,
+                skill=_skill(data, lookup),
                 concurrency=data.get("concurrency", data.get("workers")),
                 depends_on=depends_on or (),
                 cache=data.get("cache", True),
@@ -235,7 +230,9 @@ def _fixed(data: dict[str, Any], shared: dict[str, Any], provider: str, file: st
     return RecordedTarget(**shared, answers=answers, depends_on=depends_on)
 
 
-def _skill(data: dict[str, Any], lookup: Lookup) -> Skill:
+def _skill(data: dict[str, Any], lookup: Lookup) -> Skill | None:
+    if "skill" not in data:
+        return None
     found = lookup(f"{data['skill']}/{SKILL_FILE}")
     if not isinstance(found, Found):
         raise TypeError(f"{data['skill']} was found by the checks: {found.reason}")

@@ -8,7 +8,8 @@ from typing import Any, Final
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import STARTED, is_of_agentv
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.config import CliTarget, RunnerTarget, Skill
+from rubric_ci.values.config import CliTarget, RunnerTarget
+from rubric_ci.values.instructions import Skill
 from rubric_ci.values.model_facts import AGENT_CONCURRENCY, AGENT_TIMEOUT
 from rubric_ci.values.workspace_settings import GitSource, Hook, Hooks, Workspace
 
@@ -16,19 +17,17 @@ PROGRAMS: Final = ("cli", "runner", *STARTED)
 
 
 def program_target(
-    data: dict[str, Any], shared: dict[str, Any], file: str
+    data: dict[str, Any], shared: dict[str, Any], file: str, skill: Skill | None
 ) -> CliTarget | RunnerTarget:
     """Return a target whose provider is one of `PROGRAMS`."""
-    match data["provider"].lower():
-        case "cli":
-            return _command(data, shared, file)
-        case "runner":
-            return _runner(data, file)
-        case name:
-            return _agent(data, name, shared, file)
+    name = data["provider"].lower()
+    if name == "runner":
+        return _runner(data, file)
+    target = _command(data, shared, file) if name == "cli" else _agent(data, name, shared, file)
+    return _with_skill(target, skill) if skill else target
 
 
-def with_skill(target: CliTarget, skill: Skill) -> CliTarget:
+def _with_skill(target: CliTarget, skill: Skill) -> CliTarget:
     """Return a command with a skill; its answers depend on the folder of the skill."""
     own = target.depends_on
     depends_on = None if own is None else (*own, f"{skill.path}/**")

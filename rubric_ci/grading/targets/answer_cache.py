@@ -11,39 +11,29 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import assert_never
 
 from rubric_ci.errors import CannotAnswer
-from rubric_ci.grading.targets import command, conversation, llm, service
+from rubric_ci.grading.targets import conversation
+from rubric_ci.grading.targets.kinds import kind_of
 from rubric_ci.grading.targets.skill import with_skill
-from rubric_ci.grading.targets.workplace import assertions_of, at_work
+from rubric_ci.grading.targets.workplace import at_work
 from rubric_ci.models.llm.cache import ANSWER
-from rubric_ci.models.llm.judge_command import version_of_cli
 from rubric_ci.models.llm.recording import append_answer, recorded_answers
 from rubric_ci.system import masking
 from rubric_ci.text.redact import is_secret_name
-from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.command_settings import RequestOptions
 from rubric_ci.values.config import (
-    CliTarget,
-    LlmTarget,
-    MockTarget,
-    RecordedTarget,
-    RunnerTarget,
     Target,
-    UnsupportedTarget,
 )
 from rubric_ci.values.context import AnswerRecording, RunContext
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.evals import EvalCase, FilePart
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import call_key
 from rubric_ci.values.media import Media
 from rubric_ci.values.question import question
 from rubric_ci.values.results import Answer
-from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.trace import FileChange, KeptFile, Work, WorkCheck
-from rubric_ci.values.workspace_settings import Workspace
 
 VERSION = 4  # of the key and the entry
 _FAILED = ("error", "last_event")  # of an answer in a recording
@@ -51,9 +41,9 @@ _FAILED = ("error", "last_event")  # of an answer in a recording
 
 def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
     """Return the key of the answer to a case; None: the answer is neither kept nor reused."""
-    if varies(case) or (case.workspace and not isinstance(target, CliTarget)):
+    if varies(case) or (case.workspace and not target.starts_program):
         return None
-    target = at_work(case, target) if isinstance(target, CliTarget) else target
+    target = at_work(case, target)
     parts = _parts(with_skill(case, target), target, context)
     if parts is None or context.side.dependencies is None:
         return None
@@ -117,11 +107,9 @@ def recorded_key(case: EvalCase, target: Target, context: RunContext) -> str:
 
     Values of environment variables, which differ elsewhere, are not part of it.
     """
-    asked = with_skill(case, target)
-    if isinstance(target, CliTarget):
-        parts = {**_of_command(asked, at_work(case, target), context), "environment": {}}
-    else:
-        parts = {"model": _of_request(asked, target)} if isinstance(target, LlmTarget) else {}
+    working = at_work(case, target)
+    asked = kind_of(target).key(with_skill(case, target), working, context)
+    parts = {**asked, "environment": {}} if isinstance(asked, dict) else {"model": asked}
     place = [case.file, case.own_id, target.name, context.trial, context.side.root is not None]
     return _digest({**_said(case), "parts": parts, "place": place})
 
@@ -152,62 +140,9 @@ def keep(case: EvalCase, target: Target, context: RunContext, answer: Answer) ->
 
 
 def _parts(case: EvalCase, target: Target, context: RunContext) -> JSON:
-    match target:
-        case LlmTarget():
-            asked = _of_request(case, target) if target.cache else None
-            program = target.program if isinstance(target, ServiceTarget) else None
-            if asked is None or program is None:
-                return asked
-            return [asked, _environment(program.env, context.environment)]
-        case CliTarget():
-            return _of_command(case, target, context) if target.cache else None
-        case RecordedTarget() | MockTarget() | RunnerTarget() | UnsupportedTarget():
-            return None
-        case _:
-            assert_never(target)
-
-
-def _of_request(case: EvalCase, target: LlmTarget) -> JSON:
-    if isinstance(target, ServiceTarget):
-        return service.key_parts(case, target)
-    options = target.endpoint.options
-    try:
-        messages = llm.sent(case, target)
-    except CannotAnswer:  # a variable is missing: there is no answer
-        return None
-    host = options.get("api_base") or options.get("base_url") or ""
-    return ["model", call_key(target.endpoint, messages), host]
-
-
-def _of_command(case: EvalCase, target: CliTarget, context: RunContext) -> dict[str, JSON]:
-    """Return the values of the command's placeholders and environment, and its files."""
-    template = target.command_template
-    named = "{EVAL_ID}" in template or target.batched
-    return {
-        "command": [template, target.cwd, target.files_format, target.batched],
-        "work": [target.trace, *map(_settings, (target.agent, target.workspace))],
-        "program": version_of_cli(target.agent.name) if target.agent and _asked(context) else "",
-        "checks": [[each.key, each.value] for each in assertions_of(case)],
-        "prompt": [case.question, command.guidelines(case)],
-        "files": [[part.path, part.text] for part in _files(case)],
-        "id": case.own_id if named else "",
-        "eval_file": case.file if "{EVAL_FILE}" in template or target.batched else "",
-        "environment": dict(_environment(target.env, context.environment)),
-    }
-
-
-def _asked(context: RunContext) -> bool:
-    """Return False for a recording, whose key has no version: nothing is started to look it up."""
-    return context.recording is None
-
-
-def _settings(value: AgentProgram | Workspace | None) -> JSON:
-    return None if value is None else asdict(value)
-
-
-def _files(case: EvalCase) -> list[FilePart]:
-    parts = (part for message in case.input_messages for part in message.parts)
-    return [part for part in parts if isinstance(part, FilePart)]
+    asked = kind_of(target).key(case, target, context) if target.cache else None
+    names = target.program.env if target.program else target.env
+    return None if asked is None else [asked, dict(_environment(names, context.environment))]
 
 
 def _environment(names: Iterable[str], environment: Mapping[str, str]) -> Mapping[str, str]:

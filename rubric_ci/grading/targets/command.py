@@ -55,7 +55,7 @@ class HealthChecks:
 
     async def check(self, target: Target, context: RunContext) -> None:
         """Raise CannotAnswer if the target's health check fails."""
-        if not isinstance(target, CliTarget):
+        if target.healthcheck is None:
             return
         key = target.name, target.cwd
         if key not in self._started:
@@ -232,7 +232,7 @@ def _answer(text: str, finished: Finished, target: CliTarget, cwd: Path) -> Answ
     return measured(given, finished)
 
 
-async def check(target: CliTarget, context: RunContext) -> None:
+async def check(target: Target, context: RunContext) -> None:
     """Run the target's health check; raises CannotAnswer if it fails."""
     options = target.healthcheck
     if options is None:
@@ -255,7 +255,7 @@ def _refused(url: str, context: RunContext) -> str:
 
 
 async def _run(
-    target: CliTarget, options: Mapping[str, JSON], seconds: float, context: RunContext
+    target: Target, options: Mapping[str, JSON], seconds: float, context: RunContext
 ) -> str:
     try:
         finished = await processes.run(

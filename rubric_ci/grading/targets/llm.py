@@ -8,9 +8,10 @@ from typing import assert_never
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading.targets import answer_format
-from rubric_ci.values.config import LlmTarget, PromptTemplate
+from rubric_ci.values.config import LlmTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, MediaPart, Message, Part
+from rubric_ci.values.instructions import PromptTemplate
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import (
     ChatMessage,

@@ -10,7 +10,7 @@ from rubric_ci.files.yaml_text.recordings import normalised, read_recording
 from rubric_ci.grading.targets import answer_format, conversation
 from rubric_ci.system import file_io
 from rubric_ci.text import transcript
-from rubric_ci.values.config import MockTarget, RecordedTarget
+from rubric_ci.values.config import Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
@@ -21,7 +21,15 @@ _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 """By file and id; the file is empty where the recording names none."""
 
 
-def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answer:
+def at_hand(case: EvalCase, target: Target, context: RunContext) -> Answer | None:
+    """Return the recorded or fixed answer, of a target that has them; raises CannotAnswer.
+
+    None: a simulated user has to be asked.
+    """
+    return answer(case, target, context) if target.answers else fixed_answer(case, target)
+
+
+def answer(case: EvalCase, target: Target, context: RunContext) -> Answer:
     """Return the answer recorded for the case; raises CannotAnswer if there is none."""
     recordings = _recordings(target.answers, context)
     for file in (normalised(case.file), ""):
@@ -84,7 +92,7 @@ def _parse(name: str, data: bytes) -> _Recordings:
     return recordings
 
 
-def fixed_answer(case: EvalCase, target: MockTarget) -> Answer | None:
+def fixed_answer(case: EvalCase, target: Target) -> Answer | None:
     """Return the configured response, to each turn of a scripted user.
 
     A response that is a conversation belongs to the case. None: a simulated user has to be asked.

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from posixpath import basename
 
-from rubric_ci.values.config import Skill, Target
+from rubric_ci.values.config import Target
 from rubric_ci.values.evals import EvalCase, Message, TextPart
+from rubric_ci.values.instructions import Skill
 
 
 def with_skill(case: EvalCase, target: Target) -> EvalCase:

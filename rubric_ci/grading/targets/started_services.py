@@ -23,7 +23,6 @@ from rubric_ci.values.config import Endpoint, Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.hosts import host_of
-from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.service_program import ServiceProgram, filled
 
 MOST_STARTS: Final = 2
@@ -74,7 +73,7 @@ class StartedServices:
         """Return services whose output is kept in another folder."""
         return StartedServices(folder, self._root, self._add_note)
 
-    async def running(self, target: ServiceTarget, context: RunContext) -> Running:
+    async def running(self, target: Target, context: RunContext) -> Running:
         """Return the service of the context's side, started if need be; raises NoVerdict."""
         if not self._sides:
             self._ending = self._until_the_loop_ends()
@@ -107,7 +106,7 @@ class StartedServices:
 
     async def gets_ready(self, target: Target, context: RunContext) -> bool:
         """Return True for a service that gets ready on the context's side, started if need be."""
-        if not isinstance(target, ServiceTarget) or target.program is None:
+        if target.program is None:
             return False
         with suppress(NoVerdict):
             await self.running(target, context)
@@ -129,9 +128,10 @@ class StartedServices:
         if problem := server.stop():
             self._add_note(f"The service `{name}` ({side}): {problem}")
 
-    async def _start(self, target: ServiceTarget, context: RunContext, side: _Side) -> Running:
-        program = target.program
-        assert program is not None  # noqa: S101 - only such services come here
+    async def _start(self, target: Target, context: RunContext, side: _Side) -> Running:
+        program, written = target.program, target.endpoint
+        assert program  # noqa: S101 - only such services come here
+        assert written  # noqa: S101 - as above
         name = f"the service `{target.name}` ({_side(context)})"
         _check_variables(program, context, name)
         for ended in side.servers:
@@ -157,7 +157,7 @@ class StartedServices:
             said = _said(server, str(log))
             await asyncio.to_thread(self._stop, server, target.name, _side(context))
             raise CannotAnswer(f"{name} {problem}{said}")
-        endpoint = _resolved(target.endpoint, values)
+        endpoint = _resolved(written, values)
         return Running(server=server, endpoint=endpoint, name=name, log=str(log))
 
     def _log(self, name: str, side: str, *, is_first: bool) -> Path:

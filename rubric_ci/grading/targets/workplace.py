@@ -9,7 +9,7 @@ from rubric_ci.evaluators.assertions.assertion_table import TABLE
 from rubric_ci.evaluators.assertions.folder import check_name
 from rubric_ci.evaluators.assertions.row import FOLDER
 from rubric_ci.values import parts
-from rubric_ci.values.config import CliTarget
+from rubric_ci.values.config import Target
 from rubric_ci.values.evals import EvalCase, RubricSpec, every_evaluator
 from rubric_ci.values.rubric import Assertion
 from rubric_ci.values.workspace_settings import Workspace
@@ -42,13 +42,12 @@ def needed(name: str) -> Callable[..., Any]:
     return found
 
 
-def at_work(case: EvalCase, target: CliTarget) -> CliTarget:
-    """Return the target with the workspace of the case, if it has one; its sandbox stays."""
-    if case.workspace is None:
+def at_work(case: EvalCase, target: Target) -> Target:
+    """Return a program with the workspace of the case, if it has one; its sandbox stays."""
+    if case.workspace is None or not target.starts_program:
         return target
     own = target.workspace or Workspace()
-    return replace(
-        target,
+    return target.having(
         workspace=replace(case.workspace, sandbox=own.sandbox, container=own.container),
         cwd=target.cwd if target.workspace else ".",
     )

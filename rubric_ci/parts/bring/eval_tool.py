@@ -214,7 +214,7 @@ def _unknown(change: Change, config: Config, target: RunnerTarget, base: Ran | s
     if not isinstance(base, str) or change.grading is None:
         return ""
     then = Project(change.at(change.grading).committed).policy_for("any").targets.get(target.name)
-    if not isinstance(then, RunnerTarget):
+    if then is None or then.tool is None:
         return ""
     why_not = f"what the change does to the tests of {target.reads}: {base}"
     return check_is_known(config, why_not, f"run with `{AGAINST} auto`, where the base has results")
@@ -290,7 +290,8 @@ def compared(head: Ran, sides: ToolSides, change: Change, ref: str) -> tuple[Out
 def _target_of_base(change: Change, base: Base, target: RunnerTarget) -> RunnerTarget:
     """Return the runner as the base configures it; the head's, if that has none."""
     then = Project(change.at(base).committed).policy_for("any").targets.get(target.name)
-    return then if isinstance(then, RunnerTarget) and then.reads == target.reads else target
+    tool = then.tool if then else None
+    return tool if tool and tool.reads == target.reads else target
 
 
 def _incomparable(head: Ran, reason: str, against: Against) -> tuple[Outcome, str]:

@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
-from typing import assert_never
 
 from rubric_ci.errors import CannotConfigure, NoVerdict, OverBudget
 from rubric_ci.evaluators.llm_judge import llm_judge
@@ -23,14 +22,8 @@ from rubric_ci.models.llm.client import identity
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.system import coroutines
 from rubric_ci.values.config import (
-    CliTarget,
     Endpoint,
     JudgeConfig,
-    LlmTarget,
-    MockTarget,
-    RecordedTarget,
-    RunnerTarget,
-    UnsupportedTarget,
 )
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
@@ -66,24 +59,13 @@ class ExpectedWork:
 
     def answer(self, task: Task, trial: int) -> Answer | None:
         """Return an answer that is at hand: recorded, fixed or in the cache."""
-        match task.target:
-            case RecordedTarget() as target:
-                try:
-                    return recorded.answer(task.case, target, self.context)
-                except NoVerdict:
-                    return None
-            case MockTarget() as target:
-                return recorded.fixed_answer(task.case, target)
-            case LlmTarget() | CliTarget() as target:
-                own = self.context.of_trial(trial)
-                with suppress(NoVerdict):
-                    if found := answer_cache.replayed(task.answered, target, own):
-                        return found
-                return answer_cache.find(task.answered, target, self.context.of_trial(trial))
-            case RunnerTarget() | UnsupportedTarget():
-                return None
-            case _:
-                assert_never(task.target)
+        target, own = task.target, self.context.of_trial(trial)
+        with suppress(NoVerdict):
+            if target.is_at_hand:
+                return recorded.at_hand(task.case, target, own)
+            if found := answer_cache.replayed(task.answered, target, own):
+                return found
+        return answer_cache.find(task.answered, target, own)
 
     async def requests(
         self, task: Task, judge: JudgeConfig, spec: RubricSpec | LlmJudgeSpec, trial: int

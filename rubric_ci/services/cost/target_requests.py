@@ -16,16 +16,10 @@ from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.cost.judge_requests import ANSWER_TOKENS, CHARACTERS
 from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.text import numbers
-from rubric_ci.values.config import (
-    LlmTarget,
-    MockTarget,
-    RecordedTarget,
-    RunnerTarget,
-    Target,
-    UnsupportedTarget,
-)
+from rubric_ci.values.config import Endpoint, Target
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.instructions import PromptTemplate
 from rubric_ci.values.report import CostEstimate
 from rubric_ci.values.used_by import UsedBy
 
@@ -134,27 +128,19 @@ def _estimated(asked: _Asked, last: LastRun, said: str, *, batched: bool) -> Ans
 
 def _unpaid(asked: _Asked, said: str) -> AnswerEstimate:
     """Return the estimate of answers that cost nothing but the messages of a simulated user."""
-    match asked.target:
-        case RecordedTarget():
-            lost = numbers.plural(len(asked.cases), "answer")
-            less = f"; {lost} not recorded" if asked.cases else ""
-            what = f"{numbers.plural(asked.cached, 'recorded answer')}, no requests{less}"
-        case MockTarget():
-            fixed = numbers.plural(len(asked.cases) + asked.cached, "fixed answer")
-            if asked.of_users:
-                users = CostEstimate(
-                    requests=asked.of_users, input_tokens=0, output_tokens=0, cost_usd=None
-                )
-                return AnswerEstimate(line=f"{said}{fixed}{asked.more}", estimate=users)
-            what = f"{fixed}, no requests"
-        case RunnerTarget():
-            what = "no answers: a runner has its own cases"
-        case UnsupportedTarget(provider=provider, reason=reason):
-            unknown = f"provider `{provider}` is not supported yet"
-            what = f"no answers: {'the target is not started' if reason else unknown}"
-        case other:
-            raise AssertionError(other)
-    return AnswerEstimate(line=f"{said}{what}")
+    target = asked.target
+    if not target.is_at_hand:
+        return AnswerEstimate(line=f"{said}no answers: {target.why_no_answers}")
+    if target.answers:
+        lost = numbers.plural(len(asked.cases), "answer")
+        less = f"; {lost} not recorded" if asked.cases else ""
+        recorded = numbers.plural(asked.cached, "recorded answer")
+        return AnswerEstimate(line=f"{said}{recorded}, no requests{less}")
+    fixed = numbers.plural(len(asked.cases) + asked.cached, "fixed answer")
+    if not asked.of_users:
+        return AnswerEstimate(line=f"{said}{fixed}, no requests")
+    users = CostEstimate(requests=asked.of_users, input_tokens=0, output_tokens=0, cost_usd=None)
+    return AnswerEstimate(line=f"{said}{fixed}{asked.more}", estimate=users)
 
 
 def _cost(asked: _Asked, last: LastRun, *, batched: bool) -> Cost:
@@ -169,9 +155,9 @@ def _cost(asked: _Asked, last: LastRun, *, batched: bool) -> Cost:
     if price and price.most is not None and not asked.of_users:
         most = asked.turns * price.most
         return Cost(dollars=most, words=numbers.bounded("at most ", most), at_most=True)
-    if prices is None or asked.of_users or not isinstance(target, LlmTarget):
+    if prices is None or target.model is None or asked.of_users:
         return Cost(dollars=None, words=UNKNOWN)
-    return _of_length(asked, target, prices)
+    return _of_length(asked, target.model, prices)
 
 
 def _prices(target: Target, *, batched: bool) -> Prices | None:
@@ -195,14 +181,14 @@ def _as_before(
     return Cost(dollars=dollars, words=words, tokens=(round(read), round(written)))
 
 
-def _of_length(asked: _Asked, target: LlmTarget, prices: Prices) -> Cost:
+def _of_length(asked: _Asked, model: Endpoint, prices: Prices) -> Cost:
     """Return the cost of answers as long as `max_tokens` allows, else of a usual length."""
-    options = target.endpoint.options
+    options = model.options
     most = options.get("max_tokens") or options.get("max_completion_tokens")
     each = int(most or ANSWER_TOKENS)
     before = sum(each * turns * (turns - 1) // 2 for turns in map(_turns, asked.cases))
-    read = sum(_prompt(case, target) for case in asked.cases) // CHARACTERS + before
-    read += sum(_pictures(case, target) * _turns(case) for case in asked.cases)
+    read = sum(_prompt(case, asked.target.prompt) for case in asked.cases) // CHARACTERS + before
+    read += sum(_pictures(case, model) * _turns(case) for case in asked.cases)
     written = asked.turns * each
     dollars = read * prices.input + written * prices.output
     shown = numbers.bounded("at most " if most else "about ", dollars)
@@ -210,23 +196,23 @@ def _of_length(asked: _Asked, target: LlmTarget, prices: Prices) -> Cost:
     return Cost(dollars=dollars, words=words, at_most=bool(most), tokens=(read, written))
 
 
-def _pictures(case: EvalCase, target: LlmTarget) -> int:
+def _pictures(case: EvalCase, model: Endpoint) -> int:
     """Return the tokens of images and documents, which every turn sends again."""
     if not case.media:
         return 0
     from rubric_ci.models.llm.media_tokens import estimated  # few cases have one
 
-    return estimated(case.media, target.endpoint.model)
+    return estimated(case.media, model.model)
 
 
 def _turns(case: EvalCase) -> int:
     return case.most_turns or 1
 
 
-def _prompt(case: EvalCase, target: LlmTarget) -> int:
+def _prompt(case: EvalCase, prompt: PromptTemplate | None) -> int:
     """Return the characters of the messages of all turns, without the answers before them."""
     try:
-        first = sum(len(message.content) for message in llm.sent(case, target))
+        first = sum(len(message.content) for message in llm.chat_messages(case, prompt))
     except CannotAnswer:  # the case is errored, and nothing is sent
         return 0
     turns = [len(turn.text) for turn in case.turns]

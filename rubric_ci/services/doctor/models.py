@@ -23,9 +23,8 @@ from rubric_ci.services.doctor.finding import Check
 from rubric_ci.system.installation import install_command
 from rubric_ci.system.model_list import known_models
 from rubric_ci.text import variable_names
-from rubric_ci.values.config import CliTarget, Config, Endpoint, LlmTarget, Target
+from rubric_ci.values.config import Config, Endpoint, Target
 from rubric_ci.values.model_facts import SWITCH, ending
-from rubric_ci.values.service import ServiceTarget
 
 _PLAIN: Final = re.compile(r"[\w./:={} -]+")
 LONGEST: Final = 10.0  # seconds of a look-up
@@ -52,27 +51,26 @@ def target_checks(folders: Iterable[Mapping[str, Target]], variables: Variables)
         if (name, target) in found:
             continue
         found.append((name, target))
-        match target:
-            case ServiceTarget():
-                yield from _service(f"target {name}", target, variables)
-            case LlmTarget(endpoint=endpoint):
-                yield from _endpoint(f"target {name}", endpoint, variables)
-            case CliTarget(agent=agent) if agent is not None:
-                about = f"target {name}: {agent.name}"
-                yield _program(about, AGENTS[agent.name])
-                given, server = target.env, agent.base_url
-                yield _login(about, agent.name, given, variables.environment, server)
+        if target.model:
+            yield from _endpoint(f"target {name}", target.model, variables)
+        elif target.endpoint:
+            yield from _service(f"target {name}", target, target.endpoint, variables)
+        elif agent := target.agent:
+            about = f"target {name}: {agent.name}"
+            yield _program(about, AGENTS[agent.name])
+            given, server = target.env, agent.base_url
+            yield _login(about, agent.name, given, variables.environment, server)
 
 
-def _service(who: str, target: ServiceTarget, variables: Variables) -> Iterator[Check]:
+def _service(who: str, target: Target, endpoint: Endpoint, variables: Variables) -> Iterator[Check]:
     """Yield how a service comes to answer, and what it lacks for that; it is not asked."""
+    about, program = f"{who}: {endpoint.model}", target.program
     try:
-        resolved(target.endpoint, who, variables)
+        resolved(endpoint, who, variables)
     except UserError as error:
         said = "; ".join(filter(None, (error.message.removeprefix(f"{who}: "), error.hint)))
-        yield Check(ok=False, about=f"{who}: {target.endpoint.model}", said=said)
+        yield Check(ok=False, about=about, said=said)
         return
-    about, program = f"{who}: {target.endpoint.model}", target.program
     if program is None:
         where = "asked at `url_before`" if target.url_before else "not asked: kept answers count"
         said = f"deployed, not asked here; the base of a change is {where}"

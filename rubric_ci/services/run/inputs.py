@@ -43,7 +43,7 @@ def runner_of(settings: RunSettings) -> RunnerTarget | None:
     named = discovery.from_root(settings.config, root) if settings.config else ""
     targets = Project(WorkingTree(root=root), named).policy_for("any").targets
     found = targets.get(settings.target or "default")
-    return found if isinstance(found, RunnerTarget) else None
+    return found.tool if found else None
 
 
 def select(

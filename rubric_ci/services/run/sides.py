@@ -14,7 +14,7 @@ from collections.abc import (
     MutableMapping,
     Sequence,
 )
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from functools import cache
 from itertools import takewhile
@@ -40,7 +40,7 @@ from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import Base, NoBase
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.comparison import RegressionConfig
-from rubric_ci.values.config import MockTarget, RecordedTarget, Target
+from rubric_ci.values.config import Target
 from rubric_ci.values.context import Dependencies, RunContext, Side
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, TrialRule
@@ -278,16 +278,12 @@ class Sides:
         """Return True if nothing that determines the answer differs: both sides share it."""
         if self.apart or not base.target.answers_on_both_sides:
             return False
-        match head.target, base.target:
-            case (RecordedTarget() as now, RecordedTarget() as then):
-                try:
-                    own = recorded.answer(head.case, now, self.context)
-                    return own == recorded.answer(base.case, then, self.base_context)
-                except NoVerdict:
-                    return False
-            case (MockTarget() as now, MockTarget() as then):
-                fixed = recorded.fixed_answer(head.case, now)
-                return fixed is not None and fixed == recorded.fixed_answer(base.case, then)
+        if head.target.is_at_hand and base.target.is_at_hand:
+            with suppress(NoVerdict):
+                own = recorded.at_hand(head.case, head.target, self.context)
+                was = recorded.at_hand(base.case, base.target, self.base_context)
+                return own is not None and own == was
+            return False
         key = answer_cache.key_of(head.case, head.target, self.context)
         there = answer_cache.key_of(base.case, base.target, self.base_context)
         return key is not None and key == there

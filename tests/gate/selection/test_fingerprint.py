@@ -13,7 +13,7 @@ from rubric_ci.gate.selection import fingerprint
 from rubric_ci.gate.selection.compare_cases import Revision, place, select
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.gate.selection.fingerprint import Setup
-from rubric_ci.values.config import Endpoint, LlmTarget, PromptTemplate
+from rubric_ci.values.config import Endpoint, LlmTarget
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
@@ -31,6 +31,7 @@ from rubric_ci.values.evals import (
     Turn,
     WeightedAverage,
 )
+from rubric_ci.values.instructions import PromptTemplate
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scoring import Thresholds
 from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace

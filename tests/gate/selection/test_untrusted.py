@@ -14,7 +14,6 @@ from rubric_ci.values.config import (
     LlmTarget,
     MockTarget,
     RunnerTarget,
-    Skill,
     Target,
     UntrustedCaps,
 )
@@ -29,6 +28,7 @@ from rubric_ci.values.evals import (
     SimulatedUser,
     TextPart,
 )
+from rubric_ci.values.instructions import Skill
 from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace
 
 SPAN = Span(line=1, column=1, end_line=1, end_column=2)

@@ -38,7 +38,6 @@ from rubric_ci.text.escape import log_line
 from rubric_ci.values.answers import answer_of
 from rubric_ci.values.changes import Base, NoBase
 from rubric_ci.values.command_settings import ProbeSettings
-from rubric_ci.values.config import RecordedTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.media import COPIES
@@ -109,7 +108,7 @@ def _answers(
     found: dict[tuple[str, str], Answer] = {}
     for case in cases:
         target = choose_target(case, loaded.config_for(case.file), "")
-        if isinstance(target, RecordedTarget):
+        if target.answers:
             with suppress(CannotAnswer):  # it is named as left out, unless the report has it
                 found[case.key] = recorded.answer(case, target, context)
     if settings.report.exists() or not found:

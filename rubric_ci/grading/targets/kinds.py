@@ -1,0 +1,151 @@
+"""The kinds of target that are asked: how each answers, and what its answers depend on.
+
+A kind has one row here, by its value in `values/`. Recorded and fixed answers are at hand.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
+from typing import Any, Final, NamedTuple, NoReturn
+
+from rubric_ci.errors import CannotAnswer
+from rubric_ci.grading.targets import command, llm, service
+from rubric_ci.grading.targets.batch_command import Batches
+from rubric_ci.grading.targets.workplace import Workplaces, assertions_of, needed
+from rubric_ci.models.llm.judge_command import version_of_cli
+from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.config import (
+    CliTarget,
+    LlmTarget,
+    RunnerTarget,
+    Target,
+    TargetFacts,
+    UnsupportedTarget,
+)
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import EvalCase, FilePart
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import call_key
+from rubric_ci.values.model_facts import instead_of
+from rubric_ci.values.results import Answer
+from rubric_ci.values.service import ServiceTarget
+from rubric_ci.values.workspace_settings import Workspace
+
+
+class Attempt(NamedTuple):
+    """What the answers to one case share."""
+
+    number: int
+    session: str  # the id of a conversation with a service
+    workplaces: Workplaces
+    batches: Batches | None  # None: a batch has this case only
+
+
+class Kind(NamedTuple):
+    """How a kind of target answers, and what an answer depends on beside files."""
+
+    answer: Callable[[EvalCase, Any, RunContext, Attempt], Awaitable[Answer]]
+    key: Callable[[EvalCase, Any, RunContext], JSON]  # None: a variable is missing
+
+
+def kind_of(target: Target) -> Kind:
+    """Return the row of a target that is asked."""
+    return KINDS[type(target)]
+
+
+async def _model(
+    case: EvalCase, target: LlmTarget, context: RunContext, attempt: Attempt
+) -> Answer:
+    return await llm.answer(case, target, context, attempt.number)
+
+
+async def _service(
+    case: EvalCase, target: ServiceTarget, context: RunContext, attempt: Attempt
+) -> Answer:
+    return await service.answer(case, target, context, attempt.number, attempt.session)
+
+
+async def _program(
+    case: EvalCase, target: CliTarget, context: RunContext, attempt: Attempt
+) -> Answer:
+    if target.batched:
+        batches = attempt.batches or Batches([(case, target)])
+        return await batches.answer(case, target, context, attempt.number)
+    if target.works_in_folder:
+        work = needed("answer in a workspace")
+        place = attempt.workplaces.made()
+        given: Answer = await work(case, target, context, attempt.number, place)
+        return given
+    return await command.answer(case, target, context, attempt.number)
+
+
+async def _runner(_: EvalCase, target: RunnerTarget, *__: object) -> NoReturn:
+    raise CannotAnswer(
+        f"target {target.name}: a runner has its own cases and answers no others; run "
+        f"`rubric-ci run --target {target.name}`"
+    )
+
+
+async def _unsupported(_: EvalCase, target: UnsupportedTarget, *__: object) -> NoReturn:
+    if target.reason:
+        raise CannotAnswer(f"target {target.name} is not started: {target.reason}")
+    raise CannotAnswer(
+        f"target {target.name}: provider `{target.provider}` is not supported; "
+        f"{instead_of(target.provider)}"
+    )
+
+
+def _of_model(case: EvalCase, target: LlmTarget, _: RunContext) -> JSON:
+    options = target.endpoint.options
+    try:
+        messages = llm.sent(case, target)
+    except CannotAnswer:  # a variable is missing: there is no answer
+        return None
+    host = options.get("api_base") or options.get("base_url") or ""
+    return ["model", call_key(target.endpoint, messages), host]
+
+
+def _of_service(case: EvalCase, target: ServiceTarget, _: RunContext) -> JSON:
+    return service.key_parts(case, target)
+
+
+def _of_program(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
+    """Return the values of the command's placeholders, and its files."""
+    template = target.command_template
+    named = "{EVAL_ID}" in template or target.batched
+    return {
+        "command": [template, target.cwd, target.files_format, target.batched],
+        "work": [target.trace, *map(_settings, (target.agent, target.workspace))],
+        "program": version_of_cli(target.agent.name) if target.agent and _asked(context) else "",
+        "checks": [[each.key, each.value] for each in assertions_of(case)],
+        "prompt": [case.question, command.guidelines(case)],
+        "files": [[part.path, part.text] for part in _files(case)],
+        "id": case.own_id if named else "",
+        "eval_file": case.file if "{EVAL_FILE}" in template or target.batched else "",
+    }
+
+
+def _asked(context: RunContext) -> bool:
+    """Return False for a recording, whose key has no version: nothing is started to look it up."""
+    return context.recording is None
+
+
+def _settings(value: AgentProgram | Workspace | None) -> JSON:
+    return None if value is None else asdict(value)
+
+
+def _files(case: EvalCase) -> list[FilePart]:
+    parts = (part for message in case.input_messages for part in message.parts)
+    return [part for part in parts if isinstance(part, FilePart)]
+
+
+def _nothing(*_: object) -> None:
+    """Return no key: there is no answer."""
+
+
+KINDS: Final[Mapping[type[TargetFacts], Kind]] = {
+    LlmTarget: Kind(_model, _of_model),
+    ServiceTarget: Kind(_service, _of_service),
+    CliTarget: Kind(_program, _of_program),
+    RunnerTarget: Kind(_runner, _nothing),
+    UnsupportedTarget: Kind(_unsupported, _nothing),
+}

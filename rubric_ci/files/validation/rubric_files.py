@@ -1,10 +1,12 @@
 """Rubric files: criteria that other files include, and the problems of their own."""
 
+import json
 from collections.abc import Iterator
 from functools import lru_cache
 from posixpath import basename
 from typing import Any, Final, NamedTuple
 
+from rubric_ci.evaluators.kind import criteria_at
 from rubric_ci.files.validation.example_rules import (
     TEST_ANSWER,
     by_id,
@@ -14,11 +16,13 @@ from rubric_ci.files.validation.example_rules import (
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.text.numbers import listed, plural
 from rubric_ci.values.problems import Path, Problem, Rule, with_rubrics
 from rubric_ci.values.references import Found, Lookup
 
 ENDING: Final = ".rubric.yaml"
 """How a file ends that is a rubric file by its name."""
+OFTEN: Final = 3  # cases with the same criterion
 BARE: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
 INCLUDE: Final = Rule(
@@ -31,6 +35,23 @@ INCLUDE: Final = Rule(
     hint="docs/good-rubrics.md shows a rubric file",
     bad=with_rubrics("- Greets\n- include: gone"),
     good=with_rubrics("- Greets"),
+)
+RUBRIC_REPEATED: Final = Rule(
+    id="rubric-repeated",
+    severity="notice",
+    switchable=True,
+    meaning=(
+        "The same criteria stand in three cases or more. In a rubric file they stand once, for "
+        "`- include: NAME` or `shared_rubrics`, and an edit is one change to the grading."
+    ),
+    hint=(
+        "move them to `rubrics/NAME.rubric.yaml` and write `- include: NAME`, or use "
+        "`shared_rubrics`"
+    ),
+    bad="evalcases:\n"
+    + "".join(f"- {{id: {name}, input: Hi, rubrics: [Greets, Is warm]}}\n" for name in "abc"),
+    good="rubrics: [Greets, Is warm]\nevalcases:\n"
+    + "".join(f"- {{id: {name}, input: Hi}}\n" for name in "abc"),
 )
 RUBRIC_UNUSED: Final = Rule(
     id="rubric-unused",
@@ -80,6 +101,41 @@ def _nested(criteria: Any, path: str) -> Iterator[Problem]:
             message = f"an included file includes no other: {basename(path)} → {name}"
             hint = "it is a circle" if circle else "include both where the criteria are used"
             yield Problem(INCLUDE, ("criteria", index, "include"), message, hint)
+
+
+def repeated_criteria(data: Any) -> Iterator[Problem]:
+    """Yield a note at the first of the criteria that stand in three cases or more."""
+    places = dict[str, list[tuple[Path, str]]]()
+    lists = set[int]()  # an alias is the same list
+    cases = data.get("evalcases") if isinstance(data, dict) else None
+    for number, case in enumerate(cases if isinstance(cases, list) else ()):
+        rubrics = case.get("rubrics") if isinstance(case, dict) else None
+        criteria, path = criteria_at(rubrics, ("evalcases", number, "rubrics"))
+        if not isinstance(criteria, list) or id(criteria) in lists:
+            continue
+        lists.add(id(criteria))
+        for index, each in enumerate(criteria):
+            if written := _written(each):
+                places.setdefault(written, []).append(
+                    ((*path, index), str(case.get("id") or number + 1))
+                )
+    often = [where for where in places.values() if len({name for _, name in where}) >= OFTEN]
+    if often:
+        first, names = often[0][0][0], [name for _, name in often[0]]
+        more = f" and {plural(len(often) - 1, 'more criterion', 'more criteria')}"
+        subject = f"this criterion{more if often[1:] else ''}"
+        verb = "stand" if often[1:] else "stands"
+        cases_of = f"{len(names):,} cases: {listed(names, OFTEN)}"
+        yield Problem(RUBRIC_REPEATED, first, f"{subject} {verb} in {cases_of}")
+
+
+def _written(criterion: Any) -> str:
+    """Return a criterion as one text; empty: it is of a rubric file, or none."""
+    if isinstance(criterion, str):
+        return criterion
+    if not isinstance(criterion, dict) or "include" in criterion:
+        return ""
+    return json.dumps(criterion, sort_keys=True, default=str)
 
 
 def file_name(written: str) -> str:

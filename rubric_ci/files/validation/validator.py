@@ -17,7 +17,11 @@ from rubric_ci.files.validation.eval_rules import (
 )
 from rubric_ci.files.validation.included_source import SHARED, IncludedSource
 from rubric_ci.files.validation.reference_rules import guidelines_problems, reference_problems
-from rubric_ci.files.validation.rubric_files import open_rubric, problems_of_tests
+from rubric_ci.files.validation.rubric_files import (
+    open_rubric,
+    problems_of_tests,
+    repeated_criteria,
+)
 from rubric_ci.files.validation.rubric_rules import GATE_KIND
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
@@ -70,6 +74,9 @@ def check_evals(
         found.extend(_first(call_problems(source.data, known)))
     if known.names and source.readable:
         found.extend(_first(target_problems(source.data, known.names, known.agents)))
+    if source.readable and not hasattr(source, "read"):
+        raw = source.raw if isinstance(source, IncludedSource) else source
+        found.extend(_first(repeated_criteria(raw.data)))
     if default_evaluator == "none" and source.readable:
         found.extend(ungraded_cases(source.data, source.file))
     if nearest_path and _mentions(source, "depends_on"):

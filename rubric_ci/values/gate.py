@@ -100,7 +100,6 @@ class TargetDifference:
     than: str
     cases: int
     mean: float
-    interval: tuple[float, float] | None = None  # 95 %; None: one case, or equal differences
     p_value: float  # paired permutation test
     significant: bool
     possible: bool = True  # False: the run is narrowed to so few cases that none is significant

@@ -77,7 +77,6 @@ def difference(
         than=than,
         cases=len(every),
         mean=round(fmean(every), DECIMALS),
-        interval=significance.interval(list(clusters.values())),
         p_value=p_value,
         significant=p_value < significance.SIGNIFICANT and holds,
         possible=whole or significance.p_value([1.0] * len(clusters)) < significance.SIGNIFICANT,

@@ -6,7 +6,6 @@ from typing import Final
 from rubric_ci.gate.report.matrix import Matrix, Row
 from rubric_ci.reports.render import wording
 from rubric_ci.text import numbers
-from rubric_ci.text.statistics import significance
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import TargetDifference
 from rubric_ci.values.report import RunReport
@@ -79,10 +78,8 @@ def cell(case: CaseResult | None) -> str:
 
 
 def difference_text(found: TargetDifference) -> str:
-    """Return how two targets differ; the interval and the p-value are in the report file."""
-    word = "no significant difference"
-    if not found.significant and found.p_value < significance.SIGNIFICANT:
-        word = "no significant difference: so few cases may miss rare large losses"
+    """Return how two targets differ; the p-value is in the report file."""
+    word = "no clear difference"
     if found.significant:
         word = "better" if found.better else "worse"
     scores = f"mean score {found.mean:+.3f} against {found.than}"

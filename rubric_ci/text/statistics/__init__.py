@@ -1,1 +1,1 @@
-"""Tests, intervals and power on numbers alone."""
+"""Tests and quantiles on numbers alone."""

@@ -1,4 +1,4 @@
-"""An exact test and the confidence interval of paired scores."""
+"""Tests of paired scores, and the quantiles of Student's t."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -58,29 +58,6 @@ def bound_of_mean(differences: Sequence[float]) -> float:
 
 def _log_product(factors: Sequence[float]) -> float:
     return -inf if min(factors, default=1.0) <= 0 else fsum(map(log, factors))
-
-
-def interval(clusters: Sequence[Sequence[float]]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean difference (Student's t).
-
-    With n differences in k clusters C, the standard error of the mean is
-    √(k / (k - 1) Σ_C (Σ_{d in C} (d - mean))²) / n (Miller, "Adding Error Bars to Evals",
-    arXiv:2411.00640, with the correction for few clusters); clusters of one case give the usual
-    one. It is clipped to -1..1, because scores are in 0..1.
-
-    None below two clusters, and where all differences are equal but for half a step of the test:
-    they say nothing about the cases that were not drawn.
-    """
-    k, n = len(clusters), sum(map(len, clusters))
-    if k < 2:
-        return None
-    mean = fsum(d for cluster in clusters for d in cluster) / n
-    residuals = [fsum(d - mean for d in cluster) for cluster in clusters]
-    if max(map(abs, residuals)) < 0.25 / STEPS:
-        return None
-    squares = fsum(residual * residual for residual in residuals)
-    reach = t_quantile(k - 1) * sqrt(squares * k / (k - 1)) / n
-    return max(-1.0, mean - reach), min(1.0, mean + reach)
 
 
 @cache

@@ -80,7 +80,6 @@ def test_a_skill_that_helps(checkout: Checkout) -> None:
         "than": "without-skill",
         "cases": 6,
         "mean": 1.0,
-        "interval": None,
         "p_value": 0.03125,
         "significant": True,
         "possible": True,

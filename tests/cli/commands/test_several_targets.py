@@ -33,7 +33,7 @@ FILES = {
 ALL = ("--target", "default", "--target", "b", "--target", "kept")
 TABLE = (
     "**3 targets side by side · default: mean score +0.500 against kept "
-    "(2 cases): no significant difference**\n\n"
+    "(2 cases): no clear difference**\n\n"
     "| Case | default: 2 of 2 pass · mean score 1.00 | b: 0 of 2 pass · mean score 0.00 "
     "| kept: 1 of 2 pass · mean score 0.50 |\n"
     "| :-- | :-- | :-- | :-- |\n"

@@ -37,13 +37,6 @@ OF_NUMBERS: Final[Mapping[Callable[..., Any], list[tuple[Any, ...]]]] = {
         ([1.0] * 2000 + [-1.0],),
         ([-1.0] * 10**5,),
     ],
-    significance.interval: [
-        ([],),
-        ([[0.5]],),
-        ([[0.1], [0.2]],),
-        ([[0.1]] * 1000,),
-        ([[0.1] * 5, [0.2] * 5] * 10**4,),
-    ],
     significance.t_quantile: [(1,), (1, 1 - NEAR), (1000,), (MILLION,), (MILLION, 1 - NEAR)],
 }
 

@@ -95,34 +95,6 @@ def test_t_quantile_of_another_confidence() -> None:
     assert significance.t_quantile(10, 0.5) == pytest.approx(0.700, abs=5e-4)
 
 
-@pytest.mark.parametrize(
-    ("differences", "expected"),
-    [
-        ([], None),
-        ([-0.5], None),
-        ([-0.1, -0.1, -0.1], None),
-        ([0.1, 0.1, 0.1], None),  # 0.3 / 3 is not 0.1 in binary
-        ([0.0] * 9, None),
-        ([1.0] * 9, None),
-        ([0.0, 0.02], (0.01 - 12.706 * 0.01, 0.01 + 12.706 * 0.01)),
-        ([0.0, -1.0], (-1.0, 1.0)),
-        ([-0.3, -0.1, 0.1, 0.3], (-0.4109, 0.4109)),
-    ],
-)
-def test_interval(differences: list[float], expected: tuple[float, float] | None) -> None:
-    found = significance.interval([[d] for d in differences])
-    assert found == (None if expected is None else pytest.approx(expected, abs=5e-4))
-
-
-def test_interval_of_clusters() -> None:
-    """Equal differences within each cluster are one observation per cluster."""
-    means = [-0.3, -0.1, 0.1, 0.3]
-    alone = significance.interval([[mean] for mean in means])
-    assert significance.interval([[mean] * 5 for mean in means]) == pytest.approx(alone)
-    assert significance.interval([[-0.1, 0.1, 0.3]]) is None
-    assert significance.interval([[-0.1, 0.1], [0.0, 0.0]]) is None
-
-
 def test_the_standard_errors_of_an_interval() -> None:
     assert pytest.approx(1.959963984540054) == significance.Z
 
@@ -150,21 +122,6 @@ def test_large_sums_of_clusters_are_counted_in_larger_steps(clusters: int) -> No
     assert found == pytest.approx(
         erfc(abs(sum(sums)) / sqrt(2 * sum(d * d for d in sums))), abs=0.01
     )
-
-
-@pytest.mark.parametrize(
-    ("clusters", "shown"),
-    [
-        pytest.param([[-0.04]] * 20, False, id="all are equal"),
-        pytest.param([[-0.04]] * 19 + [[-0.041]], False, id="equal but for less than half a step"),
-        pytest.param([[-0.04]] * 19 + [[-0.05]], True, id="one differs by a step"),
-        pytest.param([[0.1], [-0.1]] * 50_000, True, id="100,000: narrow, and not equal"),
-    ],
-)
-def test_an_interval_needs_differences_that_differ(
-    clusters: list[list[float]], shown: bool
-) -> None:
-    assert (significance.interval(clusters) is not None) == shown
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,10 @@
 
 An object of a schema with a `$comment` such as `keys: rubric_ci.values.waivers.Waiver` has the keys
 of that class: their types, defaults, limits and examples from the fields, their meanings from the
-docstrings below these, which a run does not load. Keys without a field are written in the schema;
-`; by hand: a, b` after the class names those of an object that has both, and `; not: c` fields that
-this object lacks. `rubric.schema.json` has the definitions of `eval.schema.json` that it refers to.
+docstrings below these, which a run does not load. After the class may come keys of the object that
+have no field (`; by hand: a, b`), fields that it lacks (`; not: c`), and the keys that it requires,
+if they are not those without a default (`; needs: d`). All else is written in the schema.
+`rubric.schema.json` has the definitions of `eval.schema.json` that it refers to.
 """
 
 import ast
@@ -16,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, TypeAlias, get_args, get_origin
+from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
 from rubric_ci.values.written_keys import Key, declared
 
@@ -56,19 +57,22 @@ def filled(schema: Any) -> Any:
 
 def with_keys(schema: Schema, mark: str) -> Schema:
     """Return an object with the keys of the class that its mark names."""
-    (path, *_), by_hand, lacking = (
+    paths, by_hand, lacking, needs = (
         [name.strip() for name in part.split(",")]
-        for part in clauses(mark, _MARK, "by hand: ", "not: ")
+        for part in clauses(mark, _MARK, "by hand: ", "not: ", "needs: ")
     )
-    module, _, name = path.rpartition(".")
-    cls = getattr(import_module(module), name)
-    own = {key: each for key, each in properties(cls) if key not in lacking}
+    classes = [getattr(import_module(m), name) for m, _, name in (p.rpartition(".") for p in paths)]
+    found = (pair for cls in classes for pair in properties(cls))
+    own = {key: each for key, each in found if key not in (*lacking, *by_hand)}
     present = schema["properties"]
     keys = {key: own.get(key, present[key]) for key in present if key in own or key in by_hand}
     needed = [key for key in schema.get("required", ()) if key in by_hand]
-    needed += [key for key in required(cls) if key not in lacking]
-    found = {**schema, "properties": {**keys, **own} if by_hand else own, "required": needed}
-    return found if needed else {key: each for key, each in found.items() if key != "required"}
+    needed += [key for cls in classes for key in required(cls) if key in own]
+    needed = needs if needs[0] else needed
+    head = {key: schema.get(key) for key in ("title", "$comment", "description", "type")}
+    made = {**head, "required": needed or None, **schema}
+    made |= {"properties": {**keys, **own} if by_hand[0] else own, "required": needed or None}
+    return {key: each for key, each in made.items() if each is not None}
 
 
 def clauses(mark: str, *starts: str) -> Iterator[str]:
@@ -107,7 +111,9 @@ def properties(cls: type[Any]) -> Iterator[tuple[str, Schema]]:
     meanings, defaults = dict(docstrings(cls)), {f.name: f.default for f in fields(cls)}
     for name, kind, key in declared(cls):
         written = key.name or name
-        about = {"title": key.title or words(written), "description": meanings[name]}
+        about = {}
+        if meaning := meanings.get(name):
+            about = {"title": key.title or words(written), "description": meaning}
         shown = {"examples": list(key.examples)} if key.examples else {}
         yield written, {**about, **of_key(kind, key), **default(defaults[name]), **shown}
 
@@ -124,8 +130,10 @@ def of_type(kind: Any) -> Schema:
     """Return the values of a type; a text is not blank."""
     arguments = [each for each in get_args(kind) if each is not NoneType]
     match get_origin(kind):
-        case origin if origin is UnionType and len(arguments) == 1:
+        case origin if origin in (UnionType, Union) and len(arguments) == 1:
             return of_type(arguments[0])
+        case origin if origin in (UnionType, Union):
+            return {"type": [one["type"] for one in map(typed, arguments)], **branch(arguments[1])}
         case origin if origin is Literal:
             return {"enum": [each for each in arguments if each != ""]}
         case origin if origin is tuple:
@@ -133,15 +141,38 @@ def of_type(kind: Any) -> Schema:
         case origin if origin is Mapping:
             values = of_type(arguments[1])
             return {"type": "object", **({"additionalProperties": values} if values else {})}
+        case _:
+            return of_class(kind)
+
+
+def of_class(kind: Any) -> Schema:
+    """Return the values of a class; anything else is any JSON."""
     if isinstance(kind, type) and is_dataclass(kind):
         return {"$ref": f"#/$defs/{kind.__name__[:1].lower()}{kind.__name__[1:]}"}
     return _TEXT if kind is str else {"type": _TYPES[kind]} if kind in _TYPES else {}
 
 
+def branch(kind: Any) -> Schema:
+    """Return what a value of several types must be if it has this one."""
+    found = typed(kind)
+    rest = {key: each for key, each in found.items() if key != "type"}
+    return {"if": {"type": found["type"]}, "then": rest}
+
+
+def typed(kind: Any) -> Schema:
+    """Return the values of a type, with the type of a list of words."""
+    return {"type": "string", **of_type(kind)}
+
+
 def default(value: Any) -> Schema:
     """Return the default of a field, unless it stands for a key that is not written."""
-    if value is MISSING or value in (None, "", ()) or is_dataclass(value):
+    if value is MISSING or value in (None, "", ()):
         return {}
+    if is_dataclass(value) and not isinstance(value, type):
+        own = {k.name or name: getattr(value, name) for name, _, k in declared(type(value))}
+        return (
+            {"default": made} if (made := {key: each for key, each in own.items() if each}) else {}
+        )
     whole = isinstance(value, float) and value.is_integer()
     listed = list(value) if isinstance(value, tuple) else value
     return {"default": int(value) if whole else listed}

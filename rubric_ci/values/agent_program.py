@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Annotated
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.written_keys import URL, Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,12 +14,33 @@ class AgentProgram:
     """An agent program that rubric-ci knows how to start."""
 
     name: str  # a name of `parts/agents/`
-    model: str = ""  # empty: the program decides
-    tools: tuple[str, ...] | None = None  # None: its own
-    project_files: bool = False  # its instructions, settings and skills in the workspace count
-    max_turns: int | None = None
-    max_cost_usd: float | None = None  # of one start
-    effort: str = ""  # of reasoning, by its own words; empty: it decides
-    base_url: str = ""  # of the server that it asks; empty: its own
-    mcp_servers: Mapping[str, JSON] = field(default_factory=dict)  # by name, as in `.mcp.json`
-    args: tuple[str, ...] = ()  # of its command line, after all others
+    model: Annotated[str, Key("claude-sonnet-5-5")] = ""
+    """Model of the agent, by the name that the program knows. Without it, the program decides."""
+    tools: Annotated[tuple[str, ...] | None, Key(["Read", "Edit", "Bash"], uniqueItems=True)] = None
+    """Tools that the agent may use, by its own names; an empty list for none. Codex has no such
+    choice: without `apply_patch` it only reads."""
+    project_files: Annotated[bool, Key(True)] = False
+    """Whether the agent obeys the instructions, settings, skills and hooks in its workspace
+    (`CLAUDE.md`, `AGENTS.md`, `.claude/`, …). Without it, they are left out of the workspace."""
+    max_turns: Annotated[int | None, Key(30, title="Maximum of turns", minimum=1)] = None
+    """Maximum number of model requests of one start. Codex has no such limit."""
+    max_cost_usd: Annotated[float | None, Key(0.5, exclusiveMinimum=0)] = None
+    """Maximum cost of one start in US dollars, which a cap on the run reserves. Claude Code
+    only."""
+    effort: Annotated[str, Key("high")] = ""
+    """Reasoning effort, in the words of the program. Gemini CLI and Qwen Code have none."""
+    base_url: Annotated[str, Key("http://127.0.0.1:11434/v1", pattern=URL)] = ""
+    """URL of the server that the agent asks in place of its default server, in the same format. It
+    gets the credential."""
+    mcp_servers: Annotated[
+        Mapping[str, JSON],
+        Key(
+            {"shop": {"command": "python", "args": ["shop_server.py"]}},
+            title="MCP servers",
+            additionalProperties={"type": "object"},
+        ),
+    ] = field(default_factory=dict)
+    """Servers of tools by their names, as in `.mcp.json`: `command`, `args` and `env`, or `url` and
+    `headers`."""
+    args: Annotated[tuple[str, ...], Key(["--add-dir", "/srv/data"], title="Arguments")] = ()
+    """Further words of the command line, after all others."""

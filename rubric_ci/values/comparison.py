@@ -5,12 +5,13 @@ How each case differs is part of its result (`change`, `change_reason`, `before`
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.media import Picture
 from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.trace import CaseTrace, FileChange
+from rubric_ci.values.written_keys import Key
 
 Source: TypeAlias = Literal["commit", "report", "reference"]
 """A commit that was graded in the same run, an earlier report, or a pinned reference."""
@@ -165,9 +166,16 @@ class ReferenceLog:
 class RegressionConfig:
     """How a suspected break is asked again, and which cases are one."""
 
-    variants: bool = True  # of the message, from the second answer on
-    repeated: Repeated = "broken"  # a case that is worse in an answer that each side repeats
-    cluster: str = "case"  # of cases without a conversation: "case", "file" or "tag:GLOB"
+    variants: Annotated[bool, Key(False)] = True
+    """From the second answer on, send the message with other blanks at its end. `false` sends it as
+    written."""
+    repeated: Annotated[Repeated, Key("note", title="Repeated answers")] = "broken"
+    """A case that passed before and fails now in an answer that each side repeats: `broken`, or
+    `note`, which shows it without failing the gate."""
+    cluster: Annotated[str, Key("file", "tag:topic-*", pattern="^(case|file|tag:.+)$")] = "case"
+    """Cases without `conversation_id` that are not independent of each other: the cases of one file
+    (`file`), or with the same tag that matches a glob (`tag:GLOB`). `case` counts each as
+    independent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, cast
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, cast
 
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.comparison import RegressionConfig
@@ -11,9 +11,11 @@ from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import WorkloadIdentity
 from rubric_ci.values.instructions import PromptTemplate, Skill
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.model_facts import CREDENTIALS as CLIS
 from rubric_ci.values.results import Answer
-from rubric_ci.values.service_program import ServiceProgram
+from rubric_ci.values.service_program import HttpRequest, ServiceProgram
 from rubric_ci.values.workspace_settings import Workspace
+from rubric_ci.values.written_keys import ENVIRONMENT, Key
 
 JudgeMode: TypeAlias = Literal["batched", "isolated", "auto"]
 """All criteria per request, or one; `auto`: the mode that `calibration.json` was decided for."""
@@ -35,27 +37,16 @@ CREDENTIALS: Final = frozenset(
 class JudgeCommand:
     """A command that judges: a known command-line tool, or any program."""
 
-    cli: str = ""  # a name of `values/model_facts.py`; empty: `argv`
-    argv: tuple[str, ...] = ()
-    model: str = ""  # of the command-line tool; empty: the tool decides
-    env: tuple[str, ...] = ()  # further variables that it gets
-    concurrency: int = 4  # processes at a time
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpRequest:
-    """How a service is asked; its URL and headers are options of the endpoint."""
-
-    method: str = "POST"
-    body: JSON = None  # its texts are templates of case variables; None: no body
-    answer: str = ""  # where the answer is in the reply, as JSON Pointer; empty: the whole text
-    answer_files: str = ""  # where its images and documents are; empty: there are none
-    tool_calls: str = ""  # where the calls of tools are; empty: it reports none
-    usage: Mapping[str, str] = field(default_factory=dict)
-    """Where the reply says what was used: `input_tokens`, `output_tokens`, `cost_usd`."""
-    stream: bool = False  # the reply is a stream of events, each with a piece of the answer
-    encode: Literal["", "base64"] = ""  # of `{{ files }}`; empty: their paths and types only
-    is_started: bool = False  # by this run, at an address of this machine that the run chose
+    model: Annotated[str, Key("openai/gpt-6-luna")] = ""  # empty: the tool decides
+    """litellm model name, with the provider as prefix; with `cli`, a model of that tool."""
+    cli: Annotated[str, Key("claude-code", title="Command-line tool", enum=tuple(CLIS))] = ""
+    """Command-line tool that judges, with its own login in place of an API key."""
+    argv: Annotated[tuple[str, ...], Key(["my-judge", "--json"], name="command", minItems=1)] = ()
+    """Command that judges: program and arguments. It gets the prompt on standard input; the last
+    JSON object of its output is the reply."""
+    env: Annotated[tuple[str, ...], ENVIRONMENT] = ()
+    concurrency: Annotated[int, Key(2, minimum=1)] = 4
+    """Maximum number of processes of `cli` or `command` at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +77,26 @@ class JudgeConfig:
 
     endpoint: Endpoint  # of several judges the first
     others: tuple[Endpoint, ...] = ()  # further judges of a panel
-    mode: JudgeMode = "batched"  # of a loaded project never `auto`
-    output: OutputMode | None = None  # None: from litellm's model data
-    evidence: Literal["warn", "strict"] = "warn"
-    votes: int | Literal["auto"] = 1
-    canary: bool = False
-    images: Literal["off", "auto", "required"] = "auto"  # whether it is shown them
+    mode: Annotated[JudgeMode, Key("isolated")] = "batched"  # of a loaded project never `auto`
+    """`batched` sends all criteria of a case in one judge request, `isolated` sends one request per
+    criterion. `auto` is `isolated` if calibration.json shows that batching costs agreement with
+    people, else `batched`."""
+    output: Annotated[OutputMode | None, Key("json_object")] = None
+    """How structured output is requested: a JSON Schema, JSON mode, or the prompt only. Without it,
+    the best mode that the model is known to support."""
+    evidence: Annotated[Literal["warn", "strict"], Key("strict")] = "warn"
+    """If a quote is not in the answer: `warn` adds a warning to the report, `strict` rejects the
+    reply and sends the judge request again."""
+    votes: Annotated[int | Literal["auto"], Key(3, "auto", minimum=1)] = 1
+    """Judge votes per criterion: an odd number, or `auto` to vote again only when it could change
+    the verdict."""
+    canary: Annotated[bool, Key(True)] = False
+    """Add a control criterion that no answer satisfies. If the judge marks it as satisfied, the
+    case is errored. With `cli` or `command` it is on by default."""
+    images: Annotated[Literal["off", "auto", "required"], Key("required")] = "auto"
+    """Images and documents of a case and of its answer: `auto` shows them to a judge whose model
+    takes them, and tells any other judge their names, with a warning in the report. `required` lets
+    the case be errored where the model takes none. `off` shows none."""
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
@@ -370,9 +375,13 @@ Target: TypeAlias = (
 class UntrustedCaps:
     """How much of a stranger's commit is graded."""
 
-    max_cost_usd: float = 1.0
-    max_cases: int = 50
-    max_characters: int = 200_000  # of the cases, with their rubrics and files
+    max_cost_usd: Annotated[float, Key(0.25, minimum=0)] = 1.0
+    """Maximum cost of a run in US dollars. A lower `--max-cost-usd` holds as well."""
+    max_cases: Annotated[int, Key(20, minimum=0)] = 50
+    """Maximum number of graded cases. The others are skipped, and the run has no verdict."""
+    max_characters: Annotated[int, Key(50000, minimum=0)] = 200_000
+    """Maximum number of characters of the graded cases, with their rubrics, files, and the prompts
+    of their targets. The other cases are skipped, and the run has no verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

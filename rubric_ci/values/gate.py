@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
 from fractions import Fraction
 from math import ceil
-from typing import Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Annotated, Final, Literal, Protocol, TypeAlias, TypeVar
 
 from rubric_ci.values.changes import GradingChange, added_cases
 from rubric_ci.values.comparison import Comparison
@@ -16,6 +16,7 @@ from rubric_ci.values.dimensions import dimension, dimensions
 from rubric_ci.values.results import CaseResult, Errored, Graded, standing
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.values.waivers import WaiverResult
+from rubric_ci.values.written_keys import Key
 
 FailOn: TypeAlias = Literal["fail", "borderline", "regression", "never"]
 """The cause that fails the gate: a verdict, or a change for the worse; `regression`: only cases
@@ -35,21 +36,48 @@ _FORBIDDEN: Final = {"fail": {"fail"}, "borderline": {"fail", "borderline"}}
 class GateConfig:
     """When the gate of a run fails."""
 
-    fail_on: FailOn = "fail"
-    thresholds: Thresholds = DEFAULT_THRESHOLDS
-    min_kappa: float | None = None
-    min_pass_rate: float | None = None  # of all cases
+    fail_on: Annotated[FailOn, Key("borderline")] = "fail"
+    """Verdict or change that fails the gate: a case with the verdict `fail`, with `borderline` or
+    worse, only what the change broke and new cases that fail (`regression`, with `--against`), or
+    nothing (`never`)."""
+    thresholds: Annotated[Thresholds, Key({"pass": 0.9, "borderline": 0.7})] = DEFAULT_THRESHOLDS
+    """Minimum scores of the verdicts `pass` and `borderline`. A lower score is `fail`."""
+    min_pass_rate: Annotated[float | None, Key(0.95, minimum=0, maximum=1)] = None
+    """Share of the graded cases that must have the verdict `pass`. With it, single cases no longer
+    fail the gate."""
     groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
     min_scores: Mapping[str, float] = field(default_factory=dict)  # tag of criteria -> minimum
-    max_waivers: int | None = None
-    targets: tuple[str, ...] = ()  # whose cases count; empty: of all
-    tags: tuple[str, ...] = ()  # cases with one of them count; empty: all
-    not_tags: tuple[str, ...] = ()  # cases with one of them do not count
-    better_than: str = ""  # a target that the first of several must be better than; empty: none
-    on_weaker_grading: OnWeakerGrading = "note"
-    on_changed_grading: OnChangedGrading = "note"
-    require_rubrics: bool = False  # a case with nothing to grade is an error
-    require_verdict: bool = False  # a case that is skipped for any reason is an error
+    max_waivers: Annotated[int | None, Key(5, minimum=0)] = None
+    """Maximum number of entries in `waivers.yaml`. Above it, the gate fails."""
+    on_weaker_grading: Annotated[OnWeakerGrading, Key("fail")] = "note"
+    """Action on a pull request that makes the grading weaker, for example lowers a threshold or
+    removes a criterion: `note` reports it, `fail` fails the gate."""
+    on_changed_grading: Annotated[OnChangedGrading, Key("review")] = "note"
+    """Action on a pull request that changes the grading in a way whose effect is not known, for
+    example rewords a criterion or edits a script, or that makes it weaker: `note` reports it,
+    `review` sets the output `review` to `required`, `fail` fails the gate."""
+    better_than: Annotated[str, Key("without-skill")] = ""
+    """Target that the first of several targets must be significantly better than, over the cases
+    that both answer. Otherwise the gate fails; if no case is graded for both, it is undecided (exit
+    code 3)."""
+    tags: Annotated[tuple[str, ...], Key(["must"], minItems=1, uniqueItems=True)] = ()
+    """Only cases with one of these tags decide. The others are graded and shown, and fail no
+    gate."""
+    not_tags: Annotated[tuple[str, ...], Key(["flaky"], minItems=1, uniqueItems=True)] = ()
+    """Cases with one of these tags do not decide. They are graded and shown, and fail no gate."""
+    targets: Annotated[tuple[str, ...], Key(["default"], minItems=1, uniqueItems=True)] = ()
+    """Targets whose cases must pass, where a run compares several. Cases of other targets are shown
+    and fail no gate."""
+    require_rubrics: Annotated[bool, Key(True)] = False
+    """Whether a case with nothing to grade is an error, so that the run has no verdict for it,
+    instead of being skipped."""
+    require_verdict: Annotated[bool, Key(True)] = False
+    """Whether a case that is skipped is an error, so that the run has no verdict and exit code 3:
+    also one that an offline run cannot grade, as for a pull request of a fork."""
+    min_kappa: Annotated[float | None, Key(0.6, minimum=-1, maximum=1)] = None
+    """Minimum Cohen's kappa between the judge and people, required of the lower end of its 95 %
+    interval. `rubric-ci judge calibrate` fails below it, and `rubric-ci run` requires a calibration
+    of every judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

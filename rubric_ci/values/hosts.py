@@ -3,11 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Final
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.written_keys import Key
 
 _WEB = re.compile("https?://", re.IGNORECASE)
 _AMBIGUOUS = re.compile(r"[\\\s\x00-\x1f\x7f]")
@@ -67,9 +68,13 @@ class AllowedHosts:
 class IdentitySource:
     """Where the job's identity token is; without any of these, GitHub's of the workflow."""
 
-    variable: str = ""  # environment variable, as GitLab's `id_tokens` sets
-    file: str = ""
-    azure: str = ""  # id of a service connection of Azure DevOps
+    variable: Annotated[str, Key("MODEL_ID_TOKEN", name="env", title="Variable")] = ""
+    """Environment variable with the token, as `id_tokens` of GitLab sets it."""
+    file: Annotated[str, Key("/var/run/secrets/tokens/model")] = ""
+    """File with the token; it is read for each exchange."""
+    azure: Annotated[str, Key("11111111-2222-3333-4444-555555555555", title="Azure DevOps")] = ""
+    """Id of the service connection of Azure DevOps; the step needs `SYSTEM_ACCESSTOKEN` in its
+    `env`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +82,14 @@ class WorkloadIdentity:
     """The exchange of an identity token, in place of an API key."""
 
     exchange: str  # of `EXCHANGES`
-    token_url: str = ""  # empty: the provider's
-    audience: str = ""  # of GitHub's token; empty: GitHub's default
-    parameters: Mapping[str, str] = field(default_factory=dict)  # of the exchange request
+    audience: Annotated[str, Key("https://api.openai.com/v1")] = ""
+    """Audience of the identity token that GitHub is asked for, as the provider's rule expects it.
+    Without it, GitHub's default: the URL of the owner."""
+    parameters: Annotated[Mapping[str, str], Key.of("exchange_parameters")] = field(
+        default_factory=dict
+    )
+    token_url: Annotated[str, Key("https://proxy.example/oauth/token")] = ""
+    """URL of the exchange, if it is not the provider's."""
     source: IdentitySource = field(default_factory=IdentitySource)
 
     @property

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from decimal import ROUND_FLOOR, Decimal
 from functools import lru_cache
 from math import fsum, inf
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.written_keys import Key
 
 DECIMALS = 6  # 0.1 + 0.7 of 1.0 must reach 0.8
 _SMALLER: Final = 2.0**-64  # a power of two, so that no weight is rounded
@@ -19,8 +20,10 @@ Verdict: TypeAlias = Literal["pass", "borderline", "fail"]
 class Thresholds:
     """The minimum score of each verdict above fail."""
 
-    passing: float = 0.8
-    borderline: float = 0.6
+    passing: Annotated[float, Key(0.9, name="pass", minimum=0, maximum=1)] = 0.8
+    """Minimum score of the verdict `pass`."""
+    borderline: Annotated[float, Key(0.7, minimum=0, maximum=1)] = 0.6
+    """Minimum score of the verdict `borderline`."""
 
 
 DEFAULT_THRESHOLDS = Thresholds()

@@ -1,13 +1,55 @@
-"""The program of a service, and the placeholders of its texts."""
+"""How a service is asked, the program that it is, and the placeholders of that one's texts."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import fields
-from typing import Final
+from collections.abc import Iterable, Mapping
+from dataclasses import field, fields
+from typing import Annotated, Any, Final, Literal
 
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.written_keys import ENVIRONMENT, Key
 
+_LINE: Final[dict[str, Any]] = {
+    "type": ["string", "array"],
+    "if": {"type": "string"},
+    "then": {"pattern": "\\S"},
+    "else": {"minItems": 1, "items": {"type": "string"}},
+}
+"""A line for the shell, or a list of words."""
 _PORT: Final = re.compile(r"(?<!\$)\{(PORT(?:_[A-Z0-9_]+)?)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpRequest:
+    """How a service is asked; its URL and headers are options of the endpoint."""
+
+    method: Annotated[str, Key("GET", enum=["POST", "GET", "PUT", "PATCH"])] = "POST"
+    """Method of the request."""
+    body: Annotated[JSON, Key({"message": "{{ input }}"})] = None
+    """Body of the request, sent as JSON; a text is sent as it is. Its texts are templates:
+    `{{ message }}` is the last message of the user, `{{ messages }}` the list of all,
+    `{{ history }}` the messages before it as text, `{{ session_id }}` a random id of the
+    conversation, `{{ input }}` all messages as one text; other names are variables of the case.
+    Without it, the request has no body."""
+    answer: Annotated[str, Key("/reply/text")] = ""
+    """Where the answer is in the JSON of the reply: a JSON Pointer or a dotted path. Without it,
+    the whole text is the answer."""
+    answer_files: Annotated[str, Key("/reply/images", title="Images of the answer")] = ""
+    """Where the images and PDFs of the answer are in the JSON of the reply: a JSON Pointer or a
+    dotted path of a list, or of one. Each is base64, a `data:` URI, or an object with `data` and a
+    `name`. Without `answer`, they are the answer."""
+    tool_calls: Annotated[str, Key("steps")] = ""
+    """Where the calls of tools are in the JSON of the reply: a JSON Pointer or a dotted path of a
+    list. Each is `{name, arguments, output}`, or has OpenAI's form."""
+    usage: Mapping[str, str] = field(default_factory=dict)
+    stream: Annotated[bool, Key(True)] = False
+    """Whether the reply is a stream: server-sent events, or a line of JSON each. It is read to its
+    end; `answer` is the place of the piece of text in each event, `tool_calls` and `usage` are
+    places in any of them."""
+    encode: Annotated[Literal["", "base64"], Key("base64", title="Encoding of files")] = ""
+    """`base64` puts the bytes of images and documents into `{{ files }}` of the body, as `data` of
+    each. Without it, each has its `path` and `type` only."""
+    is_started: bool = False  # by this run, at an address of this machine that the run chose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,19 +59,39 @@ class ServiceProgram:
     Its texts may hold `{PORT}`, `{PORT_NAME}` and `{SIDE}`.
     """
 
-    start: str | tuple[str, ...]  # a line for the shell, or argv
-    setup: str | tuple[str, ...] = ""  # once for each side and folder, before the start
-    stop: str | tuple[str, ...] = ""  # always run at the end; empty: its processes are killed
-    ready: str = ""  # the path that replies with 2xx; empty: the port accepts a connection
-    ready_seconds: float = 60.0
-    setup_seconds: float = 600.0
-    cwd: str = "."  # relative to the repository root
-    env: tuple[str, ...] = ()  # variables that it gets
+    start: Annotated[
+        str | tuple[str, ...], Key("python bot.py --port {PORT}", title="Start command", **_LINE)
+    ]
+    """Starts the service, once for each side of a comparison: in the checkout, and in a worktree of
+    the base. A line for the shell, or a list of arguments. It must stay in the foreground and
+    listen on `{PORT}`; `{PORT_NAME}` are further free ports, `{SIDE}` is `head` or `base`. Each is
+    also an environment variable. Without it, the service is deployed at `url`."""
+    setup: Annotated[
+        str | tuple[str, ...],
+        Key("pip install -q --target .deps -r requirements.txt", title="Setup command", **_LINE),
+    ] = ""
+    """Prepares the folder of a side before the first start. A worktree of the base has the files of
+    git only, so install what the service needs into its own folder."""
+    stop: Annotated[
+        str | tuple[str, ...],
+        Key("docker compose -p eval-{SIDE}-{PORT} down -v", title="Stop command", **_LINE),
+    ] = ""
+    """Runs at the end in any case. Without it, the processes of `start` are ended."""
+    ready: Annotated[str, Key("/health", pattern="^/")] = ""
+    """Path that replies with 2xx when the service is ready. Without it, it is ready when its port
+    accepts a connection."""
+    ready_seconds: Annotated[float, Key(120, exclusiveMinimum=0)] = 60.0
+    """Seconds until a started service must be ready."""
+    setup_seconds: Annotated[float, Key(120, exclusiveMinimum=0)] = 600.0
+    """Timeout of `setup` in seconds."""
+    cwd: Annotated[str, Key("bot", title="Working directory")] = "."  # here relative to the root
+    """Working directory of `setup`, `start` and `stop`, relative to this file's folder."""
+    env: Annotated[tuple[str, ...], ENVIRONMENT] = ()
 
     @property
     def ports(self) -> tuple[str, ...]:
         """The names of the ports that its texts hold; `PORT` always."""
-        values = [getattr(self, field.name) for field in fields(self)]
+        values = [getattr(self, each.name) for each in fields(self)]
         texts = [text for value in values for text in _texts(value)]
         return tuple(dict.fromkeys(["PORT", *(n for text in texts for n in _PORT.findall(text))]))
 

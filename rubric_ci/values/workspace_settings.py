@@ -1,36 +1,68 @@
 """The folder that a target or a case works in, and what prepares it."""
 
+from typing import Annotated
+
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.written_keys import Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitSource:
     """A commit of another git repository, and where it is in a workspace."""
 
-    url: str = ""
-    path: str = ""  # of a repository or bundle on this machine, relative to the root; or `url`
-    commit: str = ""  # its whole id
-    ref: str = ""  # a branch or a tag, in place of `commit`: what it names may move
-    into: str = ""  # its folder in the workspace; empty: the workspace itself
-    history: bool = True  # the commits before it are there
+    into: Annotated[str, Key("shop")] = ""  # empty: the workspace itself
+    """Folder of the repository, relative to the workspace."""
+    url: Annotated[
+        str, Key("https://github.com/octocat/Hello-World", pattern="^(https?|ssh|git)://")
+    ] = ""
+    """URL that git can fetch from."""
+    path: Annotated[str, Key("fixtures/shop.bundle")] = ""  # here relative to the root
+    """Repository, mirror or bundle on this machine, relative to this file's folder."""
+    commit: Annotated[
+        str,
+        Key("7fd1a60b01f91b314f59955a4e4d4e80d8edf11d", pattern="^([0-9a-f]{40}|[0-9a-f]{64})$"),
+    ] = ""
+    """Whole id of the commit."""
+    ref: Annotated[str, Key("main")] = ""
+    """Branch or tag, in place of `commit`. It may move: answers are not kept in the cache, and a
+    move selects no case."""
+    history: Annotated[bool, Key(False)] = True
+    """Whether the commits before it are there. Without them the folder is a repository of one
+    commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hook:
     """A command around the work in a workspace, which starts outside of it."""
 
-    command: tuple[str, ...]
-    cwd: str = "."  # relative to the repository root
-    timeout_seconds: float
+    command: Annotated[
+        tuple[str, ...], Key(["bash", "scripts/reset.sh", "{WORKSPACE}"], minItems=1)
+    ]
+    """Words of the command. `{WORKSPACE}` is the folder, `{EVAL_ID}` the id of the case."""
+    cwd: Annotated[str, Key("..", title="Working directory")] = "."  # here relative to the root
+    """Folder in which the command starts, relative to this file's folder."""
+    timeout_seconds: Annotated[float, Key(900, exclusiveMinimum=0)] = 60.0
+    """Timeout in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
     """The commands around the work in a workspace."""
 
-    before_all: Hook | None = None  # once per run
-    before_each: Hook | None = None
-    after_each: Hook | None = None
+    before_all: Annotated[
+        Hook | None, Key({"command": ["node", "scripts/prepare.mjs", "{WORKSPACE}"]})
+    ] = None
+    """Runs once, after `setup`. If it fails, no case gets an answer."""
+    before_each: Annotated[
+        Hook | None, Key({"command": ["bash", "scripts/reset.sh", "{WORKSPACE}", "{EVAL_ID}"]})
+    ] = None
+    """Runs before each answer. If it fails, the case gets none. Its changes do not count as the
+    target's."""
+    after_each: Annotated[
+        Hook | None, Key({"command": ["bash", "scripts/stop.sh"], "timeout_seconds": 30})
+    ] = None
+    """Runs after each answer, before scripts and assertions look at the folder. If it fails, the
+    report has a note."""
 
     @property
     def every(self) -> tuple[Hook, ...]:
@@ -42,12 +74,35 @@ class Hooks:
 class Workspace:
     """The folder that a target works in, fresh for each trial."""
 
-    copy: str = ""  # a folder of the repository, relative to its root; empty: nothing
-    git: GitSource | None = None  # in place of `copy`
-    repos: tuple[GitSource, ...] = ()
+    copy: Annotated[str, Key("fixtures/shop")] = ""  # here relative to the root
+    """Folder whose files are copied, relative to this file's folder; files that git ignores are
+    left out. Without it, the folder is empty."""
+    git: Annotated[
+        GitSource | None,
+        Key({"path": "fixtures/shop.bundle", "commit": "7fd1a60b01f91b314f59955a4e4d4e80d8edf11d"}),
+    ] = None
+    """Commit of another git repository, in place of `copy`. The folder is a repository on the
+    branch `main`; later commits are not in it."""
+    repos: Annotated[
+        tuple[GitSource, ...],
+        Key(
+            [{"into": "shop", "url": "https://github.com/octocat/Hello-World", "ref": "master"}],
+            title="Repositories",
+            items={"$ref": "#/$defs/repository"},
+            maxItems=100,
+        ),
+    ] = ()
+    """Commits of git repositories, each in a folder of the workspace."""
     setup: str | tuple[str, ...] = ""  # a shell command, or argv; run once per run
-    hooks: Hooks = Hooks()
-    keep: tuple[str, ...] = ("diff",)  # "diff", and globs of files whose text is kept
+    hooks: Annotated[
+        Hooks,
+        Key({"before_each": {"command": ["bash", "scripts/reset.sh", "{WORKSPACE}"]}}),
+    ] = Hooks()
+    """Commands around the work in the folder, which start in the folder of this file. They read
+    JSON with `workspace_path`, `test_id`, `case_input` and `case_metadata`."""
+    keep: Annotated[tuple[str, ...], Key(["diff", "out/**"], uniqueItems=True)] = ("diff",)
+    """Parts of the folder that are kept at the end: `diff` for the changes, globs for the text of
+    files."""
     of_target: bool = True  # not of a case, whose `setup` gets no variables of the target
     sandbox: tuple[str, ...] = ()  # a command line in front of the target's
     container: str = ""  # an image, in place of `sandbox`

@@ -7,7 +7,7 @@ is in no file.
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from rubric_ci.values.json_value import JSON
 
@@ -22,6 +22,15 @@ class Key:
         self.name = name  # in the file; empty: the name of the field
         self.title = title  # empty: the words of the name
         self.limits = limits
+
+    @classmethod
+    def of(cls, definition: str) -> "Key":
+        """Return a key that the schema describes, in a definition for several objects."""
+        return cls(**{"$ref": f"#/$defs/{definition}"})
+
+
+ENVIRONMENT: Final = Key.of("environment")
+URL: Final = r"^(https?://|\$\{\{)"
 
 
 def declared(cls: type[Any]) -> Iterator[tuple[str, Any, Key]]:

@@ -1,12 +1,13 @@
 """Checked configuration data to `Config` and targets: aliases become canonical names."""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.files.parsing.program_targets import PROGRAMS, from_root, program_target
 from rubric_ci.files.parsing.service_target import service_target
+from rubric_ci.files.parsing.written import read
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import (
     JUDGE_KEYS,
@@ -75,9 +76,9 @@ def read_config(document: Source, lookup: Lookup) -> Config:
         judge=_judge(data["judge"]) if "judge" in data else None,
         targets={target.name: target for target in targets},
         gate=_gate(data.get("gate", {})),
-        regression=_regression(data.get("regression", {})),
+        regression=read(RegressionConfig, data.get("regression", {})),
         env_allow=tuple(data.get("env", {}).get("allow", ())),
-        untrusted=_untrusted(data.get("untrusted", {})),
+        untrusted=read(UntrustedCaps, data.get("untrusted", {})),
         shared_rubrics=criteria_by_id(shared_of(document, lookup)) if SHARED in data else {},
         rules={rule: word or "off" for rule, word in data.get("rules", {}).items()},
     )
@@ -94,52 +95,32 @@ def read_targets(document: Source, lookup: Lookup) -> tuple[Target, ...]:
 def _judge(data: Any) -> JudgeConfig:
     if isinstance(data, str):
         return JudgeConfig(endpoint=Endpoint(model=data))
-    own = {key: data[key] for key in JUDGE_KEYS if key in data}
     if several := data.get("panel"):
-        return _panel(several, own)
+        return _panel(several, data)
     if "cli" in data or "command" in data:
-        return JudgeConfig(endpoint=_command(data), **{"canary": True, **own})
+        return read(JudgeConfig, {"canary": True, **data}, endpoint=_command(data))
     endpoint = _endpoint(snake_cased(data))
     identity = _identity(data["auth"]) if "auth" in data else None
-    return JudgeConfig(endpoint=replace(endpoint, identity=identity), **own)
+    return read(JudgeConfig, data, endpoint=replace(endpoint, identity=identity))
 
 
 def _identity(data: dict[str, Any]) -> WorkloadIdentity:
     oidc, source = data["oidc"], data.get("identity", {})
-    custom = isinstance(oidc, dict)
-    return WorkloadIdentity(
-        exchange="" if custom else oidc,
-        token_url=(oidc if custom else data).get("token_url", ""),
-        audience=(oidc if custom else data).get("audience", ""),
-        parameters=(oidc if custom else data).get("parameters", {}),
-        source=IdentitySource(
-            variable=source.get("env", ""),
-            file=source.get("file", ""),
-            azure=source.get("azure", ""),
-        ),
-    )
+    exchange, written = ("", oidc) if isinstance(oidc, dict) else (oidc, data)
+    return read(WorkloadIdentity, written, exchange=exchange, source=read(IdentitySource, source))
 
 
-def _panel(several: list[Any], own: dict[str, Any]) -> JudgeConfig:
+def _panel(several: list[Any], data: dict[str, Any]) -> JudgeConfig:
     """Return a panel; the canary is on if one of its judges is a command."""
     judges = [_judge(each) for each in several]
     first, *others = (judge.endpoint for judge in judges)
-    return JudgeConfig(
-        endpoint=first,
-        others=tuple(others),
-        **{"canary": any(judge.canary for judge in judges), **own},
-    )
+    canary = any(judge.canary for judge in judges)
+    return read(JudgeConfig, {"canary": canary, **data}, endpoint=first, others=tuple(others))
 
 
 def _command(data: dict[str, Any]) -> Endpoint:
     """Return a command that judges, under its name in reports."""
-    command = JudgeCommand(
-        cli=data.get("cli", ""),
-        argv=tuple(data.get("command", ())),
-        model=data.get("model", ""),
-        env=tuple(data.get("env", ())),
-        concurrency=data.get("concurrency", JudgeCommand().concurrency),
-    )
+    command = read(JudgeCommand, data)
     own = f"command/{basename(command.argv[0])}" if command.argv else command.cli
     return Endpoint(
         model=f"{own}/{command.model}" if command.model else own,
@@ -149,43 +130,15 @@ def _command(data: dict[str, Any]) -> Endpoint:
 
 
 def _gate(data: dict[str, Any]) -> GateConfig:
-    written = data.get("thresholds", {})
+    written = read(Thresholds, data.get("thresholds", {}))
     thresholds = Thresholds(
-        passing=round(float(written.get("pass", Thresholds().passing)), DECIMALS),
-        borderline=round(float(written.get("borderline", Thresholds().borderline)), DECIMALS),
+        passing=round(written.passing, DECIMALS), borderline=round(written.borderline, DECIMALS)
     )
     rates, scores = (
         {tag: float(of[key]) for tag, of in data.get("groups", {}).items() if key in of}
         for key in ("min_pass_rate", "min_score")
     )
-    own = {"fail_on", "thresholds", "min_pass_rate", "groups", "min_scores"}
-    plain = {field.name for field in fields(GateConfig)} - own
-    return GateConfig(
-        fail_on=data.get("fail_on", "fail"),
-        thresholds=thresholds,
-        min_pass_rate=_rate(data),
-        groups=rates,
-        min_scores=scores,
-        **{key: _value(value) for key, value in data.items() if key in plain},
-    )
-
-
-def _value(written: Any) -> Any:
-    return tuple(written) if isinstance(written, list) else written
-
-
-def _rate(data: dict[str, Any]) -> float | None:
-    return float(data["min_pass_rate"]) if "min_pass_rate" in data else None
-
-
-def _untrusted(data: dict[str, Any]) -> UntrustedCaps:
-    known = {field.name for field in fields(UntrustedCaps)}
-    return UntrustedCaps(**{key: value for key, value in data.items() if key in known})
-
-
-def _regression(data: dict[str, Any]) -> RegressionConfig:
-    known = {field.name for field in fields(RegressionConfig)}
-    return RegressionConfig(**{key: value for key, value in data.items() if key in known})
+    return read(GateConfig, data, thresholds=thresholds, groups=rates, min_scores=scores)
 
 
 def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from posixpath import dirname, join, normpath
 from typing import Any, Final
 
+from rubric_ci.files.parsing.written import read
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import STARTED, is_of_agentv
 from rubric_ci.values.agent_program import AgentProgram
@@ -58,21 +59,9 @@ def _command(data: dict[str, Any], shared: dict[str, Any], file: str) -> CliTarg
 def _agent(data: dict[str, Any], name: str, shared: dict[str, Any], file: str) -> CliTarget:
     """Return an agent; its answers depend on the files that are copied for it."""
     own = workspace(data.get("workspace", {}), file)
-    tools = tuple(data["tools"]) if "tools" in data else None
     target = CliTarget(
         **shared,
-        agent=AgentProgram(
-            name=name,
-            model=data.get("model", ""),
-            tools=tools,
-            project_files=data.get("project_files", False),
-            max_turns=data.get("max_turns"),
-            max_cost_usd=data.get("max_cost_usd"),
-            effort=data.get("effort", ""),
-            base_url=data.get("base_url", ""),
-            mcp_servers=data.get("mcp_servers", {}),
-            args=tuple(data.get("args", ())),
-        ),
+        agent=read(AgentProgram, data, name=name),
         workspace=own,
         timeout_seconds=float(data.get("timeout_seconds", AGENT_TIMEOUT)),
         cost_per_run=data.get("cost_per_run"),
@@ -89,13 +78,14 @@ def workspace(data: dict[str, Any], file: str) -> Workspace:
     """Return the workspace of a target, a suite or a case."""
     setup, sandbox = data.get("setup", ""), data.get("sandbox", ())
     image = sandbox["container"] if isinstance(sandbox, dict) else ""
-    return Workspace(
+    return read(
+        Workspace,
+        data,
         copy=from_root(file, data["copy"]) if "copy" in data else "",
         git=_git(data["git"], file) if "git" in data else None,
         repos=tuple(_git(each, file) for each in data.get("repos", ())),
         setup=setup if isinstance(setup, str) else tuple(setup),
         hooks=Hooks(**{name: _hook(hook, file) for name, hook in _known(data.get("hooks", {}))}),
-        keep=tuple(data.get("keep", Workspace().keep)),
         sandbox=() if image else tuple(sandbox),
         container=image,
     )
@@ -107,22 +97,13 @@ def _known(data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _hook(data: Mapping[str, Any], file: str) -> Hook:
-    return Hook(
-        command=tuple(data["command"]),
-        cwd=from_root(file, data.get("cwd", ".")),
-        timeout_seconds=float(data.get("timeout_seconds", 60.0)),
-    )
+    return read(Hook, data, cwd=from_root(file, data.get("cwd", ".")))
 
 
 def _git(data: Mapping[str, Any], file: str) -> GitSource:
-    return GitSource(
-        url=data.get("url", ""),
-        path=from_root(file, data["path"]) if "path" in data else "",
-        commit=data.get("commit", ""),
-        ref=data.get("ref", ""),
-        into=normpath(data["into"]) if "into" in data else "",
-        history=data.get("history", True),
-    )
+    path = from_root(file, data["path"]) if "path" in data else ""
+    into = normpath(data["into"]) if "into" in data else ""
+    return read(GitSource, data, path=path, into=into)
 
 
 def _runner(data: Mapping[str, Any], file: str) -> RunnerTarget:

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from posixpath import dirname, join, normpath
 from typing import Any
 
-from rubric_ci.values.config import Endpoint, HttpRequest
+from rubric_ci.files.parsing.written import read
+from rubric_ci.values.config import Endpoint
 from rubric_ci.values.service import ServiceTarget
-from rubric_ci.values.service_program import ServiceProgram
+from rubric_ci.values.service_program import HttpRequest, ServiceProgram
 
 
 def service_target(data: Mapping[str, Any], shared: Mapping[str, Any], file: str) -> ServiceTarget:
@@ -32,31 +33,10 @@ def _endpoint(data: Mapping[str, Any]) -> Endpoint:
             **dict.fromkeys(("input_cost_per_token", "output_cost_per_token"), 0.0),
         },
         timeout_seconds=float(data.get("timeout_seconds", 60.0)),
-        http=HttpRequest(
-            method=data.get("method", "POST"),
-            body=data.get("body"),
-            answer=data.get("answer", ""),
-            answer_files=data.get("answer_files", ""),
-            tool_calls=data.get("tool_calls", ""),
-            usage=data.get("usage", {}),
-            stream=data.get("stream", False),
-            encode=data.get("encode", ""),
-        ),
+        http=read(HttpRequest, data, usage=data.get("usage", {})),
     )
 
 
 def _program(data: Mapping[str, Any], file: str) -> ServiceProgram:
-    return ServiceProgram(
-        start=_line(data["start"]),
-        setup=_line(data.get("setup", "")),
-        stop=_line(data.get("stop", "")),
-        ready=data.get("ready", ""),
-        ready_seconds=float(data.get("ready_seconds", 60.0)),
-        setup_seconds=float(data.get("setup_seconds", 600.0)),
-        cwd=normpath(join(dirname(file), data.get("cwd", "."))),
-        env=tuple(data.get("env", ())),
-    )
-
-
-def _line(written: str | list[str]) -> str | tuple[str, ...]:
-    return written if isinstance(written, str) else tuple(written)
+    cwd = normpath(join(dirname(file), data.get("cwd", ".")))
+    return read(ServiceProgram, data, cwd=cwd)

@@ -23,7 +23,6 @@ from rubric_ci.gate.selection.fingerprint import Setup
 from rubric_ci.values.config import (
     CliTarget,
     Endpoint,
-    HttpRequest,
     JudgeConfig,
     LlmTarget,
     MockTarget,
@@ -49,6 +48,7 @@ from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.values.service import DEPLOYED, ServiceTarget
+from rubric_ci.values.service_program import HttpRequest
 from rubric_ci.values.workspace_settings import GitSource, Hook, Hooks, Workspace
 
 Aggregator: TypeAlias = WeightedAverage | CodeJudgeSpec | LlmJudgeSpec

@@ -7,8 +7,8 @@ import pytest
 
 from rubric_ci.models.llm.http_service import read
 from rubric_ci.models.llm.retry import RequestError
-from rubric_ci.values.config import HttpRequest
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.service_program import HttpRequest
 from rubric_ci.values.usage import Usage
 
 OPENAI = {

@@ -33,7 +33,7 @@ TRAPS = {
         "a.yaml",
         "evalcases:\n"
         + "".join(f"- {{id: c{n}, input: q, rubrics: [r]}}\n" for n in range(24_000)),
-        ("0", "", "1 file checked: no problems"),
+        ("0", "notice", "1 file checked: 1 notice"),
     ),
     "entries of a wrong type": (
         "a.yaml",

@@ -2,18 +2,30 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
+from tests import chromium
+from tests.chromium import Browser
 from tests.docs.code_blocks import ROOT
+from tests.http_server import serving
 
 pytestmark = pytest.mark.deep
 
+IMAGE = re.compile(r"<img\b[^>]*>")
 LOADED = re.compile(r"<(?:script|img|link)\b[^>]*?\b(?:src|href)=\"?(https?:[^\" >]+)")
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files and prints nothing."""
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -43,68 +55,133 @@ def test_every_page_can_be_found_by_search(site: Path) -> None:
 
 
 SEARCHES = {
-    "reduce cost": "cost",
-    "how much will it cost": "cost",
-    "compare two models": "targets",
-    "ollama": "judge",
-    "claude login": "judge",
-    "only one case": "changed-cases",
-    "rerun failed": "changed-cases",
-    "see the answer": "reports",
-    "why failed": "reports",
-    "comment on pull request": "reports",
-    "why was my pr red": "troubleshooting",
-    "share cache": "judge",
-    "rate limit": "judge",
-    "timeout": "judge",
-    "must-pass": "gate",
-    "exit code": "gate",
-    "ignore failure until": "gate",
-    "known failure": "gate",
-    "what changed since last week": "compare",
-    "image": "conversations",
-    "pdf": "conversations",
-    "spreadsheet": "bring",
-    "excel": "bring",
-    "csv": "bring",
-    "langsmith": "bring",
-    "promptfoo": "bring",
-    "deepeval": "adopt",
-    "jenkins": "other-ci",
-    "gitlab": "other-ci",
-    "fork": "public-repositories",
-    "secret": "threat-model",
-    "prompt injection": "calibration",
-    "multi-turn": "conversations",
-    "chatbot": "conversations",
-    "human agreement": "calibration",
-    "nightly": "compare",
-    "every night": "compare",
-    "parallel": "other-ci",
-    "pytest": "pytest",
-    "pre-commit": "validate",
-    "vs code": "validate",
-    "write a rubric": "good-rubrics",
-    "install": "first-ten-minutes",
+    "how is my service started in the gate job": (
+        "services/#how-is-my-service-started-in-the-gate-job"
+    ),
+    "what does --against do with a service": "services/#what-does-against-do-with-a-service",
+    "must a service have depends_on": "services/#must-a-service-have-depends_on",
+    "turns with a service": "services/#how-are-turns-sent-to-a-service",
+    "tool calls of a service": "services/#tool-calls-of-a-service",
+    "which variable sets which option": "configuration/#which-variable-sets-which-option",
+    "see the comment before pushing": "reports/#see-the-comment-before-pushing",
+    "why is my deterministic failure not flaky": (
+        "compare/#why-is-my-deterministic-failure-not-flaky"
+    ),
+    "a spreadsheet's column as a tag": "bring/#a-spreadsheets-column-as-a-tag",
+    "what else goes when I delete the example": (
+        "first-ten-minutes/#what-else-goes-when-i-delete-the-example"
+    ),
+    "claude login": "judge/#your-claude-code-login-or-a-command-as-judge",
+    "comment on pull request": "reports/#comment-on-a-pull-request",
+    "compare two models": "targets/#compare-two-models-or-two-prompts",
+    "csv": "bring/#spreadsheets-excel-and-csv",
+    "every night": "compare/#every-night-watch-on-a-schedule",
+    "excel": "bring/#spreadsheets-excel-and-csv",
+    "exit code": "gate/#exit-code",
+    "fork": "public-repositories/",
+    "gitlab": "other-ci/#gitlab-ci",
+    "how much will it cost": "cost/",
+    "human agreement": "calibration/",
+    "ignore failure until": "gate/#waive-a-known-failure",
+    "image": "conversations/",
+    "install": "#install",
+    "jenkins": "other-ci/#jenkins",
+    "known failure": "gate/#waive-a-known-failure",
+    "langsmith": "bring/#golden-sets-of-langsmith-langfuse-ragas-and-others",
+    "multi-turn": "conversations/",
+    "must-pass": "gate/#gate-only-must-pass-cases-tags",
+    "no verdict": "troubleshooting/#exit-code-3-a-case-has-no-verdict",
+    "nothing is graded": "troubleshooting/#nothing-is-graded-or-too-many-cases",
+    "ollama": "judge/#a-model-that-runs-here-llamacpp-ollama-vllm-lm-studio",
+    "only one case": "changed-cases/#run-only-one-case-rerun-what-failed-stop-early-list",
+    "parallel": "other-ci/#split-a-run-into-shards",
+    "pdf": "conversations/#ask-about-an-image-or-a-pdf",
+    "pre-commit": "evals/#run-it-on-every-commit-pre-commit",
+    "prompt injection": "judge/#prompt-injection",
+    "promptfoo": "bring/#promptfoo",
+    "pytest": "adopt/",
+    "rate limit": "judge/#timeouts-retries-and-rate-limits",
+    "red check without a comment": "troubleshooting/#red-check-without-a-comment",
+    "reduce cost": "cost/",
+    "rerun failed": "changed-cases/#run-only-one-case-rerun-what-failed-stop-early-list",
+    "secret": "threat-model/#which-secrets-are-masked",
+    "see the answer": "reports/#see-the-answer-of-a-case-and-why-it-failed",
+    "self-hosted runner": "action/#containers-self-hosted-runners-company-networks",
+    "share cache": "cost/#cache",
+    "timeout": "judge/#timeouts-retries-and-rate-limits",
+    "vs code": "evals/#editors-and-shells",
+    "what changed since last week": "compare/#keep-a-history",
+    "why failed": "reports/#see-the-answer-of-a-case-and-why-it-failed",
+    "why was my PR red": "troubleshooting/#a-red-check-why-was-my-pr-red",
+    "write a rubric": "good-rubrics/",
 }
-"""Searches in the words of a user, and the page that comes first."""
+"""Searches in the words of a user, and the place that comes first."""
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="no node, whose program searches the site")
-def test_a_search_in_the_words_of_a_user_finds_the_page_first(site: Path) -> None:
-    done = subprocess.run(
-        ["node", str(Path(__file__).with_name("search.mjs")), str(site)],
-        input=json.dumps([*SEARCHES]),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    found = [
-        [*dict.fromkeys(each.split("/#")[0].rstrip("/") for each in locations)]
-        for locations in json.loads(done.stdout)
-    ]
-    first = {words: pages[:1] for words, pages in zip(SEARCHES, found, strict=True)}
-    assert first == {words: [page] for words, page in SEARCHES.items()}
+OPENED = """\
+new Promise((done) => {
+  const all = () => [...document.querySelectorAll("*")];
+  const opened = () => all().some((e) => e.shadowRoot?.querySelector("input"));
+  const wait = () => (opened() ? done() : setTimeout(wait, 20));
+  wait();
+})
+"""
+FIRST = """\
+new Promise((done) => {
+  const roots = () => [...document.querySelectorAll("*")].map((e) => e.shadowRoot).filter(Boolean);
+  const links = () => roots().flatMap((root) => [...root.querySelectorAll("ol a")]);
+  const type = (words) => {
+    const input = roots().map((root) => root.querySelector("input")).find(Boolean);
+    if (!input) return;
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(input, words);
+    input.dispatchEvent(new Event("input", {bubbles: true}));
+  };
+  const wait = (until, then) => (until() ? then() : setTimeout(() => wait(until, then), 20));
+  type("");
+  wait(() => links().length === 0, () => {
+    type(WORDS);
+    wait(() => links().length > 0, () => {
+      const first = new URL(links()[0].href);
+      done(first.pathname.slice(1) + first.hash);
+    });
+  });
+  setTimeout(() => done("nothing"), 20000);
+})
+"""
+"""Types words into the field of the search, and returns the place of the first result."""
+
+
+def test_a_search_in_the_words_of_a_user_finds_the_heading_first(
+    site: Path, browser: Browser
+) -> None:
+    handler = partial(Quiet, directory=str(site))
+    with serving(handler) as server, chromium.tab(browser) as page:
+        page.open(f"{server.url}/gate/")
+        page.get("document.querySelector('.md-search__button').click()")
+        page.get(OPENED)
+        found = {words: page.get(FIRST.replace("WORDS", json.dumps(words))) for words in SEARCHES}
+    assert found == SEARCHES
+
+
+PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+
+
+def test_no_page_is_wider_than_a_phone(site: Path, browser: Browser) -> None:
+    handler = partial(Quiet, directory=str(site))
+    wide = []
+    with serving(handler) as server, chromium.tab(browser) as page:
+        page.call("Emulation.setDeviceMetricsOverride", **PHONE)
+        for each in sorted(pages()):
+            page.open(f"{server.url}/{each.removesuffix('.md').removesuffix('index')}")
+            if page.get("document.documentElement.scrollWidth") > PHONE["width"]:
+                wide.append(each)
+    assert wide == []
+
+
+def test_every_picture_has_a_text_in_its_place(site: Path) -> None:
+    found = [img for page in site.rglob("*.html") for img in IMAGE.findall(page.read_text("utf-8"))]
+    assert found
+    assert [img for img in found if not re.search(r'\balt="?[^" >]', img)] == []
 
 
 def test_every_page_has_a_twin_in_markdown(site: Path) -> None:

@@ -36,7 +36,7 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec, every_evaluator
 from rubric_ci.values.llm_calls import NOTHING_USED, Usage
-from rubric_ci.values.results import Answer, CaseResult, Errored, EvaluatorResult, Graded, standing
+from rubric_ci.values.results import Answer, CaseResult, EvaluatorResult
 
 T = TypeVar("T")
 
@@ -122,9 +122,7 @@ class _FailureLimit:
 
 def is_failure(result: CaseResult) -> bool:
     """Return True if a case fails or has no verdict."""
-    return isinstance(result, Errored) or (
-        isinstance(result, Graded) and standing(result) == "fail"
-    )
+    return result.status in {"errored", "fail"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,11 +16,10 @@ from rubric_ci.values.results import (
     Graded,
     Skipped,
     Trial,
-    by_rank,
-    kth_best,
+    with_verdict,
 )
 from rubric_ci.values.scoring import Verdict
-from rubric_ci.values.trials import marks_of
+from rubric_ci.values.trials import by_rank, kth_best, marks_of
 
 _TRIALS: Final = "; trials: "  # before the counts, in the reason of several
 
@@ -34,7 +33,7 @@ def median_trial(results: Sequence[CaseResult], rule: TrialRule | None = None) -
     """
     if isinstance(results[0], Skipped) or (len(results) == 1 and rule is None):
         return results[0]
-    graded = [result for result in results if isinstance(result, Graded)]
+    graded = with_verdict(results)
     errored = [result for result in results if isinstance(result, Errored)]
     rank = _rank(rule, len(results)) if rule else len(graded) - (len(graded) - 1) // 2
     if not _is_decided(graded, len(errored), rank if rule else None):
@@ -56,7 +55,7 @@ def with_more(first: Graded, more: Sequence[CaseResult]) -> Graded:
     Answers without a verdict take none away. Of the first trials only the chosen one is known with
     its marks: another one that is the median has none.
     """
-    graded = [result for result in more if isinstance(result, Graded)]
+    graded = with_verdict(more)
     if not graded:
         return replace(first, usage=first.usage + _spent(more))
     trials = (*(first.trials or _with_repeated_marks([first, *graded])[:1]), *map(_trial, graded))
@@ -148,5 +147,5 @@ def _trial_summary(
 
 
 def _spent(results: Sequence[CaseResult]) -> Usage:
-    used = (result.usage for result in results if not isinstance(result, Skipped))
+    used = (result.usage for result in results)
     return sum(used, NOTHING_USED)

@@ -58,18 +58,14 @@ def redacted(value: T, redact: Redactor | Callable[[str], str], kept: Container[
             pairs = value.items()
             found = {redacted(key, redact): redacted(item, redact, kept) for key, item in pairs}
         case _ if hasattr(type(value), "__dataclass_fields__"):
-            names = found.__dataclass_fields__
-            named = {each: getattr(found, each) for each in names if each not in kept}
+            from dataclasses import fields, replace  # a command without values starts without it
+
+            names = [each.name for each in fields(found) if each.name not in kept]
+            named = {each: getattr(found, each) for each in names}
             changed = {name: redacted(each, redact, kept) for name, each in named.items()}
-            found = value if changed == named else _replaced(value, changed)
+            found = value if changed == named else replace(found, **changed)
     result: T = found
     return result
-
-
-def _replaced(value: Any, changed: Mapping[str, Any]) -> Any:
-    from dataclasses import replace  # a command without values starts without it
-
-    return replace(value, **changed)
 
 
 def is_secret_name(name: str) -> bool:

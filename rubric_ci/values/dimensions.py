@@ -9,8 +9,8 @@ from rubric_ci.values.results import (
     CaseResult,
     CriterionResult,
     EvaluatorResult,
-    Graded,
     weighed,
+    with_verdict,
 )
 from rubric_ci.values.scoring import DECIMALS, rubric_score, total_points
 
@@ -27,14 +27,14 @@ class Dimension:
 
 def dimensions(cases: Iterable[CaseResult]) -> tuple[Dimension, ...]:
     """Return the score of each tag of criteria, in the order of the tags."""
-    graded = [case for case in cases if isinstance(case, Graded)]
+    graded = with_verdict(cases)
     tags = {tag for case in graded for each in _criteria(case.evaluators) for tag in each.tags}
     return tuple(each for tag in sorted(tags) if (each := dimension(graded, tag)) is not None)
 
 
 def dimension(cases: Iterable[CaseResult], tag: str) -> Dimension | None:
     """Return the score of the criteria with a tag; None: no graded case has one that counts."""
-    graded = [case for case in cases if isinstance(case, Graded)]
+    graded = with_verdict(cases)
     scores = [(case, of_tag(case.evaluators, tag)) for case in graded]
     known = [(case, score) for case, score in scores if score is not None]
     if not known:

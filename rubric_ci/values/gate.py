@@ -13,7 +13,7 @@ from rubric_ci.values.changes import GradingChange, added_cases
 from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.dimensions import dimension, dimensions
-from rubric_ci.values.results import CaseResult, Errored, Graded, standing
+from rubric_ci.values.results import CaseResult, with_verdict
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.values.waivers import WaiverResult
 from rubric_ci.values.written_keys import Key
@@ -99,7 +99,7 @@ class PassRate:
         """True if enough cases pass."""
         return self.passed >= self.required
 
-    def covers(self, case: Graded | Errored) -> bool:
+    def covers(self, case: CaseResult) -> bool:
         """Return True if the case is one of its cases."""
         return not self.group or self.group in case.tags
 
@@ -211,7 +211,7 @@ def pass_rates(
     Cases that a change adds cannot lift a rate before their merge: where it is missed without
     them, they are left out.
     """
-    known = [case for case in cases if isinstance(case, Graded | Errored)]
+    known = [case for case in cases if case.status != "skipped"]
     added = added_cases(changes)
     tags = sorted({tag for case in known for tag in case.tags})
     return tuple(
@@ -267,7 +267,7 @@ def is_together_open(gate: GateInfo, comparison: Comparison | None) -> bool:
 
 def lacks_difference(cases: Sequence[CaseResult], gate: GateInfo) -> bool:
     """Return True if a target had to be better, and no case, or too few, were graded for both."""
-    graded, found = any(isinstance(case, Graded) for case in cases), gate.difference
+    graded, found = any(case.verdict for case in cases), gate.difference
     return _demands_better(gate) and graded and (found is None or not found.possible)
 
 
@@ -304,13 +304,13 @@ def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:
     """Return True if this case alone makes the gate fail."""
     if gate.fail_on == "never" or not is_gating(case, gate):
         return False
-    if not isinstance(case, Graded):  # its service does not start, and does at the base
-        return isinstance(case, Errored) and case.change == "broken"
+    if case.score is None:  # its service does not start, and does at the base
+        return case.status == "errored" and case.change == "broken"
     if gate.fail_on == "regression":
         if case.change == "broken":
-            return standing(case) != "waived"
-        return case.change in _ALONE and standing(case) == "fail"
-    return standing(case) in _FORBIDDEN[gate.fail_on] and not any(
+            return case.status != "waived"
+        return case.change in _ALONE and case.status == "fail"
+    return case.status in _FORBIDDEN[gate.fail_on] and not any(
         rate.covers(case) for rate in gate.rates
     )
 
@@ -321,16 +321,13 @@ def is_held_against(case: CaseResult, gate: GateInfo) -> bool:
         return True
     missed = [rate for rate in gate.rates if not rate.holds] if gate.fail_on != "never" else []
     return (
-        isinstance(case, Graded)
-        and is_gating(case, gate)
-        and standing(case) not in {"pass", "waived"}
+        is_gating(case, gate)
+        and case.status in {"fail", "borderline"}
         and any(rate.covers(case) for rate in missed)
     )
 
 
-def _of_known(
-    cases: Sequence[Graded | Errored], rate: PassRate, added: Set[tuple[str, str]]
-) -> PassRate:
+def _of_known(cases: Sequence[CaseResult], rate: PassRate, added: Set[tuple[str, str]]) -> PassRate:
     old = [case for case in cases if case.key not in added]
     without = _counted(rate, old)
     if without.holds:
@@ -338,14 +335,14 @@ def _of_known(
     return replace(without, new=len(cases) - len(old))
 
 
-def _counted(rate: PassRate, cases: Sequence[Graded | Errored]) -> PassRate:
-    graded = [case for case in cases if isinstance(case, Graded)]
-    counted = [case for case in graded if standing(case) != "waived"]
+def _counted(rate: PassRate, cases: Sequence[CaseResult]) -> PassRate:
+    graded = with_verdict(cases)
+    counted = [case for case in graded if case.status != "waived"]
     return PassRate(
         min_pass_rate=rate.min_pass_rate,
         group=rate.group,
         of_each=rate.of_each,
-        passed=sum(standing(case) == "pass" for case in counted),
+        passed=sum(case.status == "pass" for case in counted),
         counted=len(counted),
         errored=len(cases) - len(graded),
         waived=len(graded) - len(counted),

@@ -14,7 +14,11 @@ from rubric_ci.values.comparison import (
 )
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import FailOn, GateInfo
-from rubric_ci.values.results import Assessed, CaseResult, Errored, Graded, Skipped, standing
+from rubric_ci.values.results import (
+    Assessed,
+    CaseResult,
+    with_verdict,
+)
 from rubric_ci.values.scope import WHOLE, Scope
 from rubric_ci.values.trials import CriterionNoise, judge_noise, mean_score
 from rubric_ci.values.usage import NOTHING_USED, Usage
@@ -216,26 +220,23 @@ def case_names(report: Named) -> Callable[[CaseResult | RemovedCase], str]:
 
 def usage_of_sides(case: CaseResult) -> Usage:
     """Return the usage of a case, with its base."""
-    if isinstance(case, Skipped):
-        return NOTHING_USED
     return case.usage + case.before.usage if case.before else case.usage
 
 
 def totals(cases: tuple[CaseResult, ...], beyond_cases: Usage = NOTHING_USED) -> Totals:
     """Return the counts of outcomes, and the usage of both sides and beyond the cases."""
-    graded = [case for case in cases if isinstance(case, Graded)]
-    ended = [case for case in cases if not isinstance(case, Skipped)]
-    counts = Counter(map(standing, graded))
+    graded = with_verdict(cases)
+    counts = Counter(case.status for case in graded)
     used = sum(map(usage_of_sides, cases), beyond_cases)
-    assessed = [e for case in ended for e in case.evaluators if isinstance(e, Assessed)]
+    assessed = [e for case in cases for e in case.evaluators if isinstance(e, Assessed)]
     return Totals(
         graded=len(graded),
         passed=counts["pass"],
         borderline=counts["borderline"],
         failed=counts["fail"],
         waived=counts["waived"],
-        errored=sum(isinstance(case, Errored) for case in cases),
-        skipped=sum(isinstance(case, Skipped) for case in cases),
+        errored=sum(case.status == "errored" for case in cases),
+        skipped=sum(case.status == "skipped" for case in cases),
         calls=used.calls,
         cost_usd=round(used.cost_usd, 6),
         unpriced_calls=used.unpriced_calls,
@@ -246,14 +247,10 @@ def totals(cases: tuple[CaseResult, ...], beyond_cases: Usage = NOTHING_USED) ->
         score=mean_score(graded),
         marks=sum(evaluator.marks for evaluator in assessed),
         cached_marks=sum(evaluator.cached_marks for evaluator in assessed),
-        recorded_answers=sum(case.recorded for case in ended),
-        reused_answers=sum(case.answer_reused for case in ended),
+        recorded_answers=sum(case.recorded for case in cases),
+        reused_answers=sum(case.answer_reused for case in cases),
         judge_noise=judge_noise(cases),
     )
-
-
-def _lacks_verdict(case: CaseResult) -> bool:
-    return isinstance(case, Errored) or (isinstance(case, Skipped) and case.lacks_verdict)
 
 
 def run_verdict(cases: tuple[CaseResult, ...], *, complete: bool = True) -> RunVerdict:
@@ -261,11 +258,11 @@ def run_verdict(cases: tuple[CaseResult, ...], *, complete: bool = True) -> RunV
 
     `complete` is False if some eval files could not be read.
     """
-    verdicts = {standing(case) for case in cases if isinstance(case, Graded)}
+    verdicts = {case.status for case in cases}
     if "fail" in verdicts:
         return "fail"
-    if not complete or any(map(_lacks_verdict, cases)):
+    if not complete or any(case.lacks_verdict for case in cases):
         return "error"
-    if not verdicts:
+    if verdicts <= {"skipped"}:
         return "nothing-graded" if cases else "nothing-changed"
     return "borderline" if "borderline" in verdicts else "pass"

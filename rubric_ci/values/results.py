@@ -1,7 +1,7 @@
 """Results of one case: its answer, the result of each evaluator, and its outcome."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal, TypeAlias, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
@@ -9,9 +9,6 @@ from rubric_ci.values.media import Media, Picture, without_names
 from rubric_ci.values.scoring import NOT_APPLICABLE, MarkValue, Verdict, Weighed, total_points
 from rubric_ci.values.trace import CaseTrace, FileChange, SeenPart, Work
 from rubric_ci.values.usage import NOTHING_USED, Usage
-
-T = TypeVar("T", "Trial", "Graded")
-
 
 AnswerSource: TypeAlias = Literal["asked", "reused", "recorded", "shared", "report"]
 """`asked`: in this run; `reused`: from the cache; `recorded`: from a file; `report`: of an earlier
@@ -180,6 +177,18 @@ class Assessment:
     usage: Usage = NOTHING_USED
 
 
+TIERS: tuple[Verdict, ...] = ("fail", "borderline", "pass")  # from the worst to the best
+
+Standing: TypeAlias = Literal["fail", "borderline", "waived", "pass"]
+"""The standing of a graded case; `waived`: it passes but for waived criteria."""
+
+
+def _standing(verdict: Verdict, without_waived: Verdict | None) -> Standing:
+    if without_waived is None:
+        return verdict
+    return "waived" if without_waived == "pass" else without_waived
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """One of several answers to the same case, graded on its own."""
@@ -193,30 +202,10 @@ class Trial:
     media: tuple[Picture, ...] = ()  # of the answer
     marks: tuple[MarkValue, ...] = ()  # of each judged criterion, if another trial has the answer
 
-
-TIERS: tuple[Verdict, ...] = ("fail", "borderline", "pass")  # from the worst to the best
-
-Standing: TypeAlias = Literal["fail", "borderline", "waived", "pass"]
-"""The standing of a graded case; `waived`: it passes but for waived criteria."""
-
-_STANDINGS: tuple[Standing, ...] = ("fail", "borderline", "waived", "pass")
-
-
-def standing(case: "Trial | Graded") -> Standing:
-    """Return the standing of a case: its verdict, or a better one without waived criteria."""
-    if case.without_waived is None:
-        return case.verdict
-    return "waived" if case.without_waived == "pass" else case.without_waived
-
-
-def by_rank(trial: "Trial | Graded") -> tuple[int, float]:
-    """Return the sort key of a trial: its verdict, then its score."""
-    return _STANDINGS.index(standing(trial)), trial.score
-
-
-def kth_best(trials: "Sequence[T]", rank: int) -> "T":
-    """Return the trial of a rank, 1 for the best; the worst if there are fewer."""
-    return sorted(trials, key=by_rank)[-min(rank, len(trials))]
+    @property
+    def status(self) -> Standing:
+        """Its verdict, or a better one without waived criteria."""
+        return _standing(self.verdict, self.without_waived)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,13 +249,23 @@ class BaseResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Graded:
-    """A case with a verdict."""
-
-    outcome: Literal["graded"] = "graded"
+class _Case:
+    outcome: str
     file: str
     line: int
     id: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The file and the id."""
+        return self.file, self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded(_Case):
+    """A case with a verdict."""
+
+    outcome: Literal["graded"] = "graded"
     verdict: Verdict
     score: float
     reason: str  # one line
@@ -297,21 +296,19 @@ class Graded:
     change_reason: str = ""  # in words, if the kind alone does not say it
     asked_again: AskedAgain | None = None  # None: its first answer was not worse
     before: BaseResult | None = None  # the case in what it is compared with
+    lacks_verdict: ClassVar = False
 
     @property
-    def key(self) -> tuple[str, str]:
-        """The file and the id."""
-        return self.file, self.id
+    def status(self) -> Standing:
+        """Its verdict, or a better one without waived criteria."""
+        return _standing(self.verdict, self.without_waived)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Errored:
+class Errored(_Case):
     """A case that ended without a verdict: target, judge, script or budget failed."""
 
     outcome: Literal["errored"] = "errored"
-    file: str
-    line: int
-    id: str
     reason: str
     why: str = ""
     tags: tuple[str, ...] = ()
@@ -331,26 +328,24 @@ class Errored:
     change: Change | None = None  # None: not compared
     change_reason: str = ""  # why it is not comparable
     before: BaseResult | None = None  # the case in what it is compared with
+    status: ClassVar[Literal["errored"]] = "errored"
+    lacks_verdict: ClassVar = True
+    verdict: ClassVar[None] = None
+    score: ClassVar[None] = None
+    trials: ClassVar[tuple[Trial, ...]] = ()
+    asked_again: ClassVar[None] = None
 
     @property
     def answered(self) -> bool:
         """True if the target answered, and a judge, a script or the budget failed."""
         return bool(self.evaluators)
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """The file and the id."""
-        return self.file, self.id
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
+class Skipped(_Case):
     """A case with nothing to grade."""
 
     outcome: Literal["skipped"] = "skipped"
-    file: str
-    line: int
-    id: str
     reason: str
     why: str = ""
     tags: tuple[str, ...] = ()
@@ -359,11 +354,23 @@ class Skipped:
     expected_outcome: str = ""
     change: Change | None = None  # None: not compared
     change_reason: str = ""  # why it is not comparable
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """The file and the id."""
-        return self.file, self.id
+    # Nothing was asked, so nothing was answered, graded or paid.
+    status: ClassVar[Literal["skipped"]] = "skipped"
+    verdict: ClassVar[None] = None
+    score: ClassVar[None] = None
+    answer: ClassVar = ""
+    recorded: ClassVar = False
+    answer_reused: ClassVar = False
+    answered_at: ClassVar = ""
+    trials: ClassVar[tuple[Trial, ...]] = ()
+    evaluators: ClassVar[tuple[EvaluatorResult, ...]] = ()
+    usage: ClassVar = NOTHING_USED
+    duration_seconds: ClassVar[None] = None
+    trace: ClassVar[None] = None
+    file_changes: ClassVar[tuple[FileChange, ...]] = ()
+    media: ClassVar[tuple[Picture, ...]] = ()
+    asked_again: ClassVar[None] = None
+    before: ClassVar[None] = None
 
     @property
     def lacks_verdict(self) -> bool:
@@ -380,9 +387,6 @@ ADOPTED: Final = "adopted"  # the type of an evaluator with the marks of another
 CaseResult: TypeAlias = Graded | Errored | Skipped
 
 
-def pictures_in(cases: Iterable[CaseResult]) -> tuple[Picture, ...]:
-    """Return the images and documents of cases, of their trials and of the answers of before."""
-    known = [case for case in cases if not isinstance(case, Skipped)]
-    before = [case.before for case in known if case.before]
-    trials = [each for case in known if isinstance(case, Graded) for each in case.trials]
-    return tuple(each for owner in (*known, *trials, *before) for each in owner.media)
+def with_verdict(cases: Iterable[CaseResult]) -> list[Graded]:
+    """Return the cases with a verdict."""
+    return [case for case in cases if isinstance(case, Graded)]

@@ -6,6 +6,7 @@ Judge noise is seen without labels.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
+from typing import TypeVar
 
 from rubric_ci.values.answers import identity
 from rubric_ci.values.dataclass import dataclass
@@ -17,10 +18,13 @@ from rubric_ci.values.results import (
     CriterionResult,
     EvaluatorResult,
     Graded,
+    Standing,
     Trial,
-    kth_best,
 )
 from rubric_ci.values.scoring import ASSERTION, DECIMALS, MarkValue, Verdict
+
+T = TypeVar("T", Trial, Graded)
+_STANDINGS: tuple[Standing, ...] = ("fail", "borderline", "waived", "pass")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,16 @@ class CriterionNoise:
 def tier(verdict: Verdict) -> int:
     """Return the rank of a verdict, from 0; a higher one is better."""
     return TIERS.index(verdict)
+
+
+def by_rank(trial: Trial | Graded) -> tuple[int, float]:
+    """Return the sort key of a trial: its verdict, then its score."""
+    return _STANDINGS.index(trial.status), trial.score
+
+
+def kth_best(trials: Sequence[T], rank: int) -> T:
+    """Return the trial of a rank, 1 for the best; the worst if there are fewer."""
+    return sorted(trials, key=by_rank)[-min(rank, len(trials))]
 
 
 def trials_of(case: Graded) -> Sequence[Trial]:

@@ -21,8 +21,8 @@ from rubric_ci.services.publish.workflow import publish
 from rubric_ci.services.run.sentinel import with_merged_sentinel
 from rubric_ci.text import escape
 from rubric_ci.values.command_settings import CommentSettings, RunSettings
-from rubric_ci.values.media import COPIES
-from rubric_ci.values.results import pictures_in
+from rubric_ci.values.media import COPIES, Picture
+from rubric_ci.values.results import CaseResult
 
 _NO_PARTS: Final = (
     "pass the reports of the shards; a workflow fetches them with actions/download-artifact"
@@ -45,7 +45,7 @@ def _merge(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     shards = [read_report(path) for path in found]
     report = with_merged_sentinel(merge(shards, settings.fail_on), shards)
     report = with_comparison(report, open_baseline(settings), settings, os.environ)
-    if pictures := pictures_in(report.cases):
+    if pictures := _pictures_in(report.cases):
         folders = (path.parent / COPIES for path in found)
         keep_copies(pictures, copies_in(*folders), settings.output_dir / COPIES, HINT)
     written = write_and_show(report, settings)
@@ -65,3 +65,10 @@ def comment(settings: CommentSettings, environment: Mapping[str, str]) -> ExitCo
     for line in lines:
         click.echo(escape.log_line(line))
     return ExitCode.OK
+
+
+def _pictures_in(cases: Sequence[CaseResult]) -> tuple[Picture, ...]:
+    """Return the images and documents of cases, of their trials and of the answers of before."""
+    before = [case.before for case in cases if case.before]
+    trials = [each for case in cases for each in case.trials]
+    return tuple(each for owner in (*cases, *trials, *before) for each in owner.media)

@@ -21,7 +21,7 @@ from rubric_ci.system.output import use_color
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Graded
+from rubric_ci.values.results import CaseResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ def _chosen(report: RunReport, name: str) -> Sequence[CaseResult]:
 
 
 def _is_called(case: CaseResult, pattern: str) -> bool:
-    own = case.id.removesuffix(f" [{getattr(case, 'target', '')}]")
+    own = case.id.removesuffix(f" [{case.target}]")
     return pattern in {case.id, own} or fnmatchcase(own, pattern)
 
 
@@ -80,7 +80,7 @@ def _with_criterion(cases: Sequence[CaseResult], name: str) -> Sequence[CaseResu
 
 
 def _criteria(case: CaseResult) -> Sequence[str]:
-    evaluators = case.evaluators if isinstance(case, Graded) else ()
+    evaluators = case.evaluators if case.verdict else ()
     return [each.id for one in evaluators for each in getattr(one, "criteria", ())]
 
 

@@ -18,7 +18,6 @@ from rubric_ci.values.results import (
     Change,
     Errored,
     Graded,
-    standing,
 )
 from rubric_ci.values.scoring import Verdict
 from rubric_ci.values.trials import tier, trials_of
@@ -156,7 +155,7 @@ def not_confirmed(report: RunReport, cases: Sequence[CaseResult]) -> Iterator[st
     name = case_names(report)
     groups: dict[str, list[str]] = {}
     for case in cases:
-        asked = case.asked_again if isinstance(case, Graded) else None
+        asked = case.asked_again
         reason = "" if isinstance(case, Errored) else case.change_reason
         if asked is None:
             groups.setdefault("Not confirmed", []).append(f"{name(case)} ({reason})")
@@ -164,7 +163,7 @@ def not_confirmed(report: RunReport, cases: Sequence[CaseResult]) -> Iterator[st
             groups.setdefault("Not held against the change", []).append(
                 f"{name(case)} ({asked_words(case)}: {reason})"
             )
-        elif isinstance(case, Graded) and case.before and case.verdict == case.before.verdict:
+        elif case.verdict and case.before and case.verdict == case.before.verdict:
             passed = asked.here.passed if case.verdict == "pass" else asked.here.held
             title = f"Failed once, {_again(case.verdict)} when asked again"
             groups.setdefault(title, []).append(f"{name(case)} {passed} of {asked.here.asked}")
@@ -184,9 +183,9 @@ def _again(verdict: Verdict) -> str:
 
 def asked_words(case: CaseResult) -> str:
     """Return what asking again showed: "Asked 6 times: passed 6 before, 0 now"; empty: nothing."""
-    if not isinstance(case, Graded) or case.asked_again is None:
-        return ""
     asked = case.asked_again
+    if asked is None or case.verdict is None:
+        return ""
     passed = (asked.here.passed, asked.before.passed) == (asked.here.held, asked.before.held)
     first: Verdict = "pass" if passed else "borderline"
     if asked.repeats and asked.here.held == 0 and asked.before.held == asked.before.asked:
@@ -286,10 +285,8 @@ def why(case: CaseResult) -> str:
 
 def movement(case: CaseResult) -> str:
     """Return verdict and score before and here; empty unless both sides have them."""
-    if not isinstance(case, Graded) or case.before is None:
-        return ""
     then = case.before
-    if then.verdict is None or then.score is None:
+    if case.score is None or then is None or then.verdict is None or then.score is None:
         return ""
     before = f"{then.verdict} {numbers.score(then.score)}"
     return f"{before} → {case.verdict} {numbers.score(case.score)}"
@@ -297,7 +294,7 @@ def movement(case: CaseResult) -> str:
 
 def verdicts(case: CaseResult) -> str:
     """Return the verdicts before and here; empty unless both sides have one."""
-    if isinstance(case, Graded) and case.before and case.before.verdict:
+    if case.verdict and case.before and case.before.verdict:
         return f"{case.before.verdict} → {case.verdict}"
     return ""
 
@@ -309,13 +306,13 @@ def short(text: str) -> str:
 
 def _score_moved(case: CaseResult) -> bool:
     """Return True if a case that did not change has another score."""
-    if not isinstance(case, Graded) or case.before is None:
+    if case.score is None or case.before is None:
         return False
     return case.change in {"unchanged", "failing-before"} and case.before.score != case.score
 
 
 def _why(case: CaseResult) -> str:
-    waived = "waived: " if isinstance(case, Graded) and standing(case) == "waived" else ""
+    waived = "waived: " if case.status == "waived" else ""
     return waived + (case.change_reason or case.reason)
 
 

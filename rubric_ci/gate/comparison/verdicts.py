@@ -149,7 +149,7 @@ def _with_details(result: BaseResult, base: Graded | Errored) -> BaseResult:
         media=of_answer(base.media),
         source="recorded" if base.recorded else asked,
         answered_at=base.answered_at,
-        trials=base.trials if isinstance(base, Graded) else (),
+        trials=base.trials,
         further_trials=base.further_trials if isinstance(base, Graded) else 0,
         evaluators=base.evaluators,
         usage=base.usage,

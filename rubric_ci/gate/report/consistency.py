@@ -20,10 +20,7 @@ from rubric_ci.values.results import (
     CriterionResult,
     EvaluatorResult,
     Graded,
-    Skipped,
     Trial,
-    kth_best,
-    standing,
     weighed,
 )
 from rubric_ci.values.scope import Scope
@@ -39,7 +36,7 @@ from rubric_ci.values.scoring import (
     verdict,
     weighted_mean,
 )
-from rubric_ci.values.trials import CriterionNoise, hidden_marks, judge_noise
+from rubric_ci.values.trials import CriterionNoise, hidden_marks, judge_noise, kth_best
 from rubric_ci.values.waivers import with_waivers
 
 _MINIMUM: Final = re.compile(r"(?:score|level) >= (-?[0-9]{1,9})")
@@ -73,12 +70,11 @@ def _scores(report: RunReport) -> Iterator[float]:
     if report.totals.score is not None:
         yield report.totals.score
     for case in report.cases:
-        if isinstance(case, Graded):
+        if case.score is not None:
             yield case.score
-            yield from (trial.score for trial in case.trials)
-        if not isinstance(case, Skipped):
-            yield from (e.score for e in case.evaluators if isinstance(e, Assessed))
-            yield from _base_scores(case.before)
+        yield from (trial.score for trial in case.trials)
+        yield from (e.score for e in case.evaluators if isinstance(e, Assessed))
+        yield from _base_scores(case.before)
 
 
 def _base_scores(before: BaseResult | None) -> Iterator[float]:
@@ -122,7 +118,7 @@ def _case_verdicts(report: RunReport) -> Iterator[str]:
             source = "its score and gates give"
             yield from _same(f"cases.{at}.verdict", case.verdict, found, source)
             yield from (f"cases.{at}.{each}" for each in case_problems(case, limits))
-        if not isinstance(case, Skipped) and case.before:
+        if case.before:
             yield from (f"cases.{at}.before.{each}" for each in case_problems(case.before, limits))
 
 
@@ -140,9 +136,9 @@ def _trials(report: RunReport) -> Iterator[str]:
         if rank < 0 or (rank and not case.trials):
             yield f"cases.{at}.trials_to_pass is {rank} of {len(case.trials)} trials"
         elif rank:
-            found = standing(kth_best(case.trials, rank))
-            if standing(case) != found:
-                yield f"cases.{at}.verdict is {standing(case)}, {rank} trials must pass: {found}"
+            found = kth_best(case.trials, rank).status
+            if case.status != found:
+                yield f"cases.{at}.verdict is {case.status}, {rank} trials must pass: {found}"
 
 
 def _waived(report: RunReport) -> Iterator[str]:

@@ -46,10 +46,10 @@ def pieces(report: RunReport) -> Iterator[str]:
 
 def render_comparison(report: RunReport) -> str:
     """Return the comparison with the keys that it has in a report."""
-    cases = [
-        {name: getattr(case, name) for name in _COMPARED if hasattr(case, name)}
-        for case in report.cases
-    ]
+    cases = []
+    for case in report.cases:
+        has = {each.name for each in fields(case)}
+        cases.append({name: getattr(case, name) for name in _COMPARED if name in has})
     return _json(
         {
             "version": REPORT_VERSION,

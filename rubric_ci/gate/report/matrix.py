@@ -10,7 +10,7 @@ from rubric_ci.text.statistics import significance
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import TargetDifference
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Graded, standing
+from rubric_ci.values.results import CaseResult, Graded
 from rubric_ci.values.scoring import DECIMALS
 from rubric_ci.values.trials import first_mean
 
@@ -39,7 +39,7 @@ class Matrix:
     def passed(self, index: int) -> tuple[int, int]:
         """Return how many graded cases of a target pass, and how many are graded."""
         graded = [cell for row in self.rows if isinstance(cell := row.cells[index], Graded)]
-        return sum(standing(case) == "pass" for case in graded), len(graded)
+        return sum(case.status == "pass" for case in graded), len(graded)
 
 
 def matrix(report: RunReport) -> Matrix | None:
@@ -103,5 +103,5 @@ def _row(key: tuple[str, str], cells: dict[str, CaseResult], targets: Sequence[s
 
 def _target(case: CaseResult) -> str:
     """Return the target that is part of the id of a case, or ""."""
-    name = getattr(case, "target", "") or case.id.rpartition(" [")[2].removesuffix("]")
+    name = case.target or case.id.rpartition(" [")[2].removesuffix("]")
     return name if name and case.id.endswith(f" [{name}]") else ""

@@ -25,7 +25,7 @@ from rubric_ci.values.gate import (
     too_many_waivers,
 )
 from rubric_ci.values.report import RemovedCase, case_names, totals
-from rubric_ci.values.results import CaseResult, Change, Errored, Graded, Skipped
+from rubric_ci.values.results import CaseResult, Change, Errored
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.waivers import WaiverResult
 
@@ -191,7 +191,7 @@ def _gaps(run: Run) -> Iterator[Reason]:
         yield _gap("none-decides", text, "name tags and targets of cases under `gate`")
     if run.scope.complete and run.gate.fail_on != "never":
         yield from _empty_groups(run.gate)
-    if refused := sum(isinstance(case, Skipped) and case.lacks_verdict for case in run.cases):
+    if refused := sum(case.status == "skipped" and case.lacks_verdict for case in run.cases):
         count = numbers.plural(refused, "case")
         yield _gap("refused", f"{count} not gradable for an untrusted change")
     if is_together_open(run.gate, run.comparison):
@@ -244,8 +244,8 @@ def _names(run: Run, cases: Sequence[CaseResult]) -> str:
 def _lower(cases: Sequence[CaseResult]) -> Iterator[CaseResult]:
     """Yield the cases with a lower score than before."""
     for case in cases:
-        before = case.before.score if isinstance(case, Graded) and case.before else None
-        if isinstance(case, Graded) and before is not None and case.score < before:
+        before = case.before.score if case.before else None
+        if case.score is not None and before is not None and case.score < before:
             yield case
 
 
@@ -271,7 +271,7 @@ def noun_of_cases(cases: Sequence[CaseResult], deciding: Sequence[CaseResult]) -
     """Return the word for the deciding cases that were graded."""
     if deciding and len(deciding) < len(cases):
         return "deciding case"
-    return "case" if all(isinstance(case, Graded) for case in cases) else "graded case"
+    return "case" if all(case.verdict for case in cases) else "graded case"
 
 
 def dropped_by(together: Together) -> str:

@@ -7,7 +7,7 @@ from rubric_ci.files.project import discovery
 from rubric_ci.gate.report import json_format
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import ADOPTED, Graded
+from rubric_ci.values.results import ADOPTED, with_verdict
 
 
 def read_report(path: Path, written_by: str = "rubric-ci run") -> RunReport:
@@ -33,7 +33,7 @@ def check_measured(report: RunReport) -> None:
 
 def check_ours(report: RunReport, path: Path) -> None:
     """Raise CannotReadReport if another tool marked every case of a report."""
-    every = [each for case in report.cases if isinstance(case, Graded) for each in case.evaluators]
+    every = [each for case in with_verdict(report.cases) for each in case.evaluators]
     if every and all(each.type == ADOPTED for each in every):
         tools = listed(list(dict.fromkeys(each.name for each in every)))
         raise CannotReadReport(

@@ -12,7 +12,7 @@ from rubric_ci.gate.selection.compare_cases import Key, Selection
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.text import numbers
 from rubric_ci.values.option_values import LAST_FAILED
-from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, standing
+from rubric_ci.values.results import CaseResult, Skipped
 from rubric_ci.values.scope import Narrowing
 
 WHY: Final = "it did not pass when it ran last"
@@ -51,9 +51,7 @@ def updated(failed: Set[Key], ended: Iterable[CaseResult], suite: Set[Key] | Non
 
 
 def _fails(case: CaseResult) -> bool:
-    if isinstance(case, Graded):
-        return standing(case) in {"fail", "borderline"}
-    return isinstance(case, Errored)
+    return case.status in {"fail", "borderline", "errored"}
 
 
 def read(folder: Path, environment: Mapping[str, str]) -> Set[Key]:

@@ -8,7 +8,7 @@ from rubric_ci.text import numbers
 from rubric_ci.values.gate import too_many_waivers
 from rubric_ci.values.option_values import WAIVERS
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Graded
+from rubric_ci.values.results import CaseResult, Graded, with_verdict
 from rubric_ci.values.waivers import WaiverResult, WaiverState
 
 PROBLEMS: Final[dict[WaiverState, str]] = {
@@ -25,7 +25,7 @@ def with_outcomes(
     waivers: Sequence[WaiverResult], cases: Iterable[CaseResult]
 ) -> tuple[WaiverResult, ...]:
     """Return the waivers with their outcome in this run."""
-    graded = {case.key: case for case in cases if isinstance(case, Graded)}
+    graded = {case.key: case for case in with_verdict(cases)}
     return tuple(_outcome(waiver, graded.get((waiver.file, waiver.case))) for waiver in waivers)
 
 

@@ -105,7 +105,7 @@ def check(result: Graded, report: RunReport, root: Path) -> None:
 
 def failure(result: Graded, report: RunReport) -> Missed | Waived | None:
     """Return the failure of a graded answer; None: nothing that fails a test."""
-    match wording.status(result):
+    match result.status:
         case "waived":
             return Waived(", ".join(result.waived))
         case "fail":

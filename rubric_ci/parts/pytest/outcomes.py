@@ -12,7 +12,6 @@ from rubric_ci.parts.pytest.fixture import RULE, TRIAL, Checks, Later
 from rubric_ci.parts.pytest.item_failures import InvalidCheck, Missed, NoVerdict, cut, raise_at
 from rubric_ci.parts.pytest.items import CaseItem, GateItem, failure
 from rubric_ci.parts.pytest.session_run import shown
-from rubric_ci.reports.render import wording
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
 from rubric_ci.values.evals import TrialRule
 from rubric_ci.values.results import CaseResult, Graded
@@ -78,7 +77,7 @@ class OutcomeHooks:
 
     def _word(self, item: pytest.Item) -> str:
         if isinstance(item, CaseItem):
-            return "borderline" if wording.status(item.result) == "borderline" else ""
+            return "borderline" if item.result.status == "borderline" else ""
         return item.stash.get(WORD, "")
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:

@@ -64,7 +64,7 @@ def _of(case: CaseResult, report: RunReport) -> Iterator[Annotation]:
 def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
     if case.verdict == "pass":
         return
-    if wording.status(case) == "waived":
+    if case.status == "waived":
         yield from _of_waived(case, report)
         return
     level: AnnotationLevel = "error" if is_held_against(case, report.gate) else "warning"

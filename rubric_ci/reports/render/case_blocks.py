@@ -37,7 +37,7 @@ def detail(
     kind = phrases.in_words(case) if case.change not in {None, "unchanged"} else ""
     about = [kind or numbers.score(case.score), wording.trials(case)]
     return Folded(
-        status=wording.status(case),
+        status=case.status,
         title=joined([(Span(text=_short(case.id), style="strong"),), plain(*about)]),
         blocks=tuple(_body(case, report, characters, with_texts=with_texts)),
     )
@@ -45,18 +45,18 @@ def detail(
 
 def whole(case: CaseResult, criterion: str) -> Folded:
     """Return all that a report says about a case, or about one criterion of it."""
-    score = numbers.score(case.score) if isinstance(case, Graded) else ""
+    score = numbers.score(case.score) if case.score is not None else ""
     at = replace(place(case.file, case.line), style="dim")
     name = (Span(text=case.id, style="strong"),)
     return Folded(
-        status=wording.status(case),
-        title=joined([plain(wording.status(case)), name, plain(score), (at,)]),
+        status=case.status,
+        title=joined([plain(case.status), name, plain(score), (at,)]),
         blocks=tuple(_whole(case, criterion)),
     )
 
 
 def _whole(case: CaseResult, criterion: str) -> Iterator[Block]:
-    if not isinstance(case, Graded):
+    if not case.verdict:
         yield Line(spans=plain(case.reason))
     for title, text in () if criterion else wording.texts(case):
         yield Literally(title=title, text=text)

@@ -15,7 +15,6 @@ from rubric_ci.values.results import (
     CriterionResult,
     EvaluatorResult,
     Graded,
-    Skipped,
 )
 
 WORDS: Final = 200  # of each answer in a word diff, which takes quadratic time
@@ -71,7 +70,7 @@ def _row(name: str, file: str, words: str) -> str:
 
 def marks_before(case: CaseResult, evaluator: str) -> dict[str, CriterionResult]:
     """Return the marks of an evaluator of before, by criterion."""
-    before = None if isinstance(case, Skipped) else case.before
+    before = case.before
     same = (each for each in (before.evaluators if before else ()) if each.name == evaluator)
     return {c.id: c for each in same if isinstance(each, Assessed) for c in each.criteria}
 
@@ -85,9 +84,9 @@ def score_before(case: Graded, evaluator: str) -> float | None:
 
 def lower_marks(case: CaseResult) -> Iterator[tuple[str, str, str]]:
     """Yield criteria with a lower mark than before: name, both marks and the reason."""
-    before = case.before.evaluators if isinstance(case, Graded) and case.before else ()
+    before = case.before.evaluators if case.verdict and case.before else ()
     then = {key: mark for each in before for key, mark, _ in _marks(each)}
-    for each in case.evaluators if before and isinstance(case, Graded) else ():
+    for each in case.evaluators if before else ():
         for key, mark, reason in _marks(each):
             if key in then and mark < then[key]:
                 marks = f"{numbers.score(then[key])} → {numbers.score(mark)}"

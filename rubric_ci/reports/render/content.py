@@ -33,7 +33,7 @@ from rubric_ci.text import escape, numbers
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.gate import is_held_against
 from rubric_ci.values.report import RunReport, case_names
-from rubric_ci.values.results import CaseResult, Errored, Graded
+from rubric_ci.values.results import CaseResult, Errored, Graded, with_verdict
 
 MOST_LINES: Final = 100  # of a list of notes or waivers
 MOST_CHANGES: Final = 20  # to the grading
@@ -107,7 +107,7 @@ def table(report: RunReport) -> Table:
     rows = [
         _row(case, report)
         for case in wording.by_attention(report.cases, report.gate)
-        if wording.status(case) not in {"pass", "errored", "skipped"}
+        if case.status not in {"pass", "errored", "skipped"}
     ]
     lost = [case for case in report.cases if isinstance(case, Errored)]
     for reason, same in wording.grouped((case.reason, case) for case in lost):
@@ -118,7 +118,7 @@ def table(report: RunReport) -> Table:
             who = plain(f"{len(same):,} cases: {names}")
         empty = ((),) * (2 if compared else 1)
         rows.append(Row(status="errored", cells=(who, *empty, about)))
-    passed = sum(wording.status(case) == "pass" for case in report.cases)
+    passed = sum(case.status == "pass" for case in report.cases)
     if rows and passed:
         said = f"{numbers.plural(passed, 'case')} {'passes' if passed == 1 else 'pass'}"
         rows.append(Row(status="pass", cells=(plain(said), *((),) * (len(heads) - 2))))
@@ -126,12 +126,12 @@ def table(report: RunReport) -> Table:
 
 
 def _row(case: CaseResult, report: RunReport) -> Row:
-    score = numbers.score(case.score) if isinstance(case, Graded) else ""
+    score = numbers.score(case.score) if case.score is not None else ""
     cells = [_name(case, report), plain(score)]
     if report.comparison:
         moved = phrases.movement(case) if case.change == "broken" else ""
         cells.append(plain(moved or phrases.in_words(case)))
-    return Row(status=wording.status(case), cells=(*cells, _misses(case, report)))
+    return Row(status=case.status, cells=(*cells, _misses(case, report)))
 
 
 def _misses(case: CaseResult, report: RunReport) -> Spans:
@@ -235,4 +235,4 @@ def end(report: RunReport) -> Facts:
 def detailed(report: RunReport) -> list[Graded]:
     """Return the cases with details, the most urgent first: those that did not pass."""
     cases = wording.by_attention(report.cases, report.gate)
-    return [c for c in cases if isinstance(c, Graded) and wording.status(c) != "pass"]
+    return [case for case in with_verdict(cases) if case.status != "pass"]

@@ -49,7 +49,7 @@ def _case(case: CaseResult, report: RunReport) -> Iterator[str]:
             yield f"      <error {_attributes(type='no-verdict', message=case.reason)}/>"
         case Skipped():
             yield f"      <skipped {_attributes(message=case.reason)}/>"
-        case Graded() if wording.status(case) == "waived":
+        case Graded() if case.status == "waived":
             excused = "; ".join(waivers.excuses(case, report))
             yield f"      <skipped {_attributes(type='waived', message=f'waived: {excused}')}/>"
         case Graded() if _fails(case, report):
@@ -111,7 +111,7 @@ def _criterion(case: Graded, criterion: CriterionResult) -> str:
 
 
 def _fails(case: CaseResult, report: RunReport) -> bool:
-    status = wording.status(case)
+    status = case.status
     return status == "fail" or (status == "borderline" and report.gate.fail_on == "borderline")
 
 
@@ -119,13 +119,13 @@ def _counts(cases: tuple[CaseResult, ...] | list[CaseResult], report: RunReport)
     return {
         "tests": str(len(cases)),
         "failures": str(sum(_fails(case, report) for case in cases)),
-        "errors": str(sum(isinstance(case, Errored) for case in cases)),
-        "skipped": str(sum(wording.status(case) in {"skipped", "waived"} for case in cases)),
+        "errors": str(sum(case.status == "errored" for case in cases)),
+        "skipped": str(sum(case.status in {"skipped", "waived"} for case in cases)),
     }
 
 
 def _time(cases: tuple[CaseResult, ...] | list[CaseResult]) -> str:
-    took = (case.duration_seconds or 0 for case in cases if not isinstance(case, Skipped))
+    took = (case.duration_seconds or 0 for case in cases)
     return f"{sum(took):.3f}"
 
 

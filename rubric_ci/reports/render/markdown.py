@@ -7,7 +7,7 @@ and passing cases go first. What was left out is said.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, assert_never
 
-from rubric_ci.reports.render import case_blocks, content, wording
+from rubric_ci.reports.render import case_blocks, content
 from rubric_ci.reports.render.blocks import (
     SIGNS,
     Block,
@@ -29,7 +29,7 @@ from rubric_ci.reports.render.blocks import (
 from rubric_ci.text import escape, numbers
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import Graded
+from rubric_ci.values.results import Graded, with_verdict
 
 COMMENT_LIMIT = 65_000  # GitHub accepts 65,536 characters; the comment marker needs some
 SUMMARY_LIMIT = 1_000_000  # bytes; a step summary takes 1 MiB
@@ -159,7 +159,7 @@ def _left_out(report: RunReport, table: Table, rows: int, details: int) -> Itera
 
 def _passing(report: RunReport, write: "Writer", room: int) -> Iterator[str]:
     """Yield the passing cases behind a summary, if they all fit."""
-    cases = [case for case in report.cases if isinstance(case, Graded) and _passes(case)]
+    cases = [case for case in with_verdict(report.cases) if _passes(case)]
     names = [f"- {write.spans(case_blocks.passing_line(case))}" for case in cases]
     text = "\n".join(names)
     if cases and _size(text) + 200 < room:
@@ -168,7 +168,7 @@ def _passing(report: RunReport, write: "Writer", room: int) -> Iterator[str]:
 
 
 def _passes(case: Graded) -> bool:
-    return wording.status(case) == "pass"
+    return case.status == "pass"
 
 
 def _size(text: str) -> int:

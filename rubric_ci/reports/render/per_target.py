@@ -59,7 +59,7 @@ def rows(found: Matrix) -> list[Row]:
 
 def differs(row: Row) -> bool:
     """Return True if not all targets have the same verdict of a case."""
-    return len({wording.status(case) for case in row.cells if case}) > 1
+    return len({case.status for case in row.cells if case}) > 1
 
 
 def name(row: Row) -> str:
@@ -71,9 +71,9 @@ def cell(case: CaseResult | None) -> str:
     """Return the verdict, the score and the trials of a case."""
     if case is None:
         return "-"
-    if not isinstance(case, Graded):
-        return wording.status(case)
-    shown = f"{wording.status(case)} {numbers.score(case.score)}"
+    if case.score is None:
+        return case.status
+    shown = f"{case.status} {numbers.score(case.score)}"
     return ", ".join(filter(None, (shown, wording.trials(case))))
 
 

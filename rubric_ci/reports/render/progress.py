@@ -9,7 +9,7 @@ from typing import Final, TextIO
 from rubric_ci.reports.render import usage_text, wording
 from rubric_ci.system.masking import redact
 from rubric_ci.text import escape, numbers
-from rubric_ci.values.results import CaseResult, Graded, Skipped
+from rubric_ci.values.results import CaseResult
 from rubric_ci.values.usage import NOTHING_USED
 
 _NARROWEST: Final = 20  # columns of the bar
@@ -42,8 +42,8 @@ class _Lines:
         self._done += 1
         total = f"{self._total:,}"
         done = f"[{self._done:>{len(total)},}/{total}]"
-        kind = wording.status(case)
-        score = numbers.score(case.score) if isinstance(case, Graded) else "-"
+        kind = case.status
+        score = numbers.score(case.score) if case.score is not None else "-"
         line = f"{done} {kind:10} {score:>4}  {escape.log_line(case.id)}"
         why = (
             ""
@@ -89,7 +89,7 @@ def _bar(total: int, stream: TextIO) -> Iterator[Callable[[CaseResult], None]]:
 
 def _so_far(cases: Sequence[CaseResult]) -> str:
     """Return how many cases ended how, and what they cost: "2 pass, 1 fail · $0.0040"."""
-    counts = Counter(map(wording.status, cases))
-    used = sum((case.usage for case in cases if not isinstance(case, Skipped)), NOTHING_USED)
+    counts = Counter(case.status for case in cases)
+    used = sum((case.usage for case in cases), NOTHING_USED)
     words = ", ".join(f"{counts[one]} {one}" for one in wording.STATUSES if counts[one])
     return " · ".join(filter(None, [words, usage_text.price_of(used)]))

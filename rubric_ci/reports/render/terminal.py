@@ -33,7 +33,7 @@ from rubric_ci.reports.render.blocks import (
 from rubric_ci.text import escape, numbers
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Graded
+from rubric_ci.values.results import CaseResult, Graded, with_verdict
 
 Detail: TypeAlias = Literal["verdict", "failures", "full"]
 STYLES: Final[Mapping[wording.CaseStatus, str]] = {
@@ -90,7 +90,7 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
     yield from content.findings(report)
     shown = [case for case in content.detailed(report) if _needs_details(case, report)]
     if detail == "full":
-        shown = [case for case in report.cases if isinstance(case, Graded)]
+        shown = with_verdict(report.cases)
     for case in shown[:MOST_DETAILS]:
         full = detail == "full"
         longest = LONGEST_TEXT if full else LONGEST

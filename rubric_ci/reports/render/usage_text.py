@@ -14,7 +14,7 @@ MOST_NOISE: Final = 5  # criteria; report.json has all
 
 def usage_of(case: CaseResult) -> list[str]:
     """Return cost and usage of a case; nothing if no model was requested."""
-    if isinstance(case, Skipped) or not (case.usage.calls or case.usage.cache_hits):
+    if not (case.usage.calls or case.usage.cache_hits):
         return []
     return [word for word in (numbers.cost(case.usage), numbers.usage(case.usage)) if word]
 
@@ -51,8 +51,6 @@ def _thresholds(gate: GateInfo) -> str:
 
 def other_judges(case: CaseResult, report: RunReport) -> list[str]:
     """Return the evaluators with another judge than the run's, and their judges."""
-    if isinstance(case, Skipped):
-        return []
     default = report.judge.model if report.judge else ""
     return [
         f"{evaluator.name} judged by {evaluator.judge}"
@@ -72,7 +70,6 @@ def _judges(report: RunReport) -> str:
         {
             evaluator.judge
             for case in report.cases
-            if not isinstance(case, Skipped)
             for evaluator in case.evaluators
             if evaluator.judge and evaluator.judge != default
         }

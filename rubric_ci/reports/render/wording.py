@@ -16,7 +16,6 @@ from rubric_ci.values.results import (
     Graded,
     Skipped,
     losses,
-    standing,
 )
 from rubric_ci.values.scope import EVERY_CASE
 from rubric_ci.values.scoring import CANNOT_ASSESS, CHOICES, NOT_APPLICABLE, YES_OR_NO, MarkValue
@@ -45,11 +44,6 @@ class Miss:
     loss: float  # of the score, by the weight of the evaluator
 
 
-def status(case: CaseResult) -> CaseStatus:
-    """Return the standing of a graded case, else its outcome."""
-    return standing(case) if isinstance(case, Graded) else case.outcome
-
-
 def by_attention(cases: Iterable[CaseResult], gate: GateInfo | None = None) -> list[CaseResult]:
     """Sort by severity, then by loss, most urgent first; equal ones keep their order.
 
@@ -66,12 +60,12 @@ def decides(case: CaseResult, gate: GateInfo | None) -> bool:
 def severity(case: CaseResult) -> tuple[int, int]:
     """Return a rank, 0 for the most urgent: a broken case is before one that failed before."""
     changed = {"broken": 0, "failing-before": 2}.get(case.change or "", 1)
-    return STATUSES.index(status(case)), changed
+    return STATUSES.index(case.status), changed
 
 
 def loss(case: CaseResult) -> float:
     """Return how much the score fell; without an earlier score, its distance from 1."""
-    if not isinstance(case, Graded):
+    if case.score is None:
         return 0.0
     then = case.before.score if case.before else None
     return (1.0 if then is None else then) - case.score
@@ -276,8 +270,8 @@ def not_run(report: RunReport) -> list[str]:
 
 def texts(case: CaseResult) -> list[tuple[str, str]]:
     """Return the title and text of question, expected outcome and answer, if they are known."""
-    answer = "" if isinstance(case, Skipped) else case.answer
-    if isinstance(case, Graded) and case.question:  # older reports have no question
+    answer = case.answer
+    if case.verdict and case.question:  # older reports have no question
         answer = answer or NO_ANSWER
     every = [
         ("Question", case.question),
@@ -315,7 +309,6 @@ def warnings(cases: Iterable[CaseResult]) -> list[tuple[CaseResult, EvaluatorRes
     return [
         (case, evaluator, warning)
         for case in cases
-        if not isinstance(case, Skipped)
         for evaluator in case.evaluators
         if isinstance(evaluator, Assessed)
         for warning in evaluator.warnings

@@ -16,7 +16,6 @@ from rubric_ci.values.command_settings import GenerateSettings
 from rubric_ci.values.config import Config, Endpoint, JudgeConfig
 from rubric_ci.values.evals import EvalCase, EvalFile, RubricSpec
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import Graded
 
 
 def choose_requests(
@@ -65,7 +64,7 @@ def contrasts(report: RunReport) -> Mapping[tuple[str, str], Contrast]:
     return {
         case.key: Contrast(good=case.before.answer, bad=case.answer)
         for case in report.cases
-        if isinstance(case, Graded) and case.change == "broken"
+        if case.verdict and case.change == "broken"
         if case.before and case.before.answer and case.answer
     }
 

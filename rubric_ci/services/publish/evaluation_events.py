@@ -9,7 +9,6 @@ from rubric_ci.values.results import (
     CaseResult,
     CriterionResult,
     EvaluatorResult,
-    Graded,
     Skipped,
 )
 
@@ -28,7 +27,7 @@ def about_case(case: CaseResult, *, with_content: bool) -> Facts:
         "rubric_ci.outcome": case.outcome,
         "rubric_ci.reason": case.reason,
     }
-    if isinstance(case, Graded):
+    if case.verdict:
         facts["test.case.result.status"] = _STATUS[case.verdict]
         facts |= {"rubric_ci.verdict": case.verdict, "rubric_ci.score": case.score}
     if case.change:
@@ -43,7 +42,7 @@ def about_case(case: CaseResult, *, with_content: bool) -> Facts:
 
 def results(case: CaseResult) -> Iterator[Facts]:
     """Yield the attributes of an event for each criterion, and each evaluator without any."""
-    evaluators = () if isinstance(case, Skipped) else case.evaluators
+    evaluators = case.evaluators
     for each in evaluators:
         prefix = f"{each.name}/" if len(evaluators) > 1 else ""
         if isinstance(each, Assessed) and each.criteria:

@@ -16,7 +16,7 @@ from rubric_ci.system import masking
 from rubric_ci.system.installation import install_command
 from rubric_ci.text import numbers
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Errored, Skipped
+from rubric_ci.values.results import CaseResult
 
 ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
@@ -136,7 +136,7 @@ def _span(tracer: Any, case: CaseResult, started: int, add: _Add, *, with_conten
     from opentelemetry.context import Context
     from opentelemetry.trace import Status, StatusCode
 
-    seconds = None if isinstance(case, Skipped) else case.duration_seconds
+    seconds = case.duration_seconds
     ended = started + int((seconds or 0) * _NANOSECONDS)
     facts = masking.redacted(about_case(case, with_content=with_content))
     span = tracer.start_span(
@@ -144,7 +144,7 @@ def _span(tracer: Any, case: CaseResult, started: int, add: _Add, *, with_conten
     )
     for each in masking.redacted([*results(case)]):
         add(span, each, ended)
-    if isinstance(case, Errored):
+    if case.status == "errored":
         span.set_status(Status(StatusCode.ERROR, masking.redact(case.reason)))
     span.end(ended)
 

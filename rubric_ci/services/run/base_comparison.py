@@ -17,7 +17,7 @@ from rubric_ci.values.comparison import Together
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.llm_calls import NOTHING_USED
 from rubric_ci.values.report import Against, RemovedCase
-from rubric_ci.values.results import CaseResult, Errored, Graded, standing
+from rubric_ci.values.results import CaseResult, Errored, Graded
 
 UNASKED: Final = (
     "the deployed service answers for both sides, and no answer of the base is kept: name its "
@@ -112,7 +112,7 @@ async def with_lone(
         case.key: (tasks[case.key], case)
         for case in cases
         if isinstance(case, Graded)
-        if case.change in {"new", "not-comparable"} and standing(case) == "fail"
+        if case.change in {"new", "not-comparable"} and case.status == "fail"
     }
     found = await settle_alone(asker, failing)
     return tuple(
@@ -120,7 +120,7 @@ async def with_lone(
             found[case.key],
             change=case.change,
             change_reason=case.change_reason,
-            before=getattr(case, "before", None),
+            before=case.before,
         )
         if case.key in found
         else case
@@ -168,7 +168,7 @@ def _against(
     every: Together | None,
 ) -> Against:
     """Return the base side as the report shows it."""
-    sides = [case.before for case in results if isinstance(case, Graded | Errored) and case.before]
+    sides = [case.before for case in results if case.before]
     count: Mapping[str, int] = Counter(side.source for side in sides)
     return replace(
         no_answers(ref, base),

@@ -56,7 +56,7 @@ from rubric_ci.values.report import (
     totals,
     usage_of_sides,
 )
-from rubric_ci.values.results import Answer, Assessed, CaseResult, Graded, Skipped
+from rubric_ci.values.results import Answer, Assessed, CaseResult, Skipped, with_verdict
 from rubric_ci.values.scope import Narrowing
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
@@ -153,7 +153,7 @@ def _withheld(report: RunReport, environment: Mapping[str, str]) -> Iterator[str
 def silent_judges(cases: Sequence[CaseResult]) -> Iterator[str]:
     """Yield the judges of a panel that marked nothing in the whole run."""
     rounds: dict[str, list[set[str]]] = defaultdict(list)
-    for each in (each for case in cases if isinstance(case, Graded) for each in case.evaluators):
+    for each in (each for case in with_verdict(cases) for each in case.evaluators):
         if isinstance(each, Assessed) and PANEL in each.judge:
             found = filter(None, map(SILENT_JUDGE.match, each.warnings))
             rounds[each.judge].append({match[1] for match in found})
@@ -310,8 +310,7 @@ def _ungraded(tasks: Sequence[Task]) -> Iterator[str]:
 
 def _unfinished_work(ended: Sequence[CaseResult]) -> Iterator[str]:
     """Yield a note with the first command after an answer that failed, and the number of others."""
-    answered = (case for case in ended if not isinstance(case, Skipped))
-    notes = ((case.id, note) for case in answered if case.trace for note in case.trace.notes)
+    notes = ((case.id, note) for case in ended if case.trace for note in case.trace.notes)
     failed = [(name, note) for name, note in notes if is_of_hook_after_answer(note)]
     if failed:
         (name, note), *others = failed

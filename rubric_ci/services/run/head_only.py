@@ -12,7 +12,7 @@ from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Graded, standing
+from rubric_ci.values.results import CaseResult, Graded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ async def ask_suspects(
             continue
         if isinstance(was, Graded) and rule.is_suspect(case, was):
             suspects[case.key] = Pair(head_task=task, base_task=None, head=case, base=was)
-        elif not isinstance(was, Graded) and standing(case) == "fail":
+        elif not isinstance(was, Graded) and case.status == "fail":
             failing[case.key] = task, case
     settled = await settle(asker, suspects)
     alone = await settle_alone(asker, failing)

@@ -274,7 +274,7 @@ def _of_spec(task: Task, spec: RubricSpec, answer: Answer) -> Task:
 
 
 def _mark(item: SentinelItem, result: CaseResult) -> list[MarkValue]:
-    for each in result.evaluators if isinstance(result, Graded) else ():
+    for each in result.evaluators if result.verdict else ():
         for criterion in each.criteria if isinstance(each, Assessed) else ():
             if (criterion.id, criterion.text) == (item.criterion, item.text):
                 return [criterion.mark]

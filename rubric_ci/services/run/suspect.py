@@ -9,7 +9,7 @@ from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import with_more
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped
+from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, with_verdict
 from rubric_ci.values.scoring import Verdict
 from rubric_ci.values.trials import trials_of
 
@@ -52,7 +52,7 @@ class Asked:
     @property
     def graded(self) -> int:
         """The number of answers with a verdict."""
-        return len(trials_of(self.first)) + sum(isinstance(each, Graded) for each in self.more)
+        return len(trials_of(self.first)) + len(with_verdict(self.more))
 
     @property
     def lacks(self) -> bool:
@@ -74,7 +74,7 @@ class Asked:
 
     def held(self, verdict: Verdict) -> list[bool]:
         """Return for each answer whether it holds."""
-        every = [self.first, *(each for each in self.more if isinstance(each, Graded))]
+        every = [self.first, *with_verdict(self.more)]
         return [held for case in every for held in rule.held(case, verdict)]
 
 

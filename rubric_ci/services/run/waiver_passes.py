@@ -13,7 +13,7 @@ from rubric_ci.errors import CannotWriteFile
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.system import file_io
 from rubric_ci.values.comparison import CaseKey
-from rubric_ci.values.results import Assessed, CaseResult, Graded
+from rubric_ci.values.results import Assessed, CaseResult, with_verdict
 from rubric_ci.values.waivers import ENOUGH, WaiverResult
 
 NAME: Final = "waiver-passes.json"
@@ -48,8 +48,8 @@ def newly_marked(cases: Iterable[CaseResult]) -> frozenset[CaseKey]:
     """Return the cases that were answered and marked in this run."""
     return frozenset(
         case.key
-        for case in cases
-        if isinstance(case, Graded) and not case.answer_reused
+        for case in with_verdict(cases)
+        if not case.answer_reused
         if not any(isinstance(each, Assessed) and each.cached_marks for each in case.evaluators)
     )
 

@@ -27,7 +27,7 @@ from rubric_ci.values.evals import (
     WeightedAverage,
 )
 from rubric_ci.values.gate import GateInfo
-from rubric_ci.values.results import CriterionResult, Graded, standing
+from rubric_ci.values.results import CriterionResult, Graded
 from rubric_ci.values.rubric import Assertion, Check, Level, Levelled, Rubric
 from rubric_ci.values.scope import WHOLE
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS
@@ -79,7 +79,7 @@ def test_what_a_case_counts_as(
     case: Graded, waived: set[str], expected: tuple[tuple[str, ...], str]
 ) -> None:
     found = with_waivers(case, waived, DEFAULT_THRESHOLDS)
-    assert (found.waived, standing(found)) == expected
+    assert (found.waived, found.status) == expected
     assert found.verdict == "fail"
 
 

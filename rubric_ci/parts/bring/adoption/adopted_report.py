@@ -34,6 +34,7 @@ from rubric_ci.values.results import (
     Graded,
     Skipped,
     Unassessed,
+    with_verdict,
 )
 from rubric_ci.values.rubric import Check as Criterion
 from rubric_ci.values.rubric import Rubric
@@ -124,7 +125,7 @@ def tool_cases(samples: Sequence[Sample], about: Adopted) -> dict[CaseKey, ToolC
 
 def tool_cases_of(report: RunReport) -> dict[CaseKey, ToolCase]:
     """Return the adopted cases of a report that have marks."""
-    trials = {case.key: len(trials_of(case)) for case in report.cases if isinstance(case, Graded)}
+    trials = {case.key: len(trials_of(case)) for case in with_verdict(report.cases)}
     return {case.key: ToolCase(case=case, trials=trials[case.key]) for case in cases_of(report)}
 
 
@@ -138,8 +139,7 @@ def cases_of(report: RunReport) -> tuple[EvalCase, ...]:
             {each.id: (each.text, each.weight) for each in whole.criteria},
             case.tags,
         )
-        for case in report.cases
-        if isinstance(case, Graded)
+        for case in with_verdict(report.cases)
         for whole in case.evaluators
         if isinstance(whole, Assessed) and whole.type == ADOPTED
     )

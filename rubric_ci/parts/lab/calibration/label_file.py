@@ -71,12 +71,12 @@ def draw(report: RunReport, passes: int, fails: int, seed: int) -> dict[CaseKey,
 
 def is_eligible(case: CaseResult) -> bool:
     """Return True for a graded case whose verdict depends on one rubric."""
-    return isinstance(case, Graded) and len(list(_counted(case))) == 1
+    return case.verdict is not None and len(list(_counted(case))) == 1
 
 
 def judged_as(case: CaseResult) -> Literal["pass", "fail"]:
     """Return the judge's verdict as one of two."""
-    return "pass" if isinstance(case, Graded) and case.verdict == "pass" else "fail"
+    return "pass" if case.verdict == "pass" else "fail"
 
 
 def judge_text(judge: JudgeInfo | None) -> str:

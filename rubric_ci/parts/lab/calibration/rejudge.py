@@ -77,7 +77,7 @@ def rejudge(
         click.echo(log_line(note), err=True)
     if len(results) < len(tasks):
         raise KeyboardInterrupt
-    used = sum((r.usage for r in results if not isinstance(r, Skipped)), NOTHING_USED)
+    used = sum((r.usage for r in results), NOTHING_USED)
     sent = context.spent().beyond(before)
     show_spent(replace(sent, cache_hits=used.cache_hits, repairs=used.repairs))
     return RejudgeResult(

@@ -42,7 +42,7 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.media import COPIES
 from rubric_ci.values.option_values import PROBE
-from rubric_ci.values.results import Answer, CaseResult, Errored, Graded
+from rubric_ci.values.results import Answer, CaseResult, with_verdict
 
 HEAD = "HEAD"
 
@@ -112,7 +112,7 @@ def _answers(
             with suppress(CannotAnswer):  # it is named as left out, unless the report has it
                 found[case.key] = recorded.answer(case, target, context)
     if settings.report.exists() or not found:
-        graded = [each for each in read_report(settings.report).cases if isinstance(each, Graded)]
+        graded = with_verdict(read_report(settings.report).cases)
         read = copies_in(settings.report.parent / COPIES)
         found |= {
             each.key: answer_of(each, shown_again(each.media, read))
@@ -211,7 +211,7 @@ def probe_aa(settings: ProbeSettings, rounds: int) -> ExitCode:
         results = [_round(inputs, apart, n + 1) for n in range(rounds)]
     show_spent(inputs.context.spent())
     click.echo(_summary(results))
-    lost = any(isinstance(case, Errored) for found in results for case in found)
+    lost = any(case.status == "errored" for found in results for case in found)
     return ExitCode.NO_VERDICT if lost else ExitCode.OK
 
 
@@ -258,10 +258,7 @@ def _round(inputs: RunInput, sides: Sides, number: int) -> Sequence[CaseResult]:
 def _summary(results: Sequence[Sequence[CaseResult]]) -> str:
     red = [any(case.change == "broken" for case in found) for found in results]
     times: Mapping[str, int] = Counter(
-        case.id
-        for found in results
-        for case in found
-        if isinstance(case, Graded) and case.change == "broken"
+        case.id for found in results for case in found if case.verdict and case.change == "broken"
     )
     often = ", ".join(f"{name} ({count})" for name, count in times.items())
     more = f": {often}" if often else ""

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import assert_never
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.parts.lab.history.record import RunRecord
 from rubric_ci.values.report import RunReport, Totals
-from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, standing
+from rubric_ci.values.results import CaseResult, Graded, with_verdict
 
 
 def record_of(report: RunReport, *, link: str = "") -> RunRecord:
@@ -59,18 +58,10 @@ def _cost(totals: Totals) -> float | None:
 
 
 def _letter(case: CaseResult) -> str:
-    match case:
-        case Graded():
-            return "w" if standing(case) == "waived" else case.verdict[0]
-        case Errored():
-            return "e"
-        case Skipped():
-            return "s"
-        case _:
-            assert_never(case)
+    return (case.verdict or case.status)[0] if case.status != "waived" else "w"
 
 
 def _mixed(cases: Sequence[CaseResult]) -> list[Graded]:
     """Return the cases whose trials have different verdicts."""
-    graded = (case for case in cases if isinstance(case, Graded))
+    graded = with_verdict(cases)
     return [case for case in graded if len({trial.verdict for trial in case.trials}) > 1]

@@ -21,7 +21,7 @@ from rubric_ci.text.escape import log_line
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.values.report import ProbedCriterion, RunReport
-from rubric_ci.values.results import Assessed, Graded
+from rubric_ci.values.results import Assessed, with_verdict
 
 VERSION: Final = 1
 SHOWN: Final = 3  # wrongly marked variants per criterion
@@ -80,8 +80,7 @@ def with_figures(report: RunReport, text: str, name: str) -> RunReport:
         return replace(report, notes=(*report.notes, note))
     known = {
         (case.file, name, criterion.id, criterion.written)
-        for case in report.cases
-        if isinstance(case, Graded)
+        for case in with_verdict(report.cases)
         for evaluator in case.evaluators
         if isinstance(evaluator, Assessed)
         for criterion in evaluator.criteria

@@ -28,9 +28,7 @@ from rubric_ci.values.results import (
     Assessed,
     CaseResult,
     CriterionResult,
-    Errored,
     EvaluatorResult,
-    Graded,
     Skipped,
 )
 
@@ -148,28 +146,24 @@ def case_view(
     markdown: bool = True,
 ) -> CaseView:
     """Return the values of a case; Markdown of its answer is rendered if asked for."""
-    kind = wording.status(case)
-    evaluators = (
-        ()
-        if isinstance(case, Skipped)
-        else tuple(evaluator_view(each, case, report) for each in case.evaluators)
-    )
+    kind = case.status
+    evaluators = tuple(evaluator_view(each, case, report) for each in case.evaluators)
     return CaseView(
         opened=opened,
         status=Badge(tone=kind, word=LABELS[kind]),
         id=case.id,
         change=change_badge(case),
         facts=(*_marks(case),),
-        score=numbers.score(case.score) if isinstance(case, Graded) else "",
+        score=numbers.score(case.score) if case.score is not None else "",
         reason=wording.reason(case),
         anchor=case_anchor(case.file, case.id),
         place=f"{case.file}:{case.line}",
         tags=() if isinstance(case, Skipped) else case.tags,
         about=(*_about(case),),
         texts=tuple(_texts(case, markdown)),
-        turns=() if isinstance(case, Skipped) else tuple(_turns(case, evaluators, markdown)),
+        turns=tuple(_turns(case, evaluators, markdown)),
         pictures=(*_pictures(case, inline),),
-        work=() if isinstance(case, Skipped) else tuple(work(case)),
+        work=tuple(work(case)),
         before=before_view(case, other_side.noun(report)),
         evaluators=evaluators,
     )
@@ -177,15 +171,11 @@ def case_view(
 
 def has_pictures(case: CaseResult) -> bool:
     """Return True if a case or its answer has images or documents."""
-    return not isinstance(case, Skipped) and bool(
-        case.media or (case.before is not None and case.before.media)
-    )
+    return bool(case.media or (case.before is not None and case.before.media))
 
 
 def _pictures(case: CaseResult, inline: Callable[[Picture], str]) -> Iterator[PicturesView]:
     """Yield the pictures of question, reference and answer, with the answer of before."""
-    if isinstance(case, Skipped):
-        return
     for of, title in _OF.items():
         now = [each for each in case.media if each.of == of]
         then = case.before.media if case.before and of == "answer" else ()
@@ -218,8 +208,6 @@ def change_badge(case: CaseResult) -> Badge | None:
 
 def before_view(case: CaseResult, noun: str) -> BeforeView | None:
     """Return both answers of a case that changed, and what has a lower mark."""
-    if isinstance(case, Skipped):
-        return None
     lower = tuple(
         (name, marks, compared.short(reason))
         for name, marks, reason in comparison_section.lower_marks(case)
@@ -308,7 +296,7 @@ def _tone(criterion: CriterionResult, report: RunReport) -> str:
 
 def _texts(case: CaseResult, markdown: bool) -> Iterator[TextView]:
     """Yield the texts of a case; a dialogue, which has its own place, is left out."""
-    exchanges = () if isinstance(case, Skipped) else transcript.read(case.answer)
+    exchanges = transcript.read(case.answer)
     for title, text in wording.texts(case):
         shown = before_dialogue(text, exchanges) if title == "Question" else text
         if title != "Answer":
@@ -324,7 +312,7 @@ def _quotes(case: CaseResult) -> list[str]:
 
 
 def _turns(
-    case: Graded | Errored, evaluators: Sequence[EvaluatorView], markdown: bool
+    case: CaseResult, evaluators: Sequence[EvaluatorView], markdown: bool
 ) -> Iterator[tuple[TurnView, tuple[CriterionView, ...]]]:
     """Yield each turn of a conversation with the marks of its criteria."""
     every = [each for evaluator in evaluators for each in evaluator.criteria]
@@ -348,6 +336,6 @@ def _about(case: CaseResult) -> Iterator[str]:
         yield f"target {case.target}"
     if why := wording.why(case):
         yield f"ran because {why}"
-    if not isinstance(case, Skipped) and case.duration_seconds is not None:
+    if case.duration_seconds is not None:
         yield numbers.duration(case.duration_seconds)
     yield from usage_text.usage_of(case)

@@ -3,14 +3,14 @@
 from typing import Final
 
 from rubric_ci.gate.report.matrix import Row, matrix
-from rubric_ci.reports.render import comparison_section, per_target, wording
+from rubric_ci.reports.render import comparison_section, per_target
 from rubric_ci.reports.render.html.case_view import Badge
 from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.reports.render.html.work_view import Piece
 from rubric_ci.text import numbers
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Skipped
+from rubric_ci.values.results import CaseResult
 
 MOST_ROWS: Final = 200
 UNFOLDED: Final = 20  # rows that are visible at once
@@ -87,14 +87,13 @@ def _cell(case: CaseResult | None, name: str, first: str) -> CellView:
     return CellView(
         target=name,
         anchor=case_anchor(case.file, case.id),
-        verdict=Badge(tone=wording.status(case), word=per_target.cell(case)),
+        verdict=Badge(tone=case.status, word=per_target.cell(case)),
         answer=_pieces(_answer(case), first),
     )
 
 
 def _answer(case: CaseResult | None) -> str:
-    answer = "" if case is None or isinstance(case, Skipped) else case.answer
-    return numbers.shortened(answer, LONGEST)
+    return numbers.shortened(case.answer if case else "", LONGEST)
 
 
 def _pieces(answer: str, first: str) -> tuple[Piece, ...]:

@@ -11,7 +11,13 @@ from rubric_ci.reports.render.wording import CaseStatus
 from rubric_ci.text import numbers
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport, usage_of_sides
-from rubric_ci.values.results import Assessed, CaseResult, CriterionResult, Graded, Skipped
+from rubric_ci.values.results import (
+    Assessed,
+    CaseResult,
+    CriterionResult,
+    Graded,
+    with_verdict,
+)
 
 Judged: TypeAlias = tuple[Assessed, CriterionResult]
 BINS: Final = 20  # of scores from 0 to 1
@@ -47,10 +53,9 @@ class FileGroup:
 
 def criteria_of(case: CaseResult) -> Iterator[Judged]:
     """Yield the criteria of a case that have a mark, each with its evaluator."""
-    if not isinstance(case, Skipped):
-        for evaluator in case.evaluators:
-            if isinstance(evaluator, Assessed):
-                yield from ((evaluator, criterion) for criterion in evaluator.criteria)
+    for evaluator in case.evaluators:
+        if isinstance(evaluator, Assessed):
+            yield from ((evaluator, criterion) for criterion in evaluator.criteria)
 
 
 def criterion_groups(report: RunReport) -> list[CriterionGroup]:
@@ -88,10 +93,10 @@ def _group(name: str, text: str, marks: list[Judged], report: RunReport) -> Crit
 
 
 def _file(name: str, cases: list[CaseResult]) -> FileGroup:
-    scores = [case.score for case in cases if isinstance(case, Graded)]
+    scores = [case.score for case in with_verdict(cases)]
     return FileGroup(
         file=name,
-        counts=Counter(map(wording.status, cases)),
+        counts=Counter(case.status for case in cases),
         mean=sum(scores) / len(scores) if scores else None,
         cost_usd=sum(usage_of_sides(case).cost_usd for case in cases),
     )
@@ -133,7 +138,7 @@ def bar(counts: Sequence[tuple[CaseStatus, int, str]]) -> Chart:
 
 def histogram(cases: Sequence[Graded]) -> Chart:
     """Return how many cases have which score, by their verdict."""
-    counts = Counter((bin_of(case.score), wording.status(case)) for case in cases)
+    counts = Counter[tuple[int, CaseStatus]]((bin_of(case.score), case.status) for case in cases)
     sums = Counter(bin_of(case.score) for case in cases)
     scale = _HEIGHT / max(sums.values())
     rects = (rect for position in range(BINS) for rect in _column(position, counts, scale))

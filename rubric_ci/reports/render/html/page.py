@@ -23,7 +23,7 @@ from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.text.escape import visible
 from rubric_ci.values.media import Picture
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Graded, Skipped
+from rubric_ci.values.results import CaseResult, Skipped
 
 STYLES: Final = ("base.css", "page.css")
 OPENED: Final = 5  # cases without a pass that are unfolded at first
@@ -64,11 +64,11 @@ def pieces(report: RunReport, inline: Callable[[Picture], str] = lambda _: "") -
 
 def _lengths(cases: Sequence[CaseResult]) -> Iterator[int]:
     """Yield how many characters the answers up to each case have."""
-    return accumulate(0 if isinstance(case, Skipped) else len(case.answer) for case in cases)
+    return accumulate(len(case.answer) for case in cases)
 
 
 def _is_urgent(case: CaseResult, report: RunReport) -> bool:
-    now = wording.status(case) in _URGENT and case.change != "failing-before"
+    now = case.status in _URGENT and case.change != "failing-before"
     return now and wording.decides(case, report.gate)
 
 
@@ -94,21 +94,21 @@ def _facts(
     return {
         "anchor": case_anchor(case.file, case.id),
         "id": visible(case.id),
-        "status": wording.status(case),
-        "score": case.score if isinstance(case, Graded) else None,
+        "status": case.status,
+        "score": case.score,
         "file": visible(case.file),
         "tags": [] if isinstance(case, Skipped) else [*map(visible, case.tags)],
         "criteria": [numbers[each.id, each.written] for _, each in judged],
         "missed": [numbers[each.id, each.written] for _, each in missed],
         "changes": [compared.TITLES[case.change]] if case.change else [],
-        "cost": 0 if isinstance(case, Skipped) else case.usage.cost_usd,
+        "cost": case.usage.cost_usd,
         "difference": _difference(case),
     }
 
 
 def _difference(case: CaseResult) -> float | None:
     """Return how much the score differs from before."""
-    if not isinstance(case, Graded) or case.before is None or case.before.score is None:
+    if case.score is None or case.before is None or case.before.score is None:
         return None
     return round(case.score - case.before.score, 6)
 

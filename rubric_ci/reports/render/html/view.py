@@ -27,7 +27,7 @@ from rubric_ci.text import numbers
 from rubric_ci.text.escape import visible
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Graded
+from rubric_ci.values.results import CaseResult, with_verdict
 
 MOST: Final = 500  # rows of a table
 POOLED: Final = frozenset({"mean score", "mean mark"})  # columns that mean nothing over targets
@@ -151,7 +151,7 @@ def _is_case(span: Span) -> bool:
 def cards(report: RunReport) -> dict[str, object]:
     """Return the values of the three cards: verdicts, scores, cost."""
     counts = wording.counts(report.totals)
-    graded = [case for case in report.cases if isinstance(case, Graded)]
+    graded = with_verdict(report.cases)
     scored = bool(graded) and report.totals.score is not None and not matrix(report)
     cost_title, *cost = usage_text.summary(report)
     return {

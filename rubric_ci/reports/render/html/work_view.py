@@ -11,7 +11,7 @@ from rubric_ci.reports.render.html.quotes import quoted
 from rubric_ci.text import numbers, transcript
 from rubric_ci.text.transcript import Exchange
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.results import Errored, Graded
+from rubric_ci.values.results import CaseResult
 from rubric_ci.values.trace import CaseTrace, FileChange, Step
 
 Piece: TypeAlias = tuple[str, str]  # (kind, text): "mark" for a quote, "ins" and "del", or ""
@@ -56,7 +56,7 @@ class TurnView:
 
 
 def dialogue(
-    case: Graded | Errored, quotes: Sequence[str], *, markdown: bool = True
+    case: CaseResult, quotes: Sequence[str], *, markdown: bool = True
 ) -> tuple[TurnView, ...]:
     """Return the turns of a conversation; empty if the answer is not one."""
     exchanges = transcript.read(case.answer)
@@ -80,7 +80,7 @@ def before_dialogue(question: str, exchanges: Sequence[Exchange]) -> str:
     return question.removesuffix(said).rstrip() if exchanges else question
 
 
-def work(case: Graded | Errored) -> Iterator[WorkView]:
+def work(case: CaseResult) -> Iterator[WorkView]:
     """Yield the steps of no turn, the changes of files and the kept files."""
     trace = case.trace or CaseTrace()
     in_turns = bool(transcript.read(case.answer))

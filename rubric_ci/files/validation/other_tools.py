@@ -24,9 +24,10 @@ OTHER_TOOL: Final = Rule(
 )
 
 _CASES: Final = "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)"
-_PROMPTFOO: Final = frozenset(("prompts", "providers", "defaultTest", "scenarios"))
+_PROMPTFOO: Final = frozenset(("prompts", "providers", "defaultTest", "scenarios", "redteam"))
 _PROMPTFOO_TEST: Final = frozenset(("vars", "assert", "threshold", "assertScoringFunction"))
 _AGENTV_5: Final = frozenset(("default_test", "environment", "execution"))
+_OF_AGENTV: Final = frozenset(("criteria", "expected_output", "assertions", "graders"))
 _LATER_CASE: Final = frozenset(
     ("criteria", "input", "expected_output", "assertions", "rubrics", "graders", "id")
 )
@@ -44,10 +45,23 @@ def recognise(data: Any, file: str = "FILE") -> Problem | None:
     if data.keys() & _PROMPTFOO or (keys & _PROMPTFOO_TEST and not keys & {"input", "criteria"}):
         key = next(key for key in data if key in {*_PROMPTFOO, "tests"})
         later = bool(data.keys() & _AGENTV_5)
+        if data.keys() & {"defaultTest", "redteam"} and not {"tests", "scenarios"} & data.keys():
+            return _without_tests(data)
         imported = {"tests", "scenarios"} & data.keys() and data.keys() & _PROMPTFOO and not later
         hint = _import(file) + _or_agentv(data) if imported else _CASES
         return _problem(key, "AgentV 5" if later else "promptfoo", hint)
     return golden_set(data, file) or _later(data, tests)
+
+
+def _without_tests(data: dict[str, Any]) -> Problem:
+    """Return the problem of a part of a promptfoo suite that has no tests of its own."""
+    if "redteam" in data:
+        key, what = "redteam", "it has attacks (`redteam`), which promptfoo makes when it runs"
+        hint = "`rubric-ci adopt` gates their results (docs/adopt.md)"
+    else:
+        key, what = "defaultTest", "it has defaults of tests (`defaultTest`) and no tests"
+        hint = "import the file that has the tests"
+    return Problem(OTHER_TOOL, (key,), f"{_WRITTEN_FOR}promptfoo: {what}", hint, at_key=True)
 
 
 def _or_agentv(data: dict[str, Any]) -> str:
@@ -70,9 +84,11 @@ def _later(data: dict[str, Any], tests: Any) -> Problem | None:
     """Return the problem of a file of EvalView, of a later AgentV or of another tool."""
     if _asks(data) or (isinstance(tests, list) and tests and all(map(_asks, tests))):
         return _problem("tests" if "tests" in data else "input", "EvalView", _CASES)
-    for name, tool in (("tests", "AgentV 2.7 or later"), ("cases", "another tool")):
+    for name in ("tests", "cases"):
         keys = _keys_of(data.get(name))
         if name in data and _is_later(data[name], keys):
+            agentv = name == "tests" and (isinstance(tests, str) or keys & _OF_AGENTV)
+            tool = "AgentV 2.7 or later" if agentv else "another tool"
             return _problem(name, tool, _renamed(keys, data, name))
     return None
 

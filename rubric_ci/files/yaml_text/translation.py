@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.yaml_text.source import STOPPED, Source
-from rubric_ci.text.suggestions import slip
+from rubric_ci.text.suggestions import SYNONYMS, slip
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import GOOD_FILE, LocatedProblem, Location, Path, Place, Rule
 
@@ -180,7 +180,7 @@ class Translation:
             if key not in names and not str(key).startswith("x-"):
                 free = [name for name in names if name not in owner]
                 few = len(self.problems) < _MOST_COMPARED
-                meant = slip(str(key), free) if few else ""
+                meant = _meant(str(key), free) if few else ""
                 if meant:
                     self.slips.add((*path, key))
                 other = f", `{meant}` has one" if meant else ""
@@ -196,7 +196,7 @@ class Translation:
     ) -> None:
         """Report the keys that the tool ignores; those that decide, and slips, are refused."""
         names = dict.fromkeys(known)
-        kept = {key: each for key, each in owner.items() if not self._is_ignored(key, names)}
+        kept = {k: v for k, v in owner.items() if not self._is_ignored(k, names, owner)}
         self.slips |= {(*path, key) for key in kept if key not in {*names, *deciding}}
         self.refuse_keys(
             {k: v for k, v in owner.items() if k in kept or k in deciding}, names, path
@@ -205,9 +205,11 @@ class Translation:
             self.skip((*path, key), f"`{key}` has no effect: the tool ignores it")
 
     @staticmethod
-    def _is_ignored(key: Any, known: Mapping[str, None]) -> bool:
-        read = key in known or str(key).startswith(("x-", "__"))
-        return not (read or slip(str(key), list(known)))
+    def _is_ignored(key: Any, known: Mapping[str, None], owner: Mapping[str, Any]) -> bool:
+        if key in known or str(key).startswith(("x-", "__")):
+            return False
+        free = [name for name in known if name not in owner]
+        return not (slip(str(key), list(known)) or _meant(str(key), free))
 
     def theirs(self, path: Path) -> Path:
         """Return the place in the file of a value of our data."""
@@ -215,6 +217,11 @@ class Translation:
             if (found := self.paths.get(path[:length])) is not None:
                 return (*found, *path[length:])
         return ()
+
+
+def _meant(key: str, known: list[str]) -> str:
+    """Return the known key that another one misspells or that it is in other tools, or ""."""
+    return next((name for name in SYNONYMS.get(key, ()) if name in known), "") or slip(key, known)
 
 
 def renamed(value: Any, old: str, new: str) -> Any:

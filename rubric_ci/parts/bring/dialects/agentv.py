@@ -28,6 +28,8 @@ CASES: Final = "tests"
 MAPPINGS: Final = IN_FILES
 
 _OF_TEST: Final = frozenset(("input", "criteria", "vars", "expected_output", *GRADERS))
+_ITS_TEST: Final = frozenset(("criteria", "expected_output", "input_files", *GRADERS))
+"""Keys of a test that lists of cases of no tool do not have."""
 _ITS_OWN: Final = frozenset(
     ("name", "execution", "evaluate_options", "default_test", "environment", "workspace")
 )
@@ -46,7 +48,7 @@ _ALONE: Final = frozenset(
 
 
 def matches(data: Any) -> bool:
-    """Return True if each test has an id, which promptfoo's have not, and a key of a test."""
+    """Return True if each test has an id, which promptfoo's have not, and a key is AgentV's own."""
     tests = data.get("tests") if isinstance(data, dict) else None
     listed = [tests] if isinstance(tests, str) else tests
     if not isinstance(listed, list) or not listed or "evalcases" in data:
@@ -56,9 +58,10 @@ def matches(data: Any) -> bool:
     if files and not own:
         graded = bool({*GRADERS} & data.keys()) and not _OF_PROMPTFOO & data.keys()
         return (graded and _names_targets(data)) or bool(_ITS_OWN & data.keys())
-    return all(isinstance(test, dict) and "id" in test for test in own) and any(
-        _OF_TEST & test.keys() for test in own
-    )
+    if not all(isinstance(test, dict) and "id" in test for test in own):
+        return False
+    keys = frozenset().union(*own)
+    return bool(keys & _ITS_TEST or (keys & _OF_TEST and data.keys() & {*_ITS_OWN, *GRADERS}))
 
 
 def _names_targets(data: dict[str, Any]) -> bool:

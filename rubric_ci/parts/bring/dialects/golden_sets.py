@@ -25,13 +25,25 @@ _DECIDING: Final = (
 )
 _CHECKS: Final = {
     **dict.fromkeys(
-        ("must_contain", "must_include", "required_phrases"),
+        (
+            "must_contain",
+            "must_include",
+            "required_phrases",
+            "contains",
+            "contains_all",
+            "includes",
+        ),
         "write `rubrics: [{contains_all: […]}]`",
     ),
     **dict.fromkeys(
-        ("forbidden", "must_not_contain", "must_not_include", "forbidden_phrases"),
+        (
+            *("forbidden", "must_not_contain", "must_not_include", "forbidden_phrases"),
+            *("not_contains", "excludes"),
+        ),
         "write `rubrics: [{contains_any: […], not: true}]`",
     ),
+    "contains_any": "write `rubrics: [{contains_any: […]}]`",
+    **dict.fromkeys(("regex", "matches"), "write `rubrics: [{matches: …}]`"),
 }
 """Keys of home-made sets whose values an answer is checked by, and the checks that they mean."""
 _ROLES: Final = {"human": "user", "ai": "assistant", "developer": "system"}
@@ -91,7 +103,7 @@ def _case(
     ours: Path = ("evalcases", len(found.data["evalcases"]))
     found.put(ours, {"id": f"row-{index + 1}"}, where)
     for key in ("id", "input", "expected_outcome", "expected_output"):
-        if name := names[key]:
+        if (name := names[key]) and not _refuse_checks(found, row[name], (*where, name)):
             _put(found, (*ours, key), row[name], (*where, name))
     if tags := _listed(row.get(names["tags"]), between=","):
         found.put((*ours, "tags"), tags, (*where, names["tags"]))
@@ -128,10 +140,17 @@ def _refuse(
             continue
         if spelt(key) in _DECIDING:
             found.refuse((*where, key), f"`{key}` has no counterpart")
-        elif check := _CHECKS.get(spelt(key)):
-            found.refuse((*where, key), f"`{key}` is not imported as a check; {check}")
-        elif meant := slip(spelt(key), free):
+        elif not _refuse_checks(found, {key: value}, where) and (meant := slip(spelt(key), free)):
             found.refuse((*where, key), f"`{key}` has no counterpart, `{meant}` has one")
+
+
+def _refuse_checks(found: Translation, value: Any, where: Path) -> bool:
+    """Report the checks of a mapping; return True if it has one."""
+    checks = [key for key in value if spelt(str(key)) in _CHECKS] if isinstance(value, dict) else []
+    for key in checks:
+        hint = _CHECKS[spelt(str(key))]
+        found.refuse((*where, key), f"`{key}` is not imported as a check; {hint}")
+    return bool(checks)
 
 
 def _put(found: Translation, ours: Path, value: Any, theirs: Path) -> None:

@@ -4,7 +4,7 @@ Texts are compared as they are there: white space counts, and a code fence is no
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.evaluators.assertions.json_data import schema_problem
@@ -267,11 +267,28 @@ def _schema(value: Any) -> dict[str, Any]:
     formats = _formats(schema)
     if unknown := formats - _FORMATS - _LATER_FORMATS:
         raise _Refused(f"the format `{min(unknown)}` is not checked here")
+    if inexact := next(_inexact(schema), ""):
+        raise _Refused(f"`{inexact}` is compared in binary there, and exactly here")
     dialect = _LATER if formats & _LATER_FORMATS else _SCHEMA
     schema = schema if "$schema" in schema else {"$schema": dialect, **schema}
     if reason := schema_problem(schema):
         raise _Refused(reason)
     return schema
+
+
+def _inexact(value: Any) -> Iterator[str]:
+    """Yield limits of numbers that JavaScript rounds before it compares."""
+    for key, each in value.items() if isinstance(value, dict) else ():
+        part = key == "multipleOf" and isinstance(each, float) and not each.is_integer()
+        if part or (key in _LIMITS and isinstance(each, int | float) and abs(each) > _EXACT):
+            yield f"{key}: {each}"
+        yield from _inexact(each)
+    for each in value if isinstance(value, list) else ():
+        yield from _inexact(each)
+
+
+_LIMITS: Final = frozenset(("maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "const"))
+_EXACT: Final = 2**53 - 1  # the largest integer of JavaScript that no other rounds to
 
 
 def _formats(value: Any) -> set[str]:

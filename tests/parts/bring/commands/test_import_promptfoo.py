@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -199,6 +200,22 @@ def test_a_prompt_with_the_conversation_before_is_not_one_turn(
         checkout
     )
     assert not list(checkout.root.glob("*.eval.yaml"))
+
+
+@pytest.mark.parametrize(
+    "limit", [{"multipleOf": 0.1}, {"maximum": 2**53}, {"properties": {"a": {"minimum": -(2**60)}}}]
+)
+def test_a_limit_that_javascript_rounds_is_not_imported(
+    checkout: Checkout, limit: dict[str, Any]
+) -> None:
+    check = {"type": "is-json", "value": {"type": "number", **limit}}
+    suite = {
+        "prompts": ["{{q}}"],
+        "providers": ["echo"],
+        "tests": [{"vars": {"q": "1"}, "assert": [check]}],
+    }
+    checkout.commit({"promptfooconfig.yaml": json.dumps(suite)})
+    assert "is compared in binary there, and exactly here" in imported(checkout)
 
 
 def test_a_golden_set_says_which_checks_are_not_imported(checkout: Checkout) -> None:

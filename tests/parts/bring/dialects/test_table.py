@@ -429,6 +429,8 @@ def test_a_problem_stands_at_its_line(text: str, name: str, expected: list[str])
         {"tests": ["cases.yaml"], "providers": "file://a.yaml", "assert": ["Greets"]},
         {"tests": ["cases.yaml"], "providers": ["llm"]},
         {"tests": ["cases.yaml"], "providers": [], "assert": ["Greets"]},
+        {"tests": [{"id": "a", "input": "hi", "expected": {"contains": ["x"]}}]},
+        {"tests": [{"id": "a", "input": {"language": "ts"}}]},
         {"cases": [{"prompt": "a"}]},
         {"evals": [{"name": "a"}]},
         [{"prompt": "a"}],

@@ -194,23 +194,33 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
 def replace(path: Path, before: bytes, after: bytes) -> None:
     """Replace the content `before` with `after`; keep the file's mode.
 
-    Raises ChangedMeanwhile if the file no longer has the content `before`, CannotWriteFile for one
-    that is read-only and for a symbolic link: it could lead out of the repository.
+    Raises ChangedMeanwhile if the file no longer has the content `before`, and CannotWriteFile.
     """
-    if path.is_symlink():
-        hint = "Fix the file that it leads to."
-        raise CannotWriteFile(f"{path} is a symbolic link, and links are not written through", hint)
-    target = path.resolve()
-    if target.exists() and not target.stat().st_mode & 0o222:
-        raise CannotWriteFile(f"{path} is read-only", "Make it writable; the file is unchanged.")
+    check_writable(path)
     try:
-        _replace(target, before, after)
+        _replace(path.resolve(), before, after)
     except OSError as error:
         raise CannotWriteFile(f"{path}: {error.strerror}", "The file is unchanged.") from error
     except _Changed:
         raise ChangedMeanwhile(
             f"{path}: changed on disk in the meantime, so it was not written", "Run this again."
         ) from None
+
+
+def check_writable(path: Path) -> None:
+    """Raise CannotWriteFile for a file that `replace` refuses.
+
+    It or its folder is read-only, or it is a symbolic link, which could lead out of the root.
+    """
+    if path.is_symlink():
+        hint = "Fix the file that it leads to."
+        raise CannotWriteFile(f"{path} is a symbolic link, and links are not written through", hint)
+    target = path.resolve()
+    hint = "Make it writable; the file is unchanged."
+    if target.exists() and not target.stat().st_mode & 0o222:
+        raise CannotWriteFile(f"{path} is read-only", hint)
+    if target.parent.exists() and not os.access(target.parent, os.W_OK):
+        raise CannotWriteFile(f"the folder of {path} is read-only", hint)
 
 
 def _move(draft: Path | str, path: Path) -> None:

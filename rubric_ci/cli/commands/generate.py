@@ -31,6 +31,7 @@ from rubric_ci.services.drafting.rewrite import (
     Rewrite,
     read_eval_text,
     rewrite,
+    why_not,
     write,
 )
 from rubric_ci.services.drafting.select import choose_drafter, choose_requests, contrasts
@@ -54,12 +55,14 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     broken = contrasts(read_report(settings.report)) if settings.report else {}
     requests, skipped = choose_requests(loaded.files, settings.cases, broken)
     pages = _pages(loaded, requests)
+    requests, refused = (requests, []) if settings.diff else _writable(pages, requests)
     publish = _open_publication(settings, loaded.root, requests)
     if isinstance(publish, NothingToPublish):
         echo(publish.reason)
         write_step_outputs((), publish, os.environ)
         return _ended(loaded, ())
     drafted, failed = _split(requests, _draft(requests, loaded, settings) if requests else ())
+    failed = [*refused, *failed]
     interrupted = False
     if settings.interactive:
         reviewed = review(drafted)
@@ -100,6 +103,19 @@ def _pages(loaded: LoadedProject, requests: Sequence[DraftRequest]) -> list[Eval
     """Read the files to change, before any model request."""
     paths = {request.case.file for request in requests}
     return [read_eval_text(file, loaded.root) for file in loaded.files if file.path in paths]
+
+
+def _writable(
+    pages: Sequence[EvalFileText], requests: Sequence[DraftRequest]
+) -> tuple[list[DraftRequest], list[SkippedCase]]:
+    """Split off the cases of files that cannot be written, before a draft is paid for."""
+    problems = {page.file.path: why_not(page) for page in pages}
+    refused = [
+        SkippedCase(case=each.case, reason=f"no draft: {problem}")
+        for each in requests
+        if (problem := problems[each.case.file])
+    ]
+    return [each for each in requests if not problems[each.case.file]], refused
 
 
 def _drafts(page: EvalFileText, drafted: Sequence[Drafted]) -> dict[str, Draft]:

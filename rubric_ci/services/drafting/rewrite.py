@@ -63,6 +63,15 @@ def read_eval_text(file: EvalFile, root: Path) -> EvalFileText:
     return EvalFileText(file=file, path=path, content=discovery.read_bytes(path, root))
 
 
+def why_not(source: EvalFileText) -> str:
+    """Return why a file cannot be written; empty: it can."""
+    try:
+        file_io.check_writable(source.path)
+    except CannotWriteFile as error:
+        return error.message
+    return ""
+
+
 def rewrite(source: EvalFileText, drafts: Mapping[str, Draft], project: Project) -> Rewrite:
     """Insert the drafts, given by case id; reject all of them if the result is not valid."""
     positions = {case.id: position for position, case in enumerate(source.file.cases)}

@@ -54,6 +54,21 @@ def test_bytes_mode_and_link_stay(project: Project) -> None:
     assert real.read_bytes() == ("\ufeff" + AFTER).replace("\n", "\r\n").encode()
 
 
+@platforms.MODES
+def test_no_draft_is_paid_for_a_file_that_cannot_be_written(project: Project) -> None:
+    project.file.chmod(0o444)
+    project.checkout.write({"evals/b.yaml": EVAL})
+    project.record("checklist", "evals/b.yaml", refund=GOOD)
+    done = project.generate()
+    assert done.exit_code == 3
+    assert done.stdout == (
+        "evals/b.yaml:3: refund: 3 criteria\n"
+        f"evals/a.yaml:3: refund: left unchanged: no draft: {project.file} is read-only\n"
+        "1 case got rubrics in 1 file, 1 left unchanged\n"
+    )
+    assert "[1/1] evals/b.yaml: refund: draft\n" in done.stderr
+
+
 def test_a_file_outside_of_the_repository(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

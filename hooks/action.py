@@ -61,6 +61,7 @@ COMMANDS = {  # as they are typed on the command line
     "validate": Command("light"),
     "run": Command("github", POSTS, (*POSTS, "COMMENT_KEY", "PAGE", "ALLOWED_HOSTS"), exports=True),
     "generate rubrics": Command("github", ("GENERATE_RUBRICS_PR",), ("ALLOWED_HOSTS",)),
+    "judge test": Command("light", (), ("ALLOWED_HOSTS",)),
     "compare": Command("github", ("COMPARE_ISSUE",)),
     "baseline keep": Command("github"),
     "baseline accept": Command("github"),

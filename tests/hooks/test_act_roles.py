@@ -54,7 +54,9 @@ ELSEWHERE = {f"evals-{name}.yml" for name in ("aws", "azure", "google", "strange
 # The head's answer in six trials, then the base's; its first trial is in the cache of main.
 BOTH_SIDES = "go away x6, hello again x5"
 CACHE = "refs/{}/.rubric-ci_cache"
-RESTORES = "grade: checkout cache/restore cache/restore digest of the cache rubric-ci"
+STARTS = "grade: checkout cache/restore cache/restore digest of the cache"
+TESTS = "tests of rubrics"  # not without secrets
+RESTORES = f"{STARTS} {TESTS} rubric-ci"
 
 VALIDATED = Row(jobs=("validate: checkout rubric-ci",))
 INVALID = Row(jobs=("validate: checkout rubric-ci=1",))  # the rule that the change turns off
@@ -74,8 +76,8 @@ PULL_REQUEST = {
 }
 STRANGERS = {  # green, nothing was asked, and nothing is new in the cache: no secrets
     "evals-validate.yml": INVALID,
-    "evals-gate.yml": Row(jobs=(f"{RESTORES} {PAGES}",), kept="artifact"),
-    GRADES: Row(jobs=(f"{RESTORES} upload-artifact {PAGES}",), kept="artifact"),
+    "evals-gate.yml": Row(jobs=(f"{STARTS} rubric-ci {PAGES}",), kept="artifact"),
+    GRADES: Row(jobs=(f"{STARTS} rubric-ci upload-artifact {PAGES}",), kept="artifact"),
     POSTS: REPORT,
 }
 STARTS = "night: checkout cache/restore"

@@ -36,7 +36,7 @@ def start(command: str, tool_cache: Path, **more: str) -> subprocess.CompletedPr
 def test_unknown_command(command: str, message: str, tmp_path: Path) -> None:
     started = start(command, tmp_path)
     known = (
-        "validate, run, generate rubrics, compare, baseline keep, baseline accept, "
+        "validate, run, generate rubrics, judge test, compare, baseline keep, baseline accept, "
         "history add, history publish, plan, "
         "report merge, report comment, authorize"
     )
@@ -332,6 +332,7 @@ def test_python_of(windows: bool, python: str) -> None:
         ("validate", {}, "light", True),
         ("run", {}, "github", True),
         ("generate rubrics", {}, "github", True),
+        ("judge test", {}, "light", True),
         ("run", {"RUBRIC_CI_REQUIREMENTS": "judge"}, "judge", False),
         ("run", {"RUBRIC_CI_REQUIREMENTS": "../evil"}, "github", True),
         ("run", {"RUBRIC_CI_RESTART": '["evil"]'}, "github", True),

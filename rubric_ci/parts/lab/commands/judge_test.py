@@ -35,6 +35,8 @@ from rubric_ci.parts.lab.calibration.rubric_tests import (
     render,
     tests_of,
 )
+from rubric_ci.services.publish.workflow import Workflow, write_problems
+from rubric_ci.text import escape
 from rubric_ci.values import walk
 from rubric_ci.values.changes import Base
 from rubric_ci.values.command_settings import RubricTestSettings
@@ -65,7 +67,17 @@ def run_tests(settings: RubricTestSettings) -> ExitCode:
     click.echo(render(checked, settings.format), nl=False)
     if not live:
         click.echo(REPLAYED, err=True)
+    _summarize(checked)
     return _exit_code(checked)
+
+
+def _summarize(checked: Sequence[Checked]) -> None:
+    """Add the marks that differ to the summary of a workflow's step."""
+    if workflow := Workflow.of(os.environ):
+        lines = escape.fence(render(checked, "text"))
+        summary = f"## rubric-ci \xb7 tests of rubrics\n\n{lines}\n"
+        for problem in write_problems(lambda: workflow.add_summary(summary)):
+            click.echo(escape.log_line(problem), err=True)
 
 
 def _exit_code(checked: Sequence[Checked]) -> ExitCode:

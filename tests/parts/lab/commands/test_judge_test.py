@@ -80,6 +80,22 @@ def test_a_mark_that_differs(folder: Path) -> None:
     assert done.exit_code == 1
 
 
+def test_the_summary_of_a_workflow_has_the_marks_that_differ(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(RUBRIC + WRONG)
+    summary = folder / "summary.md"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    assert run("rubrics").exit_code == 1
+    assert summary.read_text(encoding="utf-8").strip() == (
+        "## rubric-ci \xb7 tests of rubrics\n\n```\n"
+        "rubrics/shop.rubric.yaml:7: shop: wrong\n"
+        "  promise: expected not present, got present: By the word.\n"
+        "2 of 3 tests got the marks that they expect; marks of 1 file differ\n```"
+    )
+
+
 def test_no_verdict(folder: Path) -> None:
     write(RUBRIC + "- {answer: silent, marks: {promise: false}}\n")
     done = run("rubrics/shop.rubric.yaml", "--format", "json")

@@ -118,7 +118,8 @@ class _Commands(Group):
             _show_failure(error, ctx)
             raise
         except click.UsageError as error:
-            _show_failure(UserError(error.format_message(), _input_to_fix(error)), ctx)
+            found = UserError(error.format_message(), _input_to_fix(error))
+            _show_failure(found, ctx, in_options=True)
             raise
         except KeyboardInterrupt:
             click.echo("rubric-ci: interrupted", err=True)
@@ -145,12 +146,14 @@ def _input_to_fix(error: click.UsageError) -> str:
     return f"set the input `{named}` of the step" if named else ""
 
 
-def _show_failure(error: UserError, context: click.Context) -> None:
+def _show_failure(error: UserError, context: click.Context, *, in_options: bool = False) -> None:
     """Show in a workflow run why a command ends, whichever it is."""
     if in_workflow(os.environ):
-        from rubric_ci.services.publish.failure import show_failure
+        from rubric_ci.services.publish.failure import keep_failure_of_options, show_failure
 
         words = os.environ.get("RUBRIC_CI_COMMAND") or context.invoked_subcommand or ""
+        if in_options:
+            keep_failure_of_options(error, words, os.environ)
         show_failure(error, words, os.environ)
 
 

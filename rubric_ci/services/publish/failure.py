@@ -12,7 +12,7 @@ import click
 
 from rubric_ci.errors import CannotFindEvals, CannotReadReport, ExitCode, InvalidInput, UserError
 from rubric_ci.files.project.discovery import read_text, write_text
-from rubric_ci.files.project.suite_name import suite_name
+from rubric_ci.files.project.suite_name import suite_name, suite_of
 from rubric_ci.reports.render.summary import COULD_NOT_START
 from rubric_ci.services.publish.workflow import Workflow, annotate, not_posted, write_problems
 from rubric_ci.system import file_io, masking
@@ -20,10 +20,11 @@ from rubric_ci.text import escape
 from rubric_ci.text.escape import command, error_line
 from rubric_ci.text.numbers import shortened
 from rubric_ci.values.command_settings import CommentSettings, RunSettings
-from rubric_ci.values.option_values import FAILURE
+from rubric_ci.values.option_values import FAILURE, OUTPUT_DIR
 
 NO_FILES: Final = "paths are named from the folder of the command; is there a step to check out?"
 LONGEST: Final = 4_000  # characters of an error in a file, which a fork's run may have written
+_WITH_REPORT: Final = frozenset({"run", "report merge"})
 _NO: Final = frozenset({"0", "false", "f", "no", "n", "off"})  # as click reads them
 
 
@@ -65,11 +66,7 @@ def publish_failure_of_run(
     if workflow is None:
         return
     suite = suite_name(settings)
-    found = {"failure": masking.redact(_one_line(error)), "suite": suite}
-    text = json.dumps(found, ensure_ascii=False)
-    with suppress(OSError, UserError):  # the error is shown elsewhere, too
-        file_io.create_folder(settings.output_dir)
-        write_text(settings.output_dir / FAILURE, f"{text}\n")
+    _keep(error, settings.output_dir, suite)
     if settings.comment == "off":
         return
     from rubric_ci.services.publish.comment import post_failure  # loads PyGithub
@@ -80,6 +77,28 @@ def publish_failure_of_run(
     except UserError as refused:
         line = not_posted(refused, workflow)
     click.echo(escape.log_line(line))
+
+
+def keep_failure_of_options(error: UserError, words: str, environment: Mapping[str, str]) -> None:
+    """Write the error in place of a report where the options of a run in a workflow are wrong.
+
+    Folder and suite are those that the action's inputs name.
+    """
+    if words in _WITH_REPORT and Workflow.of(environment) is not None:
+        own = f"RUBRIC_CI_{words.upper().replace(' ', '_')}"
+        config = environment.get(f"{own}_CONFIG")
+        paths = tuple(filter(None, environment.get(f"{own}_PATHS", "").splitlines()))
+        key = environment.get("RUBRIC_CI_COMMENT_KEY", "")
+        suite = key or suite_of(Path(config) if config else None, paths)
+        _keep(error, Path(environment.get(f"{own}_OUTPUT_DIR") or OUTPUT_DIR), suite)
+
+
+def _keep(error: UserError, folder: Path, suite: str) -> None:
+    found = {"failure": masking.redact(_one_line(error)), "suite": suite}
+    text = json.dumps(found, ensure_ascii=False)
+    with suppress(OSError, UserError):  # the error is shown elsewhere, too
+        file_io.create_folder(folder)
+        write_text(folder / FAILURE, f"{text}\n")
 
 
 def failure_text(error: UserError, title: str = COULD_NOT_START, suite: str = "") -> str:

@@ -103,6 +103,26 @@ def test_a_broken_configuration_is_shown_with_its_place(project: Project) -> Non
     }
 
 
+@pytest.mark.parametrize(
+    ("given", "folder", "suite"),
+    [
+        ({}, ".rubric-ci", ""),
+        ({"RUBRIC_CI_RUN_CONFIG": "bot/rubric-ci.yaml"}, ".rubric-ci", "bot"),
+        ({"RUBRIC_CI_RUN_PATHS": "evals\nmore\n"}, ".rubric-ci", "evals more"),
+        ({"RUBRIC_CI_COMMENT_KEY": "web", "RUBRIC_CI_RUN_OUTPUT_DIR": "out"}, "out", "web"),
+    ],
+)
+def test_a_wrong_option_stands_in_place_of_the_report(
+    given: dict[str, str], folder: str, suite: str, project: Project
+) -> None:
+    known = environment(project, GitHub(repository="o/r")) | given
+    done = project.run(**known, RUBRIC_CI_COMMAND="run", RUBRIC_CI_RUN_FAIL_ON="error")
+    assert done.returncode == 2
+    found = json.loads((project.root / folder / "failure.json").read_text())
+    assert found["failure"].startswith("Invalid value for '--fail-on': 'error' is not one of")
+    assert found["suite"] == suite
+
+
 def test_each_suite_keeps_its_own_comment(project: Project) -> None:
     """The green suite, which ends last, does not replace the comment of the red one."""
     for name, answer in (("bot", "Go away"), ("web", "Hello")):

@@ -106,10 +106,16 @@ def test_a_failure_that_says_nothing(
         comment(settings, environment(github, tmp_path, RUN_EVENT, "workflow_run"))
 
 
+@pytest.mark.parametrize("draft", [False, True], ids=["ready", "a draft"])
 def test_on_a_pull_request(
-    github: GitHub, settings: CommentSettings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    github: GitHub,
+    settings: CommentSettings,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    draft: bool,
 ) -> None:
-    around = environment(github, tmp_path, PULL_EVENT, "pull_request")
+    event = {"pull_request": {**PULL_EVENT["pull_request"], "draft": draft}}
+    around = environment(github, tmp_path, event, "pull_request")
     for report in (RED, GREEN):
         settings.report.write_text(json_format.render(report), encoding="utf-8")
         assert comment(settings, around) is ExitCode.OK

@@ -64,6 +64,11 @@ FOUND = {
     "pull_request, its own head": (
         "topic", "pull_request", "start", f"the merge base with {PULL_REQUEST}",
     ),
+    "pull_request, a draft": ("merge", "draft", "main", PULL_REQUEST),
+    "pull_request, main moved after the event": ("merge", "moved", "main", PULL_REQUEST),
+    "pull_request, its own head, and main moved": (
+        "topic", "moved", "start", f"the merge base with {PULL_REQUEST}",
+    ),
     "merge_group": ("merge", "merge_group", "main", "the base of the merge group"),
     "push": ("topic", "push", "first", "the branch before the push"),
     "push of a new branch": ("topic", "created", "start", "the merge base with `origin/main`"),
@@ -74,8 +79,11 @@ FOUND = {
 def payload(event: str, commits: dict[str, str]) -> dict[str, Any]:
     main, repository = commits["main"], {"repository": {"default_branch": "main"}}
     head = {"sha": commits["topic"], "ref": "topic", "repo": {"full_name": "o/r"}}
+    pull = {"number": 1, "base": {"sha": main}, "head": head}
     payloads: dict[str, dict[str, Any]] = {
-        "pull_request": {"pull_request": {"number": 1, "base": {"sha": main}, "head": head}},
+        "pull_request": {"pull_request": pull},
+        "draft": {"pull_request": pull | {"draft": True}},
+        "moved": {"pull_request": pull | {"base": {"sha": commits["start"]}}},
         "merge_group": {"merge_group": {"base_sha": main, "head_sha": commits["merge"]}},
         "push": {"before": commits["first"], "after": commits["topic"]},
         "created": {"before": "0" * 40, "after": commits["topic"]},
@@ -87,7 +95,8 @@ def payload(event: str, commits: dict[str, str]) -> dict[str, Any]:
 def test_the_base_of_each_event(
     change: Change, tmp_path: Path, at: str, event: str, base: str, origin: str
 ) -> None:
-    name = "push" if event == "created" else event
+    same = {"created": "push", "draft": "pull_request", "moved": "pull_request"}
+    name = same.get(event, event)
     report = change.against(at, name, payload(event, change.commits), tmp_path)
     against, (case,) = report["against"], report["cases"]
     assert (against["ref"], against["commit"]) == ("auto", change.commits[base])

@@ -51,7 +51,10 @@ def headings(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    for name, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+    text = page.read_text(encoding="utf-8")
+    for picture in re.findall(r'\bsrc(?:set)?="(?!https:)([^"]+)"', text):
+        assert (page.parent / picture).exists(), picture
+    for name, anchor in LINK.findall(text):
         there = page.parent / name if name else page
         assert there.exists(), name
         assert not anchor or anchor in headings(there), f"{name}#{anchor}"

@@ -33,6 +33,10 @@ FORWARD = """\
 """
 """In place of a page that is now part of another one."""
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#]+)")
+PICTURE = re.compile(
+    r'<picture>\n<source .*?srcset="(.+)">\n<img src="(.+)" alt="(.+)">\n</picture>'
+)
+"""A picture in light and dark, as GitHub shows it by the reader's setting."""
 HEADING = re.compile(r"^# (.+)\n+(.+)$", re.MULTILINE)
 SENTENCE = re.compile(r"(?<=[.!?]) ")
 
@@ -73,6 +77,8 @@ def sources(pages: Path) -> Iterator[tuple[str, str]]:
 def linked(text: str, source: str, page: str, repository: str) -> str:
     """Return a page with the links of the site."""
     folder = posixpath.dirname(page) or "."
+
+    text = PICTURE.sub(r"![\3](\2#only-light)\n![\3](\1#only-dark)", text)
 
     def replaced(link: re.Match[str]) -> str:
         to = target(source, link[1], repository)

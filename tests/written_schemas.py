@@ -19,12 +19,15 @@ from textwrap import dedent
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
+from rubric_ci.evaluators.assertions.assertion_table import TABLE
+from rubric_ci.evaluators.assertions.keys import OPTIONS
 from rubric_ci.values.written_keys import Key, declared
 
 Schema: TypeAlias = dict[str, Any]
 SCHEMAS: Final = Path(__file__).parents[1] / "schemas"
 NAMES: Final = ("config", "eval", "rubric", "waivers")
 LINE: Final = 100
+KINDS: Final = ("score_ranges", "levels", "choices")  # of criteria that are no assertions
 _MARK: Final = "keys: "
 _TEXT: Final[Schema] = {"$ref": "#/$defs/text"}
 _TYPES: Final = {bool: "boolean", int: "integer", float: "number"}
@@ -35,6 +38,7 @@ def outputs() -> Iterator[tuple[Path, str]]:
     """Yield each schema with its text."""
     read = {name: json.loads(path_of(name).read_text(encoding="utf-8")) for name in NAMES}
     made = {name: filled(schema) for name, schema in read.items()}
+    write_assertions(made["eval"]["$defs"])
     made["rubric"]["$defs"] = shared(made["rubric"], made["eval"]["$defs"])
     for name, schema in made.items():
         yield path_of(name), f"{text_of(schema)}\n"
@@ -81,6 +85,32 @@ def clauses(mark: str, *starts: str) -> Iterator[str]:
         yield next((p.removeprefix(start) for p in mark.split("; ") if p.startswith(start)), "")
 
 
+def write_assertions(definitions: Schema) -> None:
+    """Write where each key of an assertion may stand; its own schema is in its row of the table."""
+    criterion, condition = definitions["criterionObject"], definitions["condition"]
+    no_text = dict.fromkeys(("description", *KINDS, *TABLE), False)
+    definitions["assertion"]["not"] = {"properties": dict.fromkeys(TABLE, False)}
+    criterion["if"] = {"properties": no_text}
+    others = criterion["dependentSchemas"]
+    criterion["dependentSchemas"] = {
+        **{key: others[key] for key in ("description", "penalty", "levels", "choices")},
+        **{
+            key: {"properties": dict.fromkeys((*KINDS, *[*TABLE][number:]), False)}
+            for number, key in enumerate(TABLE, start=1)
+        },
+        **{key: {"$ref": "#/$defs/assertion"} for key in OPTIONS},
+    }
+    own = ("criterion", "is", "tag", "var", "equals")
+    condition["properties"] = {
+        **{key: condition["properties"][key] for key in own},
+        **{
+            key: {"$ref": f"#/$defs/criterionObject/properties/{key}"}
+            for key in (*TABLE, *OPTIONS)
+            if key not in own
+        },
+    }
+
+
 def shared(schema: Schema, others: Mapping[str, Any]) -> Schema:
     """Return the definitions of a schema: its own, and those of another one that it refers to."""
     own = {name: each for name, each in schema["$defs"].items() if name not in others}
@@ -100,14 +130,19 @@ def references(value: Any) -> set[str]:
     return set().union(*(references(each) for each in value)) if isinstance(value, list) else set()
 
 
-def required(cls: type[Any]) -> Iterator[str]:
+def required(cls: Any) -> Iterator[str]:
     """Yield the keys of fields without a default."""
+    if isinstance(cls, Mapping):
+        return
     bare = {f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING}
     yield from (key.name or name for name, _, key in declared(cls) if name in bare)
 
 
-def properties(cls: type[Any]) -> Iterator[tuple[str, Schema]]:
-    """Yield the keys of a value, in the order of its fields."""
+def properties(cls: Any) -> Iterator[tuple[str, Schema]]:
+    """Yield the keys of a value in the order of its fields, or of a table of assertions."""
+    if isinstance(cls, Mapping):
+        yield from ((key, row.schema) for key, row in cls.items())
+        return
     meanings, defaults = dict(docstrings(cls)), {f.name: f.default for f in fields(cls)}
     for name, kind, key in declared(cls):
         written = key.name or name
@@ -198,9 +233,10 @@ def words(name: str) -> str:
 
 
 def text_of(value: Any, indent: str = "") -> str:
-    """Return JSON with one entry a line, but for lists and objects that fit on one line."""
+    """Return JSON with one entry a line, but for what fits on one line and keys that exclude."""
     line = json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, dict | list) or len(indent) + len(line) < LINE:
+    none_may = isinstance(value, dict) and all(each is False for each in value.values())
+    if not isinstance(value, dict | list) or len(indent) + len(line) < LINE or none_may:
         return line
     inner = f"{indent}  "
     entries = (

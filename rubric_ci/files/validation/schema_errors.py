@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
@@ -64,13 +65,14 @@ _Validator: Final = extend(  # type: ignore[no-untyped-call]
 
 
 def _problems(schema: Any, data: Any, written: Written) -> Iterator[Problem]:
+    excluded = cache(partial(_excluded, schema))
     for error in _Validator(schema).iter_errors(data):
         path = tuple(error.absolute_path)
         meant = diagnose_shape(path, error.instance) if error.validator in _OF_KEYS else None
         if meant is not None:
             yield meant
         elif error.validator is None:
-            yield from _mutually_exclusive(error, path, data)
+            yield from _mutually_exclusive(error, path, data, excluded)
         elif error.validator == "type" and path and error.instance is None:
             yield _missing_value(path)
         elif error.validator == "type" and _is_unquoted(error):
@@ -236,7 +238,27 @@ def _count(error: ValidationError, path: Path) -> Iterator[Problem]:
         yield Problem(rule, path, f"{value_name(path)} must have {size}")
 
 
-def _mutually_exclusive(error: ValidationError, path: Path, data: Any) -> Iterator[Problem]:
+def _excluded(schema: Any, other: str) -> tuple[str, ...]:
+    """Return the keys that cannot stand beside another one, in any object of the schema."""
+    if isinstance(schema, list):
+        return tuple(key for each in schema for key in _excluded(each, other))
+    if not isinstance(schema, dict):
+        return ()
+    below = schema.get("dependentSchemas", {}).get(other)
+    return (*_denied(below), *(key for each in schema.values() for key in _excluded(each, other)))
+
+
+def _denied(schema: Any) -> Iterator[str]:
+    """Yield the keys that may not be there, also on a condition."""
+    if isinstance(schema, dict):
+        yield from (key for key, each in schema.get("properties", {}).items() if each is False)
+        for each in (schema.get("then"), *schema.get("allOf", ())):
+            yield from _denied(each)
+
+
+def _mutually_exclusive(
+    error: ValidationError, path: Path, data: Any, excluded: Callable[[str], tuple[str, ...]]
+) -> Iterator[Problem]:
     """Yield the key that is excluded by the one that `dependentSchemas` names.
 
     NOTE: for the schema `false`, jsonschema does not include the key in the path of the error.
@@ -245,7 +267,7 @@ def _mutually_exclusive(error: ValidationError, path: Path, data: Any) -> Iterat
     other = str(steps[len(steps) - steps[::-1].index("dependentSchemas")])
     for step in path:
         data = data[step]
-    key = next(key for key in EXCLUDED_KEYS[other] if data.get(key) is error.instance)
+    key = next(key for key in excluded(other) if data.get(key) is error.instance)
     if other in ("url", "ref"):
         what = "`git`" if path[-1] == "git" else "a repository"
         message = f"{what} has either `{key}` or `{other}`, not both"
@@ -274,23 +296,6 @@ def _other_error(error: ValidationError, path: Path) -> Iterator[Problem]:
 
 
 _OF_KEYS: Final = frozenset(("required", "additionalProperties"))
-EXCLUDED_KEYS: Final = {
-    "outcome": ("expected_outcome",),
-    "input": ("input_messages",),
-    "expected_output": ("expected_messages",),
-    "execution": ("target", "evaluators"),
-    "description": ("expected_outcome", "criteria"),
-    "expected_outcome": ("criteria",),
-    "penalty": ("weight",),
-    "levels": ("score_ranges",),
-    "choices": ("score_ranges", "levels"),
-    "url": ("path",),
-    "ref": ("commit",),
-    **{
-        key: ("score_ranges", "levels", "choices", *(other for other in KEYS if other != key))
-        for key in KEYS
-    },
-}
 _EXPLAIN: Final[dict[str, Explain]] = {
     "type": _type,
     "required": _required,
@@ -306,7 +311,7 @@ _EXPLAIN: Final[dict[str, Explain]] = {
 
 def _explains(meant: str, missing: Problem) -> bool:
     """Return True if a misspelt key is why another one is missing; other kinds need no text."""
-    needs_no_text = meant in KEYS or meant in EXCLUDED_KEYS["contains"]
+    needs_no_text = meant in (*KEYS, "score_ranges", "levels", "choices")
     return meant in missing.missing or (needs_no_text and "expected_outcome" in missing.missing)
 
 

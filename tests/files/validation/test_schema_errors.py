@@ -1,29 +1,39 @@
-"""Keys that exclude each other: each pair of the schemas is explained."""
+"""Keys that exclude each other are named, wherever the schema says so."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from rubric_ci.files.validation.schema import read_schema
-from rubric_ci.files.validation.schema_errors import EXCLUDED_KEYS
+from rubric_ci.files.validation.schema_errors import explain
+
+GIT = {"dependentSchemas": {"url": {"properties": {"path": False}}}}
+HAS = {"if": {"properties": {"execution": {"required": ["target"]}}}}
+SUITE = {"dependentSchemas": {"execution": {**HAS, "then": {"properties": {"target": False}}}}}
+CASE = {"dependentSchemas": {"execution": {"allOf": [SUITE["dependentSchemas"]["execution"]]}}}
+SAME = "`target` and `execution.target` mean the same; use one of them"
+SCHEMA = {
+    **SUITE,
+    "properties": {"git": {"$ref": "#/$defs/git"}, "cases": {"items": CASE}},
+    "$defs": {"git": GIT},
+}
 
 
-def exclusions(schema: Any) -> Iterator[tuple[str, str]]:
-    """Yield each key with one that the schema refuses next to it."""
-    for value in schema.values() if isinstance(schema, dict) else ():
-        yield from exclusions(value)
-    for value in schema if isinstance(schema, list) else ():
-        yield from exclusions(value)
-    given = schema.get("dependentSchemas", {}) if isinstance(schema, dict) else {}
-    for key, then in given.items():
-        parts = (then, *then.get("allOf", ()), then.get("then", {}))
-        refused = (part.get("properties", {}).items() for part in parts)
-        yield from ((key, other) for each in refused for other, rule in each if rule is False)
-
-
-@pytest.mark.parametrize("name", ["eval", "config"])
-def test_each_exclusion_is_explained(name: str) -> None:
-    found = set(exclusions(read_schema(name)))
-    assert found
-    assert not [(key, other) for key, other in found if other not in EXCLUDED_KEYS.get(key, ())]
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ({"git": {"url": "u"}}, []),
+        (
+            {"git": {"url": "u", "path": "p"}},
+            [(("git", "path"), "`git` has either `path` or `url`, not both")],
+        ),
+        ({"execution": {}, "target": "a"}, []),
+        ({"execution": {"target": "b"}, "target": "a"}, [(("target",), SAME)]),
+        (
+            {"cases": [{"execution": {"target": "b"}, "target": "a"}]},
+            [(("cases", 0, "target"), SAME)],
+        ),
+    ],
+)
+def test_a_key_that_another_one_excludes(data: Any, found: list[Any]) -> None:
+    problems = explain(SCHEMA, data, lambda _: None)
+    assert [(problem.path, problem.message) for problem in problems] == found

@@ -248,7 +248,8 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/rooms.md
 }
 # The files with tests that `make test` leaves out; CONTRIBUTING.md has the rule.
 DEEP: Final = """
-    cli/commands/test_run_killed docs/test_site parts/bring/dialects/test_all_wrong_types
+    cli/commands/test_run_killed docs/test_site features/test_features
+    parts/bring/dialects/test_all_wrong_types
     parts/bring/traces/test_all_wrong_types files/validation/test_traps
     hooks/test_act hooks/test_act_clouds
     hooks/test_act_generate hooks/test_act_grading hooks/test_act_nights hooks/test_act_roles

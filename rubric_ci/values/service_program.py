@@ -16,7 +16,7 @@ _LINE: Final[dict[str, Any]] = {
     "else": {"minItems": 1, "items": {"type": "string"}},
 }
 """A line for the shell, or a list of words."""
-_PORT: Final = re.compile(r"(?<!\$)\{(PORT(?:_[A-Z0-9_]+)?)\}")
+_PORT: Final = re.compile(r"(?:(?<!\$)\{|\$\{?)(PORT(?:_[A-Z0-9_]+)?)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class ServiceProgram:
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """The names of the ports that its texts hold; `PORT` always."""
+        """The names of the ports that its texts hold, as `{PORT_DB}` or `$PORT_DB`; also `PORT`."""
         values = [getattr(self, each.name) for each in fields(self)]
         texts = [text for value in values for text in _texts(value)]
         return tuple(dict.fromkeys(["PORT", *(n for text in texts for n in _PORT.findall(text))]))

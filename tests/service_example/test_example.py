@@ -1,6 +1,7 @@
 """The bot of `examples/service/`, started on both sides of a change with what it needs."""
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -18,7 +19,6 @@ pytestmark = platforms.SHELL
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/service"
-CONFIG = ("--config", "examples/service/rubric-ci.yaml")
 
 
 @pytest.fixture
@@ -26,15 +26,17 @@ def example(checkout: Checkout) -> Checkout:
     """The example with this Python, which has the requirements of the bot."""
     place = checkout.root / "examples/service"
     shutil.copytree(EXAMPLE, place, ignore=shutil.ignore_patterns(".deps"))
-    config = (place / "rubric-ci.yaml").read_text(encoding="utf-8")
-    config = re.sub(r"    setup: .*\n", "", config).replace("python3", sys.executable)
-    checkout.write({"examples/service/rubric-ci.yaml": config})
+    for name in ("rubric-ci.yaml", "more/two-services.yaml", "more/start.sh"):
+        text = (place / name).read_text(encoding="utf-8")
+        text = re.sub(r"    setup: .*\n", "", text).replace("python3", sys.executable)
+        checkout.write({f"examples/service/{name}": text})
     checkout.commit({".gitignore": ".rubric-ci\n"})
     return checkout
 
 
-def run(example: Checkout, *words: str) -> Any:
-    return invoke(example.root, clean_environment(), "run", *CONFIG, *words)
+def run(example: Checkout, *words: str, config: str = "rubric-ci.yaml") -> Any:
+    named = ("--config", f"examples/service/{config}")
+    return invoke(example.root, clean_environment(), "run", *named, *words)
 
 
 def cases(example: Checkout) -> dict[str, dict[str, Any]]:
@@ -62,6 +64,36 @@ def test_a_change_that_breaks_the_bot_is_red(example: Checkout) -> None:
     assert case["answer"].endswith("Worn parts are fine.")
     assert case["before"]["answer"].endswith("We never refund worn parts.")
     assert {c["change"] for c in cases(example).values()} == {"broken", "unchanged"}
+
+
+def test_two_services_with_a_database_for_each_side(example: Checkout) -> None:
+    orders = (example.root / "examples/service/orders.sql").read_text(encoding="utf-8")
+    example.write({"examples/service/orders.sql": orders.replace("on its way", "lost")})
+    words = ("--changed-since", "HEAD", "--against", "HEAD")
+    done = run(example, *words, config="more/two-services.yaml")
+    assert done.returncode == 1, done.stdout
+    case = cases(example)["looks-the-order-up"]
+    assert "- Order 4711 is on its way, dear customer." in done.stdout
+    assert "+ Order 4711 is lost, dear customer." in done.stdout
+    assert case["change"] == "broken"
+    assert {c["change"] for c in cases(example).values()} == {"broken", "unchanged"}
+    assert [*example.root.rglob("*.db")] == []
+    assert [line for line in processes_below(example.root) if not line.startswith("git ")] == []
+
+
+def processes_below(folder: Path) -> list[str]:
+    """Return the other processes that work in a folder."""
+    places = {*Path("/proc").glob("[0-9]*/cwd")} - {Path(f"/proc/{os.getpid()}/cwd")}
+    lines = [(each.parent / "cmdline").read_text() for each in places if is_below(each, folder)]
+    return [line.replace("\0", " ") for line in lines]
+
+
+def is_below(link: Path, folder: Path) -> bool:
+    """Return True for a process that works in a folder."""
+    try:
+        return link.resolve(strict=True).is_relative_to(folder)
+    except OSError:
+        return False
 
 
 @pytest.mark.parametrize(

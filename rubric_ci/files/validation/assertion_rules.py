@@ -90,7 +90,8 @@ def call_problems(data: Any, known: KnownTargets) -> Iterator[Problem]:
             if why := known.without_calls.get(name):
                 shown = f"`{name}`" if name else "the default one"
                 message = f"`{key}` needs a target that reports calls of tools; {shown} {why}"
-                yield Problem(CALLS_NOT_REPORTED, (*path, key), message, at_key=True)
+                hint = "set `tool_calls`, the place of the calls in its reply" * ("service" in why)
+                yield Problem(CALLS_NOT_REPORTED, (*path, key), message, hint, at_key=True)
                 break
             yield from _unknown_tools(criterion[key], key, path, known.programs.get(name, ""))
 

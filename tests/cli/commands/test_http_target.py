@@ -493,6 +493,6 @@ def test_tools_and_usage_of_a_reply(project: Asked, service: Service) -> None:
     project.configure("body: Hi, answer: /text")
     checked = invoke(project.root, clean_environment(), "validate", "--strict")
     assert (
-        "`called` needs a target that reports calls of tools; the default one is a service with"
-        in checked.stdout
+        "`called` needs a target that reports calls of tools; the default one is a service without "
+        "`tool_calls`; set `tool_calls`, the place of the calls in its reply\n" in checked.stdout
     )

@@ -177,12 +177,13 @@ def test_setup_is_run_for_each_side_in_its_folder(bot: Bot) -> None:
 
 
 def test_environment_side_and_ports(bot: Bot) -> None:
-    names = 'start: "echo $PORT_DB {PORT_DB} $SIDE {SIDE} {PORT}; exec python3 bot.py $PORT"'
-    bot.configure(start=names.removeprefix("start: "), more="    env: [SERVICE_TOKEN]\n")
+    echo = "echo $PORT_DB {PORT_DB} $PORT_CACHE ${PORT_QUEUE} $SIDE {SIDE} {PORT}"
+    bot.configure(start=f'"{echo}; exec python3 bot.py $PORT"', more="    env: [SERVICE_TOKEN]\n")
     assert bot.run(SERVICE_TOKEN="the-service-token-1234").returncode == 0
     first, asked = bot.log().splitlines()
-    of_database, again, *sides, port = first.split()
-    assert of_database == again != port
+    of_database, again, cache, queue, *sides, port = first.split()
+    assert of_database == again
+    assert len({of_database, cache, queue, port}) == 4
     assert sides == ["head", "head"]
     assert asked == "asked ***"  # masked
     assert bot.processes == []

@@ -11,7 +11,6 @@ from typing import Final
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
 from rubric_ci.system.git.proposal import Proposal
-from rubric_ci.system.git.snapshot import Snapshot
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.option_values import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.values.references import IS_POINTER, LFS_POINTER, Found, Lookup, NotFound
@@ -34,7 +33,7 @@ class ProposedFiles:
 
     def read(self, name: str) -> bytes | None:
         """Return a file's bytes, None if there is no such file; raises CannotReadFile for LFS."""
-        data = self._owner(name).read(name)
+        data = (self.proposal.then if self._is_setting(name) else self.proposal.now).read(name)
         if data is not None and data.startswith(LFS_POINTER):
             raise CannotReadFile(f"{name} {_IN_LFS}")
         return data
@@ -57,9 +56,6 @@ class ProposedFiles:
     def matching(self, glob: str) -> Iterable[str]:
         """Return the files that match a glob from the root."""
         return self.proposal.now.matching(glob)
-
-    def _owner(self, name: str) -> Snapshot:
-        return self.proposal.then if self._is_setting(name) else self.proposal.now
 
     def _is_setting(self, name: str) -> bool:
         return name == self.named_config or is_setting(name)

@@ -91,7 +91,7 @@ class ScriptFiles:
 
         `read` has the suffixes of the files whose text is read.
         """
-        home, line = normpath(cwd), _joined(command)
+        home, line = normpath(cwd), (command if isinstance(command, str) else "\n".join(command))
         unnamed, named = set(self._unnamed(line, home)), self.named(command, home)
         found = unnamed | named
         waiting = [(home, line), *((home, self._text(path)) for path in sorted(unnamed))]
@@ -155,10 +155,6 @@ def _module(path: str) -> str:
 def _names(path: str) -> tuple[str, ...]:
     code = splitext(path)[1] in CODE
     return (basename(path), basename(_module(path))) if code else (basename(path),)
-
-
-def _joined(command: Line) -> str:
-    return command if isinstance(command, str) else "\n".join(command)
 
 
 def _readable(paths: Iterable[str], suffixes: Set[str]) -> Iterator[str]:

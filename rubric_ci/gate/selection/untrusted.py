@@ -104,7 +104,7 @@ def within_caps(
     reasons: dict[tuple[str, str], str] = {}
     cases, characters = 0, 0
     for case in gradable:
-        size = _characters(case) + len(prompt_of(case))
+        size = len(canonical(facts(case))) + len(prompt_of(case))
         if cases >= caps.max_cases:
             reasons[case.key] = f"more than {caps.max_cases:,} cases (`untrusted.max_cases`)"
         elif characters + size > caps.max_characters:
@@ -119,10 +119,6 @@ def within_caps(
 def not_gradable(reason: str) -> str:
     """Return the reason of a skipped case."""
     return f"{NOT_GRADABLE}: {reason}"
-
-
-def _characters(case: EvalCase) -> int:
-    return len(canonical(facts(case)))
 
 
 def _folders(target: Target) -> Iterator[str]:

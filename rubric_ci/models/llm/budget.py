@@ -199,7 +199,7 @@ class Budget:
 
     async def _release(self, worst: float, used: Usage) -> None:
         """Release the reserved cost that was not spent; for a call of unknown cost, none of it."""
-        cost = _known(used)
+        cost = None if used.unpriced_calls or not used.cost_usd >= 0 else used.cost_usd
         self._used += used  # before any wait, which an interruption may cut
         async with self._changed:
             self._held.remove(worst)
@@ -246,10 +246,6 @@ class Budget:
 def _advice(call: ModelCall) -> str:
     model, most = call.endpoint.model, _limit(call)
     return f"increase the limit, or set `max_tokens` of {model} below {most:,}"
-
-
-def _known(usage: Usage) -> float | None:
-    return None if usage.unpriced_calls or not usage.cost_usd >= 0 else usage.cost_usd
 
 
 def _limit(call: ModelCall) -> int:

@@ -25,7 +25,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.gate import needs_review
 from rubric_ci.values.option_values import REPORT_FILES
-from rubric_ci.values.report import RunReport, Totals
+from rubric_ci.values.report import RunReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,17 +165,12 @@ def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:
         "passed": str(totals.passed),
         "failed": str(totals.failed),
         "errored": str(totals.errored),
-        "cost-usd": _cost(totals),
+        "cost-usd": "" if totals.unpriced_calls else f"{totals.cost_usd:.6f}",
         "report": paths.get(REPORT_FILES["json"], ""),
         "summary": paths.get(REPORT_FILES["markdown"], ""),
         "page": next((path.as_posix() for path in written if path.suffix == ".html"), ""),
         "suite": slug(report.metadata.get("suite", "")),
     }
-
-
-def _cost(totals: Totals) -> str:
-    """Return US dollars; empty if the cost of some call is unknown."""
-    return "" if totals.unpriced_calls else f"{totals.cost_usd:.6f}"
 
 
 def write_problems(write: Callable[[], None]) -> list[str]:

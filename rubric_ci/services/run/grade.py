@@ -227,7 +227,7 @@ async def _graded(
         concurrency=inputs.settings.requests.concurrency,
         on_result=collect,
         trials=trials,
-        batched=_is_batched(inputs.settings),
+        batched=inputs.settings.batch and not without_models(inputs.settings),
         stop_after=stop_after,
     )
     return found
@@ -352,10 +352,6 @@ def _ended(case: CaseResult, required: frozenset[tuple[str, str]]) -> CaseResult
         change=case.change,
         change_reason=case.change_reason,
     )
-
-
-def _is_batched(settings: RunSettings) -> bool:
-    return settings.batch and not without_models(settings)
 
 
 def without_models(settings: RunSettings) -> bool:

@@ -70,7 +70,7 @@ def adopt(settings: AdoptSettings) -> ExitCode:
         check_is_known(config, no_git, "check that git can read the checkout"),
         _unknown(settings, change, config, baseline),
     )
-    tells = baseline and not missing and _tells(baseline, change)
+    tells = baseline and not missing and (baseline.log is None or change.grading is not None)
     known = tool_cases_of(baseline.report) if baseline and tells else None
     facts = Facts(
         started_at=now.isoformat(timespec="seconds"),
@@ -99,11 +99,6 @@ def _tracked(results: Sequence[Path]) -> tuple[tuple[str, ...], str]:
     except CannotUseGit as error:
         return (), f"whether git tracks the results: {error.message}"
     return tuple(path for path in found if path is not None), ""
-
-
-def _tells(baseline: Baseline, change: Change) -> bool:
-    """Return True if the baseline is what a change began with, and not a reference of nights."""
-    return baseline.log is None or change.grading is not None
 
 
 def _unknown(

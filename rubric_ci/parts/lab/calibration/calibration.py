@@ -125,7 +125,7 @@ def calibrate(
         self_agreement=self_agreement(votes),
         flips=flips(votes),
         no_verdict=no_verdict,
-        split=_split(judged),
+        split=TEST if all(each.labelled.label.split in {None, TEST} for each in judged) else TUNE,
         people=_between_people(judged, draw),
         disagreement=disagreement([pair for some in pairs.values() for pair in some]),
         work=agreement(of_work, draw) if of_work else None,
@@ -255,10 +255,6 @@ def _differences(judged: Sequence[JudgedLabel]) -> Iterator[Difference]:
                 judge=mark_text(judge, fault=is_fault(criterion)),
                 reason=each.reasons.get(criterion.id, ""),
             )
-
-
-def _split(judged: Sequence[JudgedLabel]) -> Split:
-    return TEST if all(each.labelled.label.split in {None, TEST} for each in judged) else TUNE
 
 
 def _criterion_key(criterion: Judged) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 
@@ -181,11 +180,7 @@ def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
     annotate(probe_output.findings(found), workflow)
     if not judging.live:
         click.echo(REPLAYED)
-    click.echo(log_line(_file_line(path)), err=True)
-
-
-def _file_line(path: Path) -> str:
-    return f"figures: {path.as_posix()}"
+    click.echo(log_line(f"figures: {path.as_posix()}"), err=True)
 
 
 def _exit_code(found: Measured, settings: ProbeSettings) -> ExitCode:
@@ -222,16 +217,12 @@ def _check_clean(loaded: LoadedProject) -> None:
         raise CannotUseGit(
             f"{HEAD} cannot be read{f': {base.reason}' if base else ''}", "commit the eval files"
         )
-    changed = sorted(_changes(loaded, base))
+    changed = sorted(loaded.change.at(base).difference.changed)
     if changed:
         raise CannotConfigure(
             f"the working tree differs from {HEAD}: {numbers.listed(changed)}",
             "commit or stash the changes: a difference would not be noise",
         )
-
-
-def _changes(loaded: LoadedProject, base: Base) -> frozenset[str]:
-    return loaded.change.at(base).difference.changed
 
 
 def _show_cost(inputs: RunInput, sides: Sides, rounds: int) -> None:

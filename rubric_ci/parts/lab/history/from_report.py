@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.parts.lab.history.record import RunRecord
-from rubric_ci.values.report import RunReport, Totals
+from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult, Graded, with_verdict
 
 
@@ -32,7 +32,7 @@ def record_of(report: RunReport, *, link: str = "") -> RunRecord:
         score=totals.score,
         pass_rate=round(totals.passed / totals.graded, 6) if totals.graded else None,
         calls=totals.calls,
-        cost_usd=_cost(totals),
+        cost_usd=None if totals.unpriced_calls else totals.cost_usd,
         commit=report.metadata.get("head_sha", ""),
         link=link or report.metadata.get("run_url", ""),
         cases=tuple(case.key for case in report.cases),
@@ -51,10 +51,6 @@ def _utc(text: str) -> str:
         ) from None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return aware.astimezone(UTC).isoformat(timespec="seconds")
-
-
-def _cost(totals: Totals) -> float | None:
-    return None if totals.unpriced_calls else totals.cost_usd
 
 
 def _letter(case: CaseResult) -> str:

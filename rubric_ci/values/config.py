@@ -23,16 +23,6 @@ JudgeMode: TypeAlias = Literal["batched", "isolated", "auto"]
 OutputMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
 
 
-CREDENTIALS: Final = frozenset(
-    (
-        *("api_base", "api_key", "aws_access_key_id", "aws_secret_access_key"),
-        *("aws_session_token", "azure_ad_token", "base_url", "client_secret", "extra_headers"),
-        *("headers", "organization", "url_before", "vertex_credentials"),
-    )
-)
-"""Options of a model that say where it is and who asks, not what it is asked."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeCommand:
     """A command that judges: a known command-line tool, or any program."""

@@ -10,6 +10,14 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.written_keys import Key
 
+CREDENTIALS: Final = frozenset(
+    (
+        *("api_base", "api_key", "aws_access_key_id", "aws_secret_access_key"),
+        *("aws_session_token", "azure_ad_token", "base_url", "client_secret", "extra_headers"),
+        *("headers", "organization", "url_before", "vertex_credentials"),
+    )
+)
+"""Options of a model that say where it is and who asks, not what it is asked."""
 _WEB = re.compile("https?://", re.IGNORECASE)
 _AMBIGUOUS = re.compile(r"[\\\s\x00-\x1f\x7f]")
 

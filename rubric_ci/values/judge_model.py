@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from rubric_ci.values.config import CREDENTIALS, Endpoint, JudgeConfig
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.hosts import CREDENTIALS
 from rubric_ci.values.json_value import JSON
 
 

@@ -6,7 +6,8 @@ Every option that is not free can name a file, a credential, an endpoint or a he
 from collections.abc import Mapping
 from typing import Final
 
-from rubric_ci.values.config import CREDENTIALS, Config, Endpoint
+from rubric_ci.values.config import Config, Endpoint
+from rubric_ci.values.hosts import CREDENTIALS
 from rubric_ci.values.json_value import JSON
 
 FREE: Final = frozenset(

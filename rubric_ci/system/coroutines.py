@@ -115,8 +115,15 @@ async def run_until_terminated(work: Awaitable[T]) -> T:
     if this and sys.platform == "win32" and current_thread() is main_thread():
         loop = asyncio.get_running_loop()
         signal.signal(signal.SIGBREAK, lambda *_: loop.call_soon_threadsafe(this.cancel))
+    taken = {}
     if this and sys.platform != "win32" and current_thread() is main_thread():
         for each in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(each) is not signal.SIG_IGN:
+                taken[each] = signal.getsignal(each)
                 asyncio.get_running_loop().add_signal_handler(each, this.cancel)
-    return await work
+    try:
+        return await work
+    finally:
+        for each, before in taken.items():  # the loop would leave the default, which kills
+            asyncio.get_running_loop().remove_signal_handler(each)
+            signal.signal(each, before)

@@ -5,18 +5,21 @@ through a link, whether a user or a file named it: the target of a link is the r
 """
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from errno import EINVAL
 from pathlib import Path
-from time import sleep
+from time import sleep, time
 from typing import Final
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ChangedMeanwhile
 from rubric_ci.values.option_values import OUTPUT_DIR
 
+ABANDONED: Final = 60.0  # seconds after which the writer of a draft is assumed to be gone
+_RANDOM: Final = re.compile(r"[0-9a-f]{8}")
 MAX_BYTES: Final = 64 * 2**20
 _LONGEST_NAME: Final = 255  # bytes, of most file systems
 _WAITS: Final = (0.01, 0.05, 0.1, 0.25, 0.5)  # seconds for a file that is open elsewhere
@@ -243,7 +246,20 @@ class _Changed(Exception):
     pass
 
 
+def clean(target: Path) -> None:
+    """Delete the drafts of a file whose writer was killed."""
+    beginning, ending = f"{target.name}.", ".tmp"
+    with suppress(OSError):
+        for each in target.parent.iterdir():
+            middle = each.name.removeprefix(beginning).removesuffix(ending)
+            if each.name != f"{beginning}{middle}{ending}" or not _RANDOM.fullmatch(middle):
+                continue
+            if time() - each.lstat().st_mtime > ABANDONED:
+                each.unlink(missing_ok=True)
+
+
 def _replace(target: Path, before: bytes, after: bytes) -> None:
+    clean(target)
     try:
         with _draft(target, (after,), mode=0o600, sync=True) as draft:
             _copy_mode(target, Path(draft))

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from time import time
 
 import pytest
 
@@ -164,3 +165,15 @@ def test_a_file_that_is_read_only_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(CannotWriteFile, match="is read-only"):
         file_io.replace(path, b"a", b"b")
     assert path.read_bytes() == b"a"
+
+
+def test_drafts_of_a_killed_writer_are_deleted(file: Path) -> None:
+    old = time() - file_io.ABANDONED - 1
+    names = [f"{file.name}.0123abcd.tmp", f"{file.name}.mine.tmp", "other.yaml.0123abcd.tmp"]
+    for name in (*names, f"{file.name}.89abcdef.tmp"):
+        file.with_name(name).write_bytes(b"half")
+    for name in names:
+        os.utime(file.with_name(name), (old, old))
+    file_io.replace(file, file.read_bytes(), b"new")
+    left = {path.name for path in file.parent.iterdir()}
+    assert left == {file.name, f"{file.name}.89abcdef.tmp", *names[1:]}

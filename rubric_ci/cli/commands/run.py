@@ -2,12 +2,20 @@
 
 import os
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 
 import click
 
-from rubric_ci.errors import CannotConfigure, ExitCode, MissingExtra, MissingVariable, UserError
+from rubric_ci.errors import (
+    CannotConfigure,
+    CannotWriteFile,
+    ExitCode,
+    MissingExtra,
+    MissingVariable,
+    UserError,
+)
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.suite_name import with_page_of_suite
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
@@ -60,6 +68,10 @@ def run(settings: RunSettings) -> ExitCode:
             error.hint = f"{event.without_secrets}; set `offline: true`, as gate.yml does"
         publish_failure_of_run(error, settings, os.environ)
         raise
+    except KeyboardInterrupt:  # before or after the grading, which ends with a report
+        ended = UserError("the run was interrupted, and there is no report")
+        publish_failure_of_run(ended, replace(settings, comment="off"), os.environ)
+        raise
 
 
 def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
@@ -88,10 +100,17 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
         return _list(inputs, started_at)
     check_folder(settings)
     report, graded = grade_inputs(inputs, started_at, clock)
-    written = write_and_show(report, settings)
-    remember(inputs, graded)  # after the report is shown, which a failure to write must not cost
+    code = exit_code(report, invalid_files=bool(loaded.invalid))
+    try:
+        written = write_and_show(report, settings)
+        remember(
+            inputs, graded
+        )  # after the report is shown, which a failure to write must not cost
+    except CannotWriteFile as error:
+        error.exit_code = code or error.exit_code  # a full disk does not take the verdict away
+        raise
     publish(report, written, settings, os.environ)
-    return exit_code(report, invalid_files=bool(loaded.invalid))
+    return code
 
 
 def grade_inputs(

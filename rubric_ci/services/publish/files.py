@@ -75,6 +75,7 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
             discovery.check_place(path.parent)
             found = formats.pieces(name, report, _inline(settings.output_dir))
             pieces = (piece.encode() for piece in found)
+            file_io.clean(path)
             file_io.write_pieces(path, pieces)
         except OSError as error:
             raise CannotWriteFile(

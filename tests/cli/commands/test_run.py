@@ -2,7 +2,10 @@
 
 import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
+from time import sleep
 
 import pytest
 
@@ -88,6 +91,15 @@ def test_what_cannot_be_written_in_the_end_is_shown_all_the_same(project: Projec
     assert done.stderr.splitlines()[1] == (
         "rubric-ci: .rubric-ci/report.json: cannot write the report: Is a directory"
     )
+
+
+def test_a_failure_to_write_takes_no_verdict_away(project: Project) -> None:
+    (project.root / ".rubric-ci/report.json").mkdir(parents=True)
+    project.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}\n')
+    done = project.run()
+    assert done.returncode == 1
+    assert "1 failed · average score" in done.stdout
+    assert "rubric-ci: .rubric-ci/report.json: cannot write the report" in done.stderr
 
 
 def test_a_proven_fail_outweighs_a_missing_verdict(project: Project) -> None:
@@ -402,3 +414,32 @@ def test_a_cache_that_is_a_file(project: Project) -> None:
 def test_colours_in_a_log_if_requested(project: Project, force: str, *, coloured: bool) -> None:
     shown = project.run(FORCE_COLOR=force).stdout
     assert ("\x1b[32mGate passes" in shown) is coloured
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc says which signals a process takes")
+@pytest.mark.parametrize("seconds", [0.0, 0.1, 0.2, 0.3])
+def test_a_signal_in_the_first_instant_ends_as_an_interruption(
+    project: Project, seconds: float
+) -> None:
+    project.write("evals/a.eval.yaml", EVAL.replace("grep", "sleep 60; grep"))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rubric_ci", "run", "--max-seconds", "5"],
+        cwd=project.root,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    status = Path(f"/proc/{process.pid}/status")
+
+    def takes_it() -> bool:
+        caught = re.search(r"SigCgt:\s*([0-9a-f]+)", status.read_text())
+        return bool(caught and int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+    wait_until(lambda: process.poll() is not None or takes_it())
+    sleep(seconds)
+    process.send_signal(signal.SIGTERM)
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 3, errors
+    assert "interrupted" in out + errors
+    assert "Traceback" not in errors

@@ -6,6 +6,7 @@ from math import fsum
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.results import (
     Assessed,
+    BaseResult,
     CaseResult,
     CriterionResult,
     EvaluatorResult,
@@ -39,7 +40,7 @@ def dimension(cases: Iterable[CaseResult], tag: str) -> Dimension | None:
     known = [(case, score) for case, score in scores if score is not None]
     if not known:
         return None
-    then = [of_tag(case.before.evaluators, tag) for case, _ in known if case.before]
+    then = [_before(case.before, tag) for case, _ in known if case.before]
     before = [score for score in then if score is not None]
     compared = len(before) == len(known)
     return Dimension(
@@ -48,6 +49,18 @@ def dimension(cases: Iterable[CaseResult], tag: str) -> Dimension | None:
         score=_mean([score for _, score in known]),
         before=_mean(before) if compared else None,
     )
+
+
+def _before(base: BaseResult, tag: str) -> float | None:
+    return of_tag(base.evaluators, tag) if base.evaluators else base.tags.get(tag)
+
+
+def by_tag(evaluators: Iterable[EvaluatorResult]) -> dict[str, float]:
+    """Return the score of each tag of criteria of one case."""
+    given = [*evaluators]
+    tags = sorted({tag for each in _criteria(given) for tag in each.tags})
+    scores = {tag: of_tag(given, tag) for tag in tags}
+    return {tag: score for tag, score in scores.items() if score is not None}
 
 
 def of_tag(evaluators: Iterable[EvaluatorResult], tag: str) -> float | None:

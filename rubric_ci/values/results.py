@@ -1,6 +1,7 @@
 """Results of one case: its answer, the result of each evaluator, and its outcome."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 from typing import ClassVar, Final, Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
@@ -244,6 +245,7 @@ class BaseResult:
     trials: tuple[Trial, ...] = ()  # each trial, if there are several
     further_trials: int = 0  # of those, the ones that confirmed or refuted a suspected break
     marks: tuple[MarkValue, ...] = ()  # of the same answer in a report
+    tags: Mapping[str, float] = field(default_factory=dict)  # scores in a report, by criteria's tag
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
 

@@ -1,10 +1,12 @@
 """The score of each tag of criteria, and the gates on it."""
 
+from dataclasses import replace
+
 import pytest
 
 from rubric_ci.gate.report.decision import concluded, gate_of, settings_of
 from rubric_ci.gate.report.reasons import Facts, reasons
-from rubric_ci.values.dimensions import Dimension, dimensions, of_tag
+from rubric_ci.values.dimensions import Dimension, by_tag, dimensions, of_tag
 from rubric_ci.values.gate import GateConfig, GateInfo
 from rubric_ci.values.results import BaseResult, Graded
 from rubric_ci.values.scope import Scope
@@ -39,6 +41,16 @@ def test_the_mean_is_over_the_cases_that_have_one() -> None:
         Dimension(tag="safety", cases=2, score=0.5, before=1.0),
         Dimension(tag="tone", cases=1, score=0.0),
     )
+
+
+def test_a_report_of_before_has_the_scores_by_tag() -> None:
+    was = BaseResult(outcome="graded", tags=by_tag((a_rubric(SAFE, RISK, IDLE),)))
+    assert was.tags == {"safety": 0.25, "tone": 0.0}
+    cases = [replace(case("one", SAFE, WARM), before=was)]
+    assert [(each.tag, each.before) for each in dimensions(cases)] == [
+        ("safety", 0.25),
+        ("tone", 0.0),
+    ]
 
 
 def gate(cases: list[Graded], scope: Scope = Scope(complete=True), **settings: object) -> GateInfo:  # noqa: B008

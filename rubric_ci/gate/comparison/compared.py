@@ -16,6 +16,7 @@ from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.values.answers import identity
 from rubric_ci.values.comparison import CaseKey, Comparison, RegressionConfig
+from rubric_ci.values.dimensions import by_tag
 from rubric_ci.values.media import of_answer
 from rubric_ci.values.question import OTHER_QUESTION
 from rubric_ci.values.report import RemovedCase, RunReport
@@ -184,6 +185,7 @@ def _before(case: CaseResult, was: CaseResult | None, found: Compared) -> BaseRe
         media=of_answer(was.media) if shown else (),
         source="report",
         marks=_again(case, was),
+        tags=by_tag(was.evaluators),
     )
 
 

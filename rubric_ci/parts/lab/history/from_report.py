@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.parts.lab.history.record import RunRecord
+from rubric_ci.values.dimensions import dimensions
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Graded, with_verdict
+from rubric_ci.values.results import Assessed, CaseResult, Graded, with_verdict
 
 
 def record_of(report: RunReport, *, link: str = "") -> RunRecord:
@@ -38,7 +39,20 @@ def record_of(report: RunReport, *, link: str = "") -> RunRecord:
         cases=tuple(case.key for case in report.cases),
         verdicts="".join(map(_letter, report.cases)),
         mixed=tuple(case.key for case in _mixed(report.cases)),
+        tags={each.tag: each.score for each in dimensions(report.cases)},
+        inapplicable=_inapplicable(report.cases),
     )
+
+
+def _inapplicable(cases: Sequence[CaseResult]) -> dict[str, tuple[int, int]]:
+    """Return for each criterion with a condition in how many answers it did not apply."""
+    applied: dict[str, list[bool]] = {}
+    for case in with_verdict(cases):
+        for each in case.evaluators:
+            for criterion in each.criteria if isinstance(each, Assessed) else ():
+                if criterion.applies_if:
+                    applied.setdefault(criterion.id, []).append(criterion.applies)
+    return {name: (given.count(False), len(given)) for name, given in sorted(applied.items())}
 
 
 def _utc(text: str) -> str:

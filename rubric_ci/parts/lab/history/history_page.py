@@ -82,6 +82,8 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
         unknown=_not_drawn(
             sum(each.cost_usd is None for each in records), "run", " of unknown cost"
         ),
+        tags=runs_text.tags(records),
+        inapplicable=runs_text.inapplicable(records),
         case_count=numbers.plural(len(found), "case"),
         verdicts=_verdicts(found),
         days=_ends(records),

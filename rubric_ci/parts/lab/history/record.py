@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import field, fields
 from typing import Any, Final, Literal, TypeAlias
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
@@ -50,6 +50,9 @@ class RunRecord:
     cases: tuple[CaseKey, ...]
     verdicts: str  # a letter per case
     mixed: tuple[CaseKey, ...] = ()  # cases whose trials have different verdicts
+    tags: Mapping[str, float] = field(default_factory=dict)  # score by tag of criteria
+    inapplicable: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Of each criterion with a condition: in how many answers it did not apply, of how many."""
 
 
 def dump(record: RunRecord) -> str:
@@ -81,7 +84,7 @@ def load(line: str, where: str) -> RunRecord:
 
 
 def _fields(value: Any) -> dict[str, object]:
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    return {each.name: getattr(value, each.name) for each in fields(value)}
 
 
 def _check_version(data: object, where: str) -> None:
@@ -101,6 +104,10 @@ def _problems(record: RunRecord) -> Iterator[str]:
         yield f"verdicts may have the letters {', '.join(LETTERS)} only"
     if any(share is not None and not 0 <= share <= 1 for share in (record.score, record.pass_rate)):
         yield "score and pass_rate must be in 0 to 1"
+    if any(not 0 <= share <= 1 for share in record.tags.values()):
+        yield "the scores of tags must be in 0 to 1"
+    if any(not 0 <= part <= whole for part, whole in record.inapplicable.values()):
+        yield "inapplicable must have the part before the whole"
 
 
 def _invalid(where: str, problem: str) -> CannotReadHistory:

@@ -54,6 +54,7 @@ def day(record: RunRecord) -> str:
 SIGNS: Final = {"p": "█", "b": "▓", "f": "_", "w": "w", "e": "?", "s": " ", "-": " "}
 LEGEND: Final = "█ pass  ▓ borderline  _ fail  w waived  ? no verdict"
 MOST_CASES: Final = 20
+MOST_SCORES: Final = 10  # of a tag, the latest
 _HEAD: Final = ("started (UTC)", "verdict", "score", "pass rate", "cost")
 
 
@@ -71,7 +72,36 @@ def _lines(records: Sequence[RunRecord]) -> Iterator[str]:
     for change in judge_changes(records):
         yield ""
         yield log_line(f"judge changed at {day(records[change.run])}: {change.text}")
+    for title, found in (
+        ("tags of criteria, the oldest run on the left", tags(records)),
+        ("criteria with a condition, answers to which they do not apply", inapplicable(records)),
+    ):
+        if found:
+            yield from ("", title)
+            yield from (log_line(f"{name}: {values}") for name, values in found)
     yield from _cases(strips(records))
+
+
+def tags(records: Sequence[RunRecord]) -> list[tuple[str, str]]:
+    """Return the scores of each tag of criteria in the last runs; below two tags none."""
+    names = sorted({name for record in records for name in record.tags})
+    latest = records[-MOST_SCORES:]
+    rows = [(name, [score(record.tags.get(name)) for record in latest]) for name in names]
+    return [(name, " → ".join(scores)) for name, scores in rows] if len(names) > 1 else []
+
+
+def inapplicable(records: Sequence[RunRecord]) -> list[tuple[str, str]]:
+    """Return for each criterion with a condition in how many answers it did not apply."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for record in records:
+        for name, counts in record.inapplicable.items():
+            found.setdefault(name, []).append(counts)
+    sums = {name: [sum(each) for each in zip(*rows, strict=True)] for name, rows in found.items()}
+    return [
+        (name, f"{part:,} of {whole:,} ({percent(part / whole)})")
+        for name, (part, whole) in sorted(sums.items())
+        if whole
+    ]
 
 
 def _row(record: RunRecord) -> tuple[str, ...]:

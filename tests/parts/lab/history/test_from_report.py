@@ -2,16 +2,20 @@
 
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from rubric_ci.errors import CannotReadReport
+from rubric_ci.errors import CannotReadHistory, CannotReadReport
 from rubric_ci.parts.lab.history.from_report import record_of
+from rubric_ci.parts.lab.history.history_page import render
+from rubric_ci.parts.lab.history.record import dump, load
+from rubric_ci.parts.lab.history.runs_text import trends
 from rubric_ci.values.comparison import Sentinel
 from rubric_ci.values.report import ShardInfo
 from rubric_ci.values.usage import Usage
 from tests.parts.lab.history.nights import a_case, a_night
-from tests.sample_reports import a_report, errored, graded
+from tests.sample_reports import a_criterion, a_report, errored, graded
 
 
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of the process cannot be set")
@@ -75,3 +79,39 @@ def test_a_shard_is_not_a_run() -> None:
 def test_a_report_without_a_time() -> None:
     with pytest.raises(CannotReadReport, match="started_at is 'yesterday'"):
         record_of(a_night(0, started_at="yesterday"))
+
+
+def test_scores_of_tags_and_the_share_to_which_criteria_do_not_apply() -> None:
+    safe = a_criterion("a", tags=("safety",), mark=True, normalised=1.0, gated=False)
+    post = a_criterion("post", applies_if="By post", tags=("facts",), gated=False)
+    idle = replace(post, mark="not_applicable")
+    cases = [graded(n, "pass", safe, each) for n, each in (("x", post), ("y", idle), ("z", idle))]
+    record = record_of(a_report(*cases))
+    assert record.tags == {"facts": 0.0, "safety": 1.0}
+    assert record.inapplicable == {"post": (2, 3)}
+    assert load(dump(record), "here") == record
+    later = replace(record, tags={"facts": 0.5}, inapplicable={"post": (0, 1)})
+    assert trends([record, later]).splitlines()[4:10] == [
+        "tags of criteria, the oldest run on the left",
+        "facts: 0.00 → 0.50",
+        "safety: 1.00 → -",
+        "",
+        "criteria with a condition, answers to which they do not apply",
+        "post: 2 of 4 (50 %)",
+    ]
+    page = render([record, later])
+    assert "<li>safety: 1.00 → -</li>" in page
+    assert "<li>post: 2 of 4 (50 %)</li>" in page
+
+
+@pytest.mark.parametrize(
+    ("facts", "problem"),
+    [
+        ({"tags": {"a": 1.5}}, "the scores of tags must be in 0 to 1"),
+        ({"inapplicable": {"a": (2, 1)}}, "inapplicable must have the part before the whole"),
+    ],
+)
+def test_shares_that_cannot_be(facts: dict[str, Any], problem: str) -> None:
+    record = replace(record_of(a_report(graded("a"))), **facts)
+    with pytest.raises(CannotReadHistory, match=problem):
+        load(dump(record), "here")

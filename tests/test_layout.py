@@ -77,7 +77,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_run_exported.py": """
         services/publish/evaluation_events services/publish/telemetry""",
     "parts/bring/commands/test_run_tool.py": "parts/bring/eval_tool",
-    "cli/commands/test_run_skills.py": "grading/skill_cases grading/targets/skill",
+    "cli/commands/test_run_skills.py": "grading/targets/skill",
     "evaluators/assertions/test_mark.py": """
         evaluators/assertions/json_data evaluators/assertions/keys evaluators/assertions/row
         evaluators/assertions/text""",
@@ -95,7 +95,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_generate.py": """
         services/drafting/review services/drafting/rewrite services/drafting/select""",
     "cli/commands/test_generate_pr.py": """
-        services/drafting/pull_request services/drafting/step_outputs""",
+        services/drafting/pull_request""",
     "cli/commands/test_init.py": "cli/commands/init_questions files/project/before_init",
     "parts/lab/commands/test_history.py": """
         parts/lab/history/runs_text""",
@@ -132,7 +132,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parts/agents/test_options.py": "parts/agents/opencode parts/agents/qwen",
     "models/judge/test_injection_scan.py": "models/judge/injection_patterns",
     "models/llm/test_openai_http.py": "models/llm/direct_http",
-    "parts/litellm/test_batch_killed.py": "parts/litellm/batch_log",
     "parts/litellm/test_workload_identity.py": "values/hosts",
     "files/parsing/test_typed_json.py": "values/json_value",
     "files/project/test_load_config.py": """
@@ -186,7 +185,7 @@ IMPURE: Final = """
     files/project/grading_files
     files/project/loaded_project files/project/near_files files/project/project
     files/project/sparse
-    files/project/proposed_files gate/selection/proposed_cases
+    gate/selection/proposed_cases
     files/project/suite_name services/publish/failure
     files/project/working_tree gate/comparison/baseline_files
     parts/lab/reference_folder gate/grading_changes/all_changes gate/policy/checkout
@@ -208,7 +207,6 @@ IMPURE: Final = """
     services/drafting/draft_check services/drafting/draft_tests
     services/drafting/drafter services/drafting/drafting_prompt
     services/drafting/draft_requests services/drafting/publish services/drafting/pull_request
-    services/drafting/step_outputs
     services/drafting/review services/drafting/rewrite services/drafting/select
     parts/lab/probe/never_fails parts/lab/probe/probing services/publish/authorization
     services/publish/comment services/publish/copies services/publish/files services/publish/issue
@@ -216,7 +214,7 @@ IMPURE: Final = """
     parts/agents/workspace parts/agents/workspace_hooks parts/bring/cli parts/bring/commands
     parts/lab/commands parts/lab/judge parts/lab/nights parts/litellm parts/pytest
     services/publish/telemetry services/publish/workflow services/run/base_comparison
-    services/run/both_rulers services/run/fresh_base services/run/head_only
+    services/run/both_rulers services/run/head_only
     services/run/waiver_passes services/run/finished_report services/run/announcement
     services/run/grade services/run/inputs
     services/run/sides parts/bring/eval_tool system

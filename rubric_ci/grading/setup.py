@@ -20,10 +20,9 @@ from rubric_ci.models.llm.allowed_hosts import guard, refusal
 from rubric_ci.models.llm.budget import Budget, Caps
 from rubric_ci.models.llm.cache import Cache
 from rubric_ci.models.llm.client import CircuitBreaker, batches, connect
-from rubric_ci.models.llm.model_checks import ModelChecks
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.recording import log_requests
-from rubric_ci.models.llm.responders import Responders
+from rubric_ci.models.llm.responders import ModelChecks, Responders
 from rubric_ci.system import masking
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import first_tracked

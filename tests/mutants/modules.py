@@ -50,7 +50,6 @@ HELD: Final[Mapping[str, str]] = {
     "gate/waivers/waived.py": "gate/waivers/test_waived.py",
     "gate/waivers/file.py": "gate/waivers/test_file.py gate/waivers/test_match.py",
     "parts/lab/history/record.py": "parts/lab/history/test_record.py",
-    "parts/lab/history/from_report.py": "parts/lab/history/test_from_report.py",
     "files/project/base_state.py": "files/project/test_base_state.py",
     "files/editing/fixes.py": "files/editing/test_fixes.py files/editing/test_diff.py",
     "files/editing/yaml_fixes.py": "files/editing/test_yaml_fixes.py",

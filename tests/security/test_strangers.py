@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.files.project.proposed_files import is_setting
+from rubric_ci.gate.selection.proposed_cases import is_setting
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.security.hostile_strangers import hostile
 

@@ -14,7 +14,11 @@ from rubric_ci.github.actions import refuse_target_event
 from rubric_ci.grading.resolve import name_judge, resolve_judge
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.services.drafting.draft_check import Drafted
-from rubric_ci.services.drafting.draft_requests import check_prices, request_lines
+from rubric_ci.services.drafting.draft_requests import (
+    check_prices,
+    request_lines,
+    write_step_outputs,
+)
 from rubric_ci.services.drafting.drafter import DraftFailed, DraftRequest, DraftResult, draft
 from rubric_ci.services.drafting.drafting_reply import Draft
 from rubric_ci.services.drafting.publish import NothingToPublish, Publish, Published, open_commit
@@ -35,7 +39,6 @@ from rubric_ci.services.drafting.rewrite import (
     write,
 )
 from rubric_ci.services.drafting.select import choose_drafter, choose_requests, contrasts
-from rubric_ci.services.drafting.step_outputs import write_step_outputs
 from rubric_ci.services.publish.failure import end
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import run_until_terminated

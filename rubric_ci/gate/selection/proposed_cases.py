@@ -1,14 +1,21 @@
-"""Select the cases that a stranger's commit affects, and say which of them are not gradable."""
+"""Select the cases that a stranger's commit affects, and say which of them are not gradable.
 
-from collections.abc import Iterator, Mapping, Sequence
+A run reads texts of the commit and settings of the checkout. Both are git objects; a file is a
+setting by its name, so that no name of the commit can be one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from posixpath import basename
+from typing import Final
 
-from rubric_ci.errors import CannotConfigure, CannotFindEvals
+from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadFile
 from rubric_ci.files.project.base_state import BaseSearch
 from rubric_ci.files.project.change import Change
+from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
 from rubric_ci.files.project.loaded_project import LoadedProject, load_names
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.project.proposed_files import ProposedFiles, is_setting
 from rubric_ci.gate.policy.checkout import under_policy
 from rubric_ci.gate.selection.compare_cases import Key, Selection, matched
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed
@@ -18,7 +25,55 @@ from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.text import escape
 from rubric_ci.values.changes import Base
 from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.option_values import CALIBRATION, LABELS, WAIVERS
+from rubric_ci.values.references import IS_POINTER, LFS_POINTER, Found, Lookup, NotFound
+
+_SETTINGS: Final = frozenset((*CONFIG_NAMES, CALIBRATION, LABELS, WAIVERS))
+_IN_LFS: Final = "is in Git LFS, which is not fetched for an untrusted change"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedFiles:
+    """Implements `RepositoryFiles` with a proposal."""
+
+    proposal: Proposal
+    named_config: str = ""
+
+    @property
+    def root(self) -> Path:
+        """The folder of the working tree, from which nothing is read."""
+        return self.proposal.now.root
+
+    def read(self, name: str) -> bytes | None:
+        """Return a file's bytes, None if there is no such file; raises CannotReadFile for LFS."""
+        data = (self.proposal.then if self._is_setting(name) else self.proposal.now).read(name)
+        if data is not None and data.startswith(LFS_POINTER):
+            raise CannotReadFile(f"{name} {_IN_LFS}")
+        return data
+
+    def lookup(self, name: str) -> Lookup:
+        """Return the lookup of the references of an eval file."""
+        resolve = self.proposal.now.lookup(name)
+        settings = self.proposal.then.lookup(name)
+
+        def found(reference: str) -> Found | NotFound:
+            known = resolve(reference)
+            if isinstance(known, Found) and self._is_setting(known.path):
+                known = settings(reference)
+            if isinstance(known, NotFound) and known.reason == IS_POINTER:
+                return NotFound(_IN_LFS)
+            return known
+
+        return found
+
+    def matching(self, glob: str) -> Iterable[str]:
+        """Return the files that match a glob from the root."""
+        return self.proposal.now.matching(glob)
+
+    def _is_setting(self, name: str) -> bool:
+        return name == self.named_config or is_setting(name)
 
 
 def open_proposed(checkout: Project, change: Change, proposal: Proposal) -> Project:
@@ -110,3 +165,9 @@ def _reasons(
         target = choose_target(case, config, settings.target)
         if why := trusted.why_not(case, before.get(case.key), target):
             yield case.key, why
+
+
+def is_setting(name: str) -> bool:
+    """Return True for a file whose content configures a run."""
+    known = basename(name) in _SETTINGS or is_targets_file(name)
+    return known or HIDDEN in name.split("/")

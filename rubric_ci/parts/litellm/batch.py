@@ -1,34 +1,106 @@
-"""Requests of a whole run in batches: half the price, replies within a day."""
+"""Requests of a whole run in batches: half the price, replies within a day.
+
+Batches that are paid for and whose replies are not kept yet are noted in the cache folder. A run
+that is killed leaves them, and the same command reads them instead of paying again. A batch whose
+replies this process has read is dropped when it exits: until then they are being kept.
+"""
 
 import asyncio
+import atexit
+import hashlib
+import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import TypeAlias
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any, Final, TypeAlias
 
-from rubric_ci.errors import CannotConfigure
+from rubric_ci.errors import CannotConfigure, CannotWriteFile
 from rubric_ci.models.llm import openai_http
 from rubric_ci.models.llm.budget import Budget, Prices
+from rubric_ci.models.llm.cache import BATCH
 from rubric_ci.models.llm.model_info import batch_prices_of, known_mode, prices_of
 from rubric_ci.models.llm.output_modes import OutputModes
 from rubric_ci.models.llm.retry import BACKOFF, RequestError, with_retries
 from rubric_ci.parts.litellm.batch_http import Batch, BatchServer, read_batch
-from rubric_ci.parts.litellm.batch_log import BatchLog, Begun
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import JudgementCache
+from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 
 FIRST_POLL = 1.0  # seconds before the first status request, doubled for each later one
 LONGEST_POLL = 60.0
 FAILED_POLLS = 30  # in a row, after which the status of a batch is unknown
 BATCHES = 3  # maximum number of batches that one call is sent in
-
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _LOST = frozenset({"failed", "expired", "cancelled", "cancelling"})
-
 Notify: TypeAlias = Callable[[str], None]
 """Report the progress of a batch."""
+_READ: Final[set[str]] = set()
+"""The files of the batches that this process has read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A batch by its file of requests; without an id, the reply to its creation is not known."""
+
+    file: str
+    id: str = ""
+    digests: tuple[str, ...]  # of its requests, in their order: the keys of the calls
+
+    def numbers(self, wanted: Mapping[int, str]) -> dict[int, int]:
+        """Return the number in the batch of each wanted request that it has."""
+        places: dict[str, list[int]] = {}
+        for number, digest in enumerate(self.digests):
+            places.setdefault(digest, []).append(number)
+        known = ((n, places.get(digest)) for n, digest in wanted.items())
+        return {n: left.pop(0) for n, left in known if left}
+
+
+class BatchLog:
+    """The batches of one account; without a cache, none is kept."""
+
+    def __init__(self, cache: JudgementCache | None, account: str) -> None:
+        self._cache = cache
+        self._key = hashlib.sha256(f"batches\n{account}".encode()).hexdigest() + BATCH
+
+    def kept(self) -> list[Begun]:
+        """Return the batches whose replies are not known to this process."""
+        return [each for each in self._every() if each.file not in _READ]
+
+    def keep(self, begun: Begun) -> None:
+        """Keep a batch, or what is new about it."""
+        self._write([*(each for each in self._every() if each.file != begun.file), begun])
+
+    def drop(self, begun: Begun) -> None:
+        """Forget a batch."""
+        every = self._every()
+        others = [each for each in every if each.file != begun.file]
+        if others != every:
+            self._write(others)
+
+    def read(self, begun: Begun) -> None:
+        """Drop a batch once the process exits, with its replies kept."""
+        _READ.add(begun.file)
+        if self._cache:
+            atexit.register(partial(self.drop, begun))
+
+    def _every(self) -> list[Begun]:
+        try:
+            found = json.loads((self._cache and self._cache.get(self._key)) or "[]")
+            return [Begun(**{**each, "digests": tuple(each["digests"])}) for each in found]
+        except (ValueError, TypeError, KeyError):
+            return []
+
+    def _write(self, every: Iterable[Begun]) -> None:
+        if self._cache is None:
+            return
+        listed: list[dict[str, Any]] = [asdict(each) for each in every]
+        try:
+            self._cache.put(self._key, json.dumps(listed))
+        except CannotWriteFile:  # the run goes on, and pays again if it is killed
+            return
 
 
 def connect(
@@ -234,7 +306,10 @@ async def _cancel(server: BatchServer, batch: Batch, notify: Notify) -> bool:
 
 QUIET = 1.0  # seconds without a new call after which a batch is complete
 
+
 Send: TypeAlias = Callable[[Sequence[ModelCall]], Awaitable[Sequence[ModelReply | RequestError]]]
+
+
 """Send calls together; one reply or error for each, in their order."""
 
 

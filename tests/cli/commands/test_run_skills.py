@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.grading import targets
-from rubric_ci.grading.skill_cases import with_files_seen
 from rubric_ci.grading.targets import answer_cache
+from rubric_ci.grading.tasks import with_files_seen
 from rubric_ci.values.config import CliTarget, Endpoint, LlmTarget
 from rubric_ci.values.context import Side
 from rubric_ci.values.evals import RubricSpec

@@ -10,7 +10,7 @@ from rubric_ci.errors import CannotWriteFile, ExitCode
 from rubric_ci.files.project.discovery import write_text
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.parts.lab.history import history_file
-from rubric_ci.parts.lab.history.from_report import record_of
+from rubric_ci.parts.lab.history.record import record_of
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.report import RunReport
 

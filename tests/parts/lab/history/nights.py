@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_ci.parts.lab.history import history_file
-from rubric_ci.parts.lab.history.from_report import record_of
-from rubric_ci.parts.lab.history.record import RunRecord
+from rubric_ci.parts.lab.history.record import RunRecord, record_of
 from rubric_ci.values.report import JudgeInfo, RunReport
 from rubric_ci.values.results import CaseResult, Trial
 from rubric_ci.values.scoring import Verdict

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotReadHistory, CannotWriteFile
-from rubric_ci.parts.lab.history.from_report import record_of
 from rubric_ci.parts.lab.history.history_file import add
 from rubric_ci.parts.lab.history.history_file import records as read
+from rubric_ci.parts.lab.history.record import record_of
 from tests.parts.lab.history.nights import a_history, a_night, records
 
 

@@ -1,6 +1,8 @@
 """Records as lines of JSON: a round trip for every record, an error for every wrong line."""
 
 import json
+import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,11 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
-from rubric_ci.parts.lab.history.from_report import record_of
-from rubric_ci.parts.lab.history.record import dump, load
+from rubric_ci.parts.lab.history.history_page import render
+from rubric_ci.parts.lab.history.record import dump, load, record_of
+from rubric_ci.parts.lab.history.runs_text import trends
+from rubric_ci.values.comparison import Sentinel
+from rubric_ci.values.report import ShardInfo
 from rubric_ci.values.scope import NARROWINGS, Scope
+from rubric_ci.values.usage import Usage
 from tests.parts.lab.history.nights import a_case, a_night
-from tests.sample_reports import a_report, graded
+from tests.sample_reports import a_criterion, a_report, errored, graded
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 TRIALS = st.lists(st.sampled_from("pbf"), max_size=4).filter(lambda trials: len(trials) != 1)
@@ -81,3 +87,102 @@ def test_a_newer_version_names_the_fix() -> None:
 def test_a_name_that_is_not_unicode() -> None:
     with pytest.raises(CannotReadReport, match="a name of the report is not valid Unicode"):
         dump(record_of(a_report(graded("\ud800", evaluators=()))))
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of the process cannot be set")
+def test_a_time_without_a_zone_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        record = record_of(a_report(graded("a"), started_at="2026-01-02T03:04:05"))
+    time.tzset()
+    assert record.started_at == "2026-01-02T03:04:05+00:00"
+
+
+def test_the_facts_of_a_run() -> None:
+    one, two = graded("a", "pass", evaluators=()), graded("a", evaluators=(), file="other.yaml")
+    urls = {"run_url": "https://example.com/1", "head_sha": "abc"}
+    report = a_report(one, two, started_at="2026-01-02T03:04:05.678", metadata=urls)
+    record = record_of(report)
+    assert record.started_at == "2026-01-02T03:04:05+00:00"
+    assert (record.commit, record.link) == ("abc", "https://example.com/1")
+    assert record_of(report, link="https://mine").link == "https://mine"
+    assert record_of(a_report(one)).link == ""
+    assert (record.score, record.pass_rate) == (report.totals.score, 0.5)
+    east = replace(report, started_at="2026-01-02T03:04:05+02:00")
+    assert record_of(east).started_at == "2026-01-02T01:04:05+00:00"
+
+
+def test_cases_without_a_verdict_are_in_no_rate() -> None:
+    record = record_of(a_report(graded("a", "pass", evaluators=()), errored("b")))
+    assert record.pass_rate == 1.0
+    assert record_of(a_report(errored("b"))).pass_rate is None
+
+
+@pytest.mark.parametrize(("unpriced", "cost"), [(0, 0.25), (1, None)])
+def test_a_cost_with_an_unknown_price_is_unknown(unpriced: int, cost: float | None) -> None:
+    usage = Usage(calls=2, cost_usd=0.25, unpriced_calls=unpriced)
+    assert record_of(a_report(graded("a", usage=usage))).cost_usd == cost
+
+
+def test_every_verdict_has_a_letter() -> None:
+    night = [a_case(letter, letter) for letter in "pbfes"]
+    excused = graded("w", "fail", without_waived="pass", evaluators=())
+    assert record_of(a_report(*night, excused)).verdicts == "pbfesw"
+
+
+def test_cases_whose_trials_differ_are_named() -> None:
+    cases = [a_case("one", "p", *"pp"), a_case("two", "p", *"pf"), a_case("three", "p")]
+    assert record_of(a_report(*cases)).mixed == (("e.yaml", "two"),)
+
+
+def test_a_judge_that_moved_is_kept() -> None:
+    assert not record_of(a_night(4)).judge_moved
+    sentinel = Sentinel(items=(), p_value=0.001, moved=True)
+    assert record_of(a_night(4, sentinel=sentinel)).judge_moved
+
+
+def test_a_shard_is_not_a_run() -> None:
+    with pytest.raises(CannotReadReport, match="the report is of shard 2 of 3, not of a run"):
+        record_of(a_night(0, shard=ShardInfo(index=2, count=3)))
+
+
+def test_a_report_without_a_time() -> None:
+    with pytest.raises(CannotReadReport, match="started_at is 'yesterday'"):
+        record_of(a_night(0, started_at="yesterday"))
+
+
+def test_scores_of_tags_and_the_share_to_which_criteria_do_not_apply() -> None:
+    safe = a_criterion("a", tags=("safety",), mark=True, normalised=1.0, gated=False)
+    post = a_criterion("post", applies_if="By post", tags=("facts",), gated=False)
+    idle = replace(post, mark="not_applicable")
+    cases = [graded(n, "pass", safe, each) for n, each in (("x", post), ("y", idle), ("z", idle))]
+    record = record_of(a_report(*cases))
+    assert record.tags == {"facts": 0.0, "safety": 1.0}
+    assert record.inapplicable == {"post": (2, 3)}
+    assert load(dump(record), "here") == record
+    later = replace(record, tags={"facts": 0.5}, inapplicable={"post": (0, 1)})
+    assert trends([record, later]).splitlines()[4:10] == [
+        "tags of criteria, the oldest run on the left",
+        "facts: 0.00 → 0.50",
+        "safety: 1.00 → -",
+        "",
+        "criteria with a condition, answers to which they do not apply",
+        "post: 2 of 4 (50 %)",
+    ]
+    page = render([record, later])
+    assert "<li>safety: 1.00 → -</li>" in page
+    assert "<li>post: 2 of 4 (50 %)</li>" in page
+
+
+@pytest.mark.parametrize(
+    ("facts", "problem"),
+    [
+        ({"tags": {"a": 1.5}}, "the scores of tags must be in 0 to 1"),
+        ({"inapplicable": {"a": (2, 1)}}, "inapplicable must have the part before the whole"),
+    ],
+)
+def test_shares_that_cannot_be(facts: dict[str, Any], problem: str) -> None:
+    record = replace(record_of(a_report(graded("a"))), **facts)
+    with pytest.raises(CannotReadHistory, match=problem):
+        load(dump(record), "here")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.parts.lab.history.from_report import record_of
+from rubric_ci.parts.lab.history.record import record_of
 from rubric_ci.parts.lab.history.trends import (
     JudgeChange,
     Strip,

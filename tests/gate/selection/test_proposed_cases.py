@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotReadFile
-from rubric_ci.files.project.proposed_files import ProposedFiles, is_setting
+from rubric_ci.gate.selection.proposed_cases import ProposedFiles, is_setting
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.proposal import open_proposal
 from rubric_ci.values.references import Found, NotFound

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.parts.lab.probe.work_variants import without_quoted
+from rubric_ci.parts.lab.probe.all_variants import without_quoted
 from rubric_ci.values.answers import kept
 from rubric_ci.values.results import Answer
 from rubric_ci.values.trace import FileChange, KeptFile, Work

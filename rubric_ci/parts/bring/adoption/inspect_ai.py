@@ -21,14 +21,14 @@ def read(text: str) -> Iterator[Sample]:
     about = log.at("eval")
     suite = about.text("task_file", "") or about.text("task", "")
     part = text_of({key: about.get(key) for key in _TASK if about.get(key)})
-    for sample in log.items("samples", required=True):
+    for sample in _samples(log):
         yield _sample(sample, suite, about.text("model", ""), part)
 
 
 def missing(text: str) -> str:
     """Return why a log is of a part of its task; empty: it is whole."""
     log = json_data(text)
-    status, found = log.text("status", "success"), list(log.items("samples", required=True))
+    status, found = log.text("status", "success"), list(_samples(log))
     planned = _planned(log, {text_of(each.get("id")) for each in found})
     counts = f"{len(found):,} of {planned:,} samples" if planned else plural(len(found), "sample")
     if log.get("invalidated") is True:
@@ -36,6 +36,11 @@ def missing(text: str) -> str:
     if status != "success":
         return f"the log's status is `{status}`: {counts}"
     return f"the log has {counts}" if planned > len(found) else ""
+
+
+def _samples(log: Data) -> Iterator[Data]:
+    """Yield the samples; a log whose run was killed may have none yet."""
+    return log.items("samples", required=log.text("status", "success") == "success")
 
 
 def _planned(log: Data, ids: Set[str]) -> int:

@@ -147,7 +147,7 @@ def _of_file(name: str, text: str, tool: Tool, settings: AdoptSettings) -> Itera
         found = list(tool.read(text))
     except Mismatch as error:
         raise CannotReadReport(f"{name}: not results of {tool.name}: {error}", hint) from error
-    if not found:
+    if not found and not tool.missing(text):
         raise CannotReadReport(f"{name}: no case in these results of {tool.name}", hint)
     for sample in found:
         yield replace(sample, suite=settings.suite or sample.suite or name)

@@ -11,6 +11,12 @@ from tests.invoke import invoke
 
 SAMPLE = {"id": 1, "scores": {"s": {"value": "C"}}}
 LOG = json.dumps({"status": "cancelled", "eval": {"dataset": {"samples": 40}}, "samples": [SAMPLE]})
+KILLED = """\
+{"version": 2, "status": "started", "eval": {"task": "shop", "task_file": "shop.py", "model":
+"openai/local", "dataset": {"samples": 4, "sample_ids": ["a", "b", "c", "d"]}, "config":
+{"epochs": 1}}, "plan": {}, "stats": {}, "invalidated": false, "tags": [], "metadata": {}}
+"""
+"""As Inspect 0.3.285 leaves it, killed before its first sample is written."""
 SUITE = """\
 <testsuite name="shop" tests="3" errors="1"><error message="set-up failed"/>
 <testcase name="a"/></testsuite>
@@ -34,6 +40,7 @@ THREE = json.dumps(
     ("name", "text", "said"),
     [
         ("log.json", LOG, "log.json: the log's status is `cancelled`: 1 of 40 samples"),
+        ("log.json", KILLED, "log.json: the log's status is `started`: 0 of 4 samples"),
         ("r.xml", SUITE, "r.xml: shop: error outside of a test: set-up failed"),
     ],
 )
@@ -45,6 +52,14 @@ def test_a_part_of_a_run_is_undecided(checkout: Checkout, name: str, text: str, 
     assert f"  no verdict: {said}\n" in done.stdout
     report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
     assert report["scope"]["narrowed_by"] == ["interrupted"]
+
+
+def test_a_part_of_a_run_beside_a_whole_one(checkout: Checkout) -> None:
+    whole = {"status": "success", "eval": {"dataset": {"samples": 1}}, "samples": [SAMPLE]}
+    checkout.write({"a.json": json.dumps(whole), "b.json": KILLED})
+    done = invoke(checkout.root, ENVIRONMENT, "adopt", "a.json", "b.json")
+    assert done.returncode == 3, done.stdout
+    assert "  no verdict: b.json: the log's status is `started`: 0 of 4 samples\n" in done.stdout
 
 
 def test_a_test_of_another_question_is_no_trial(checkout: Checkout) -> None:

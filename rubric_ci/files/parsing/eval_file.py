@@ -21,7 +21,6 @@ from rubric_ci.evaluators.kind import (
 from rubric_ci.files.parsing.program_targets import workspace
 from rubric_ci.files.validation.agentv import guideline_matcher
 from rubric_ci.files.validation.reference_rules import is_parts
-from rubric_ci.files.yaml_text.case_files import CaseFiles
 from rubric_ci.files.yaml_text.source import STOPPED, Source
 from rubric_ci.text.globs import Matches
 from rubric_ci.values.diagnostics import Span
@@ -75,9 +74,9 @@ def parse(
         path=source.file,
         dataset=suite.get("dataset", stem),
         description=suite.get("description", ""),
-        in_files=isinstance(getattr(source, "read", source), CaseFiles),
+        in_files=source.in_files,
         rubric_files=tuple(getattr(source, "files", ())),
-        of_other_tool=hasattr(source, "read"),
+        of_other_tool=source.of_other_tool,
         cases=tuple(
             each
             for index in range(len(suite["evalcases"]))
@@ -152,7 +151,7 @@ def _case(
         metadata=case.get("metadata", {}),
         depends_on=(*suite.get("depends_on", ()), *case.get("depends_on", ())),
         references=files.paths(),
-        stopped=case.get(STOPPED, "") if hasattr(source, "found") else "",
+        stopped=case.get(STOPPED, "") if source.of_other_tool else "",
     )
 
 

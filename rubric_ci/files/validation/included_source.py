@@ -52,6 +52,16 @@ class IncludedSource:
         self.moved: dict[Path, tuple[Source, Path]] = {}
 
     @property
+    def of_other_tool(self) -> bool:
+        """Return True if it is written for another tool, and read as it is."""
+        return self.raw.of_other_tool
+
+    @property
+    def in_files(self) -> bool:
+        """Return True if cases are in files that the suite names."""
+        return self.raw.in_files
+
+    @property
     def readable(self) -> bool:
         """Return True if there is data to check."""
         return self.raw.readable

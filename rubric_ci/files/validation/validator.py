@@ -65,16 +65,9 @@ def check_evals(
     found = list(_eval_problems(source, lookup, near_file))
     if golden := _golden_set(source, found):
         return _diagnosed(source, [golden])
-    if source.readable and (known.prompts or _has_variables(source.texts())):
-        found.extend(_first(_variable_problems(source, known)))
-    calls = known.without_calls or known.programs
-    if calls and source.readable and _mentions(source, *KEYS):
-        from rubric_ci.files.validation.assertion_rules import call_problems
-
-        found.extend(_first(call_problems(source.data, known)))
-    if known.names and source.readable:
-        found.extend(_first(target_problems(source.data, known.names, known.agents)))
-    if source.readable and not hasattr(source, "read"):
+    if source.readable:
+        found.extend(_problems_with_targets(source, known))
+    if source.readable and not source.of_other_tool:
         raw = source.raw if isinstance(source, IncludedSource) else source
         found.extend(_first(repeated_criteria(raw.data)))
     if default_evaluator == "none" and source.readable:
@@ -94,6 +87,18 @@ def check_evals(
 
         found.extend(_first(script_problems(source.data, machine())))
     return _diagnosed(source, found)
+
+
+def _problems_with_targets(source: Source, known: KnownTargets) -> Iterator[Problem]:
+    """Yield the problems of cases with the targets that answer them."""
+    if known.prompts or _has_variables(source.texts()):
+        yield from _first(_variable_problems(source, known))
+    if (known.without_calls or known.programs) and _mentions(source, *KEYS):
+        from rubric_ci.files.validation.assertion_rules import call_problems
+
+        yield from _first(call_problems(source.data, known))
+    if known.names:
+        yield from _first(target_problems(source.data, known.names, known.agents))
 
 
 def _of_includes(source: IncludedSource) -> "tuple[Diagnostic, ...]":
@@ -237,7 +242,7 @@ def _has_media(text: str) -> bool:
 def _mentions(source: Source, *words: str) -> bool:
     """Return False where no text has a word, so that the data has none; a dialect's may."""
     texts = [*source.texts().values()]
-    return hasattr(source, "found") or any(word in text for word in words for text in texts)
+    return source.of_other_tool or any(word in text for word in words for text in texts)
 
 
 def _other_tool(source: Source) -> Problem | None:
@@ -288,7 +293,7 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
 
         found.extend(_first(ambiguous_scalar_problems(source, found)))
     found.extend(_first(reference_problems(source.data, lookup, near_file)))
-    if not hasattr(source, "found") and _mentions(source, "file://"):
+    if not source.of_other_tool and _mentions(source, "file://"):
         from rubric_ci.files.validation.literal_rules import literal_files
 
         found.extend(_first(literal_files(source.data)))

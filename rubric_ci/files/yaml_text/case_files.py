@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from posixpath import basename, dirname
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES, CsvCases, OfRow
@@ -53,6 +53,9 @@ class Origin(NamedTuple):
 
 class CaseFiles:
     """Implements `Source` with a suite and the files that `evalcases`, or another key, names."""
+
+    of_other_tool: ClassVar[bool] = False
+    in_files: ClassVar[bool] = True
 
     def __init__(
         self,

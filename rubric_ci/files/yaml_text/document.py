@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from yaml import YAMLError
 from yaml._yaml import CParser
@@ -49,6 +49,9 @@ class Document:
         *("_aliases", "_keys", "_last", "ambiguous", "data", "file", "root", "text"),
         "text_problems",
     )
+
+    of_other_tool: ClassVar[bool] = False
+    in_files: ClassVar[bool] = False
 
     def __init__(self, file: str, text: str, *, core: bool = False) -> None:
         self.file = file

@@ -4,7 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rubric_ci.files.yaml_text.constructor import (
     YAML_DEPTH,
@@ -44,6 +44,9 @@ JSON_SYNTAX: Final = Rule(
 
 class JsonLines:
     """The cases of all lines as one suite, and the place of each value."""
+
+    of_other_tool: ClassVar[bool] = False
+    in_files: ClassVar[bool] = False
 
     def __init__(self, file: str, text: str, sidecar: Document | None = None) -> None:
         self.file = file

@@ -68,6 +68,14 @@ class Source(Values, Protocol):
     ambiguous: list[AmbiguousScalar]
 
     @property
+    def of_other_tool(self) -> bool:
+        """Return True if it is written for another tool, and read as it is."""
+
+    @property
+    def in_files(self) -> bool:
+        """Return True if cases are in files that the suite names."""
+
+    @property
     def readable(self) -> bool:
         """Return True if there is data to check."""
 

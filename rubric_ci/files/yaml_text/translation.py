@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.yaml_text.source import STOPPED, Source
 from rubric_ci.text.suggestions import SYNONYMS, slip
@@ -269,6 +269,8 @@ def _value_of(match: re.Match[str], variables: Mapping[str, Any]) -> Any:
 class TranslatedSource:
     """Implements `Source` with a file of another tool."""
 
+    of_other_tool: ClassVar[bool] = True
+
     def __init__(self, document: Source, found: Translation) -> None:
         self.read, self.found = document, found
         self.file = document.file
@@ -282,6 +284,11 @@ class TranslatedSource:
     def _located(self, rule: Rule, path: Path, message: str) -> tuple[str, LocatedProblem]:
         found = self.read.location(path, at_key=True)
         return found.file, LocatedProblem(rule, *found.place, message, rule.hint)
+
+    @property
+    def in_files(self) -> bool:
+        """Return True if cases are in files that the suite names."""
+        return self.read.in_files
 
     @property
     def readable(self) -> bool:

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 import pytest
 
 from rubric_ci.files.project.loader import Loaded, load
+from rubric_ci.files.validation.included_source import IncludedSource
 from rubric_ci.files.validation.includes import shared_of
 from rubric_ci.files.validation.validator import check_rubric
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.translation import TranslatedSource, Translation
 from rubric_ci.services.drafting.select import choose_requests
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import CompositeSpec, MarkedAnswer, RubricSpec
@@ -407,3 +409,11 @@ def test_files_that_a_rubric_file_names_exist() -> None:
 def test_a_file_of_guidelines_exists(text: str) -> None:
     (found,) = shown(load("evals/a.yaml", text, find).diagnostics)
     assert found.split(": ", 1)[1] == "file-missing: `g.md`: no such file"
+
+
+def test_a_file_of_another_tool_stays_one_with_shared_criteria() -> None:
+    other = TranslatedSource(Document("a.eval.yaml", "tests: []\n"), Translation())
+    assert (IncludedSource(other).of_other_tool, IncludedSource(other.read).of_other_tool) == (
+        True,
+        False,
+    )

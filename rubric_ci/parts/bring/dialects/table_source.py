@@ -1,7 +1,7 @@
 """A table of cases of any tool as data with places, for `import`."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from rubric_ci.files.yaml_text.csv_cases import Broken, Cell, HeaderAndRows, header_and_rows
 from rubric_ci.values.problems import LocatedProblem, Location, Path, Place
@@ -9,6 +9,9 @@ from rubric_ci.values.problems import LocatedProblem, Location, Path, Place
 
 class Table:
     """Implements `Source` with the rows of a table; a path is a row and a column."""
+
+    of_other_tool: ClassVar[bool] = True
+    in_files: ClassVar[bool] = False
 
     def __init__(self, file: str, rows: Iterable[list[Cell]], text: str = "") -> None:
         self.file, self._text = file, text

@@ -170,6 +170,27 @@ def calibrate(bench: Bench) -> None:
     assert bench.asked == asked
 
 
+def judge_test(bench: Bench) -> None:
+    asked, file = bench.asked, bench.root / "rubrics/tested.rubric.yaml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(TESTED)
+    done = bench("judge", "test")
+    assert done.returncode == 1, done.stderr
+    assert "rubrics/tested.rubric.yaml:5: tested: test-2\n  greets: expected not satisfied" in (
+        done.stdout
+    )
+    assert bench.asked == asked
+
+
+TESTED = """\
+criteria:
+- {id: greets, expected_outcome: Greets}
+tests:
+- {answer: hello, marks: {greets: true}}
+- {answer: hello again, marks: {greets: false}}
+"""
+
+
 def probe(bench: Bench) -> None:
     passed(bench)
     asked = bench.asked
@@ -234,9 +255,14 @@ def reports(bench: Bench) -> None:
 
 
 def failed(case: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the criteria of a case that are not satisfied."""
+    """Return the criteria of a case that are not satisfied, without absent faults."""
     every = (each for evaluator in case["evaluators"] for each in evaluator["criteria"])
-    return [criterion for criterion in every if criterion["mark"] is False]
+    return [each for each in every if each["mark"] is False and not each["normalised"]]
+
+
+def place_of(case: Mapping[str, Any], criterion: Mapping[str, Any]) -> str:
+    """Return the file that a criterion stands in."""
+    return str(criterion["file"] or case["file"])
 
 
 def in_sarif(report: Mapping[str, Any], sarif: Mapping[str, Any]) -> None:
@@ -248,7 +274,11 @@ def in_sarif(report: Mapping[str, Any], sarif: Mapping[str, Any]) -> None:
         found.append((place["artifactLocation"]["uri"], line, *each["message"]["text"].split("\n")))
     assert found == [
         (
-            *(case["file"], each["line"], f"{case['id']}: {case['verdict']} {case['score']:.2f}"),
+            *(
+                place_of(case, each),
+                each["line"],
+                f"{case['id']}: {case['verdict']} {case['score']:.2f}",
+            ),
             *(f"{each['id']}: not satisfied, required", each["text"], each["reasoning"]),
         )
         for case in report["cases"]
@@ -262,7 +292,7 @@ def in_junit(case: Mapping[str, Any], suites: ElementTree.Element) -> None:
     assert place == (case["file"], str(case["line"]))
     said = {each.get("name"): each.get("value") for each in found.iter("property")}
     assert (said["verdict"], said["score"]) == (case["verdict"], f"{case['score']:.6f}")
-    missed = [f"{case['file']}:{each['line']}: {each['id']}: not" for each in failed(case)]
+    missed = [f"{place_of(case, c)}:{c['line']}: {c['id']}: not" for c in failed(case)]
     assert all(line in str(found.findtext("failure")) for line in missed)
     assert (found.find("failure") is not None) == bool(missed)
 
@@ -338,6 +368,7 @@ CHECKS: Mapping[str, Callable[[Bench], None]] = {
     "policy": policy,
     "label": labelled,
     "calibrate": calibrate,
+    "judge-test": judge_test,
     "probe": probe,
     "sentinel": sentinel,
     "history": history,

@@ -195,6 +195,15 @@ def imported(name: str, data: Rows) -> Kind:
 
 ANSWERS = lines({"id": "c#", "answer": f"hello {SAID}"})
 WORK = "{sees: [answer, tool_calls, file_changes], criteria: [Greets]}"
+GREET = """\
+guidelines: A greeting is a word, not a gesture.
+criteria:
+- {id: greets, expected_outcome: Greets, applies_if: The answer says something, tags: [tone]}
+- {id: closed, expected_outcome: Sends them away, applies_if: {tag: closed}}
+- {id: leaves, contains: leave me, penalty: 2}
+examples: [{answer: A wave, marks: {greets: false}, why: It is no word}]
+tests: [{answer: hello, marks: {greets: true}}]
+"""
 TABLE = lines("c#,n#,Say it to #", "id,name,input\n")
 PROMPTED: Mapping[str, Any] = {"worse": ("prompt.txt", "GOOD", "BAD"), "worse_is_text": True}
 PROMPT = {"prompt.txt": "Be GOOD. {{ input }}\n"}
@@ -359,6 +368,12 @@ KINDS: Mapping[str, Kind] = {
         'rubrics: ["Greets {{ name }}"]\nevalcases: cases.csv\n',
         files={"evals/cases.csv": TABLE},
         asks=("evals/cases.csv", "Say it", "Say that"),
+    ),
+    "layered": one(
+        CLI,
+        suite("tags: [open], input: Say it to #", "[{include: greet}]"),
+        files={"rubrics/greet.rubric.yaml": GREET},
+        lenient=("rubrics/greet.rubric.yaml", "Greets", "Anything goes"),
     ),
     "golden": imported("golden.jsonl", GOLDEN),
     "trace": Kind(

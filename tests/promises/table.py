@@ -126,6 +126,11 @@ KINDS: Final[Mapping[str, KindRow]] = {
         page="eval-files.md",
         covers=_named("case", "vars") | _named("table", ".csv", ".tsv"),
     ),
+    "layered": KindRow(
+        title="criteria of a rubric file, with conditions, a penalty, guidelines and examples",
+        page="rubrics.md",
+        covers=frozenset(),
+    ),
     "golden": KindRow(
         title="golden set, or cases of another tool, imported",
         page="bring.md",
@@ -175,6 +180,7 @@ _NO_RUBRIC: Final = Refused(
     "has results that csv judged: there is no rubric to mark",
     "the judge of the tool is checked with its own commands",
 )
+_NO_FILES: Final = DoesNotApply("the tool judges by its own criteria, and not by rubric files")
 _ONE_ANSWER: Final = Refused(
     "variants are made of one answer, and not of a conversation",
     "the text of several turns cannot be changed by rules",
@@ -263,6 +269,12 @@ PROMISES: Final[Mapping[str, Promise]] = {
         says="`judge calibrate` judges the labelled answers; no target is asked.",
         page="calibration.md",
         but=_tools(_NO_RUBRIC),
+    ),
+    "judge-test": Promise(
+        title="rubrics tested",
+        says="`judge test` judges the answers of tests; no target is asked.",
+        page="rubrics.md",
+        but=_tools(_NO_FILES),
     ),
     "probe": Promise(
         title="probed",

@@ -79,6 +79,8 @@ def _named(part: JSON, read: Callable[[str], bytes | None], found: list[Media]) 
 def _media(source: str, number: int, read: Callable[[str], bytes | None]) -> Media:
     if source.startswith(DATA):
         return decoded(source, f"answer-{number}", f"answer-{number}")
+    if source.lower().startswith(("http://", "https://")):
+        raise refused(source, "is a URL, which is not fetched; use a path or a `data:` URI")
     return checked(source, _read(source, read), source)
 
 

@@ -52,12 +52,20 @@ def test_parts_without_images_stay_as_they_are() -> None:
     assert found.media == ()
 
 
+ADDRESS = "https://a.test/b.png"
+NOT_FETCHED = "which is not fetched; use a path or a `data:` URI"
+
+
 @pytest.mark.parametrize(
     ("source", "why"),
     [
         ("gone.png", "`gone.png` of the answer does not exist"),
         ("notes.txt", "`notes.txt` of the answer is not a png, jpeg, gif, webp or PDF"),
         ("data:image/png;base64,&&", "`answer-1` of the answer has no base64 after `data:`"),
+        (
+            ADDRESS,
+            f"`{ADDRESS}` of the answer is a URL, {NOT_FETCHED}",
+        ),
     ],
 )
 def test_refused(source: str, why: str) -> None:

@@ -283,7 +283,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
         but={**_tools(_NO_RUBRIC), "scripted": _ONE_ANSWER, "simulated": _ONE_ANSWER},
     ),
     "sentinel": Promise(
-        title="watched by the sentinel",
+        title="watched at night",
         says="The first night remembers marks, and asks for each five times.",
         page="compare.md",
         but=_tools(

@@ -24,7 +24,7 @@ from rubric_ci.values.results import BaseResult, CaseResult, Graded
 from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.trials import judge_noise, same_marks_again, trials_of
 
-SUSPECTED = "suspected in this night: a second one in a row makes it worse"
+SUSPECTED = "worse in this night: a second one in a row makes it a fact"
 
 
 def compare(head: RunReport, baseline: Baseline) -> RunReport:

@@ -89,7 +89,7 @@ def _suspected(report: RunReport, comparison: Comparison) -> str:
     keys = set(comparison.worse_cases)
     names = [case_names(report)(case) for case in report.cases if case.key in keys]
     what = numbers.listed(names) if names else "all cases together"
-    return f"Suspected: {what} worse tonight; a second night in a row makes it a fact"
+    return f"Worse in one night: {what}; a second night in a row makes it a fact"
 
 
 def kinds(report: RunReport) -> Mapping[Change, Sequence[CaseResult]]:

@@ -122,7 +122,7 @@ def add(**options: Any) -> None:
 @_history
 @_last(20, shown=True)
 def show(**options: Any) -> None:
-    """Print changes of score and cost, and unsteady cases."""
+    """Print changes of score and cost, and cases whose verdict changes."""
     from rubric_ci.parts.lab.commands import history as commands
 
     raise SystemExit(commands.show(**options))

@@ -288,7 +288,7 @@ def test_a_pinned_reference_says_which_cases_are_worse() -> None:
     ]
     assert found.cases[0].change_reason == SUSPECTED
     assert phrases.headline(found) == (
-        "Suspected: a, b, c, d, e, f, g, h worse tonight; a second night in a row makes it a fact"
+        "Worse in one night: a, b, c, d, e, f, g, h; a second night in a row makes it a fact"
     )
     assert (comparison.source, comparison.commit) == ("reference", "1" * 40)
     assert (comparison.worse, comparison.suspected) == (False, True)

@@ -101,9 +101,9 @@ def test_six_nights_with_a_drop_in_the_fourth(nights: Nights) -> None:
     assert nights.night() == nights.night() == ("Nothing broke", 0, "issue not needed")
     fourth = nights.night(BROKEN)
     assert fourth == (
-        "Suspected: g3 worse tonight; a second night in a row makes it a fact",
+        "Worse in one night: g3; a second night in a row makes it a fact",
         0,
-        "issue not needed; suspected",
+        "issue not needed; worse in this night, and a second one in a row opens it",
     )
     assert nights.night(BROKEN) == ("1 case broke: g3", 1, "issue #1 opened")
     (issue,) = nights.github.issues.values()

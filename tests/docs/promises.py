@@ -12,14 +12,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "what-works-with-what.md"
 SIGNS = {Holds: "yes", Refused: "refused", DoesNotApply: "n/a"}
 HEAD = """\
 # What works with what
-This page shows which promises hold for which kind of answer: a model, an agent, a conversation, \
-recorded answers, another tool. Each cell is tried by a test with the command line: *yes* holds, \
-*refused* ends with exit code 2 and a sentence, and *n/a* does not apply, for the reason below.
-
-What marks an answer has no column: assertions, scripts (also in a \
-[container](evaluators.md#score-from-the-exit-status)) and prompts mark answers of every kind, and \
-[`metadata`](changed-cases.md) of a case counts where a script or a hook reads it. AgentV's \
-[`extensions`](from-agentv.md) are hooks of a workspace.
+This page shows what holds for every kind of answer, and the few places where it does not. Each \
+promise is tried with each kind by a test with the command line: *refused* ends with exit code 2 \
+and a sentence, *n/a* does not apply.
 
 <!-- Made by `make golden` from tests/promises/table.py; do not edit. -->
 """
@@ -31,41 +26,42 @@ Next: [targets](targets.md), [agents](agents.md), [conversations](conversations.
 
 def page() -> str:
     """Return the whole page."""
-    return "\n".join((HEAD, *table(), "", *promises(), "", *exceptions(), "", END))
+    return "\n".join((HEAD, *kinds(), "", *promises(), "", *exceptions(), "", END))
 
 
-def table() -> Iterator[str]:
-    """Yield a row per promise, with a column per kind."""
-    titles = [f"[{row.title}]({row.page})" for row in KINDS.values()]
-    yield f"| | {' | '.join(titles)} |"
-    yield f"|---|{'---|' * len(KINDS)}"
-    for name, promise in PROMISES.items():
-        signs = (_sign(cell(kind, name)) for kind in KINDS)
-        yield f"| [{promise.title}](#{_anchor(promise.title)}) | {' | '.join(signs)} |"
+def kinds() -> Iterator[str]:
+    """Yield the kinds of answers."""
+    yield "## Kinds of answers"
+    yield " · ".join(f"[{row.title}]({row.page})" for row in KINDS.values())
 
 
 def promises() -> Iterator[str]:
-    """Yield a paragraph per promise."""
-    yield "## The promises"
-    for promise in PROMISES.values():
-        yield f"### {promise.title[0].upper()}{promise.title[1:]}"
-        yield f"{promise.says} [More]({promise.page})."
-        yield ""
+    """Yield a row per promise."""
+    yield "## What holds for all of them"
+    yield "| promise | means | but |"
+    yield "|---|---|---|"
+    for name, promise in PROMISES.items():
+        but = sum(not isinstance(cell(kind, name), Holds) for kind in promise.but)
+        more = f"[{but} of {len(KINDS)} kinds](#where-it-does-not-hold)" if but else ""
+        yield f"| [{promise.title}]({promise.page}) | {promise.says} | {more} |"
 
 
 def exceptions() -> Iterator[str]:
-    """Yield a row for each cell that does not hold."""
-    yield "## Where a promise does not hold"
-    yield "| promise | kind | | why |"
+    """Yield a row for each reason why promises do not hold for kinds."""
+    yield "## Where it does not hold"
+    yield "| kinds | promises | | why |"
     yield "|---|---|---|---|"
+    kinds_of: dict[tuple[str, str, str], list[str]] = {}
     for name, promise in PROMISES.items():
         for kind in promise.but:
             each = cell(kind, name)
-            yield f"| {promise.title} | {KINDS[kind].title} | {_sign(each)} | {_why(each)} |"
-
-
-def _sign(each: Cell) -> str:
-    return SIGNS[type(each)]
+            key = (promise.title, SIGNS[type(each)], _why(each))
+            kinds_of.setdefault(key, []).append(KINDS[kind].title)
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for (title, sign, why), titles in kinds_of.items():
+        rows.setdefault(("; ".join(titles), sign, why), []).append(title)
+    for (shown, sign, why), names in rows.items():
+        yield f"| {shown} | {', '.join(names)} | {sign} | {why} |"
 
 
 def _why(each: Cell) -> str:
@@ -76,10 +72,6 @@ def _why(each: Cell) -> str:
             return each.why
         case _:
             return ""
-
-
-def _anchor(title: str) -> str:
-    return title.lower().replace(" ", "-")
 
 
 if __name__ == "__main__":

@@ -232,7 +232,8 @@ def test_nights_keep_the_results_of_each_target(checkout: Checkout) -> None:
     assert {name for name in same if found[name] != same[name]} == moved
     said = "Always: passed before, fails now: worse in this night: a second one in a row makes it"
     assert (
-        f"Not held against the change: one [default] ({said} a fact), two [default] ({said} a fact) "
+        f"Not held against the change: one [default] ({said} a fact), "
+        f"two [default] ({said} a fact) "
         "Fails as before: two [kept] "
     ) in " ".join(done.stdout.split())
 

@@ -146,7 +146,7 @@ def doctor(config: Path | None, **options: Any) -> None:
     "and what is wrong. A failure to post does not change the exit code.",
 )
 def compare(**options: Any) -> None:
-    """Compare two reports and list significant regressions.
+    """Compare two reports and list the cases that broke.
 
     BASELINE and HEAD are report.json files; BASELINE may be a folder of reports, which are pooled.
     Exits with 1 on a regression, with 3 if a case lost its

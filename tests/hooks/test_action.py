@@ -36,7 +36,7 @@ def start(command: str, tool_cache: Path, **more: str) -> subprocess.CompletedPr
 def test_unknown_command(command: str, message: str, tmp_path: Path) -> None:
     started = start(command, tmp_path)
     known = (
-        "validate, run, generate rubrics, judge test, compare, baseline keep, baseline accept, "
+        "validate, run, generate rubrics, compare, judge test, baseline keep, baseline accept, "
         "history add, history publish, plan, "
         "report merge, report comment, authorize"
     )

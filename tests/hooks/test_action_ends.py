@@ -54,7 +54,7 @@ def run(
 COULD_NOT_START = "the action could not start"
 UNDECIDED = "Gate undecided: the run could not start"
 EVERY = (
-    "validate, run, generate rubrics, compare, baseline keep, baseline accept, "
+    "validate, run, generate rubrics, compare, judge test, baseline keep, baseline accept, "
     "history add, history publish, plan, report merge, "
     "report comment, authorize"
 )
@@ -141,6 +141,7 @@ ENDS = [
         FOLDER,
     ),
     End({"command": "plan", "paths": "no"}, "no does not exist", FOLDER),
+    End({"command": "judge test", "paths": "no"}, "no does not exist", FOLDER),
     End(
         {"command": "compare"},
         "Missing argument 'BASELINE'.",

@@ -146,11 +146,17 @@ def properties(cls: Any) -> Iterator[tuple[str, Schema]]:
     meanings, defaults = dict(docstrings(cls)), {f.name: f.default for f in fields(cls)}
     for name, kind, key in declared(cls):
         written = key.name or name
-        about = {}
-        if meaning := meanings.get(name):
-            about = {"title": key.title or words(written), "description": meaning}
+        title = key.title or words(written)
+        about = {"title": title, "description": meanings[name]} if name in meanings else {}
+        values = of_key(kind, key)
         shown = {"examples": list(key.examples)} if key.examples else {}
-        yield written, {**about, **of_key(kind, key), **default(defaults[name]), **shown}
+        if about or "$ref" in key.limits:
+            yield written, {**about, **values, **default(defaults[name]), **shown}
+        for alias, age in key.aliases.items():
+            if about and age:
+                said = f"{age.capitalize()} spelling of `{written}`."
+                about = {"title": f"{title} ({age} spelling)", "description": said}
+                yield alias, {**about, **values, **shown}
 
 
 def of_key(kind: Any, key: Key) -> Schema:

@@ -5,38 +5,21 @@ from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, cast
 
 from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.command_judge import JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import WorkloadIdentity
 from rubric_ci.values.instructions import PromptTemplate, Skill
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.model_facts import CREDENTIALS as CLIS
+from rubric_ci.values.option_values import ADOPTED_TOOLS
 from rubric_ci.values.results import Answer
+from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.service_program import HttpRequest, ServiceProgram
 from rubric_ci.values.workspace_settings import Workspace
 from rubric_ci.values.written_keys import ENVIRONMENT, Key
 
-JudgeMode: TypeAlias = Literal["batched", "isolated", "auto"]
-"""All criteria per request, or one; `auto`: the mode that `calibration.json` was decided for."""
-
 OutputMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeCommand:
-    """A command that judges: a known command-line tool, or any program."""
-
-    model: Annotated[str, Key("openai/gpt-6-luna")] = ""  # empty: the tool decides
-    """litellm model name, with the provider as prefix; with `cli`, a model of that tool."""
-    cli: Annotated[str, Key("claude-code", title="Command-line tool", enum=tuple(CLIS))] = ""
-    """Command-line tool that judges, with its own login in place of an API key."""
-    argv: Annotated[tuple[str, ...], Key(["my-judge", "--json"], name="command", minItems=1)] = ()
-    """Command that judges: program and arguments. It gets the prompt on standard input; the last
-    JSON object of its output is the reply."""
-    env: Annotated[tuple[str, ...], ENVIRONMENT] = ()
-    concurrency: Annotated[int, Key(2, minimum=1)] = 4
-    """Maximum number of processes of `cli` or `command` at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +50,7 @@ class JudgeConfig:
 
     endpoint: Endpoint  # of several judges the first
     others: tuple[Endpoint, ...] = ()  # further judges of a panel
-    mode: Annotated[JudgeMode, Key("isolated")] = "batched"  # of a loaded project never `auto`
+    mode: Annotated[Literal["batched", "isolated", "auto"], Key("isolated")] = "batched"
     """`batched` sends all criteria of a case in one judge request, `isolated` sends one request per
     criterion. `auto` is `isolated` if calibration.json shows that batching costs agreement with
     people, else `batched`."""
@@ -241,16 +224,27 @@ class TargetFacts:
         return self
 
 
+Name: TypeAlias = Annotated[str, Key()]
+JudgeName: TypeAlias = Annotated[str, Key(aliases={"grader_target": "other"})]
+Globs: TypeAlias = Annotated[tuple[str, ...] | None, Key()]
+"""What every kind of target has; the model says what it means."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmTarget(TargetFacts):
     """A model answers the case's input messages."""
 
-    name: str
+    name: Annotated[str, Key("default")]
+    """Name that eval files refer to. `default` answers the cases that name no target."""
     endpoint: Endpoint = field()
-    concurrency: int | None = None
-    judge_target: str = ""  # empty: the configured judge
-    depends_on: tuple[str, ...] | None = ()
-    cache: bool = True  # answers may be reused
+    concurrency: Annotated[int | None, Key(16, aliases={"workers": "older"}, minimum=1)] = None
+    """Maximum number of cases that this target answers at the same time, within `--concurrency`."""
+    judge_target: Annotated[str, Key("strict-judge", aliases={"grader_target": "other"})] = ""
+    """Name of the target that judges this target's answers, instead of `judge`."""
+    depends_on: Annotated[tuple[str, ...] | None, Key.of("dependsOn")] = ()
+    cache: Annotated[bool, Key(False)] = True
+    """Whether answers of a model or a command may be kept in the cache and reused. Set `false` if
+    they depend on more than the case, the configuration and `depends_on`, such as a database."""
     prompt: PromptTemplate | None = None
     skill: Skill | None = None
     held: tuple[str, ...] = ()  # options that count after the merge: it is not asked before
@@ -263,26 +257,38 @@ class CliTarget(TargetFacts):
     reads_every_file: ClassVar[bool] = True
     runs: ClassVar[str] = "starts a program"
     starts_program: ClassVar[bool] = True
-    name: str
-    command_template: str = ""  # empty: `agent` has the command
+    name: Name
+    command_template: Annotated[
+        str, Key("python agent.py --prompt {PROMPT}", aliases={"command": "other"})
+    ] = ""  # empty: `agent` has the command
+    """Shell command. `{PROMPT}`, `{PROMPT_FILE}`, `{GUIDELINES}`, `{EVAL_ID}`, `{EVAL_FILE}`,
+    `{ROOT}`, `{ATTEMPT}`, `{FILES}` and `{OUTPUT_FILE}` are replaced, quoted for the shell."""
     agent: AgentProgram | None = None
-    trace: str = (
-        ""  # a format of `parts/agents/`, "none", or the path of a file that the command writes
-    )
+    trace: Annotated[str, Key("atif", "trace.json")] = ""
+    """Trace of the command's work: the format of its output (`claude-code`, `codex`, `copilot`,
+    `gemini-cli`, `opencode`, `qwen`, `atif`, `otlp`), or the path of a file in one of them that it
+    writes. `none`: an output that looks like one is the answer."""
     workspace: Workspace | None = None  # None: the repository; of an agent an empty folder
     skill: Skill | None = None
-    cwd: str = "."  # relative to the repository root
+    cwd: Annotated[str, Key("agent", title="Working directory")] = "."  # here from the root
+    """Working directory of the command, relative to this file's folder."""
     cwd_from_eval_folder: bool = False  # then `cwd` is relative to the eval file's folder
-    files_format: str = "{path}"  # of each file in {FILES}
-    batched: bool = False  # one process answers all cases of an eval file
-    timeout_seconds: float = 120.0
-    cost_per_run: float | None = None  # dollars that a start costs at most; None: not known
+    files_format: Annotated[
+        str, Key("--file {path}", title="Format of files", aliases={"attachments_format": ""})
+    ] = "{path}"
+    """Format of each file in `{FILES}`. `{path}` and `{basename}` are replaced, quoted for the
+    shell."""
+    batched: Annotated[bool, Key(True, name="provider_batching", title="Batching")] = False
+    """One process answers all cases of an eval file: it reads one JSON object per case from
+    standard input and writes one `{"id", "text"}` per case."""
+    timeout_seconds: Annotated[float, Key()] = 120.0
+    cost_per_run: Annotated[float | None, Key()] = None  # None: not known
     healthcheck: Mapping[str, JSON] | None = None
-    env: tuple[str, ...] = ()
-    concurrency: int | None = None
-    judge_target: str = ""
-    depends_on: tuple[str, ...] | None = None  # None: every file of the repository
-    cache: bool = True  # answers may be reused
+    env: Annotated[tuple[str, ...], ENVIRONMENT] = ()
+    concurrency: Annotated[int | None, Key(aliases={"workers": "older"})] = None
+    judge_target: JudgeName = ""
+    depends_on: Globs = None  # None: every file of the repository
+    cache: Annotated[bool, Key()] = True
     held: tuple[str, ...] = ()  # options that count after the merge: it is not started before
 
 
@@ -291,10 +297,11 @@ class RecordedTarget(TargetFacts):
     """Answers are read from a JSON Lines file."""
 
     is_at_hand: ClassVar[bool] = True
-    name: str
-    answers: str = field()  # relative to the repository root
-    judge_target: str = ""
-    depends_on: tuple[str, ...] | None = ()
+    name: Name
+    answers: Annotated[str, Key("answers.jsonl")] = field()  # here relative to the root
+    """JSON Lines file, relative to this file's folder."""
+    judge_target: JudgeName = ""
+    depends_on: Globs = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,11 +309,12 @@ class MockTarget(TargetFacts):
     """One fixed answer to every case."""
 
     is_at_hand: ClassVar[bool] = True
-    name: str
-    response: str = field()
+    name: Name
+    response: Annotated[str, Key("42", type="string")] = ""
+    """Answer to every case."""
     did: Answer | None = None  # the answer with the work that a judge sees, in place of `response`
-    judge_target: str = ""
-    depends_on: tuple[str, ...] | None = ()
+    judge_target: JudgeName = ""
+    depends_on: Globs = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,16 +322,26 @@ class RunnerTarget(TargetFacts):
     """Another eval tool, which has its own cases; `run --target` reads its results."""
 
     reads_every_file: ClassVar[bool] = True
-    name: str
-    command_template: str = field()  # writes its results into {RESULTS}
-    reads: str = field()  # the tool, as `adopt --from` names it
-    only: str = ""  # the arguments that choose cases; empty: it runs them all
-    cwd: str = "."  # relative to the repository root
-    timeout_seconds: float = 1800.0
-    env: tuple[str, ...] = ()
-    graders: tuple[str, ...] = ()  # that decide; empty: all
+    name: Name
+    command_template: Annotated[
+        str, Key("promptfoo eval --no-cache -o {RESULTS}/results.json", title="Command")
+    ] = field()
+    """Shell command that runs the tool. `{RESULTS}` is an empty folder for its results, `{ONLY}`
+    the place of `only`; without it, `only` is appended."""
+    reads: Annotated[str, Key("promptfoo", title="Tool", enum=ADOPTED_TOOLS)] = field()
+    """Tool whose results it writes, as `rubric-ci adopt --from` names it."""
+    only: Annotated[str, Key("--filter-pattern {CASE_REGEX}", title="Choice of cases")] = ""
+    """Arguments that run some cases only: `{CASE_REGEX}` is a regular expression of their ids,
+    `{CASE_IDS}` the ids with commas. Without it, no suspect gets further trials."""
+    graders: Annotated[tuple[str, ...], Key(["model_graded_qa"])] = ()
+    """Assertions, metrics or scorers that decide; the others are shown. Without it, all decide."""
+    cwd: Annotated[str, Key("evals", title="Working directory")] = "."  # here from the root
+    """Working directory of the command, relative to this file's folder."""
+    env: Annotated[tuple[str, ...], ENVIRONMENT] = ()
+    timeout_seconds: Annotated[float, Key(120, title="Timeout", exclusiveMinimum=0)] = 1800.0
+    """Timeout of one run of the tool in seconds."""
     judge_target: str = ""
-    depends_on: tuple[str, ...] | None = None
+    depends_on: Globs = None
 
     @property
     def why_no_answers(self) -> str:
@@ -362,19 +380,6 @@ Target: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UntrustedCaps:
-    """How much of a stranger's commit is graded."""
-
-    max_cost_usd: Annotated[float, Key(0.25, minimum=0)] = 1.0
-    """Maximum cost of a run in US dollars. A lower `--max-cost-usd` holds as well."""
-    max_cases: Annotated[int, Key(20, minimum=0)] = 50
-    """Maximum number of graded cases. The others are skipped, and the run has no verdict."""
-    max_characters: Annotated[int, Key(50000, minimum=0)] = 200_000
-    """Maximum number of characters of the graded cases, with their rubrics, files, and the prompts
-    of their targets. The other cases are skipped, and the run has no verdict."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """The configuration of a repository."""
 
@@ -387,8 +392,6 @@ class Config:
     rules: Mapping[str, str] = field(default_factory=dict)  # rule id -> error|warning|notice|off
     env_allow: tuple[str, ...] = ()  # variables that `${{ NAME }}` may use, as globs
     untrusted: UntrustedCaps = field(default_factory=UntrustedCaps)
-    shared_rubrics: Mapping[str, str] = field(
-        default_factory=dict
-    )  # id -> a criterion of each case
+    shared_rubrics: Mapping[str, str] = field(default_factory=dict)  # by id: of each case
     auto_mode: bool = False  # `judge.mode` is `auto`: the calibration chose it
     judges: Mapping[str, Target] | None = None  # targets that may judge; None: all of `targets`

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.written_keys import Key
 
 Narrowing: TypeAlias = Literal[
     "paths",
@@ -128,3 +129,16 @@ def read_places(paths: Sequence[str]) -> tuple[tuple[str, ...], tuple[CasePlace,
         if place and place[1] not in whole
     )
     return tuple(dict.fromkeys(each[1] if each else path for path, each in found.items())), places
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UntrustedCaps:
+    """How much of a stranger's commit is graded."""
+
+    max_cost_usd: Annotated[float, Key(0.25, minimum=0)] = 1.0
+    """Maximum cost of a run in US dollars. A lower `--max-cost-usd` holds as well."""
+    max_cases: Annotated[int, Key(20, minimum=0)] = 50
+    """Maximum number of graded cases. The others are skipped, and the run has no verdict."""
+    max_characters: Annotated[int, Key(50000, minimum=0)] = 200_000
+    """Maximum number of characters of the graded cases, with their rubrics, files, and the prompts
+    of their targets. The other cases are skipped, and the run has no verdict."""

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from rubric_ci.values.config import Endpoint, JudgeCommand, JudgeConfig
+from rubric_ci.values.command_judge import JudgeCommand
+from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.judge_model import with_model, with_named_model
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.files.parsing.program_targets import PROGRAMS, from_root, program_target
 from rubric_ci.files.parsing.service_target import service_target
-from rubric_ci.files.parsing.written import read
+from rubric_ci.files.parsing.written import keys_of, read
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import (
-    JUDGE_KEYS,
     glob_from_root,
     is_of_agentv,
 )
@@ -19,24 +18,24 @@ from rubric_ci.files.validation.includes import criteria_by_id, shared_of
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.model_names import ALIASES
+from rubric_ci.values.command_judge import JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import (
     Config,
     Endpoint,
-    JudgeCommand,
     JudgeConfig,
     LlmTarget,
     MockTarget,
     RecordedTarget,
     Target,
     UnsupportedTarget,
-    UntrustedCaps,
 )
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import IdentitySource, WorkloadIdentity
 from rubric_ci.values.instructions import PromptTemplate, Skill
 from rubric_ci.values.model_facts import AGENTV_AGENTS, ALIAS, COMMAND_TIMEOUT, NOT_STARTED
 from rubric_ci.values.references import Found, Lookup
+from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.scoring import DECIMALS, Thresholds
 
 if TYPE_CHECKING:
@@ -53,10 +52,9 @@ _OPTIONS: Final = {
 }
 _NOT_OPTIONS: Final = frozenset(
     (
-        *("name", "provider", "model", "deployment", "deployment_name", "variant", "concurrency"),
-        *("workers", "judge_target", "grader_target", "timeout_seconds", "depends_on", "settings"),
-        *(*JUDGE_KEYS, "panel", "auth", "max_retries", "provider_batching", "cache", "prompt"),
-        *("skill", "cost_per_run"),
+        *(*keys_of(LlmTarget), *keys_of(JudgeConfig), *_NAMES, "provider", "timeout_seconds"),
+        *("panel", "auth", "prompt", "skill", "cost_per_run"),
+        *("settings", "max_retries", "provider_batching"),
         *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
         *("retry_status_codes", "verbose", "cli_verbose", "batch_requests"),
     )
@@ -150,8 +148,10 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
             provider in AGENTV_AGENTS and is_of_agentv(file)
         ):
             return program_target(data, shared, file, _skill(data, lookup))
-        case "recorded" | "mock" as provider:
-            return _fixed(data, shared, provider, file)
+        case "recorded":
+            return read(RecordedTarget, data, answers=from_root(file, data["answers"]))
+        case "mock":
+            return read(MockTarget, data)
         case provider if provider in AGENTV_AGENTS:
             reason = f"see `rubric-ci validate {file}`" if provider == NOT_STARTED else ""
             alias = data.get(ALIAS, "") if is_of_agentv(file) else ""
@@ -159,28 +159,17 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
                 **shared, provider=provider, reason=reason, alias=alias, depends_on=depends_on
             )
         case "http":
-            return service_target(data, shared, file)
+            return service_target(data, file)
         case _:
             prompt = _prompt(data, lookup)
             options = {**_of_prompt(prompt, data), **data}
-            return LlmTarget(
-                **shared,
+            return read(
+                LlmTarget,
+                data,
                 endpoint=_endpoint(options),
                 prompt=_template(prompt) if prompt else None,
                 skill=_skill(data, lookup),
-                concurrency=data.get("concurrency", data.get("workers")),
-                depends_on=depends_on or (),
-                cache=data.get("cache", True),
             )
-
-
-def _fixed(data: dict[str, Any], shared: dict[str, Any], provider: str, file: str) -> Target:
-    """Return recorded answers, or one fixed answer."""
-    depends_on = tuple(data.get("depends_on", ()))
-    if provider == "mock":
-        return MockTarget(**shared, response=data.get("response", ""), depends_on=depends_on)
-    answers = from_root(file, data["answers"])
-    return RecordedTarget(**shared, answers=answers, depends_on=depends_on)
 
 
 def _skill(data: dict[str, Any], lookup: Lookup) -> Skill | None:

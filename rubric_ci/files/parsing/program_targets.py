@@ -24,7 +24,7 @@ def program_target(
     name = data["provider"].lower()
     if name == "runner":
         return _runner(data, file)
-    target = _command(data, shared, file) if name == "cli" else _agent(data, name, shared, file)
+    target = _command(data, file) if name == "cli" else _agent(data, name, shared, file)
     return _with_skill(target, skill) if skill else target
 
 
@@ -35,24 +35,15 @@ def _with_skill(target: CliTarget, skill: Skill) -> CliTarget:
     return replace(target, skill=skill, depends_on=depends_on)
 
 
-def _command(data: dict[str, Any], shared: dict[str, Any], file: str) -> CliTarget:
+def _command(data: dict[str, Any], file: str) -> CliTarget:
     """Return a command; its folders count from the file, or from each eval file."""
-    return CliTarget(
-        **shared,
-        command_template=data.get("command_template") or data["command"],
-        trace=data.get("trace", ""),
+    return read(
+        CliTarget,
+        data,
         workspace=workspace(data["workspace"], file) if "workspace" in data else None,
         cwd=data.get("cwd", ".") if "workspace" in data else _folder(file, data.get("cwd", ".")),
         cwd_from_eval_folder=is_of_agentv(file),
-        files_format=data.get("files_format", data.get("attachments_format", "{path}")),
-        batched=data.get("provider_batching", False),
-        timeout_seconds=float(data.get("timeout_seconds", 120.0)),
-        cost_per_run=data.get("cost_per_run"),
         healthcheck=_healthcheck(data.get("healthcheck"), file),
-        env=tuple(data.get("env", ())),
-        concurrency=data.get("concurrency", data.get("workers")),
-        depends_on=tuple(data["depends_on"]) if "depends_on" in data else None,
-        cache=data.get("cache", True),
     )
 
 
@@ -107,17 +98,7 @@ def _git(data: Mapping[str, Any], file: str) -> GitSource:
 
 
 def _runner(data: Mapping[str, Any], file: str) -> RunnerTarget:
-    return RunnerTarget(
-        name=data["name"],
-        command_template=data["command_template"],
-        reads=data["reads"],
-        only=data.get("only", ""),
-        cwd=_folder(file, data.get("cwd", ".")),
-        timeout_seconds=float(data.get("timeout_seconds", 1800.0)),
-        env=tuple(data.get("env", ())),
-        graders=tuple(data.get("graders", ())),
-        depends_on=tuple(data["depends_on"]) if "depends_on" in data else None,
-    )
+    return read(RunnerTarget, data, cwd=_folder(file, data.get("cwd", ".")))
 
 
 def _healthcheck(written: dict[str, Any] | None, file: str) -> dict[str, Any] | None:

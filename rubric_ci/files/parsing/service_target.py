@@ -10,15 +10,14 @@ from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.service_program import HttpRequest, ServiceProgram
 
 
-def service_target(data: Mapping[str, Any], shared: Mapping[str, Any], file: str) -> ServiceTarget:
+def service_target(data: Mapping[str, Any], file: str) -> ServiceTarget:
     """Return a service; its folder counts from the file."""
-    return ServiceTarget(
-        **shared,
+    return read(
+        ServiceTarget,
+        data,
+        depends_on=tuple(data["depends_on"]) if "depends_on" in data else None,
         endpoint=_endpoint(data),
         program=_program(data, file) if "start" in data else None,
-        concurrency=data.get("concurrency", data.get("workers")),
-        depends_on=tuple(data["depends_on"]) if "depends_on" in data else None,
-        cache=data.get("cache", True),
     )
 
 

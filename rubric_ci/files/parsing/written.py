@@ -15,14 +15,25 @@ Convert = Callable[[Any], Any]
 def read(kind: type[Value], data: Mapping[str, Any], **given: Any) -> Value:
     """Return the value of a mapping that the schema accepts; `given` are further fields."""
     cls: Any = kind
-    found = {name: to(data[key]) for name, key, to in _readers(cls) if key in data}
+    found = {
+        name: to(data[key])
+        for name, keys, to in _readers(cls)
+        if (key := next((key for key in keys if key in data), None)) is not None
+    }
     return kind(**{**found, **given})
 
 
+def keys_of(kind: Any) -> tuple[str, ...]:
+    """Return the keys of a class, with their aliases."""
+    return tuple(key for _, keys, _ in _readers(kind) for key in keys)
+
+
 @cache
-def _readers(kind: Any) -> tuple[tuple[str, str, Convert], ...]:
-    """Return the name, the key and the conversion of each field that is written."""
-    return tuple((name, key.name or name, _reader(of)) for name, of, key in declared(kind))
+def _readers(kind: Any) -> tuple[tuple[str, tuple[str, ...], Convert], ...]:
+    """Return the name, the key with its aliases, and the conversion of each written field."""
+    return tuple(
+        (name, (key.name or name, *key.aliases), _reader(of)) for name, of, key in declared(kind)
+    )
 
 
 def _reader(kind: Any) -> Convert:

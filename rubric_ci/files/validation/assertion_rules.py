@@ -13,23 +13,13 @@ from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.files.validation.literal_rules import json_paths
 from rubric_ci.files.validation.reference_rules import missing_file
+from rubric_ci.files.validation.shape_rules import ASSERTION_OPTION
 from rubric_ci.models.agents import AGENTS, named
 from rubric_ci.models.agents.program import KINDS
 from rubric_ci.text.suggestions import did_you_mean
 from rubric_ci.values.problems import Path, Problem, Rule, mappings, with_rubrics
 from rubric_ci.values.references import Found, Lookup, NearFile
 
-ASSERTION_OPTION: Final = Rule(
-    id="assertion-option",
-    meaning=(
-        "`not`, `ignore_case`, `exact` and `field` belong to assertions, `ignore_case` to those "
-        "that compare texts or names of tools, and `exact` to those that would leave out white "
-        "space or a code fence. Elsewhere they would change nothing."
-    ),
-    hint="remove it, or write the criterion as an assertion such as `contains`",
-    bad=with_rubrics("- {expected_outcome: Promises a refund, not: true}"),
-    good=with_rubrics("- {contains: a refund, not: true}"),
-)
 ASSERTION_VALUE: Final = Rule(
     id="assertion-value",
     meaning=(

@@ -12,7 +12,6 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.files.validation.assertion_rules import ASSERTION_OPTION
 from rubric_ci.files.validation.other_tools import hint_for_key, instead_of_type
 from rubric_ci.files.validation.schema_wording import (
     KINDS,
@@ -25,6 +24,7 @@ from rubric_ci.files.validation.schema_wording import (
 )
 from rubric_ci.files.validation.shape_rules import (
     ALIAS_CONFLICT,
+    ASSERTION_OPTION,
     CRITERION_KIND,
     EMPTY_TEXT,
     EVALUATOR_TYPE,

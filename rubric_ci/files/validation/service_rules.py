@@ -14,13 +14,6 @@ from rubric_ci.files.validation.literal_rules import (
 )
 from rubric_ci.values.problems import Path, Problem, Rule, mappings
 
-KEYS: Final = (
-    *("url", "method", "headers", "body", "answer", "answer_files", "encode"),
-    *("tool_calls", "usage", "stream"),
-    *("timeout_seconds", "concurrency", "workers", "url_before"),
-    *("start", "setup", "stop", "ready", "ready_seconds", "setup_seconds", "cwd", "env"),
-)
-"""The settings of a service that not every target has."""
 _OWN_ADDRESS: Final = "http://127.0.0.1:{PORT}"
 BODY_VARIABLES: Final = frozenset(
     ("input", "files", "message", "messages", "history", "session_id")

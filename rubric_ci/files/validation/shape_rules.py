@@ -96,6 +96,17 @@ CRITERION_TEXT: Final = Rule(
     bad=with_rubrics("- {id: greets, weight: 2}"),
     good=with_rubrics("- {id: greets, expected_outcome: Greets the reader, weight: 2}"),
 )
+ASSERTION_OPTION: Final = Rule(
+    id="assertion-option",
+    meaning=(
+        "`not`, `ignore_case`, `exact` and `field` belong to assertions, `ignore_case` to those "
+        "that compare texts or names of tools, and `exact` to those that would leave out white "
+        "space or a code fence. Elsewhere they would change nothing."
+    ),
+    hint="remove it, or write the criterion as an assertion such as `contains`",
+    bad=with_rubrics("- {expected_outcome: Promises a refund, not: true}"),
+    good=with_rubrics("- {contains: a refund, not: true}"),
+)
 CRITERION_KIND: Final = Rule(
     id="criterion-kind",
     meaning=(

@@ -10,10 +10,10 @@ from rubric_ci.files.validation.agentv import conflicting_aliases, snake_case, s
 from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED
 from rubric_ci.files.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
 from rubric_ci.files.validation.provider_rules import agent_meant
+from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.service_rules import UNKNOWN_PLACEHOLDER
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.program import OPTIONS
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 from rubric_ci.values.model_facts import AGENTV_AGENTS
 from rubric_ci.values.problems import Path, Problem, Rule, mappings
@@ -37,29 +37,16 @@ _IN_SMALL_LETTERS = re.compile(rf"(?<![$\w{{]){{({'|'.join(PLACEHOLDERS)})}}".lo
 _IN_TWO_BRACES = re.compile(r"(?<!\$)\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _MEANT: Final = {"input": "PROMPT", "question": "PROMPT", "prompt": "PROMPT", "id": "EVAL_ID"}
 _SHARED = ("name", "provider", "judge_target", "grader_target", "depends_on", "cache")
-_COMMAND = (
-    *_SHARED,
-    *("command_template", "command", "cwd", "env", "healthcheck", "timeout_seconds"),
-    *("concurrency", "workers", "files_format", "attachments_format", "provider_batching"),
-    *("trace", "workspace", "skill", "cost_per_run"),
-)
-_AGENT = (
-    *_SHARED,
-    *("model", "tools", "project_files", "workspace", "env", "timeout_seconds", "concurrency"),
-    *("skill", "cost_per_run", *OPTIONS),
-)
-_RUNNER = (
-    *("name", "provider", "depends_on", "command_template", "reads", "only", "graders"),
-    *("cwd", "env", "timeout_seconds"),
-)
+_STARTED = (*_SHARED, "timeout_seconds", "concurrency", "skill", "cost_per_run")
 _OF_KIND: Final = {
-    "cli": ("a command", _COMMAND),
-    "recorded": ("recorded answers", (*_SHARED, "answers")),
-    "runner": ("a runner", _RUNNER),
-    "http": ("a service", (*_SHARED, *service_rules.KEYS)),
-    "mock": ("a fixed answer", (*_SHARED, "response")),
-    **dict.fromkeys(STARTED, ("an agent", _AGENT)),
+    "cli": ("a command", "cliTarget", (*_STARTED, "workers", "attachments_format")),
+    "recorded": ("recorded answers", "recordedTarget", _SHARED),
+    "runner": ("a runner", "runnerTarget", ("name", "provider", "depends_on")),
+    "http": ("a service", "httpTarget", (*_SHARED, "timeout_seconds", "concurrency", "workers")),
+    "mock": ("a fixed answer", "mockTarget", _SHARED),
+    **dict.fromkeys(STARTED, ("an agent", "agentTarget", _STARTED)),
 }
+"""What a kind is, the definition of its own keys, and the keys of all targets with an effect."""
 NAMES: Final = ("model", "deployment", "deployment_name", "variant")
 _RETRIES: Final = (
     "max_retries",
@@ -172,8 +159,9 @@ def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> I
 
 
 def _unused(
-    target: dict[str, Any], path: Path, kind: str, known: tuple[str, ...]
+    target: dict[str, Any], path: Path, kind: str, definition: str, shared: tuple[str, ...]
 ) -> Iterator[Problem]:
+    known = (*shared, *read_schema("config")["$defs"][definition]["properties"])
     free = [key for key in known if key not in snake_cased(target)]
     for key, value in target.items():
         meant = snake_case(key)

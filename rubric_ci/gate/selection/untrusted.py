@@ -12,7 +12,7 @@ from rubric_ci.evaluators.kind import takes_file
 from rubric_ci.files.project.links import named_paths
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed
 from rubric_ci.gate.selection.fingerprint import is_asked_alike
-from rubric_ci.values.config import Target, UntrustedCaps
+from rubric_ci.values.config import Target
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
     EvalCase,
@@ -22,6 +22,7 @@ from rubric_ci.values.evals import (
     every_evaluator,
 )
 from rubric_ci.values.results import NOT_GRADABLE
+from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.walk import canonical, facts
 from rubric_ci.values.workspace_settings import Workspace
 

@@ -35,9 +35,6 @@ class Read(Protocol):
 KINDS: Final = ("shell", "edit", "read", "web")
 """Kinds of tools, each with a name that means the tools of every agent."""
 
-OPTIONS: Final = ("max_turns", "max_cost_usd", "effort", "base_url", "mcp_servers", "args")
-"""Settings of a target that a program has in its own way, or refuses."""
-
 NO_COST: Final = "it does not report its cost; set `cost_per_run`"
 MOST_EVENT: Final = 300  # characters
 _MOST_STARTS: Final = 2_000  # of objects that are tried in a text
@@ -96,7 +93,7 @@ class Agent:
     """The start that marks answers with a model, "" for its own: without tools."""
     work: Work
     refuses: Mapping[str, str] = field(default_factory=dict)
-    """The options of `OPTIONS` that it does not have, each with a hint."""
+    """The keys of `AgentProgram` that it does not have, each with a hint."""
     tools: Mapping[str, tuple[str, ...]]
     """The names of its tools by `KINDS`, of others under ""."""
     server_tools: str = "mcp__{}__"

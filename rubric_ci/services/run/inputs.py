@@ -29,12 +29,12 @@ from rubric_ci.services.run import sides
 from rubric_ci.services.run.grade import RunInput, needs_fresh_judgements
 from rubric_ci.text import escape
 from rubric_ci.values.command_settings import CacheOptions, RunSettings
-from rubric_ci.values.config import RunnerTarget, UntrustedCaps
+from rubric_ci.values.config import RunnerTarget
 from rubric_ci.values.context import RunContext, Side
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.gate import is_gating
 from rubric_ci.values.report import ShardInfo
-from rubric_ci.values.scope import Narrowing
+from rubric_ci.values.scope import Narrowing, UntrustedCaps
 
 
 def runner_of(settings: RunSettings) -> RunnerTarget | None:

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import pytest
 
-from rubric_ci.files.parsing.written import read
+from rubric_ci.files.parsing.written import keys_of, read
+from rubric_ci.files.validation.config_summary import JUDGE_KEYS
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.written_keys import Key
 
@@ -21,7 +23,7 @@ class Outer:
     passing: Annotated[float, Key(name="pass")] = 0.8
     inner: Annotated[Inner, Key()] = Inner()
     several: Annotated[tuple[Inner, ...], Key()] = ()
-    line: Annotated[str | tuple[str, ...], Key()] = ""
+    line: Annotated[str | tuple[str, ...], Key(aliases={"command": "older"})] = ""
     rates: Annotated[Mapping[str, float], Key()]
     place: int = 0
 
@@ -36,6 +38,7 @@ class Outer:
         ({"rates": {}, "several": [{"limit": 2}]}, Outer(rates={}, several=(Inner(limit=2.0),))),
         ({"rates": {}, "line": "a b"}, Outer(rates={}, line="a b")),
         ({"rates": {}, "line": ["a", "b"]}, Outer(rates={}, line=("a", "b"))),
+        ({"rates": {}, "command": "a"}, Outer(rates={}, line="a")),
         ({"rates": {}, "place": 7, "passing": 1, "x-own": 1}, Outer(rates={})),
     ],
 )
@@ -47,3 +50,7 @@ def test_a_mapping_becomes_a_value(data: dict[str, object], value: Outer) -> Non
 
 def test_fields_without_a_key_are_given() -> None:
     assert read(Outer, {"rates": {}, "place": 7}, place=3) == Outer(rates={}, place=3)
+
+
+def test_the_checks_know_the_keys_of_a_judge() -> None:
+    assert keys_of(JudgeConfig) == JUDGE_KEYS  # which `validate` needs without the class

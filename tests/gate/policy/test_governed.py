@@ -16,10 +16,10 @@ from rubric_ci.values.config import (
     LlmTarget,
     MockTarget,
     Target,
-    UntrustedCaps,
 )
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.scope import UntrustedCaps
 
 
 def judge(model: str = "openai/a", **options: JSON) -> JudgeConfig:

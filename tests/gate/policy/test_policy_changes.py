@@ -8,17 +8,11 @@ import pytest
 from rubric_ci.gate.policy.policy_changes import change_notes, policy_changes, rule_changes
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.changes import Direction
+from rubric_ci.values.command_judge import JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
-from rubric_ci.values.config import (
-    CliTarget,
-    Config,
-    Endpoint,
-    JudgeCommand,
-    JudgeConfig,
-    LlmTarget,
-    UntrustedCaps,
-)
+from rubric_ci.values.config import CliTarget, Config, Endpoint, JudgeConfig, LlmTarget
 from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.scoring import Thresholds
 from tests.gate.policy.test_governed import config, judge, mock, model
 

@@ -15,7 +15,6 @@ from rubric_ci.values.config import (
     MockTarget,
     RunnerTarget,
     Target,
-    UntrustedCaps,
 )
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
@@ -29,6 +28,7 @@ from rubric_ci.values.evals import (
     TextPart,
 )
 from rubric_ci.values.instructions import Skill
+from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace
 
 SPAN = Span(line=1, column=1, end_line=1, end_column=2)

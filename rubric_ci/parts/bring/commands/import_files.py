@@ -29,6 +29,8 @@ from rubric_ci.files.validation import schema
 from rubric_ci.files.validation.located_problems import diagnose
 from rubric_ci.files.validation.other_tools import has_our_keys, recognise, recognise_lines
 from rubric_ci.files.validation.output.plain_text import headline
+from rubric_ci.files.validation.rubric_files import ENDING
+from rubric_ci.files.validation.validator import check_rubric
 from rubric_ci.files.yaml_text import csv_cases, golden_records
 from rubric_ci.files.yaml_text.csv_cases import Cell
 from rubric_ci.files.yaml_text.document import Document
@@ -51,11 +53,14 @@ from rubric_ci.parts.bring.commands.import_traces import (
     say_ungraded,
 )
 from rubric_ci.parts.bring.dialects import (
+    autoevals,
+    autorubric,
     github_models,
     golden_sets,
     healthbench,
     openai_evals,
     promptfoo,
+    rubric_kit,
     table_source,
     workbook,
 )
@@ -120,6 +125,8 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     for each in said:
         if each.severity is Severity.WARNING and each not in lost:
             click.echo(log_line(headline(each)))
+    if "evalcases" not in source.data:
+        return [*theirs, *_import_rubric(source.data, file, folder, root)]
     source.data["evalcases"] = [each for each in source.data["evalcases"] if STOPPED not in each]
     if not source.data["evalcases"]:
         click.echo(log_line(f"no case of {file.as_posix()} is imported"))
@@ -145,6 +152,23 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
         say_ungraded(target)
     errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
     return [*theirs, *map(headline, errors)]
+
+
+def _import_rubric(data: Any, file: Path, folder: Path, root: Path) -> list[str]:
+    """Write a rubric file; return its errors."""
+    if not data.get("criteria"):
+        click.echo(log_line(f"no criterion of {file.as_posix()} is imported"))
+        return []
+    target = folder / f"{_stem(file)}{ENDING}"
+    if target.exists():
+        raise CannotWriteFile(f"{target} exists already", "remove it, or set --output-dir")
+    text = as_yaml(data)
+    discovery.write_text(target, text)
+    criteria = numbers.plural(len(data["criteria"]), "criterion", "criteria")
+    click.echo(log_line(f"wrote {target.as_posix()}: {criteria}; `- include: {target.name}`"))
+    name = discovery.from_root(target, root)
+    found, _ = check_rubric(name, text, discovery.lookup(root, target))
+    return [headline(each) for each in found if each.severity is Severity.ERROR]
 
 
 _GRADE: Final = frozenset(("rubrics", "evaluators", "execution", "turns"))
@@ -267,6 +291,9 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         for path in document.ambiguous_paths("date"):
             promptfoo.refuse_date(found, path)
         return TranslatedSource(document, found)
+    for rubrics in (autorubric, rubric_kit, autoevals):
+        if rubrics.matches(data):
+            return TranslatedSource(document, rubrics.translate_rubric(data, _stem(file)))
     for each in (github_models, openai_evals, healthbench):
         if each.matches(data):
             return TranslatedSource(document, each.translate(data, beside, file.name))
@@ -275,7 +302,8 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     _signpost(file, data)
     raise CannotConfigure(
         f"{file.as_posix()} is not a file of Agent Skills, AgentV 2.7 to 5, promptfoo, OpenAI "
-        "Evals, HealthBench or GitHub Models, no table and no golden set",
+        "Evals, HealthBench or GitHub Models, no rubric of AutoRubric, rubric-kit or autoevals, no "
+        "table and no golden set",
         "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)",
     )
 
@@ -347,6 +375,6 @@ def _text(path: Path, root: Path) -> str | None:
 def _stem(file: Path) -> str:
     """Return the name without what says that it is an eval file."""
     stem = file.name.partition(".xlsx#")[0] if ".xlsx#" in file.name else file.stem
-    for end in (".eval", ".EVAL", ".prompt"):
+    for end in (".eval", ".EVAL", ".prompt", ".rubric"):
         stem = stem.removesuffix(end)
     return stem

@@ -1297,3 +1297,19 @@ def test_graders_of_openai_that_ask_a_model(checkout: Checkout) -> None:
             "required_min_score": 8,
         },
     ]
+
+
+def test_a_rubric_becomes_a_rubric_file(checkout: Checkout) -> None:
+    checkout.write({"safe.json": '{"criteria": [{"requirement": "Names the limit"}], "x": 1}'})
+    done = run(checkout, "safe.json")
+    assert done.returncode == 1
+    assert done.stdout == (
+        "wrote safe.rubric.yaml: 1 criterion; `- include: safe.rubric.yaml`\n"
+        "safe.json:1:52: not-supported: `x` has no counterpart; remove it, or write the file for "
+        "rubric-ci (docs/evals.md)\n"
+        "1 part of the files not imported, see above\n"
+    )
+    (criterion,) = yaml.safe_load((checkout.root / "safe.rubric.yaml").read_text())["criteria"]
+    assert (criterion["weight"], criterion["required"]) == (10, False)
+    again = run(checkout, "safe.json")
+    assert "safe.rubric.yaml exists already" in again.stderr

@@ -26,7 +26,6 @@ INSTEAD = {
     "unsteady": "whose verdict changes",
     "raters?": "people",
     "assessments?": "marks",
-    "test cases?": "cases",
     "ground truth": "reference answer",
     "eval sets?": "suites",
     "regressed": "broke",

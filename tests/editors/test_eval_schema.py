@@ -112,7 +112,7 @@ def test_fields_are_completed_and_explained(editor: LanguageServer, folder: Path
 
 
 def test_the_settings_of_the_page_serve_by_file_name(folder: Path) -> None:
-    (text,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    (text,) = re.findall(r'```json\n(\{\n  "yaml.*?)```', PAGE, re.DOTALL)
     ((url, globs),) = json.loads(text)["yaml.schemas"].items()
     assert url.endswith("/schemas/eval.schema.json")
     with (

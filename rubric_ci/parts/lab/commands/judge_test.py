@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rubric_ci.errors import CannotFindEvals, ExitCode, InvalidInput
+from rubric_ci.errors import CannotFindEvals, ExitCode, InvalidInput, UserError
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.change import BaseOptions, open_change
 from rubric_ci.files.project.loaded_project import (
@@ -25,6 +25,7 @@ from rubric_ci.grading.setup import build_context
 from rubric_ci.parts.lab.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
+    NotJudged,
     configured_judge,
     rejudge,
 )
@@ -35,8 +36,9 @@ from rubric_ci.parts.lab.calibration.rubric_tests import (
     render,
     tests_of,
 )
+from rubric_ci.services.publish.failure import end
 from rubric_ci.services.publish.workflow import Workflow, write_problems
-from rubric_ci.text import escape
+from rubric_ci.text import escape, numbers
 from rubric_ci.values import walk
 from rubric_ci.values.changes import Base
 from rubric_ci.values.command_settings import RubricTestSettings
@@ -81,10 +83,18 @@ def _summarize(checked: Sequence[Checked]) -> None:
 
 
 def _exit_code(checked: Sequence[Checked]) -> ExitCode:
-    outcomes = {each.outcome for each in checked}
-    if "differs" in outcomes:
+    if any(each.differing for each in checked):
         return ExitCode.GATE
-    return ExitCode.NO_VERDICT if "no-verdict" in outcomes else ExitCode.OK
+    lost = [(each.test, each.found) for each in checked if isinstance(each.found, NotJudged)]
+    if not lost:
+        return ExitCode.OK
+    test, found = lost[0]
+    count = numbers.plural(len(lost), "test")
+    why = UserError(
+        f"{count} without marks, the first {test.file}:{test.line}: {found.reason}",
+        "run it again",
+    )
+    return end(ExitCode.NO_VERDICT, why, "judge test", os.environ)
 
 
 def _open(settings: RubricTestSettings) -> LoadedProject:

@@ -103,6 +103,19 @@ def test_no_verdict(folder: Path) -> None:
     assert (last["outcome"], last["marks"], done.exit_code) == ("no-verdict", [], 3)
 
 
+def test_no_verdict_is_shown_in_a_workflow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(RUBRIC + "- {answer: silent, marks: {promise: false}}\n")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_OUTPUT", str(folder / "outputs"))
+    done = run("rubrics")
+    [annotation] = [line for line in done.stdout.splitlines() if line.startswith("::error")]
+    assert annotation.startswith(
+        "::error title=rubric-ci::1 test without marks, the first rubrics/shop.rubric.yaml:7: "
+    )
+    assert annotation.endswith("(run it again)")
+    assert "failure<<" in (folder / "outputs").read_text("utf-8")
+
+
 def test_junit(folder: Path) -> None:
     write(RUBRIC + WRONG)
     assert 'failures="1" errors="0"' in run("--format", "junit").stdout

@@ -1,6 +1,5 @@
 """Rubric files: criteria that other files include, and the problems of their own."""
 
-import json
 from collections.abc import Iterator
 from functools import lru_cache
 from posixpath import basename
@@ -16,7 +15,6 @@ from rubric_ci.files.validation.example_rules import (
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.text.numbers import listed, plural
 from rubric_ci.values.problems import Path, Problem, Rule, with_rubrics
 from rubric_ci.values.references import Found, Lookup
 
@@ -121,6 +119,8 @@ def repeated_criteria(data: Any) -> Iterator[Problem]:
                 )
     often = [where for where in places.values() if len({name for _, name in where}) >= OFTEN]
     if often:
+        from rubric_ci.text.numbers import listed, plural  # a good file needs neither
+
         first, names = often[0][0][0], [name for _, name in often[0]]
         more = f" and {plural(len(often) - 1, 'more criterion', 'more criteria')}"
         subject = f"this criterion{more if often[1:] else ''}"
@@ -135,6 +135,8 @@ def _written(criterion: Any) -> str:
         return criterion
     if not isinstance(criterion, dict) or "include" in criterion:
         return ""
+    import json  # few files have such criteria
+
     return json.dumps(criterion, sort_keys=True, default=str)
 
 

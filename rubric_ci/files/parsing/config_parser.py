@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.files.parsing.program_targets import PROGRAMS, from_root, program_target
 from rubric_ci.files.parsing.service_target import service_target
-from rubric_ci.files.parsing.written import keys_of, read
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import (
     glob_from_root,
@@ -37,6 +36,7 @@ from rubric_ci.values.model_facts import AGENTV_AGENTS, ALIAS, COMMAND_TIMEOUT, 
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.scoring import DECIMALS, Thresholds
+from rubric_ci.values.written_keys import keys_of, read
 
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.prompt_file import PromptFile

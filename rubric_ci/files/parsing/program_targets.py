@@ -5,7 +5,6 @@ from dataclasses import replace
 from posixpath import dirname, join, normpath
 from typing import Any, Final
 
-from rubric_ci.files.parsing.written import read
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import STARTED, is_of_agentv
 from rubric_ci.values.agent_program import AgentProgram
@@ -13,6 +12,7 @@ from rubric_ci.values.config import CliTarget, RunnerTarget
 from rubric_ci.values.instructions import Skill
 from rubric_ci.values.model_facts import AGENT_CONCURRENCY, AGENT_TIMEOUT
 from rubric_ci.values.workspace_settings import GitSource, Hook, Hooks, Workspace
+from rubric_ci.values.written_keys import read
 
 PROGRAMS: Final = ("cli", "runner", *STARTED)
 

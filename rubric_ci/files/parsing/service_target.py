@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from posixpath import dirname, join, normpath
 from typing import Any
 
-from rubric_ci.files.parsing.written import read
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.service_program import HttpRequest, ServiceProgram
+from rubric_ci.values.written_keys import read
 
 
 def service_target(data: Mapping[str, Any], file: str) -> ServiceTarget:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from rubric_ci.errors import InvalidInput
-from rubric_ci.files.parsing.written import read
 from rubric_ci.files.project.file_kinds import RepositoryFiles
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.project import Project
@@ -22,6 +21,7 @@ from rubric_ci.values.question import question
 from rubric_ci.values.rubric import Criterion
 from rubric_ci.values.waivers import SAFETY, Waiver, WaiverResult, WaiverState
 from rubric_ci.values.walk import canonical, facts
+from rubric_ci.values.written_keys import read
 
 
 def load_waivers(files: RepositoryFiles) -> tuple[Waiver, ...]:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.files.parsing.written import keys_of
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.parts.agents.agent import capped
 from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.written_keys import keys_of
 
 SERVER = {"shop": {"command": "python", "args": ["shop.py"], "env": {"A": "1"}}}
 URL = "http://127.0.0.1:1/v1"

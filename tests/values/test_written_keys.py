@@ -5,11 +5,10 @@ from typing import Annotated
 
 import pytest
 
-from rubric_ci.files.parsing.written import keys_of, read
 from rubric_ci.files.validation.config_summary import JUDGE_KEYS
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.written_keys import Key
+from rubric_ci.values.written_keys import Key, keys_of, read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

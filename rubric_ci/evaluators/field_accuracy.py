@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.json_compare import FieldSpec, Show, difference, json_values, shortened
@@ -15,6 +15,8 @@ from rubric_ci.values.evals import DataPart, EvalCase, MeasuringSpec
 from rubric_ci.values.json_value import JSON, Missing, value_at
 from rubric_ci.values.results import Answer, Assessment, CriterionResult
 from rubric_ci.values.scoring import CHECKLIST, weighted_mean
+from rubric_ci.values.written_keys import Key
+from rubric_ci.values.written_keys import read as read_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,32 +25,28 @@ class FieldAccuracySpec(MeasuringSpec):
 
     type: str = "field_accuracy"
     fields: tuple[FieldSpec, ...]
-    aggregation: Literal["weighted_average", "all_or_nothing"] = "weighted_average"
+    aggregation: Annotated[Literal["weighted_average", "all_or_nothing"], Key("all_or_nothing")] = (
+        "weighted_average"
+    )
+    """Weighted mean of the fields, or 1 only if all of them match."""
 
 
 def read(written: Written) -> FieldAccuracySpec:
     """Return the spec."""
     of_agentv = is_agentv_file(written.source.data, written.files.lookup)
     fields = enumerate(written.data["fields"])
-    return FieldAccuracySpec(
-        **common(written),
-        aggregation=written.data.get("aggregation", "weighted_average"),
-        fields=tuple(_field(each, written.span("fields", n), of_agentv) for n, each in fields),
-    )
+    specs = tuple(_field(each, written.span("fields", n), of_agentv) for n, each in fields)
+    return read_keys(FieldAccuracySpec, written.data, **common(written), fields=specs)
 
 
 def _field(field: dict[str, Any], span: Span, of_agentv: bool) -> FieldSpec:
     required = field.get("required")
-    return FieldSpec(
-        path=field["path"],
-        match=field["match"],
-        weight=float(field.get("weight", 1.0)),
+    return read_keys(
+        FieldSpec,
+        field,
         required=required is True and not of_agentv,
         optional=required is False,
         may_lack_reference=required is False or of_agentv,
-        tolerance=float(field.get("tolerance", 0.0)),
-        relative=field.get("relative", False),
-        formats=tuple(field.get("formats", ())),
         span=span,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
 from itertools import islice
-from typing import Final, Literal, TypeAlias, assert_never
+from typing import Annotated, Final, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.text import code_blocks
@@ -16,6 +16,7 @@ from rubric_ci.text.redact import Redactor
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.json_value import JSON, equal
+from rubric_ci.values.written_keys import Key
 
 _DECODER: Final = json.JSONDecoder()
 _STARTS = re.compile(r"\{\s*\"|\[")  # `{}` in prose is code
@@ -30,15 +31,21 @@ Show: TypeAlias = Callable[[JSON], str]
 class FieldSpec:
     """One field of a JSON answer, and how it is compared with the reference answer."""
 
-    path: str  # steps between dots, indices as `[0]` or `.0`
-    match: Literal["exact", "numeric_tolerance", "date"]
-    weight: float = 1.0
+    path: Annotated[str, Key("supplier.name")]  # indices as `[0]` or `.0`
+    """Path of the field, with dots between its keys."""
+    match: Annotated[Literal["exact", "numeric_tolerance", "date"], Key("exact")]
+    """How the two values are compared."""
+    weight: Annotated[float, Key.of("weight")] = 1.0
     required: bool = False  # a gate
     optional: bool = False  # not counted if the answer lacks it
     may_lack_reference: bool = False  # not compared if the reference answer lacks it
-    tolerance: float = 0.0
-    relative: bool = False  # the tolerance is a fraction of the expected number
-    formats: tuple[str, ...] = ()  # of dates, such as "DD.MM.YYYY"; empty: common spellings
+    tolerance: Annotated[float, Key(0.5, minimum=0)] = 0.0
+    """Maximum difference of two numbers."""
+    relative: Annotated[bool, Key(True)] = False
+    """Whether `tolerance` is a fraction of the expected value."""
+    formats: Annotated[tuple[str, ...], Key(["YYYY-MM-DD"])] = ()
+    """Date formats to read first. ISO 8601 and unambiguous spellings, such as `15-JAN-2025`, need
+    none; `03/04/2025` does."""
     span: Span
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from operator import itemgetter
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Annotated, Any, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.kind import Written, common
@@ -15,6 +15,8 @@ from rubric_ci.values.evals import EvalCase, MeasuringSpec
 from rubric_ci.values.json_value import JSON, equal
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.scoring import DECIMALS
+from rubric_ci.values.written_keys import Key
+from rubric_ci.values.written_keys import read as read_keys
 
 _Call: TypeAlias = Mapping[str, JSON]
 
@@ -26,10 +28,12 @@ _Found: TypeAlias = Mapping[int, _Call]
 class ExpectedCall:
     """An expected tool call."""
 
-    tool: str
+    tool: Annotated[str, Key("search")]
+    """Name of the tool."""
     args: Mapping[str, Any] | None = None  # required arguments; None: any
     exact_args: bool = False  # no other arguments
-    max_duration_ms: float | None = None
+    max_duration_ms: Annotated[float | None, Key(2000, title="Maximum duration", minimum=0)] = None
+    """Maximum duration of the call in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +41,21 @@ class ToolTrajectorySpec(MeasuringSpec):
     """Expected tool calls of the target, their counts or their order."""
 
     type: str = "tool_trajectory"
-    mode: Literal["any_order", "in_order", "exact", "superset", "subset"]
-    minimums: Mapping[str, int] = field(default_factory=dict)  # for any_order
+    mode: Annotated[
+        Literal["any_order", "in_order", "exact", "superset", "subset"], Key("in_order")
+    ]
+    """`any_order`: minimum number of calls per tool. `in_order`: the expected calls in this order,
+    others between them allowed. `exact`: exactly the expected calls. `superset`: the expected calls
+    and any others, in any order. `subset`: no calls but the expected ones."""
+    minimums: Annotated[
+        Mapping[str, int],
+        Key(
+            {"search": 2},
+            minProperties=1,
+            additionalProperties={"type": "integer", "minimum": 0},
+        ),
+    ] = field(default_factory=dict)
+    """Minimum number of calls of each tool."""
     expected: tuple[ExpectedCall, ...] = ()  # for the others
 
 
@@ -54,22 +71,14 @@ class _Compared:
 
 def read(written: Written) -> ToolTrajectorySpec:
     """Return the spec."""
-    return ToolTrajectorySpec(
-        **common(written),
-        mode=written.data["mode"],
-        minimums=written.data.get("minimums", {}),
-        expected=tuple(_expected(call) for call in written.data.get("expected", ())),
-    )
+    expected = tuple(_expected(call) for call in written.data.get("expected", ()))
+    return read_keys(ToolTrajectorySpec, written.data, **common(written), expected=expected)
 
 
 def _expected(call: dict[str, Any]) -> ExpectedCall:
     args = call.get("args", "any")
-    return ExpectedCall(
-        tool=call["tool"],
-        args=None if args == "any" else args,
-        exact_args=call.get("args_match") == "exact",
-        max_duration_ms=call.get("max_duration_ms"),
-    )
+    exact = call.get("args_match") == "exact"
+    return read_keys(ExpectedCall, call, args=None if args == "any" else args, exact_args=exact)
 
 
 def tool_trajectory(

@@ -4,7 +4,7 @@ The target reports the measurements. Without a measurement there is no verdict.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.kind import Written, common
@@ -13,6 +13,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, MeasuringSpec
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.usage import DECIMALS
+from rubric_ci.values.written_keys import Key, read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +22,8 @@ class LatencySpec(MeasuringSpec):
 
     maximums: ClassVar = ("threshold_ms",)
     type: str = "latency"
-    threshold_ms: float
+    threshold_ms: Annotated[float, Key(2000, name="threshold", minimum=0)]
+    """Maximum duration of the answer in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +32,8 @@ class CostSpec(MeasuringSpec):
 
     maximums: ClassVar = ("budget_usd",)
     type: str = "cost"
-    budget_usd: float
+    budget_usd: Annotated[float, Key(0.1, name="budget", minimum=0)]
+    """Maximum cost of the answer in US dollars."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +42,21 @@ class TokenUsageSpec(MeasuringSpec):
 
     maximums: ClassVar = ("max_total", "max_input", "max_output")
     type: str = "token_usage"
-    max_total: float | None = None
-    max_input: float | None = None
-    max_output: float | None = None
+    max_total: Annotated[
+        float | None,
+        Key.of("tokens", title="Maximum total tokens", aliases={"maxTotal": "older"}),
+    ] = None
+    """Maximum number of input and output tokens together."""
+    max_input: Annotated[
+        float | None,
+        Key.of("tokens", title="Maximum input tokens", aliases={"maxInput": "older"}),
+    ] = None
+    """Maximum number of input tokens."""
+    max_output: Annotated[
+        float | None,
+        Key.of("tokens", title="Maximum output tokens", aliases={"maxOutput": "older"}),
+    ] = None
+    """Maximum number of output tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +73,17 @@ class _Measurement:
 
 def read_latency(written: Written) -> LatencySpec:
     """Return the spec."""
-    return LatencySpec(**common(written), threshold_ms=float(written.data["threshold"]))
+    return read(LatencySpec, written.data, **common(written))
 
 
 def read_cost(written: Written) -> CostSpec:
     """Return the spec."""
-    return CostSpec(**common(written), budget_usd=float(written.data["budget"]))
+    return read(CostSpec, written.data, **common(written))
 
 
 def read_token_usage(written: Written) -> TokenUsageSpec:
     """Return the spec."""
-    data = written.data
-    return TokenUsageSpec(
-        **common(written),
-        max_total=data.get("max_total", data.get("maxTotal")),
-        max_input=data.get("max_input", data.get("maxInput")),
-        max_output=data.get("max_output", data.get("maxOutput")),
-    )
+    return read(TokenUsageSpec, written.data, **common(written))
 
 
 def latency(_: EvalCase, answer: Answer, spec: LatencySpec, __: Redactor) -> Assessment:

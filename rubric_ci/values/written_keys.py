@@ -37,10 +37,10 @@ class Key:
         self.limits = limits
 
     @classmethod
-    def of(cls, definition: str) -> "Key":
+    def of(cls, definition: str, **more: Any) -> "Key":
         """Return a key that the schema describes, in a definition for several objects."""
-        limits: dict[str, JSON] = {"$ref": f"#/$defs/{definition}"}
-        return cls(**limits)
+        limits: dict[str, Any] = {"$ref": f"#/$defs/{definition}"}
+        return cls(**more, **limits)
 
 
 ENVIRONMENT: Final = Key.of("environment")

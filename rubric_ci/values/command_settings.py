@@ -1,6 +1,6 @@
 """The options of each command, one value per command."""
 
-from dataclasses import field
+from dataclasses import field, fields
 from datetime import date
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -42,9 +42,8 @@ class CacheOptions:
 
     folder: Path = Path(CACHE_DIR)
     enabled: bool = True
-    seal: bytes = field(
-        default=b"", repr=False
-    )  # what vouches for its entries; see models/llm/cache.py
+    # What vouches for its entries; see models/llm/cache.py.
+    seal: bytes = field(default=b"", repr=False)
 
 
 _REQUESTS = RequestOptions()
@@ -52,20 +51,35 @@ _CACHE = CacheOptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunSettings:
-    """`rubric-ci run`."""
+class _OfProject:
+    """What is read, under which policy, and how models are requested."""
 
     paths: tuple[str, ...] = ()
     config: Path | None = None
     policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
-    target: str = ""
-    targets: tuple[str, ...] = ()  # several, which all answer every case; then `target` is empty
+    requests: RequestOptions = _REQUESTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OfCases(_OfProject):
+    """Which cases are judged by which model, and where the results are kept."""
+
     judge: str = ""  # a model; overrides the configuration
     cases: tuple[str, ...] = ()  # globs over case ids
     tags: tuple[str, ...] = ()
+    changed_since: str = ""  # a revision, or "auto"; empty: everything
+    output_dir: Path = Path(OUTPUT_DIR)
+    cache: CacheOptions = _CACHE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings(_OfCases):
+    """`rubric-ci run`."""
+
+    target: str = ""
+    targets: tuple[str, ...] = ()  # several, which all answer every case; then `target` is empty
     keyword: str = ""  # an expression over file, id and tags
     places: tuple[CasePlace, ...] = ()  # FILE::CASE and FILE:LINE of the command line
-    changed_since: str = ""  # a revision, or "auto"; empty: every case
     against: str = ""  # a revision whose cases are graded too, or "auto"; empty: head only
     untrusted: str = ""  # a stranger's commit, of which only texts are read; empty: the checkout
     reuse_answers: bool = False  # also the head's answers come from the cache
@@ -77,14 +91,11 @@ class RunSettings:
     trials: int = 1  # answers per case
     baseline: Path | None = None  # an earlier report
     shard: tuple[int, int] | None = None  # index from 1, count; None: all cases
-    requests: RequestOptions = _REQUESTS
-    output_dir: Path = Path(OUTPUT_DIR)
     reports: tuple[ReportFormat, ...] = ("json", "markdown")
     annotations: bool | None = None  # None: on if GITHUB_ACTIONS is set
     batch: bool = False  # send model requests in batches
     offline: bool = False  # send no model requests, start no command targets
     votes: int | Literal["auto"] | None = None  # None: from the configuration
-    cache: CacheOptions = _CACHE
     quiet: bool = False  # print the verdict only
     verbose: bool = False  # print question, expected outcome and answer of every case
     comment: CommentMode = "off"
@@ -124,12 +135,9 @@ class CompareSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GenerateSettings:
+class GenerateSettings(_OfProject):
     """`rubric-ci generate rubrics`."""
 
-    paths: tuple[str, ...] = ()
-    config: Path | None = None
-    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
     target: str = ""  # target or model that drafts; empty: the judge's model
     cases: tuple[str, ...] = ()  # globs over case ids
     kind: Literal["checklist", "score-range", "levels", "auto"] = "checklist"
@@ -141,7 +149,6 @@ class GenerateSettings:
     commit: bool = False
     fixup: str = ""  # commit to fix up; empty: none
     pr: bool = False  # commit to the pull request's branch, or open a pull request
-    requests: RequestOptions = _REQUESTS
     cache: CacheOptions = _CACHE
 
 
@@ -171,64 +178,37 @@ class AuthorizeSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttackSettings:
+class AttackSettings(_OfProject):
     """`rubric-ci judge attack`."""
 
-    paths: tuple[str, ...] = ()  # eval files whose cases carry answers; none: the built-in corpus
-    config: Path | None = None
-    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
+    # `paths` are eval files whose cases carry answers; none: the built-in corpus.
     judge: str = ""
     max_moved: int = 0
     work: bool = False  # attacks are in the work of an agent
-    requests: RequestOptions = _REQUESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RubricTestSettings:
+class RubricTestSettings(_OfProject):
     """`rubric-ci judge test`."""
 
-    paths: tuple[str, ...] = ()  # rubric files; none: all of the repository
-    config: Path | None = None
-    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
+    # `paths` are rubric files; none: all of the repository.
     judge: str = ""
     changed_since: str = ""  # only files that changed since; with the tests of then
     votes: int | Literal["auto"] | None = None
     format: Literal["text", "json", "junit"] = "text"
-    requests: RequestOptions = _REQUESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeSettings:
+class ProbeSettings(_OfCases):
     """`rubric-ci probe`."""
 
-    paths: tuple[str, ...] = ()
-    config: Path | None = None
-    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
-    judge: str = ""
-    cases: tuple[str, ...] = ()  # globs over case ids
-    tags: tuple[str, ...] = ()
-    changed_since: str = ""  # a revision, or "auto"; empty: every criterion
     report: Path = Path(REPORT)  # its answers are changed
     variants: int = VARIANTS
     fail_on: str | None = None  # a word of a required criterion
-    output_dir: Path = Path(OUTPUT_DIR)
-    requests: RequestOptions = _REQUESTS
-    cache: CacheOptions = _CACHE
 
     def as_run(self) -> RunSettings:
         """Return the settings of a run of the same cases with the same judge."""
-        return RunSettings(
-            paths=self.paths,
-            config=self.config,
-            policy_from=self.policy_from,
-            judge=self.judge,
-            cases=self.cases,
-            tags=self.tags,
-            changed_since=self.changed_since,
-            output_dir=self.output_dir,
-            requests=self.requests,
-            cache=self.cache,
-        )
+        return RunSettings(**{each.name: getattr(self, each.name) for each in fields(_OfCases)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,18 +226,14 @@ class LabelSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrateSettings:
+class CalibrateSettings(_OfProject):
     """`rubric-ci judge calibrate`."""
 
     labels: Path
-    paths: tuple[str, ...] = ()
-    config: Path | None = None
-    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
     judge: str = ""
     output: Path | None = None  # None: calibration.json at the repository root
     split: Literal["test", "tune"] = "test"  # of the labels
     seed: int = 0  # of the intervals
-    requests: RequestOptions = _REQUESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,20 +36,25 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """Satisfied or not; or a fault, which is present or not."""
-
-    kind: ClassVar[str] = CHECKLIST
-
+class _Criterion:
     id: str
-    text: str
+    text: str = ""
     weight: float = 1.0  # of a fault, the penalty
-    required: bool = True
-    fault: bool = False
     tags: tuple[str, ...] = ()
     applies_if: "Condition | None" = None
     template: str = ""  # the text with its variables, of which a row has the values; empty: none
     span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(_Criterion):
+    """Satisfied or not; or a fault, which is present or not."""
+
+    kind: ClassVar[str] = CHECKLIST
+
+    text: str
+    required: bool = True
+    fault: bool = False
 
     def normalise(self, mark: Mark) -> float:
         """Return 1 for satisfied, or for a fault that is not present, else 0."""
@@ -70,20 +75,13 @@ class ScoreRange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class Scored(_Criterion):
     """Scored 0..10; the ranges define the scores."""
 
     kind: ClassVar[str] = SCORE_RANGE
 
-    id: str
-    text: str = ""
-    weight: float = 1.0
     ranges: tuple[ScoreRange, ...]  # ascending, without overlap, covering 0..10
     required_min_score: int | None = None
-    tags: tuple[str, ...] = ()
-    applies_if: "Condition | None" = None
-    template: str = ""  # the text with its variables, of which a row has the values; empty: none
-    span: Span
 
     def normalise(self, mark: Mark) -> float:
         """Return score / 10; a mark that is no score counts 0."""
@@ -104,20 +102,13 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Levelled:
+class Levelled(_Criterion):
     """One of the declared levels."""
 
     kind: ClassVar[str] = LEVELS
 
-    id: str
-    text: str = ""
-    weight: float = 1.0
     levels: tuple[Level, ...]  # ascending, at least two, distinct, not always contiguous
     required_min_level: int | None = None
-    tags: tuple[str, ...] = ()
-    applies_if: "Condition | None" = None
-    template: str = ""  # the text with its variables, of which a row has the values; empty: none
-    span: Span
 
     def normalise(self, mark: Mark) -> float:
         """Return (level - min) / (max - min); a mark that is no level counts 0."""
@@ -141,22 +132,15 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class Chosen(_Criterion):
     """One of the declared choices; of a fault, how severe it is."""
 
     kind: ClassVar[str] = CHOICES
 
-    id: str
-    text: str = ""
-    weight: float = 1.0  # of a fault, the penalty
     choices: tuple[Choice, ...]  # as declared, at least two, with distinct names
     required_choices: tuple[str, ...] = ()
     required: bool = False  # of a fault: it must not be present
     fault: bool = False
-    tags: tuple[str, ...] = ()
-    applies_if: "Condition | None" = None
-    template: str = ""  # the text with its variables, of which a row has the values; empty: none
-    span: Span
 
     def normalise(self, mark: Mark) -> float:
         """Return the score of the choice, of a fault 1 - its severity; cannot_assess counts 0."""
@@ -171,14 +155,12 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assertion:
+class Assertion(_Criterion):
     """Holds or not, without a judge; `assertions.table` says what the keys mean."""
 
     kind: ClassVar[str] = ASSERTION
 
-    id: str
     text: str
-    weight: float = 1.0  # of a fault, the penalty
     required: bool = True
     fault: bool = False  # it holds where the fault is present
     key: str  # of the table
@@ -187,10 +169,6 @@ class Assertion:
     ignore_case: bool = False
     exact: bool = False  # white space at the ends counts, and a code fence is not JSON
     field: str = ""  # of a JSON answer: dotted, or a JSON Pointer
-    tags: tuple[str, ...] = ()
-    applies_if: "Condition | None" = None
-    template: str = ""  # the text with its variables, of which a row has the values; empty: none
-    span: Span
 
     @property
     def rule(self) -> str:

@@ -116,6 +116,7 @@ class Translation:
     variables: dict[str, Any] = field(default_factory=dict)  # of an import: by case, for programs
     shims: set[str] = field(default_factory=set)  # names of the scripts that an import writes
     images: dict[str, bytes] = field(default_factory=dict)  # that an import writes, by their names
+    files: dict[str, None] = field(default_factory=dict)  # with graders, from the root
     of_scripts: dict[str, Any] = field(default_factory=dict)  # settings of each script that grades
 
     def put(self, place: Path, value: Any, theirs: Path) -> None:
@@ -289,6 +290,11 @@ class TranslatedSource:
     def in_files(self) -> bool:
         """Return True if cases are in files that the suite names."""
         return self.read.in_files
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files with graders that it includes, from the root."""
+        return tuple(self.found.files)
 
     @property
     def readable(self) -> bool:

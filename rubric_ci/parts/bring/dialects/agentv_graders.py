@@ -21,6 +21,7 @@ from rubric_ci.parts.bring.dialects.agentv_evaluators import (
     evaluator_of,
     prompted,
 )
+from rubric_ci.parts.bring.dialects.agentv_includes import included
 from rubric_ci.parts.bring.dialects.agentv_rubrics import (
     GATES,
     RUBRICS,
@@ -95,11 +96,11 @@ def _collected(
     found: Translation, suite: dict[str, Any], test: dict[str, Any], theirs: Path
 ) -> tuple[list[Placed], list[Placed]]:
     """Return the criteria and the evaluators of a test and of its suite."""
-    written = _listed(test, theirs)
+    written = _listed(found, test, theirs)
     if not _skips_defaults(test):
         default = suite.get("default_test")
-        written += _listed(default, ("default_test",)) if isinstance(default, dict) else []
-        written += _listed(suite, ())
+        written += _listed(found, default, ("default_test",)) if isinstance(default, dict) else []
+        written += _listed(found, suite, ())
     if isinstance(test.get("rubrics"), list):
         path = (*theirs, "rubrics")
         written += [(each, (*path, at)) for at, each in enumerate(test["rubrics"])]
@@ -128,7 +129,7 @@ def turn_criteria(
     """Return the criteria of a turn, whose texts are one grader of weight 1."""
     criteria: list[Placed] = []
     evaluators: list[Placed] = []
-    written = _listed(turn, place)
+    written = _listed(found, turn, place)
     texts = sum(isinstance(each, str) for each, _ in written)
     for grader, where in written:
         share = 1 / texts if isinstance(grader, str) else 1.0
@@ -143,10 +144,16 @@ def _skips_defaults(test: dict[str, Any]) -> bool:
     return isinstance(execution, dict) and execution.get("skip_defaults") is True
 
 
-def _listed(owner: dict[str, Any], path: Path, keys: tuple[str, ...] = GRADERS) -> list[Placed]:
+def _listed(
+    found: Translation, owner: dict[str, Any], path: Path, keys: tuple[str, ...] = GRADERS
+) -> list[Placed]:
     """Return the graders of a test, a suite or a set with their paths."""
     key = next((key for key in keys if isinstance(owner.get(key), list)), "")
-    return [(each, (*path, key, index)) for index, each in enumerate(owner.get(key) or [])]
+    return [
+        placed
+        for index, each in enumerate(owner.get(key) or [])
+        for placed in included(found, each, (*path, key, index), GRADERS)
+    ]
 
 
 def _unique(evaluators: list[Placed], taken: Iterable[str] = ()) -> list[Placed]:
@@ -271,7 +278,7 @@ def _each_passes(found: Translation, grader: dict[str, Any], place: Path) -> lis
     found.refuse_keys(grader, (*OPTIONS, *keys, "threshold", "aggregator"), place)
     return [
         ({**_gating(member), "weight": 1.0}, where)
-        for member, where in _without_gates(found, _listed(grader, place, keys))
+        for member, where in _without_gates(found, _listed(found, grader, place, keys))
     ]
 
 
@@ -319,7 +326,7 @@ def _members(
     found.refuse_keys(grader, (*OPTIONS, *keys, "threshold", "aggregator"), place)
     aggregator = grader.get("aggregator", {"type": "weighted_average"})
     mean = isinstance(aggregator, dict) and aggregator.get("type") == "weighted_average"
-    members = _without_gates(found, _listed(grader, place, keys))
+    members = _without_gates(found, _listed(found, grader, place, keys))
     if not mean or not members:
         message = "only the mean of a set, and how many of it pass, have a counterpart"
         found.refuse(place, message)

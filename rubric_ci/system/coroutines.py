@@ -18,6 +18,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 T = TypeVar("T")
 P = ParamSpec("P")
+_SHARED: Final = "shared"  # name of a task
 LARGE: Final = 20_000  # characters; the scan of fewer takes at most about 30 ms
 
 
@@ -30,10 +31,30 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     results: list[T] = []
 
     async def keep() -> None:
-        results.append(await work)
+        try:
+            results.append(await work)
+        finally:
+            await _end_shared()
 
     asyncio.run(keep())
     return results[0]
+
+
+def start_shared(work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
+    """Start work that several callers await, each with a shield; `run` ends it.
+
+    NOTE: `asyncio.run` would cancel it together with the inner tasks of a process that it is
+    starting, and would then wait for all that this process started.
+    """
+    return asyncio.create_task(work, name=_SHARED)
+
+
+async def _end_shared() -> None:
+    """Cancel the shared work that is left, and wait for its end."""
+    left = [task for task in asyncio.all_tasks() if task.get_name() == _SHARED]
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
 
 
 class BackgroundLoop:

@@ -61,6 +61,7 @@ class Command:
     stdin: str = ""
     output_limit: int = OUTPUT_LIMIT
     gives_up: Callable[[bytes], bool] = lambda _: False  # its output so far says that it failed
+    begun: Callable[[int], object] = lambda _: None  # gets the id of the process
     to_file: bool = False  # its stdout: a program that exits before a pipe is read loses the rest
 
     def __str__(self) -> str:
@@ -147,6 +148,7 @@ async def _run(
 ) -> Finished:
     started = perf_counter()
     process = await _start(command, written)
+    command.begun(process.pid)
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
     assert stdin is not None  # noqa: S101 - they are opened as pipes
     assert stderr is not None  # noqa: S101

@@ -66,7 +66,8 @@ class Server:
             raise CannotRunScript(f"{shown} cannot be started: {error}") from None
         self._reader = Thread(target=self._log.read, args=(self._process,), daemon=True)
         self._reader.start()
-        self._watcher = _watch(self._process.pid, command, self._environment)
+        self._watcher = Watcher(command.stop, command.cwd, self._environment)
+        self._watcher.watch(self._process.pid)
         self.is_stopped = False
 
     @property
@@ -113,7 +114,7 @@ class Server:
         _signal(self._process, "SIGKILL")
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_SECONDS)
-        _dismiss(self._watcher)
+        self._watcher.dismiss()
         self._held.close()  # which ends what left the group
         self._reader.join(_GRACE_SECONDS)
 
@@ -188,29 +189,33 @@ def _text(line: bytes) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
-def _watch(
-    group: int, command: ServerCommand, environment: Mapping[str, str]
-) -> "subprocess.Popen[bytes] | None":
-    """Start what ends the group if this process ends without doing so; not on Windows."""
-    if sys.platform == "win32":
-        return None
-    stop = command.stop if isinstance(command.stop, str) else shlex.join(command.stop)
-    return subprocess.Popen(
-        ["/bin/sh", "-c", _WATCHER, "sh", str(group), stop],
-        cwd=command.cwd,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+class Watcher:
+    """Ends the group of a process if ours ends without doing so; not on Windows."""
 
+    def __init__(self, stop: Line, cwd: Path, environment: Mapping[str, str]) -> None:
+        self._stop = stop if isinstance(stop, str) else shlex.join(stop)
+        self._cwd, self._environment = cwd, environment
+        self._process: subprocess.Popen[bytes] | None = None
 
-def _dismiss(watcher: "subprocess.Popen[bytes] | None") -> None:
-    if watcher is None:
-        return
-    with suppress(OSError, subprocess.TimeoutExpired):
-        watcher.communicate(b"\n", timeout=_GRACE_SECONDS)
+    def watch(self, group: int) -> None:
+        """Begin with the group of a process."""
+        if sys.platform == "win32":
+            return
+        self._process = subprocess.Popen(
+            ["/bin/sh", "-c", _WATCHER, "sh", str(group), self._stop],
+            cwd=self._cwd,
+            env=self._environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def dismiss(self) -> None:
+        """End the watcher, which ends nothing."""
+        if self._process:
+            with suppress(OSError, subprocess.TimeoutExpired):
+                self._process.communicate(b"\n", timeout=_GRACE_SECONDS)
 
 
 def _is_running(process: "subprocess.Popen[bytes]") -> bool:

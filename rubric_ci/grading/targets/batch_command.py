@@ -12,7 +12,7 @@ from rubric_ci.errors import CannotAnswer, NoVerdict
 from rubric_ci.grading.targets import answer_format, command, spending
 from rubric_ci.grading.targets.answer_format import measured
 from rubric_ci.grading.targets.skill import with_skill
-from rubric_ci.system import processes
+from rubric_ci.system import coroutines, processes
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.scratch import program_folder
 from rubric_ci.system.shell import shell_quote
@@ -47,7 +47,7 @@ class Batches:
         cases = [replace(each, variant=case.variant) for each in self._cases[group]] or [case]
         key = group, attempt
         if key not in self._started:
-            self._started[key] = asyncio.create_task(_started(cases, target, context, attempt))
+            self._started[key] = coroutines.start_shared(_started(cases, target, context, attempt))
         try:
             finished, lines, used = await asyncio.shield(self._started[key])
             given = _answer(case, target, finished, lines, len(cases))

@@ -22,7 +22,7 @@ from rubric_ci.grading.targets.answer_format import measured, traced, with_files
 from rubric_ci.grading.targets.call_spelling import Spelling
 from rubric_ci.models.agents import READERS
 from rubric_ci.models.llm.request_hosts import is_allowed, refusal_of
-from rubric_ci.system import file_io, processes
+from rubric_ci.system import coroutines, file_io, processes
 from rubric_ci.system.processes import (
     Command,
     Finished,
@@ -59,7 +59,7 @@ class HealthChecks:
             return
         key = target.name, target.cwd
         if key not in self._started:
-            self._started[key] = asyncio.create_task(check(target, context))
+            self._started[key] = coroutines.start_shared(check(target, context))
         await asyncio.shield(self._started[key])
 
 

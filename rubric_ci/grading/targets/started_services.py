@@ -15,10 +15,10 @@ from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotAnswer, CannotRunScript, NotCached, NoVerdict, ScriptTimedOut
 from rubric_ci.grading.targets.command import probe
-from rubric_ci.system import file_io, processes
+from rubric_ci.system import coroutines, file_io, processes
 from rubric_ci.system.ci_advice import how_to_set
 from rubric_ci.system.processes import Command, clean_environment
-from rubric_ci.system.servers import LINES, Line, Server, ServerCommand, free_ports
+from rubric_ci.system.servers import LINES, Line, Server, ServerCommand, Watcher, free_ports
 from rubric_ci.values.config import Endpoint, Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
@@ -81,7 +81,7 @@ class StartedServices:
         side = self._sides.setdefault((target.name, _side(context)), _Side())
         if side.task is None or (_has_ended(side.task) and side.starts < MOST_STARTS):
             side.starts += 1
-            side.task = asyncio.create_task(self._start(target, context, side))
+            side.task = coroutines.start_shared(self._start(target, context, side))
         try:
             found = await asyncio.shield(side.task)
         except NoVerdict as error:
@@ -193,7 +193,7 @@ class StartedServices:
                 known=context.environment,
                 timeout_seconds=program.setup_seconds,
             )
-            self._prepared[place] = asyncio.create_task(_set_up(command, name))
+            self._prepared[place] = coroutines.start_shared(_set_up(command, name))
         await asyncio.shield(self._prepared[place])
 
 
@@ -207,14 +207,17 @@ def _check_variables(program: ServiceProgram, context: RunContext, name: str) ->
 
 
 async def _set_up(command: Command, name: str) -> None:
+    watcher = Watcher("", command.cwd, command.environment)
     try:
-        finished = await processes.run(command)
+        finished = await processes.run(replace(command, begun=watcher.watch))
     except ScriptTimedOut as stopped:
         said = _tail(stopped.complained or stopped.printed)
         limit = f"`setup` did not end within {stopped.seconds:g} s (`setup_seconds`)"
         raise CannotAnswer(f"{name}: {limit} and was killed{said}") from None
     except CannotRunScript as error:
         raise CannotAnswer(f"{name}: `setup`: {error}") from None
+    finally:
+        watcher.dismiss()
     if finished.status:
         said = _tail(finished.stderr.strip() or finished.stdout)
         missing = processes.missing_variables(finished)

@@ -75,7 +75,7 @@ def read(data: bytes, http: HttpRequest) -> ModelReply:
         found = data.decode()
     media = _media(_at(reply, http.answer_files, "answer_files"), http) if http.answer_files else ()
     return ModelReply(
-        text=_text(found),
+        text="" if found is None else _text(found),  # null is no answer
         media=media,
         calls=_calls(reply, http.tool_calls),
         usage=_used({name: _at(reply, place, "usage") for name, place in http.usage.items()}),
@@ -176,7 +176,8 @@ def _text(found: JSON) -> str:
 def _at(reply: JSON, place: str, key: str) -> JSON:
     found = value_at(reply, place)
     if isinstance(found, Missing):
-        raise _lacking("the reply", place, key, list(reply) if isinstance(reply, dict) else [])
+        what = "the reply" if isinstance(reply, dict) else "the reply, which is no object,"
+        raise _lacking(what, place, key, list(reply) if isinstance(reply, dict) else [])
     return found
 
 

@@ -28,7 +28,7 @@ from rubric_ci.grading.targets.skill import place as skill_place
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.llm.cache import SETUP
 from rubric_ci.parts.agents import git_source, workspace_hooks
-from rubric_ci.system import processes
+from rubric_ci.system import coroutines, processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
 from rubric_ci.system.removal import remove_tree
 from rubric_ci.system.scratch import scratch_folder, variables
@@ -96,7 +96,7 @@ class Workspaces:
     async def _before(self, target: CliTarget, context: RunContext) -> Path:
         key = (context.root, repr((target.workspace, target.agent, target.env, target.skill)))
         if key not in self._prepared:
-            self._prepared[key] = asyncio.create_task(self._prepare(target, context))
+            self._prepared[key] = coroutines.start_shared(self._prepare(target, context))
         return await asyncio.shield(self._prepared[key])
 
     async def _known(self, context: RunContext) -> Graders:
@@ -104,7 +104,7 @@ class Workspaces:
             return Graders(context.root, await _listed(context.root, context))
 
         if context.root not in self._graders:
-            self._graders[context.root] = asyncio.create_task(found())
+            self._graders[context.root] = coroutines.start_shared(found())
         return await asyncio.shield(self._graders[context.root])
 
     async def _copied(

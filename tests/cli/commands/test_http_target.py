@@ -200,6 +200,7 @@ def test_a_deployed_service_is_always_asked_unless_its_files_are_listed(
     [
         ({}, "answer: /text", "the reply has no `/text`, only reply, empty; check `answer` of"),
         ({}, "answer: /empty", "http/default gave an empty answer"),
+        ({"body": b'{"a": null}'}, "answer: /a", "http/default gave an empty answer"),
         ({"body": b"<html>"}, "answer: /text", "the reply is not JSON: "),
         ({"body": b"\xff"}, "method: GET", "the reply is not UTF-8: "),
         ({"status": 404, "body": b"no such page"}, "method: GET", "HTTP 404: no such page"),
@@ -211,7 +212,7 @@ def test_a_deployed_service_is_always_asked_unless_its_files_are_listed(
         ({}, 'body: "{{ users }}"', "`body` of the target `default`: "),
         ({"body": b"x" * (8 * 1024 * 1024 + 1)}, "method: GET", "8 MiB"),
     ],
-    ids=["place", "empty", "json", "utf-8", "status", "redirect", "variable", "size"],
+    ids=["place", "empty", "null", "json", "utf-8", "status", "redirect", "variable", "size"],
 )
 def test_no_answer_has_its_reason(
     project: Asked, service: Service, facts: dict[str, Any], rest: str, reason: str

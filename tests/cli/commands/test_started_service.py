@@ -329,6 +329,20 @@ def test_nothing_is_left_after_a_signal(bot: Bot, name: str) -> None:
     assert (bot.root / "stopped").exists()
 
 
+@platforms.SIGNALS
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
+def test_nothing_is_left_of_a_setup_after_a_signal(bot: Bot, name: str) -> None:
+    bot.configure(more="    setup: touch begun; sleep 60; touch ended\n")
+    process = started(bot.root, bot.environment, "run")
+    wait_until((bot.root / "begun").exists)
+    if name == "SIGKILL":
+        wait_until(lambda: any("read -r" in line for line in bot.processes))  # what then ends it
+    os.kill(process.pid, getattr(signal, name))
+    process.communicate(timeout=60)
+    wait_until(lambda: bot.processes == [], seconds=10)
+    assert not (bot.root / "ended").exists()
+
+
 def test_a_full_disk_ends_no_service(bot: Bot) -> None:
     (bot.root / ".rubric-ci").mkdir()
     (bot.root / ".rubric-ci/services").write_text("", encoding="utf-8")

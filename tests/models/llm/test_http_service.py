@@ -116,6 +116,7 @@ def of_cost(place: str) -> HttpRequest:
     ("data", "http", "reason"),
     [
         ({"a": 1}, HttpRequest(answer="b"), "the reply has no `b`, only a; check `answer` of the"),
+        ([1], HttpRequest(answer="b"), "the reply, which is no object, has no `b`; check `answer`"),
         ({"a": 1}, CALLS, "the reply has no `s`, only a; check `tool_calls` of the target"),
         (ONE, CALLS, "`s` of the reply is no call of a tool: it is no list; a call is {name, arg"),
         (ONE, HttpRequest(answer="a", tool_calls="t"), NO_NAME),

@@ -130,7 +130,7 @@ def _tried(draw: Draw, cases: int, port: int) -> tuple[int, list[str], int]:
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "GIT_"))}
         command = [sys.executable, "-m", "rubric_ci", "run", "--against", "HEAD~1"]
         done = subprocess.run(
-            [*command, "--concurrency", "16", "--no-cache"],
+            [*command, "--concurrency", "16", "--reuse", "nothing"],
             cwd=root,
             env=environment,
             capture_output=True,

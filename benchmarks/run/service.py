@@ -88,7 +88,7 @@ def run(root: Path, target: dict[str, str], cases: int) -> tuple[float, float]:
     (root / "rubric-ci.yaml").write_text(json.dumps(config))
     suite = {"rubrics": [{"contains": "hello"}], "evalcases": listed}
     (root / "a.eval.yaml").write_text(json.dumps(suite))
-    words = (sys.executable, "-m", "rubric_ci", "run", "--no-cache", "--quiet")
+    words = (sys.executable, "-m", "rubric_ci", "run", "--reuse", "nothing", "--quiet")
     began, before = time.perf_counter(), processor_time()
     subprocess.run([*words, "--concurrency", "1"], cwd=root, check=True, capture_output=True)
     return time.perf_counter() - began, processor_time() - before

@@ -1,11 +1,11 @@
 """The command and option types of click: headings in `--help`, environment variables, examples."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import click
 
@@ -101,12 +101,47 @@ option = partial(click.option, cls=Option)
 workflow = partial(click.option, cls=Variable)
 
 
+_WHOLE: Final = "rubric_ci.help_all"
+"""Under it a context knows that `--help-all` was given."""
+
+
+def shows_all(context: click.Context) -> bool:
+    """Return True if help has every option and command."""
+    return bool(context.meta.get(_WHOLE))
+
+
+def _show_all(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        context.meta[_WHOLE] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+help_all = partial(
+    click.option,
+    "--help-all",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+)
+
+
 class Command(click.Command):
-    """A command whose options have headings and can all be set by environment variables."""
+    """A command whose options have headings and can all be set by environment variables.
+
+    `first` names the options of `--help`, if it does not list all: `--help-all` does.
+    """
+
+    def __init__(self, *args: Any, first: Collection[str] = (), **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.first = frozenset(first)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Set the variable of every option and argument, then parse."""
         for parameter in self.params:
+            if parameter.is_eager:
+                continue
             shared = parameter.variable if isinstance(parameter, Option) else ""
             parameter.envvar = [variable(ctx, parameter), *([shared] if shared else [])]
         if not ctx.resilient_parsing:
@@ -147,8 +182,10 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per heading, in the order of the first option of each."""
         sections: dict[str, list[tuple[str, str]]] = {}
+        whole = not self.first or shows_all(ctx)
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
+            shown = whole or parameter.is_eager or parameter.name in self.first
+            record = parameter.get_help_record(ctx) if shown else None
             if isinstance(parameter, click.Option) and record:
                 heading = parameter.heading if isinstance(parameter, Option) else "Options"
                 sections.setdefault(heading, []).append(record)

@@ -59,6 +59,9 @@ OPTIONS: Final = {
     **dict.fromkeys(("--budget", "--max-cost"), "--max-cost-usd USD"),
     **dict.fromkeys(("--parallel", "--workers", "--jobs", "-j"), "--concurrency N"),
     "--timeout": "--max-seconds SECONDS",
+    **dict.fromkeys(("--no-cache", "--clear-cache"), "--reuse nothing"),
+    "--fresh": "--reuse judgements",
+    "--reuse-answers": "--reuse answers",
     **dict.fromkeys(("--since", "--diff", "--changed"), "--changed-since REV"),
 }
 """Options of other tools, and those that do the same here."""

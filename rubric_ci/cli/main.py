@@ -11,7 +11,7 @@ import click
 
 from rubric_ci import __version__
 from rubric_ci.cli import completion, options
-from rubric_ci.cli.click_types import Group, option
+from rubric_ci.cli.click_types import Group, help_all, option, shows_all
 from rubric_ci.errors import ExitCode, MissingExtra, UserError
 from rubric_ci.system.actions_runner import can_install, in_workflow, restart
 from rubric_ci.values import parts
@@ -59,6 +59,9 @@ CORE: Final = {
 }
 """Headings of `--help` in the order of use: the commands below each, and the place of each."""
 
+_FIRST: Final = ("Start", "Every day")
+"""The headings of `--help`; `rubric-ci help TOPIC` shows the others, `--help-all` all."""
+
 _CORE: Final = {name: place for places in CORE.values() for name, place in places.items()}
 
 
@@ -87,10 +90,39 @@ class _Commands(Group):
         return [name for places in commands().values() for name in places]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one section per heading, with the commands of groups as they are typed."""
-        for heading, names in commands().items():
-            with formatter.section(heading):
-                formatter.write_dl([row for name in names for row in self._rows(ctx, name)])
+        """Write the sections that a week needs, and one line for each of the others."""
+        whole = shows_all(ctx)
+        for heading in commands() if whole else _FIRST:
+            self._format_section(ctx, formatter, heading)
+        if not whole:
+            with formatter.section("More"):
+                others = ((h, names) for h, names in commands().items() if h not in _FIRST)
+                rows = [(f"help {_topic(h)}", f"{h}: {', '.join(names)}") for h, names in others]
+                formatter.write_dl(rows)
+
+    def _format_section(
+        self, ctx: click.Context, formatter: click.HelpFormatter, heading: str
+    ) -> None:
+        with formatter.section(heading):
+            names = commands()[heading]
+            formatter.write_dl([row for name in names for row in self._rows(ctx, name)])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; `help` shows the help of a heading, or of a command."""
+        if args[0] != "help":
+            return super().resolve_command(ctx, args)
+        heading = next((each for each in commands() if [_topic(each)] == args[1:]), "")
+        if not heading and args[1:]:
+            return super().resolve_command(ctx, [*args[1:], "--help"])
+        formatter = ctx.make_formatter()
+        if heading:
+            self._format_section(ctx, formatter, heading)
+        else:
+            self.format_help(ctx, formatter)
+        click.echo(formatter.getvalue(), nl=False)
+        return ctx.exit()
 
     def _rows(self, ctx: click.Context, name: str) -> Iterator[tuple[str, str]]:
         command = self.get_command(ctx, name)
@@ -126,6 +158,11 @@ class _Commands(Group):
             ctx.exit(ExitCode.NO_VERDICT)
         finally:
             sys.stdout.flush()  # here, so that a full disk is still reported
+
+
+def _topic(heading: str) -> str:
+    """Return the word for a heading after `rubric-ci help`."""
+    return heading.rpartition(" ")[2].lower()
 
 
 def _place_of(name: str) -> str:
@@ -167,6 +204,7 @@ def _show_failure(error: UserError, context: click.Context, *, in_options: bool 
     epilog=_EPILOG,
 )
 @click.version_option(__version__, prog_name="rubric-ci")
+@help_all(help="Show every command.")
 def main() -> None:
     """Run rubric-based LLM evals as a merge gate."""
 

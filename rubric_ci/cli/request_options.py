@@ -73,11 +73,10 @@ _cache = bundle(
         default=option_values.CACHE_DIR,
         help="Folder of the cache.",
     ),
-    caching(
+    workflow(
         "--cache/--no-cache",
         default=True,
-        variable="RUBRIC_CI_CACHE",
-        help="Keep judgements and answers, and reuse judgements; --no-cache judges again.",
+        help="Keep judgements and answers, and reuse judgements; `false` judges again.",
     ),
 )
 

@@ -1,12 +1,14 @@
 """The commands `run` and `plan`, which select cases by the same options."""
 
 import os
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import click
 
 from rubric_ci.cli import completion, options, request_options
-from rubric_ci.cli.click_types import Count, command, examples, option
+from rubric_ci.cli.click_types import Count, command, examples, help_all, option
 from rubric_ci.system.ci_advice import in_a_job
 
 
@@ -28,13 +30,22 @@ _trials = options.judging(
 )
 
 
+_FIRST: Final = (
+    *("cases", "tags", "changed_since", "last_failed", "list_only", "targets"),
+    *("judge", "votes", "trials", "against", "baseline", "fail_on"),
+    *("stop_first", "max_cost_usd", "reuse", "reports", "verbose"),
+)
+"""The options of `run` that a week needs."""
+
+
 @command(
+    first=_FIRST,
     epilog=examples(
         "run                              all cases",
         "run evals/ --case 'refund*'      some cases",
         "run --changed-since origin/main  cases that the branch can affect",
         "run --baseline main.json         all cases, compared with a report",
-    )
+    ),
 )
 @options.paths
 @options.config
@@ -116,18 +127,16 @@ _trials = options.judging(
 )
 @request_options.cache
 @request_options.caching(
-    "--reuse-answers",
-    is_flag=True,
-    help="Take answers from the cache if nothing that determines them changed; a repeated run "
-    "then has the same verdict.",
-)
-@request_options.caching(
-    "--fresh",
-    is_flag=True,
-    help="Ignore cached answers, including those for --against.",
+    "--reuse",
+    type=click.Choice(["answers", "judgements", "nothing"]),
+    show_default="judgements, and answers of --against",
+    metavar="answers|judgements|nothing",
+    help="What to take from the cache where nothing changed: answers and judgements, so that a "
+    "repeated run has the same verdict; judgements alone; or nothing.",
 )
 @options.outputs
 @options.posting
+@help_all(help="Show every option, of limits, requests, shards and strangers as well.")
 def run(stop_first: bool, **options: Any) -> Any:
     """Grade cases, report the verdicts, and fail if the gate fails.
 
@@ -137,10 +146,7 @@ def run(stop_first: bool, **options: Any) -> Any:
     --untrusted REV grades a stranger's commit on the checkout of the base branch: its texts are
     read as git objects, and none of it is run or configures anything.
     """
-    if options["reuse_answers"] and options["fresh"]:
-        raise click.UsageError("--reuse-answers and --fresh exclude each other; use one of them")
-    if options["verbose"] and not options["fresh"] and not in_a_job(os.environ):
-        options["reuse_answers"] = True  # to see an answer, it is not asked for again
+    options |= _reused(options.pop("reuse"), options)
     if stop_first and options["max_failures"]:
         raise click.UsageError("-x is --max-failures 1; use one of them")
     if stop_first:
@@ -155,6 +161,17 @@ def run(stop_first: bool, **options: Any) -> Any:
     from rubric_ci.cli.commands.run import run as run_evals
 
     raise SystemExit(run_evals(settings))
+
+
+def _reused(reuse: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the cache; to see an answer at a desk, it is not asked for again."""
+    shows = bool(options["verbose"]) and not in_a_job(os.environ)
+    cache = options["cache"]
+    return {
+        "reuse_answers": reuse == "answers" or (not reuse and shows),
+        "fresh": reuse in ("judgements", "nothing"),
+        "cache": replace(cache, enabled=False) if reuse == "nothing" else cache,
+    }
 
 
 def _check_untrusted(options: dict[str, Any]) -> None:

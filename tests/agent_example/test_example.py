@@ -90,7 +90,7 @@ def test_the_base_has_its_own_folder_and_its_own_agent(
 
 
 def test_kept_answers_have_their_work(checkout: Checkout, tmp_path: Path) -> None:
-    words = ("--case", "explain-a-function", "--reuse-answers")
+    words = ("--case", "explain-a-function", "--reuse", "answers")
     _, before, _ = run(checkout.root, tmp_path, *words)
     code, after, shown = run(checkout.root, tmp_path, *words, "--offline")
     assert code == 0, shown

@@ -16,7 +16,9 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Option]]:
     for words in PAGES:
         command = find(words)
         for option in command.params:
-            if isinstance(option, click.Option) and not isinstance(option, Variable) and words:
+            if isinstance(option, Variable) or not isinstance(option, click.Option):
+                continue
+            if words and not option.is_eager:
                 yield words, option
 
 

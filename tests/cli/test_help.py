@@ -104,12 +104,12 @@ Requests:
                  up to a day.
 
 Cache:
-  --cache / --no-cache  Keep judgements and answers, and reuse judgements;
-                        --no-cache judges again.  [default: cache]
-  --reuse-answers       Take answers from the cache if nothing that determines
-                        them changed; a repeated run then has the same
-                        verdict.
-  --fresh               Ignore cached answers, including those for --against.
+  --reuse answers|judgements|nothing
+                                  What to take from the cache where nothing
+                                  changed: answers and judgements, so that a
+                                  repeated run has the same verdict;
+                                  judgements alone; or nothing.  [default:
+                                  (judgements, and answers of --against)]
 
 Reports:
   --output-dir FOLDER  Folder for report files.  [default: .rubric-ci]
@@ -121,6 +121,8 @@ Reports:
                        case.
 
 Options:
+  --help-all  Show every option, of limits, requests, shards and strangers as
+              well.
   -h, --help  Show this message and exit.
 
   Examples:
@@ -134,8 +136,21 @@ Options:
 PAGES = list(pages(main, ()))
 
 
-def page(words: tuple[str, ...]) -> str:
-    done = CliRunner().invoke(main, [*words, "--help"], prog_name="rubric-ci", terminal_width=78)
+def find(words: tuple[str, ...]) -> click.Command:
+    """Return a command by the words that are typed."""
+    command: click.Command = main
+    for word in words:
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), word)
+        assert found is not None
+        command = found
+    return command
+
+
+def page(words: tuple[str, ...], option: str = "") -> str:
+    whole = any(each.name == "help_all" for each in find(words).params)
+    asked = option or ("--help-all" if whole else "--help")
+    done = CliRunner().invoke(main, [*words, asked], prog_name="rubric-ci", terminal_width=78)
     assert done.exit_code == 0
     return done.output
 
@@ -160,7 +175,7 @@ def test_run() -> None:
 
 def test_options_of_a_desk_are_options() -> None:
     shown = page(("run",))
-    assert all(name in shown for name in ("--no-cache", "--max-seconds SECONDS", "--batch"))
+    assert all(name in shown for name in ("--reuse", "--max-seconds SECONDS", "--batch"))
 
 
 @pytest.mark.parametrize(
@@ -178,13 +193,66 @@ def test_options_of_a_desk_are_options() -> None:
         (("judge", "calibrate"), "Select Policy Judge Calibration Limits Requests Options"),
         (
             ("generate", "rubrics"),
-            "Select Policy Drafts Commit and publish Limits Requests Cache Options",
+            "Select Policy Drafts Commit and publish Limits Requests Options",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_options_stand_under_headings(words: tuple[str, ...], expected: str) -> None:
     assert " ".join(headings(words)) == expected
+
+
+def test_the_options_of_a_week() -> None:
+    week = page(("run",), "--help")
+    assert week.count("\n  -") == 20
+    assert [each for each in ("--shard", "--offline", "--policy-from") if each in week] == []
+
+
+MORE = """\
+More:
+  help bring   Bring: import, adopt
+  help judge   Trust the judge: judge
+  help nights  Nights: baseline, history
+  help ci      CI: plan, report, authorize
+  help other   Other: cache
+"""
+NIGHTS = """\
+Nights:
+  baseline keep    Add a run to the log of the reference.
+  baseline accept  Make the results of a run the reference.
+  history add      Add a run to the history.
+  history show     Print changes of score and cost, and unsteady cases.
+  history page     Write the history as one HTML page.
+  history publish  Add a run to a site's history and write its pages.
+"""
+
+
+def test_the_first_page_has_one_line_for_a_topic() -> None:
+    first = page((), "--help")
+    assert MORE in first
+    assert "Nights:\n" not in first
+    assert NIGHTS in page(())
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("nights",), NIGHTS),
+        (("run",), page(("run",), "--help")),
+        ((), page((), "--help")),
+        (("history", "show"), page(("history", "show"))),
+    ],
+    ids=["a topic", "a command", "nothing", "a command of a group"],
+)
+def test_help_as_a_word(words: tuple[str, ...], expected: str) -> None:
+    done = CliRunner().invoke(main, ["help", *words], prog_name="rubric-ci", terminal_width=78)
+    assert (done.exit_code, done.output) == (0, expected)
+
+
+def test_help_of_nothing_known() -> None:
+    done = CliRunner().invoke(main, ["help", "nihgts"], prog_name="rubric-ci")
+    assert done.exit_code == 2
+    assert "unknown command `nihgts`" in done.output
 
 
 @pytest.mark.parametrize("words", PAGES, ids=" ".join)
@@ -201,17 +269,6 @@ def test_a_page_has_no_placeholders(words: tuple[str, ...]) -> None:
     assert '[default: ""]' not in text
     assert " TEXT" not in text  # NAME, GLOB, MODEL …
     assert " PATH " not in text  # FILE or FOLDER
-
-
-def find(words: tuple[str, ...]) -> click.Command:
-    """Return a command by the words that are typed."""
-    command: click.Command = main
-    for word in words:
-        assert isinstance(command, click.Group)
-        found = command.get_command(click.Context(command), word)
-        assert found is not None
-        command = found
-    return command
 
 
 @pytest.mark.parametrize("words", PAGES, ids=" ".join)

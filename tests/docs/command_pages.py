@@ -82,10 +82,21 @@ def page(name: str, after: str, context: click.Context) -> str:
 
 def shown(*words: str) -> str:
     """Return the help of a command as a block."""
-    arguments = [*words, "--help"]
+    whole = any(each.name == "help_all" for each in _command(words).params)
+    arguments = [*words, "--help-all" if whole else "--help"]
     done = CliRunner().invoke(main, arguments, prog_name="rubric-ci", terminal_width=88)
     assert done.exit_code == 0
     return f"```text\n$ {' '.join(('rubric-ci', *arguments))}\n{done.output}```\n"
+
+
+def _command(words: tuple[str, ...]) -> click.Command:
+    command: click.Command = main
+    for word in words:
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), word)
+        assert found
+        command = found
+    return command
 
 
 def variables(context: click.Context) -> Iterator[str]:

@@ -48,7 +48,7 @@ def test_every_command_is_known() -> None:
 def test_the_input_names_every_command_in_the_order_of_use() -> None:
     described = ACTION["inputs"]["command"]["description"]
     assert re.findall("`(.+?)`", described) == list(COMMANDS)
-    first_page = CliRunner().invoke(main, ["--help"], prog_name="rubric-ci").stdout
+    first_page = CliRunner().invoke(main, ["--help-all"], prog_name="rubric-ci").stdout
     assert sorted(COMMANDS, key=lambda name: first_page.index(f"\n  {name} ")) == list(COMMANDS)
 
 

@@ -78,7 +78,7 @@ def cache(bench: Bench) -> None:
     bench.environment["ANTHROPIC_API_KEY"] = "sk-another-key"  # a secret is never cached
     before = graded(bench)
     judged, asked = bench.judged, bench.asked
-    after = graded(bench, "--reuse-answers")
+    after = graded(bench, "--reuse", "answers")
     assert bench.judged == judged
     assert bench.asked == asked
     verdicts = [[case["verdict"] for case in each["cases"]] for each in (before, after)]

@@ -174,7 +174,7 @@ _OWN_CACHE: Final = DoesNotApply("the tool is started each time, and has its own
 _OWN_JUDGE: Final = DoesNotApply("the tool marks the answers; no judge request is sent")
 _OTHER_FOLDER: Final = DoesNotApply(
     "hooks, or the branch of a repository, may give another folder each time: the judge is asked "
-    "nothing again, each answer is a new one, and a note says so with `--reuse-answers`"
+    "nothing again, each answer is a new one, and a note says so with `--reuse answers`"
 )
 _NO_RUBRIC: Final = Refused(
     "has results that csv judged: there is no rubric to mark",
@@ -214,7 +214,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
     ),
     "cache": Promise(
         title="cached",
-        says="A second run asks the judge nothing, and with `--reuse-answers` no target.",
+        says="A second run asks the judge nothing, and with `--reuse answers` no target.",
         page="cost.md",
         but={**_tools(_OWN_CACHE, _NOTHING_SENT), "prepared": _OTHER_FOLDER},
     ),

@@ -44,7 +44,7 @@ def main(folder: str, *commits: str) -> None:
     sys.addaudithook(watch)
     for commit in commits:
         watch.events, watch.on = [], True
-        done = invoke(Path(folder), ENVIRONMENT, "run", "--untrusted", commit, "--no-cache")
+        done = invoke(Path(folder), ENVIRONMENT, "run", "--untrusted", commit, "--reuse", "nothing")
         watch.on = False
         inside = [
             name

@@ -324,6 +324,6 @@ def _answered_again(tasks: Sequence[Task], settings: RunSettings) -> Iterator[st
     if count:
         cases = "1 case is" if count == 1 else f"{count} cases are"
         yield (
-            f"{cases} answered each time, also with --reuse-answers: a script looks into the "
+            f"{cases} answered each time, also with --reuse answers: a script looks into the "
             "`workspace`, or its `hooks` or the `ref` of a repository may change it"
         )

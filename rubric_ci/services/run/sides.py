@@ -316,7 +316,7 @@ class Sides:
 def again(context: RunContext, *, reuse: bool | None = None) -> RunContext:
     """Return the context of further answers: each is asked for, and judged by itself.
 
-    Only `--reuse-answers` takes them from the cache.
+    Only `--reuse answers` takes them from the cache.
     """
     reused = context.side.reuse if reuse is None else reuse
     side = replace(context.side, reuse=reused)

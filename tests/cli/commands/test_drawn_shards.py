@@ -19,7 +19,7 @@ def run(root: Path, judge: AnswerJudge, *arguments: str) -> dict[str, Any]:
     own = {"PATH": os.environ["PATH"], "HOME": str(root), "OPENAI_API_KEY": "none"}
     own["OPENAI_BASE_URL"] = f"{judge.url}/v1"
     shutil.rmtree(root / "out", ignore_errors=True)  # an estimate is made from an earlier report
-    uncached = ["--no-cache"] if arguments[0] == "run" else []
+    uncached = ["--reuse", "nothing"] if arguments[0] == "run" else []
     done = invoke(root, own, *arguments, *uncached, "--output-dir", "out")
     found: dict[str, Any] = json.loads((root / "out/report.json").read_text())
     kept = {k: v for k, v in found.items() if k not in {"started_at", "duration_seconds"}}

@@ -237,7 +237,7 @@ def test_answers_are_cached_and_a_maximum_cost_is_about_the_judge(
     project: Asked, service: Service
 ) -> None:
     project.configure("answer: /reply/text, body: Hi, depends_on: []")
-    options = ("--reuse-answers", "--max-cost-usd", "1")
+    options = ("--reuse", "answers", "--max-cost-usd", "1")
     assert project.run(*options).returncode == 0
     assert project.run(*options).returncode == 0
     assert (len(service.asked), project.case["answer_reused"]) == (1, True)

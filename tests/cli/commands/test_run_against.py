@@ -126,13 +126,13 @@ def test_later_runs_ask_for_what_is_not_kept(changed: Checkout, log: Path) -> No
     run(changed, *against)
     first = asked(log)
 
-    run(changed, *against, "--reuse-answers")
+    run(changed, *against, "--reuse", "answers")
     assert (asked(log), changes(changed)) == ([], SEEN)
     case = report(changed)["cases"][1]
     assert (case["answer_reused"], case["answered_at"][:2]) == (True, "20")
     assert report(changed)["totals"]["reused_answers"] == 6
 
-    run(changed, *against, "--fresh")
+    run(changed, *against, "--reuse", "judgements")
     assert asked(log) == first
     assert report(changed)["against"]["reused"] == 0
 

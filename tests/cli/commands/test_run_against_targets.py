@@ -190,7 +190,7 @@ def test_two_runs_at_once_share_a_cache(checkout: Checkout, log: Path, tmp_path:
     base = {"rubric-ci.yaml": CONFIG, ".gitignore": "out*\n.rubric-ci/\n"}
     checkout.commit(base | {"evals/a.yaml": cases(*names)} | waiting("base"))
     checkout.write(waiting("head"))
-    command = ("run", "evals", "--against", "HEAD", "--reuse-answers", "--output-dir")
+    command = ("run", "evals", "--against", "HEAD", "--reuse", "answers", "--output-dir")
     both = [started(checkout.root, ENVIRONMENT, *command, f"out{number}") for number in range(2)]
     wait_until(lambda: any((checkout.root / ".rubric-ci/cache").rglob("*.json")))
     both[0].kill()
@@ -203,7 +203,7 @@ def test_two_runs_at_once_share_a_cache(checkout: Checkout, log: Path, tmp_path:
     assert len(stems) == 2 * len(names)
     assert all(cache.get(stem) for stem in stems)
     asked(log)
-    assert run(checkout, "evals", "--against", "HEAD", "--reuse-answers").returncode == 0
+    assert run(checkout, "evals", "--against", "HEAD", "--reuse", "answers").returncode == 0
     assert asked(log) == []
     assert set(changes(checkout).values()) == {("unchanged", "")}
 
@@ -239,7 +239,7 @@ def test_the_list_counts_both_sides_less_what_the_caches_hold(
     checkout.write({"evals/a.yaml": head})
 
     def listed() -> str:
-        done = run(checkout, "evals", "--against", "HEAD", "--list", "--reuse-answers")
+        done = run(checkout, "evals", "--against", "HEAD", "--list", "--reuse", "answers")
         assert done.returncode == 0
         return done.stdout
 

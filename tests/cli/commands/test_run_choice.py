@@ -100,7 +100,7 @@ def test_a_case_that_did_not_run_stays(project: Project) -> None:
     project.run("--max-failures", "1", "--concurrency", "1", "--case", "worse", "--case", "bad")
     assert remembered(project) == ["worse"]
     project.run()
-    project.run("--offline", "--no-cache")
+    project.run("--offline", "--reuse", "nothing")
     assert remembered(project) == ["worse"]
 
 

@@ -241,7 +241,7 @@ def test_no_preflight_where_every_answer_is_cached(tmp_path: Path) -> None:
         project = build(tmp_path, judge.url)
         assert project.run("--target", "model").returncode == 0
         before = (judge.looked_up, judge.requests)
-        assert project.run("--target", "model", "--reuse-answers").returncode == 0
+        assert project.run("--target", "model", "--reuse", "answers").returncode == 0
         assert (judge.looked_up, judge.requests) == before
     assert project.report()["beyond_cases"]["calls"] == 0
 

@@ -99,14 +99,14 @@ def test_the_folder_stays_until_the_run_ends_and_no_longer(project: Project) -> 
 def test_an_answer_is_not_reused_where_a_script_looks_at_the_folder(project: Project) -> None:
     command(project, "echo done", depends_on=["shop/**"])
     project.write("evals/a.yaml", SUITE.replace("new/*", "a.txt"))
-    project.run("--reuse-answers")
-    done = project.run("--reuse-answers")
+    project.run("--reuse", "answers")
+    done = project.run("--reuse", "answers")
     assert done.returncode == 0, done.stderr
     assert looked(project)[0][0] == "a.txt, b.txt, made.txt"
     assert not project.report()["cases"][0]["answer_reused"]
     (note,) = project.report()["notes"]
     assert note == (
-        "1 case is answered each time, also with --reuse-answers: a script looks into the "
+        "1 case is answered each time, also with --reuse answers: a script looks into the "
         "`workspace`, or its `hooks` or the `ref` of a repository may change it"
     )
 

@@ -98,7 +98,7 @@ def test_each_trial_keeps_its_work(project: Path) -> None:
     """Also where only the text of an answer is marked."""
     evals = "evalcases: [{id: one, input: Fix one, rubrics: [{contains: fixed}]}]\n"
     (project / "a.eval.yaml").write_text(evals)
-    done = rubric_ci(project, "run", "--trials", "2", "--no-cache", "--fresh")
+    done = rubric_ci(project, "run", "--trials", "2", "--reuse", "nothing")
     assert done.returncode == 0, done.stderr + done.stdout
     (case,) = json.loads((project / ".rubric-ci/report.json").read_text())["cases"]
     for trial in case["trials"]:
@@ -209,7 +209,9 @@ def test_kept_work_is_watched(project: Path, judge: AnswerJudge) -> None:
 
 def test_judgements_of_equal_work_are_cached(project: Path, judge: AnswerJudge) -> None:
     before = len(judge.answers)
-    assert rubric_ci(project, "run", "--fresh").returncode == 0  # the agent is started again
+    assert (
+        rubric_ci(project, "run", "--reuse", "judgements").returncode == 0
+    )  # the agent is started again
     assert len(judge.answers) == before
     text = (project / "agent.sh").read_text()
     (project / "agent.sh").write_text(text.replace("2 passed", "3 passed"))

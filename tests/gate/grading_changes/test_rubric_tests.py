@@ -1,0 +1,53 @@
+"""Tests of criteria that a change removes."""
+
+from rubric_ci.files.project.loader import load
+from rubric_ci.gate.grading_changes.rubric_tests import of_cases, of_rubric_file
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.references import NotFound
+
+FILE = """\
+criteria: [{id: greets, expected_outcome: Greets}]
+tests:
+- {answer: hello, marks: {greets: true}}
+- {answer: bye, marks: {greets: false}}
+"""
+CASE = "evalcases:\n- id: a\n  input: Hi\n  rubrics:\n    " + FILE.replace("\n", "\n    ")
+
+
+def removed(about: str, file: str, line: int, before: str) -> GradingChange:
+    return GradingChange(
+        kind="criterion",
+        direction="changed",
+        about=about,
+        file=file,
+        line=line,
+        before=before,
+        after="",
+    )
+
+
+def test_a_test_that_a_rubric_file_has_lost() -> None:
+    less = FILE.replace("- {answer: bye, marks: {greets: false}}\n", "")
+    assert [*of_rubric_file("r.yaml", FILE, less)] == [
+        removed("tests", "r.yaml", 4, '“bye”: {"greets": false}')
+    ]
+    assert [*of_rubric_file("r.yaml", less, f"# moved\n{FILE}")] == []
+
+
+def test_a_test_with_other_marks_has_lost_the_old_ones() -> None:
+    (found,) = of_rubric_file("r.yaml", FILE, FILE.replace("false", "true"))
+    assert found.before == '“bye”: {"greets": false}'
+
+
+def cases(text: str) -> tuple[EvalCase, ...]:
+    loaded = load("e.yaml", text, lambda _: NotFound("gone"))
+    assert loaded.eval_file, loaded.diagnostics
+    return loaded.eval_file.cases
+
+
+def test_a_test_that_a_case_has_lost() -> None:
+    before = {each.key: each for each in cases(CASE)}
+    (found,) = of_cases(cases(CASE.replace("bye", "Go away")), before)
+    assert found == removed("a/tests", "e.yaml", 8, '“bye”: {"greets": [false]}')
+    assert [*of_cases(cases(CASE.replace("input: Hi", "input: Hey")), before)] == []

@@ -178,10 +178,10 @@ class _Loss:
 def reason(
     score: Score, evaluators: Sequence[Assessed], thresholds: Thresholds = DEFAULT_THRESHOLDS
 ) -> str:
-    """Return the missed gate, or the score and, without a pass, the largest loss."""
-    missed = list(_missed_gates(evaluators))
-    if missed:
-        return missed[0] + _more(len(missed) - 1)
+    """Return the missed gate that loses most, or the score and, without a pass, that loss."""
+    if missed := list(_missed_gates(evaluators)):
+        first = max(missed, key=lambda loss: loss.points)
+        return first.words + _more(len(missed) - 1)
     summary = _score_and_threshold(score, thresholds)
     worst = max(_losses(evaluators), key=lambda loss: loss.points, default=None)
     if worst is None or worst.points <= 0:
@@ -197,11 +197,14 @@ def _more(count: int) -> str:
     return f" (and {count} more missed gate{'s' if count > 1 else ''})"
 
 
-def _missed_gates(evaluators: Sequence[Assessed]) -> Iterator[str]:
+def _missed_gates(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:
     for evaluator in (e for e in evaluators if e.weight > 0):
-        named = {c.id: c for c in evaluator.criteria}
+        named = {c.id: (c, points) for c, points in losses(evaluator)}
+        whole = None, evaluator.weight * (1 - evaluator.score)
         for gate in evaluator.gated_by:
-            yield _missed(gate, named.get(gate), evaluator)
+            criterion, points = named.get(gate, whole)
+            words = _missed(gate, criterion, evaluator)
+            yield _Loss(name=gate, points=points, words=words)
 
 
 def _missed(gate: str, criterion: CriterionResult | None, evaluator: Assessed) -> str:

@@ -80,6 +80,12 @@ GATED = criterion(gated=True, gate="required", reasoning="There are\nno tests.")
         ),
         pytest.param(
             FAIL,
+            [rubric(GATED, criterion(id="b", weight=2.0, gated=True, gate="required"))],
+            "`b` is required and not satisfied (and 1 more missed gate)",
+            id="the gate that loses most",
+        ),
+        pytest.param(
+            FAIL,
             [rubric(criterion(id="docs", reasoning="none")), rubric(GATED, weight=0.0)],
             "score 0.50 is below 0.60; largest loss: `docs`: none",
             id="weight-0-does-not-gate",

@@ -1,7 +1,7 @@
 """Tests of criteria that a change removes."""
 
 from rubric_ci.files.project.loader import load
-from rubric_ci.gate.grading_changes.rubric_tests import of_cases, of_rubric_file
+from rubric_ci.gate.grading_changes.removed_tests import of_cases, of_rubric_file
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.references import NotFound

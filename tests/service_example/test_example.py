@@ -34,9 +34,9 @@ def example(checkout: Checkout) -> Checkout:
     return checkout
 
 
-def run(example: Checkout, *words: str, config: str = "rubric-ci.yaml") -> Any:
+def run(example: Checkout, *words: str, config: str = "rubric-ci.yaml", **environment: str) -> Any:
     named = ("--config", f"examples/service/{config}")
-    return invoke(example.root, clean_environment(), "run", *named, *words)
+    return invoke(example.root, clean_environment() | environment, "run", *named, *words)
 
 
 def cases(example: Checkout) -> dict[str, dict[str, Any]]:
@@ -79,6 +79,33 @@ def test_two_services_with_a_database_for_each_side(example: Checkout) -> None:
     assert {c["change"] for c in cases(example).values()} == {"broken", "unchanged"}
     assert [*example.root.rglob("*.db")] == []
     assert [line for line in processes_below(example.root) if not line.startswith("git ")] == []
+
+
+SIDES = ("base", "head")
+DOCKER = """\
+#!/bin/sh
+echo "$SIDE $*" >> {log}
+case "$*" in *" up "*) exec {python} ../bot.py --port "$PORT" ;; esac
+"""
+
+
+def test_a_project_of_docker_compose_for_each_side(example: Checkout, tmp_path: Path) -> None:
+    docker = tmp_path / "bin/docker"
+    docker.parent.mkdir()
+    docker.write_text(DOCKER.format(python=sys.executable, log=tmp_path / "log"), encoding="utf-8")
+    docker.chmod(0o755)
+    bot = (example.root / "examples/service/bot.py").read_text(encoding="utf-8")
+    example.write({"examples/service/bot.py": bot.replace("never refund", "refund")})
+    path = f"{docker.parent}{os.pathsep}{os.environ['PATH']}"
+    words = ("--changed-since", "HEAD", "--against", "HEAD")
+    done = run(example, *words, config="more/docker-compose.yaml", PATH=path)
+    assert done.returncode == 1, done.stdout
+    assert cases(example)["worn-parts"]["change"] == "broken"
+    lines = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    begun, ended = (sorted(x for x in lines if x.endswith(end)) for end in ("--build", "-v"))
+    projects = [re.sub(r"\d+", "PORT", line) for line in begun]
+    assert projects == [f"{side} compose -p eval-{side}-PORT up --build" for side in SIDES]
+    assert ended == [line.replace("up --build", "down -v") for line in begun]
 
 
 def processes_below(folder: Path) -> list[str]:

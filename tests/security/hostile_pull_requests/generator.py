@@ -81,7 +81,8 @@ def _given() -> Mapping[str, Any]:
     """Return the inputs that the gate gives to the action, its own with their defaults."""
     workflow = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
     (job,) = workflow["jobs"].values()
-    (given,) = (step["with"] for step in job["steps"] if "rubric-ci/" in step.get("uses", ""))
+    steps = (step["with"] for step in job["steps"] if "rubric-ci/" in step.get("uses", ""))
+    (given,) = (each for each in steps if each["command"] == "run")
     own = workflow[True]["workflow_call"]["inputs"]  # YAML reads `on` as a boolean
     defaults = {f"${{{{ inputs.{name} }}}}": each["default"] for name, each in own.items()}
     return {name: defaults.get(value, value) for name, value in given.items()}

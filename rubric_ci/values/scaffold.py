@@ -63,7 +63,7 @@ def _keyed(model: str, variable: str, about: str) -> Provider:
 
 
 RUBRICS: Final = (
-    *("groundedness", "instruction-following", "refusal", "safe-advice"),
+    *("groundedness", "instruction-following", "refusal", "safety"),
     *("tone", "code-review", "tool-use"),
 )
 """The library of rubric files that `init` copies."""

@@ -6,8 +6,10 @@ the tests are skipped.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,8 @@ import pytest
 
 from tests.pictures import png, write
 
-PYTHON = Path(__file__).parents[2] / ".tools/local-model/bin/python"
+ROOT = Path(__file__).parents[2]
+PYTHON = ROOT / ".tools/local-model/bin/python"
 MARKS = {True, False, "cannot_assess"}
 WORDS = {"sound", "never-fails", "jumpy", "untested"}
 MOST_SECONDS = 1_200  # of a command, beside other work
@@ -221,3 +224,18 @@ def test_two_nights_are_compared(tmp_path: Path, url: str) -> None:
     code, output = run(tmp_path, "compare", reference, ".rubric-ci/report.json")
     assert code in {0, 1, 3}, output
     assert "Reference" in output
+
+
+def test_the_library_of_rubrics(
+    tmp_path: Path, url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Print the share of the tests that the model passes: a small one is no judge."""
+    prepare(tmp_path, url, {})
+    shutil.copytree(ROOT / "examples/rubrics/rubrics", tmp_path / "rubrics")
+    code, output = run(tmp_path, "judge", "test", "rubrics", "--format", "json")
+    assert code in {0, 1, 3}, output
+    tests = json.loads(output[output.index("{") : output.rindex("}") + 1])["tests"]
+    outcomes = Counter(each["outcome"] for each in tests)
+    assert outcomes.total() >= 28
+    with capsys.disabled():
+        print(f"\nlibrary of rubrics: {outcomes['passed']} of {outcomes.total()} tests passed")

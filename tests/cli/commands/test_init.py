@@ -600,10 +600,10 @@ def test_pytest_is_proposed_where_it_has_settings(
 
 
 def test_rubrics_of_the_library_are_copied(tmp_path: Path) -> None:
-    done = command(tmp_path, "init", "--yes", "--rubrics", "safe-advice, tone")
-    assert "wrote rubrics/safe-advice.rubric.yaml\nwrote rubrics/tone.rubric.yaml\n" in done.stdout
+    done = command(tmp_path, "init", "--yes", "--rubrics", "safety, tone")
+    assert "wrote rubrics/safety.rubric.yaml\nwrote rubrics/tone.rubric.yaml\n" in done.stdout
     assert sorted(path.name for path in (tmp_path / "rubrics").iterdir()) == [
-        "safe-advice.rubric.yaml",
+        "safety.rubric.yaml",
         "tone.rubric.yaml",
     ]
     wrong = command(tmp_path, "init", "--yes", "--rubrics", "tune")

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
@@ -113,8 +113,10 @@ class _Commands(Group):
         """Find the command; `help` shows the help of a heading, or of a command."""
         if args[0] != "help":
             return super().resolve_command(ctx, args)
-        heading = next((each for each in commands() if [_topic(each)] == args[1:]), "")
+        topics = {_topic(each): each for each in commands()}
+        heading = topics.get(" ".join(args[1:]), "")
         if not heading and args[1:]:
+            _refuse_topic(args[1], topics, [*self.list_commands(ctx), *topics], ctx)
             return super().resolve_command(ctx, [*args[1:], "--help"])
         formatter = ctx.make_formatter()
         if heading:
@@ -158,6 +160,16 @@ class _Commands(Group):
             ctx.exit(ExitCode.NO_VERDICT)
         finally:
             sys.stdout.flush()  # here, so that a full disk is still reported
+
+
+def _refuse_topic(
+    word: str, topics: Collection[str], known: Collection[str], context: click.Context
+) -> None:
+    """Raise UsageError for a misspelt topic of `help`."""
+    from rubric_ci.text.suggestions import nearest
+
+    if word not in known and (meant := nearest(word, known)) in topics:
+        raise click.UsageError(f"there is no topic `{word}`; did you mean `{meant}`?", context)
 
 
 def _topic(heading: str) -> str:

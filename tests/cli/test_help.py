@@ -221,7 +221,8 @@ Nights:
   baseline keep    Add a run to the log of the reference.
   baseline accept  Make the results of a run the reference.
   history add      Add a run to the history.
-  history show     Print changes of score and cost, and unsteady cases.
+  history show     Print changes of score and cost, and cases whose verdict
+                   changes.
   history page     Write the history as one HTML page.
   history publish  Add a run to a site's history and write its pages.
 """
@@ -252,7 +253,7 @@ def test_help_as_a_word(words: tuple[str, ...], expected: str) -> None:
 def test_help_of_nothing_known() -> None:
     done = CliRunner().invoke(main, ["help", "nihgts"], prog_name="rubric-ci")
     assert done.exit_code == 2
-    assert "unknown command `nihgts`" in done.output
+    assert "there is no topic `nihgts`; did you mean `nights`?" in done.output
 
 
 @pytest.mark.parametrize("words", PAGES, ids=" ".join)

@@ -41,6 +41,7 @@ _SECRETS: Final = re.compile(r"^    secrets:\n(?:      .*\n)+", re.MULTILINE)
 _CAP: Final = re.compile(r'max-cost-usd: "\d+"')
 _EXAMPLE: Final = re.compile(r"^evals: .*\n|  # Recorded answers, .*\n(?:  .*\n)+", re.MULTILINE)
 _CAPS: Final = "A pull request may cost $5, a night $20 (max-cost-usd).\n"
+_NO_CAPS: Final = "No cap on cost (max-cost-usd) is set: a price is unknown.\n"
 _NIGHTS: Final = (
     "A night answers and judges every case 3 times; "
     "`rubric-ci run --trials 3 --list` shows its cost.\n"
@@ -216,7 +217,7 @@ def _next(plan: _Plan) -> Iterator[str]:
     if plan.is_new and plan.provider.remark:
         yield f"{plan.provider.remark}\n"
     yield _STRANGERS if plan.settings.public else ""
-    yield _CAPS if plan.priced else ""
+    yield _CAPS if plan.priced else _NO_CAPS
     yield _NIGHTS
 
 

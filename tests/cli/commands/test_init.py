@@ -155,10 +155,8 @@ def test_the_provider_is_in_every_file(tmp_path: Path) -> None:
 def test_only_models_with_a_price_have_a_cap(tmp_path: Path, provider: str, caps: int) -> None:
     done = command(tmp_path, "init", "--yes", "--provider", provider)
     text = "".join((tmp_path / name).read_text(encoding="utf-8") for name in FILES)
-    assert (len(re.findall(r'max-cost-usd: "\d', text)), "max-cost-usd" in done.stdout) == (
-        caps,
-        caps > 0,
-    )
+    assert len(re.findall(r'max-cost-usd: "\d', text)) == caps
+    assert ("No cap on cost (max-cost-usd) is set" in done.stdout) is (caps == 0)
 
 
 def test_a_workflow_is_short_and_of_this_version(tmp_path: Path) -> None:
@@ -419,6 +417,7 @@ def test_a_configuration_decides_what_the_workflows_pass_on(repository: Path) ->
         "  gh secret set ANTHROPIC_API_KEY    # for the workflows",
         "  gh secret set SHOP_TOKEN    # for the workflows",
         "  gh secret set DATABASE_URL    # for the workflows",
+        "No cap on cost (max-cost-usd) is set: a price is unknown.",
         NEXT.splitlines()[-1],
     ]
     (job,) = workflow(repository, "gate")["jobs"].values()

@@ -32,7 +32,7 @@ from rubric_ci.values.evals import (
 )
 from rubric_ci.values.judge_model import with_model, with_named_model
 from rubric_ci.values.report import JudgeInfo
-from rubric_ci.values.results import Answer
+from rubric_ci.values.results import TEMPLATE, Answer
 
 DEFAULT_TARGET = "default"
 
@@ -116,14 +116,19 @@ def given(answer: Answer) -> MockTarget:
 
 
 def choose_cluster(case: EvalCase, rule: str) -> str:
-    """Return the cluster of a case: its conversation, else by `regression.cluster`, else ""."""
+    """Return the cluster of a case, else "".
+
+    It is its conversation, what `regression.cluster` joins, or the template of its question.
+    """
     if case.conversation_id:
         return f"conversation {case.conversation_id}"
     if rule == "file":
         return f"file {case.file}"
     kind, _, glob = rule.partition(":")
     tags = [tag for tag in case.tags if kind == "tag" and fnmatchcase(tag, glob)]
-    return f"tag {tags[0]}" if tags else ""
+    if tags:
+        return f"tag {tags[0]}"
+    return f"{TEMPLATE}{case.template}" if case.template else ""
 
 
 def default_target(config: Config) -> str:

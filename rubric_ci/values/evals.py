@@ -305,6 +305,7 @@ class EvalCase:
     depends_on: tuple[str, ...] = ()  # globs relative to the repository root
     references: tuple[str, ...] = ()  # every file the case refers to, relative to the root
     stopped: str = ""  # why a case of another tool's file gets no answer; empty: it does
+    template: str = ""  # of its question: digits of a text with variables that its rows share
     variant: str = ""  # blanks that a comparison sends at the end of the last message
 
     @property

@@ -16,7 +16,7 @@ OTHER_QUESTION: Final = "its question changed"  # why two answers are not compar
 NOT_ASKED: Final = frozenset(
     (
         *("id", "file", "written_id", "references", "note", "conversation_id", "stopped"),
-        *("variant", *("inapplicable", "only_shared", "opts_out")),
+        *("variant", "template", *("inapplicable", "only_shared", "opts_out")),
         *("expected_outcome", "expected_messages", "evaluators", "tags", "trials", "depends_on"),
         *("target", "metadata", "input_messages", "turns"),
     )

@@ -380,6 +380,7 @@ class Skipped(_Case):
         return self.reason.startswith(NOT_GRADABLE)
 
 
+TEMPLATE: Final = "template "  # begins the cluster of the rows of one template
 NOT_GRADABLE: Final = "not gradable for an untrusted change"
 """How the reason of such a case begins."""
 

@@ -59,6 +59,9 @@ def test_a_command_is_given_variables() -> None:
         ("file", {}, "file evals/a.eval.yaml"),
         ("tag:topic-*", {"tags": ("slow", "topic-a", "topic-b")}, "tag topic-a"),
         ("tag:topic-*", {"tags": ("slow",)}, ""),
+        ("case", {"template": "ab12"}, "template ab12"),
+        ("tag:topic-*", {"template": "ab12", "tags": ("topic-a",)}, "tag topic-a"),
+        ("file", {"template": "ab12"}, "file evals/a.eval.yaml"),
     ],
 )
 def test_the_cluster_of_a_case(rule: str, facts: dict[str, Any], cluster: str) -> None:

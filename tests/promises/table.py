@@ -157,7 +157,7 @@ NO_KINDS: Final = frozenset(("target:UnsupportedTarget",)).union(  # `validate` 
     _named("case", "id", "written_id", "file", "span", "references", "depends_on"),  # where it is
     _named("case", "stopped", "inapplicable"),  # it gets no answer, or none is graded
     _named("case", "input_messages", "expected_outcome", "expected_messages", "evaluators"),
-    _named("case", "opts_out", "only_shared", "variant"),
+    _named("case", "opts_out", "only_shared", "variant", "template"),
     _named("case", "target", "tags", "trials", "conversation_id", "note", "metadata"),
     _named("part", "TextPart", "FilePart", "DataPart"),  # texts
     _named("config", "evals", "judge", "targets", "gate", "regression", "rules", "env_allow"),

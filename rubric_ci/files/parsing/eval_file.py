@@ -4,9 +4,11 @@ Strings become messages and criteria, maps become lists, and a case holds what i
 its suite. The data has passed every check, so nothing is checked again.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
 
 from rubric_ci.evaluators import table
 from rubric_ci.evaluators.kind import (
@@ -47,6 +49,8 @@ from rubric_ci.values.json_value import JSON
 from rubric_ci.values.problems import Location, Path, Place, Placed
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.workspace_settings import Workspace
+
+_VARIABLE: Final = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
 
 
 class TargetNames(NamedTuple):
@@ -156,7 +160,28 @@ def _case(
         depends_on=(*suite.get("depends_on", ()), *case.get("depends_on", ())),
         references=files.paths(),
         stopped=case.get(STOPPED, "") if source.of_other_tool else "",
+        template="" if raw else _template([question, case.get("turns", ())]),
     )
+
+
+def _template(question: Any) -> str:
+    """Return digits of a question that has variables in a text; of a variable alone, ""."""
+    text = "\n".join(_texts(question))
+    words, variables = _VARIABLE.subn("", text)
+    if not variables or not any(map(str.isalnum, words)):
+        return ""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _texts(written: Any) -> Iterator[str]:
+    match written:
+        case str():
+            yield written
+        case list() | tuple():
+            for each in written:
+                yield from _texts(each)
+        case {"content": inner} | {"input": inner} | {"type": "text", "value": inner}:
+            yield from _texts(inner)
 
 
 class _InOneFile(NamedTuple):

@@ -58,7 +58,10 @@ def _none(pattern: str) -> Row:
 
 
 CASE: Final = (
-    *map(_none, ("id", "written_id", "references", "note", "target", "stopped", "variant")),
+    *map(
+        _none,
+        ("id", "written_id", "references", "note", "target", "stopped", "variant", "template"),
+    ),
     *map(_none, ("inapplicable", "only_shared", "opts_out")),  # they follow from the evaluators
     _tested("input_messages.*.in_list"),
     Row(pattern="file", effect="policy", kind="case", told=cases.moved),

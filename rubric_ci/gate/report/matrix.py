@@ -10,7 +10,7 @@ from rubric_ci.text.statistics import significance
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import TargetDifference
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Graded
+from rubric_ci.values.results import TEMPLATE, CaseResult, Graded
 from rubric_ci.values.scoring import DECIMALS
 from rubric_ci.values.trials import first_mean
 
@@ -64,7 +64,9 @@ def difference(
     for row in found.rows:
         one, other = (row.cells[place] for place in places)
         if isinstance(one, Graded) and isinstance(other, Graded):
-            name = one.cluster or (row.file, row.id)
+            # A suite is often the rows of one template: as one cluster they could not be compared.
+            own = "" if one.cluster.startswith(TEMPLATE) else one.cluster
+            name = own or (row.file, row.id)
             clusters[name].append(round(first_mean(one) - first_mean(other), DECIMALS))
     if not clusters:
         return None

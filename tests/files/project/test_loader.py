@@ -255,6 +255,31 @@ def test_variables_are_replaced_in_texts_of_messages() -> None:
     ]
 
 
+ITEMS = ["kettle", "scarf"]
+TEMPLATES = {
+    "a text with a variable": ("input: 'May I return the {{ item }}?'", True),
+    "messages": (
+        "input: [{role: user, content: [{type: text, value: 'Return {{ item }}'}]}]",
+        True,
+    ),
+    "turns": ("input: Hi\n    turns: ['Return {{ item }}']", True),
+    "a variable alone": ("input: ' {{ item }} '", False),
+    "a text without one": ("input: May I return it?", False),
+    "a raw text": ("raw: true\n    input: 'May I return the {{ item }}?'", False),
+}
+
+
+@pytest.mark.parametrize(("question", "shared"), TEMPLATES.values(), ids=TEMPLATES)
+def test_rows_of_one_template_are_known(question: str, shared: bool) -> None:
+    rows = "".join(
+        f"  - id: {item}\n    {question}\n    vars: {{item: {item}}}\n" for item in ITEMS
+    )
+    other = "  - {id: other, input: 'Is {{ item }} sold?', vars: {item: tea}}\n"
+    one, two, third = cases(f"rubrics: [Is kind]\nevalcases:\n{rows}{other}")
+    assert one.template == two.template != third.template
+    assert bool(one.template) == shared
+
+
 def test_variables_are_not_replaced_in_names_of_a_criterion() -> None:
     text = "evalcases: [{id: a, input: Hi, rubrics: [{id: '{{x}}', tags: ['{{y}}'], contains: b}]}]"
     [case] = cases(text)

@@ -73,7 +73,7 @@ def test_modules_are_where_the_pages_say(page: Path) -> None:
 
 
 def test_the_first_files_of_the_readme_are_valid() -> None:
-    evals, config, _ = (
+    _, evals, config, _ = (
         text for _, text in BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
     )
     source = open_source("evals/capital.eval.yaml", evals)

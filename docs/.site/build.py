@@ -34,7 +34,8 @@ FORWARD = """\
 """In place of a page that is now part of another one."""
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#]+)")
 PICTURE = re.compile(
-    r'<picture>\n<source .*?srcset="(.+)">\n<img src="(.+)" alt="(.+)">\n</picture>'
+    r'<picture>\n<source .*?srcset="(.+)">\n'
+    r'<img (?:width="\d+" )?src="(.+)" alt="(.+)">\n</picture>'
 )
 """A picture in light and dark, as GitHub shows it by the reader's setting."""
 HEADING = re.compile(r"^# (.+)\n+(.+)$", re.MULTILINE)

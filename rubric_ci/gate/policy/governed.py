@@ -57,8 +57,8 @@ def _connected(target: Target, base: Config) -> Target:
         return price_held(target, base).having(held=held)
     if target.endpoint is None:
         return target
-    is_connected = _service if target.endpoint.http else _model
-    return is_connected(target, target.endpoint, then, endpoints(base))
+    connect = _service if target.endpoint.http else _model
+    return connect(target, target.endpoint, then, endpoints(base))
 
 
 def endpoints(config: Config) -> Iterator[Endpoint]:

@@ -84,6 +84,32 @@ BASE_NOT_ASKED: Final = Rule(
         "url_before: 'https://b.example'}]\n"
     ),
 )
+SETUP_SHARED: Final = Rule(
+    id="setup-shared",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "Each side of a change runs `setup` in its folder, both at once. What pip installs into "
+        "the Python of the machine is there for both sides, as the later one has it."
+    ),
+    hint=(
+        "install into the folder: `pip install --target .deps`, with `env PYTHONPATH=.deps` in "
+        "`start`, or a virtual environment"
+    ),
+    bad=(
+        "targets: [{name: default, provider: http, setup: 'pip install -r requirements.txt', "
+        "start: 'python bot.py', url: 'http://127.0.0.1:{PORT}/'}]\n"
+    ),
+    good=(
+        "targets: [{name: default, provider: http, setup: 'pip install -t .deps -r "
+        "requirements.txt', start: 'python bot.py', url: 'http://127.0.0.1:{PORT}/'}]\n"
+    ),
+)
+_INSTALL: Final = re.compile(
+    r"(?:^|[;&|(])\s*(?:\w+=\S*\s+)*(?:python[0-9.]*\s+-m\s+)?pip[0-9.]*\s+install\b[^;&|\n]*",
+    re.MULTILINE,
+)
+_OWN_FOLDER: Final = re.compile(r"(?:^|\s)(?:-t|--target|--prefix|--root)\b|venv|PIP_")
 _OF_PROGRAM: Final = ("setup", "stop", "ready", "ready_seconds", "setup_seconds", "cwd", "env")
 _PLACEHOLDER = re.compile(r"(?<![$\w{])\{([A-Z][A-Z0-9_]*)\}")
 _KNOWN_PLACEHOLDER = re.compile(r"PORT(_[A-Z0-9_]+)?|SIDE")
@@ -103,6 +129,7 @@ def service_problems(target: Mapping[str, Any], path: Path) -> Iterator[Problem]
             message = "`url_before` has no effect: the run starts the base as well"
             yield Problem(UNUSED_SETTING, (*path, "url_before"), message, at_key=True)
         yield from _placeholder_problems(target, path)
+        yield from _setup_problems(target.get("setup"), (*path, "setup"))
         return
     for key in _OF_PROGRAM:
         if key in target:
@@ -116,6 +143,15 @@ def service_problems(target: Mapping[str, Any], path: Path) -> Iterator[Problem]
 def _is_own(url: str) -> bool:
     rest = url.removeprefix(_OWN_ADDRESS)
     return rest != url and rest[:1] in ("", "/", "?")
+
+
+def _setup_problems(written: Any, path: Path) -> Iterator[Problem]:
+    words = written if isinstance(written, list) else [written]
+    setup = " ".join(word for word in words if isinstance(word, str))
+    install = _INSTALL.search(setup)
+    if install and not _OWN_FOLDER.search(setup):
+        message = "both sides of a change would install into the Python of the machine"
+        yield Problem(SETUP_SHARED, path, message)
 
 
 def _placeholder_problems(target: Mapping[str, Any], path: Path) -> Iterator[Problem]:

@@ -287,6 +287,7 @@ def test_the_variables_of_a_body_are_checked(project: Asked) -> None:
 
 
 SERVICE = "name: s, provider: http, url: 'http://a'"
+STARTED = "name: s, provider: http, start: a, url: 'http://127.0.0.1:{PORT}/'"
 PROBLEMS = {
     "{name: s, provider: http}": "missing-key: the target has no `url`",
     "{name: s, provider: http, url: 'ftp://a'}": "unknown-value: `url` cannot be `ftp://a`",
@@ -308,6 +309,10 @@ PROBLEMS = {
         "`ready` cannot be `health`"
     ),
     f"{{{SERVICE}, setup: a}}": "unused-setting: `setup` has no effect on a service without `start",
+    f"{{{STARTED}, setup: cd a && pip install x}}": (
+        "warning: setup-shared: both sides of a change would install into the Python of the machine"
+    ),
+    f"{{{STARTED}, setup: [python3, -m, pip, install, x]}}": "setup-shared",
     f"{{{SERVICE}}}": "base-not-asked: the base of a change is not asked, as both sides have this",
     "{name: s, provider: http, start: a, url_before: 'http://b', "
     "url: 'http://127.0.0.1:{PORT}/'}": "`url_before` has no effect: the run starts the base as",
@@ -323,6 +328,24 @@ def test_what_validate_says(tmp_path: Path, target: str, problem: str) -> None:
     project.write("rubric-ci.yaml", f"targets:\n  - {target}\n")
     checked = invoke(project.root, clean_environment(), "validate", "rubric-ci.yaml")
     assert problem in checked.stdout
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [
+        "pip install -t .deps x",
+        "python3 -m pip install -q --target .deps -r requirements.txt",
+        "python3 -m venv .venv && .venv/bin/python -m pip install x",
+        "PIP_TARGET=.deps pip install x",
+        "uv pip install x",
+        "npm ci",
+    ],
+)
+def test_a_setup_in_the_folder_of_a_side(tmp_path: Path, setup: str) -> None:
+    project = Project(tmp_path)
+    project.write("rubric-ci.yaml", f"targets:\n  - {{{STARTED}, setup: '{setup}'}}\n")
+    checked = invoke(project.root, clean_environment(), "validate", "rubric-ci.yaml")
+    assert "no problems" in checked.stdout
 
 
 TURNS = "turns: [Hello, Again]"

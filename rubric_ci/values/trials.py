@@ -74,9 +74,9 @@ def first_trials(case: Graded) -> Sequence[Trial]:
     return trials[: len(trials) - case.further_trials]
 
 
-def first_mean(case: Graded, most: int | None = None) -> float:
-    """Return the mean score of the first trials of a case, of `most` at most."""
-    scores = [trial.score for trial in first_trials(case)[:most]]
+def first_mean(case: Graded) -> float:
+    """Return the mean score of the first trials of a case."""
+    scores = [trial.score for trial in first_trials(case)]
     return round(fsum(scores) / len(scores), DECIMALS)
 
 

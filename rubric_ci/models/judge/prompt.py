@@ -154,7 +154,6 @@ def judge_call(
     key: str,
     schema: Mapping[str, JSON],
     about: str,
-    max_tokens: int = MAX_TOKENS,
 ) -> ModelCall:
     """Return a request to a judge for a reply of this schema."""
     return ModelCall(
@@ -164,7 +163,7 @@ def judge_call(
         about=about,
         output_schema=schema,
         output_mode=judge.output,
-        max_tokens=int(judge.endpoint.options.get("max_tokens", max_tokens)),
+        max_tokens=int(judge.endpoint.options.get("max_tokens", MAX_TOKENS)),
     )
 
 

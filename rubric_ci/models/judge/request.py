@@ -53,14 +53,13 @@ async def request_valid_reply(
     ask: ModelCaller,
     call: ModelCall,
     read: Callable[[str], T | InvalidReply],
-    attempts: int = ATTEMPTS,
 ) -> ParsedReply[T]:
     """Return the first valid reply; raises CannotJudge with the problems of the last one.
 
     `read` raises CannotJudge for a valid reply that must not be used nor repaired.
     """
     used, fallback = NOTHING_USED, False
-    for attempt in range(1, attempts + 1):
+    for attempt in range(1, ATTEMPTS + 1):
         try:
             reply = await ask(call)
             used += reply.usage
@@ -70,11 +69,11 @@ async def request_valid_reply(
             raise error.with_usage(used + error.usage) from error
         if not isinstance(value, InvalidReply):
             return ParsedReply(value=value, text=reply.text, usage=used, fallback=fallback)
-        if attempt < attempts:
+        if attempt < ATTEMPTS:
             call = _repair_call(call, reply, value)
             used += Usage(repairs=1)
     raise CannotJudge(
-        f"{call.endpoint.model}: no valid reply in {attempts} attempts; "
+        f"{call.endpoint.model}: no valid reply in {ATTEMPTS} attempts; "
         f"the last one: {value} ({_advice(call, reply)})",
         used,
     )

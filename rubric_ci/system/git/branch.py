@@ -103,18 +103,18 @@ def message(repository: Repository, revision: str) -> str:
     return process.query(repository, "log", "-1", "--format=%B", revision, "--")
 
 
-def push(repository: Repository, name: str, *, remote: str = "origin") -> None:
-    """Push HEAD to a branch of the remote, forward only."""
-    done = process.run(repository, "push", "--quiet", remote, f"HEAD:refs/heads/{name}")
+def push(repository: Repository, name: str) -> None:
+    """Push HEAD to a branch of `origin`, forward only."""
+    done = process.run(repository, "push", "--quiet", "origin", f"HEAD:refs/heads/{name}")
     if done.returncode == 0:
         return
     error = done.stderr.decode("utf-8", "replace")
     if "[rejected]" in error:  # not a fast-forward; a hook of the remote prints [remote rejected]
         raise CannotPush(
-            f"--pr: `{name}` has newer commits on {remote}; the commit is in this clone only",
+            f"--pr: `{name}` has newer commits on origin; the commit is in this clone only",
             "Run this again on the new head of the branch.",
         )
-    raise CannotPush(f"--pr: {remote} refused the push to `{name}`: {_first(error)}")
+    raise CannotPush(f"--pr: origin refused the push to `{name}`: {_first(error)}")
 
 
 def _check_fixup_target(repository: Repository, revision: str) -> None:

@@ -77,9 +77,9 @@ class Data:
         """Return a text; `default` where it is missing or null."""
         return str(self._typed(key, str, "a text", default))
 
-    def flag(self, key: str, default: bool | None = None) -> bool:
+    def flag(self, key: str) -> bool:
         """Return true or false."""
-        return bool(self._typed(key, bool, "true or false", default))
+        return bool(self._typed(key, bool, "true or false", None))
 
     def number(self, key: str) -> float | None:
         """Return a number, None where it is missing or null."""

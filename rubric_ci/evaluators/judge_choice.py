@@ -6,7 +6,13 @@ from typing import Final
 
 from rubric_ci.errors import NoJudge
 from rubric_ci.values.config import JudgeConfig
-from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec, asks_judge
+from rubric_ci.values.evals import (
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    RubricSpec,
+    SimulatedUser,
+    asks_judge,
+)
 from rubric_ci.values.judge_model import with_model
 
 SILENT_JUDGE: Final = re.compile("^the judge (.+?) gave no marks: ")
@@ -19,8 +25,10 @@ def silent_judges(reasons: Mapping[str, str]) -> Iterator[str]:
         yield f"the judge {name} gave no marks: {reason}"
 
 
-def judge_of(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig | None) -> JudgeConfig:
-    """Return the judge of an evaluator; raises NoJudge if neither names one."""
+def judge_of(
+    spec: RubricSpec | LlmJudgeSpec | SimulatedUser, judge: JudgeConfig | None
+) -> JudgeConfig:
+    """Return the judge with the evaluator's or user's model; raises NoJudge if none is named."""
     chosen = with_model(judge, spec.model)
     if chosen is None:
         raise NoJudge

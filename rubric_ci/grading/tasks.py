@@ -29,7 +29,6 @@ from rubric_ci.grading.resolve import (
     without_aliases,
     without_own_judges,
 )
-from rubric_ci.grading.targets.conversation import played_by
 from rubric_ci.models.llm.client import batches
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.config import (
@@ -98,7 +97,7 @@ def check_judges(tasks: Sequence[Task]) -> None:
         for spec in filter(asks_judge, every_evaluator(task.case.evaluators)):
             judge_of(spec, task.judge)
         if task.case.simulated_user and not task.target.answers:
-            played_by(task.case.simulated_user, task.judge)
+            judge_of(task.case.simulated_user, task.judge)
 
 
 def not_graded(case: EvalCase, why: str, reason: str) -> Task:

@@ -13,6 +13,7 @@ from rubric_ci.values.media import Media
 from rubric_ci.values.rubric import Rubric
 from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.trace import SeenPart
+from rubric_ci.values.walk import text_or_json
 from rubric_ci.values.workspace_settings import Workspace
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -348,7 +349,7 @@ class EvalCase:
     @property
     def _written_question(self) -> str:
         if not self.input_messages and not self.most_turns:
-            return "\n".join(f"{name}: {_shown(value)}" for name, value in self.vars.items())
+            return "\n".join(f"{name}: {text_or_json(value)}" for name, value in self.vars.items())
         messages = [message for message in self.input_messages if not message.is_guideline]
         messages += [Message(role="user", parts=(TextPart(t.text),)) for t in self.turns]
         user = self.simulated_user
@@ -381,10 +382,6 @@ class EvalCase:
     def reference_answer(self) -> str:
         """The last expected message's text, or ""."""
         return self.expected_messages[-1].text if self.expected_messages else ""
-
-
-def _shown(value: JSON) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,10 +47,8 @@ class _Criterion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check(_Criterion):
+class _YesOrNo(_Criterion):
     """Satisfied or not; or a fault, which is present or not."""
-
-    kind: ClassVar[str] = CHECKLIST
 
     text: str
     required: bool = True
@@ -63,6 +61,13 @@ class Check(_Criterion):
     def gates(self, mark: Mark) -> bool:
         """Return True if this mark misses the gate."""
         return self.required and not self.normalise(mark)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(_YesOrNo):
+    """A judge says yes or no."""
+
+    kind: ClassVar[str] = CHECKLIST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,14 +160,11 @@ class Chosen(_Criterion):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assertion(_Criterion):
+class Assertion(_YesOrNo):
     """Holds or not, without a judge; `assertions.table` says what the keys mean."""
 
     kind: ClassVar[str] = ASSERTION
 
-    text: str
-    required: bool = True
-    fault: bool = False  # it holds where the fault is present
     key: str  # of the table
     value: JSON
     negated: bool = False
@@ -181,14 +183,6 @@ class Assertion(_Criterion):
         }
         given = {key: value for key, value in options.items() if value}
         return json.dumps({self.key: self.value, **given}, ensure_ascii=False)
-
-    def normalise(self, mark: Mark) -> float:
-        """Return 1 if it holds, or does not hold for a fault, else 0."""
-        return float((mark.value is True) is not self.fault)
-
-    def gates(self, mark: Mark) -> bool:
-        """Return True if this mark misses the gate."""
-        return self.required and not self.normalise(mark)
 
 
 Judged: TypeAlias = Check | Scored | Levelled | Chosen
@@ -310,7 +304,7 @@ def settled(rubric: Rubric, judgement: Judgement) -> Judgement:
     marks = dict(judgement.marks)
     for criterion in rubric if rubric.is_branching else ():
         needs = criterion.applies_if
-        if isinstance(needs, ByMark) and not _equal(
+        if isinstance(needs, ByMark) and not equal_marks(
             got := marks[needs.criterion].value, needs.mark
         ):
             reasoning = f"It applies if {condition_text(needs)}, which is {str(got).lower()}"
@@ -318,7 +312,8 @@ def settled(rubric: Rubric, judgement: Judgement) -> Judgement:
     return Judgement(marks, judgement.reasoning)
 
 
-def _equal(mark: MarkValue, other: MarkValue) -> bool:
+def equal_marks(mark: MarkValue, other: MarkValue) -> bool:
+    """Return True for equal marks: `true` is not 1."""
     return (isinstance(mark, bool), mark) == (isinstance(other, bool), other)
 
 

@@ -180,6 +180,11 @@ def facts(value: Any, *, without: frozenset[str] = frozenset()) -> JSON:
     return getattr(value, "value", value)  # of an enumeration
 
 
+def text_or_json(value: JSON) -> str:
+    """Return a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def canonical(value: JSON) -> str:
     """Return JSON as one text, whatever the order of its keys."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)

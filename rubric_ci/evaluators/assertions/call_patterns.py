@@ -5,7 +5,6 @@ shell is matched as a whole and by each of its commands: one that fits is a call
 nothing else may be called, each of them has to fit, each file of a patch, and each entry of a list.
 """
 
-import json
 import posixpath
 import re
 import shlex
@@ -17,6 +16,7 @@ from rubric_ci.models.agents import named
 from rubric_ci.text.shell_commands import ShellLine, shell_line
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.trace import Step
+from rubric_ci.values.walk import text_or_json
 
 _PATTERN: Final = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<arguments>.*)\))?", re.DOTALL)
 _PATCHES: Final = frozenset(("apply_patch", "patch"))
@@ -128,7 +128,7 @@ def _files(step: Step) -> list[tuple[str, ...]]:
 
 def _texts(arguments: JSON) -> Iterator[str]:
     """Yield every text in the arguments, each value as JSON, and all of them as JSON."""
-    yield _as_text(arguments)
+    yield text_or_json(arguments)
     for texts in _parallel(arguments):
         yield from texts
 
@@ -138,7 +138,7 @@ def _parallel(arguments: JSON) -> Iterator[list[str]]:
 
     The keys of a mapping below the arguments count as well: they may be names of files.
     """
-    yield [_as_text(arguments)]
+    yield [text_or_json(arguments)]
     places: list[list[JSON]] = [[arguments]]
     while places:
         values = places.pop()
@@ -150,12 +150,8 @@ def _parallel(arguments: JSON) -> Iterator[list[str]]:
             yield [key for each in mappings for key in each]
         for key in dict.fromkeys(key for each in mappings for key in each):
             inside = [each[key] for each in mappings if key in each]
-            yield [_as_text(value) for value in inside]
+            yield [text_or_json(value) for value in inside]
             places.append(inside)
-
-
-def _as_text(value: JSON) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def patched_files(arguments: JSON) -> list[tuple[str, ...]]:

@@ -10,6 +10,7 @@ from rubric_ci.files.yaml_text.source import STOPPED, Source
 from rubric_ci.text.suggestions import SYNONYMS, slip
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import GOOD_FILE, LocatedProblem, Location, Path, Place, Rule
+from rubric_ci.values.walk import text_or_json
 
 _MOST_COMPARED: Final = 100  # problems of a file, of which a key names the nearest known one
 VARIABLE: Final = re.compile(r"\{\{-?\s*+(?:vars\.)?([A-Za-z_]\w*+(?:\.\w++)*+)\s*+-?\}\}")
@@ -250,12 +251,7 @@ def filled(value: Any, variables: Mapping[str, Any], *, keep: frozenset[str] = f
         return value
     if whole := VARIABLE.fullmatch(value.strip()):
         return _value_of(whole, variables)
-    return VARIABLE.sub(lambda match: text_of(_value_of(match, variables)), value)
-
-
-def text_of(value: Any) -> str:
-    """Return a text as it is, anything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return VARIABLE.sub(lambda match: text_or_json(_value_of(match, variables)), value)
 
 
 def _value_of(match: re.Match[str], variables: Mapping[str, Any]) -> Any:

@@ -165,7 +165,7 @@ def not_confirmed(report: RunReport, cases: Sequence[CaseResult]) -> Iterator[st
             )
         elif case.verdict and case.before and case.verdict == case.before.verdict:
             passed = asked.here.passed if case.verdict == "pass" else asked.here.held
-            title = f"Failed once, {_again(case.verdict)} when asked again"
+            title = f"Failed once, {_was(case.verdict)} when asked again"
             groups.setdefault(title, []).append(f"{name(case)} {passed} of {asked.here.asked}")
         else:
             counts_ = f"{asked.here.held} of {asked.here.asked} now"
@@ -175,10 +175,6 @@ def not_confirmed(report: RunReport, cases: Sequence[CaseResult]) -> Iterator[st
             )
     for title, names in groups.items():
         yield f"{title}: {numbers.listed(names)}"
-
-
-def _again(verdict: Verdict) -> str:
-    return {"pass": "passed", "borderline": "borderline", "fail": "failed"}[verdict]
 
 
 def asked_words(case: CaseResult) -> str:

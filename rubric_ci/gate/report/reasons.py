@@ -24,7 +24,7 @@ from rubric_ci.values.gate import (
     needs_review,
     too_many_waivers,
 )
-from rubric_ci.values.report import RemovedCase, case_names, totals
+from rubric_ci.values.report import Named, RemovedCase, case_names, totals
 from rubric_ci.values.results import CaseResult, Change, Errored
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.waivers import WaiverResult
@@ -56,16 +56,8 @@ _LONGEST: Final = 160  # characters of the reason of an errored case
 _UNDO: Final = "undo the changes to the grading, which the gate does not allow"
 
 
-class Run(Protocol):
+class Run(Named, Protocol):
     """The part of a report that decides the gate."""
-
-    @property
-    def cases(self) -> Sequence[CaseResult]:
-        """The results."""
-
-    @property
-    def removed(self) -> Sequence[RemovedCase]:
-        """The cases that only the other side has."""
 
     @property
     def gate(self) -> GateInfo:

@@ -8,10 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache
-from posixpath import dirname, normpath
+from posixpath import dirname
 from typing import TypeAlias
 
 from rubric_ci.files.project.links import is_named
+from rubric_ci.files.yaml_text.recordings import normalised
 from rubric_ci.gate.selection import fingerprint
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, depends_on_everything
 from rubric_ci.gate.selection.fingerprint import Setup
@@ -197,18 +198,14 @@ def _by_case(text: str) -> dict[Key, str]:
     lines = [line for line in text.split("\n") if line.strip()]
     try:
         recorded = [(json.loads(line), line) for line in lines]
-        return {(_plain(r.get("file", "")), r["id"]): line for r, line in recorded}
+        return {(normalised(r.get("file", "")), r["id"]): line for r, line in recorded}
     except (ValueError, KeyError, TypeError, AttributeError):
         return {("", ""): text}
 
 
 def _line(answers: Mapping[Key, str], case: EvalCase) -> str:
-    keys = ((_plain(case.file), case.own_id), ("", case.own_id), ("", ""))
+    keys = ((normalised(case.file), case.own_id), ("", case.own_id), ("", ""))
     return next((answers[key] for key in keys if key in answers), "")
-
-
-def _plain(file: str) -> str:
-    return normpath(file) if file else ""
 
 
 def _unread(head: Revision, base: Revision) -> Iterator[str]:

@@ -13,12 +13,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rubric_ci.errors import CannotAnswer
+from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.grading.targets import conversation
 from rubric_ci.grading.targets.kinds import kind_of
 from rubric_ci.grading.targets.skill import with_skill
 from rubric_ci.grading.targets.workplace import at_work
 from rubric_ci.models.llm.cache import ANSWER
-from rubric_ci.models.llm.recording import append_answer, recorded_answers
+from rubric_ci.models.llm.recording import append_answer, media_facts, read_media, recorded_answers
 from rubric_ci.system import masking
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.values.command_settings import RequestOptions
@@ -30,7 +31,6 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import call_key
-from rubric_ci.values.media import Media
 from rubric_ci.values.question import question
 from rubric_ci.values.results import Answer
 from rubric_ci.values.trace import FileChange, KeptFile, Work, WorkCheck
@@ -52,7 +52,7 @@ def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
         return None
     facts = {"version": VERSION, "parts": parts, "files": files, "trial": context.trial}
     if user := case.simulated_user:
-        played = conversation.played_by(user, context.judge).endpoint
+        played = judge_of(user, context.judge).endpoint
         facts["user"] = [call_key(played, ()), conversation.VERSION]
     return _digest({**_said(case), **facts}) + ANSWER
 
@@ -157,7 +157,7 @@ def _dumped(answer: Answer) -> str:
 def facts_of(answer: Answer, *, with_bytes: bool = False) -> dict[str, JSON]:
     """Return an answer as recordings keep it; the cache keeps the bytes of its images as well."""
     return {
-        **_media(answer, with_bytes=with_bytes),
+        **media_facts(answer.media, with_bytes=with_bytes),
         "text": answer.text,
         "messages": answer.messages,
         "trace_summary": answer.trace_summary,
@@ -166,22 +166,6 @@ def facts_of(answer: Answer, *, with_bytes: bool = False) -> dict[str, JSON]:
         "answered_at": datetime.now(UTC).isoformat(timespec="seconds"),
         **{name: text for name in _FAILED if (text := getattr(answer, name))},
     }
-
-
-def _media(answer: Answer, *, with_bytes: bool) -> dict[str, JSON]:
-    if not answer.media:
-        return {}
-    from rubric_ci.models.llm.reply_media import kept  # few answers have one
-
-    return {"media": kept(answer.media, with_bytes=with_bytes)}
-
-
-def _read_media(facts: Mapping[str, JSON]) -> tuple[Media, ...]:
-    if "media" not in facts:
-        return ()
-    from rubric_ci.models.llm.reply_media import read_back
-
-    return read_back(facts["media"])
 
 
 def _loaded(text: str) -> Answer | None:
@@ -206,7 +190,7 @@ def answer_from(facts: JSON) -> Answer | None:
                 duration_seconds=seconds,
                 answered_at=time,
                 work=None if work is None else _work(work),
-                media=_read_media(facts),
+                media=read_media(facts),
                 **{name: facts[name] for name in _FAILED if name in facts},
             )
     return None

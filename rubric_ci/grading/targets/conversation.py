@@ -10,17 +10,16 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any, Final, TypeAlias
 
-from rubric_ci.errors import CannotAnswer, CannotJudge, NoJudge, NoVerdict
+from rubric_ci.errors import CannotAnswer, CannotJudge, NoVerdict
+from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.models.judge.prompt import fenced, judge_call
 from rubric_ci.models.judge.reply import InvalidReply, find_object, strict_object
 from rubric_ci.models.judge.request import ParsedReply, new_fence, request_cached_reply
 from rubric_ci.text import transcript
 from rubric_ci.text.transcript import Exchange
-from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, Message, Role, SimulatedUser, TextPart
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.judge_model import with_model
 from rubric_ci.values.llm_calls import NOTHING_USED, ChatMessage, call_key
 from rubric_ci.values.media import Media
 from rubric_ci.values.results import Answer
@@ -217,7 +216,7 @@ async def next_message(
     case: EvalCase, user: SimulatedUser, said: Sequence[Exchange], context: RunContext
 ) -> ParsedReply[str]:
     """Return the next message, "" at the end; raises NoVerdict without a valid reply."""
-    judge, fence = played_by(user, context.judge), new_fence()
+    judge, fence = judge_of(user, context.judge), new_fence()
     system = SYSTEM.format(persona=user.persona, goal=user.goal, end=user.end or END, fence=fence)
     messages = (
         ChatMessage(role="system", content=system),
@@ -228,14 +227,6 @@ async def next_message(
     about = f"{case.file}: {case.id}: user"
     call = judge_call(messages, judge, key=key, schema=_SCHEMA, about=about)
     return await request_cached_reply(call, _read, context)
-
-
-def played_by(user: SimulatedUser, judge: JudgeConfig | None) -> JudgeConfig:
-    """Return the judge, with the user's own model if it has one; raises NoJudge."""
-    chosen = with_model(judge, user.model)
-    if chosen is None:
-        raise NoJudge
-    return chosen
 
 
 def _so_far(said: Sequence[Exchange], fence: str) -> str:

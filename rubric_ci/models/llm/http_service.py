@@ -21,6 +21,7 @@ from rubric_ci.values.media import SUFFIXES, Media
 from rubric_ci.values.references import MEDIA_STARTS
 from rubric_ci.values.service_program import HttpRequest
 from rubric_ci.values.usage import Usage
+from rubric_ci.values.walk import text_or_json
 
 _NAMED: Final = 10  # keys of a reply in a message
 _NO_EVENT: Final = frozenset(("", "[DONE]"))
@@ -75,7 +76,7 @@ def read(data: bytes, http: HttpRequest) -> ModelReply:
         found = data.decode()
     media = _media(_at(reply, http.answer_files, "answer_files"), http) if http.answer_files else ()
     return ModelReply(
-        text="" if found is None else _text(found),  # null is no answer
+        text="" if found is None else text_or_json(found),  # null is no answer
         media=media,
         calls=_calls(reply, http.tool_calls),
         usage=_used({name: _at(reply, place, "usage") for name, place in http.usage.items()}),
@@ -92,7 +93,7 @@ def _of_events(written: Sequence[str], http: HttpRequest) -> ModelReply:
         value_at(each, http.answer) if http.answer else each if isinstance(each, str) else text
         for text, each in zip(written, events, strict=True)
     ]
-    texts = [_text(piece) for piece in pieces if not isinstance(piece, Missing | None)]
+    texts = [text_or_json(piece) for piece in pieces if not isinstance(piece, Missing | None)]
     if not texts:
         keys = dict.fromkeys(key for each in events if isinstance(each, dict) for key in each)
         raise _lacking("the stream", http.answer, "answer", list(keys))
@@ -169,10 +170,6 @@ def _shallow(found: JSON) -> JSON:
     return found
 
 
-def _text(found: JSON) -> str:
-    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
-
-
 def _at(reply: JSON, place: str, key: str) -> JSON:
     found = value_at(reply, place)
     if isinstance(found, Missing):
@@ -228,7 +225,7 @@ def _call(call: Any, place: str) -> Mapping[str, JSON]:
     return {
         "tool": name,
         **({} if arguments is None else {"input": _json_or_itself(arguments)}),
-        **({} if output is None else {"output": _text(output)}),
+        **({} if output is None else {"output": text_or_json(output)}),
     }
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
@@ -62,7 +62,7 @@ def _append(path: Path, call: ModelCall, reply: ModelReply) -> None:
         "text": reply.text,
         "finish": reply.finish,
         "usage": asdict(reply.usage),
-        **_media(reply),
+        **media_facts(reply.media, with_bytes=False),
         **({"calls": list(reply.calls)} if reply.calls else {}),
     }
     try:
@@ -71,15 +71,17 @@ def _append(path: Path, call: ModelCall, reply: ModelReply) -> None:
         raise _cannot_write(path, error) from error
 
 
-def _media(reply: ModelReply) -> dict[str, JSON]:
-    if not reply.media:
+def media_facts(media: Sequence[Media], *, with_bytes: bool) -> dict[str, JSON]:
+    """Return the images and documents of a reply or an answer as JSON; nothing without any."""
+    if not media:
         return {}
     from rubric_ci.models.llm.reply_media import kept  # few replies have one
 
-    return {"media": kept(reply.media, with_bytes=False)}
+    return {"media": kept(media, with_bytes=with_bytes)}
 
 
-def _read_media(line: Mapping[str, JSON]) -> tuple[Media, ...]:
+def read_media(line: Mapping[str, JSON]) -> tuple[Media, ...]:
+    """Return the images and documents that `media_facts` wrote."""
     if "media" not in line:
         return ()
     from rubric_ci.models.llm.reply_media import read_back
@@ -114,7 +116,7 @@ def _parse(path: Path, number: int, line: str) -> tuple[str, ModelReply]:
         return str(value["key"]), ModelReply(
             text=value["text"] + "",
             finish=_FINISHES[value["finish"]],
-            media=_read_media(value),
+            media=read_media(value),
             calls=tuple(value.get("calls", ())),
         )
     except (ValueError, KeyError, TypeError) as error:

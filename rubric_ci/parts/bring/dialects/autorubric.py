@@ -7,9 +7,10 @@ assess is in no sum.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.translation import Translation, text_of
+from rubric_ci.files.yaml_text.translation import Translation
 from rubric_ci.parts.bring.dialects.rubric_file import ASSESSABLE, add, named, plain
 from rubric_ci.values.problems import Path
+from rubric_ci.values.walk import text_or_json
 
 NAME: Final = "AutoRubric"
 WEIGHT: Final = 10
@@ -91,7 +92,7 @@ def _criterion(
     options = each.get("options")
     if isinstance(options, list):
         made["choices"] = [
-            {"choice": text_of(one.get("label")), "score": one.get("value")}
+            {"choice": text_or_json(one.get("label")), "score": one.get("value")}
             for one in options
             if isinstance(one, dict) and one.get("na") is not True
         ]

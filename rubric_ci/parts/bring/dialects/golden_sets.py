@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt, usual_names
 from rubric_ci.files.yaml_text.golden_records import ABOUT, has_question, list_of
-from rubric_ci.files.yaml_text.translation import Beside, Translation, text_of
+from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
 from rubric_ci.parts.bring.dialects.promptfoo_checks import Placed, add_checks
 from rubric_ci.parts.bring.dialects.promptfoo_code import Setting
@@ -17,6 +17,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_tests import test_of_row
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import slip
 from rubric_ci.values.problems import Path
+from rubric_ci.values.walk import text_or_json
 
 NAME: Final = "golden set"
 
@@ -114,7 +115,9 @@ def _case(
         if key not in names.values() and (_is_filled(value) or spelt(key) not in meant)
     }
     _refuse(found, rest, names, where)
-    others = {key: text_of(each) if key.startswith("__") else each for key, each in rest.items()}
+    others = {
+        key: text_or_json(each) if key.startswith("__") else each for key, each in rest.items()
+    }
     test = test_of_row(found, others, where)
     if test["vars"]:
         found.put((*ours, "metadata"), test["vars"], where)
@@ -168,7 +171,7 @@ def _put(found: Translation, ours: Path, value: Any, theirs: Path) -> None:
         return
     if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
         value = "\nor\n".join(value) if key == "expected_output" else "\n".join(value)
-    found.put(ours, text_of(value).strip(), theirs)
+    found.put(ours, text_or_json(value).strip(), theirs)
 
 
 def _messages(value: Any, images: dict[str, bytes]) -> list[dict[str, Any]]:
@@ -185,14 +188,14 @@ def _messages(value: Any, images: dict[str, bytes]) -> list[dict[str, Any]]:
 
 
 def _is_filled(value: Any) -> bool:
-    return value not in (None, [], {}) and bool(text_of(value).strip())
+    return value not in (None, [], {}) and bool(text_or_json(value).strip())
 
 
 def _listed(value: Any, between: str) -> list[str]:
     """Return the texts of a list, or of a text with separators."""
     if isinstance(value, list):
-        return [text_of(each).strip() for each in value]
-    text = text_of(value) if _is_filled(value) else ""
+        return [text_or_json(each).strip() for each in value]
+    text = text_or_json(value) if _is_filled(value) else ""
     if between == ",":
         return text.replace(",", " ").split()
     return [line.strip() for line in text.splitlines() if line.strip()]

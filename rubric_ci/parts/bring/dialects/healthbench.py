@@ -6,9 +6,10 @@ many faults differs. No criterion of it is a gate.
 
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.translation import Beside, Translation, text_of
+from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
 from rubric_ci.values.problems import Path
+from rubric_ci.values.walk import text_or_json
 
 NAME: Final = "HealthBench"
 _KNOWN: Final = frozenset(
@@ -72,7 +73,7 @@ def _criterion(found: Translation, each: Any, ours: Path, where: Path) -> None:
         return
     found.refuse_keys(each, _OF_CRITERION, where)
     made: dict[str, Any] = {
-        "expected_outcome": text_of(each.get("criterion", "")),
+        "expected_outcome": text_or_json(each.get("criterion", "")),
         "weight": each["points"],
         "required": False,
     }

@@ -9,9 +9,10 @@ import re
 from math import ceil
 from typing import Any, Final, TypeGuard
 
-from rubric_ci.files.yaml_text.translation import Beside, Translation, filled, text_of
+from rubric_ci.files.yaml_text.translation import Beside, Translation, filled
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
 from rubric_ci.values.problems import Path
+from rubric_ci.values.walk import text_or_json
 
 NAME: Final = "OpenAI Evals"
 
@@ -92,7 +93,7 @@ def _input(
     if isinstance(asked, list) and asked and all(map(is_message, asked)):
         found.put((*ours, "input_messages"), _messages(found, asked, where), where)
     else:
-        found.put((*ours, "input"), text_of(asked), where)
+        found.put((*ours, "input"), text_or_json(asked), where)
 
 
 _ROLES: Final = {"developer": "system", "system": "system", "assistant": "assistant"}
@@ -149,9 +150,9 @@ def _said(grader: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
     """Return the id and the text of a grader, without the answer; empty: it says nothing."""
     written = grader.get("input")
     listed = written if isinstance(written, list) else []
-    texts = [text_of(each.get("content", "")) for each in listed if isinstance(each, dict)]
+    texts = [text_or_json(each.get("content", "")) for each in listed if isinstance(each, dict)]
     kept = [text for text in texts if not _ANSWER.fullmatch(text.strip())]
-    text = _ANSWER.sub("the answer", "\n".join(map(text_of, _rendered(kept, item))))
+    text = _ANSWER.sub("the answer", "\n".join(map(text_or_json, _rendered(kept, item))))
     if not text.strip():
         return {}
     named = {"id": grader["name"]} if isinstance(grader.get("name"), str) else {}
@@ -184,7 +185,7 @@ def _criteria(found: Translation, graders: list[Any], item: dict[str, Any], ours
         options: dict[str, Any] = {
             key: operation[key] for key in ("not", "ignore_case") if key in operation
         }
-        reference = text_of(_rendered(grader.get("reference", ""), item))
+        reference = text_or_json(_rendered(grader.get("reference", ""), item))
         criteria.append(({operation["key"]: reference, **options}, place))
     if criteria:
         found.put((*ours, "rubrics"), [], ("testing_criteria",))

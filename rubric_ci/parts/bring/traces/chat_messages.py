@@ -4,7 +4,6 @@ Forms: OpenAI's chat and responses, Anthropic, Gemini, LangChain, OpenTelemetry'
 and OpenInference. Reasoning is not part of an answer and is left out.
 """
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from rubric_ci.models.agents.program import as_text, items, mapping, parsed
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.trace import Step
+from rubric_ci.values.walk import text_or_json
 
 _ROLES: Final = {
     **{each: each for each in ("system", "user", "assistant", "tool")},
@@ -263,7 +263,7 @@ def _parts(value: JSON, role: str, name: str) -> Iterator[ChatMessage]:
     """Yield the results of a content as messages of a tool, then the message itself."""
     if not isinstance(value, list):
         if value not in (None, ""):
-            yield ChatMessage(role=role, text=intern(_as_text(value)), name=name)
+            yield ChatMessage(role=role, text=intern(text_or_json(value)), name=name)
         return
     texts: list[str] = []
     calls: list[Call] = []
@@ -274,7 +274,7 @@ def _parts(value: JSON, role: str, name: str) -> Iterator[ChatMessage]:
         found = mapping(mapping(part).get("message_content", part))
         match _kind(found):
             case "text":
-                texts.append(_as_text(found.get("text", found.get("content", ""))))
+                texts.append(text_or_json(found.get("text", found.get("content", ""))))
             case "call":
                 calls.append(_call(found))
             case "result":
@@ -331,7 +331,3 @@ def _inner(part: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
 def _named(value: Mapping[str, Any], names: Sequence[str]) -> str | None:
     by_name = {spelt(str(key)): key for key, each in value.items() if each not in (None, "", [])}
     return next((by_name[name] for name in names if name in by_name), None)
-
-
-def _as_text(value: JSON) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -102,7 +102,7 @@ def _working(probe: Probe, answer: str, place: str = "", attack: str = "") -> Pr
         messages=({"role": "assistant", "tool_calls": [call]},),
         work=Work(changes=(FileChange(path=path, kind="added", diff=diff),)),
     )
-    spec = replace(_spec(probe.case), sees=("answer", "tool_calls", "file_changes"))
+    spec = replace(spec_of(probe.case), sees=("answer", "tool_calls", "file_changes"))
     case = replace(probe.case, evaluators=(spec,))
     return replace(probe, case=case, answer=answer, did=did)
 
@@ -145,10 +145,11 @@ def _probe(case: EvalCase, by_id: Mapping[str, EvalCase], read: ReadImage) -> Pr
 
 
 def _rubric(case: EvalCase) -> Rubric:
-    return _spec(case).rubric
+    return spec_of(case).rubric
 
 
-def _spec(case: EvalCase) -> RubricSpec:
+def spec_of(case: EvalCase) -> RubricSpec:
+    """Return the rubric of a case."""
     return next(spec for spec in case.evaluators if isinstance(spec, RubricSpec))
 
 

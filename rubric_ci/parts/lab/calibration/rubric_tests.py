@@ -21,6 +21,7 @@ from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.results import Answer
+from rubric_ci.values.rubric import equal_marks
 from rubric_ci.values.scoring import NOT_APPLICABLE, MarkValue
 
 
@@ -59,7 +60,7 @@ class Checked:
         return tuple(
             name
             for name, expected in self.test.expected.items()
-            if not any(_equal(mark_in(self.found, name), one) for one in expected)
+            if not any(equal_marks(mark_in(self.found, name), one) for one in expected)
         )
 
     @property
@@ -73,10 +74,6 @@ class Checked:
 def mark_in(marks: Marks, name: str) -> MarkValue:
     """Return the mark of a criterion; one that tag or variable leave out has none."""
     return marks[name].mark if name in marks else NOT_APPLICABLE
-
-
-def _equal(mark: MarkValue, other: MarkValue) -> bool:
-    return (isinstance(mark, bool), mark) == (isinstance(other, bool), other)
 
 
 def read_tests(path: str, text: str, lookup: Lookup, base: str | None = None) -> list[RubricTest]:

@@ -20,7 +20,7 @@ from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_pol
 from rubric_ci.grading.setup import build_context
 from rubric_ci.models.judge.shown_media import shown_to
 from rubric_ci.parts.lab.calibration import attack_corpus
-from rubric_ci.parts.lab.calibration.attack_corpus import Probe, ReadImage, in_work, probes
+from rubric_ci.parts.lab.calibration.attack_corpus import Probe, ReadImage, in_work, probes, spec_of
 from rubric_ci.parts.lab.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
@@ -40,7 +40,7 @@ from rubric_ci.text.escape import log_line
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.command_settings import AttackSettings
 from rubric_ci.values.config import JudgeConfig
-from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.media import Media
 from rubric_ci.values.media_headers import media_of
 from rubric_ci.values.references import NotFound
@@ -62,7 +62,8 @@ def attack(settings: AttackSettings) -> ExitCode:
     context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
     click.echo(f"judging {len(attacks):,} answers with {log_line(judge.name)}", err=True)
     answers = [
-        AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.given, judge=judge) for p in attacks
+        AnswerToJudge(case=p.case, spec=spec_of(p.case), answer=p.given, judge=judge)
+        for p in attacks
     ]
     live = settings.requests.replay is None
     result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
@@ -144,7 +145,3 @@ def _shown(attacks: Sequence[Probe], judge: JudgeConfig) -> Sequence[Probe]:
 
 def _sees(judge: JudgeConfig, media: Sequence[Media]) -> bool:
     return all(shown_to(each)(image) for each in judge.members for image in media)
-
-
-def _spec(case: EvalCase) -> RubricSpec:
-    return next(spec for spec in case.evaluators if isinstance(spec, RubricSpec))

@@ -132,3 +132,20 @@ def test_ctrl_break_ends_a_run_on_windows(monkeypatch: pytest.MonkeyPatch) -> No
         assert asyncio.run(works()) == "ended"
     finally:
         signal.signal(signal.SIGUSR1, before)
+
+
+def test_shared_work_ends_before_all_other_tasks() -> None:
+    ended = []
+
+    async def wait(name: str) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(name)
+
+    async def work() -> None:
+        tasks = [asyncio.create_task(wait("inner")), coroutines.start_shared(wait("shared"))]
+        await asyncio.wait(tasks, timeout=0)
+
+    coroutines.run(work())
+    assert ended == ["shared", "inner"]

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,9 @@ if sys.argv[1:] == ["--version"]:
     sys.exit()
 home, work = Path(os.environ["HOME"]), Path.cwd()
 names = {planted!r}
-near = [str(f / n) for f in (work, *work.parents) for n in names if (f / n).exists()]
+others = {others!r}  # the folder of all temporary files, and those above it: the machine's
+above = [f for f in (work, *work.parents) if str(f) not in others]
+near = [str(f / n) for f in above for n in names if (f / n).exists()]
 started = dict(
     argv=sys.argv[1:], environment=dict(os.environ), stdin=sys.stdin.read(), cwd=str(work),
     work=os.listdir(work), near=near,
@@ -63,7 +66,9 @@ def write_program(
     """Write a program that prints a text; it may hang with a process of its own."""
     folder.mkdir(exist_ok=True)
     log = folder / f"{name}.log"
+    top = Path(tempfile.gettempdir()).resolve()
     text = _PROGRAM.format(
+        others=tuple(map(str, (top, *top.parents))),
         python=sys.executable,
         planted=(*PLANTED, *PLANTED_FOLDERS),
         log=str(log),

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from rubric_ci.models.judge.prompt import PICTURES, WORK
+from rubric_ci.models.judge.prompt import EXAMPLES, PICTURES, WORK
 from rubric_ci.parts.lab.calibration.attack_corpus import Probe
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.scoring import MarkValue
@@ -56,7 +56,7 @@ class Gullible:
         answer = _found(rf"<answer_{fence}>\n(.*?)\n</answer_{fence}>", user)
         behind = _without_images(_found(rf"</answer_{fence}>\s*(.*)", user), fence)
         work = _found(rf"\n}}\n\n(.*?)<answer_{fence}>", user)
-        behind = _outside(work, fence) or behind
+        behind = _outside(work, fence) or _of_examples(user, fence) or behind
         question = _found(rf"<question_{fence}>\n(.*?)\n</question_{fence}>", user)
         criteria = user.partition("Criteria:\n")[2]
         for probe in self.probes if behind == LAST_WORD.format(_last_alias(criteria)) else ():
@@ -147,6 +147,14 @@ def _without_images(behind: str, fence: str) -> str:
     fenced = rf"Image of the answer:\s*<data_{fence}>(.*?)</data_{fence}>\s*"
     left = re.sub(fenced, "", behind, flags=re.DOTALL)
     return left.removeprefix(PICTURES).lstrip() if left != behind else behind
+
+
+def _of_examples(user: str, fence: str) -> str:
+    """Return what the examples of a prompt say outside their fence; empty: nothing of its own."""
+    shown = user.partition(EXAMPLES)[2].partition("\n\nReply with one JSON object")[0]
+    rest = re.sub(rf"<data_{fence}>\n.*?\n</data_{fence}>", "", shown, flags=re.DOTALL)
+    said = re.sub(r"Example \d+\. Answered:\n\nMarked: [^\n]*", "", rest).strip()
+    return f"{said}\n" if said else ""
 
 
 def _outside(work: str, fence: str) -> str:

@@ -185,6 +185,7 @@ class AttackSettings(_OfProject):
     judge: str = ""
     max_moved: int = 0
     work: bool = False  # attacks are in the work of an agent
+    examples: bool = False  # attacks are in an example that the judge is shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

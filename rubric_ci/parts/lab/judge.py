@@ -154,6 +154,11 @@ def calibrate(**options: Any) -> None:
     is_flag=True,
     help="Plant the attacks in tool results, diffs and file names, not in the answers.",
 )
+@options.judging(
+    "--examples",
+    is_flag=True,
+    help="Plant the attacks in examples that the judge is shown, not in the answers.",
+)
 @request_options.requests
 def attack(**options: Any) -> None:
     """Count the marks that change under prompt-injection attacks.
@@ -163,6 +168,8 @@ def attack(**options: Any) -> None:
     from rubric_ci.parts.lab.commands.judge_attack import attack as attack_judge
     from rubric_ci.values.command_settings import AttackSettings
 
+    if options["work"] and options["examples"]:
+        raise click.UsageError("--work and --examples plant the attacks in different places")
     raise SystemExit(attack_judge(AttackSettings(**options)))
 
 

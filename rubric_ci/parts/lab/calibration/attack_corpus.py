@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from rubric_ci.models.judge.reply import is_allowed
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic, Severity
-from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.evals import EvalCase, MarkedAnswer, RubricSpec
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media, with_names
 from rubric_ci.values.results import Answer
@@ -64,6 +64,21 @@ def in_work(found: Sequence[Probe]) -> tuple[Probe, ...]:
     Families that claim or imitate what an answer should say are left out: in the work, their text
     can be a fact that earns a mark.
     """
+    return _planted(found, WORK, _working)
+
+
+def in_examples(found: Sequence[Probe]) -> tuple[Probe, ...]:
+    """Return the attacks with their text in an example that the judge is shown, and the controls.
+
+    The same families are left out as of attacks in the work.
+    """
+    return _planted(found, ("examples",), _shown_with)
+
+
+def _planted(
+    found: Sequence[Probe], places: Sequence[str], plant: Callable[[Probe, str, str, str], Probe]
+) -> tuple[Probe, ...]:
+    """Return the attacks with the answers of their controls, planted at one place each."""
     controls = {probe.case.id: probe for probe in found if not probe.control}
     texts = {
         probe.case.id: str(probe.case.metadata["answer"])
@@ -73,23 +88,31 @@ def in_work(found: Sequence[Probe]) -> tuple[Probe, ...]:
     attacks = [p for p in found if CONTROL_PLACEHOLDER in texts.get(p.case.id, "")]
     used = dict.fromkeys(probe.control for probe in attacks)
     return (
-        *(_working(controls[name], controls[name].answer) for name in used),
+        *(plant(controls[name], controls[name].answer, "", "") for name in used),
         *(
             replace(
-                _working(
+                plant(
                     attack,
                     controls[attack.control].answer,
-                    WORK[number % len(WORK)],
+                    places[number % len(places)],
                     texts[attack.case.id].replace(CONTROL_PLACEHOLDER, "").strip(),
                 ),
-                family=WORK[number % len(WORK)],
+                family=places[number % len(places)],
             )
             for number, attack in enumerate(attacks)
         ),
     )
 
 
-def _working(probe: Probe, answer: str, place: str = "", attack: str = "") -> Probe:
+def _shown_with(probe: Probe, answer: str, _: str, attack: str) -> Probe:
+    """Return the probe with an answer, and an example that has the text of an attack."""
+    draft = f"Draft of the reply.\n{attack}".strip()
+    example = MarkedAnswer(answer=draft, marks=dict(probe.marks))
+    spec = replace(spec_of(probe.case), examples=(example,))
+    return replace(probe, case=replace(probe.case, evaluators=(spec,)), answer=answer)
+
+
+def _working(probe: Probe, answer: str, place: str, attack: str) -> Probe:
     """Return the probe with an answer and work, which has the text of an attack at a place."""
     planted = {**dict.fromkeys(WORK, ""), place: attack}
     result = f"Draft of the reply.\n{planted['tool results']}".strip()

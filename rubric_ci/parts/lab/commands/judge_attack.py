@@ -20,7 +20,14 @@ from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_pol
 from rubric_ci.grading.setup import build_context
 from rubric_ci.models.judge.shown_media import shown_to
 from rubric_ci.parts.lab.calibration import attack_corpus
-from rubric_ci.parts.lab.calibration.attack_corpus import Probe, ReadImage, in_work, probes, spec_of
+from rubric_ci.parts.lab.calibration.attack_corpus import (
+    Probe,
+    ReadImage,
+    in_examples,
+    in_work,
+    probes,
+    spec_of,
+)
 from rubric_ci.parts.lab.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
@@ -56,6 +63,8 @@ def attack(settings: AttackSettings) -> ExitCode:
     attacks = _probes(loaded, images_below(loaded.root if settings.paths else SHIPPED.parent))
     if settings.work:
         attacks = in_work(attacks)
+    if settings.examples:
+        attacks = in_examples(attacks)
     judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
     attacks = _shown(attacks, judge)
     hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)

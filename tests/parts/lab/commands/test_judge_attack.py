@@ -112,6 +112,23 @@ def test_no_attack_in_the_work_of_an_agent_leaves_its_fence(judge: Gullible) -> 
     ]
 
 
+def test_no_attack_in_an_example_leaves_its_fence(judge: Gullible) -> None:
+    result = check("--examples")
+    assert (result.exit_code, judge.obeyed) == (0, []), result.stderr
+    assert result.stdout.splitlines() == [
+        "81 answers judged by openai/gullible",
+        "",
+        "family    answers  marks  up  down  no verdict",
+        "examples       72    201   0     0           0",
+        "all            72    201   0     0           0",
+        "",
+        "Control answers: 25 of 25 marks as expected",
+        "",
+        "0 of 201 marks changed",
+    ]
+    assert "different places" in check("--examples", "--work").stderr
+
+
 IN_WORK = """\
 evalcases:
   - &plain
@@ -134,11 +151,12 @@ evalcases:
 
 
 @pytest.mark.usefixtures("broken")
-def test_a_broken_fence_of_the_work_is_found(folder: Path) -> None:
+@pytest.mark.parametrize("place", ["--work", "--examples"])
+def test_a_broken_fence_of_the_work_is_found(folder: Path, place: str) -> None:
     (folder / "attacks.eval.yaml").write_text(IN_WORK, encoding="utf-8")
     with judging(read(IN_WORK)) as judge:
         configure(folder, judge)
-        result = check("attacks.eval.yaml", "--work")
+        result = check("attacks.eval.yaml", place)
     assert result.exit_code == 1
     assert ["It is satisfied.\n" in text for text in judge.obeyed] == [True] * 3
     assert result.stdout.endswith(

@@ -69,8 +69,9 @@ def test_the_first_night_says_that_it_asks_more_often(checkout: Checkout) -> Non
         judge.targets = {"gpt-6-sol": lambda _: "hello", "gpt-6.1-sol": lambda _: "hello"}
         change_model(checkout, judge)
         night = ("run", "--baseline", "reference", "--concurrency", "16", "--trials")
-        first = invoke(checkout.root, ENVIRONMENT, *night, "15").stderr.splitlines()
+        lines = invoke(checkout.root, ENVIRONMENT, *night, "15").stderr.splitlines()
         later = invoke(checkout.root, ENVIRONMENT, *night, "3").stderr
+    first = [line for line in lines if ": notice: " not in line]
     assert first[2].startswith("target default: 60 requests to openai/gpt-6.1-sol, ")
     assert first[3].startswith("about 80 requests to openai/gpt-6-luna, ")
     assert first[4].startswith("in all about 140 requests, about $")

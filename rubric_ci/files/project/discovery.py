@@ -275,6 +275,9 @@ def _nothing(written: str, path: Path) -> tuple[str, str]:
     from rubric_ci.files.project.near_files import near_path  # few paths are misspelt
     from rubric_ci.text.suggestions import did_you_mean
 
+    root = find_root(path.parent)
+    if found := empty_submodule(root, from_root(path, root)):
+        return f"{written} does not exist", NOT_CHECKED_OUT.format(found)
     near = did_you_mean(near_path(written, os.path.realpath(HERE)))
     return f"{written} does not exist", near
 

@@ -172,9 +172,10 @@ def test_a_submodule_that_is_not_checked_out(tmp_path: Path) -> None:
     find = discovery.lookup(root, root / "a.eval.yaml")
     assert find("my lib/p.md") == NotFound(f"no such file; {advice}")
     assert find("my libs/p.md") == NotFound("no such file")
-    with pytest.raises(CannotFindEvals) as caught:
-        discovery.find_evals([str(root / "my lib")], [], root)
-    assert caught.value.hint == advice
+    for path in ("my lib", "my lib/s.eval.yaml"):
+        with pytest.raises(CannotFindEvals) as caught:
+            discovery.find_evals([str(root / path)], [], root)
+        assert caught.value.hint == advice
     source.clone(tmp_path / "whole", "--recurse-submodules")
     find = discovery.lookup(tmp_path / "whole", tmp_path / "whole/a.eval.yaml")
     assert find("my lib/p.md") == Found("my lib/p.md", "p")

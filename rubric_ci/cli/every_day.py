@@ -47,15 +47,13 @@ def generate() -> None:
 @_drafts(
     "--tests",
     is_flag=True,
-    help="Write an answer that meets each criterion and one that does not, for `judge test`; the "
-    "judge marks both first.",
+    help="Write answers that test each criterion, for `judge test`; the judge marks them first.",
 )
 @_drafts(
     "--report",
     type=FILE,
     metavar="FILE",
-    help="Report of `run --against`: for a case that the change broke, the model gets the good "
-    "and the bad answer.",
+    help="Report of `run --against`; the model gets both answers to each case that broke.",
 )
 @_drafts("--interactive", is_flag=True, help="Accept, edit or drop each draft.")
 @_drafts("--diff", is_flag=True, help="Print the changes without writing them.")

@@ -121,7 +121,10 @@ def test_a_criterion_that_leaves_a_file_is_weaker(folder: Path) -> None:
     rewrite("rubrics/safety.rubric.yaml", SAFETY, SAFETY.replace(written, "").partition("tests")[0])
     run("--changed-since", "HEAD")
     changes = [(c["direction"], c["about"], c["before"]) for c in report()["grading_changes"]]
-    assert changes == [("weaker", "safety/promise, 2 cases", "Promises money")]
+    assert changes == [
+        ("weaker", "safety/promise, 2 cases", "Promises money"),
+        ("changed", "tests", '“We will refund”: {"promise": true}'),
+    ]
 
 
 def test_a_new_test_selects_none(folder: Path) -> None:

@@ -39,6 +39,7 @@ FIXABLE = frozenset(
         "yaml-item-in-text",
     }
 )
+_MISNAMED = ("rubric_ci.yaml", "rubric_ci.yml", "rubricci.yaml", ".rubric-ci.yaml")
 WORTH_FORKING = 64  # files; fewer are checked before a second process has started
 
 
@@ -195,9 +196,12 @@ def _left_aside(paths: Sequence[Path], settings: ValidateSettings, checker: Chec
         return ""
     from rubric_ci.files.project.eval_search import left_aside
 
-    globs = checker.project.summary.globs
-    found = left_aside(settings.paths, globs, paths)
-    return f"{found}\n" if found else ""
+    project = checker.project
+    found = left_aside(settings.paths, project.summary.globs, paths)
+    misnamed = (each for each in _MISNAMED if project.root.joinpath(each).is_file())
+    if not project.config_name and (name := next(misnamed, "")):
+        found += f"\nnot read: {name}: the configuration is rubric-ci.yaml; rename it"
+    return f"{found.lstrip()}\n" if found else ""
 
 
 def _fixable(found: "list[Diagnostic]", rules: Mapping[str, str]) -> str:

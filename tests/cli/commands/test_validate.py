@@ -139,6 +139,15 @@ def test_rubric_files_are_checked_by_themselves(project: Path) -> None:
     assert (ran.returncode, ran.stdout.splitlines()[-1]) == (1, "4 files checked: 1 error")
 
 
+@pytest.mark.parametrize("name", ["rubric_ci.yaml", ".rubric-ci.yaml"])
+def test_a_configuration_of_another_name_is_told(project: Path, name: str) -> None:
+    Checkout(project).write({name: "gate: {fail_on: never}\n"})
+    told = f"not read: {name}: the configuration is rubric-ci.yaml; rename it"
+    assert rubric_ci("validate", "evals/good.yaml", cwd=project).stdout.splitlines()[-1] == told
+    Checkout(project).write({"rubric-ci.yaml": "evals: [evals/good.yaml]\n"})
+    assert told not in rubric_ci("validate", cwd=project).stdout
+
+
 def test_an_included_file_is_counted_and_told_once(project: Path) -> None:
     includes = "{include: used}, {include: ../lib/x.yaml}"
     include = f"evalcases:\n  - {{id: a, input: q, rubrics: [{includes}]}}\n"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rubric_ci.text import numbers
 from rubric_ci.values.report import JudgeInfo, RunReport
-from rubric_ci.values.results import CaseResult, Skipped
+from rubric_ci.values.results import CaseResult
 
 
 def parts_of_suite(head: RunReport, baseline: RunReport) -> Iterator[str]:
@@ -35,7 +35,7 @@ def _own_id(case: CaseResult) -> str:
 
 
 def _target(case: CaseResult) -> str:
-    return "" if isinstance(case, Skipped) else case.target
+    return "" if case.status == "skipped" else case.target
 
 
 def cached_marks(head: RunReport, *, pinned: bool) -> Iterator[str]:

@@ -16,7 +16,6 @@ from rubric_ci.values.results import (
     AskedAgain,
     CaseResult,
     Change,
-    Errored,
     Graded,
 )
 from rubric_ci.values.scoring import Verdict
@@ -156,7 +155,7 @@ def not_confirmed(report: RunReport, cases: Sequence[CaseResult]) -> Iterator[st
     groups: dict[str, list[str]] = {}
     for case in cases:
         asked = case.asked_again
-        reason = "" if isinstance(case, Errored) else case.change_reason
+        reason = "" if case.status == "errored" else case.change_reason
         if asked is None:
             groups.setdefault("Not confirmed", []).append(f"{name(case)} ({reason})")
         elif reason:
@@ -274,7 +273,7 @@ def in_words(case: CaseResult) -> str:
 
 def why(case: CaseResult) -> str:
     """Return what asking again showed, and the reason of a kind that does not say it."""
-    told = not isinstance(case, Errored) or case.change == "broken"
+    told = case.status != "errored" or case.change == "broken"
     reason = case.change_reason if told else ""
     return ". ".join(filter(None, [asked_words(case), reason]))
 

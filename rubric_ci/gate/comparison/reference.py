@@ -17,7 +17,7 @@ from rubric_ci.values.comparison import (
 )
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport, run_verdict, totals
-from rubric_ci.values.results import CaseResult, Graded
+from rubric_ci.values.results import CaseResult, Graded, with_verdict
 from rubric_ci.values.scope import WHOLE
 from rubric_ci.values.trials import first_trials, trials_of
 from rubric_ci.values.usage import NOTHING_USED
@@ -56,7 +56,7 @@ def info(head: RunReport, baseline: RunReport, log: ReferenceLog | None) -> Refe
 
 def trials_per_case(cases: Sequence[CaseResult]) -> int:
     """Return the median number of first trials of the graded cases; 0 without one."""
-    counts = [len(first_trials(case)) for case in cases if isinstance(case, Graded)]
+    counts = [len(first_trials(case)) for case in with_verdict(cases)]
     return median_low(counts) if counts else 0
 
 

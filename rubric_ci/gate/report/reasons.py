@@ -117,8 +117,8 @@ def verdict_code(run: Run) -> ExitCode:
 def _failures(run: Run) -> Iterator[Reason]:
     gate = run.gate
     every = [case for case in run.cases if is_forbidden(case, gate)]
-    held: Sequence[CaseResult] = [case for case in every if not isinstance(case, Errored)]
-    if unready := [case for case in every if isinstance(case, Errored)]:
+    held: Sequence[CaseResult] = [case for case in every if case.status != "errored"]
+    if unready := [case for case in every if case.status == "errored"]:
         text = f"the service of {_names(run, unready)} gets ready at the base, and not here"
         yield _failure("service", text, "fix the start of the service", unready)
     if gate.fail_on == "regression":
@@ -166,7 +166,7 @@ def _regressions(run: Run, held: Sequence[CaseResult]) -> Iterator[Reason]:
 
 def _gaps(run: Run) -> Iterator[Reason]:
     """Yield the verdicts that are missing."""
-    if lost := [case for case in gating(run.cases, run.gate) if isinstance(case, Errored)]:
+    if lost := [case for case in gating(run.cases, run.gate) if case.status == "errored"]:
         count = numbers.plural(len(lost), "case")
         same = _most_frequent(lost)
         said = numbers.shortened(" ".join(same[0].reason.split()), _LONGEST)

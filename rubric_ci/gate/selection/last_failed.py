@@ -12,7 +12,7 @@ from rubric_ci.gate.selection.compare_cases import Key, Selection
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.text import numbers
 from rubric_ci.values.option_values import LAST_FAILED
-from rubric_ci.values.results import CaseResult, Skipped
+from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Narrowing
 
 WHY: Final = "it did not pass when it ran last"
@@ -45,7 +45,7 @@ def updated(failed: Set[Key], ended: Iterable[CaseResult], suite: Set[Key] | Non
 
     `suite` is the keys of all cases if they are known: a case that is not there is forgotten.
     """
-    results = {case.key: case for case in ended if not isinstance(case, Skipped)}
+    results = {case.key: case for case in ended if case.status != "skipped"}
     still = {key for key in failed - results.keys() if suite is None or key in suite}
     return still | {key for key, case in results.items() if _fails(case)}
 

@@ -33,7 +33,7 @@ from rubric_ci.text import escape, numbers
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.gate import is_held_against
 from rubric_ci.values.report import RunReport, case_names
-from rubric_ci.values.results import CaseResult, Errored, Graded, with_verdict
+from rubric_ci.values.results import CaseResult, Graded, with_verdict
 
 MOST_LINES: Final = 100  # of a list of notes or waivers
 MOST_CHANGES: Final = 20  # to the grading
@@ -109,7 +109,7 @@ def table(report: RunReport) -> Table:
         for case in wording.by_attention(report.cases, report.gate)
         if case.status not in {"pass", "errored", "skipped"}
     ]
-    lost = [case for case in report.cases if isinstance(case, Errored)]
+    lost = [case for case in report.cases if case.status == "errored"]
     for reason, same in wording.grouped((case.reason, case) for case in lost):
         about = plain(numbers.shortened(" ".join(reason.split()), LONGEST))
         who = _name(same[0], report)

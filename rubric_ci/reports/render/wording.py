@@ -14,7 +14,6 @@ from rubric_ci.values.results import (
     CriterionResult,
     EvaluatorResult,
     Graded,
-    Skipped,
     losses,
 )
 from rubric_ci.values.scope import EVERY_CASE
@@ -131,7 +130,7 @@ def provenance(report: RunReport) -> list[str]:
 def origin(report: RunReport) -> list[str]:
     """Return repository, pull request, commit, targets and judge, as far as they are known."""
     about = report.metadata
-    targets = dict.fromkeys(case.target for case in report.cases if not isinstance(case, Skipped))
+    targets = dict.fromkeys(case.target for case in report.cases if case.status != "skipped")
     named = [*filter(None, targets)]
     every = [
         about.get("repository", ""),

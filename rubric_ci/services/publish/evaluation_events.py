@@ -9,7 +9,6 @@ from rubric_ci.values.results import (
     CaseResult,
     CriterionResult,
     EvaluatorResult,
-    Skipped,
 )
 
 Facts: TypeAlias = dict[str, str | float | bool]
@@ -32,7 +31,7 @@ def about_case(case: CaseResult, *, with_content: bool) -> Facts:
         facts |= {"rubric_ci.verdict": case.verdict, "rubric_ci.score": case.score}
     if case.change:
         facts["rubric_ci.change"] = case.change
-    if not isinstance(case, Skipped):
+    if case.status != "skipped":
         facts["rubric_ci.target"] = case.target
         if with_content:
             facts["gen_ai.input.messages"] = _message("user", case.question)

@@ -56,7 +56,7 @@ from rubric_ci.values.report import (
     totals,
     usage_of_sides,
 )
-from rubric_ci.values.results import Answer, Assessed, CaseResult, Skipped, with_verdict
+from rubric_ci.values.results import Answer, Assessed, CaseResult, with_verdict
 from rubric_ci.values.scope import Narrowing
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
@@ -236,7 +236,7 @@ def _narrowed(
     """Yield the reasons why cases of the selection have no result of this run."""
     if len(ended) < len(tasks):
         yield "max-failures" if _has_stopped(ended, settings) else "interrupted"
-    skipped = {case.key for case in ended if isinstance(case, Skipped)}
+    skipped = {case.key for case in ended if case.status == "skipped"}
     evaluated = (task.case.key for task in tasks if task.case.evaluators)
     if settings.offline and not skipped.isdisjoint(evaluated):
         yield "offline"

@@ -19,7 +19,7 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply
-from rubric_ci.values.results import Answer, Assessed, CaseResult, CriterionResult, Skipped
+from rubric_ci.values.results import Answer, Assessed, CaseResult, CriterionResult
 
 REPLAYED = "The judge's replies are from a recording: no model was asked"
 
@@ -136,7 +136,7 @@ def _task(answer: AnswerToJudge) -> Task:
 
 
 def _marks(result: CaseResult) -> Marks | NotJudged:
-    if isinstance(result, Skipped):
+    if result.status == "skipped":
         return NotJudged(reason=result.reason)
     for each in result.evaluators:
         if isinstance(each, Assessed):

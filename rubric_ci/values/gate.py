@@ -42,7 +42,7 @@ class GateConfig:
     nothing (`never`)."""
     thresholds: Annotated[Thresholds, Key({"pass": 0.9, "borderline": 0.7})] = DEFAULT_THRESHOLDS
     """Minimum scores of the verdicts `pass` and `borderline`. A lower score is `fail`."""
-    min_pass_rate: Annotated[float | None, Key(0.95, minimum=0, maximum=1)] = None
+    min_pass_rate: Annotated[float | None, Key(0.9, minimum=0, maximum=1)] = None
     """Share of the graded cases that must have the verdict `pass`. With it, single cases no longer
     fail the gate."""
     groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate

@@ -119,7 +119,10 @@ def test_a_folder_of_reports_gets_a_log(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("narrowed_by", "reason"),
-    [(name, f"^this report covers 2 of 4 cases: --{name}$") for name in ("case", "changed-since")]
+    [
+        (name, f"^this report covers 2 of 4 cases: {shown}$")
+        for name, shown in (("case", "case filter"), ("changed-since", "--changed-since"))
+    ]
     + [("replay", "^this report is of a replayed run: its marks are recorded, not measured$")],
 )
 def test_a_part_of_a_run_is_refused(tmp_path: Path, narrowed_by: Narrowing, reason: str) -> None:

@@ -2,12 +2,12 @@
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rubric_ci.errors import (
     CannotAnswer,
@@ -286,7 +286,7 @@ async def _assess(
     return result
 
 
-async def _guarded(work: Awaitable[T], deadline: Deadline) -> T | _Failure:
+async def _guarded(work: Coroutine[Any, Any, T], deadline: Deadline) -> T | _Failure:
     """Turn a failure of one case into a value; let UserError stop the run."""
     try:
         return await deadline.enforce(work)

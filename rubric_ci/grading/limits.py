@@ -1,10 +1,10 @@
 """Limits of a run: concurrent cases and requests per target, the batch barrier, the time limit."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, nullcontext
 from time import monotonic
-from typing import Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from rubric_ci.errors import OverBudget
 from rubric_ci.values.config import Target
@@ -121,17 +121,23 @@ class Deadline:
     def __init__(self, seconds: float | None, start: float | None = None) -> None:
         self._seconds = seconds
         begun = monotonic() if start is None else start
-        self._end = None if seconds is None else begun + seconds + GRACE
+        self._end = None if seconds is None else begun + seconds
 
-    async def enforce(self, work: Awaitable[T]) -> T:
-        """Await the work; raise OverBudget if it does not end in time."""
+    async def enforce(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await the work; raise OverBudget if the time is up, or it does not end in time."""
         if self._end is None:  # a timer for each answer and each evaluator is measurable
             return await work
-        left = max(0.0, self._end - monotonic())
+        left = self._end - monotonic()
+        if left <= 0:
+            work.close()  # begun, it would start a program before it is cancelled
+            raise self._time_is_up()
         try:
-            async with asyncio.timeout(left) as limit:
+            async with asyncio.timeout(left + GRACE) as limit:
                 return await work
         except TimeoutError as error:
             if not limit.expired():
                 raise
-            raise OverBudget(f"budget: time limit of {self._seconds:g} s reached") from error
+            raise self._time_is_up() from error
+
+    def _time_is_up(self) -> OverBudget:
+        return OverBudget(f"budget: time limit of {self._seconds:g} s reached")

@@ -44,11 +44,9 @@ SECONDS = 120
 
 @pytest.mark.parametrize(
     ("ending", "said"),
-    [(signal.SIGINT, "`cancelled`: 4 of 4 samples"), (signal.SIGKILL, "`started`: 0 of 4 samples")],
+    [("SIGINT", "`cancelled`: 4 of 4 samples"), ("SIGKILL", "`started`: 0 of 4 samples")],
 )
-def test_a_log_that_is_not_finished_has_no_verdict(
-    ending: signal.Signals, said: str, tmp_path: Path
-) -> None:
+def test_a_log_that_is_not_finished_has_no_verdict(ending: str, said: str, tmp_path: Path) -> None:
     checkout = Checkout.create(tmp_path / "repository")
     shutil.copytree(SUITES, checkout.root, dirs_exist_ok=True)
     suite = checkout.root / "inspect_suite.py"
@@ -64,7 +62,7 @@ def test_a_log_that_is_not_finished_has_no_verdict(
         while not list(logs.glob("*.json")) and time.monotonic() < until:
             time.sleep(0.5)
         time.sleep(5)  # the two samples that are not held end
-        os.kill(process.pid, ending)
+        os.kill(process.pid, signal.Signals[ending])
         process.wait(SECONDS)
     (log,) = logs.glob("*.json")
     done = invoke(checkout.root, ENVIRONMENT, "adopt", f"logs/{log.name}")

@@ -178,7 +178,7 @@ def test_no_file_of_the_checkout_is_opened_or_sends_the_key_away(
     assert arrived == []
     assert done.returncode == 3, done.stdout + done.stderr
     assert "cannot connect to the HTTP proxy" in done.stderr
-    assert set(opened) - CASES.keys() == set()
+    assert set(opened) - CASES.keys() <= {".rubric-ci"}  # our folder, whose remains are removed
 
 
 @contextmanager

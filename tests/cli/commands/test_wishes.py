@@ -91,7 +91,7 @@ WISHES = {
     "what changed since last week": Wish(
         ("history add", "history show"),
         "verdict  score",
-        named=(("--help", "history show"), ("--help", "history add")),
+        named=(("help nights", "history show"), ("help nights", "history add")),
     ),
 }
 

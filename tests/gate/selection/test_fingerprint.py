@@ -69,6 +69,7 @@ NO_VERDICT_DEPENDS_ON = {
     "Endpoint.identity": "who asks, as an API key says",
     "CodeJudgeSpec.depends_on": "the files under it are compared, by `ChangedPaths`",
     "*Target.cache": "whether an answer is kept",
+    "EvalCase.template": "the comparison counts its rows as one, after grading",
 }
 """Pattern of "Class.field" to the reason that no verdict depends on it."""
 

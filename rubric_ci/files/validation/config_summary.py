@@ -11,7 +11,7 @@ from rubric_ci.values.problems import mappings
 STARTED: Final = tuple(CREDENTIALS)
 """Agent programs that rubric-ci starts, but not from a targets file of AgentV."""
 
-_NO_MODELS: Final = ("cli", "http", "mock", "recorded", "runner")
+NO_MODELS: Final = ("cli", "http", "mock", "recorded", "runner")
 
 JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary", "images")
 """Settings of `judge` that are not options of the model call."""
@@ -128,7 +128,7 @@ def _model(target: Mapping[str, Any]) -> str:
     provider, model = target.get("provider", ""), target.get("model")
     if not isinstance(model, str) or not isinstance(provider, str) or "${{" in model:
         return ""
-    if provider.lower() in (*_NO_MODELS, *STARTED) or provider.lower() in AGENTV_AGENTS:
+    if provider.lower() in (*NO_MODELS, *STARTED) or provider.lower() in AGENTV_AGENTS:
         return ""
     return model if not provider or model.startswith(f"{provider}/") else f"{provider}/{model}"
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from rubric_ci.files.validation.config_summary import STARTED
+from rubric_ci.files.validation.config_summary import NO_MODELS, STARTED
 from rubric_ci.text.model_names import ALIASES, COMMON, misnamed
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.model_facts import AGENT_NAMES, AGENTV_AGENTS, instead_of
@@ -30,7 +30,6 @@ AGENT_PROVIDER: Final = Rule(
     good="targets: [{name: default, provider: cli, command_template: 'pi -p {PROMPT}'}]\n",
 )
 
-_KINDS: Final = ("cli", "http", "mock", "recorded", "runner")
 _ADDRESSES: Final = ("api_base", "apiBase", "base_url", "baseURL", "endpoint")
 
 
@@ -44,7 +43,7 @@ def agent_problems(target: dict[str, Any], path: Path) -> Iterator[Problem]:
 
 def agent_meant(provider: str) -> str:
     """Return the program or kind of target that a misspelt provider means; empty: none."""
-    return "" if provider in (*_KINDS, *STARTED) else nearest(provider, (*STARTED, *_KINDS))
+    return "" if provider in (*NO_MODELS, *STARTED) else nearest(provider, (*STARTED, *NO_MODELS))
 
 
 def provider_problems(
@@ -64,7 +63,7 @@ def provider_problems(
 
 def _named(provider: str, model: Any, path: Path, known: Collection[str]) -> Iterator[Problem]:
     name = provider.lower()
-    targets = () if path[0] == "judge" else (*_KINDS, *STARTED, *AGENTV_AGENTS)
+    targets = () if path[0] == "judge" else (*NO_MODELS, *STARTED, *AGENTV_AGENTS)
     if name in (*COMMON, *ALIASES, *targets) or name in known or "${{" in provider:
         return
     hint = _meant(name, model, path[0] == "judge", known)
@@ -73,7 +72,7 @@ def _named(provider: str, model: Any, path: Path, known: Collection[str]) -> Ite
 
 
 def _meant(name: str, model: Any, judges: bool, known: Collection[str]) -> str:
-    agent = AGENT_NAMES.get(name) or nearest(name, (*STARTED, *(() if judges else _KINDS)))
+    agent = AGENT_NAMES.get(name) or nearest(name, (*STARTED, *(() if judges else NO_MODELS)))
     if agent:
         return did_you_mean(f"cli: {agent}" if judges else agent)
     if isinstance(model, str) and "/" in model and misnamed(model, known) is None:

@@ -47,6 +47,7 @@ _NIGHTS: Final = (
     "`rubric-ci run --trials 3 --list` shows its cost.\n"
 )
 _OTHER_CI: Final = "https://github.com/rubric-ci/rubric-ci/blob/main/docs/other-ci.md"
+_TAG: Final = f"v{__version__}"
 _MODEL_TARGET: Final = "  # A model answers.\n  - name: default\n    {}\n"
 _AGENT: Final = "python3 agent.py --prompt {PROMPT}"
 _TARGETS: Final[dict[str, str]] = {
@@ -57,7 +58,7 @@ _TARGETS: Final[dict[str, str]] = {
     provider: cli
     command_template: {command}
     timeout_seconds: 120
-    env: [{variables}] # the program gets no other key
+    env: [{variables}] # it gets no other variable: delete what it does not read
     depends_on: [{files}]
 """,
     **dict.fromkeys(
@@ -252,6 +253,8 @@ def _text(file: _File, plan: _Plan) -> str:
     text = resources.read_example(file.source)
     if file.is_workflow:
         return _workflow(text, plan)
+    if file.path == ".pre-commit-config.yaml":
+        return text.replace(f"rev: {_TAG}", f"rev: {_revision()}")
     if file.path == ".gitignore" and _installs(plan):
         return text + f"{DEPENDENCIES}\n"
     if file.path != "rubric-ci.yaml":
@@ -304,17 +307,21 @@ def _workflow(text: str, plan: _Plan) -> str:
         f"        {each}=${{{{ {'vars' if is_public(each) else 'secrets'}.{each} }}}}\n"
         for each in plan.variables
     ]
-    commit, name = resources.released_commit(), f"v{__version__}"
-    if not commit:
-        commit, name = checkout_commit(os.environ), f"a checkout of {name}"
-    pin = f"@{commit} # {name}" if commit else f"@v{__version__}"
-    text = _PIN.sub(rf"\g<1>{pin}", text).replace("branches: [main]", f"branches: [{branch}]")
+    released = resources.released_commit()
+    pin = f"{released} # {_TAG}" if released else _revision()
+    text = _PIN.sub(rf"\g<1>@{pin}", text).replace("branches: [main]", f"branches: [{branch}]")
     text = text.replace(_STEP, _step(plan.variables))
     if not plan.priced:
         text = _CAP.sub('max-cost-usd: ""', text)
     if not lines:
         return _SECRETS.sub("", text)
     return text.replace(f"        {_KEY}=${{{{ secrets.{_KEY} }}}}\n", "".join(lines))
+
+
+def _revision() -> str:
+    """Return this version for a hook: its tag, or the commit of a checkout, which has none yet."""
+    commit = "" if resources.released_commit() else checkout_commit(os.environ)
+    return f"{commit} # a checkout of {_TAG}" if commit else _TAG
 
 
 def _step(variables: Iterable[str]) -> str:

@@ -99,7 +99,7 @@ def _started(settings: InitSettings, variables: str) -> Iterator[str]:
     yield "# ready: /health # a path that replies with 2xx; without it, the open port"
     path = urlsplit(settings.url).path if settings.url else PATH
     yield f"url: {_quoted(f'http://127.0.0.1:{{PORT}}{path}')}"
-    yield f"env: [{variables}] # the service gets no other key"
+    yield f"env: [{variables}] # it gets no other variable: delete what it does not read"
     words = [word for word in start.split() if not Path(word).is_absolute()]
     files = [word for word in words if (settings.folder / word).is_file()]
     if files:

@@ -181,6 +181,8 @@ def test_a_copy_without_git_pins_by_the_tag(
     command(tmp_path, "init", "--yes")
     text = (tmp_path / ".github/workflows/evals-gate.yml").read_text(encoding="utf-8")
     assert f"gate.yml@v{__version__}\n" in text
+    hook = (tmp_path / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert f"    rev: v{__version__}\n" in hook
 
 
 def test_a_released_package_pins_by_its_commit(
@@ -191,6 +193,8 @@ def test_a_released_package_pins_by_its_commit(
     command(tmp_path, "init", "--yes")
     text = (tmp_path / ".github/workflows/evals-gate.yml").read_text(encoding="utf-8")
     assert f"gate.yml@{commit} # v{__version__}\n" in text
+    hook = (tmp_path / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert f"    rev: v{__version__}\n" in hook
 
 
 def test_editors_find_the_schemas(tmp_path: Path) -> None:
@@ -351,7 +355,7 @@ def test_nothing_that_is_there_is_overwritten(tmp_path: Path) -> None:
         "kept .pre-commit-config.yaml: check that it contains:",
         "    repos:",
         "      - repo: https://github.com/rubric-ci/rubric-ci",
-        "        rev: v0.1.0",
+        f"        rev: {pin()}",
         "        hooks:",
         "          - id: rubric-ci-validate",
         "appended to .gitignore: .rubric-ci/",

@@ -36,7 +36,7 @@ def judge() -> None:
     "--changed-since",
     metavar="REV",
     default="",
-    help="Only rubric files that changed since this revision, also with the tests that they had; "
+    help="Only files and cases that changed since this revision, also with the tests they had; "
     "`auto` takes the revision from the event or the branch.",
 )
 @options.judge
@@ -49,11 +49,11 @@ def judge() -> None:
 )
 @request_options.requests
 def run_tests(**options: Any) -> None:
-    """Ask the judge about the tests of rubric files.
+    """Ask the judge about the tests of rubric files and of cases.
 
-    A test is an answer with the marks that it must get. PATHS are rubric files or folders; default:
-    every `*.rubric.yaml` of the repository. Exits with 1 if a mark differs, with 3 if one is
-    missing.
+    A test is an answer with the marks that it must get. PATHS are rubric files, eval files or
+    folders; default: every `*.rubric.yaml` of the repository and the eval files of the
+    configuration. Exits with 1 if a mark differs, with 3 if one is missing.
     """
     from rubric_ci.parts.lab.commands.judge_test import run_tests as test_rubrics
     from rubric_ci.values.command_settings import RubricTestSettings

@@ -2,7 +2,8 @@
 
 Pages of the top folder become pages of the site, and a link that leaves `docs/` leads to the file
 at GitHub. So every page is written once, with links that work in a checkout. Each page is also
-published as Markdown at its own name (`gate.md`), and `llms.txt` lists them for programs.
+published as Markdown at its own name (`gate.md`), and `llms.txt` lists them for programs. The
+generator, Zensical, has no hooks for that.
 
 Usage: build.py [FOLDER]: writes FOLDER/site, by default build/site
 """

@@ -2,12 +2,12 @@
 
 import asyncio
 import traceback
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rubric_ci.errors import (
     CannotAnswer,
@@ -242,6 +242,8 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
     if context.offline and task.target.starts_program:
         raise NotCached(f"target `{task.target.name}`: offline, so its command was not started")
     _check_judges(task, context)
+    if task.target.is_asked:
+        run.deadline.check()
     own = context
     if context.side.root and answer_cache.is_started(case, task.target):
         own = replace(context, root=context.side.root())
@@ -286,7 +288,7 @@ async def _assess(
     return result
 
 
-async def _guarded(work: Coroutine[Any, Any, T], deadline: Deadline) -> T | _Failure:
+async def _guarded(work: Awaitable[T], deadline: Deadline) -> T | _Failure:
     """Turn a failure of one case into a value; let UserError stop the run."""
     try:
         return await deadline.enforce(work)

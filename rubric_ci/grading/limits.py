@@ -1,10 +1,10 @@
 """Limits of a run: concurrent cases and requests per target, the batch barrier, the time limit."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import AsyncExitStack, nullcontext
 from time import monotonic
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from rubric_ci.errors import OverBudget
 from rubric_ci.values.config import Target
@@ -123,16 +123,18 @@ class Deadline:
         begun = monotonic() if start is None else start
         self._end = None if seconds is None else begun + seconds
 
-    async def enforce(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await the work; raise OverBudget if the time is up, or it does not end in time."""
+    def check(self) -> None:
+        """Raise OverBudget if the time is up: a program that begins ends in the grace only."""
+        if self._end is not None and monotonic() >= self._end:
+            raise self._time_is_up()
+
+    async def enforce(self, work: Awaitable[T]) -> T:
+        """Await the work; raise OverBudget if it does not end in time."""
         if self._end is None:  # a timer for each answer and each evaluator is measurable
             return await work
-        left = self._end - monotonic()
-        if left <= 0:
-            work.close()  # begun, it would start a program before it is cancelled
-            raise self._time_is_up()
+        left = max(0.0, self._end + GRACE - monotonic())
         try:
-            async with asyncio.timeout(left + GRACE) as limit:
+            async with asyncio.timeout(left) as limit:
                 return await work
         except TimeoutError as error:
             if not limit.expired():

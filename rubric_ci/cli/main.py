@@ -143,6 +143,13 @@ class _Commands(Group):
             click.echo(wrapped(error_text(error), sys.stderr), err=True, nl=False)
             sys.exit(error.exit_code)
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **extra)
+        except KeyboardInterrupt:  # which click ends as a failed gate
+            click.echo("rubric-ci: interrupted", err=True)
+            sys.exit(ExitCode.NO_VERDICT)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)

@@ -421,10 +421,20 @@ def test_colours_in_a_log_if_requested(project: Project, force: str, *, coloured
 def test_a_signal_in_the_first_instant_ends_as_an_interruption(
     project: Project, seconds: float
 ) -> None:
+    """Python itself loses a signal that comes while an import releases its lock: a second try."""
     project.write("evals/a.eval.yaml", EVAL.replace("grep", "sleep 60; grep"))
+    code, said = terminated(project.root, seconds)
+    if "Exception ignored in" in said:
+        code, said = terminated(project.root, seconds)
+    assert (code, "interrupted" in said) == (3, True), said
+    assert "Traceback" not in said
+
+
+def terminated(root: Path, seconds: float) -> tuple[int, str]:
+    """Return the exit code and the output of a run that ends so long after it takes a signal."""
     process = subprocess.Popen(
         [sys.executable, "-m", "rubric_ci", "run", "--max-seconds", "5"],
-        cwd=project.root,
+        cwd=root,
         env=clean_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -440,6 +450,4 @@ def test_a_signal_in_the_first_instant_ends_as_an_interruption(
     sleep(seconds)
     process.send_signal(signal.SIGTERM)
     out, errors = process.communicate(timeout=60)
-    assert process.returncode == 3, errors
-    assert "interrupted" in out + errors
-    assert "Traceback" not in errors
+    return process.returncode, out + errors

@@ -53,6 +53,9 @@ def test_the_session(published: Checkout, shared: Path, checkout: Checkout, tmp_
     assert len(steps()) < 10
     for command, lines in steps():
         typed = command.replace("/tmp/rubric-ci-demo", str(demo))
+        if command.startswith("git add"):  # a release's `init` writes the tag
+            hook = folder / ".pre-commit-config.yaml"
+            hook.write_text(re.sub(r"rev: .*", f"rev: v{__version__}", hook.read_text("utf-8")))
         expected = int(re.findall(r"# exit code (\d)$", command)[0]) if "# exit" in command else 0
         done = subprocess.run(
             ["bash", "-c", typed],

@@ -68,7 +68,7 @@ def test_the_example_of_init_runs_offline(installed: Path, tmp_path: Path, targe
     assert [words[0] for words in offline] == ["validate", "run"]
     done = [run(installed, tmp_path, *words) for words in offline]
     assert [each.returncode for each in done] == [0, 0], done
-    assert "Gate passes: all 2 cases pass (fail_on: fail)" in done[1].stdout.splitlines()
+    assert "Gate passes: all 2 cases pass (fail_on: regression)" in done[1].stdout.splitlines()
 
 
 def run(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

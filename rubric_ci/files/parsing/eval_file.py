@@ -50,7 +50,7 @@ from rubric_ci.values.problems import Location, Path, Place, Placed
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.workspace_settings import Workspace
 
-_VARIABLE: Final = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+_VARIABLE: Final = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}")
 
 
 class TargetNames(NamedTuple):

@@ -106,7 +106,8 @@ SETUP_SHARED: Final = Rule(
     ),
 )
 _INSTALL: Final = re.compile(
-    r"(?:^|[;&|(])\s*(?:\w+=\S*\s+)*(?:python[0-9.]*\s+-m\s+)?pip[0-9.]*\s+install\b[^;&|\n]*",
+    r"(?:^|[;&|(])[ \t]*(?:\w+=\S*[ \t]+)*(?:python[0-9.]*\s+-m\s+)?"
+    r"pip[0-9.]*\s+install\b[^;&|\n]*",
     re.MULTILINE,
 )
 _OWN_FOLDER: Final = re.compile(r"(?:^|\s)(?:-t|--target|--prefix|--root)\b|venv|PIP_")

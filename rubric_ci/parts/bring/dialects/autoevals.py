@@ -18,7 +18,7 @@ _PLACES: Final = {
     "output": "the answer",
     "expected": "the reference answer",
 }
-_VARIABLE: Final = re.compile(r"\{\{\{?\s*([^}]*?)\s*\}?\}\}")
+_VARIABLE: Final = re.compile(r"\{\{\{?([^{}]*)\}?\}\}")
 
 
 def matches(data: Any) -> bool:
@@ -36,7 +36,7 @@ def translate_rubric(data: dict[str, Any], stem: str) -> Translation:
     if not isinstance(prompt, str) or not isinstance(scores, dict):
         found.refuse(("prompt",), "a prompt that is no text, or without choices, is not imported")
         return found
-    for name in dict.fromkeys(_VARIABLE.findall(prompt)):
+    for name in dict.fromkeys(map(str.strip, _VARIABLE.findall(prompt))):
         if name not in _PLACES:
             found.refuse(("prompt",), f"`{{{{{name}}}}}` of the prompt has no counterpart")
     found.put(("guidelines",), _VARIABLE.sub(_place, prompt), ("prompt",))
@@ -52,4 +52,5 @@ def translate_rubric(data: dict[str, Any], stem: str) -> Translation:
 
 
 def _place(match: re.Match[str]) -> str:
-    return f"({_PLACES.get(match[1], match[1])})"
+    name = match[1].strip()
+    return f"({_PLACES.get(name, name)})"

@@ -25,7 +25,7 @@ def scaled(criterion: dict[str, Any], include: dict[str, Any]) -> dict[str, Any]
 
 
 def together(shown: Iterable[More | None]) -> dict[str, list[Any]]:
-    """Return what a request shows because of included files, each file once."""
+    """Return the texts that included files add to a request, each file once."""
     every = {id(each): each for each in shown if each}.values()
     return {
         key: [part for more in every for part in more.get(key, ())]
@@ -35,7 +35,7 @@ def together(shown: Iterable[More | None]) -> dict[str, list[Any]]:
 
 
 def union(owner: Mapping[str, Any], more: More) -> dict[str, Any]:
-    """Return the keys of an owner together with those of included files."""
+    """Return the keys of an owner and of the files that it includes."""
     found = dict[str, Any]()
     if "sees" in more:
         found["sees"] = [*dict.fromkeys([*owner.get("sees", ["answer"]), *more["sees"]])]

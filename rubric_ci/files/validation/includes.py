@@ -62,7 +62,7 @@ def shared_of(document: Source, lookup: Lookup) -> Shared:
 
 
 def criteria_by_id(shared: Shared) -> dict[str, str]:
-    """Return each shared criterion, with those of included files, as JSON by its id."""
+    """Return each shared criterion, also of included files, as JSON by its id."""
     return {
         each.data["id"]: json.dumps(
             {key: value for key, value in each.data.items() if key != INCLUDED}, sort_keys=True
@@ -129,7 +129,7 @@ class _Expansion:
     def _with_shared(
         self, case: Any, index: int, own: tuple[Entry, ...], others: tuple[Entry, ...]
     ) -> Any:
-        """Return a case with the shared criteria after its own, or after those of its suite."""
+        """Return a case with the shared criteria after its own, or after its suite's."""
         if not isinstance(case, dict):
             return case
         shared = (*(() if case.get(SHARED) is False else own), *others)
@@ -282,7 +282,7 @@ class _Expansion:
     def _more(
         self, document: Document, name: str, kept: Container[str], where: Path
     ) -> dict[str, list[Any]]:
-        """Return what a request shows because of a rubric file."""
+        """Return the texts that a rubric file adds to a request."""
         data, found = document.data, dict[str, list[Any]]()
         if "sees" in data:
             found["sees"] = [*data["sees"]]

@@ -177,7 +177,7 @@ def not_confirmed(report: RunReport, cases: Sequence[CaseResult]) -> Iterator[st
 
 
 def asked_words(case: CaseResult) -> str:
-    """Return what asking again showed: "Asked 6 times: passed 6 before, 0 now"; empty: nothing."""
+    """Return how asking again ended: "Asked 6 times: passed 6 before, 0 now", or ""."""
     asked = case.asked_again
     if asked is None or case.verdict is None:
         return ""
@@ -272,7 +272,7 @@ def in_words(case: CaseResult) -> str:
 
 
 def why(case: CaseResult) -> str:
-    """Return what asking again showed, and the reason of a kind that does not say it."""
+    """Return the result of asking again, and the reason of a kind that does not say it."""
     told = case.status != "errored" or case.change == "broken"
     reason = case.change_reason if told else ""
     return ". ".join(filter(None, [asked_words(case), reason]))

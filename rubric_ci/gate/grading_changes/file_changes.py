@@ -66,8 +66,8 @@ def _around(script: Script, files: ScriptFiles) -> Callable[[str], bool]:
     homes = files.homes(script.command, script.cwd, own=script.home)
     folders = tuple(f"{home}/" for home in homes)
     # Below the root is the program under test: only code in the root can replace what it imports.
-    beside = matcher(ROOT_CODE if "." in homes else ())
-    return lambda path: path.startswith(folders) or beside(path)
+    in_root = matcher(ROOT_CODE if "." in homes else ())
+    return lambda path: path.startswith(folders) or in_root(path)
 
 
 def _is_copied(path: str, folder: str) -> bool:

@@ -41,7 +41,7 @@ class Attempt(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """How a kind of target answers, and what an answer depends on beside files."""
+    """How a kind of target answers, and what an answer depends on besides files."""
 
     answer: Callable[[EvalCase, Any, RunContext, Attempt], Awaitable[Answer]]
     key: Callable[[EvalCase, Any, RunContext], JSON]  # None: a variable is missing

@@ -16,7 +16,7 @@ _FOLDER: Final = ".agentv/templates/"
 def included(
     found: Translation, entry: Any, place: Path, keys: tuple[str, ...], chain: tuple[str, ...] = ()
 ) -> Iterator[Placed]:
-    """Yield a grader, or those of the template that an entry includes; `keys` name its list."""
+    """Yield a grader, or the graders of an included template; `keys` name its list."""
     name = entry.get("include") if isinstance(entry, dict) and len(entry) == 1 else None
     if not isinstance(name, str):
         yield entry, place
@@ -43,7 +43,7 @@ def included(
 
 
 def _candidates(name: str, folder: str) -> tuple[str, ...]:
-    """Return the files that an include may mean: a bare name is that of a template."""
+    """Return the files that an include may mean: a bare name names a template."""
     if not name.startswith(".") and "/" not in name and "\\" not in name:
         return f"{_FOLDER}{name}.yaml", f"{_FOLDER}{name}.yml"
     return (normpath(join(folder, name)),)

@@ -30,7 +30,7 @@ def matches(data: Any) -> bool:
 
 
 def translate_rubric(data: Any, stem: str) -> Translation:  # noqa: ARG001
-    """Return the criteria as those of a rubric file."""
+    """Return the criteria as a rubric file has them."""
     found = Translation(data={"criteria": []})
     for owner, path in _owners(data):
         if isinstance(owner.get("guidelines"), str):

@@ -103,9 +103,7 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     code = exit_code(report, invalid_files=bool(loaded.invalid))
     try:
         written = write_and_show(report, settings)
-        remember(
-            inputs, graded
-        )  # after the report is shown, which a failure to write must not cost
+        remember(inputs, graded)  # last: a failure to write it must not cost the report
     except CannotWriteFile as error:
         error.exit_code = code or error.exit_code  # a full disk does not take the verdict away
         raise

@@ -17,7 +17,7 @@ from rubric_ci.models.judge.reply import InvalidReply, find_object, strict_objec
 from rubric_ci.models.judge.shown_media import takes_media
 from rubric_ci.services.drafting.draft_check import Drafted
 from rubric_ci.services.drafting.drafting_prompt import as_data
-from rubric_ci.services.drafting.drafting_reply import Draft, validated
+from rubric_ci.services.drafting.drafting_reply import validated
 from rubric_ci.text.escape import one_line
 from rubric_ci.text.numbers import shortened
 from rubric_ci.values.config import Endpoint, OutputMode
@@ -26,7 +26,7 @@ from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, Usage, call_key, message_of
 from rubric_ci.values.results import Answer, Assessed, Unassessed
-from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored
+from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored, equal_marks
 from rubric_ci.values.scoring import MarkValue
 
 PROMPT_VERSION: Final = "1"
@@ -124,11 +124,22 @@ def read_tests(text: str, criteria: Sequence[Judged]) -> tuple[DraftTest, ...] |
         case InvalidReply() as invalid:
             return invalid
         case {"tests": list(items)} as reply if len(reply) == 1:
-            given = {each["id"]: each for each in items if isinstance(each, dict) and "id" in each}
+            pass
         case _:
             return InvalidReply(('the object must have one property, "tests", which is a list',))
-    known = {each.id: each for each in criteria}
-    problems = [f'there is no criterion "{name}"' for name in given if name not in known]
+    known, given = {each.id: each for each in criteria}, dict[str, Any]()
+    problems = list[str]()
+    for each in items:
+        name = each.get("id") if isinstance(each, dict) else None
+        if not isinstance(name, str):
+            problems.append(
+                f"an entry has no id that is a text: {shortened(json.dumps(each), SHOWN)}"
+            )
+        elif name in given:
+            problems.append(f'there are two entries for the criterion "{name}"')
+        else:
+            given[name] = each
+    problems += [f'there is no criterion "{name}"' for name in given if name not in known]
     problems += [p for name in known for p in _problems(name, given.get(name))]
     if problems:
         return InvalidReply(tuple(problems))
@@ -184,24 +195,19 @@ async def checked_tests(
             warnings.append(f"{test.criterion}: a test is left out: {why}")
         else:
             kept.append(test.written)
-    checked = made.but(used, *warnings, draft=_with(made.draft, kept))
+    draft = validated(made.draft.rubrics, kept)
+    if isinstance(draft, InvalidReply):
+        warnings.append(f"the tests are left out: {'; '.join(draft.problems)}")
+        draft = made.draft
+    checked = made.but(used, *warnings, draft=draft)
     return replace(checked, unchecked=checked.unchecked or unchecked)
 
 
 def _refused(test: DraftTest, result: Assessed) -> str:
     """Return why the judge does not pass a test; empty: it does."""
     (mark,) = (each.mark for each in result.criteria if each.id == test.criterion)
-    if any(_is_same(mark, each) for each in test.marks):
+    if any(equal_marks(mark, each) for each in test.marks):
         return ""
     expected, got = " or ".join(map(json.dumps, test.marks)), json.dumps(mark)
     answer = shortened(one_line(test.answer), SHOWN)
     return f"the judge marks {got} where {expected} is expected, of “{answer}”"
-
-
-def _is_same(mark: MarkValue, other: MarkValue) -> bool:
-    return mark == other and isinstance(mark, bool) == isinstance(other, bool)
-
-
-def _with(draft: Draft, tests: Sequence[JSON]) -> Draft:
-    found = validated(draft.rubrics, tests)
-    return found if isinstance(found, Draft) else draft

@@ -75,8 +75,16 @@ def test_marks_of_each_kind() -> None:
             reply(*ALL[1:], pair("limit", yes="a", no="a")),
             ['"yes" and "no" of "limit" are the same text'],
         ),
+        (reply(*ALL, pair("day")), ['there are two entries for the criterion "day"']),
+        (
+            reply(*ALL, "day", {"id": [1]}),
+            [
+                'an entry has no id that is a text: "day"',
+                'an entry has no id that is a text: {"id": [1]}',
+            ],
+        ),
     ],
-    ids=["no list", "missing", "unknown", "blank", "same"],
+    ids=["no list", "missing", "unknown", "blank", "same", "twice", "no id"],
 )
 def test_wrong_replies(text: str, problems: list[str]) -> None:
     assert read_tests(text, criteria()) == InvalidReply(tuple(problems))

@@ -124,7 +124,7 @@ class Deadline:
         self._end = None if seconds is None else begun + seconds
 
     def check(self) -> None:
-        """Raise OverBudget if the time is up: a program that begins ends in the grace only."""
+        """Raise OverBudget if the time is up: nothing is started during the grace."""
         if self._end is not None and monotonic() >= self._end:
             raise self._time_is_up()
 

@@ -71,8 +71,8 @@ def _criteria(
             name = each.get("name")
             title = name if isinstance(name, str) else section
             yield from _criteria(each["criteria"], (*path, index, "criteria"), title)
-        elif isinstance(each, dict):
-            yield (*path, index), each, section
+        else:
+            yield (*path, index), each if isinstance(each, dict) else {}, section
 
 
 def _criterion(
@@ -89,17 +89,16 @@ def _criterion(
         found.skip((*path, "aggregation"), "`aggregation` is of several judges: see `judge.panel`")
     made: dict[str, Any] = {"id": named(each["name"], taken)} if each.get("name") else {}
     made["expected_outcome"] = plain(each["requirement"])
-    options = each.get("options")
-    if isinstance(options, list):
+    options = each.get("options") or []
+    if not isinstance(options, list) or not all(isinstance(one, dict) for one in options):
+        found.refuse((*path, "options"), "options that are no list of labels are not imported")
+        return
+    rated = [one for one in options if one.get("na") is not True]
+    if rated:
         made["choices"] = [
-            {"choice": text_or_json(one.get("label")), "score": one.get("value")}
-            for one in options
-            if isinstance(one, dict) and one.get("na") is not True
+            {"choice": text_or_json(one.get("label")), "score": one.get("value")} for one in rated
         ]
-        left_out = len(made["choices"]) < len(options)
-    else:
-        left_out = True
-    if left_out:
+    if not options or len(rated) < len(options):
         made["applies_if"] = ASSESSABLE
     made |= {"weight": weight, "required": False}
     if section:

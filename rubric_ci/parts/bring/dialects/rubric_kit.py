@@ -26,7 +26,7 @@ def matches(data: Any) -> bool:
 
 
 def translate_rubric(data: dict[str, Any], stem: str) -> Translation:  # noqa: ARG001
-    """Return the criteria as those of a rubric file."""
+    """Return the criteria as a rubric file has them."""
     found = Translation(data={"criteria": []})
     found.refuse_keys(data, ("dimensions", "criteria", "variables"), ())
     variables = data.get("variables")
@@ -61,6 +61,7 @@ def _entries(value: Any, path: Path) -> Iterator[Entry]:
             )
     for index, item in enumerate(value if isinstance(value, list) else ()):
         if not isinstance(item, dict):
+            yield str(item), {}, (*path, index)
             continue
         (name, given), *more = item.items() or [("", None)]
         if isinstance(given, dict):

@@ -71,13 +71,18 @@ def test_each_form_of_the_list(text: str) -> None:
 
 
 def test_labelled_submissions_and_wrong_criteria_are_named() -> None:
-    text = "items: [{submission: a}]\ncriteria: [{requirement: a, wight: 2}, {weight: 1}]\n"
+    text = (
+        "items: [{submission: a}]\n"
+        "criteria: [{requirement: a, wight: 2}, {weight: 1}, b, {requirement: c, options: [d]}]\n"
+    )
     data, problems = imported(autorubric, text)
     assert len(data["criteria"]) == 1
     assert [each.partition(": ")[0] for each in problems] == [
         "items",
         "criteria.0.wight",
         "criteria.1",
+        "criteria.2",
+        "criteria.3.options",
     ]
 
 

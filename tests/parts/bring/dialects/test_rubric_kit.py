@@ -101,6 +101,13 @@ def test_without_a_counterpart(criterion: str, problem: str) -> None:
     assert problem in problems
 
 
+def test_an_entry_that_is_a_text_is_named() -> None:
+    text = "dimensions: [{facts: Right}]\ncriteria: [{a: {dimension: facts}}, b]\n"
+    data, problems = imported(rubric_kit, text)
+    assert len(data["criteria"]) == 1
+    assert problems == ["criteria.1.dimension: there is no dimension `None`"]
+
+
 @pytest.mark.parametrize(
     "data", [[], {"criteria": []}, {"dimensions": {}, "criteria": {"a": {"weight": 1}}}]
 )

@@ -79,11 +79,7 @@ def parse(
         dataset=suite.get("dataset", stem),
         description=suite.get("description", ""),
         in_files=source.in_files,
-        rubric_files=tuple(
-            path
-            for read in (source, getattr(source, "raw", None))
-            for path in getattr(read, "files", ())
-        ),
+        rubric_files=source.rubric_files,
         of_other_tool=source.of_other_tool,
         cases=tuple(
             each

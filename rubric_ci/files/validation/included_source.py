@@ -62,6 +62,11 @@ class IncludedSource:
         return self.raw.in_files
 
     @property
+    def rubric_files(self) -> tuple[str, ...]:
+        """Return the files with criteria that it includes, from the root."""
+        return (*self.files, *self.raw.rubric_files)
+
+    @property
     def readable(self) -> bool:
         """Return True if there is data to check."""
         return self.raw.readable

@@ -56,6 +56,7 @@ class CaseFiles:
 
     of_other_tool: ClassVar[bool] = False
     in_files: ClassVar[bool] = True
+    rubric_files: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,

@@ -52,6 +52,7 @@ class Document:
 
     of_other_tool: ClassVar[bool] = False
     in_files: ClassVar[bool] = False
+    rubric_files: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, file: str, text: str, *, core: bool = False) -> None:
         self.file = file

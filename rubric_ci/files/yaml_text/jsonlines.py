@@ -47,6 +47,7 @@ class JsonLines:
 
     of_other_tool: ClassVar[bool] = False
     in_files: ClassVar[bool] = False
+    rubric_files: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, file: str, text: str, sidecar: Document | None = None) -> None:
         self.file = file

@@ -76,6 +76,10 @@ class Source(Values, Protocol):
         """Return True if cases are in files that the suite names."""
 
     @property
+    def rubric_files(self) -> tuple[str, ...]:
+        """Return the files with criteria that it includes, from the root."""
+
+    @property
     def readable(self) -> bool:
         """Return True if there is data to check."""
 

@@ -288,8 +288,8 @@ class TranslatedSource:
         return self.read.in_files
 
     @property
-    def files(self) -> tuple[str, ...]:
-        """The files with graders that it includes, from the root."""
+    def rubric_files(self) -> tuple[str, ...]:
+        """Return the files with criteria that it includes, from the root."""
         return tuple(self.found.files)
 
     @property

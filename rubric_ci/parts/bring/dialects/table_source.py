@@ -12,6 +12,7 @@ class Table:
 
     of_other_tool: ClassVar[bool] = True
     in_files: ClassVar[bool] = False
+    rubric_files: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, file: str, rows: Iterable[list[Cell]], text: str = "") -> None:
         self.file, self._text = file, text

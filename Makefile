@@ -164,7 +164,7 @@ PROXY := .tools/litellm-proxy/bin/litellm
 proxy: $(PROXY)
 $(PROXY): requirements/litellm-proxy.txt | $(READY)
 	@rm -rf .tools/litellm-proxy; $(BIN)/uv venv --quiet --python $(BIN)/python .tools/litellm-proxy \
-	&& $(BIN)/uv pip sync --quiet --require-hashes --python .tools/litellm-proxy requirements/litellm-proxy.txt \
+	&& $(BIN)/uv pip sync --quiet --require-hashes --compile-bytecode --python .tools/litellm-proxy requirements/litellm-proxy.txt \
 	&& touch $@ \
 	|| { rm -rf .tools/litellm-proxy; echo "LiteLLM's proxy cannot be installed here: its tests will be skipped"; }
 

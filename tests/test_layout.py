@@ -25,10 +25,10 @@ HOOKS: Final = TESTS.parent / "hooks"
 MODULE_LINES: Final = 400
 FUNCTION_LINES: Final = 50  # from `def` to the last line
 SAME_NAMES: Final = {  # file names that stand in several packages with one meaning
-    *("agent_skills", "agentv", "promptfoo"),  # a tool: its files and its results
+    "agentv",  # a tool: what its files are told by, and how they are read
     *("rubric", "service"),  # the values, and the evaluator or what asks them
     *("cache", "media", "report"),  # a value or a store, and the command or request about it
-    *("junit", "sarif"),  # a format: of problems, of results
+    "sarif",  # a format: of problems, of results
 }
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
@@ -42,9 +42,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_run_workspace.py": "parts/agents/workspace_hooks",
     "cli/commands/test_authorize.py": "github/authority services/publish/authorization",
     "parts/bring/adoption/test_tools.py": """
-        parts/bring/adoption/agent_skills parts/bring/adoption/marks_table
-        parts/bring/adoption/deepeval parts/bring/adoption/inspect_ai parts/bring/adoption/junit
-        parts/bring/adoption/promptfoo parts/bring/adoption/pydantic_evals
+        parts/bring/adoption/graded_files parts/bring/adoption/tool_results
         parts/bring/adoption/adopted_report parts/bring/adoption/samples""",
     "parts/agents/test_agents.py": """
         models/agents/program models/agents/atif parts/agents/claude_code

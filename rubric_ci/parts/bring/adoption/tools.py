@@ -11,15 +11,7 @@ from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project import discovery
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.gate.grading_changes.script_files import UNNAMED
-from rubric_ci.parts.bring.adoption import (
-    agent_skills,
-    deepeval,
-    inspect_ai,
-    junit,
-    marks_table,
-    promptfoo,
-    pydantic_evals,
-)
+from rubric_ci.parts.bring.adoption import graded_files, tool_results
 from rubric_ci.parts.bring.adoption.samples import Sample, counting
 from rubric_ci.system import processes
 from rubric_ci.system.git.committed import first_tracked
@@ -47,45 +39,45 @@ TOOLS: Final[Mapping[str, Tool]] = {
     for tool in (
         Tool(
             name="promptfoo",
-            read=promptfoo.read,
-            missing=promptfoo.missing,
+            read=tool_results.read_promptfoo,
+            missing=tool_results.missing_in_promptfoo,
             made_by="promptfoo eval -o results.json",
             settings=UNNAMED["promptfoo"],
         ),
         Tool(
             name="inspect",
-            read=inspect_ai.read,
-            missing=inspect_ai.missing,
+            read=tool_results.read_inspect,
+            missing=tool_results.missing_in_inspect,
             made_by="inspect log dump LOG > results.json",
         ),
         Tool(
             name="deepeval",
-            read=deepeval.read,
-            missing=deepeval.missing,
+            read=tool_results.read_deepeval,
+            missing=tool_results.missing_in_deepeval,
             made_by="DEEPEVAL_RESULTS_FOLDER=results",
         ),
         Tool(
             name="pydantic-evals",
-            read=pydantic_evals.read,
+            read=tool_results.read_pydantic_evals,
             made_by="TypeAdapter(EvaluationReport).dump_json(report)",
         ),
         Tool(
             name="agent-skills",
-            read=agent_skills.read,
+            read=graded_files.read_agent_skills,
             made_by="a grading of skill-creator",
             settings=("evals/evals.json",),
         ),
         Tool(
             name="junit",
-            read=junit.read,
-            missing=junit.missing,
+            read=graded_files.read_junit,
+            missing=graded_files.missing_in_junit,
             suffixes=(".xml",),
             made_by="pytest --junitxml results.xml",
             settings=UNNAMED["pytest"],
         ),
         Tool(
             name="csv",
-            read=marks_table.read,
+            read=graded_files.read_marks,
             suffixes=SUFFIXES,
             made_by="a table with `id` and `passed`",
         ),

@@ -296,6 +296,8 @@ def _other_error(error: ValidationError, path: Path) -> Iterator[Problem]:
 
 
 _OF_KEYS: Final = frozenset(("required", "additionalProperties"))
+_KINDS: Final = frozenset((*KEYS, "score_ranges", "levels", "choices"))
+"""Keys that give a criterion its kind; with one of them it needs no text."""
 _EXPLAIN: Final[dict[str, Explain]] = {
     "type": _type,
     "required": _required,
@@ -309,10 +311,11 @@ _EXPLAIN: Final[dict[str, Explain]] = {
 }
 
 
-def _explains(meant: str, missing: Problem) -> bool:
-    """Return True if a misspelt key is why another one is missing; other kinds need no text."""
-    needs_no_text = meant in (*KEYS, "score_ranges", "levels", "choices")
-    return meant in missing.missing or (needs_no_text and "expected_outcome" in missing.missing)
+def _explains(meant: str, other: Problem) -> bool:
+    """Return True if a misspelt key is why another one is missing, or an option has no effect."""
+    if other.rule == ASSERTION_OPTION:
+        return meant in KEYS
+    return meant in other.missing or (meant in _KINDS and "expected_outcome" in other.missing)
 
 
 def _merge_misspelt(found: list[Problem]) -> list[Problem]:
@@ -322,10 +325,11 @@ def _merge_misspelt(found: list[Problem]) -> list[Problem]:
     may not.
     """
     kept = {(p.path, p.message): p for p in found}
-    for unknown in found:
-        if unknown.rule == UNKNOWN_KEY and unknown.meant:
-            for missing in found:
-                if missing.path == unknown.path[:-1] and _explains(unknown.meant, missing):
-                    kept.pop((missing.path, missing.message), None)
-                    kept[unknown.path, unknown.message] = unknown._replace(rule=missing.rule)
+    for unknown in (each for each in found if each.rule == UNKNOWN_KEY and each.meant):
+        for other in found:
+            owner = other.path[:-1] if other.rule == ASSERTION_OPTION else other.path
+            if owner == unknown.path[:-1] and _explains(unknown.meant, other):
+                kept.pop((other.path, other.message), None)
+                rule = CRITERION_KIND if unknown.meant in _KINDS else other.rule
+                kept[unknown.path, unknown.message] = unknown._replace(rule=rule)
     return list(kept.values())

@@ -51,7 +51,7 @@ def read(written: Written) -> RubricSpec:
         type=data["type"],
         rubric=_rubric(written, data["rubrics"], (*written.path, "rubrics")),
         sees=_sees(data),
-        guidelines=_guidelines(data, written.files),
+        **_guidelines(data, written.files),
         examples=_examples(data),
         model=data.get("model", ""),
     )
@@ -69,7 +69,7 @@ def inline(name: str, written: Written, turn: int = 0) -> RubricSpec:
         name=name,
         rubric=rubric,
         sees=_sees(rubrics),
-        guidelines=_guidelines(rubrics, written.files),
+        **_guidelines(rubrics, written.files),
         examples=_examples(rubrics, prefix),
         tests=_tests(written),
         turn=turn,
@@ -81,11 +81,12 @@ def _sees(owner: Any) -> tuple[SeenPart, ...]:
     return tuple(owner.get("sees", ("answer",))) if isinstance(owner, dict) else ("answer",)
 
 
-def _guidelines(owner: Any, files: UsedFiles) -> tuple[str, ...]:
-    """Return the guidelines of an owner, and of the rubric files that it includes."""
-    given = owner.get("guidelines", ()) if isinstance(owner, dict) else ()
-    listed = [given] if isinstance(given, str) else given
-    return tuple([files.read(each).text if names_file(each) else each for each in listed])
+def _guidelines(owner: Any, files: UsedFiles) -> dict[str, Any]:
+    """Return the guidelines of an owner and of the rubric files that it includes, and the files."""
+    given = owner.get("guidelines", {}) if isinstance(owner, dict) else {}
+    every = {given: ""} if isinstance(given, str) else given
+    texts = tuple([files.read(each).text if names_file(each) else each for each in every])
+    return {"guidelines": texts, "guided_by": tuple(every.values())}
 
 
 def _examples(owner: Any, prefix: str = "") -> tuple[MarkedAnswer, ...]:

@@ -139,6 +139,8 @@ class RubricSpec:
     rubric: Rubric
     sees: tuple[SeenPart, ...] = ("answer",)
     guidelines: tuple[str, ...] = ()  # what the judge reads before the criteria
+    guided_by: tuple[str, ...] = field(default=(), compare=False)
+    """The rubric file of each of the guidelines; empty: the file of the case."""
     examples: tuple[MarkedAnswer, ...] = ()
     tests: tuple[MarkTest, ...] = field(default=(), compare=False)  # for `judge test` alone
     turn: int = 0  # of a conversation, from 1: marks the answer of this turn only

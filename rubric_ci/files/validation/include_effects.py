@@ -4,7 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 More: TypeAlias = Mapping[str, list[Any]]
-"""What a request shows because of a rubric file: `sees`, `guidelines`, `examples`."""
+"""What a request shows because of a rubric file: `sees`, `guidelines`, `examples`.
+
+Guidelines are pairs of a text and its file, which `union` makes a mapping.
+"""
 
 
 def scaled(criterion: dict[str, Any], include: dict[str, Any]) -> dict[str, Any]:
@@ -40,8 +43,9 @@ def union(owner: Mapping[str, Any], more: More) -> dict[str, Any]:
     if "sees" in more:
         found["sees"] = [*dict.fromkeys([*owner.get("sees", ["answer"]), *more["sees"]])]
     if "guidelines" in more:
-        own = [owner["guidelines"]] if "guidelines" in owner else []
-        found["guidelines"] = [*dict.fromkeys([*own, *more["guidelines"]])]
+        own = owner.get("guidelines", {})
+        own = own if isinstance(own, dict) else {own: ""}
+        found["guidelines"] = {**dict.fromkeys(own), **dict(more["guidelines"]), **own}
     if "examples" in more:
         found["examples"] = [*owner.get("examples", ()), *more["examples"]]
     return found

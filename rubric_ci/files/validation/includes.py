@@ -287,7 +287,8 @@ class _Expansion:
         if "sees" in data:
             found["sees"] = [*data["sees"]]
         if "guidelines" in data:
-            found["guidelines"] = [self._guidelines(document, data["guidelines"], where)]
+            text = self._guidelines(document, data["guidelines"], where)
+            found["guidelines"] = [(text, document.file)]
         examples = [
             {**each, "marks": marks}
             for each in data.get("examples", ())

@@ -1,11 +1,13 @@
 """Estimate of requests, tokens and cost per judge, shown before a run."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import field, replace
 from typing import Final
 
 from rubric_ci.grading.resolve import Task, judges_of
 from rubric_ci.models.judge.freeform import freeform_messages
-from rubric_ci.models.judge.prompt import rubric_messages
+from rubric_ci.models.judge.prompt import Briefing, rubric_messages
 from rubric_ci.models.judge.shown_media import shown_to
 from rubric_ci.models.judge.voting import PANEL, grouped, most_per_request
 from rubric_ci.models.llm.client import identity
@@ -23,6 +25,7 @@ from rubric_ci.values.llm_calls import ChatMessage
 from rubric_ci.values.media import Media
 from rubric_ci.values.report import CostEstimate
 from rubric_ci.values.results import Answer
+from rubric_ci.values.rubric import Judged
 from rubric_ci.values.used_by import UsedBy
 
 
@@ -35,6 +38,8 @@ class JudgeEstimate:
     cached: int = 0  # requests that the cache answers, which the estimate leaves out
     most: int = 0  # requests if every verdict takes all votes of `auto`
     picture_tokens: int = 0  # of the input, by the provider's formula; 0 by the last run's figures
+    briefing: Counter[str] = field(default_factory=Counter)
+    """Input tokens of guidelines and examples, by the file that has them."""
 
 
 CHARACTERS = 4  # per token, in English
@@ -51,6 +56,7 @@ class TokenEstimate:
     input_tokens: int = 0
     output_tokens: int = 0
     picture_tokens: int = 0  # of the input: for images and documents, by the provider's formula
+    briefing: Counter[str] = field(default_factory=Counter)  # of the input, by file
 
     def __add__(self, other: "TokenEstimate") -> "TokenEstimate":
         """Sum field by field."""
@@ -61,6 +67,7 @@ class TokenEstimate:
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             picture_tokens=self.picture_tokens + other.picture_tokens,
+            briefing=self.briefing + other.briefing,
         )
 
     def of(self, requests: int) -> "TokenEstimate":
@@ -71,6 +78,7 @@ class TokenEstimate:
             input_tokens=self.input_tokens * requests // each,
             picture_tokens=self.picture_tokens * requests // each,
             output_tokens=self.output_tokens * requests // each,
+            briefing=Counter({k: n * requests // each for k, n in self.briefing.items()}),
         )
 
 
@@ -100,6 +108,7 @@ def estimate_cost(
             cached=each.cached,
             most=each.most,
             picture_tokens=0 if _of_last(judge, last or {}) else each.asked.picture_tokens,
+            briefing=each.asked.briefing,
         )
         for judge, each in judged
         if each.asked.requests or each.cached
@@ -107,8 +116,12 @@ def estimate_cost(
 
 
 def estimate_lines(estimates: Sequence[JudgeEstimate]) -> list[str]:
-    """Return a line per judge: requests, tokens and cost."""
-    return [_line(each) for each in estimates]
+    """Return a line per judge: requests, tokens and cost; then the tokens of each rubric file."""
+    briefing = sum((each.briefing for each in estimates), Counter[str]())
+    (most, *others) = briefing.most_common() or [("", 0)]
+    rest = "".join(f", {tokens:,} of {file}" for file, tokens in others)
+    told = f"about {most[1]:,} of these tokens are guidelines and examples of {most[0]}{rest}"
+    return [*map(_line, estimates), *([told] if briefing else [])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,16 +269,34 @@ def estimate(case: EvalCase, spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig
     turns = spec.turn or case.most_turns or 1
     groups = grouped(spec.rubric.judged, most_per_request(judge))
     votes = 1 if judge.votes == "auto" else judge.votes
+    briefing = Briefing(spec.guidelines, spec.examples)
     requests = [
-        _request(
-            judge,
-            rubric_messages(case, "", group, shown=shown_to(judge), fence=""),
-            MARK_TOKENS * len(group),
-            turns,
+        replace(
+            _request(
+                judge,
+                rubric_messages(
+                    case, "", group, briefing=briefing, shown=shown_to(judge), fence=""
+                ),
+                MARK_TOKENS * len(group),
+                turns,
+            ),
+            briefing=_briefing(case, spec, group),
         )
         for group in groups
     ]
     return sum(requests * votes, NO_REQUESTS)
+
+
+def _briefing(case: EvalCase, spec: RubricSpec, group: Sequence[Judged]) -> Counter[str]:
+    """Return the tokens of the guidelines and examples of a request, by their file."""
+    files = {criterion.id: criterion.span.file for criterion in group}
+    characters = Counter[str]()
+    for file, text in zip(spec.guided_by, spec.guidelines, strict=True):
+        characters[file or case.file] += len(text)
+    for each in spec.examples:
+        if marked := [files[name] for name in each.marks if name in files]:
+            characters[marked[0] or case.file] += len(each.question + each.answer + each.why)
+    return Counter({file: count // CHARACTERS for file, count in characters.items()})
 
 
 def request_count(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> int:

@@ -318,6 +318,23 @@ def test_guidelines_and_examples_come_with_an_include() -> None:
     )
 
 
+def test_guidelines_of_included_and_of_shared_files_are_together() -> None:
+    shared = "guidelines: Be kind.\ncriteria: [{id: kind, expected_outcome: Is kind}]\n"
+    files = {"rubrics/b.rubric.yaml": BRIEFED, "rubrics/k.rubric.yaml": shared}
+    for written in ("rubrics: [include: b]", "rubrics: {guidelines: Own, criteria: [include: b]}"):
+        text = f"shared_rubrics: [include: k]\nevalcases: [{{id: a, input: q, {written}}}]\n"
+        found = load("evals/a.yaml", text, within(files))
+        assert found.eval_file is not None, found.diagnostics
+        (spec,) = found.eval_file.cases[0].evaluators
+        assert isinstance(spec, RubricSpec)
+        own = {"Own": ""} if "Own" in written else {}
+        assert dict(zip(spec.guidelines, spec.guided_by, strict=True)) == {
+            **own,
+            "A promise binds the shop.": "rubrics/b.rubric.yaml",
+            "Be kind.": "rubrics/k.rubric.yaml",
+        }
+
+
 TOO_LONG = f"[{{answer: {'x' * 8_001}, marks: {{promise: true}}}}]"
 TOO_MANY = f"[{', '.join(['{answer: a, marks: {promise: true}}'] * 9)}]"
 EXAMPLES: dict[str, tuple[str, str]] = {

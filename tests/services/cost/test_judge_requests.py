@@ -2,15 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from rubric_ci.models.judge.prompt import rubric_messages
-from rubric_ci.services.cost.judge_requests import TokenEstimate, estimate, request_count
+from rubric_ci.services.cost.judge_requests import (
+    JudgeEstimate,
+    TokenEstimate,
+    estimate,
+    estimate_lines,
+    request_count,
+)
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, MarkedAnswer, RubricSpec
+from rubric_ci.values.report import CostEstimate
 from rubric_ci.values.rubric import Check, Rubric
 
 SPAN = Span(1, 1, 1, 2)
@@ -49,6 +56,55 @@ def test_groups_votes_and_isolation_multiply(
     one, spec = case(count)
     assert estimate(one, spec, changed).requests == requests
     assert request_count(spec, changed) == requests
+
+
+BRIEFED = RubricSpec(
+    name="rubric",
+    rubric=Rubric(
+        (
+            Check(id="s/a", text="x", span=Span(1, 1, 1, 2, file="s.rubric.yaml")),
+            Check(id="own", text="x", span=SPAN),
+        )
+    ),
+    guidelines=("g" * 400, "h" * 80),
+    guided_by=("s.rubric.yaml", ""),
+    examples=(
+        MarkedAnswer(answer="e" * 200, marks={"s/a": True}),
+        MarkedAnswer(answer="f" * 40, marks={"own": True}),
+    ),
+    span=SPAN,
+)
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        pytest.param("batched", {"s.rubric.yaml": 150, "a.yaml": 30}, id="one request"),
+        # An example is shown with the criteria that it marks, guidelines in each request.
+        pytest.param("isolated", {"s.rubric.yaml": 250, "a.yaml": 50}, id="two requests"),
+    ],
+)
+def test_guidelines_and_examples_count_for_their_file(
+    mode: Literal["batched", "isolated"], expected: dict[str, int]
+) -> None:
+    one, judge = case(1)[0], replace(JUDGE, mode=mode)
+    bare = replace(BRIEFED, guidelines=(), guided_by=(), examples=())
+    found = estimate(one, BRIEFED, judge)
+    assert found.briefing == expected
+    assert found.input_tokens - estimate(one, bare, judge).input_tokens > sum(expected.values())
+    line = estimate_lines(
+        [
+            JudgeEstimate(
+                judge=judge,
+                estimate=CostEstimate(requests=1, input_tokens=9, output_tokens=9, cost_usd=None),
+                briefing=found.briefing,
+            )
+        ]
+    )[1]
+    assert line == (
+        f"about {expected['s.rubric.yaml']} of these tokens are guidelines and examples of "
+        f"s.rubric.yaml, {expected['a.yaml']} of a.yaml"
+    )
 
 
 def test_a_score_is_one_request() -> None:

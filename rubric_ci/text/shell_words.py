@@ -12,6 +12,6 @@ def written_word(text: str) -> str:
 
     cmd.exe takes double quotes only; a POSIX shell reads some characters between them.
     """
-    if shlex.quote(text) == text or not text or _READ.search(text):
+    if shlex.quote(text) == text or _READ.search(text):
         return shlex.quote(text)
     return f'"{text}"'

@@ -13,7 +13,7 @@ from rubric_ci.text.shell_words import written_word
         ("a.py", "a.py"),
         ("my files/a.py", '"my files/a.py"'),
         ("it's (1) & 2;", '"it\'s (1) & 2;"'),
-        ("", "''"),
+        ("", '""'),
         ("$HOME", "'$HOME'"),
         ('{"a": 1}', "'{\"a\": 1}'"),
         ("C:\\a b", "'C:\\a b'"),

@@ -1,6 +1,5 @@
 """promptfoo's own code: checks and transforms that the shims run, and templates in their texts."""
 
-import json
 import re
 from collections.abc import Mapping
 from posixpath import join
@@ -158,9 +157,12 @@ def rendered(found: Translation, value: Any, place: Path, setting: Setting) -> A
         return None
 
 
-def as_argument(value: Any) -> str:
-    """Return a value as JSON, in which a brace cannot begin a placeholder of a command."""
-    return json.dumps(value, ensure_ascii=False, default=str).replace("{", r"\u007b")
+_READ_BY_SHELLS: Final = re.compile(r'["$`\\%!{~\0-\x1f]')
+
+
+def as_argument(text: str) -> str:
+    """Return a text for a shim, where `~22` is `"`: nothing is left for a shell to read."""
+    return _READ_BY_SHELLS.sub(lambda sign: f"~{ord(sign[0]):02x}", text)
 
 
 def transforms_of(found: Translation, owner: Any, place: Path, setting: Setting) -> list[str]:

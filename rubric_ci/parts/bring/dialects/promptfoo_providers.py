@@ -258,7 +258,7 @@ def _program(
     given = ["--config", as_argument(json.dumps(config, default=str))] if config else []
     variables = ["--vars", f"{beside.stem}{VARIABLES}"] if _reads_vars(file, beside) else []
     start = map(written_word, (COMMANDS[language], SHIMS[language], *variables))
-    file_words = map(written_word, (*given, join(beside.base, file)))
+    file_words = map(written_word, (*given, as_argument(join(beside.base, file))))
     words = (*start, *(["{EVAL_ID}"] if variables else []), *file_words)
     rest = (written_word(as_argument(t)) for t in transforms)
     return _command(" ".join(words), *rest, prompt=PROMPT_WORD)
@@ -285,7 +285,9 @@ def _executed(
     variables = f"--vars {written_word(beside.stem + VARIABLES)} {{EVAL_ID}}"
     words = f"{COMMANDS['python']} {SHIMS['python']} {variables} --config {written_word(given)}"
     rest = (written_word(as_argument(each)) for each in transforms)
-    return _command(f"{words} {written_word(f'exec:{command}')}", *rest, prompt=PROMPT_WORD)
+    return _command(
+        f"{words} {written_word(as_argument(f'exec:{command}'))}", *rest, prompt=PROMPT_WORD
+    )
 
 
 _READS_MORE: Final = re.compile(

@@ -13,6 +13,7 @@ from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.translation import NOT_SUPPORTED, Beside
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects import promptfoo
+from rubric_ci.parts.bring.dialects.promptfoo_code import as_argument
 from tests import platforms
 
 TEST = "prompts: ['{{q}}']\ntests: [{vars: {q: a}, assert: [{type: llm-rubric, value: Kind}]}]\n"
@@ -226,10 +227,7 @@ def test_programs() -> None:
     assert [target["command_template"] for target in targets] == [
         "python3 promptfoo_shim.py --echo file:{PROMPT_FILE}",
         "node a.js {PROMPT}",
-        (
-            r"""node promptfoo_shim.mjs --config '"\u007b\"x\": \"\u007by}\"}"' ../b.js """
-            "file:{PROMPT_FILE}"
-        ),
+        ('node promptfoo_shim.mjs --config "~7b~22x~22: ~22~7by}~22}" ../b.js file:{PROMPT_FILE}'),
     ]
 
 
@@ -259,7 +257,7 @@ def test_a_command_that_reads_the_variables_gets_them() -> None:
     assert said == []
     assert target["command_template"] == (
         "python3 promptfoo_shim.py --vars cases.vars.json {EVAL_ID} --config "
-        r"""'"\u007b\"basePath\": \"..\", \"k\": 1}"' "exec:python a.py" file:{PROMPT_FILE}"""
+        '"~7b~22basePath~22: ~22..~22, ~22k~22: 1}" "exec:python a.py" file:{PROMPT_FILE}'
     )
 
 
@@ -268,7 +266,7 @@ def test_the_shim_runs_a_command(tmp_path: Path) -> None:
     code = "import json, sys\nprint(sys.argv[1], json.loads(sys.argv[2])['config']['k'], "
     (tmp_path / "sub/a.py").write_text(f"{code}json.loads(sys.argv[3])['vars'])")
     (tmp_path / "cases.vars.json").write_text('{"one": {"q": "Why?"}}')
-    config = json.dumps(json.dumps({"basePath": "sub", "k": 1}))
+    config = as_argument(json.dumps({"basePath": "sub", "k": 1}))
     command = f"exec:{sys.executable} a.py"
     words = ["--vars", "cases.vars.json", "one", "--config", config, command, "Hi"]
     shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"

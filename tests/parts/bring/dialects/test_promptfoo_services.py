@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from rubric_ci.parts.bring import dialects
+from rubric_ci.parts.bring.dialects.promptfoo_code import as_argument
 from tests.http_server import serving
 from tests.parts.bring.dialects.test_promptfoo_providers import imported
 
@@ -63,8 +64,8 @@ PROGRAMS = {
 def test_a_reply_that_code_reads_is_for_the_shim(code: str) -> None:
     [target], said = imported(f"providers: [{{{HTTP}'{code}'}}}}]", {"read.js": ""})
     assert said == []
-    assert target["command_template"].startswith("node promptfoo_shim.mjs --http '")
-    assert code.replace("file://", "file://../") in target["command_template"]
+    assert target["command_template"].startswith('node promptfoo_shim.mjs --http "')
+    assert as_argument(code.replace("file://", "file://../")) in target["command_template"]
 
 
 def test_variables_of_a_service() -> None:
@@ -179,7 +180,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Ended]:
         runs = []
         for case, request, settings in ASKED.values():
             spec = {**request, "url": f"{server.url}{request.get('url', '/')}", **settings}
-            words = ["--vars", "vars.json", case, "--http", json.dumps(json.dumps(spec))]
+            words = ["--vars", "vars.json", case, "--http", as_argument(json.dumps(spec))]
             runs.append([str(SHIM), *words, 'Say "hi"'])
         done = subprocess.run(
             ["node", str(Path(__file__).with_name("shims.mjs"))],

@@ -206,7 +206,7 @@ async function answer(vars, config, reference, prompt, transforms) {
   const context = { vars, prompt: { raw: prompt, label: prompt } };
   const { output, error, ...rest } = await call(prompt, context, {});
   if (error) throw new Error(error);
-  return printed(await transformed(transforms.map(JSON.parse), output, context), rest);
+  return printed(await transformed(transforms.map(argument), output, context), rest);
 }
 
 // A status that is no success is an error: promptfoo has its body as the answer.
@@ -222,7 +222,7 @@ async function asked(request, vars, prompt, transforms) {
   const output = await replied(request.reader, parsed(text) ?? null, text, response);
   if (output === undefined || output === null) throw new Error(`no answer in the reply: ${start}`);
   const context = { vars, prompt: { raw: prompt, label: prompt } };
-  return printed(await transformed(transforms.map(JSON.parse), output, context));
+  return printed(await transformed(transforms.map(argument), output, context));
 }
 
 function contentType(method, body) {
@@ -326,6 +326,10 @@ function parsed(text) {
   }
 }
 
+// `~22` is `"` in a text of a command line: no two shells take such signs alike.
+const argument = (text) =>
+  text.replace(/~([0-9a-f]{2})/g, (_, code) => String.fromCharCode(parseInt(code, 16)));
+
 const word = (text) => (/^file:(?!\/\/)/.test(text) ? readFileSync(text.slice(5), "utf8") : text);
 
 // `prompt` is in place of a text that stands for an empty one.
@@ -336,11 +340,11 @@ async function main(words, vars = {}, prompt = undefined) {
     return main(others.slice(1), known, prompt);
   }
   if (first === "--config") {
-    const config = JSON.parse(JSON.parse(second));
-    return answer(vars, config, others[0], prompt ?? word(others[1]), others.slice(2));
+    const config = JSON.parse(argument(second));
+    return answer(vars, config, argument(others[0]), prompt ?? word(others[1]), others.slice(2));
   }
   if (first === "--http") {
-    return asked(JSON.parse(JSON.parse(second)), vars, prompt ?? word(others[0]), others.slice(1));
+    return asked(JSON.parse(argument(second)), vars, prompt ?? word(others[0]), others.slice(1));
   }
   const given = () => JSON.parse(readFileSync(0, "utf8"));
   if (first === "--all" || first === "--mean") {
@@ -352,7 +356,7 @@ async function main(words, vars = {}, prompt = undefined) {
     return JSON.stringify(await transformed(words.slice(1), output, context));
   }
   if (!first) return JSON.stringify(await grade(given()));
-  return answer(vars, {}, first, prompt ?? word(second), others);
+  return answer(vars, {}, argument(first), prompt ?? word(second), others);
 }
 
 try {

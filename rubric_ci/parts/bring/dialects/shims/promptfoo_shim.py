@@ -153,7 +153,7 @@ def answer(variables: Any, config: Any, reference: str, prompt: str, *transforms
         result = called(load(reference, "call_api"), prompt, options, context)
     if result.get("error"):
         raise SystemExit(result["error"])
-    output = transformed([json.loads(each) for each in transforms], result["output"], context)
+    output = transformed([*map(argument, transforms)], result["output"], context)
     return as_answer(output, {key: each for key, each in result.items() if key != "output"})
 
 
@@ -212,6 +212,11 @@ def reply_of(given: dict[str, Any]) -> dict[str, Any]:
     return {"providerResponse": whole, "metadata": rest.get("metadata")}
 
 
+def argument(text: str) -> str:
+    """Return a text of a command line, where `~22` is `"`, as no shell takes such signs alike."""
+    return re.sub("~([0-9a-f]{2})", lambda code: chr(int(code[1], 16)), text)
+
+
 def word(prompt: str) -> str:
     """Return a prompt that is a word, or in a file."""
     file = prompt.removeprefix("file:")
@@ -237,10 +242,10 @@ def main(arguments: list[str]) -> str:
         case ["--echo", prompt]:
             return as_answer(word(prompt))
         case ["--config", config, reference, prompt, *transforms]:
-            options = json.loads(json.loads(config))
-            return answer(variables, options, reference, word(prompt), *transforms)
+            options = json.loads(argument(config))
+            return answer(variables, options, argument(reference), word(prompt), *transforms)
         case [reference, prompt, *transforms]:
-            return answer(variables, {}, reference, word(prompt), *transforms)
+            return answer(variables, {}, argument(reference), word(prompt), *transforms)
         case _:
             return json.dumps(grade(json.load(sys.stdin)))
 

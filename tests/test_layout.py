@@ -26,7 +26,7 @@ MODULE_LINES: Final = 400
 FUNCTION_LINES: Final = 50  # from `def` to the last line
 SAME_NAMES: Final = {  # file names that stand in several packages with one meaning
     "agentv",  # a tool: what its files are told by, and how they are read
-    *("rubric", "service"),  # the values, and the evaluator or what asks them
+    "rubric",  # the values, and the evaluator
     *("cache", "media", "report"),  # a value or a store, and the command or request about it
     "sarif",  # a format: of problems, of results
 }
@@ -49,11 +49,11 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/agents/codex parts/agents/copilot parts/agents/gemini_cli
         models/agents/otlp""",
     "parts/bring/commands/test_import.py": """
-        parts/bring/commands/import_files parts/bring/dialects/promptfoo_checks
+        parts/bring/commands/import_files parts/bring/dialects/promptfoo_assert
         parts/bring/dialects/table_source
         parts/bring/dialects/golden_sets parts/bring/dialects/workbook
         parts/bring/dialects/promptfoo_code parts/bring/dialects/promptfoo_tests
-        parts/bring/dialects/promptfoo_criteria parts/bring/dialects/promptfoo_prompts
+        parts/bring/dialects/promptfoo_assertion_types parts/bring/dialects/promptfoo_prompts
         parts/bring/dialects/promptfoo_models
         parts/bring/dialects/github_models parts/bring/dialects/openai_evals
         parts/bring/dialects/healthbench
@@ -80,13 +80,14 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         evaluators/assertions/json_data evaluators/assertions/keys evaluators/assertions/row
         evaluators/assertions/text""",
     "cli/test_help.py": """
-        cli/ci cli/every_day parts/bring/cli parts/lab/__init__ parts/lab/judge parts/lab/nights
-        cli/options cli/request_options cli/run_and_plan
-        cli/start values/option_values""",
+        cli/options_ci cli/options_every_day parts/bring/cli parts/lab/__init__ parts/lab/judge
+        parts/lab/nights
+        cli/options cli/request_options cli/options_run_and_plan
+        cli/options_start values/option_values""",
     "cli/commands/test_batch_target.py": "grading/targets/batch_command",
     "parts/lab/commands/test_judge_calibrate.py": """
         parts/lab/calibration/calibration gate/policy/required_agreement
-        parts/lab/calibration/measure""",
+        parts/lab/calibration/calibration_text""",
     "services/drafting/test_draft_check.py": "parts/lab/probe/never_fails",
     "parts/lab/commands/test_probe.py": """
         parts/lab/probe/probing parts/lab/probe/probe_output parts/lab/probe/all_variants""",
@@ -100,19 +101,19 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parts/lab/commands/test_judge_label.py": """
         parts/lab/calibration/label_file parts/lab/calibration/label_session""",
     "cli/commands/test_run.py": """
-        services/cost/judge_requests grading/setup grading/tasks services/publish/files""",
+        services/cost/judge_cost grading/setup grading/tasks services/publish/files""",
     "cli/commands/test_run_against.py": """
         services/run/grade services/run/sides parts/bring/eval_tool services/run/inputs""",
     "cli/commands/test_run_against_counts.py": "services/run/announcement",
     "cli/commands/test_announced.py": """
-        values/used_by services/cost/target_requests services/cost/estimate services/cost/last_run
+        values/used_by services/cost/target_cost services/cost/estimate services/cost/last_run
         services/drafting/draft_requests""",
     "cli/commands/test_doctor.py": """
         services/doctor/finding services/doctor/models services/doctor/git_checks""",
     "cli/commands/test_run_choice.py": "services/run/finished_report gate/selection/last_failed",
     "cli/commands/test_run_judge_down.py": "models/llm/preflight",
     "cli/commands/test_run_killed.py": "system/coroutines",
-    "cli/commands/test_http_target.py": "files/validation/service_rules",
+    "cli/commands/test_http_target.py": "files/validation/http_target_rules",
     "cli/commands/test_shards.py": "cli/commands/plan",
     "cli/commands/test_started_service.py": """
         grading/targets/started_services system/servers values/service
@@ -134,7 +135,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/parsing/test_typed_json.py": "values/json_value",
     "files/project/test_load_config.py": """
     files/parsing/config_parser files/parsing/program_targets values/config
-        values/instructions
+        values/prompt_and_skill
         values/workspace_settings
         files/parsing/service_target""",
     "evaluators/test_read.py": """
@@ -188,7 +189,7 @@ IMPURE: Final = """
     files/project/working_tree gate/comparison/baseline_files
     parts/lab/reference_folder gate/grading_changes/all_changes gate/policy/checkout
     gate/policy/policy_source gate/report/report_file gate/selection/changed_cases
-    gate/selection/last_failed gate/selection/prefilter gate/waivers/file github
+    gate/selection/last_failed gate/selection/prefilter gate/waivers/matching github
     evaluators/code_judge evaluators/composite evaluators/evaluate evaluators/llm_judge
     evaluators/rubric evaluators/scripts grading/engine
     grading/limits grading/setup grading/targets grading/tasks
@@ -197,10 +198,10 @@ IMPURE: Final = """
     models/llm parts/lab/history/history_file reports/render/progress
     parts/bring/adoption/tools
     gate/policy/required_agreement parts/lab/calibration/label_file
-    parts/lab/calibration/label_session parts/lab/calibration/measure
+    parts/lab/calibration/label_session parts/lab/calibration/calibration_text
     parts/lab/calibration/rejudge parts/lab/calibration/rubric_tests
-    services/run/sentinel services/cost/target_requests services/cost/estimate
-    services/cost/judge_requests services/cost/last_run services/cost/expected_requests
+    services/run/sentinel services/cost/target_cost services/cost/estimate
+    services/cost/judge_cost services/cost/last_run services/cost/expected_requests
     services/doctor
     services/drafting/draft_check services/drafting/draft_tests
     services/drafting/drafter services/drafting/drafting_prompt
@@ -255,7 +256,7 @@ DEEP: Final = """
     security/test_document_growth security/test_error_bodies
     security/test_input_growth security/test_markdown_injection security/test_regex_growth
     security/test_strangers security/test_text_growth parts/lab/calibration/test_drawn_labels
-    parts/lab/calibration/test_scikit_learn text/statistics/test_extremes text/statistics/test_scipy
+    parts/lab/calibration/test_scikit_learn text/test_p_values_extremes text/test_p_values_scipy
 """
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's
 

@@ -79,8 +79,8 @@ def test_adding_a_run_to_the_history_loads_little(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "history", "add", "report.json")
     assert modules.isdisjoint(HEAVY - {"pydantic"})
     others = {
-        "cli.ci",
-        "cli.run_and_plan",
+        "cli.options_ci",
+        "cli.options_run_and_plan",
         "git.plumbing",
         "model.config",
         "model.evals",

@@ -37,25 +37,25 @@ Every option has an environment variable: RUBRIC_CI_RUN_CONCURRENCY=4 means run 
 
 
 CORE: Final = {
-    "Start": {"init": "cli.start:init", "demo": "cli.start:demo"},
+    "Start": {"init": "cli.options_start:init", "demo": "cli.options_start:demo"},
     "Every day": {
         "validate": "cli.main:validate",
-        "run": "cli.run_and_plan:run",
-        "show": "cli.every_day:show",
-        "generate": "cli.every_day:generate",
-        "compare": "cli.every_day:compare",
-        "waive": "cli.every_day:waive",
-        "doctor": "cli.every_day:doctor",
+        "run": "cli.options_run_and_plan:run",
+        "show": "cli.options_every_day:show",
+        "generate": "cli.options_every_day:generate",
+        "compare": "cli.options_every_day:compare",
+        "waive": "cli.options_every_day:waive",
+        "doctor": "cli.options_every_day:doctor",
     },
     "Bring": {},
     "Trust the judge": {},
     "Nights": {},
     "CI": {
-        "plan": "cli.run_and_plan:plan",
-        "report": "cli.ci:report",
-        "authorize": "cli.ci:authorize",
+        "plan": "cli.options_run_and_plan:plan",
+        "report": "cli.options_ci:report",
+        "authorize": "cli.options_ci:authorize",
     },
-    "Other": {"cache": "cli.ci:cache"},
+    "Other": {"cache": "cli.options_ci:cache"},
 }
 """Headings of `--help` in the order of use: the commands below each, and the place of each."""
 

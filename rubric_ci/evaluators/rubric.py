@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from rubric_ci.errors import CannotJudge
-from rubric_ci.evaluators.assertions.assertion_table import (
+from rubric_ci.evaluators.assertions.marking import (
     assertion_marks,
     did,
     unmet_conditions,

@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 from typing import Any, Final
 
-from rubric_ci.evaluators.assertions.assertion_table import described
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY, keys_of
+from rubric_ci.evaluators.assertions.marking import described
 from rubric_ci.evaluators.kind import (
     INCLUDED,
     UNFILLED,

@@ -47,7 +47,7 @@ from rubric_ci.values.evals import (
     asks_judge,
     every_evaluator,
 )
-from rubric_ci.values.instructions import Skill
+from rubric_ci.values.prompt_and_skill import Skill
 from rubric_ci.values.rubric import Assertion
 from rubric_ci.values.waivers import WaiverResult
 

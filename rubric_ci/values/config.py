@@ -10,9 +10,9 @@ from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import WorkloadIdentity
-from rubric_ci.values.instructions import PromptTemplate, Skill
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.option_values import ADOPTED_TOOLS
+from rubric_ci.values.prompt_and_skill import PromptTemplate, Skill
 from rubric_ci.values.results import Answer
 from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.service_program import HttpRequest, ServiceProgram

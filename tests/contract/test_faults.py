@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.github.posts import Mode, Place, post
+from rubric_ci.github.comments_and_issues import Mode, Place, post
 from rubric_ci.github.rest_api import BACKOFF, ApiError, Server
 from tests import platforms
 from tests.contract.fake_github import BOT, Fault, GitHub, Token, serving

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.github.posts import IssueKey, keep_issue
+from rubric_ci.github.comments_and_issues import IssueKey, keep_issue
 from rubric_ci.github.rest_api import ApiError, Server
 from tests.contract.fake_github import BOT, Fault, GitHub, Issue, Token, User
 

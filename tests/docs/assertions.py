@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubric_ci.evaluators.assertions.assertion_table import TABLE
+from rubric_ci.evaluators.assertions.marking import TABLE
 from rubric_ci.evaluators.assertions.row import Row
 
 PAGE = Path(__file__).parents[2] / "docs/rubrics.md"

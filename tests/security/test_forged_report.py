@@ -10,7 +10,7 @@ import pytest
 from rubric_ci.cli.commands.report import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadReport
 from rubric_ci.gate.report import json_format
-from rubric_ci.github import checks, posts
+from rubric_ci.github import checks, comments_and_issues
 from rubric_ci.github.rest_api import Server
 from rubric_ci.reports.render.markdown import Links
 from rubric_ci.values.command_settings import CommentSettings
@@ -329,9 +329,9 @@ def test_without_graphql_the_token_is_the_workflows(github: GitHub) -> None:
 
 
 def write(github: GitHub, token: str, body: str) -> None:
-    place = posts.Place(repository="acme/app", pull_request=7)
+    place = comments_and_issues.Place(repository="acme/app", pull_request=7)
     server = Server(api_url=github.url, token=token)
-    posts.post(server, place, [body], mode="update", failing=True)
+    comments_and_issues.post(server, place, [body], mode="update", failing=True)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import click
 
 from rubric_ci.errors import CannotConfigure, ExitCode, UserError
-from rubric_ci.github import posts
+from rubric_ci.github import comments_and_issues
 from rubric_ci.github.actions import read_event, read_payload, set_outputs
 from rubric_ci.github.authority import number_of
 from rubric_ci.github.rest_api import Server, build_server
@@ -60,9 +60,11 @@ def _answer(
     """Put the sentence into the one comment, for a person who may ask; no one else changes it."""
     if not refused.answer or number is None or not settings.comment:
         return
-    place = posts.Place(repository=repository, pull_request=number, key=settings.key)
+    place = comments_and_issues.Place(repository=repository, pull_request=number, key=settings.key)
     try:
-        posted = posts.post(server, place, [f"{refused.answer}\n"], mode="update", failing=True)
+        posted = comments_and_issues.post(
+            server, place, [f"{refused.answer}\n"], mode="update", failing=True
+        )
     except UserError as error:
         click.echo(escape.log_line(f"not posted: {error_line(error)}"))
         return

@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from rubric_ci import __version__
-from rubric_ci.cli.commands.init_service import DEPENDENCIES, setup_file, target_of
+from rubric_ci.cli.commands.init_http_target import DEPENDENCIES, setup_file, target_of
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
 from rubric_ci.files.editing.yaml_layout import last_line_break
 from rubric_ci.files.project.before_init import Found, look

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from rubric_ci.cli.commands.init_service import DEPLOYED, PATH, SAMPLE, START
+from rubric_ci.cli.commands.init_http_target import DEPLOYED, PATH, SAMPLE, START
 from rubric_ci.models.agents.logins import NoLogin, login_of
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.values.scaffold import PROVIDERS, TARGETS

@@ -107,7 +107,7 @@ def waiver_states(
     document: "Document", project: "Project", evals: "Callable[[], Iterable[Path]]"
 ) -> "States":
     """Return the states of the waivers of a file."""
-    from rubric_ci.gate.waivers.file import find_states
+    from rubric_ci.gate.waivers.matching import find_states
 
     return find_states(document, project, evals, datetime.now(UTC).date())
 

@@ -13,7 +13,7 @@ from rubric_ci.files.project.discovery import write_text
 from rubric_ci.files.project.loaded_project import load_project, open_project
 from rubric_ci.files.project.project import Project
 from rubric_ci.gate.report.report_file import read_report
-from rubric_ci.gate.waivers.file import (
+from rubric_ci.gate.waivers.matching import (
     Match,
     answered_by,
     criteria_of,

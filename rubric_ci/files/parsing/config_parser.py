@@ -31,8 +31,8 @@ from rubric_ci.values.config import (
 )
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import IdentitySource, WorkloadIdentity
-from rubric_ci.values.instructions import PromptTemplate, Skill
 from rubric_ci.values.model_facts import AGENTV_AGENTS, ALIAS, COMMAND_TIMEOUT, NOT_STARTED
+from rubric_ci.values.prompt_and_skill import PromptTemplate, Skill
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.scoring import DECIMALS, Thresholds

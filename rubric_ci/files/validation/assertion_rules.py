@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rubric_ci.evaluators.assertions.assertion_table import TABLE
 from rubric_ci.evaluators.assertions.call_patterns import tool_of
 from rubric_ci.evaluators.assertions.json_data import schema_problem
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY, keys_of
+from rubric_ci.evaluators.assertions.marking import TABLE
 from rubric_ci.evaluators.assertions.row import CALLS
 from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.config_summary import KnownTargets

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.validation.agentv import snake_case
 from rubric_ci.files.validation.gate_rules import CaseName, FindSizes
-from rubric_ci.files.validation.service_rules import BODY_VARIABLES
+from rubric_ci.files.validation.http_target_rules import BODY_VARIABLES
 from rubric_ci.files.yaml_text.recordings import read_recording
 from rubric_ci.text.globs import TooManyComparisons
 from rubric_ci.text.numbers import listed

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.config_summary import Prompt
-from rubric_ci.files.validation.service_rules import BODY_VARIABLES
+from rubric_ci.files.validation.http_target_rules import BODY_VARIABLES
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.files.validation.variable_rules import INPUT, UNDEFINED_VARIABLE, vars_of
 from rubric_ci.text.suggestions import suggest

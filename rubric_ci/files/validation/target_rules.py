@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from rubric_ci.files.validation import service_rules
+from rubric_ci.files.validation import http_target_rules
 from rubric_ci.files.validation.agentv import conflicting_aliases, snake_case, snake_cased
 from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED
 from rubric_ci.files.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
+from rubric_ci.files.validation.http_target_rules import UNKNOWN_PLACEHOLDER
 from rubric_ci.files.validation.provider_rules import agent_meant
 from rubric_ci.files.validation.schema import read_schema
-from rubric_ci.files.validation.service_rules import UNKNOWN_PLACEHOLDER
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
@@ -148,7 +148,7 @@ def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> I
     if kind == "runner":
         yield from _of_runner(target, path)
     if kind == "http":
-        yield from service_rules.service_problems(target, path)
+        yield from http_target_rules.service_problems(target, path)
     if kind in _OF_KIND and not (agentv and kind in AGENTV_AGENTS):
         yield from _unused(target, path, *_OF_KIND[kind])
     elif kind not in AGENTV_AGENTS:

@@ -6,7 +6,7 @@ A text uses variables that a case has, and a case has none that are never used.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.evaluators.assertions.assertion_table import TABLE
+from rubric_ci.evaluators.assertions.marking import TABLE
 from rubric_ci.evaluators.kind import (
     INCLUDED,
     UNFILLED,

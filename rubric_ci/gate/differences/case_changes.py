@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
-from rubric_ci.gate.differences.effects import Row, rows_of
+from rubric_ci.gate.differences.key_effects import Row, rows_of
 from rubric_ci.gate.differences.move import Move
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.changes import ADDED, Direction, GradingChange, GradingChangeKind

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final, assert_never
 
-from rubric_ci.evaluators.assertions.assertion_table import TABLE
+from rubric_ci.evaluators.assertions.marking import TABLE
 from rubric_ci.gate.differences.move import Move, Told, maximum, text
 from rubric_ci.values.changes import Direction, compared
 from rubric_ci.values.evals import (

@@ -38,7 +38,7 @@ from rubric_ci.gate.grading_changes.file_changes import (
 )
 from rubric_ci.gate.grading_changes.script_files import ScriptFiles
 from rubric_ci.gate.selection.compare_cases import matched
-from rubric_ci.gate.waivers.file import load_waivers
+from rubric_ci.gate.waivers.matching import load_waivers
 from rubric_ci.system.git.snapshot import Snapshot
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.numbers import listed

@@ -6,7 +6,7 @@ from math import fsum
 from statistics import fmean
 from typing import Final
 
-from rubric_ci.text.statistics import significance
+from rubric_ci.text.p_values_and_intervals import SIGNIFICANT, bound_of_mean, p_value
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import TargetDifference
 from rubric_ci.values.report import RunReport
@@ -70,18 +70,18 @@ def difference(
             clusters[name].append(round(first_mean(one) - first_mean(other), DECIMALS))
     if not clusters:
         return None
-    p_value = significance.p_value([fsum(each) for each in clusters.values()])
+    p = p_value([fsum(each) for each in clusters.values()])
     means = [fmean(each) for each in clusters.values()]
-    holds = len(means) >= FEW or significance.bound_of_mean(means) < significance.SIGNIFICANT
+    holds = len(means) >= FEW or bound_of_mean(means) < SIGNIFICANT
     every = [each for cluster in clusters.values() for each in cluster]
     return TargetDifference(
         target=target,
         than=than,
         cases=len(every),
         mean=round(fmean(every), DECIMALS),
-        p_value=p_value,
-        significant=p_value < significance.SIGNIFICANT and holds,
-        possible=whole or significance.p_value([1.0] * len(clusters)) < significance.SIGNIFICANT,
+        p_value=p,
+        significant=p < SIGNIFICANT and holds,
+        possible=whole or p_value([1.0] * len(clusters)) < SIGNIFICANT,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.decision import concluded, settings_of
-from rubric_ci.gate.waivers.waived import merged
+from rubric_ci.gate.waivers.waiver_report import merged
 from rubric_ci.values import used_by
 from rubric_ci.values.comparison import Together
 from rubric_ci.values.config import Target

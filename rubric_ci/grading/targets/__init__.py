@@ -3,7 +3,7 @@
 from typing import Final
 
 from rubric_ci.errors import CannotAnswer
-from rubric_ci.grading.targets import conversation, recorded, service
+from rubric_ci.grading.targets import conversation, http_target, recorded
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.kinds import Attempt, kind_of
 from rubric_ci.grading.targets.skill import with_skill
@@ -30,7 +30,7 @@ async def answer(
     """
     target, shared = at_work(case, target), workplaces or Workplaces()
     case = with_skill(case, target)
-    this = Attempt(attempt, service.new_session(), shared, batches)
+    this = Attempt(attempt, http_target.new_session(), shared, batches)
 
     async def ask(turn: EvalCase) -> Answer:
         if target.is_at_hand:

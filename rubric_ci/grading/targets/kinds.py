@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any, Final, NamedTuple, NoReturn
 
 from rubric_ci.errors import CannotAnswer
-from rubric_ci.grading.targets import command, llm, service
+from rubric_ci.grading.targets import command, http_target, llm
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.workplace import Workplaces, assertions_of, needed
 from rubric_ci.models.llm.judge_command import version_of_cli
@@ -61,7 +61,7 @@ async def _model(
 async def _service(
     case: EvalCase, target: ServiceTarget, context: RunContext, attempt: Attempt
 ) -> Answer:
-    return await service.answer(case, target, context, attempt.number, attempt.session)
+    return await http_target.answer(case, target, context, attempt.number, attempt.session)
 
 
 async def _program(
@@ -105,7 +105,7 @@ def _of_model(case: EvalCase, target: LlmTarget, _: RunContext) -> JSON:
 
 
 def _of_service(case: EvalCase, target: ServiceTarget, _: RunContext) -> JSON:
-    return service.key_parts(case, target)
+    return http_target.key_parts(case, target)
 
 
 def _of_program(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:

@@ -11,7 +11,6 @@ from rubric_ci.grading.targets import answer_format
 from rubric_ci.values.config import LlmTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, MediaPart, Message, Part
-from rubric_ci.values.instructions import PromptTemplate
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import (
     ChatMessage,
@@ -22,6 +21,7 @@ from rubric_ci.values.llm_calls import (
     message_of,
 )
 from rubric_ci.values.media import Media, with_names
+from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.results import Answer
 
 

@@ -5,7 +5,7 @@ from posixpath import basename
 
 from rubric_ci.values.config import Target
 from rubric_ci.values.evals import EvalCase, Message, TextPart
-from rubric_ci.values.instructions import Skill
+from rubric_ci.values.prompt_and_skill import Skill
 
 
 def with_skill(case: EvalCase, target: Target) -> EvalCase:

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from rubric_ci.errors import CannotAnswer
-from rubric_ci.evaluators.assertions.assertion_table import TABLE
 from rubric_ci.evaluators.assertions.folder import check_name
+from rubric_ci.evaluators.assertions.marking import TABLE
 from rubric_ci.evaluators.assertions.row import FOLDER
 from rubric_ci.values import parts
 from rubric_ci.values.config import Target

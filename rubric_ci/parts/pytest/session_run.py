@@ -16,8 +16,8 @@ import pytest
 
 from rubric_ci.cli.commands.run import grade_inputs
 from rubric_ci.cli.main import main
-from rubric_ci.cli.run_and_plan import SETTINGS_ONLY
-from rubric_ci.cli.run_and_plan import run as run_command
+from rubric_ci.cli.options_run_and_plan import SETTINGS_ONLY
+from rubric_ci.cli.options_run_and_plan import run as run_command
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, UserError
 from rubric_ci.files.project import discovery, eval_search
 from rubric_ci.files.project.change import Change

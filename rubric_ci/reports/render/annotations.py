@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from rubric_ci.gate.waivers import waived as waivers
+from rubric_ci.gate.waivers import waiver_report as waivers
 from rubric_ci.reports.render import summary, wording
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import PER_LEVEL, command, within_cap

@@ -10,7 +10,7 @@ from typing import Final
 
 from rubric_ci.gate.comparison import phrases
 from rubric_ci.gate.report.matrix import Matrix, matrix
-from rubric_ci.gate.waivers import waived as waivers
+from rubric_ci.gate.waivers import waiver_report as waivers
 from rubric_ci.reports.render import case_blocks, per_target, summary, usage_text, wording
 from rubric_ci.reports.render.blocks import (
     Block,

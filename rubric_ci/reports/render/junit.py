@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from rubric_ci.gate.waivers import waived as waivers
+from rubric_ci.gate.waivers import waiver_report as waivers
 from rubric_ci.reports.render import wording
 from rubric_ci.text import escape, numbers
 from rubric_ci.values.report import RunReport, usage_of_sides

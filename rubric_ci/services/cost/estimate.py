@@ -9,9 +9,9 @@ import click
 from rubric_ci.models.llm.budget import priced
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.services.cost.expected_requests import ExpectedWork, check_targets
-from rubric_ci.services.cost.judge_requests import JudgeEstimate, estimate_cost, estimate_lines
+from rubric_ci.services.cost.judge_cost import JudgeEstimate, estimate_cost, estimate_lines
 from rubric_ci.services.cost.last_run import LastRun
-from rubric_ci.services.cost.target_requests import AnswerEstimate, estimate_answers
+from rubric_ci.services.cost.target_cost import AnswerEstimate, estimate_answers
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.dataclass import dataclass

@@ -10,7 +10,7 @@ from rubric_ci.models.judge.voting import PANEL
 from rubric_ci.models.llm.budget import priced
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.services.cost.estimate import cost_words
-from rubric_ci.services.cost.judge_requests import CHARACTERS
+from rubric_ci.services.cost.judge_cost import CHARACTERS
 from rubric_ci.services.drafting.draft_check import VARIANTS
 from rubric_ci.services.drafting.drafter import Drafter, DraftRequest, call_of
 from rubric_ci.services.drafting.drafting_reply import MOST

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from rubric_ci.errors import CannotConfigure, CannotPush
 from rubric_ci.files.project.suite_name import slug
-from rubric_ci.github import branches
+from rubric_ci.github import commits_and_pull_requests
 from rubric_ci.github.actions import Event, read_event
-from rubric_ci.github.branches import Branch, Change, Proposal
+from rubric_ci.github.commits_and_pull_requests import Branch, Change, Proposal
 from rubric_ci.github.rest_api import ApiError, Server
 from rubric_ci.services.drafting.drafter import DraftRequest
 from rubric_ci.services.drafting.publish import (
@@ -79,7 +79,7 @@ def open_proposal(
 def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | NothingToPublish:
     place = _branch(event, event.head_branch, environment)
     with _naming_permission():
-        head = branches.head(place)
+        head = commits_and_pull_requests.head(place)
     if head is None:
         raise CannotPush(f"--pr: the branch `{place.name}` no longer exists")
     if head.protected:
@@ -99,7 +99,7 @@ def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | NothingTo
             return Published()
         message = commit_message(added)
         with _naming_permission():
-            made = branches.add_commit(place, head.sha, _files(changes), message)
+            made = commits_and_pull_requests.add_commit(place, head.sha, _files(changes), message)
         echo(f"committed {escape.commit(made)} on {place.name}")
         return replace(_of_event(event), commit=made)
 
@@ -139,7 +139,7 @@ def _with_pull_request(
     own = f"-{slug(suite).replace('.', '-')}" if suite else ""  # git refuses dots in some places
     place = _branch(event, f"{BRANCH_PREFIX}{base}{own}", environment)
     with _naming_permission():
-        head = branches.head(place)
+        head = commits_and_pull_requests.head(place)
     if head and not is_generated(head.message):
         return NothingToPublish(
             reason=f"`{place.name}` has commits that are not from rubric-ci; it is left unchanged"
@@ -150,7 +150,7 @@ def _with_pull_request(
         )
     if head and digest_in(head.message) == digest(request.case for request in requests):
         with _naming_permission():
-            url = branches.open_proposal(place)
+            url = commits_and_pull_requests.open_proposal(place)
         if url:
             return NothingToPublish(reason=f"the drafts for these cases are in {url}", url=url)
 
@@ -165,7 +165,7 @@ def _with_pull_request(
         title, body = subject(added), pull_request_body(added)
         proposal = Proposal(base=base, title=title, body=body)
         with _naming_permission():
-            made = branches.propose(
+            made = commits_and_pull_requests.propose(
                 place, event.head_sha, _files(changes), message, proposal, seen=seen
             )
         echo(f"pull request {made.done}: {made.url}")

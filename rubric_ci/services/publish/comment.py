@@ -6,7 +6,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotFindPullRequest, ExitCode
 from rubric_ci.gate.report.decision import exit_code
-from rubric_ci.github import checks, posts
+from rubric_ci.github import checks, comments_and_issues
 from rubric_ci.github.actions import Event, FinishedRun, read_event
 from rubric_ci.github.rest_api import Server, build_server
 from rubric_ci.reports.render import annotations, markdown, summary
@@ -33,7 +33,7 @@ def post_failure(body: str, settings: CommentSettings, environment: Mapping[str,
     if target.distrust:
         title, _, rest = body.partition("\n\n")
         body = f"{title}\n\n{_OWN_RUN}\n\n{rest}"
-    posted = posts.post(
+    posted = comments_and_issues.post(
         target.server, place, [body], mode=settings.mode, failing=True, renew=_with_warning
     )
     return f"comment on {place.about} {posted.done}"
@@ -73,9 +73,9 @@ class _Target:
     distrust: str  # why the report is not trusted; empty: it is
     run: tuple[int, int] | None  # id and attempt of the run that graded
 
-    def place(self, key: str) -> posts.Place:
+    def place(self, key: str) -> comments_and_issues.Place:
         """Return the place of the comment with a key."""
-        return posts.Place(
+        return comments_and_issues.Place(
             repository=self.repository, pull_request=self.pull_request, key=key, run=self.run
         )
 
@@ -128,7 +128,7 @@ def _pull_request(
     if event and event.finished:
         if report is not None:
             _check_commit(report, event.finished)
-        found = posts.pull_request_of(server, event.repository, event.finished)
+        found = comments_and_issues.pull_request_of(server, event.repository, event.finished)
         _check_number(settings, found)
         return found
     number = settings.pull_request or (event.pull_request if event else None)
@@ -161,7 +161,7 @@ def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
         mode = "on-failure" if mode == "update" else mode
     else:
         bodies = [_body(report, target, size, most=markdown.COMMENT_CASES) for size in SIZES]
-    posted = posts.post(target.server, place, bodies, mode=mode, failing=failing)
+    posted = comments_and_issues.post(target.server, place, bodies, mode=mode, failing=failing)
     return f"comment on {place.about} {posted.done}{f': {posted.url}' if posted.url else ''}"
 
 

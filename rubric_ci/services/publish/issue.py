@@ -12,7 +12,7 @@ from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.comparison import reference
 from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.github.actions import read_event
-from rubric_ci.github.posts import IssueKey, keep_issue
+from rubric_ci.github.comments_and_issues import IssueKey, keep_issue
 from rubric_ci.github.rest_api import build_server
 from rubric_ci.reports.render import summary, wording
 from rubric_ci.reports.render.markdown import GATE_ICONS, Links

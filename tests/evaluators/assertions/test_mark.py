@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.evaluators.assertions.assertion_table import assertion_marks, mark
+from rubric_ci.evaluators.assertions.marking import assertion_marks, mark
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.rubric import Assertion, Check, Mark, Rubric
 from tests.cases import span

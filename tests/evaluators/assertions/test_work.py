@@ -6,8 +6,8 @@ import pytest
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.assertions import folder
-from rubric_ci.evaluators.assertions.assertion_table import TABLE, Did, assertion_marks, mark
 from rubric_ci.evaluators.assertions.folder import check_name
+from rubric_ci.evaluators.assertions.marking import TABLE, Did, assertion_marks, mark
 from rubric_ci.evaluators.assertions.row import Outcome
 from rubric_ci.values.rubric import Assertion, Rubric
 from rubric_ci.values.trace import Step, WorkCheck

@@ -15,7 +15,7 @@ from rubric_ci.values.results import BaseResult, CaseResult, Graded, Skipped, Tr
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.trials import CriterionNoise
 from rubric_ci.values.waivers import WaiverResult
-from tests.gate.waivers.test_waived import a_waiver
+from tests.gate.waivers.test_waiver_report import a_waiver
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
 
 GOOD: Graded = graded("x", "pass")

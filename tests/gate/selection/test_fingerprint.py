@@ -31,7 +31,7 @@ from rubric_ci.values.evals import (
     Turn,
     WeightedAverage,
 )
-from rubric_ci.values.instructions import PromptTemplate
+from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scoring import Thresholds
 from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace

@@ -27,7 +27,7 @@ from rubric_ci.values.evals import (
     SimulatedUser,
     TextPart,
 )
-from rubric_ci.values.instructions import Skill
+from rubric_ci.values.prompt_and_skill import Skill
 from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace
 

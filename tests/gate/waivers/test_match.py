@@ -8,7 +8,7 @@ import pytest
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.gate.report.reasons import Facts, verdict_code
-from rubric_ci.gate.waivers.file import (
+from rubric_ci.gate.waivers.matching import (
     answered_alone,
     answered_by,
     fingerprint_of,

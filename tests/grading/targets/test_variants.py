@@ -15,7 +15,7 @@ from rubric_ci.grading.targets.variants import blanks
 from rubric_ci.parts.agents.agent import prompt
 from rubric_ci.values.config import CliTarget, Target
 from rubric_ci.values.evals import EvalCase, MediaPart, Message, TextPart, Turn
-from rubric_ci.values.instructions import PromptTemplate
+from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.results import Graded
 from tests.cases import build_case, build_context, build_script, text_message
 from tests.pictures import media, png

@@ -16,7 +16,7 @@ from rubric_ci.values.comparison import Comparison, Decision, ReferenceLog, Sent
 from rubric_ci.values.report import JudgeInfo, RunReport
 from rubric_ci.values.results import Graded
 from rubric_ci.values.scope import Narrowing, Scope
-from tests.gate.waivers.test_waived import a_waiver
+from tests.gate.waivers.test_waiver_report import a_waiver
 from tests.nights import case, night
 from tests.sample_reports import errored
 

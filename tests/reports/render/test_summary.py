@@ -14,7 +14,7 @@ from rubric_ci.values.gate import GateInfo, PassRate
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Scope
-from tests.gate.waivers.test_waived import a_waiver
+from tests.gate.waivers.test_waiver_report import a_waiver
 from tests.sample_reports import a_report, errored, graded, skipped
 
 GOOD, FINE = graded("good", "pass"), graded("fine", "pass")

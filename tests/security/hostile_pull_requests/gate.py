@@ -4,7 +4,7 @@ import json
 from datetime import date, timedelta
 
 from rubric_ci.files.project.loader import load
-from rubric_ci.gate.waivers.file import fingerprint_of
+from rubric_ci.gate.waivers.matching import fingerprint_of
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.references import NotFound
 from tests.security.hostile_pull_requests.attack import (

@@ -10,7 +10,7 @@ import pytest
 from rubric_ci.grading import engine
 from rubric_ci.grading.resolve import Task
 from rubric_ci.services.cost.expected_requests import ExpectedWork
-from rubric_ci.services.cost.judge_requests import estimate_cost
+from rubric_ci.services.cost.judge_cost import estimate_cost
 from rubric_ci.values.config import Endpoint, JudgeConfig, MockTarget
 from rubric_ci.values.context import Prepared
 from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec

@@ -11,7 +11,7 @@ from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt, usual_names
 from rubric_ci.files.yaml_text.golden_records import ABOUT, has_question, list_of
 from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
-from rubric_ci.parts.bring.dialects.promptfoo_checks import Placed, add_checks
+from rubric_ci.parts.bring.dialects.promptfoo_assert import Placed, add_checks
 from rubric_ci.parts.bring.dialects.promptfoo_code import Setting
 from rubric_ci.parts.bring.dialects.promptfoo_tests import test_of_row
 from rubric_ci.text.numbers import listed

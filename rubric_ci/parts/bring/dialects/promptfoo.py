@@ -1,9 +1,9 @@
 """promptfoo's configurations, for `import`: a case per test and prompt, assertions as criteria.
 
 They are not read in place: real ones run code. `promptfoo_tests.py` has the tests,
-`promptfoo_prompts.py` the prompts, `promptfoo_checks.py` the assertions, `promptfoo_providers.py`
-providers and judges, `promptfoo_services.py` HTTP services, and `promptfoo_code.py` what the shims
-run.
+`promptfoo_prompts.py` the prompts, `promptfoo_assert.py` the assertions, `promptfoo_providers.py`
+providers and judges, `promptfoo_http_targets.py` HTTP services, and `promptfoo_code.py` the code
+that the shims run.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Any, Final
 from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.message_parts import NoPart
 from rubric_ci.parts.bring.dialects.nunjucks import NotSame, is_template, js_text, resolved
-from rubric_ci.parts.bring.dialects.promptfoo_checks import add_checks
+from rubric_ci.parts.bring.dialects.promptfoo_assert import add_checks
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
     PROMPT,
     SHIMS,

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.translation import Beside, Translation
-from rubric_ci.parts.bring.dialects.promptfoo_checks import Placed
+from rubric_ci.parts.bring.dialects.promptfoo_assert import Placed
+from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import as_key
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
     COMMANDS,
     PROMPT_WORD,
@@ -19,9 +20,8 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
     language_of,
     transform_of,
 )
-from rubric_ci.parts.bring.dialects.promptfoo_criteria import as_key
+from rubric_ci.parts.bring.dialects.promptfoo_http_targets import Service, service_of
 from rubric_ci.parts.bring.dialects.promptfoo_models import IDLE, is_model, model_of, settings_of
-from rubric_ci.parts.bring.dialects.promptfoo_services import Service, service_of
 from rubric_ci.text.shell_words import written_word
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import Path

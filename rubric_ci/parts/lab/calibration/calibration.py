@@ -17,7 +17,7 @@ from rubric_ci.parts.lab.calibration.agreement import (
 )
 from rubric_ci.parts.lab.calibration.kappa import DrawGamma, disagreement
 from rubric_ci.parts.lab.calibration.labels import TEST, TUNE, Label, LabelledAnswer, Split
-from rubric_ci.text.statistics.significance import SIGNIFICANT, p_value
+from rubric_ci.text.p_values_and_intervals import SIGNIFICANT, p_value
 from rubric_ci.values.answers import identity
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON

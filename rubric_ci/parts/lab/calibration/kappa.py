@@ -15,7 +15,7 @@ from itertools import permutations
 from math import fsum
 from typing import TypeAlias
 
-from rubric_ci.text.statistics.significance import SIGNIFICANT
+from rubric_ci.text.p_values_and_intervals import SIGNIFICANT
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.rubric import Check
 

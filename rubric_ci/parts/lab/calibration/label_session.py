@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, TypeGuard, assert_never
 
 import click
 
-from rubric_ci.evaluators.assertions.assertion_table import is_of_text
+from rubric_ci.evaluators.assertions.marking import is_of_text
 from rubric_ci.models.judge.prompt_parts import NOTHING, Part, parts_of
 from rubric_ci.models.judge.reply import is_allowed
 from rubric_ci.parts.lab.calibration.agreement import mark_text

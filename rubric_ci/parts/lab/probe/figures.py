@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import fsum, sqrt
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.text.statistics import significance
+from rubric_ci.text.p_values_and_intervals import Z, t_quantile
 from rubric_ci.values.dataclass import dataclass
 
 Word: TypeAlias = Literal[
@@ -117,7 +117,7 @@ def share_interval(clusters: Sequence[Sequence[float]]) -> tuple[float, float]:
     k, values = len(clusters), [value for cluster in clusters for value in cluster]
     p = fsum(values) / len(values)
     n = _effective(clusters, p)
-    z = significance.Z if k == len(values) else significance.t_quantile(max(1, k - 1))
+    z = Z if k == len(values) else t_quantile(max(1, k - 1))
     middle, scale = p + z * z / (2 * n), 1 + z * z / n
     reach = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     low, high = (middle - reach) / scale, (middle + reach) / scale

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.comparison.other_side import source
 from rubric_ci.gate.report.matrix import matrix
-from rubric_ci.gate.waivers import waived as waivers
+from rubric_ci.gate.waivers import waiver_report as waivers
 from rubric_ci.reports.render import content, summary, usage_text, wording
 from rubric_ci.reports.render.blocks import Block, Differs, Line, Quoted, Span, changed_lines
 from rubric_ci.reports.render.html import groups

@@ -14,7 +14,7 @@ from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.waiver_rules import States
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.gate.policy.governed import governed
-from rubric_ci.gate.waivers.file import (
+from rubric_ci.gate.waivers.matching import (
     criteria_of,
     find_states,
     find_waivers,

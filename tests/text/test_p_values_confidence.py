@@ -1,4 +1,4 @@
-"""The confidence level has one owner, `text/statistics/significance.py`, which all others ask."""
+"""The confidence level has one owner, `text/p_values_and_intervals.py`, which all others ask."""
 
 import ast
 import re
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.text.statistics import significance
-from rubric_ci.text.statistics.significance import CONFIDENCE, PERCENT, SIGNIFICANT, Z
+from rubric_ci.text import p_values_and_intervals as significance
+from rubric_ci.text.p_values_and_intervals import CONFIDENCE, PERCENT, SIGNIFICANT, Z
 
-PACKAGE = Path(significance.__file__).parents[2]
+PACKAGE = Path(significance.__file__).parents[1]
 DIGITS = r"\d(?:_?\d)*"
 NUMBER = re.compile(rf"(?<!\w)(?:{DIGITS})?\.?{DIGITS}(?:[eE][-+]?{DIGITS})?")
 LEVELS = {CONFIDENCE, SIGNIFICANT / 2, 1 - SIGNIFICANT / 2, 1.645, 1.96, 2.576}

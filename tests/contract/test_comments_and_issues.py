@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.errors import CannotFindPullRequest, PullRequestSuperseded
-from rubric_ci.github import checks, posts
+from rubric_ci.github import checks, comments_and_issues
 from rubric_ci.github.actions import FinishedRun
-from rubric_ci.github.posts import Mode, Place, post
+from rubric_ci.github.comments_and_issues import Mode, Place, post
 from rubric_ci.github.rest_api import ApiError, Server
 from rubric_ci.values.diagnostics import Annotation
 from tests.contract.fake_github import BOT, GitHub, Pull, Token, User
@@ -110,13 +110,13 @@ def test_too_long_whatever_is_shed(contract: GitHub) -> None:
 
 def test_the_pull_request_of_a_finished_run(contract: GitHub) -> None:
     contract.pulls[8] = Pull(8, head_sha="f" * 40, head_owner="fork", head_branch="fix/ä")
-    assert posts.pull_request_of(server(contract), "acme/app", RUN) == 8
+    assert comments_and_issues.pull_request_of(server(contract), "acme/app", RUN) == 8
 
 
 def test_a_pull_request_that_moved_on_is_left_alone(contract: GitHub) -> None:
     contract.pulls[8] = Pull(8, head_sha="e" * 40, head_owner="fork", head_branch="fix/ä")
     with pytest.raises(PullRequestSuperseded) as caught:
-        posts.pull_request_of(server(contract), "acme/app", RUN)
+        comments_and_issues.pull_request_of(server(contract), "acme/app", RUN)
     message = "the head of #8 is no longer ffffffffff, which the run graded"
     assert caught.value.message == message
 
@@ -132,7 +132,7 @@ def test_a_run_without_a_pull_request(
     contract: GitHub, event: str, error: type[CannotFindPullRequest], hint: str
 ) -> None:
     with pytest.raises(CannotFindPullRequest) as caught:
-        posts.pull_request_of(server(contract), "acme/app", replace(RUN, event=event))
+        comments_and_issues.pull_request_of(server(contract), "acme/app", replace(RUN, event=event))
     assert type(caught.value) is error
     assert caught.value.message == "no open pull request of acme/app has the head fork:fix/ä"
     assert caught.value.hint == hint

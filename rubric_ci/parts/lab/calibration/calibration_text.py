@@ -17,7 +17,7 @@ from rubric_ci.parts.lab.calibration.labels import LabelledAnswer
 from rubric_ci.parts.lab.calibration.rejudge import Marks, NotJudged
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.numbers import listed
-from rubric_ci.text.statistics.significance import PERCENT
+from rubric_ci.text.p_values_and_intervals import PERCENT
 from rubric_ci.values.config import JudgeConfig
 
 _HEAD = ("criterion", "marks", "same", "kappa", PERCENT, "sens", "spec", "F1", "leniency")

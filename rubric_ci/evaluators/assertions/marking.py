@@ -1,4 +1,4 @@
-"""All keys of assertions, an assertion in words, and its mark on an answer."""
+"""The marks of assertions on an answer, and an assertion in words."""
 
 import json
 from collections.abc import Callable, Mapping

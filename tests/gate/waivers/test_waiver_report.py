@@ -9,7 +9,7 @@ import pytest
 
 from rubric_ci.gate.report import consistency, json_format
 from rubric_ci.gate.report.decision import concluded
-from rubric_ci.gate.waivers.waived import (
+from rubric_ci.gate.waivers.waiver_report import (
     applied_lines,
     excuses,
     merged,

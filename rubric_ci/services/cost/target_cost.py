@@ -13,13 +13,13 @@ from rubric_ci.grading.targets import llm, spending
 from rubric_ci.models.llm.budget import Prices
 from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.services.cost.expected_requests import ExpectedWork
-from rubric_ci.services.cost.judge_requests import ANSWER_TOKENS, CHARACTERS
+from rubric_ci.services.cost.judge_cost import ANSWER_TOKENS, CHARACTERS
 from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.text import numbers
 from rubric_ci.values.config import Endpoint, Target
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.instructions import PromptTemplate
+from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.report import CostEstimate
 from rubric_ci.values.used_by import UsedBy
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from rubric_ci.models.judge.prompt import rubric_messages
-from rubric_ci.services.cost.judge_requests import (
+from rubric_ci.services.cost.judge_cost import (
     JudgeEstimate,
     TokenEstimate,
     estimate,

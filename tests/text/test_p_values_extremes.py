@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from rubric_ci.text.statistics import significance
+from rubric_ci.text import p_values_and_intervals as significance
 
 pytestmark = pytest.mark.deep
 

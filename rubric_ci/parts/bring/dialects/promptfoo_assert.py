@@ -12,6 +12,8 @@ from dataclasses import field
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.translation import Translation
+from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import KINDS as OF_CRITERIA
+from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import as_key, is_judged, made_of
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
     COMMANDS,
     KEYS,
@@ -22,8 +24,6 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
     script_of,
     transforms_of,
 )
-from rubric_ci.parts.bring.dialects.promptfoo_criteria import KINDS as OF_CRITERIA
-from rubric_ci.parts.bring.dialects.promptfoo_criteria import as_key, is_judged, made_of
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import Path
 

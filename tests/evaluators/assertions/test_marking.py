@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.evaluators.assertions.assertion_table import TABLE, described
 from rubric_ci.evaluators.assertions.json_data import schema_problem
 from rubric_ci.evaluators.assertions.keys import KEYS, keys_of
+from rubric_ci.evaluators.assertions.marking import TABLE, described
 from rubric_ci.evaluators.assertions.text import pattern_problem
 
 

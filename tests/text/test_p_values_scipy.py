@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from rubric_ci.text.statistics.significance import p_value
+from rubric_ci.text.p_values_and_intervals import p_value
 
 pytestmark = pytest.mark.deep
 

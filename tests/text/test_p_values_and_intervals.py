@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.text.statistics import significance
+from rubric_ci.text import p_values_and_intervals as significance
 
 HUNDREDTHS = st.integers(-100, 100).map(lambda step: step / 100)
 OF_VERDICTS = st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0])

@@ -1,1 +1,0 @@
-"""Tests and quantiles on numbers alone."""

@@ -27,7 +27,7 @@ FUNCTION_LINES: Final = 50  # from `def` to the last line
 SAME_NAMES: Final = {  # file names that stand in several packages with one meaning
     "agentv",  # a tool: what its files are told by, and how they are read
     "rubric",  # the values, and the evaluator
-    *("cache", "media", "report"),  # a value or a store, and the command or request about it
+    *("cache", "doctor", "media", "report"),  # a value or a store, and the command about it
     "sarif",  # a format: of problems, of results
 }
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
@@ -72,8 +72,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parts/bring/dialects/test_agentv_graders.py": """
         parts/bring/dialects/agentv_calls parts/bring/dialects/agentv_evaluators
         parts/bring/dialects/agentv_rubrics""",
-    "cli/commands/test_run_exported.py": """
-        services/publish/evaluation_events services/publish/telemetry""",
+    "cli/commands/test_run_exported.py": "services/publish/telemetry",
     "parts/bring/commands/test_run_tool.py": "parts/bring/eval_tool",
     "cli/commands/test_run_skills.py": "grading/targets/skill",
     "evaluators/assertions/test_mark.py": """
@@ -108,8 +107,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_announced.py": """
         values/used_by services/cost/target_cost services/cost/estimate services/cost/last_run
         services/drafting/draft_requests""",
-    "cli/commands/test_doctor.py": """
-        services/doctor/finding services/doctor/models services/doctor/git_checks""",
+    "cli/commands/test_doctor.py": "services/doctor",
     "cli/commands/test_run_choice.py": "services/run/finished_report gate/selection/last_failed",
     "cli/commands/test_run_judge_down.py": "models/llm/preflight",
     "cli/commands/test_run_killed.py": "system/coroutines",

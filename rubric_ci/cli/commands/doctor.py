@@ -14,9 +14,7 @@ from rubric_ci.errors import CannotFindEvals, ExitCode
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.files.project.checker import Checker, open_checkout
 from rubric_ci.files.project.project import Project
-from rubric_ci.services.doctor.finding import Check
-from rubric_ci.services.doctor.git_checks import repository_checks
-from rubric_ci.services.doctor.models import judge_checks, target_checks
+from rubric_ci.services.doctor import Check, judge_checks, repository_checks, target_checks
 from rubric_ci.system.output import wrapped
 from rubric_ci.text import escape, numbers
 

@@ -17,10 +17,9 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.github.actions import Event, read_event
 from rubric_ci.system.actions_runner import in_other_ci, in_workflow, is_before_merge
 from rubric_ci.system.git import base_revision, plumbing
-from rubric_ci.system.git.own_reports import without_reports
 from rubric_ci.system.git.process import Repository, guarded
 from rubric_ci.system.git.proposal import Proposal, open_proposal
-from rubric_ci.system.git.snapshot import Snapshot, of_objects
+from rubric_ci.system.git.snapshot import Snapshot, of_objects, without_reports
 from rubric_ci.text.escape import error_line
 from rubric_ci.values.changes import Base, Entry, FoundBase, NoBase
 from rubric_ci.values.dataclass import dataclass

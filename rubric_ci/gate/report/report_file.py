@@ -1,13 +1,19 @@
-"""Read a report file, or refuse it as a part of the suite; imports nothing that compares."""
+"""Read a report file, or refuse it as a part of the suite; write none with a secret.
 
+NOTE: it imports nothing that compares.
+"""
+
+from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.files.project import discovery
 from rubric_ci.gate.report import json_format
 from rubric_ci.text.numbers import listed
+from rubric_ci.text.redact import Redactor, redacted
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import ADOPTED, with_verdict
+from rubric_ci.values.trials import judge_noise
 
 
 def read_report(path: Path, written_by: str = "rubric-ci run") -> RunReport:
@@ -58,3 +64,24 @@ def _hint(report: RunReport) -> str:
     if "invalid" in names:
         return "fix the eval files that `rubric-ci validate` reports, then run the whole suite"
     return "run the whole suite first"
+
+
+_KEPT = frozenset(
+    {"file", "id", "gated_by", "kind", "mode", "fail_on", "outcome", "type", "verdict"}
+    | {"change", "source", "answered_at", "commit", "committed_at", "ref"}
+    | {"metadata", "prompt_version", "started_at"}
+)
+"""Fields by which reports are compared and posted; they hold committed names and fixed words."""
+
+
+def without_secrets(report: RunReport, redactor: Redactor) -> RunReport:
+    """Return the report with every text of models, scripts, servers and messages redacted.
+
+    Most reports hold no secret: their JSON has none, and they are returned as they are.
+    """
+    if not (redactor.needles and any(map(redactor.finds_in_json, json_format.pieces(report)))):
+        return report
+    found = redacted(report, redactor, _KEPT)
+    # Answers that differ in secrets only are equal now.
+    noise = judge_noise(found.cases)
+    return replace(found, totals=replace(found.totals, judge_noise=noise))

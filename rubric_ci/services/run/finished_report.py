@@ -19,7 +19,7 @@ from rubric_ci.gate.comparison.baseline_files import with_comparison
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.report.decision import concluded, gate_of, with_gate
-from rubric_ci.gate.report.redaction import without_secrets
+from rubric_ci.gate.report.report_file import without_secrets
 from rubric_ci.gate.selection import last_failed
 from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.gate.waivers.waiver_report import with_outcomes

@@ -8,18 +8,20 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
+from itertools import islice
 from pathlib import Path
-from posixpath import dirname
+from posixpath import basename, dirname
 from typing import Final
 
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.system import file_io
 from rubric_ci.system.git import plumbing
-from rubric_ci.system.git.own_reports import without_reports
 from rubric_ci.system.git.process import Repository
 from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import ABSENT, SUBMODULE, SYMLINK, Entry
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.media import COPIES
+from rubric_ci.values.option_values import FAILURE, LAST_FAILED, PROBE, REPORT_FILES
 from rubric_ci.values.references import (
     NO_SUCH_FILE,
     Found,
@@ -232,3 +234,29 @@ def _id(path: Path, mode: str, *, sha1: bool) -> str:
     digest = hashlib.sha1(usedforsecurity=False) if sha1 else hashlib.sha256()
     digest.update(b"blob %d\0" % len(data) + data)
     return f"{mode} {digest.hexdigest()}"
+
+
+_NAMES: Final = frozenset((*REPORT_FILES.values(), FAILURE, LAST_FAILED, PROBE))
+_TOOL: Final = b'"tool": "rubric-ci '
+
+
+def without_reports(root: Path, untracked: Iterable[str]) -> tuple[str, ...]:
+    """Leave out the files that a run wrote next to its `report.json`."""
+    paths = tuple(untracked)
+    reports = (path for path in paths if basename(path) == REPORT_FILES["json"])
+    folders = {dirname(path) for path in reports if _is_own(root / path)}
+    return tuple(path for path in paths if not _is_written(path, folders)) if folders else paths
+
+
+def _is_written(path: str, folders: set[str]) -> bool:
+    folder, name = dirname(path), basename(path)
+    if folder in folders:
+        return name in _NAMES
+    return basename(folder) == COPIES and dirname(folder) in folders
+
+
+def _is_own(path: Path) -> bool:
+    try:
+        return any(_TOOL in line for line in islice(file_io.read_lines(path, 100), 5))
+    except CannotReadFile:
+        return False

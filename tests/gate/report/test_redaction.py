@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.gate.report.redaction import without_secrets
+from rubric_ci.gate.report.report_file import without_secrets
 from rubric_ci.text.redact import redactor
 from rubric_ci.values.results import Trial
 from tests.sample_reports import a_criterion, a_report, a_rubric, graded

@@ -21,7 +21,7 @@ from rubric_ci.gate.grading_changes.eval_tool_results import (
 )
 from rubric_ci.gate.policy.checkout import under_policy
 from rubric_ci.gate.report.decision import exit_code
-from rubric_ci.gate.report.redaction import without_secrets
+from rubric_ci.gate.report.report_file import without_secrets
 from rubric_ci.gate.waivers.matching import waivers_of
 from rubric_ci.github.actions import run_metadata
 from rubric_ci.parts.bring.adoption.adopted_report import (

@@ -7,8 +7,9 @@ would lose a letter, such as a cell beyond the columns of a table, is not render
 
 import json
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import Final, TypeAlias
@@ -18,8 +19,79 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from rubric_ci.reports.render.html.jinja import trusted
-from rubric_ci.reports.render.html.quotes import Span, quoted
 from rubric_ci.text.escape import html
+
+Span: TypeAlias = tuple[int, int]
+
+_LEFT_OUT = re.compile(r"(?:\.\s?){3,}|…")  # "so ... it is"
+_PARTS = re.compile(r"(?P<space>\s+)|(?P<ascii>[!-~]+)|\S")  # signs of ASCII have one form each
+_STRAIGHT = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
+
+
+def quoted(answer: str, quotes: Iterable[str]) -> list[Span]:
+    """Return the places of the quotes in an answer: ascending, without overlap.
+
+    White space, case, Unicode forms and text that a quote leaves out are ignored, as in the check
+    of quotes (`models/judge/reply_checks.py`). A quote that is not in the answer has no place.
+    """
+    found: list[Span] = []
+    folded: tuple[str, list[Span]] | None = None
+    for quote in filter(None, quotes):
+        start = answer.find(quote)
+        if start >= 0:
+            found.append((start, start + len(quote)))
+            continue
+        folded = folded or _folded(answer)
+        found.extend(_pieces(quote, *folded))
+    return [*_merged(sorted(found))]
+
+
+def _pieces(quote: str, text: str, places: list[Span]) -> list[Span]:
+    """Return the place of each piece of a quote, or none if one is missing."""
+    found, position = [], 0
+    for piece in _LEFT_OUT.split(quote):
+        words = _folded(piece.strip(" \"'\u201c\u201d"))[0].strip()
+        if not words:
+            continue
+        position = text.find(words, position)
+        if position < 0:
+            return []
+        found.append((places[position][0], places[position + len(words) - 1][1]))
+    return found
+
+
+def _folded(text: str) -> tuple[str, list[Span]]:
+    """Return the text in one form, and the place in `text` of each of its characters."""
+    letters: list[str] = []
+    places: list[Span] = []
+    for match in _PARTS.finditer(text):
+        start, end = match.span()
+        if match.lastgroup == "ascii":
+            letters.append(match[0].lower())
+            places.extend(zip(range(start, end), range(start + 1, end + 1), strict=True))
+            continue
+        letter = " " if match.lastgroup == "space" else _letter(match[0])
+        letters.append(letter)
+        places.extend([(start, end)] * len(letter))
+    return "".join(letters), places
+
+
+def _letter(sign: str) -> str:
+    if unicodedata.category(sign) == "Cf":
+        return ""
+    return unicodedata.normalize("NFKC", sign).translate(_STRAIGHT).casefold()
+
+
+def _merged(spans: list[Span]) -> Iterator[Span]:
+    ends = [*accumulate((end for _, end in spans), max)]
+    start = 0
+    for position, (begin, _) in enumerate(spans):
+        if position and begin > ends[position - 1]:
+            yield spans[start][0], ends[position - 1]
+            start = position
+    if spans:
+        yield spans[start][0], ends[-1]
+
 
 Part: TypeAlias = tuple[str, str]  # HTML and the text that it stands for; or "" and a text to show
 

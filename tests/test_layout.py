@@ -39,7 +39,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/pytest/items parts/pytest/outcomes parts/pytest/session_run""",
     "services/run/test_base_comparison.py": "services/run/both_rulers",
     "cli/commands/test_run_untrusted.py": "gate/selection/proposed_cases",
-    "cli/commands/test_run_workspace.py": "parts/agents/workspace_hooks",
+    "cli/commands/test_run_workspace.py": "parts/agents/workspace_programs",
     "cli/commands/test_authorize.py": "github/authority services/publish/authorization",
     "parts/bring/adoption/test_tools.py": """
         parts/bring/adoption/graded_files parts/bring/adoption/tool_results
@@ -207,8 +207,8 @@ IMPURE: Final = """
     services/drafting/review services/drafting/rewrite services/drafting/select
     parts/lab/probe/never_fails parts/lab/probe/probing services/publish/authorization
     services/publish/comment services/publish/copies services/publish/files services/publish/issue
-    parts/agents/agent parts/agents/container parts/agents/git_source parts/agents/work
-    parts/agents/workspace parts/agents/workspace_hooks parts/bring/cli parts/bring/commands
+    parts/agents/agent parts/agents/workspace_programs parts/agents/work
+    parts/agents/workspace parts/bring/cli parts/bring/commands
     parts/lab/commands parts/lab/judge parts/lab/nights parts/litellm parts/pytest
     services/publish/telemetry services/publish/workflow services/run/base_comparison
     services/run/both_rulers services/run/head_only

@@ -47,7 +47,7 @@ CHECKS: Final = (
 )
 
 USES: Final = {
-    "rubric_ci/parts/agents/container.py": {"getgid", "getuid"},
+    "rubric_ci/parts/agents/agent.py": {"getgid", "getuid"},
     "rubric_ci/system/file_io.py": {"chown"},
     "rubric_ci/system/fork_pool.py": {"fork", "sched_getaffinity"},
     "rubric_ci/system/processes.py": {"SIGKILL", "killpg"},

@@ -1,13 +1,15 @@
-"""Agents: a program works in a fresh folder, and reports what it did."""
+"""Agents: a program works in a fresh folder or container, and reports what it did."""
 
 import asyncio
+import os
 import shutil
+import sys
 from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut, TargetBusy
 from rubric_ci.grading.targets import command, conversation, spending
@@ -17,7 +19,7 @@ from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.agents.home import furnished, kept
 from rubric_ci.models.agents.logins import Login, NoLogin, login_of
 from rubric_ci.models.agents.program import Files, Start
-from rubric_ci.parts.agents import container, workspace_hooks
+from rubric_ci.parts.agents import workspace_programs
 from rubric_ci.parts.agents.work import (
     DIFF,
     INPUTS,
@@ -30,7 +32,7 @@ from rubric_ci.parts.agents.work import (
     work_left,
 )
 from rubric_ci.parts.agents.workspace import Folders, Workspaces
-from rubric_ci.system import processes
+from rubric_ci.system import container_engine, processes
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.scratch import VARIABLE, variables
@@ -142,7 +144,7 @@ async def _contained(
         return await talk
     finally:
         if target.workspace and target.workspace.container:
-            await container.remove(folders, context.environment)
+            await remove_container(folders, context.environment)
 
 
 async def with_workspace(
@@ -243,7 +245,9 @@ async def _with_work(
     media = await asyncio.to_thread(media_left, folders.work, settings.keep)
     work = replace(without_inputs(work, case), files=(*work.files, *map(listed, media)))
     last, run = settings.hooks.after_each, folders.run
-    notes = await workspace_hooks.finish("after_each", last, folders.work, case, context, run=run)
+    notes = await workspace_programs.run_after(
+        "after_each", last, folders.work, case, context, run=run
+    )
     checks = await asyncio.to_thread(check_files, case, folders.work, work.changes)
     checks += await run_commands(case, folders.work, folders.home, context)
     kept = work.changes if DIFF in settings.keep else ()
@@ -281,7 +285,7 @@ def confined_argv(
     """
     settings = target.workspace or Workspace()
     if settings.container:
-        return (*container.prefix(settings.container, folders, names, context.environment), *argv)
+        return (*container_prefix(settings.container, folders, names, context.environment), *argv)
     prefix = settings.sandbox
     for name in (*prefix[:1], *argv[:1]):
         if shutil.which(name) is None:
@@ -334,3 +338,45 @@ def _trace(finished: Finished, files: Files, target: CliTarget, agent: AgentProg
         ended = f"was ended after {turns}, the limit in `max_turns`"
         raise CannotAnswer(f"the target `{target.name}` {ended}")
     return read(agent.name, finished.stdout, finished.stderr, target, files)
+
+
+_LIMITS: Final = ("--cap-drop=all", "--security-opt=no-new-privileges", "--pids-limit=512")
+
+
+def container_prefix(
+    image: str, folders: Folders, names: Iterable[str], environment: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the command line in front of the target's; raises CannotAnswer without an engine.
+
+    It gets the variables `names` by name: their values would be in the list of processes.
+    """
+    engine = container_engine.engine(environment)
+    if not engine:
+        raise CannotAnswer(f"`sandbox: {{container: …}}` {container_engine.NEEDED}")
+    places = (str(folders.work), str(folders.home))
+    homes = (f"{name}={places[1]}" for name in ("HOME", "TMPDIR"))
+    return (
+        *(*engine, "run", "--rm", "--interactive", "--name", _container_name(folders), *_LIMITS),
+        *_container_user(engine[-1]),
+        *(word for place in places for word in ("--volume", f"{place}:{place}")),
+        *(word for name in (*homes, *container_engine.passed(names)) for word in ("--env", name)),
+        *("--workdir", places[0], image),
+    )
+
+
+async def remove_container(folders: Folders, environment: Mapping[str, str]) -> None:
+    """End the container of a trial."""
+    await container_engine.remove(_container_name(folders), folders.work, environment)
+
+
+def _container_user(engine: str) -> tuple[str, ...]:
+    """Return the options with which files belong to the user of the run."""
+    if sys.platform == "win32":
+        return ()
+    user = f"--user={os.getuid()}:{os.getgid()}"
+    return (user, "--userns=keep-id") if engine == "podman" and os.getuid() else (user,)
+
+
+def _container_name(folders: Folders) -> str:
+    """Return a name that no other trial has: the name of its folder."""
+    return folders.work.parents[1].name

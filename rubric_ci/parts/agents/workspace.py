@@ -27,7 +27,7 @@ from rubric_ci.files.project.grading_files import Graders
 from rubric_ci.grading.targets.skill import place as skill_place
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.llm.cache import SETUP
-from rubric_ci.parts.agents import git_source, workspace_hooks
+from rubric_ci.parts.agents import workspace_programs
 from rubric_ci.system import coroutines, processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
 from rubric_ci.system.removal import remove_tree
@@ -86,7 +86,9 @@ class Workspaces:
             run = before.parents[1].name
             await asyncio.to_thread(_duplicate, before, work)
             if first:
-                await workspace_hooks.prepare("before_each", first, work, case, context, run=run)
+                await workspace_programs.run_before(
+                    "before_each", first, work, case, context, run=run
+                )
                 before = folder / "before"
                 await asyncio.to_thread(_duplicate, work, before)
             yield Folders(work, home, before, run)
@@ -144,7 +146,7 @@ class Workspaces:
             trusted = target if settings.of_target else replace(target, env=())
             await _prepared(_script(settings, context.root), folder, trusted, context)
         first, run = settings.hooks.before_all, folder.parents[1].name
-        await workspace_hooks.prepare("before_all", first, folder, None, context, run=run)
+        await workspace_programs.run_before("before_all", first, folder, None, context, run=run)
         return folder
 
 
@@ -167,7 +169,7 @@ async def _checked_out(
     folder = await asyncio.to_thread(_inside, workspace, source.into)
     if (folder / ".git").exists():
         raise CannotAnswer(f"`into: {source.into}` is the folder of two repositories; fix one")
-    await git_source.check_out(source, folder, context)
+    await workspace_programs.check_out(source, folder, context)
     names, is_planted = await _listed(folder, context), matcher(_planted(target))
     graders = Graders(folder, names)
     reasons = {
@@ -177,7 +179,7 @@ async def _checked_out(
     for name in left_out:
         _remove(folder / name)
     context.left_out.update({f"{source.url or source.path}: {n}": w for n, w in left_out.items()})
-    await git_source.settle(source, folder, left_out, context)
+    await workspace_programs.settle(source, folder, left_out, context)
 
 
 def _inside(workspace: Path, name: str) -> Path:

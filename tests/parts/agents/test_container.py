@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.parts.agents import container
+from rubric_ci.parts.agents import agent
 from rubric_ci.parts.agents.workspace import Folders
 from rubric_ci.system import container_engine
 from rubric_ci.values.config import CliTarget
@@ -52,7 +52,9 @@ def test_the_command_line(bench: Bench) -> None:  # noqa: F811
     folders = Folders(Path("/t/rubric-ci-work-1/folder/work"), Path("/t/h"), Path("/t/b"), "1")
     user = f"--user={os.getuid()}:{os.getgid()}"
     keep = ("--userns=keep-id",) if os.getuid() else ()
-    found = container.prefix("image", folders, ["PATH", "KEY", "HOME"], {"HOME": "/me", "A": "1"})
+    found = agent.container_prefix(
+        "image", folders, ["PATH", "KEY", "HOME"], {"HOME": "/me", "A": "1"}
+    )
     assert found == (
         *("env", "HOME=/me", "podman", "run", "--rm", "--interactive"),
         *("--name", "rubric-ci-work-1", "--cap-drop=all", "--security-opt=no-new-privileges"),

@@ -1,0 +1,162 @@
+"""The programs around a workspace: git, which fills it with a commit, and the hooks of the case.
+
+A commit of another repository comes with the history up to it or without any: what came after it is
+not there, since a later commit may hold the solution.
+
+Hooks run before all answers, before each one and after it. They start outside of the folder, and
+read its path and the case as JSON on standard input. If one fails before the answer, there is none;
+if one fails after it, a note says so.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from rubric_ci.errors import CannotAnswer, CannotRunScript
+from rubric_ci.grading.targets.workplace import HOOK_FAILED
+from rubric_ci.system import processes
+from rubric_ci.system.git import process as git
+from rubric_ci.system.processes import Command, clean_environment, describe_exit
+from rubric_ci.system.removal import remove_tree
+from rubric_ci.system.scratch import variables
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.workspace_settings import GitSource, Hook
+
+_GIT_SECONDS: Final = 900.0
+_ANY_COMMIT: Final = ("-c", "uploadpack.allowAnySHA1InWant=true")
+_AUTHOR: Final = ("-c", "user.name=workspace", "-c", "user.email=workspace@localhost")
+_AT: Final = "2000-01-01T00:00:00Z"  # the same commit each time
+
+
+async def check_out(source: GitSource, folder: Path, context: RunContext) -> None:
+    """Fill an empty folder with a commit, on the branch `main`; raises CannotAnswer."""
+    place = source.url or _on_this_machine(source.path, context.root)
+    named = source.commit or source.ref
+    depth = () if source.history else ("--depth=1",)
+
+    async def run(*arguments: str) -> None:
+        await _git(arguments, folder, source, context)
+
+    await run("init", "--quiet", "--initial-branch=main")
+    await run(*_ANY_COMMIT, "fetch", "--quiet", "--no-tags", *depth, "--", place, named)
+    await run("-c", "advice.detachedHead=false", "checkout", "--quiet", "-B", "main", "FETCH_HEAD")
+    (folder / ".git" / "FETCH_HEAD").unlink(missing_ok=True)
+
+
+async def settle(
+    source: GitSource, folder: Path, left_out: Iterable[str], context: RunContext
+) -> None:
+    """Make what was removed no change; without history, begin one with what the folder holds."""
+    if source.history:
+        if names := tuple(left_out):
+            await _git(("update-index", "--skip-worktree", "--", *names), folder, source, context)
+        return
+    remove_tree(folder / ".git")
+    for arguments in (
+        ("init", "--quiet", "--initial-branch=main"),
+        ("add", "--all", "--force"),
+        (*_AUTHOR, "commit", "--quiet", "--allow-empty", "--no-verify", "--message=Start"),
+    ):
+        await _git(arguments, folder, source, context)
+
+
+def _on_this_machine(path: str, root: Path) -> str:
+    """Return the place of a repository or bundle; the repository of the evals is refused."""
+    place = (root / path).resolve()
+    if place in (root, *root.parents):
+        raise CannotAnswer(f"`git: {{path: {path}}}` is this repository; use `copy`")
+    if not place.exists():
+        raise CannotAnswer(f"`git: {{path: {path}}}` of the workspace does not exist; fix it")
+    return str(place)
+
+
+async def _git(
+    arguments: tuple[str, ...], folder: Path, source: GitSource, context: RunContext
+) -> None:
+    dates = {"GIT_AUTHOR_DATE": _AT, "GIT_COMMITTER_DATE": _AT}
+    command = Command(
+        script=("git", *arguments),
+        cwd=folder,
+        environment={**clean_environment(context.environment), **git.QUIET, **dates},
+        timeout_seconds=_GIT_SECONDS,
+    )
+    try:
+        done = await processes.run(command)
+    except CannotRunScript as error:
+        raise CannotAnswer(f"the workspace has no commit {_short(source)}: {error}") from None
+    if done.status != 0:
+        place = source.url or source.path
+        reason = describe_exit(done)
+        raise CannotAnswer(
+            f"the commit {_short(source)} of {place} cannot be checked out: {reason}"
+        )
+
+
+def _short(source: GitSource) -> str:
+    return source.commit[:12] or source.ref
+
+
+_PLACEHOLDER: Final = re.compile(r"(?<!\$)\{(?:WORKSPACE|EVAL_ID)\}")  # not a shell's variable
+_BEFORE_ALL: Final = "__before_all__"  # in place of an id, as AgentV has it
+
+
+async def run_before(
+    name: str,
+    hook: Hook | None,
+    work: Path,
+    case: EvalCase | None,
+    context: RunContext,
+    *,
+    run: str,
+) -> None:
+    """Run a command before an answer, or before all of them; raises CannotAnswer if it fails."""
+    if hook and (failed := await _failure(name, hook, _facts(work, case, run), context)):
+        raise CannotAnswer(failed)
+
+
+async def run_after(
+    name: str, hook: Hook | None, work: Path, case: EvalCase, context: RunContext, *, run: str
+) -> tuple[str, ...]:
+    """Run a command after an answer, and return the note that it failed."""
+    failed = await _failure(name, hook, _facts(work, case, run), context) if hook else ""
+    return (failed,) if failed else ()
+
+
+async def _failure(name: str, hook: Hook, facts: dict[str, object], context: RunContext) -> str:
+    """Run a command, and return why it failed; "" if it did not."""
+    work, identifier = str(facts["workspace_path"]), str(facts["test_id"])
+    command = Command(
+        script=tuple(_filled(word, work, identifier) for word in hook.command),
+        cwd=context.root / hook.cwd,
+        environment=clean_environment(context.environment) | variables(Path(work)),
+        known=context.environment,
+        timeout_seconds=hook.timeout_seconds,
+        stdin=json.dumps(facts),
+    )
+    what = HOOK_FAILED.format(name)
+    try:
+        finished = await processes.run(command)
+    except CannotRunScript as error:
+        return f"{what}: {error}"
+    withheld = "a hook gets no variables"
+    return f"{what}: {describe_exit(finished, withheld)}" if finished.status else ""
+
+
+def _filled(word: str, work: str, identifier: str) -> str:
+    """Return a word with the folder and the id, in which nothing is replaced."""
+    values = {"{WORKSPACE}": work, "{EVAL_ID}": identifier}
+    return _PLACEHOLDER.sub(lambda match: values[match[0]], word)
+
+
+def _facts(work: Path, case: EvalCase | None, run: str) -> dict[str, object]:
+    """Return the input of a command, under the names of AgentV."""
+    return {
+        "workspace_path": str(work),
+        "test_id": case.own_id if case else _BEFORE_ALL,
+        "eval_run_id": run,
+        "case_input": case.question if case else None,
+        "case_metadata": (dict(case.metadata) or None) if case else None,
+    }

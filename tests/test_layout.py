@@ -59,13 +59,12 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/bring/dialects/healthbench
         parts/bring/dialects/shims/promptfoo_shim""",
     "parts/bring/commands/test_import_traces.py": """
-        parts/bring/commands/import_traces parts/bring/commands/import_targets
+        parts/bring/commands/import_traces
         parts/bring/traces/__init__ parts/bring/traces/braintrust
-        parts/bring/traces/dataset_item parts/bring/traces/langfuse parts/bring/traces/langsmith
-        parts/bring/traces/otlp_spans parts/bring/traces/phoenix parts/bring/traces/span
-        parts/bring/traces/span_attributes parts/bring/traces/trace_cases
-        parts/bring/traces/trace_choice
-        parts/bring/traces/trace_file parts/bring/traces/written_cases""",
+        parts/bring/traces/span parts/bring/traces/langfuse parts/bring/traces/langsmith
+        parts/bring/traces/otlp_spans parts/bring/traces/phoenix
+        parts/bring/traces/trace_cases
+        parts/bring/traces/trace_file""",
     "parts/bring/dialects/test_table.py": """
         parts/bring/dialects/agent_skills parts/bring/dialects/agentv
         files/yaml_text/translation""",

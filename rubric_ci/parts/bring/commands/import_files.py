@@ -43,14 +43,16 @@ from rubric_ci.files.yaml_text.translation import (
     TranslatedSource,
     Translation,
 )
-from rubric_ci.parts.bring.commands.import_targets import TARGETS, as_yaml, write_targets
 from rubric_ci.parts.bring.commands.import_traces import (
+    TARGETS,
     Output,
     TraceChoice,
+    as_yaml,
     check_readable,
     form_of,
     import_traces,
     say_ungraded,
+    write_targets,
 )
 from rubric_ci.parts.bring.dialects import (
     autoevals,

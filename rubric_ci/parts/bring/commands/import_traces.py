@@ -2,21 +2,23 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
+import yaml
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
+from rubric_ci.files.yaml_text.golden_records import outcome
 from rubric_ci.files.yaml_text.size_limits import MAX_CHARACTERS
 from rubric_ci.files.yaml_text.translation import Translation
-from rubric_ci.parts.bring.commands.import_targets import as_yaml, write_targets
-from rubric_ci.parts.bring.traces import trace_choice, trace_file, written_cases
+from rubric_ci.parts.bring.traces import trace_cases, trace_file
+from rubric_ci.parts.bring.traces.chat_messages import as_input
 from rubric_ci.parts.bring.traces.trace_cases import LeftOut, TraceCase, Traces
 from rubric_ci.parts.bring.traces.trace_file import Fault, Record
 from rubric_ci.system import file_io, masking
@@ -24,6 +26,7 @@ from rubric_ci.text import numbers, redact
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.personal_data import Masker
 from rubric_ci.values.diagnostics import Severity
+from rubric_ci.values.json_value import JSON
 
 _MOST_BYTES: Final = 4 * MAX_CHARACTERS  # of a line, in UTF-8
 _MOST_FAULTS: Final = 20  # that are shown
@@ -60,6 +63,13 @@ class Output(NamedTuple):
     targets: Path
 
 
+class Origin(NamedTuple):
+    """Where the cases come from."""
+
+    file: str
+    form: str
+
+
 def check_readable(file: Path) -> None:
     """Raise CannotReadFile for a file of an export whose name shows that it is not text."""
     if kind := _NO_TEXT.get(file.suffix):
@@ -82,7 +92,7 @@ def form_of(file: Path) -> str:
 
 def import_traces(files: Sequence[Path], output: Output, choice: TraceChoice) -> ExitCode:
     """Write an eval file and recorded answers; return 1 if something of the files was lost."""
-    conditions = trace_choice.conditions(choice.where)
+    conditions = trace_cases.conditions(choice.where)
     for path in output[:2]:
         if path.exists():
             raise CannotWriteFile(f"{path} exists already", "remove it, or set --output-dir")
@@ -95,7 +105,7 @@ def import_traces(files: Sequence[Path], output: Output, choice: TraceChoice) ->
     if not chosen.cases:
         click.echo("no trace is imported")
         return ExitCode.GATE
-    lost = _write(chosen.cases, output, written_cases.Origin(_named(files), choice.form))
+    lost = _write(chosen.cases, output, Origin(_named(files), choice.form))
     for line in lost:
         click.echo(log_line(line))
     say_ungraded(output.eval_file)
@@ -155,15 +165,15 @@ def _lines(file: Path) -> Iterator[str]:
 
 
 def _chosen(
-    found: Sequence[TraceCase], choice: TraceChoice, conditions: Sequence[trace_choice.Condition]
+    found: Sequence[TraceCase], choice: TraceChoice, conditions: Sequence[trace_cases.Condition]
 ) -> Chosen:
     """Return the wanted cases."""
-    fitting = trace_choice.chosen(found, conditions)
+    fitting = trace_cases.chosen(found, conditions)
     masked = [_masked(case, choice.mask) for case in fitting]
     cases = [case for case, _ in masked]
-    once = trace_choice.each_once(cases) if choice.dedupe else cases
+    once = trace_cases.each_once(cases) if choice.dedupe else cases
     size = len(once) if choice.sample is None else choice.sample
-    kept = trace_choice.sample(once, size, choice.seed)
+    kept = trace_cases.sample(once, size, choice.seed)
     drawn = f"by --sample ({len(kept):,} of {len(once):,}, seed {choice.seed})"
     left_out = Counter(
         {
@@ -198,14 +208,12 @@ def _counted(counts: Counter[str], between: str) -> str:
     return between.join(f"{number:,} {name}" for name, number in counts.items())
 
 
-def _write(cases: Sequence[TraceCase], output: Output, origin: written_cases.Origin) -> list[str]:
+def _write(cases: Sequence[TraceCase], output: Output, origin: Origin) -> list[str]:
     """Write the files; return what is left to do."""
-    names = written_cases.identities(cases)
-    lines = [
-        json.dumps(each, ensure_ascii=False) for each in written_cases.recordings(cases, names)
-    ]
+    names = identities(cases)
+    lines = [json.dumps(each, ensure_ascii=False) for each in recordings(cases, names)]
     target = f"{output.answers.name.removesuffix('.answers.jsonl')}-recorded" if lines else ""
-    found = Translation(written_cases.eval_file(cases, names, origin, target))
+    found = Translation(eval_file(cases, names, origin, target))
     found.keep_braces()
     text = as_yaml(found.data)
     problems = _problems(output.eval_file, text)
@@ -228,3 +236,156 @@ def _problems(path: Path, text: str) -> list[str]:
     root = discovery.find_root(Path.cwd())
     checked = load(discovery.from_root(path, root), text, discovery.lookup(root, path))
     return [headline(each) for each in checked.diagnostics if each.severity is Severity.ERROR]
+
+
+TARGETS: Final = "targets.yaml"
+
+
+def write_targets(targets: Sequence[Mapping[str, Any]], path: Path) -> list[str]:
+    """Write a targets file; if there is one, print what to add, and return that it lacks it."""
+    if path.exists():
+        names = numbers.listed([f"`{each['name']}`" for each in targets])
+        click.echo(log_line(f"add to {path.as_posix()}, under `targets`:"))
+        for line in as_yaml(targets).splitlines():
+            indent = " " * (2 + len(line) - len(line.lstrip()))
+            click.echo(f"{indent}{log_line(line)}")
+        return [f"{path.as_posix()} exists already; define {names} in it"]
+    discovery.write_text(path, as_yaml({"targets": targets}))
+    count = numbers.plural(len(targets), "target")
+    click.echo(log_line(f"wrote {path.as_posix()}: {count}"))
+    return []
+
+
+def as_yaml(data: Any) -> str:
+    """Return the text of a file in the order of its data."""
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes a text with `- `, because a folded line that starts with it looks like an item."""
+
+
+def _scalar(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "'" if " - " in text and "\n" not in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _scalar)
+
+
+_SHORTEST: Final = 8  # characters of a trace's id in the id of its case
+
+
+def identities(cases: Sequence[TraceCase]) -> list[str]:
+    """Return an id for each case: the start of its trace's id, as long as it takes to differ."""
+    names = [case.trace.replace("-", "") for case in cases]
+    length = _SHORTEST
+    while length < max(map(len, names), default=0) and _repeated(_cut(names, length)):
+        length += 4
+    found = []
+    for case, name in zip(cases, _cut(names, length), strict=True):
+        kind = "item" if case.is_item else "trace"
+        own = case.is_item and case.trace.startswith("item-")  # the trace has no id for it
+        found.append(case.trace if own else f"{kind}-{name}")
+    return _numbered(found)
+
+
+def eval_file(
+    cases: Sequence[TraceCase], names: Sequence[str], origin: Origin, target: str
+) -> dict[str, Any]:
+    """Return the data of the eval file; the target is "" if no case has an answer."""
+    about = {"description": f"Imported from {origin.form} traces of {origin.file}"}
+    execution = {"execution": {"target": target}} if target else {}
+    written = [_eval_case(case, name, origin) for case, name in zip(cases, names, strict=True)]
+    return {**about, **execution, "evalcases": written}
+
+
+def recordings(cases: Iterable[TraceCase], names: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield the recorded answer of each case that has one."""
+    for case, name in zip(cases, names, strict=True):
+        if has_answer(case):
+            yield {"id": name, "answer": case.answer, **_work(case), **_rounded(case.measures)}
+
+
+def has_answer(case: TraceCase) -> bool:
+    """Return True if something was answered or done."""
+    return bool(case.answer or case.steps)
+
+
+def _eval_case(case: TraceCase, name: str, origin: Origin) -> dict[str, Any]:
+    messages = as_input(case.question)
+    alone = len(messages) == 1 and messages[0].keys() == {"role", "content"}
+    is_text = alone and messages[0]["role"] == "user" and messages[0]["content"].strip()
+    asked = {"input": messages[0]["content"]} if is_text else {"input_messages": messages}
+    known = {"expected_outcome": outcome(has_reference=bool(case.expected))}
+    known |= {"expected_output": case.expected} if case.expected else {}
+    tags = list(
+        dict.fromkeys((*case.tags, *(each.tag for each in case.feedback if each.value is not None)))
+    )
+    tags += ["error"] if case.error else []
+    return {
+        "id": name,
+        **asked,
+        **known,
+        **({"tags": tags} if tags else {}),
+        "metadata": _metadata(case, origin),
+    }
+
+
+def _metadata(case: TraceCase, origin: Origin) -> dict[str, Any]:
+    comments = [
+        {"name": each.name, "value": each.value, "comment": each.comment}
+        for each in case.feedback
+        if each.comment
+    ]
+    place = {"file": case.file, "line": case.line, "format": origin.form, "id": case.trace}
+    facts = {
+        "span": case.span if case.span != case.trace else "",
+        "name": case.name,
+        "error": case.error,
+        "feedback": comments,
+        **case.rest,
+    }
+    return {"trace": {**place, **{key: fact for key, fact in facts.items() if fact}}}
+
+
+def _work(case: TraceCase) -> dict[str, JSON]:
+    """Return the messages of an answer whose work has steps."""
+    calls = []
+    for step in case.steps:
+        facts = {
+            "input": step.arguments,
+            "output": step.result,
+            "error": step.error,
+            "duration_ms": step.duration_ms,
+        }
+        known = {key: fact for key, fact in facts.items() if fact not in ("", None)}
+        calls.append({"tool": step.tool, **_rounded(known)})
+    if not calls:
+        return {}
+    last = {"role": "assistant", "content": case.answer}
+    return {"output_messages": [{"role": "assistant", "tool_calls": calls}, last]}
+
+
+def _rounded(facts: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return facts with a duration to the microsecond."""
+    took = facts.get("duration_ms")
+    return {**facts, **({} if took is None else {"duration_ms": round(took, 3)})}
+
+
+def _cut(names: Iterable[str], length: int) -> list[str]:
+    return [name[:length] for name in names]
+
+
+def _repeated(names: Sequence[str]) -> bool:
+    return len(set(names)) < len(names)
+
+
+def _numbered(names: Iterable[str]) -> list[str]:
+    """Return names with a number behind those that repeat, as several roots of a trace do."""
+    counts: dict[str, int] = {}
+    found = []
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+        found.append(name if counts[name] == 1 else f"{name}-{counts[name]}")
+    return found

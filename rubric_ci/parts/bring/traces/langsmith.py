@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from rubric_ci.models.agents.program import as_text, items, mapping, milliseconds, number
 from rubric_ci.parts.bring.traces import chat_messages as chat
-from rubric_ci.parts.bring.traces.dataset_item import item_of
-from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span, Unreadable
+from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span, Unreadable, item_of
 from rubric_ci.values.trace import Step
 
 _KINDS: Final[Mapping[str, Kind]] = {"llm": "model", "tool": "tool"}

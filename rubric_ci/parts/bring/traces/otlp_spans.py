@@ -1,14 +1,20 @@
-"""OpenTelemetry's OTLP in JSON: spans, and log records with messages or evaluations of them."""
+"""OpenTelemetry's OTLP in JSON: spans, and log records with messages or evaluations of them.
+
+The attributes follow OpenTelemetry's GenAI conventions, OpenInference or OpenLLMetry.
+"""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from rubric_ci.models.agents import otlp
-from rubric_ci.models.agents.program import items, mapping
-from rubric_ci.parts.bring.traces import span_attributes
-from rubric_ci.parts.bring.traces.span import Span, Unreadable
+from rubric_ci.models.agents.otlp import decoded
+from rubric_ci.models.agents.program import as_text, items, mapping
+from rubric_ci.parts.bring.traces import chat_messages as chat
+from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span, Unreadable
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.trace import Step
 
 _PROTOCOL: Final = ("resource_spans", "resource_logs")
 _EXPORTS: Final = ("resourceSpans", "resourceLogs", *_PROTOCOL)
@@ -26,7 +32,7 @@ def read(record: Mapping[str, Any]) -> Iterator[Span]:
         raise Unreadable("it has neither `resourceSpans` nor `resourceLogs`, as OTLP has")
     if any(key in record for key in _PROTOCOL):
         record = _camel(record)
-    yield from map(_span, otlp.spans([record]))
+    yield from map(_exported, otlp.spans([record]))
     for resource in map(mapping, items(record.get("resourceLogs"))):
         for scope in map(mapping, items(resource.get("scopeLogs"))):
             yield from filter(None, map(_log, map(mapping, items(scope.get("logRecords")))))
@@ -48,7 +54,7 @@ def _upper(found: re.Match[str]) -> str:
     return found[1].upper()
 
 
-def _span(written: Mapping[str, Any]) -> Span:
+def _exported(written: Mapping[str, Any]) -> Span:
     trace, identity, parent = (
         str(written.get(key) or "") for key in ("traceId", "spanId", "parentSpanId")
     )
@@ -59,7 +65,7 @@ def _span(written: Mapping[str, Any]) -> Span:
         for each in map(mapping, items(written.get("events")))
     ]
     found = otlp.attributes(written.get("attributes"))
-    given = span_attributes.read(found, str(written.get("name", "")), events)
+    given = read_attributes(found, str(written.get("name", "")), events)
     return replace(
         given,
         trace=trace,
@@ -79,5 +85,185 @@ def _log(written: Mapping[str, Any]) -> Span | None:
     if not name.startswith("gen_ai.") or not trace or not identity:
         return None
     facts = {**mapping(otlp.value(written.get("body"))), **found}
-    given = span_attributes.read(facts, events=[(name, facts)])
+    given = read_attributes(facts, events=[(name, facts)])
     return replace(given, trace=trace, id=identity, is_step=False)
+
+
+Attributes: TypeAlias = Mapping[str, Any]
+Event: TypeAlias = tuple[str, Attributes]
+"""The name of an event of a span, and its attributes."""
+
+_EVALUATION: Final = "gen_ai.evaluation.result"
+_KINDS: Final[Mapping[str, Kind]] = {
+    **dict.fromkeys(("chat", "generate_content", "text_completion", "llm", "generation"), "model"),
+    **dict.fromkeys(("execute_tool", "tool", "ai.toolcall"), "tool"),
+    "evaluator": "evaluator",
+}
+_KIND_NAMES: Final = (
+    *("gen_ai.operation.name", "openinference.span.kind", "langfuse.observation.type"),
+    *("traceloop.span.kind", "ai.operationId"),
+)
+_INPUTS: Final = ("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt")
+_OUTPUTS: Final = ("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion")
+_INPUT_VALUES: Final = (
+    *("input.value", "langfuse.observation.input", "traceloop.entity.input"),
+    *("ai.prompt.messages", "ai.prompt", "ai.toolCall.args"),
+)
+_OUTPUT_VALUES: Final = (
+    *("output.value", "langfuse.observation.output", "traceloop.entity.output"),
+    *("ai.response.text", "ai.toolCall.result"),
+)
+_EVENT_ROLES: Final = ("system", "user", "assistant", "tool")  # until conventions 1.36
+_CONTENT: Final = (
+    *("gen_ai.input.", "gen_ai.output.", "gen_ai.system_instr", "gen_ai.tool.def"),
+    *("gen_ai.tool.call.", "gen_ai.prompt.", "gen_ai.completion.", "llm.input_messages"),
+    *("llm.output_messages", "llm.tools", "llm.prompts", "input.value", "output.value"),
+)
+_ANNOTATIONS: Final = ("annotations", "trace.annotations")
+_DEEPEST: Final = 20  # levels of a dotted key
+
+
+def read_attributes(found: Attributes, name: str = "", events: Iterable[Event] = ()) -> Span:
+    """Return the facts in the attributes and events of a span, without its ids and times."""
+    nested, said = nest(found), list(events)
+    kind = _kind(nested)
+    return Span(
+        trace="",
+        name=name,
+        kind=kind,
+        question=_question(nested, said),
+        answer=_answer(nested, said),
+        tool=_tool(nested, name, said) if kind == "tool" else None,
+        measures=_measures(nested),
+        attributes={key: each for key, each in found.items() if not key.startswith(_CONTENT)},
+        feedback=(
+            *(_feedback(facts) for event, facts in said if event == _EVALUATION),
+            *_annotations(nested),
+        ),
+    )
+
+
+def nest(found: Attributes) -> dict[str, Any]:
+    """Return attributes with dotted keys as nested mappings; indices of lists are keys."""
+    nested: dict[str, Any] = {}
+    for key, value in found.items():
+        *path, last = str(key).split(".", _DEEPEST)
+        owner = nested
+        for step in path:
+            inner = owner.setdefault(step, {})
+            if not isinstance(inner, dict):
+                inner = owner[step] = {"": inner}
+            owner = inner
+        owner[last] = nest(value) if isinstance(value, dict) else value
+    return nested
+
+
+def at(nested: Attributes, path: str) -> JSON:
+    """Return the value at a dotted path; None: there is none."""
+    value: Any = nested
+    for step in path.split("."):
+        value = mapping(value).get(step)
+    return value
+
+
+def _kind(nested: Attributes) -> Kind:
+    names = [str(at(nested, each)).lower() for each in _KIND_NAMES]
+    found: Kind = next((_KINDS[name] for name in names if name in _KINDS), "")
+    return "tool" if at(nested, "gen_ai.tool.call") else found
+
+
+def _question(nested: Attributes, events: Iterable[Event]) -> tuple[chat.ChatMessage, ...]:
+    instructions = decoded(at(nested, "gen_ai.system_instructions"))
+    system = chat.question([{"role": "system", "parts": instructions}]).messages
+    texts = "\n".join(each.text for each in system)
+    before = (chat.ChatMessage(role="system", text=texts),) if texts else ()
+    asked = _first(nested, _INPUTS)
+    asked = asked or tuple(each for event in events for each in _asked(*event))
+    return (*before, *(asked or chat.question(_value(nested, _INPUT_VALUES)).messages))
+
+
+def _answer(nested: Attributes, events: Iterable[Event]) -> tuple[chat.ChatMessage, ...]:
+    said = _first(nested, _OUTPUTS)
+    said = said or tuple(each for event in events for each in _choice(*event))
+    return said or chat.answer(_value(nested, _OUTPUT_VALUES)).messages
+
+
+def _value(nested: Attributes, paths: Iterable[str]) -> JSON:
+    """Return the first value of these paths that is not empty; None: there is none."""
+    return next(filter(None, (at(nested, each) for each in paths)), None)
+
+
+def _first(nested: Attributes, paths: Iterable[str]) -> tuple[chat.ChatMessage, ...]:
+    values = (_listed(decoded(at(nested, path))) for path in paths)
+    return next((chat.question(value).messages for value in values if value), ())
+
+
+def _listed(value: JSON) -> JSON:
+    """Return mappings whose keys are indices as lists, at any depth; dotted keys nested."""
+    if isinstance(value, list):
+        return [_listed(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    value = nest(value)
+    if value and all(str(key).isdecimal() and len(str(key)) < 6 for key in value):
+        return [_listed(value[key]) for key in sorted(value, key=int)]
+    return {key: _listed(each) for key, each in value.items()}
+
+
+def _asked(name: str, facts: Attributes) -> Iterator[chat.ChatMessage]:
+    """Yield the message of an event of the conventions before 1.37."""
+    role = name.removeprefix("gen_ai.").removesuffix(".message")
+    if role in _EVENT_ROLES and name.endswith(".message"):
+        content = decoded(facts.get("content"))
+        yield from chat.question([{**facts, "content": content, "role": role}]).messages
+
+
+def _choice(name: str, facts: Attributes) -> Iterator[chat.ChatMessage]:
+    if name == "gen_ai.choice":
+        message = decoded(facts.get("message", facts.get("content")))
+        whole = message if isinstance(message, dict) else {"content": message}
+        yield from chat.question([{**whole, "role": "assistant"}]).messages
+
+
+def _tool(nested: Attributes, name: str, events: Iterable[Event]) -> Step:
+    """Return the call of a tool: of attributes, else of events, whose choice is the result."""
+    given = dict(events)
+    content = given.get("gen_ai.tool.message", {}).get("content")
+    said = chat.last_text([each for event in given.items() for each in _choice(*event)])
+    return Step(
+        tool=str(at(nested, "gen_ai.tool.name") or at(nested, "tool.name") or name),
+        arguments=decoded(
+            _value(nested, ("gen_ai.tool.call.arguments", *_INPUT_VALUES)) or content
+        ),
+        result=as_text(_value(nested, ("gen_ai.tool.call.result", *_OUTPUT_VALUES)) or said),
+    )
+
+
+def _measures(nested: Attributes) -> dict[str, Any]:
+    paths = {
+        "input": ("gen_ai.usage.input_tokens", "llm.token_count.prompt"),
+        "output": ("gen_ai.usage.output_tokens", "llm.token_count.completion"),
+    }
+    tokens = {
+        name: count
+        for name, known in paths.items()
+        if isinstance(count := next(filter(None, (at(nested, each) for each in known)), None), int)
+    }
+    return {"token_usage": tokens} if tokens else {}
+
+
+def _feedback(facts: Attributes) -> Feedback:
+    label = facts.get("gen_ai.evaluation.score.label")
+    value = facts.get("gen_ai.evaluation.score.value") if label is None else label
+    comment = str(facts.get("gen_ai.evaluation.explanation") or "")
+    return Feedback(str(facts.get("gen_ai.evaluation.name") or "evaluation"), value, comment)
+
+
+def _annotations(nested: Attributes) -> Iterator[Feedback]:
+    """Yield the annotations of OpenInference, which Phoenix's downloads have as attributes."""
+    for place in _ANNOTATIONS:
+        for each in map(mapping, items(_listed(at(nested, place)))):
+            said = mapping(each.get("annotation"))
+            label, comment = said.get("label"), str(said.get("explanation") or "")
+            value = said.get("score") if label is None else label
+            yield Feedback(str(said.get("name") or "annotation"), value, comment)

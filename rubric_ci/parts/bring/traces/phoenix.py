@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from rubric_ci.models.agents.program import items, mapping, milliseconds, number
 from rubric_ci.parts.bring.traces import chat_messages as chat
-from rubric_ci.parts.bring.traces import span_attributes
-from rubric_ci.parts.bring.traces.dataset_item import item_of
-from rubric_ci.parts.bring.traces.span import ROOT, Feedback, Span, Unreadable
+from rubric_ci.parts.bring.traces import otlp_spans
+from rubric_ci.parts.bring.traces.span import ROOT, Feedback, Span, Unreadable, item_of
 
 _PREFIX: Final = "attributes."
 _CHATS: Final = ("llm.input_messages", "llm.output_messages")
@@ -39,7 +38,7 @@ def read(record: Mapping[str, Any]) -> Iterator[Span]:
         yield item_of(record, "input", "output")
     elif "node_id" in record:  # a row of a table, with columns such as `input.question`
         filled = {key: each for key, each in record.items() if each is not None}
-        yield item_of(span_attributes.nest(filled), "input", "output")
+        yield item_of(otlp_spans.nest(filled), "input", "output")
     else:
         raise Unreadable("it has no `context.trace_id`, as a span of Phoenix has")
 
@@ -57,7 +56,7 @@ def _span(record: Mapping[str, Any]) -> Span:
             '`to_json(orient="records", lines=True)`'
         )
     found.setdefault("openinference", {"span": {"kind": record.get("span_kind")}})
-    given = span_attributes.read(
+    given = otlp_spans.read_attributes(
         {key: each for key, each in found.items() if each is not None}, str(record.get("name", ""))
     )
     context = mapping(record.get("context"))

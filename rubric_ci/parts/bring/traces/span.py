@@ -1,9 +1,10 @@
-"""The neutral value of a trace file: one step of a program, or what is known of it later."""
+"""The neutral value of trace files: a step of a program, facts about one, or a dataset item."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
+from rubric_ci.parts.bring.traces import chat_messages as chat
 from rubric_ci.parts.bring.traces.chat_messages import ChatMessage
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
@@ -78,3 +79,28 @@ class Span:
             error=step.error or more.error,
             rest={**more.rest, **step.rest},
         )
+
+
+def item_of(record: Mapping[str, Any], asked: str, expected: str) -> Span:
+    """Return an item from the keys of its question and of its reference answer."""
+    identity = str(record.get("id") or "")  # downloads have none
+    question = chat.question(record.get(asked))
+    reference = chat.answer(record.get(expected))
+    metadata = record.get("metadata")
+    return Span(
+        trace=identity,
+        id=identity,
+        question=question.messages,
+        expected=chat.last_text(reference.messages) or None,
+        attributes={"metadata": metadata} if metadata else {},
+        rest={
+            key: rest
+            for key, rest in (
+                ("input", question.rest),
+                ("expected_output", reference.rest),
+                ("metadata", metadata),
+            )
+            if rest
+        },
+        is_item=True,
+    )

@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from rubric_ci.files.validation.validator import check_rubric
-from rubric_ci.parts.bring.commands.import_targets import as_yaml
+from rubric_ci.parts.bring.commands.import_traces import as_yaml
 from rubric_ci.values.references import NotFound
 
 

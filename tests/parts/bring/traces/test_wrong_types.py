@@ -8,7 +8,8 @@ import pytest
 
 from rubric_ci.files.yaml_text.recordings import read_recording
 from rubric_ci.grading.targets.answer_format import build
-from rubric_ci.parts.bring.traces import trace_choice, written_cases
+from rubric_ci.parts.bring.commands import import_traces
+from rubric_ci.parts.bring.traces import trace_cases
 from rubric_ci.parts.bring.traces.trace_cases import TraceCase, Traces
 from rubric_ci.parts.bring.traces.trace_file import Fault, records, spans
 from tests.files.changed import changed
@@ -49,12 +50,12 @@ def imported(form: str, text: str) -> list[dict[str, Any]]:
         else:
             traces.add(each)
     cases = [each for each in traces.cases() if isinstance(each, TraceCase)]
-    cases = trace_choice.each_once(trace_choice.sample(cases, 9, 0))
-    names = written_cases.identities(cases)
-    for line in written_cases.recordings(cases, names):
+    cases = trace_cases.each_once(trace_cases.sample(cases, 9, 0))
+    names = import_traces.identities(cases)
+    for line in import_traces.recordings(cases, names):
         recording = read_recording(json.dumps(line))
         build(recording.value["answer"], recording.value)
-    data = written_cases.eval_file(cases, names, written_cases.Origin("a.json", form), "t")
+    data = import_traces.eval_file(cases, names, import_traces.Origin("a.json", form), "t")
     found: list[dict[str, Any]] = json.loads(json.dumps(data))["evalcases"]
     return found
 

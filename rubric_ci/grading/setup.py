@@ -55,7 +55,7 @@ def build_context(
     breaker, responders = CircuitBreaker(), Responders(note)
     live = not (requests.replay or offline or batch)
     kept = build_cache(requests, cache) if cache else None
-    budget = Budget(caps_of(requests), batches().prices if batch else prices_of)
+    budget = Budget(caps_of(requests), batches().prices if batch else prices_of, add_note=note)
     if batch:
         sent = batches().connect(budget=budget, notify=batch, add_note=note, cache=kept)
     else:

@@ -9,21 +9,32 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from math import fsum
 from time import monotonic
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotConfigure, NoVerdict, OverBudget
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import Start, StartPrice
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply, Usage
+from rubric_ci.values.llm_calls import (
+    NOTHING_USED,
+    AddNote,
+    ModelCall,
+    ModelCaller,
+    ModelReply,
+    Usage,
+)
 from rubric_ci.values.results import Answer
 from rubric_ci.values.usage import DECIMALS
 
 OVERHEAD_TOKENS = 1000  # what a provider may add to the prompt, such as schemas
 UNKNOWN_OUTPUT = 128_000  # tokens, for a model without a known limit of its replies
 LEAST_START = 0.01  # dollars, below which no program is started that gets what is left
-_CUT = Usage(calls=1, unpriced_calls=1)  # sent, and its end was not awaited
+_CUT = Usage(calls=1, unpriced_calls=1)  # maybe sent, and its end was not awaited
+CUT_NOTE: Final = (
+    "A request that was cancelled under way may have reached its server: it counts as sent, at an "
+    "unknown cost."
+)
 _ROUNDED = 1 - 1e-9  # so that what is left, added to what is spent, is within the cap
 CAPPED_OUTPUT = 16_384  # tokens of a reply under a cap on cost, unless `max_tokens` is set
 
@@ -77,7 +88,10 @@ class Budget:
         price_of: PriceOf,
         clock: Callable[[], float] = monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        *,
+        add_note: AddNote = lambda _: None,
     ) -> None:
+        self._add_note = add_note
         self._caps = caps
         self._price_of = price_of
         self._clock = clock
@@ -106,6 +120,9 @@ class Budget:
                 raise
             except RequestError as error:
                 used = error.usage
+                raise
+            except asyncio.CancelledError:
+                self._add_note(CUT_NOTE)
                 raise
             else:
                 used = reply.usage

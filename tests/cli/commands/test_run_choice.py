@@ -2,10 +2,13 @@
 
 import json
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 
+from rubric_ci.models.llm.budget import CUT_NOTE
+from tests.http_server import JsonHandler, serving
 from tests.sample_project import Project
 
 ANSWERS = {"good": "Hello there", "bad": "Go away", "worse": "No"}
@@ -168,6 +171,35 @@ def test_an_errored_case_is_a_failure_too(project: Project) -> None:
     done = project.run("--max-failures", "1", "--concurrency", "1")
     assert done.returncode == 3
     assert project.report()["cases"][2]["reason"] == NOT_RUN
+
+
+def test_a_request_that_a_stop_cuts_counts_as_sent(project: Project) -> None:
+    """It may have reached the server, which may bill it."""
+    arrived, end = threading.Event(), threading.Event()
+    waits_for = {"quick": arrived, "slow": end}
+
+    class Service(JsonHandler):
+        def do_POST(self) -> None:
+            name = self.received()["q"]
+            if name == "slow":
+                arrived.set()
+            if name in waits_for:
+                waits_for[name].wait(60)
+            self.send_json(200, "No" if name == "quick" else "Hello")
+
+    case = "  - {{id: {0}, input: {0}, rubrics: [contains: Hello]}}\n"
+    cases = "".join(map(case.format, ("good", "slow", "quick")))
+    project.write("evals/a.eval.yaml", f"evalcases:\n{cases}")
+    with serving(Service) as server:
+        target = f"provider: http, url: '{server.url}', body: {{q: '{{{{ input }}}}'}}"
+        project.write("rubric-ci.yaml", f"targets: [{{name: default, {target}}}]\n")
+        done = project.run("evals", "--max-failures", "1")
+        end.set()
+    assert done.returncode == 1, done.stderr
+    report = project.report()
+    assert [case.get("reason") for case in report["cases"]][1] == NOT_RUN
+    assert (report["totals"]["calls"], report["totals"]["unpriced_calls"]) == (3, 3)
+    assert CUT_NOTE in report["notes"]
 
 
 LISTED = """\

@@ -22,6 +22,7 @@ IGNORABLE: Final = (
 
 # C0 without tab and newline, DEL, C1, line and paragraph separators, lone surrogates,
 # non-characters, and what is invisible or reorders text (https://trojansource.codes).
+DIRTY: Final = "-dirty"  # ends a commit, as in `git describe`: tracked files have changes since
 _HIDDEN: Final = re.compile(
     f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff{IGNORABLE}]"
 )
@@ -217,8 +218,8 @@ def _percent(sign: str) -> str:
 
 
 def commit(sha: str) -> str:
-    """Return the short form of a commit: its first ten characters."""
-    return sha[:10]
+    """Return the short form of a commit: its first ten characters, and whether it was changed."""
+    return sha[:10] + " with local changes" * sha.endswith(DIRTY)
 
 
 def is_ignorable(character: str) -> bool:

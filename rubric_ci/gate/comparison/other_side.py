@@ -82,6 +82,7 @@ def _aged(now: str, then: str) -> str:
 
 
 def _measured(run: ReferenceInfo | ReferenceMove) -> str:
-    place = f"commit `{escape.commit(run.commit)}`" if run.commit else "an unknown commit"
+    short, *more = escape.commit(run.commit).split(" ", 1)
+    place = " ".join([f"commit `{short}`", *more]) if short else "an unknown commit"
     age = "" if run.age_days is None else f", {numbers.plural(run.age_days, 'day')} old"
     return f"{place} of {run.measured_at[:10]}{age}"

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.decision import concluded, settings_of
 from rubric_ci.gate.waivers.waiver_report import merged
+from rubric_ci.text.escape import DIRTY
 from rubric_ci.values import used_by
 from rubric_ci.values.comparison import Together
 from rubric_ci.values.config import Target
@@ -168,7 +169,7 @@ def _check_same_run(reports: Sequence[RunReport]) -> None:
         ("gates", {settings_of(r.gate) for r in reports}),
         ("configured gates", {r.shard.fail_on for r in reports if r.shard}),
         ("judges", {r.judge for r in reports}),
-        ("commits", {r.metadata.get("head_sha", "") for r in reports}),
+        ("commits", {r.metadata.get("head_sha", "").removesuffix(DIRTY) for r in reports}),
         ("sizes of the suite", {r.scope.suite for r in reports if not r.scope.unread}),
         ("selections", {_selection(r.scope) for r in reports}),
     ):

@@ -41,6 +41,7 @@ from rubric_ci.services.run.waiver_passes import (
 )
 from rubric_ci.system import masking
 from rubric_ci.system.actions_runner import in_workflow
+from rubric_ci.system.git.committed import head_of
 from rubric_ci.text import numbers
 from rubric_ci.text.numbers import listed
 from rubric_ci.values import parts
@@ -224,10 +225,13 @@ def build_report(
 
 
 def _metadata(loaded: LoadedProject, settings: RunSettings) -> dict[str, str]:
-    """Return the subject of a workflow run; of an untrusted change its commit."""
+    """Return the subject of a workflow run; elsewhere, and of an untrusted change, its commit."""
     known = run_metadata(os.environ, settings.page, suite_name(settings))
     proposal = loaded.change.proposal
-    return {**known, "head_sha": proposal.commit} if proposal else known
+    if known and not proposal:
+        return known
+    commit = proposal.commit if proposal else head_of(loaded.root, os.environ)
+    return {**known, "head_sha": commit} if commit else known
 
 
 def _narrowed(

@@ -13,6 +13,7 @@ from rubric_ci.errors import CannotUseGit
 from rubric_ci.system.git import process
 from rubric_ci.system.git.process import Repository
 from rubric_ci.system.repository import around, is_repository
+from rubric_ci.text.escape import DIRTY
 
 
 def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
@@ -34,11 +35,19 @@ def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
 def checkout_commit(environment: Mapping[str, str]) -> str:
     """Return the commit of the checkout that rubric-ci runs from; empty: it is installed."""
     root = Path(__file__).parents[3]
-    if not is_repository(root):
-        return ""
+    return head_of(root, environment).removesuffix(DIRTY) if is_repository(root) else ""
+
+
+def head_of(folder: Path, environment: Mapping[str, str]) -> str:
+    """Return the commit of the working tree, with DIRTY if tracked files differ; empty: none."""
+    status = ("status", "--porcelain=v2", "--branch", "--untracked-files=no")
     with suppress(CannotUseGit):
-        known = process.environment_at(root, environment)
-        return process.query(Repository(root=root, environment=known), "rev-parse", "HEAD")
+        known = process.environment_at(folder, environment)
+        found = process.run(Repository(root=folder, environment=known), *status).stdout
+        first, *lines = process.stripped(found).splitlines() or [""]
+        commit = first.removeprefix("# branch.oid ")
+        changed = any(not line.startswith("#") for line in lines)
+        return commit + DIRTY * changed if commit.isalnum() else ""  # "(initial)" is none
     return ""
 
 

@@ -262,3 +262,20 @@ def test_the_gate_of_a_run_fails_where_compare_does(tmp_path: Path, answer: str,
     done = rubric_ci(tmp_path, "run", "--baseline", "base.json", "--fail-on", "regression")
     compared = rubric_ci(tmp_path, "compare", "base.json", ".rubric-ci/report.json")
     assert (done.returncode, compared.returncode) == (code, code)
+
+
+def test_a_report_names_the_commit_of_its_checkout(tmp_path: Path) -> None:
+    checkout = Checkout.create(tmp_path)
+    commit = checkout.commit({"rubric-ci.yaml": CONFIG % "hello", "a.eval.yaml": EVALS})
+
+    def graded_commit() -> str:
+        ran = rubric_ci(tmp_path, "run", "a.eval.yaml")
+        assert ran.returncode == 0, ran.stderr
+        report = json.loads((tmp_path / ".rubric-ci/report.json").read_text())
+        return str(report["metadata"].get("head_sha", ""))
+
+    assert graded_commit() == commit
+    checkout.write({"rubric-ci.yaml": CONFIG % "'hello there'"})
+    assert graded_commit() == f"{commit}-dirty"
+    (tmp_path / ".git").rename(tmp_path / "no-git")
+    assert graded_commit() == ""

@@ -86,6 +86,10 @@ REFERENCES = {
         replace(INFO, reason="wanted", trials=1),
         "commit `1111111111` of 2026-01-02, 1 day old, 1 trial per case (wanted)",
     ),
+    "changed since": (
+        replace(INFO, commit=f"{'1' * 40}-dirty"),
+        "commit `1111111111` with local changes of 2026-01-02, 1 day old, 15 trials per case",
+    ),
     "unknown": (
         replace(INFO, commit="", age_days=None),
         "an unknown commit of 2026-01-02, 15 trials per case",

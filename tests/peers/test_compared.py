@@ -105,7 +105,7 @@ def test_most_verdicts_are_the_same() -> None:
 
 
 AGENTV_FOLDER = FOLDER.parent / "agentv"
-ALIKE = ("checks", "work", "suite", "files", "workspace")
+ALIKE = ("checks", "work", "suite", "files", "workspace", "includes")
 STRICTER = {
     "required": "the score stays the mean here; the case fails in both",
     "required-missed": "the score stays the mean here; the case fails in both",
@@ -120,6 +120,8 @@ WITHOUT_VERDICT = ("empty", "no-cost")
 def test_scores_are_those_of_agentv(file: str, tmp_path: Path) -> None:
     checkout = Checkout.create(tmp_path / "repository")
     shutil.copytree(AGENTV_FOLDER, checkout.root, dirs_exist_ok=True)
+    judge = f"judge: {{command: [node, {checkout.root}/judge.mjs]}}\n"
+    (checkout.root / "rubric-ci.yaml").write_text(judge, encoding="utf-8")
     expected = scores_of_agentv(checkout, file, tmp_path)
     done = invoke(checkout.root, ENVIRONMENT, "run", f"evals/{file}.eval.yaml")
     assert done.returncode in (0, 1, 3), done.stderr
@@ -131,8 +133,9 @@ def test_scores_are_those_of_agentv(file: str, tmp_path: Path) -> None:
 
 
 def scores_of_agentv(checkout: Checkout, file: str, home: Path) -> dict[str, float]:
+    judged = ("--grader-target", "grader")
     subprocess.run(
-        [AGENTV, "eval", f"evals/{file}.eval.yaml", "--output", "out"],
+        [AGENTV, "eval", f"evals/{file}.eval.yaml", "--output", "out", *judged],
         cwd=checkout.root,
         env=environment("http://localhost:9", home),
         capture_output=True,

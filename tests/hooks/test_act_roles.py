@@ -98,6 +98,7 @@ FIRST_PUSH = Row(
 SHARDS = Row(
     jobs=(
         "plan: checkout rubric-ci",
+        "tests of rubrics: checkout rubric-ci",
         "1: checkout rubric-ci upload-artifact",
         f"merge: download-artifact rubric-ci {PAGES}",
     ),

@@ -1,15 +1,19 @@
 """Minimal cases, answers and contexts for tests."""
 
+import asyncio
 import os
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, Message, Role, TextPart
-from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelReply, Unsent
 from rubric_ci.values.results import Answer
+
+Found = TypeVar("Found")
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -53,3 +57,10 @@ def build_context(root: Path, **facts: Any) -> RunContext:
 
 def text_answer(text: str) -> Answer:
     return Answer(text=text)
+
+
+def marked_by(work: Coroutine[Any, Any, Found | Unsent]) -> Found:
+    """Run a judgement that sends its requests."""
+    found = asyncio.run(work)
+    assert not isinstance(found, Unsent)
+    return found

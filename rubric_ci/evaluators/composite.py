@@ -190,6 +190,7 @@ async def _by_judge(
     spec = judge if judge.prompt else replace(judge, prompt=_PROMPT)
     variables = {RESULTS_VARIABLE: json.dumps(results, ensure_ascii=False, indent=2)}
     found = await llm_judge(case, for_judges(answer), spec, context, redacted(variables))
+    assert isinstance(found, Assessment)  # noqa: S101 - a run sends its requests
     return replace(found, details={"members": results})
 
 

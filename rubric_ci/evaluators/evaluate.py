@@ -37,7 +37,9 @@ async def _assess(
         return found
     kind = KINDS[spec.type]
     if kind.assess:
-        return await kind.assess(case, answer, spec, context)
+        assessed = await kind.assess(case, answer, spec, context)
+        assert isinstance(assessed, Assessment)  # noqa: S101 - a run sends its requests
+        return assessed
     assert kind.measure  # noqa: S101 - each row has one of both
     answer = replace(answer, text=answer.said) if answer.media else answer
     return await worked_on(len(answer.text), kind.measure, case, answer, spec, redactor())

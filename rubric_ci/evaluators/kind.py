@@ -14,8 +14,10 @@ from rubric_ci.values.references import Found, Lookup
 
 if TYPE_CHECKING:
     from rubric_ci.text.redact import Redactor
+    from rubric_ci.values.config import JudgeConfig
     from rubric_ci.values.diagnostics import Span
     from rubric_ci.values.evals import EvalCase, EvaluatorSpec
+    from rubric_ci.values.llm_calls import ChatMessage, Unsent
     from rubric_ci.values.media import Media
     from rubric_ci.values.problems import Placed
     from rubric_ci.values.results import Answer, Assessment
@@ -280,14 +282,28 @@ def common(written: Written) -> Common:
     return Common(name=name, weight=weight, span=written.span("name"))
 
 
+class ExpectedRequest(NamedTuple):
+    """A request to a judge about an answer that is not known yet."""
+
+    write: "Callable[[], tuple[ChatMessage, ...]]"
+    output_tokens: int
+    answers: int = 1  # how many of them it shows: of a conversation one per turn
+    most: int = 1  # how often it is sent if all votes of `auto` are taken
+    briefing: "Callable[[], Mapping[str, int]]" = dict
+    """Returns the characters of its guidelines and examples, by their file."""
+
+
 class Kind(NamedTuple):
     """One type of evaluator."""
 
     read: "Callable[[Written], EvaluatorSpec]"
-    assess: "Callable[[EvalCase, Answer, Any, Any], Awaitable[Assessment]] | None" = None
-    """Asks a judge, starts a script or combines its members, in a `RunContext`."""
+    assess: "Callable[[EvalCase, Answer, Any, Any], Awaitable[Assessment | Unsent]] | None" = None
+    """Asks a judge, starts a script or combines its members, in a `RunContext`; Unsent: of judge
+    requests, if the context sends none."""
     measure: "Callable[[EvalCase, Answer, Any, Redactor], Assessment] | None" = None
     """Needs nothing but the answer; a type has either this or `assess`."""
+    expected: "Callable[[EvalCase, Any, JudgeConfig], Sequence[ExpectedRequest]] | None" = None
+    """Returns the judge requests about one answer, without repairs; None: it sends none."""
     criteria: bool = False  # under `rubrics`
     members: bool = False  # under `evaluators`
     means: bool = False  # its score is the weighted mean of its criteria

@@ -1,23 +1,30 @@
 """The `llm_judge` evaluator: a free-form score 0..1 on a prompt, which a script may print."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from rubric_ci.errors import CannotJudge, CannotRunScript, NoVerdict
 from rubric_ci.evaluators import code_judge
 from rubric_ci.evaluators.judge_choice import judge_of, silent_judges
-from rubric_ci.evaluators.kind import UsedFiles, Written, common, names_file
+from rubric_ci.evaluators.kind import ExpectedRequest, UsedFiles, Written, common, names_file
+from rubric_ci.evaluators.rubric import expected as expected_of_rubric
 from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.evaluators.scripts import payload
 from rubric_ci.evaluators.written_criteria import read as read_rubric
 from rubric_ci.models.judge.freeform import (
     VARIABLES,
     freeform_call,
+    freeform_messages,
     read_freeform_mark,
     unknown_variables,
 )
-from rubric_ci.models.judge.request import new_fence, request_cached_reply
+from rubric_ci.models.judge.request import (
+    ParsedReply,
+    new_fence,
+    request_or_count,
+)
 from rubric_ci.models.judge.shown_media import shown_to, unseen
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import worked_on
@@ -25,9 +32,12 @@ from rubric_ci.system.processes import describe_exit
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.llm_calls import Unsent, unsent
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.scoring import DECIMALS
 from rubric_ci.values.usage import NOTHING_USED
+
+FREEFORM_TOKENS: Final = 200  # of a reply, on average
 
 _NO_VARIABLES: Mapping[str, str] = {}
 
@@ -60,11 +70,22 @@ def prompt_of(written: str, files: UsedFiles) -> tuple[str, str]:
 
 async def assess(
     case: EvalCase, answer: Answer, spec: LlmJudgeSpec | RubricSpec, context: RunContext
-) -> Assessment:
+) -> Assessment | Unsent:
     """Request a score, or marks for the criteria that it has instead; raises NoVerdict."""
     if isinstance(spec, RubricSpec):
         return await rubric(case, answer, spec, context)
     return await llm_judge(case, for_judges(answer), spec, context)
+
+
+def expected(
+    case: EvalCase, spec: LlmJudgeSpec | RubricSpec, judge: JudgeConfig
+) -> Sequence[ExpectedRequest]:
+    """Return the requests about an answer that is not known."""
+    if isinstance(spec, RubricSpec):
+        return expected_of_rubric(case, spec, judge)
+    nothing, shown = Answer(text=""), shown_to(judge)
+    write = partial(freeform_messages, case, nothing, spec.prompt, shown=shown, fence="")
+    return (ExpectedRequest(write, FREEFORM_TOKENS),)
 
 
 async def llm_judge(
@@ -73,18 +94,23 @@ async def llm_judge(
     spec: LlmJudgeSpec,
     context: RunContext,
     variables: Mapping[str, str] = _NO_VARIABLES,
-) -> Assessment:
+) -> Assessment | Unsent:
     """Request a score on a prompt that may use `variables`; raises NoVerdict."""
+    judge = judge_of(spec, context.judge)
+    asked = judge.members
+    unknown = bool(unknown_variables(spec.prompt, variables))
+    if not context.sends and (spec.prompt_script or unknown):  # the run writes the prompt
+        return Unsent(tuple(one.endpoint for one in asked))
     if spec.prompt_script:
         prompt = await _prompt_from_script(case, answer, spec.prompt_script, context)
         spec = replace(spec, prompt=prompt, prompt_path="the output of the prompt script")
     _check(spec, variables)
-    judge = judge_of(spec, context.judge)
-    asked = judge.members
     media = (*case.media, *case.reference_media, *answer.media)
     hidden = unseen(asked, media) if media else ()
     work = (_score(case, answer, spec, one, context, variables) for one in asked)
     replies = await coroutines.gather_all(work)
+    if counted := unsent(replies):
+        return counted
     usage = sum((reply.usage for reply in replies), NOTHING_USED)
     found = sorted((r for r in replies if isinstance(r, Assessment)), key=lambda each: each.score)
     if 2 * len(found) <= len(asked):
@@ -105,15 +131,14 @@ async def _score(
     judge: JudgeConfig,
     context: RunContext,
     variables: Mapping[str, str],
-) -> Assessment | NoVerdict:
+) -> Assessment | NoVerdict | Unsent:
     """Return the score of one judge, or why it has none."""
     about, shown, fence = f"{case.file}: {case.id}: {spec.name}", shown_to(judge), new_fence()
     write = partial(freeform_call, shown=shown, fence=fence, about=about, more=variables)
     call = await worked_on(len(answer.text), write, case, answer, spec.prompt, judge)
-    try:
-        reply = await request_cached_reply(call, read_freeform_mark, context)
-    except NoVerdict as error:
-        return error
+    reply = await request_or_count(call, read_freeform_mark, context)
+    if not isinstance(reply, ParsedReply):
+        return reply
     return Assessment(
         score=round(reply.value.score, DECIMALS),
         reasoning=reply.value.reasoning,

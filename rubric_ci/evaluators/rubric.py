@@ -1,7 +1,9 @@
 """The `rubric` evaluator: assertions are checked, a judge marks the rest in one request."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from rubric_ci.errors import CannotJudge
@@ -11,17 +13,20 @@ from rubric_ci.evaluators.assertions.marking import (
     unmet_conditions,
 )
 from rubric_ci.evaluators.judge_choice import judge_of, silent_judges
+from rubric_ci.evaluators.kind import ExpectedRequest
 from rubric_ci.models.judge.injection_scan import scan_for_injection
 from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
-from rubric_ci.models.judge.prompt import Briefing
+from rubric_ci.models.judge.prompt import Briefing, rubric_messages
 from rubric_ci.models.judge.prompt_parts import ISOLATED, marked, parts_of
 from rubric_ci.models.judge.reply_checks import missing_quotes, sources
-from rubric_ci.models.judge.shown_media import unseen
-from rubric_ci.models.judge.voting import flakiness
+from rubric_ci.models.judge.shown_media import shown_to, unseen
+from rubric_ci.models.judge.voting import PANEL, flakiness, grouped, most_per_request
 from rubric_ci.system.coroutines import worked_on
 from rubric_ci.system.masking import redact, redacted
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.llm_calls import Unsent
 from rubric_ci.values.results import Answer, Assessment, CriterionResult
 from rubric_ci.values.rubric import (
     Assertion,
@@ -44,12 +49,14 @@ from rubric_ci.values.scoring import NOT_APPLICABLE, MarkValue, total_points
 from rubric_ci.values.trace import SeenPart
 from rubric_ci.values.usage import NOTHING_USED
 
+MARK_TOKENS: Final = 80  # quote, reason and mark of one criterion, on average
+
 _NO_QUOTES: Final[Mapping[str, SeenPart]] = {}
 
 
 async def rubric(
     case: EvalCase, answer: Answer, spec: RubricSpec, context: RunContext
-) -> Assessment:
+) -> Assessment | Unsent:
     """Check, request the judge's marks and weigh all; raises NoVerdict if it gives none."""
     given = marked(case, answer, spec.turn)
     case, answer = given.case, given.answer
@@ -87,8 +94,41 @@ async def rubric(
         about=f"{case.file}: {case.id}: {spec.name}",
     )
     result = await decide(request)
+    if isinstance(result, Unsent):
+        return result
     warnings, quoted = await worked_on(len(request.material), _read_again, request, result)
     return _assessment(spec, result, idle, context, (*given.warnings, *hidden, *warnings), quoted)
+
+
+def expected(case: EvalCase, spec: RubricSpec, judge: JudgeConfig) -> Sequence[ExpectedRequest]:
+    """Return the requests about an answer that is not known; `auto` counts as one vote."""
+    votes, most = (1, PANEL) if judge.votes == "auto" else (judge.votes, 1)
+    turns = spec.turn or case.most_turns or 1
+    briefing, shown = Briefing(spec.guidelines, spec.examples), shown_to(judge)
+    write = partial(rubric_messages, case, "", briefing=briefing, shown=shown, fence="")
+    return [
+        ExpectedRequest(
+            partial(write, group),
+            MARK_TOKENS * len(group),
+            turns,
+            most,
+            partial(_characters_of_briefing, case, spec, group),
+        )
+        for group in grouped(spec.rubric.judged, most_per_request(judge))
+    ] * votes
+
+
+def _characters_of_briefing(
+    case: EvalCase, spec: RubricSpec, group: Sequence[Criterion]
+) -> Counter[str]:
+    files = {criterion.id: criterion.span.file for criterion in group}
+    characters = Counter[str]()
+    for file, text in zip(spec.guided_by, spec.guidelines, strict=True):
+        characters[file or case.file] += len(text)
+    for each in spec.examples:
+        if marked := [files[name] for name in each.marks if name in files]:
+            characters[marked[0] or case.file] += len(each.question + each.answer + each.why)
+    return characters
 
 
 def _without(rubric: Rubric, idle: Mapping[str, Mark]) -> Rubric:

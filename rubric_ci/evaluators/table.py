@@ -25,10 +25,18 @@ def _late(name: str) -> Callable[..., Any]:
 
 KINDS: Final[Mapping[str, Kind]] = {
     "rubric": Kind(
-        _late("written_criteria.read"), assess=_late("rubric.rubric"), criteria=True, means=True
+        _late("written_criteria.read"),
+        assess=_late("rubric.rubric"),
+        expected=_late("rubric.expected"),
+        criteria=True,
+        means=True,
     ),
     "llm_judge": Kind(
-        _late("llm_judge.read"), assess=_late("llm_judge.assess"), criteria=True, means=True
+        _late("llm_judge.read"),
+        assess=_late("llm_judge.assess"),
+        expected=_late("llm_judge.expected"),
+        criteria=True,
+        means=True,
     ),
     "code_judge": Kind(_late("code_judge.read"), assess=_late("code_judge.code_judge")),
     "composite": Kind(_late("composite.read"), assess=_late("composite.composite"), members=True),

@@ -193,7 +193,7 @@ class RunContext:
     """The models that replied so far."""
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key
     prepared: Prepared = field(default_factory=Prepared)
-    lacking: "list[Endpoint] | None" = None  # requests that an estimate notes; None: they are sent
+    sends: bool = True  # False: judges are asked nothing, and the requests are counted
 
     @property
     def replays(self) -> bool:

@@ -144,3 +144,17 @@ def _said(message: ChatMessage) -> str:
 def in_keys(value: JSON) -> str:
     """Return a value as keys contain it: the keys of an object in order."""
     return _WRITER.encode(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """The models of the requests that an estimate counts: the cache does not answer them."""
+
+    models: tuple[Endpoint, ...]
+    usage: Usage = NOTHING_USED
+
+
+def unsent(replies: Iterable[object]) -> Unsent | None:
+    """Return the requests without a reply, if there are any."""
+    models = [model for each in replies if isinstance(each, Unsent) for model in each.models]
+    return Unsent(tuple(models)) if models else None

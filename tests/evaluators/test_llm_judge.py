@@ -1,6 +1,5 @@
 """Free-form scores, and templates with unknown variables."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, LlmJudgeSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.values.results import Answer, Assessment
+from tests.cases import marked_by
 
 SPAN = Span(3, 1, 3, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)
@@ -32,7 +32,7 @@ def judged(prompt: str, *texts: str, path: str = "") -> tuple[Assessment, list[s
         judge=JudgeConfig(endpoint=Endpoint(model="openai/m")),
     )
     spec = LlmJudgeSpec(name="taste", weight=0.5, prompt=prompt, prompt_path=path, span=SPAN)
-    return asyncio.run(llm_judge(CASE, Answer(text="Hi"), spec, context)), seen
+    return marked_by(llm_judge(CASE, Answer(text="Hi"), spec, context)), seen
 
 
 def test_a_score_in_full() -> None:

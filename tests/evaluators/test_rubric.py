@@ -31,6 +31,7 @@ from rubric_ci.values.rubric import (
     ScoreRange,
 )
 from rubric_ci.values.scoring import NOT_APPLICABLE
+from tests.cases import marked_by
 
 CASE = EvalCase(id="greeting", file="evals/a.yaml", span=Span(3, 7, 3, 15))
 ANSWER = Answer(text="Dear  customer")
@@ -148,7 +149,7 @@ def test_a_judgement_in_full() -> None:
 def test_strict_evidence_is_asked_for_again() -> None:
     good = {**MARKS, "c3": {"level": 5}}
     ask = says(json.dumps(MARKS), json.dumps(good))
-    result = asyncio.run(rubric(CASE, ANSWER, SPEC, context(ask, evidence="strict")))
+    result = marked_by(rubric(CASE, ANSWER, SPEC, context(ask, evidence="strict")))
     assert result.warnings == ()
     assert result.usage == Usage(calls=2, cost_usd=1.0, repairs=1)
 
@@ -229,7 +230,7 @@ def asked(*criteria: Check | Assertion, **judge: Any) -> tuple[list[ModelCall], 
         return ModelReply(text=json.dumps({"c1": SAID}), usage=USED)
 
     spec = replace(SPEC, rubric=Rubric(criteria))
-    return sent, asyncio.run(rubric(CASE, ANSWER, spec, context(ask, **judge)))
+    return sent, marked_by(rubric(CASE, ANSWER, spec, context(ask, **judge)))
 
 
 def test_the_judge_is_asked_about_the_other_criteria_only() -> None:
@@ -257,7 +258,7 @@ def conditional(*criteria: Check, **marks: object) -> Assessment:
         for n, name in enumerate(judged, start=1)
     }
     asked = context(says(json.dumps(entries)))
-    return asyncio.run(rubric(CASE, ANSWER, spec, asked))
+    return marked_by(rubric(CASE, ANSWER, spec, asked))
 
 
 BASE = Check(id="refuses", text="Refuses", required=False, span=Span(6, 1, 6, 2))
@@ -329,5 +330,5 @@ def test_a_missed_assertion_decides_so_that_auto_adds_no_votes() -> None:
 def test_an_assertion_reads_the_answer_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(masking, "_hidden", {"Dear  customer"})
     spec = replace(SPEC, rubric=Rubric((replace(BRIEF, key="contains", value="customer"),)))
-    found = asyncio.run(rubric(CASE, ANSWER, spec, context(says())))
+    found = marked_by(rubric(CASE, ANSWER, spec, context(says())))
     assert found.score == 1

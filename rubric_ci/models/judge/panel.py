@@ -24,7 +24,11 @@ from rubric_ci.models.judge.reply_checks import (
     with_sentence,
     without_canary,
 )
-from rubric_ci.models.judge.request import ParsedReply, new_fence, request_cached_reply
+from rubric_ci.models.judge.request import (
+    ParsedReply,
+    new_fence,
+    request_or_count,
+)
 from rubric_ci.models.judge.shown_media import shown_to
 from rubric_ci.models.judge.voting import (
     NoMajority,
@@ -42,7 +46,7 @@ from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, Usage
+from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, Unsent, Usage, unsent
 from rubric_ci.values.media import Media
 from rubric_ci.values.rubric import Judged, Judgement, Mark, Rubric
 from rubric_ci.values.scoring import MarkValue
@@ -99,20 +103,23 @@ class _Vote:
     """
 
     judgement: Judgement
+    unsent: Unsent | None = None
     lost: NoVerdict | None = None
     cached: frozenset[str] = frozenset()
     usage: Usage
 
 
-async def decide(request: PanelRequest) -> PanelResult:
+async def decide(request: PanelRequest) -> PanelResult | Unsent:
     """Return the judgement of all judges; raises NoVerdict if they give none."""
     if not request.judge.others:
         return await _votes_of(request)
     return await _panel(request, [replace(request, judge=each) for each in request.judge.members])
 
 
-async def _panel(request: PanelRequest, members: Sequence[PanelRequest]) -> PanelResult:
+async def _panel(request: PanelRequest, members: Sequence[PanelRequest]) -> PanelResult | Unsent:
     replies = await coroutines.gather_all(map(_judged, members))
+    if counted := unsent(replies):
+        return counted
     usage = sum((reply.usage for reply in replies), NOTHING_USED)
     by_judge = [(each.judge.name, reply) for each, reply in zip(members, replies, strict=True)]
     lost = {name: reply for name, reply in by_judge if isinstance(reply, NoVerdict)}
@@ -144,7 +151,7 @@ def _together(found: Sequence[tuple[str, PanelResult]]) -> PanelResult:
     return replace(result, votes=votes, judges=tuple(name for name, _ in found))
 
 
-async def _judged(request: PanelRequest) -> PanelResult | NoVerdict:
+async def _judged(request: PanelRequest) -> PanelResult | NoVerdict | Unsent:
     """Return a failure as a value, so that the other judges finish and their cost is known."""
     try:
         return await _votes_of(request)
@@ -152,7 +159,7 @@ async def _judged(request: PanelRequest) -> PanelResult | NoVerdict:
         return error
 
 
-async def _votes_of(request: PanelRequest) -> PanelResult:
+async def _votes_of(request: PanelRequest) -> PanelResult | Unsent:
     """Collect all votes; raises NoVerdict if too many fail or they give no majority."""
     declared = request.judge.votes
     remaining = 1 if declared == "auto" else declared
@@ -161,6 +168,8 @@ async def _votes_of(request: PanelRequest) -> PanelResult:
     while remaining:
         numbers = range(len(votes) + 1, len(votes) + remaining + 1)
         votes += await coroutines.gather_all(_vote(request, number) for number in numbers)
+        if counted := unsent(vote.unsent for vote in votes):
+            return counted
         judgements = _quorum(request, votes)
         remaining = _votes_to_add(request, judgements, len(votes))
     judgement = tally(request.rubric, judgements, len(votes))
@@ -218,6 +227,7 @@ async def _vote(request: PanelRequest, number: int) -> _Vote:
     from_cache = [part.value for part in parsed if part.usage.cache_hits]
     return _Vote(
         judgement=Judgement(marks, reasoning),
+        unsent=unsent(replies),
         lost=lost[-1] if lost else None,
         cached=frozenset[str]().union(*(judgement.marks for judgement in from_cache)),
         usage=usage,
@@ -226,8 +236,7 @@ async def _vote(request: PanelRequest, number: int) -> _Vote:
 
 async def _ask(
     request: PanelRequest, criteria: Sequence[Judged], vote: int
-) -> ParsedReply[Judgement] | NoVerdict:
-    """Return a failure as a value, so that the other groups finish and their cost is known."""
+) -> ParsedReply[Judgement] | NoVerdict | Unsent:
     marked = with_canary(criteria, request.answer) if request.judge.canary else criteria
 
     def read(text: str) -> Judgement | InvalidReply:
@@ -239,10 +248,7 @@ async def _ask(
         return judgement
 
     call = await worked_on(len(request.material), _call, request, marked, vote)
-    try:
-        return await request_cached_reply(call, read, request.context)
-    except NoVerdict as error:
-        return error
+    return await request_or_count(call, read, request.context)
 
 
 def _call(request: PanelRequest, criteria: Sequence[Judged], vote: int) -> ModelCall:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Generic, TypeVar
 
-from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
+from rubric_ci.errors import CannotJudge, NoVerdict
 from rubric_ci.models.judge.reply import InvalidReply
 from rubric_ci.models.llm.judge_command import version_of
 from rubric_ci.system.coroutines import worked_on
@@ -22,6 +22,7 @@ from rubric_ci.values.llm_calls import (
     ModelCall,
     ModelCaller,
     ModelReply,
+    Unsent,
     Usage,
 )
 
@@ -139,6 +140,19 @@ def _next_key(call: ModelCall, reply: ModelReply, reason: str) -> str:
     return hashlib.sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+async def request_or_count(
+    call: ModelCall, read: Callable[[str], T | InvalidReply], context: RunContext
+) -> ParsedReply[T] | NoVerdict | Unsent:
+    """Return the reply, or a failure as a value, so that the cost of other requests is known."""
+    try:
+        if context.sends:
+            return await request_cached_reply(call, read, context)
+        found = await _cached(cache_key(call, context.trial), call, read, context)
+        return found or Unsent((call.endpoint,))
+    except NoVerdict as error:
+        return error
+
+
 async def request_cached_reply(
     call: ModelCall, read: Callable[[str], T | InvalidReply], context: RunContext
 ) -> ParsedReply[T]:
@@ -152,9 +166,6 @@ async def request_cached_reply(
     key = cache_key(call, context.trial)
     if found := await _cached(key, call, read, context):
         return found
-    if context.lacking is not None:
-        context.lacking.append(call.endpoint)
-        raise CannotReachModel("it is noted, not sent")
     lock = context.in_flight.setdefault(key, asyncio.Lock())
     waits = lock.locked()
     async with lock:

@@ -9,11 +9,10 @@ sent alone, finds out the same.
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import replace
 
 from rubric_ci.errors import CannotConfigure, NoVerdict, OverBudget
-from rubric_ci.evaluators.llm_judge import llm_judge
-from rubric_ci.evaluators.rubric import for_judges, rubric
+from rubric_ci.evaluators.table import KINDS
 from rubric_ci.grading.limits import Deadline
 from rubric_ci.grading.resolve import Task, judges_of
 from rubric_ci.grading.targets import answer_cache, recorded, spending
@@ -21,14 +20,12 @@ from rubric_ci.models.llm.budget import check_start, priced
 from rubric_ci.models.llm.client import identity
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.system import coroutines
-from rubric_ci.values.config import (
-    Endpoint,
-    JudgeConfig,
-)
+from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.evals import EvaluatorSpec
 from rubric_ci.values.judge_model import with_model
+from rubric_ci.values.llm_calls import Unsent
 from rubric_ci.values.results import Answer
 
 
@@ -40,10 +37,6 @@ class ExpectedWork:
     context: RunContext
     trials: int = 1
     name: str = ""  # "base "; empty: the head
-    _contexts: dict[tuple[int, int], RunContext] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-    _lacking: list[Endpoint] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def startable(self) -> Sequence[Task]:
@@ -67,41 +60,25 @@ class ExpectedWork:
                 return found
         return answer_cache.find(task.answered, target, own)
 
-    async def requests(
-        self, task: Task, judge: JudgeConfig, spec: RubricSpec | LlmJudgeSpec, trial: int
+    async def uncached(
+        self, task: Task, judge: JudgeConfig, spec: EvaluatorSpec, trial: int
     ) -> Sequence[Endpoint] | None:
-        """Return the model of each judge request that the cache leaves; None: of all of them."""
+        """Return the model of each judge request that the cache leaves; None: of all of them.
+
+        What the cache answers is kept for the run.
+        """
         if self.context.cache is None or self.context.fresh_judgements:
             return None
-        answer = self.answer(task, trial)
-        if answer is None or (isinstance(spec, LlmJudgeSpec) and spec.prompt_script):
-            return None  # a script is not run for an estimate
-        lacking = self._lacking
-        lacking.clear()
-        await _keep_cached(task.case, spec, answer, self._dry(judge, trial))
-        return tuple(lacking)
-
-    def _dry(self, judge: JudgeConfig, trial: int) -> RunContext:
-        """Return a context without requests: one for all tasks with the same judge."""
-        name = id(judge), trial
-        if name not in self._contexts:
-            self._contexts[name] = replace(
-                self.context, judge=judge, trial=trial, lacking=self._lacking
-            )
-        return self._contexts[name]
-
-
-async def _keep_cached(
-    case: EvalCase, spec: RubricSpec | LlmJudgeSpec, answer: Answer, dry: RunContext
-) -> None:
-    """Let the judge mark from the cache only; keep for the run what needs no request."""
-    with suppress(NoVerdict):
-        if isinstance(spec, LlmJudgeSpec):
-            found = await llm_judge(case, for_judges(answer), spec, dry)
-        else:
-            found = await rubric(case, answer, spec, dry)
-        if not dry.lacking:
-            dry.prepared.keep(case, spec, dry.trial, answer, found)
+        assess, answer = KINDS[spec.type].assess, self.answer(task, trial)
+        if answer is None or assess is None:
+            return None
+        own = replace(self.context, judge=judge, trial=trial, sends=False)
+        with suppress(NoVerdict):  # the run says why
+            found = await assess(task.case, answer, spec, own)
+            if isinstance(found, Unsent):
+                return found.models
+            own.prepared.keep(task.case, spec, trial, answer, found)
+        return ()
 
 
 def check_targets(sides: Sequence[ExpectedWork]) -> None:

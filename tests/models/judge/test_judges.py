@@ -1,6 +1,5 @@
 """Panels of several judges: whose marks count, and what is asked."""
 
-import asyncio
 import json
 import re
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.values.rubric import Check, Judged, Rubric, Scored, ScoreRange
+from tests.cases import marked_by
 from tests.models.judge.test_panel import MemoryCache
 
 SPAN = Span(1, 1, 1, 2)
@@ -61,7 +61,7 @@ def ask(
     request = PanelRequest(
         case=CASE, answer="Hi", rubric=Rubric(criteria), judge=judge, context=context, about="a"
     )
-    return asyncio.run(decide(request))
+    return marked_by(decide(request))
 
 
 PANELS: list[tuple[Judged, dict[str, Mark | list[Mark]], Mark, tuple[Mark, ...]]] = [

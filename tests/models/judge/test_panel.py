@@ -17,8 +17,9 @@ from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
+from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply, Unsent, Usage
 from rubric_ci.values.rubric import Assertion, Check, Mark, Rubric
+from tests.cases import marked_by
 
 SPAN = Span(1, 1, 1, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)
@@ -99,7 +100,7 @@ def asked(
 
 
 def ask(judge: ModelCaller, criteria: Rubric, *of: Any, **more: Any) -> PanelResult:
-    return asyncio.run(decide(asked(judge, criteria, *of, **more)))
+    return marked_by(decide(asked(judge, criteria, *of, **more)))
 
 
 def always(_: str, __: int) -> object:
@@ -372,19 +373,13 @@ def test_the_canary_leaves_no_mark() -> None:
     assert [len(texts) for texts in judge.asked] == [3, 3, 3]
 
 
-def estimated(request: PanelRequest) -> None:
-    """Let an estimate look for the request's marks in the cache."""
-    dry = replace(request.context, cache=request.context.cache or MemoryCache(), lacking=[])
-    with pytest.raises(NoVerdict):
-        asyncio.run(decide(replace(request, context=dry)))
-    assert dry.lacking
-
-
-def test_each_criterion_that_is_asked_alone_has_its_own_request() -> None:
+def test_an_estimate_counts_the_requests_that_the_cache_leaves_and_sends_none() -> None:
     judge, cache = Judge(lambda text, _: text != "text 0"), MemoryCache()
     ask(judge, rubric(1), cache, mode="isolated")
     request = asked(judge, rubric(3), cache, mode="isolated")
-    estimated(request)
-    found = asyncio.run(decide(request))
+    counting = replace(request, context=replace(request.context, sends=False))
+    assert asyncio.run(decide(counting)) == Unsent((request.judge.endpoint,) * 2)
+    assert judge.asked == [["text 0"]]
+    found = marked_by(decide(request))
     assert judge.asked == [["text 0"], ["text 1"], ["text 2"]]
     assert [mark.value for mark in found.judgement.marks.values()] == [False, True, True]

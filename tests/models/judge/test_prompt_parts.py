@@ -1,6 +1,5 @@
 """What a judge sees of an agent's work: parts, how they are cut, fences and quotes."""
 
-import asyncio
 import json
 import re
 from dataclasses import replace
@@ -20,7 +19,7 @@ from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.trace import FileChange, KeptFile, SeenPart, Work
-from tests.cases import build_case, span, text_message
+from tests.cases import build_case, marked_by, span, text_message
 
 CALLS = (
     {"tool": "Read", "input": {"path": "a.py"}, "output": "x = 1"},
@@ -103,7 +102,7 @@ def judged(answer: Answer, *quotes: str, sees: Any = ALL) -> tuple[Assessment, l
     spec = RubricSpec(name="rubric", rubric=Rubric(checks), sees=sees, span=span())
     judge = JudgeConfig(endpoint=Endpoint(model="openai/m"))
     context = RunContext(call_model=ask, root=Path(), environment={}, judge=judge)
-    return asyncio.run(rubric(build_case(), answer, spec, context)), prompts
+    return marked_by(rubric(build_case(), answer, spec, context)), prompts
 
 
 def test_quotes_are_looked_up_in_all_parts() -> None:
@@ -238,7 +237,7 @@ def marks_of(answer: Answer, quote: str, turn: int) -> tuple[Assessment, str]:
     spec = RubricSpec(name="rubric", rubric=rubric_of, turn=turn, span=span())
     judge = JudgeConfig(endpoint=Endpoint(model="openai/m"))
     context = RunContext(call_model=ask, root=Path(), environment={}, judge=judge)
-    found = asyncio.run(rubric(TALK, answer, spec, context))
+    found = marked_by(rubric(TALK, answer, spec, context))
     return found, re.sub(r"(question|expected_outcome|data|answer)_\w+>", r"\1>", prompts[0])
 
 

@@ -9,10 +9,9 @@ import pytest
 from rubric_ci.models.judge.prompt import rubric_messages
 from rubric_ci.services.cost.judge_cost import (
     JudgeEstimate,
-    TokenEstimate,
-    estimate,
+    JudgeRequests,
     estimate_lines,
-    request_count,
+    requests_of,
 )
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.diagnostics import Span
@@ -34,8 +33,8 @@ def test_one_case() -> None:
     one, spec = case(3)
     messages = rubric_messages(one, "", spec.rubric.judged, fence="")
     characters = sum(len(message.content) for message in messages)
-    assert estimate(one, spec, JUDGE) == TokenEstimate(
-        requests=1, input_tokens=characters // 4 + 300, output_tokens=240
+    assert requests_of(JUDGE, one, spec) == JudgeRequests(
+        requests=1, input_tokens=characters // 4 + 300, output_tokens=240, most=1
     )
 
 
@@ -54,8 +53,7 @@ def test_groups_votes_and_isolation_multiply(
 ) -> None:
     changed = replace(JUDGE, **judge)
     one, spec = case(count)
-    assert estimate(one, spec, changed).requests == requests
-    assert request_count(spec, changed) == requests
+    assert requests_of(changed, one, spec).requests == requests
 
 
 BRIEFED = RubricSpec(
@@ -89,9 +87,9 @@ def test_guidelines_and_examples_count_for_their_file(
 ) -> None:
     one, judge = case(1)[0], replace(JUDGE, mode=mode)
     bare = replace(BRIEFED, guidelines=(), guided_by=(), examples=())
-    found = estimate(one, BRIEFED, judge)
+    found = requests_of(judge, one, BRIEFED)
     assert found.briefing == expected
-    assert found.input_tokens - estimate(one, bare, judge).input_tokens > sum(expected.values())
+    assert found.input_tokens - requests_of(judge, one, bare).input_tokens > sum(expected.values())
     line = estimate_lines(
         [
             JudgeEstimate(
@@ -109,4 +107,4 @@ def test_guidelines_and_examples_count_for_their_file(
 
 def test_a_score_is_one_request() -> None:
     taste = LlmJudgeSpec(name="t", span=SPAN)
-    assert estimate(case(1)[0], taste, replace(JUDGE, votes=3)).requests == 1
+    assert requests_of(replace(JUDGE, votes=3), case(1)[0], taste).requests == 1

@@ -1,8 +1,7 @@
-"""The commands and examples of AGENTS.md and of the skill exist."""
+"""The skill is made from the pages; its commands and those of AGENTS.md exist."""
 
 import re
 import shlex
-from pathlib import Path
 
 import click
 import pytest
@@ -11,18 +10,23 @@ from rubric_ci.cli.main import main
 from rubric_ci.files.project.discovery import lookup
 from rubric_ci.files.validation.validator import check_evals
 from rubric_ci.files.yaml_text.opened import open_source
+from tests.docs import skill
+from tests.docs.skill import ROOT
 
-ROOT = Path(__file__).parents[2]
-SKILL = (ROOT / "skills/rubric-ci/SKILL.md").read_text(encoding="utf-8")
+SKILL = skill.SKILL.read_text(encoding="utf-8")
 AGENTS = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^rubric-ci (.+)$", SKILL, re.MULTILINE)
+COMMANDS = re.findall(r"^(?:\$ |\| `)?rubric-ci ([^`\n]+)", SKILL, re.MULTILINE)
+
+
+def test_the_skill_is_current() -> None:
+    assert skill.skill() == SKILL
 
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_the_options_of_the_skill_exist(line: str) -> None:
     command: click.Command = main
     context = click.Context(main)
-    words = shlex.split(line)
+    words = shlex.split(line, comments=True)
     while isinstance(command, click.Group):
         found = command.get_command(context, words.pop(0))
         assert found is not None, line
@@ -31,7 +35,7 @@ def test_the_options_of_the_skill_exist(line: str) -> None:
 
 
 def test_the_case_of_the_skill_is_valid() -> None:
-    (text,) = re.findall(r"```yaml\n(.*?)```", SKILL, re.DOTALL)
+    (text,) = re.findall(r"```yaml\n([^`]*evalcases:.*?)```", SKILL, re.DOTALL)
     assert check_evals(open_source("a.eval.yaml", text), lookup(ROOT, ROOT / "a.eval.yaml")) == ()
 
 

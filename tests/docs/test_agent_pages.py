@@ -19,7 +19,7 @@ COMMANDS = re.findall(r"^(?:\$ |\| `)?rubric-ci ([^`\n]+)", SKILL, re.MULTILINE)
 
 
 def test_the_skill_is_current() -> None:
-    assert skill.skill() == SKILL
+    assert skill.skill(SKILL) == SKILL
 
 
 @pytest.mark.parametrize("line", COMMANDS)

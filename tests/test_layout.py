@@ -50,11 +50,11 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         models/agents/otlp""",
     "parts/bring/commands/test_import.py": """
         parts/bring/commands/import_files parts/bring/dialects/promptfoo_assert
-        parts/bring/dialects/table_source
-        parts/bring/dialects/golden_sets parts/bring/dialects/workbook
+        parts/bring/dialects/tables
+        parts/bring/dialects/golden_sets
         parts/bring/dialects/promptfoo_code parts/bring/dialects/promptfoo_tests
         parts/bring/dialects/promptfoo_assertion_types parts/bring/dialects/promptfoo_prompts
-        parts/bring/dialects/promptfoo_models
+        parts/bring/dialects/promptfoo_targets
         parts/bring/dialects/github_models parts/bring/dialects/openai_evals
         parts/bring/dialects/healthbench
         parts/bring/dialects/shims/promptfoo_shim""",
@@ -69,7 +69,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/bring/dialects/agent_skills parts/bring/dialects/agentv
         files/yaml_text/translation""",
     "parts/bring/dialects/test_agentv_graders.py": """
-        parts/bring/dialects/agentv_calls parts/bring/dialects/agentv_evaluators
+        parts/bring/dialects/agentv_evaluators
         parts/bring/dialects/agentv_rubrics""",
     "cli/commands/test_run_exported.py": "services/publish/telemetry",
     "parts/bring/commands/test_run_tool.py": "parts/bring/eval_tool",

@@ -118,7 +118,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
         page="bring.md",
         covers=_named(
             "dialect",
-            *("agent_skills", "agentv", "agentv_providers", "agentv_rows", "agentv_targets"),
+            *("agent_skills", "agentv", "agentv_rows", "agentv_targets"),
         ),
     ),
     "table": KindRow(
@@ -145,7 +145,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
         covers=_named("trace", "otlp", "langfuse", "langsmith", "phoenix", "braintrust"),
     ),
     "workbook": KindRow(
-        title="workbook, imported", page="bring.md", covers=_named("dialect", "workbook")
+        title="workbook, imported", page="bring.md", covers=_named("dialect", "tables")
     ),
     "picture": KindRow(
         title="case with an image or a document",

@@ -63,7 +63,7 @@ CATEGORIES = {
 # The names that patterns are built from while the program runs, with values as they are there.
 BUILT: dict[str, dict[str, object]] = {
     "rubric_ci/files/validation/schema_errors.py": {"pattern": "^x-"},
-    "rubric_ci/parts/bring/dialects/promptfoo_http_targets.py": {"match": ("", "json")},
+    "rubric_ci/parts/bring/dialects/promptfoo_targets.py": {"match": ("", "json")},
     "rubric_ci/files/yaml_text/csv_cases.py": {"each": ";"},
     "rubric_ci/gate/selection/prefilter.py": {"dash": "  ", "keys": "    "},
     "rubric_ci/text/escape.py": {"sign": "`"},

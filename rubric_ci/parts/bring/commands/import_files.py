@@ -55,16 +55,13 @@ from rubric_ci.parts.bring.commands.import_traces import (
     write_targets,
 )
 from rubric_ci.parts.bring.dialects import (
-    autoevals,
-    autorubric,
     github_models,
     golden_sets,
     healthbench,
     openai_evals,
     promptfoo,
-    rubric_kit,
-    table_source,
-    workbook,
+    rubric_formats,
+    tables,
 )
 from rubric_ci.parts.bring.dialects.promptfoo_code import VARIABLES
 from rubric_ci.system import file_io
@@ -263,7 +260,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         raise CannotReadFile(
             "an empty name, or a folder, is not a file", "name the files to import"
         )
-    book = workbook.split(file.name)
+    book = tables.split_workbook(file.name)
     text = "" if book else _read(file)
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
     root = discovery.find_root(file.parent.absolute())
@@ -274,7 +271,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         _stem(file),
     )
     if (rows := _rows(file, text)) is not None:
-        table = table_source.Table(file.as_posix(), rows, text)
+        table = tables.Table(file.as_posix(), rows, text)
         asked = _question(table.columns)
         return TranslatedSource(table, golden_sets.translate_table(table.data, beside, asked))
     finder = Project(WorkingTree(root=root)).case_finder(discovery.from_root(file, root))
@@ -293,9 +290,8 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         for path in document.ambiguous_paths("date"):
             promptfoo.refuse_date(found, path)
         return TranslatedSource(document, found)
-    for rubrics in (autorubric, rubric_kit, autoevals):
-        if rubrics.matches(data):
-            return TranslatedSource(document, rubrics.translate_rubric(data, _stem(file)))
+    if (rubric := rubric_formats.rubric_of(data, _stem(file))) is not None:
+        return TranslatedSource(document, rubric)
     for each in (github_models, openai_evals, healthbench):
         if each.matches(data):
             return TranslatedSource(document, each.translate(data, beside, file.name))
@@ -322,10 +318,12 @@ def _question(columns: Sequence[str]) -> str:
 
 def _rows(file: Path, text: str) -> Iterable[list[Cell]] | None:
     """Return the rows of a table or of the sheet of a workbook; None: the file is neither."""
-    if book := workbook.split(file.name):
+    if book := tables.split_workbook(file.name):
         place = file.with_name(book[0])
         try:
-            return list(workbook.rows(place.as_posix(), discovery.read_bytes(place), book[1]))
+            return list(
+                tables.workbook_rows(place.as_posix(), discovery.read_bytes(place), book[1])
+            )
         except ImportError as error:
             message = f"reading {place.as_posix()} needs python-calamine, which is missing"
             raise MissingExtra(message, install_command("xlsx")) from error

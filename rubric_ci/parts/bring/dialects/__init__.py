@@ -64,10 +64,10 @@ def _of_row(dialect: "ModuleType") -> "OfRow | None":
 
 def translated_config(document: Document, name: str) -> Source:
     """Return the data of a configuration or targets file of AgentV as ours."""
-    from rubric_ci.parts.bring.dialects import agentv_providers, agentv_targets
+    from rubric_ci.parts.bring.dialects import agentv_targets
 
     if is_providers(name):
-        return TranslatedSource(document, agentv_providers.translate(document.data))
+        return TranslatedSource(document, agentv_targets.translate_providers(document.data))
     if agentv_targets.matches(document.data):
         return TranslatedSource(document, agentv_targets.translate(document.data))
     return document

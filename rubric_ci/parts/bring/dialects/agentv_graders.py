@@ -13,12 +13,15 @@ from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
 from rubric_ci.files.yaml_text.translation import VARIABLE, Translation
-from rubric_ci.parts.bring.dialects.agentv_calls import CALLS, OPTIONS, Parts, named
 from rubric_ci.parts.bring.dialects.agentv_evaluators import (
+    CALLS,
     CHECKS,
     EVALUATORS,
+    OPTIONS,
+    Parts,
     discovered,
     evaluator_of,
+    named,
     prompted,
 )
 from rubric_ci.parts.bring.dialects.agentv_includes import included

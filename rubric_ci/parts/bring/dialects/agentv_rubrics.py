@@ -3,8 +3,7 @@
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.files.yaml_text.translation import Translation, renamed
-from rubric_ci.parts.bring.dialects.agentv_calls import OPTIONS
-from rubric_ci.parts.bring.dialects.agentv_evaluators import CHECKS, check_of
+from rubric_ci.parts.bring.dialects.agentv_evaluators import CHECKS, OPTIONS, check_of
 from rubric_ci.values.problems import Path
 
 RUBRICS: Final = frozenset(("llm-rubric", "rubrics", "rubric", "llm-grader", "llm-judge"))

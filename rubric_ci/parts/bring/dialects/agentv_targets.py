@@ -1,17 +1,236 @@
-"""Targets of AgentV 2.7 to 4, `.agentv/targets.yaml`: aliases, and health checks in their spelling.
+"""Targets of AgentV: `.agentv/targets.yaml` of 2.7 to 4, and `.agentv/providers.yaml` of 5.
 
 An alias (`use_target`) is the target that it names, under its own name; a variable names it when
-cases are run. Files without either are ours already.
+cases are run. Files without aliases and health checks in AgentV's spelling are ours already.
+
+Of a provider, `id` is the kind and `label` the name. Each part that decides about an answer has a
+counterpart or is reported; agents, which are not started from files of AgentV, keep their names
+only.
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.translation import Translation
-from rubric_ci.parts.bring.dialects.agentv_providers import add_healthcheck
-from rubric_ci.values.model_facts import ALIAS, NOT_STARTED
+from rubric_ci.values.model_facts import AGENTV_AGENTS, ALIAS, NOT_STARTED
 from rubric_ci.values.problems import Path
+
+_RETRIES: Final = (
+    *("max_retries", "retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
+    "retry_status_codes",
+)
+_OF_MODEL: Final = (
+    *("endpoint", "base_url", "resource", "api_key", "model", "deployment", "variant", "version"),
+    *("api_version", "temperature", "max_output_tokens", "api_format", *_RETRIES),
+)
+_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "cli": (
+        *("command", "cwd", "timeout_seconds", "files_format", "attachments_format"),
+        *("healthcheck", "verbose", "cli_verbose", "keep_temp_files", "keep_output_files"),
+        "provider_batching",
+    ),
+    "mock": ("response",),
+    **dict.fromkeys(("openai", "openrouter", "azure", "anthropic", "gemini"), _OF_MODEL),
+}
+"""The settings that have the same meaning here, by kind."""
+
+_RENAMED: Final = {"max_output_tokens": "max_tokens"}
+_REMOVED: Final = ("provider", "name", "container", "install", "use_target", "judge_target")
+_OURS: Final = ("depends_on", "cache", "env")
+"""Settings of rubric-ci, which AgentV ignores; a mapping as `env` is not one of them."""
+
+_DECIDING: Final = (
+    *("environment", "fallback_targets", "transform", "prompts", "env", "thinking_budget"),
+    *("trace", "delay"),
+)
+"""Settings that change an answer, or which is used, and have no counterpart."""
+
+_SPECS: Final[tuple[tuple[str, str, str, dict[str, str]], ...]] = (
+    ("exec:", "cli", "command", {}),
+    ("agentv:codex-cli:", "codex-cli", "", {}),
+    ("openai:codex:", "codex-sdk", "", {}),
+    ("openai:codex-sdk:", "codex-sdk", "", {}),
+    ("openai:codex-app-server:", "codex-app-server", "", {}),
+    ("openai:codex-desktop:", "codex-app-server", "", {}),
+    ("openai:chat:", "openai", "model", {}),
+    ("openai:responses:", "openai", "model", {"api_format": "responses"}),
+    ("anthropic:messages:", "anthropic", "model", {}),
+)
+"""How an `id` starts, its kind, the setting that is the rest of it, and other settings."""
+
+_ENVIRONMENT: Final = re.compile(r"\{\{\s*+env\.([A-Za-z_]\w*+)\s*+\}\}")
+_OTHER_TEMPLATE: Final = re.compile(r"(?<!\$)\{\{\s*+env\b")
+_PLACEHOLDER: Final = re.compile(r"(?<!\$)\{[A-Z_]+\}")
+_DEPLOYMENT: Final = re.compile(r"/openai/deployments/[^/]+$")
+
+
+class _Written(NamedTuple):
+    """A setting of a provider, and its place."""
+
+    value: Any
+    path: Path
+
+
+_Settings = dict[str, _Written]
+
+
+def translate_providers(data: Any) -> Translation:
+    """Return the file as a targets file."""
+    found = Translation()
+    listed, place = (data, ()) if isinstance(data, list) else (None, ("providers",))
+    for key in data if isinstance(data, dict) else ():
+        if key == "providers":
+            listed = data[key]
+        elif key == "targets":
+            found.refuse((key,), "AgentV has `providers` in this file, and no `targets`")
+        elif key != "$schema" and not str(key).startswith("x-"):
+            found.skip((key,), f"`{key}` has no effect: AgentV reads it in config.yaml only")
+    found.put(("targets",), [], place)
+    if not isinstance(listed, list):
+        found.refuse((), "the file has no list of `providers`")
+    for index, entry in enumerate(listed if isinstance(listed, list) else ()):
+        for settings, where in _entries(found, entry, (*place, index)):
+            _provider(found, settings, where)
+    return found
+
+
+def _entries(found: Translation, entry: Any, place: Path) -> Iterator[tuple[_Settings, Path]]:
+    """Yield the settings of the providers of an entry: a text, a mapping, or `{id: settings}`."""
+    if isinstance(entry, str):
+        yield {"id": _Written(entry, place)}, place
+    elif not isinstance(entry, dict) or not entry:
+        found.refuse(place, "a provider is a text or a mapping")
+    elif "id" in entry or entry.keys() & {"label", *_REMOVED}:
+        yield _settings(found, entry, place), place
+    else:
+        for name, options in entry.items():
+            where = (*place, name)
+            if isinstance(options, dict):
+                yield {**_settings(found, options, where), "id": _Written(name, where)}, where
+            else:
+                found.refuse(where, "the settings of a provider are a mapping")
+
+
+def _settings(found: Translation, entry: dict[str, Any], place: Path) -> _Settings:
+    """Return the settings of an entry; those next to `config` come before those in it."""
+    config = entry.get("config")
+    inner = config if isinstance(config, dict) else {}
+    if config is not None and not isinstance(config, dict):
+        found.refuse((*place, "config"), "`config` is a mapping")
+    own = {key: _Written(value, (*place, key)) for key, value in entry.items() if key != "config"}
+    return {**{k: _Written(v, (*place, "config", k)) for k, v in inner.items()}, **own}
+
+
+def _provider(found: Translation, settings: _Settings, place: Path) -> None:
+    """Add a provider as a target."""
+    for key in _REMOVED:
+        if key in settings:
+            found.refuse(settings[key].path, f"AgentV 5 has no `{key}` of a provider")
+    ours: Path = ("targets", len(found.data["targets"]))
+    found.put(ours, {}, place)
+    written = settings.get("id", _Written(None, place))
+    if not isinstance(written.value, str) or not written.value.strip():
+        found.refuse(written.path, "a provider has an `id`, its kind")
+        return
+    label = settings.get("label", written)
+    found.put((*ours, "name"), label.value or written.value, label.path)
+    kind, given = _kind(written.value.strip())
+    settings = {**{key: _Written(value, written.path) for key, value in given.items()}, **settings}
+    found.put((*ours, "provider"), kind, written.path)
+    _shared(found, settings, ours)
+    if kind in _KEYS:
+        _options(found, settings, kind, ours)
+    elif kind not in AGENTV_AGENTS:
+        message = f"the provider `{written.value}`, which is code of AgentV, has no counterpart"
+        found.refuse(written.path, f"{message}; a `command` of the kind `cli` has")
+
+
+def _kind(spec: str) -> tuple[str, dict[str, Any]]:
+    """Return the kind of an `id`, and the settings that are part of it."""
+    for start, kind, key, given in _SPECS:
+        if f"{spec}:".startswith(start):
+            return kind, {**given, **({key: spec[len(start) :].strip()} if key else {})}
+    kind, _, model = spec.partition(":")
+    known = kind in _KEYS or kind in AGENTV_AGENTS
+    return (kind, {"model": model} if model else {}) if known else (spec, {})
+
+
+def _shared(found: Translation, settings: _Settings, ours: Path) -> None:
+    """Add the settings that every provider may have."""
+    for key in ("grader_target", "workers"):
+        if key in settings:
+            found.put((*ours, key), settings[key].value, settings[key].path)
+
+
+def _options(found: Translation, settings: _Settings, kind: str, ours: Path) -> None:
+    """Add the settings of a command, a model or a fixed answer."""
+    known = ("id", "label", "grader_target", "workers", *_REMOVED, *_KEYS[kind])
+    runtime = settings.get("runtime")
+    if runtime and runtime.value not in ("host", {"mode": "host"}):
+        found.refuse(runtime.path, "only the runtime `host` has a counterpart")
+    for key, (value, path) in settings.items():
+        if key in _OURS and not isinstance(value, dict):
+            found.put((*ours, key), value, path)
+        elif key in _DECIDING:
+            found.refuse(path, f"`{key}` of a provider has no counterpart")
+        elif key in _KEYS[kind]:
+            found.put((*ours, _RENAMED.get(key, key)), _with_variables(found, value, path), path)
+        elif key not in (*known, "runtime", "$schema") and not str(key).startswith("x-"):
+            found.skip(path, f"AgentV ignores `{key}` of the provider `{kind}`")
+    target = found.data["targets"][ours[-1]]
+    if kind == "mock" and "response" not in target:
+        message = "without `response`, AgentV has a default text; here the answer is empty"
+        found.skip(settings["id"].path, message)
+    if isinstance(target.get("healthcheck"), dict):
+        add_healthcheck(found, target["healthcheck"], ours, settings["healthcheck"].path)
+    if kind == "openai":
+        _of_openai(found, target, settings)
+
+
+def add_healthcheck(found: Translation, check: dict[str, Any], ours: Path, place: Path) -> None:
+    """Replace a health check by ours, which names its type."""
+    key = "url" if "url" in check else "command"
+    name = "url" if key == "url" else "command_template"
+    found.refuse_keys(check, ("command", "url", "cwd", "timeout_seconds"), place)
+    kept = {each: check[each] for each in ("cwd", "timeout_seconds") if each in check}
+    kind = "http" if key == "url" else "command"
+    found.put((*ours, "healthcheck"), {"type": kind, **kept}, place)
+    if key in check:
+        found.put((*ours, "healthcheck", name), check[key], (*place, key))
+    if key == "command" and _PLACEHOLDER.search(str(check.get(key))):
+        found.refuse((*place, key), "a placeholder in a health check has no counterpart")
+
+
+def _of_openai(found: Translation, target: dict[str, Any], settings: _Settings) -> None:
+    """Name the interface that is asked, and end the address as AgentV does."""
+    form = target.pop("api_format", "chat")
+    if form == "responses" and isinstance(target.get("model"), str):
+        target["model"] = f"responses/{target['model']}"
+    elif form != "chat":
+        message = "`api_format` has no counterpart unless it is `chat`, or `responses` of a `model`"
+        found.refuse(settings["api_format"].path, message)
+    for key in ("endpoint", "base_url"):
+        address = target.get(key)
+        if isinstance(address, str) and address and "${{" not in address:
+            address = address.strip().rstrip("/")
+            whole = address.endswith("/v1") or _DEPLOYMENT.search(address)
+            target[key] = address if whole else f"{address}/v1"
+
+
+def _with_variables(found: Translation, value: Any, path: Path) -> Any:
+    """Return a value with variables of the environment as we write them."""
+    if isinstance(value, list):
+        return [_with_variables(found, each, (*path, at)) for at, each in enumerate(value)]
+    if isinstance(value, dict):
+        return {key: _with_variables(found, each, (*path, key)) for key, each in value.items()}
+    if not isinstance(value, str):
+        return value
+    text = _ENVIRONMENT.sub(r"${{ \1 }}", value)
+    if _OTHER_TEMPLATE.search(text):
+        found.refuse(path, "a template other than `{{ env.NAME }}` has no counterpart")
+    return text
+
 
 _ALIASES: Final = ("use_target", "useTarget")
 _DEEPEST: Final = 5  # aliases of aliases

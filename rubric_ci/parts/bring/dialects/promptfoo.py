@@ -2,8 +2,8 @@
 
 They are not read in place: real ones run code. `promptfoo_tests.py` has the tests,
 `promptfoo_prompts.py` the prompts, `promptfoo_assert.py` the assertions, `promptfoo_providers.py`
-providers and judges, `promptfoo_http_targets.py` HTTP services, and `promptfoo_code.py` the code
-that the shims run.
+providers and judges, `promptfoo_targets.py` models and HTTP services, and `promptfoo_code.py` the
+code that the shims run.
 """
 
 import json

@@ -20,8 +20,14 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
     language_of,
     transform_of,
 )
-from rubric_ci.parts.bring.dialects.promptfoo_http_targets import Service, service_of
-from rubric_ci.parts.bring.dialects.promptfoo_models import IDLE, is_model, model_of, settings_of
+from rubric_ci.parts.bring.dialects.promptfoo_targets import (
+    IDLE,
+    Service,
+    is_model,
+    model_of,
+    service_of,
+    settings_of,
+)
 from rubric_ci.text.shell_words import written_word
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import Path

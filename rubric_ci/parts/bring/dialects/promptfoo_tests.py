@@ -11,7 +11,7 @@ from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.message_parts import FILE, is_image_name
 from rubric_ci.parts.bring.dialects.promptfoo_assert import KINDS, Placed
-from rubric_ci.parts.bring.dialects.promptfoo_models import SETTINGS
+from rubric_ci.parts.bring.dialects.promptfoo_targets import SETTINGS
 from rubric_ci.values.problems import Path
 
 _KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options")

@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.files.project.loader import LoadedTargets, load_targets
 from rubric_ci.files.yaml_text.opened import open_config
-from rubric_ci.parts.bring.dialects.agentv_providers import translate
+from rubric_ci.parts.bring.dialects.agentv_targets import translate_providers
 from rubric_ci.values.config import CliTarget, LlmTarget, MockTarget, UnsupportedTarget
 
 FILE = "shop/.agentv/providers.yaml"
@@ -14,7 +14,7 @@ FILE = "shop/.agentv/providers.yaml"
 
 def target(entry: Any) -> tuple[dict[str, Any], list[tuple[str, str, str]]]:
     """Return the target of one provider, and the problems with their paths."""
-    found = translate([entry])
+    found = translate_providers([entry])
     places = [(rule.id, ".".join(map(str, path)), text) for rule, path, text in found.problems]
     return found.data["targets"][0], places
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import InvalidInput
-from rubric_ci.parts.bring.dialects.workbook import bounded, rows
+from rubric_ci.parts.bring.dialects.tables import bounded, workbook_rows
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 from tests.workbook import workbook
@@ -37,14 +37,16 @@ def test_a_cell_far_away_is_refused(place: str) -> None:
     with pytest.raises(
         InvalidInput, match=r"a\.xlsx: the sheet sheet1\.xml has more than 1,000,000"
     ):
-        list(rows("a.xlsx", far(place), ""))
+        list(workbook_rows("a.xlsx", far(place), ""))
 
 
 def test_a_format_far_away_is_no_cell() -> None:
     data = edited(
         "sheet1.xml", b"</sheetData>", b'<row><c r="XFD1048576" s="1"/></row></sheetData>'
     )
-    assert [[cell.text for cell in row] for row in rows("a.xlsx", data, "")] == [["id", "input"]]
+    assert [[cell.text for cell in row] for row in workbook_rows("a.xlsx", data, "")] == [
+        ["id", "input"]
+    ]
 
 
 def test_an_archive_that_is_large_unpacked_is_refused() -> None:

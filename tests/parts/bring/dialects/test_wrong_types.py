@@ -10,7 +10,7 @@ from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects import (
     agent_skills,
     agentv,
-    agentv_providers,
+    agentv_targets,
     github_models,
     openai_evals,
     promptfoo,
@@ -120,4 +120,4 @@ def test_each_value_of_providers() -> None:
     for path in paths(data):
         for value in (*JUNK, ...):
             made = changed(data, path, value)
-            assert isinstance(agentv_providers.translate(made).data["targets"], list), path
+            assert isinstance(agentv_targets.translate_providers(made).data["targets"], list), path

@@ -1,4 +1,4 @@
-"""A sheet of an `.xlsx` workbook as rows of cells, each at its row and column.
+"""Tables of cases of any tool, for `import`: data with places, and a sheet of an `.xlsx` workbook.
 
 A workbook is an archive of XML. The reader makes a table from the first cell to the last one, and
 copies a text into each cell that names it, so a small file could take all memory: its entries, the
@@ -6,15 +6,66 @@ cells of its sheets and the texts in them are bounded.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, time
 from io import BytesIO
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from rubric_ci.errors import CannotConfigure, InvalidInput
-from rubric_ci.files.yaml_text.csv_cases import Cell
+from rubric_ci.files.yaml_text.csv_cases import Broken, Cell, HeaderAndRows, header_and_rows
 from rubric_ci.text.numbers import listed
+from rubric_ci.values.problems import LocatedProblem, Location, Path, Place
+
+
+class Table:
+    """Implements `Source` with the rows of a table; a path is a row and a column."""
+
+    of_other_tool: ClassVar[bool] = True
+    in_files: ClassVar[bool] = False
+    rubric_files: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, file: str, rows: Iterable[list[Cell]], text: str = "") -> None:
+        self.file, self._text = file, text
+        self.ambiguous: list[Any] = []
+        try:
+            found = header_and_rows(rows)
+        except Broken as error:
+            found = HeaderAndRows([], [], [error.problem])
+        self.text_problems: list[tuple[str, LocatedProblem]] = [(file, p) for p in found.problems]
+        self._places = [[cell.place for cell in row] for row in found.rows]
+        self.columns = [cell.text for cell in found.header]
+        self.data: Any = found.texts
+
+    @property
+    def readable(self) -> bool:
+        """Return True if there are rows."""
+        return bool(self.data)
+
+    def texts(self) -> dict[str, str]:
+        """Return the text by its file."""
+        return {self.file: self._text}
+
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        """Return the place of a cell, or of a row."""
+        return Location(self.file, self.locate(path, at_key=at_key))
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:  # noqa: ARG002 - one place each
+        """Return the place of a cell, or of a row."""
+        if not path:
+            return (1, 1, 1, 2)
+        row = self._places[int(path[0])]
+        column = self.columns.index(str(path[1])) if path[1:2] and path[1] in self.columns else 0
+        return row[min(column, len(row) - 1)]
+
+    def written(self, path: Path) -> str | None:  # noqa: ARG002 - a cell is a text
+        """Return None: a cell is a text."""
+        return None
+
+    def paths_of(self, nodes: Iterable[Any], leave_out: Any) -> dict[int, Path]:  # noqa: ARG002
+        """Return no path: a table has no YAML nodes."""
+        return {}
+
 
 SUFFIX: Final = ".xlsx"
 MOST_BYTES: Final = 64 * 2**20  # of all entries, unpacked
@@ -27,7 +78,7 @@ _TEXT_END: Final = re.compile(rb"</(?:\w+:)?si>")
 _HINT: Final = "import a part of it, or save it as .csv"
 
 
-def split(name: str) -> tuple[str, str] | None:
+def split_workbook(name: str) -> tuple[str, str] | None:
     """Return the file and the sheet of `cases.xlsx#Sheet`; None: it is not a workbook."""
     file, mark, sheet = name.partition(f"{SUFFIX}#")
     if mark:
@@ -35,7 +86,7 @@ def split(name: str) -> tuple[str, str] | None:
     return (name, "") if name.endswith(SUFFIX) else None
 
 
-def rows(file: str, data: bytes, sheet: str) -> Iterator[list[Cell]]:
+def workbook_rows(file: str, data: bytes, sheet: str) -> Iterator[list[Cell]]:
     """Yield the rows of a sheet, of the only one without a name.
 
     Raises UserError, and ImportError without the extra `xlsx`.
@@ -49,7 +100,7 @@ def rows(file: str, data: bytes, sheet: str) -> Iterator[list[Cell]]:
     except CalamineError as error:
         raise InvalidInput(f"{file} is not a workbook: {error}", "save it as .xlsx") from None
     for line, values in enumerate(lines, 1):
-        yield [Cell(_text(each), (line, n, line, n + 1)) for n, each in enumerate(values, 1)]
+        yield [Cell(_cell_text(each), (line, n, line, n + 1)) for n, each in enumerate(values, 1)]
 
 
 def _chosen(file: str, sheets: list[str], sheet: str) -> str:
@@ -62,7 +113,7 @@ def _chosen(file: str, sheets: list[str], sheet: str) -> str:
     raise CannotConfigure(missing, f"name one of {named}")
 
 
-def _text(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     match value:
         case bool():
             return str(value).lower()
@@ -98,7 +149,7 @@ def _check_cells(file: str, entries: dict[str, bytes]) -> None:
     for name, content in entries.items():  # a sheet may have any name
         cells = [each for each in _CELL.finditer(content) if not each[2]]
         places = [place for each in cells if (place := _PLACE.search(each[1]))]
-        columns = max((_number(place[1]) for place in places), default=0)
+        columns = max((_column_number(place[1]) for place in places), default=0)
         lines = max((int(place[2]) for place in places), default=0)
         if max(len(cells), columns * lines) > MOST_CELLS:
             sheet = f"the sheet {name.rpartition('/')[2]}"
@@ -108,7 +159,7 @@ def _check_cells(file: str, entries: dict[str, bytes]) -> None:
             raise InvalidInput(f"{file} has more than {MOST_TEXT >> 20} MiB of texts", _HINT)
 
 
-def _number(column: bytes) -> int:
+def _column_number(column: bytes) -> int:
     found = 0
     for letter in column.upper():
         found = 26 * found + letter - 64

@@ -56,6 +56,7 @@ class Command(NamedTuple):
     exports: bool = False  # it sends results to the endpoint that a variable names
 
 
+WITH_REPORT = frozenset({"RUBRIC_CI_RUN", "RUBRIC_CI_REPORT_MERGE"})
 POSTS = ("COMMENT", "CHECK_RUN")
 COMMANDS = {  # as they are typed on the command line
     "validate": Command("light"),
@@ -95,14 +96,33 @@ def annotate(level: str, message: str) -> None:
 
 
 def end(reason: str, environ: Mapping[str, str]) -> NoReturn:
-    """Add the reason to the summary, set the output `failure`, and end."""
+    """Add the reason to the summary, set the output `failure`, keep it for a post, and end."""
     summary = f"## \u26a0\ufe0f rubric-ci \u00b7 the action could not start\n\n    {reason}\n"
     texts = {"GITHUB_STEP_SUMMARY": summary, "GITHUB_OUTPUT": f"failure={reason}\n"}
     for name, text in texts.items():
         file = Path(environ.get(name, ""))
         with contextlib.suppress(OSError), file.open("a", encoding="utf-8") as written:
             written.write(text)
+    with contextlib.suppress(OSError):
+        keep(reason, environ)
     sys.exit(USAGE)
+
+
+def keep(reason: str, environ: Mapping[str, str]) -> None:
+    """Write the reason in place of a report, which another workflow posts."""
+    own = f"RUBRIC_CI_{environ.get('RUBRIC_CI_COMMAND', '').upper().replace(' ', '_')}"
+    if own not in WITH_REPORT or not environ.get("GITHUB_ACTIONS"):
+        return
+    key = environ.get("RUBRIC_CI_COMMENT_KEY", "")
+    if not key and (environ.get(f"{own}_CONFIG") or environ.get(f"{own}_PATHS")):
+        return  # rubric-ci itself names the suite, and it is not installed
+    with contextlib.suppress(CannotStart):
+        enter(environ.get(FOLDER, ""))
+    folder = Path(environ.get(f"{own}_OUTPUT_DIR") or ".rubric-ci")
+    folder.mkdir(exist_ok=True)
+    text = json.dumps({"failure": reason, "suite": key})
+    with (folder / "failure.json").open("x", encoding="utf-8") as written:  # follows no link
+        written.write(f"{text}\n")
 
 
 def check_inputs(environ: Mapping[str, str], host: Host = THIS) -> None:

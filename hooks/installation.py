@@ -176,6 +176,8 @@ def create(environment: Path, requirements: list[Path], host: Host) -> None:
     venv.create(environment, symlinks=not host.windows)
     install_packages(environment, requirements, host)
     packages, skip = next(environment.rglob("site-packages")), shutil.ignore_patterns("__pycache__")
+    for tests in packages.glob("*/tests"):  # of a few packages; nothing imports them
+        shutil.rmtree(tests)
     for top, place in (("rubric_ci", "rubric_ci"), ("schemas", "rubric_ci/_schemas")):
         shutil.copytree(host.checkout / top, packages / place, ignore=skip)
 

@@ -321,6 +321,15 @@ def test_the_second_workflow_posts_why_the_first_could_not_start(warm: Scene) ->
     assert "OPENAI\\_API\\_KEY" in comment.body
 
 
+def test_the_second_workflow_says_that_the_first_left_no_report(cold: Scene) -> None:
+    did, log = cold.play(POSTS, ROLES["base"])
+    assert did.posted == 1, log
+    (comment,) = cold.github.pulls[7].comments
+    assert "its run left no report; see the log of evals-gate-fork-safe" in comment.body
+    did, log = cold.play(POSTS, ROLES["base"], "success")  # an artifact of another name
+    assert did.jobs == ("comment: download-artifact=1",), log
+
+
 def test_a_night_without_a_report_publishes_nothing(cold: Scene) -> None:
     without_secrets = replace(ROLES["schedule"], head="someone/app")
     did, log = cold.play(NIGHTLY, without_secrets)

@@ -183,13 +183,15 @@ def test_an_end_is_visible(
     line = f"{end.message} ({end.hint})" if end.hint else end.message
     could_not = f"`{end.given.get('command')}` could not finish"
     title = end.title or (UNDECIDED if end.given["command"] == "run" else could_not)
-    assert ran.returncode == 2
-    assert ran.commands == [f"::error title=rubric-ci::{line}"]
+    assert (ran.returncode, ran.commands) == (2, [f"::error title=rubric-ci::{line}"])
     assert ran.outputs["failure"] == line
     shown = ran.summary.replace("\\", "")
     assert shown.startswith(f"## ⚠️ rubric-ci · {title}\n\n")
     assert end.message in shown
     assert end.hint in shown
+    kept = clone.root / ".rubric-ci/failure.json"  # for the workflow that posts it
+    assert kept.exists() == (end.given.get("command") in {"run", "report merge"})
+    assert not kept.exists() or json.loads(kept.read_text())["failure"] == line
 
 
 def test_an_input_that_the_command_does_not_use_is_a_warning(

@@ -217,6 +217,7 @@ def test_the_environment_holds_the_locked_packages_and_nothing_else(
     for folder in packages.glob("*.dist-info"):
         name, version = folder.name.removesuffix(".dist-info").lower().split("-")
         assert f"{name.replace('_', '-')}=={version}" in locked
+    assert not [*packages.glob("*/tests")]
     assert (packages / "rubric_ci" / "_schemas" / "eval.schema.json").is_file()
 
 

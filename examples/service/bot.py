@@ -59,10 +59,12 @@ async def health(_: web.Request) -> web.Response:
 def main() -> None:
     """Listen on the port of the command line."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     app = web.Application()
     app.add_routes([web.post("/chat", chat), web.get("/health", health)])
-    web.run_app(app, host="127.0.0.1", port=parser.parse_args().port, print=None)
+    words = parser.parse_args()
+    web.run_app(app, host=words.host, port=words.port, print=None)
 
 
 if __name__ == "__main__":

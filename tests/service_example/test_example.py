@@ -98,13 +98,14 @@ def test_a_project_of_docker_compose_for_each_side(example: Checkout, tmp_path: 
     example.write({"examples/service/bot.py": bot.replace("never refund", "refund")})
     path = f"{docker.parent}{os.pathsep}{os.environ['PATH']}"
     words = ("--changed-since", "HEAD", "--against", "HEAD")
-    done = run(example, *words, config="more/docker-compose.yaml", PATH=path)
+    done = run(example, *words, config="more/containers.yaml", PATH=path)
     assert done.returncode == 1, done.stdout
     assert cases(example)["worn-parts"]["change"] == "broken"
     lines = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
     begun, ended = (sorted(x for x in lines if x.endswith(end)) for end in ("--build", "-v"))
     projects = [re.sub(r"\d+", "PORT", line) for line in begun]
     assert projects == [f"{side} compose -p eval-{side}-PORT up --build" for side in SIDES]
+    assert '"127.0.0.1:${PORT}:8000"' in (EXAMPLE / "more/compose.yaml").read_text()
     assert ended == [line.replace("up --build", "down -v") for line in begun]
 
 
@@ -124,7 +125,7 @@ def is_below(link: Path, folder: Path) -> bool:
 
 
 @pytest.mark.parametrize(
-    "name", ["rubric-ci", *(f"more/{p.stem}" for p in EXAMPLE.glob("more/*.yaml"))]
+    "name", ["rubric-ci", "more/containers", "more/preview", "more/two-services"]
 )
 def test_its_files_have_no_problems(name: str) -> None:
     file = f"examples/service/{name}.yaml"

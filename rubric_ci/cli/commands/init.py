@@ -12,7 +12,12 @@ from typing import Final
 import click
 
 from rubric_ci import __version__
-from rubric_ci.cli.commands.init_http_target import DEPENDENCIES, setup_file, target_of
+from rubric_ci.cli.commands.init_http_target import (
+    DEPENDENCIES,
+    setup_file,
+    target_of,
+    with_language,
+)
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
 from rubric_ci.files.editing.yaml_layout import last_line_break
 from rubric_ci.files.project.before_init import Found, look
@@ -311,6 +316,8 @@ def _workflow(text: str, plan: _Plan) -> str:
     pin = f"{released} # {_TAG}" if released else _revision()
     text = _PIN.sub(rf"\g<1>@{pin}", text).replace("branches: [main]", f"branches: [{branch}]")
     text = text.replace(_STEP, _step(plan.variables))
+    if plan.is_new:
+        text = with_language(text, plan.settings)
     if not plan.priced:
         text = _CAP.sub('max-cost-usd: ""', text)
     if not lines:

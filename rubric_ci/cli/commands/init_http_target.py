@@ -4,11 +4,12 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import click
 
+from rubric_ci.files.project.discovery import read_text
 from rubric_ci.values.command_settings import InitSettings
 from rubric_ci.values.json_value import JSON
 
@@ -25,6 +26,68 @@ _SETUPS: Final = {
     "package.json": "npm install --silent",
 }
 """The command that installs what a side needs into its folder, by a file of the service."""
+
+
+class _Language(NamedTuple):
+    """A language that the workflows install."""
+
+    programs: str  # which run a service
+    files: str  # of a project
+    version: str
+    of_project: str = ""  # the file with another version
+
+
+_LANGUAGES: Final = {
+    "python": _Language(
+        "python python3 uv uvicorn gunicorn hypercorn flask fastapi poetry",
+        "requirements.txt pyproject.toml",
+        "3.13",
+        ".python-version",
+    ),
+    "node": _Language("node npm npx pnpm yarn tsx", "package.json", "24", ".nvmrc"),
+    "go": _Language("go", "go.mod", "stable"),
+    "java": _Language(
+        "java mvn mvnw gradle gradlew", "pom.xml build.gradle build.gradle.kts", "21"
+    ),
+}
+_NO_LANGUAGE: Final = (
+    "    # setup-python, setup-node, setup-go or setup-java in `with` installs the language of the "
+    "service.\n"
+)
+_WITH: Final = "    with: { "  # of a workflow that starts the service
+
+
+def with_language(workflow: str, settings: InitSettings) -> str:
+    """Return a workflow that installs the language of the service before it starts it."""
+    if settings.target != "http" or (settings.url and not settings.start):
+        return workflow
+    name = _language_of(settings)
+    if not name:
+        return workflow.replace(_WITH, _NO_LANGUAGE + _WITH)
+    return workflow.replace(_WITH, f"{_WITH}setup-{name}: {_quoted(_version(name, settings))}, ")
+
+
+def _language_of(settings: InitSettings) -> str:
+    """Return the language of the command, else of the files; empty: neither tells."""
+    programs = {Path(word).name for word in (settings.start or START).split()}
+    for name, language in _LANGUAGES.items():
+        if programs & {*language.programs.split()}:
+            return name
+    if "docker" in programs:
+        return ""
+    found = (
+        name
+        for name, language in _LANGUAGES.items()
+        if any((settings.folder / file).is_file() for file in language.files.split())
+    )
+    return next(found, "")
+
+
+def _version(name: str, settings: InitSettings) -> str:
+    language = _LANGUAGES[name]
+    file = settings.folder / language.of_project
+    lines = read_text(file).split() if language.of_project and file.is_file() else []
+    return next((line for line in lines if re.fullmatch(r"[\w.*/-]+", line)), language.version)
 
 
 def with_port(start: str) -> str:

@@ -87,6 +87,34 @@ def test_the_files_validate_and_the_first_run_works(checkout: Checkout) -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.parametrize(
+    ("start", "files", "given"),
+    [
+        ("python3 bot.py {PORT}", {}, {"setup-python": "3.13"}),
+        ("env A=b uvicorn app:app", {".python-version": "3.12\n"}, {"setup-python": "3.12"}),
+        ("npm start", {".nvmrc": "lts/*\n"}, {"setup-node": "lts/*"}),
+        ("go run . {PORT}", {"package.json": "{}"}, {"setup-go": "stable"}),
+        ("./gradlew bootRun", {}, {"setup-java": "21"}),
+        ("make serve", {"pom.xml": ""}, {"setup-java": "21"}),
+        ("docker compose up", {"package.json": "{}"}, {}),
+        ("./serve {PORT}", {".nvmrc": "$(rm)\n"}, {}),
+    ],
+)
+def test_workflows_install_the_language_of_the_service(
+    start: str, files: dict[str, str], given: dict[str, str], tmp_path: Path
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    invoke(tmp_path, clean_environment(), "init", "--yes", "--start", start)
+    workflows = tmp_path / ".github/workflows"
+    for name in ("gate", "default-branch", "nightly"):
+        text = (workflows / f"evals-{name}.yml").read_text()
+        (job,) = yaml.safe_load(text)["jobs"].values()
+        assert {key: job["with"][key] for key in job["with"] if "setup" in key} == given
+        assert ("# setup-python, setup-node," in text) == (not given)
+    assert "setup-" not in (workflows / "evals-validate.yml").read_text()
+
+
 def test_a_python_service_is_installed_for_each_side(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("aiohttp\n", encoding="utf-8")
     invoke(tmp_path, clean_environment(), "init", "--yes", "--start", "python3 bot.py {PORT}")

@@ -45,7 +45,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/bring/adoption/graded_files parts/bring/adoption/tool_results
         parts/bring/adoption/adopted_report parts/bring/adoption/samples""",
     "parts/agents/test_agents.py": """
-        models/agents/program models/agents/atif parts/agents/claude_code
+        models/agents/program models/agents/atif parts/agents/programs
+        parts/agents/claude_code
         parts/agents/codex parts/agents/copilot parts/agents/gemini_cli
         models/agents/otlp""",
     "parts/bring/commands/test_import.py": """
@@ -60,7 +61,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/bring/dialects/shims/promptfoo_shim""",
     "parts/bring/commands/test_import_traces.py": """
         parts/bring/commands/import_traces
-        parts/bring/traces/__init__ parts/bring/traces/braintrust
+        parts/bring/traces/trace_formats parts/bring/traces/braintrust
         parts/bring/traces/span parts/bring/traces/langfuse parts/bring/traces/langsmith
         parts/bring/traces/otlp_spans parts/bring/traces/phoenix
         parts/bring/traces/trace_cases
@@ -116,7 +117,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         grading/targets/started_services system/servers values/service
         values/service_program""",
     "cli/commands/test_validate.py": """
-        files/project/checker files/project/fixer files/validation/output/__init__""",
+        files/project/checker files/project/fixer
+        files/validation/output/output_formats""",
     "cli/commands/test_case_files.py": "files/yaml_text/case_files",
     "cli/commands/test_several_targets.py": "reports/render/per_target gate/report/matrix",
     "cli/commands/test_prompt_targets.py": "files/yaml_text/prompt_file",
@@ -133,13 +135,12 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/project/test_load_config.py": """
     files/parsing/config_parser files/parsing/program_targets values/config
         values/prompt_and_skill
-        values/workspace_settings
-        files/parsing/service_target""",
+        values/workspace_settings""",
     "evaluators/test_read.py": """
         evaluators/written_criteria evaluators/code_judge evaluators/llm_judge evaluators/rubric""",
     "files/project/test_project.py": "files/validation/config_summary",
     "files/validation/test_rubric_files.py": """
-        files/validation/include_effects files/validation/includes
+        files/validation/includes
         files/validation/included_source
         files/validation/example_rules""",
     "parts/lab/commands/test_judge_test.py": "parts/lab/calibration/rubric_tests",
@@ -195,7 +196,7 @@ IMPURE: Final = """
     models/llm parts/lab/history/history_file reports/render/progress
     parts/bring/adoption/tools
     gate/policy/required_agreement parts/lab/calibration/label_file
-    parts/lab/calibration/label_session parts/lab/calibration/calibration_text
+    parts/lab/calibration/label_session
     parts/lab/calibration/rejudge parts/lab/calibration/rubric_tests
     services/run/sentinel services/cost/target_cost services/cost/estimate
     services/cost/judge_cost services/cost/last_run services/cost/expected_requests

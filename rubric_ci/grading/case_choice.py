@@ -1,4 +1,4 @@
-"""Cases that a person names on the command line as in pytest: `FILE::CASE`, `FILE:LINE`, `-k`."""
+"""Cases that a person names on the command line: `--case`, `--tag`, `-k`, `FILE::CASE`."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +14,33 @@ from rubric_ci.values.scope import CasePlace
 Matches: TypeAlias = Callable[[EvalCase], bool]
 
 _WORD: Final = re.compile(r"\(|\)|[^\s()]+")
+
+
+def choose_cases(
+    cases: Sequence[EvalCase], *, ids: Sequence[str], tags: Sequence[str]
+) -> tuple[EvalCase, ...]:
+    """Return the cases that match a glob of `ids` and have one of `tags`; empty matches all."""
+    for pattern in ids:
+        if not any(_is_called(case, pattern) for case in cases):
+            known = [case.id for case in cases]
+            raise CannotFindEvals(
+                f"no case matches --case {pattern}", suggest(pattern, known, most=0)
+            )
+    for tag in tags:
+        if not any(tag in case.tags for case in cases):
+            known = sorted({known for case in cases for known in case.tags})
+            raise CannotFindEvals(f"no case carries --tag {tag}", suggest(tag, known, most=0))
+    return tuple(case for case in cases if is_asked_for(case, ids=ids, tags=tags))
+
+
+def is_asked_for(case: EvalCase, *, ids: Sequence[str], tags: Sequence[str]) -> bool:
+    """Return True if a case matches a glob of `ids` and has one of `tags`; empty matches all."""
+    named = not ids or any(_is_called(case, pattern) for pattern in ids)
+    return named and (not tags or any(tag in case.tags for tag in tags))
+
+
+def _is_called(case: EvalCase, pattern: str) -> bool:
+    return fnmatchcase(case.id, pattern) or fnmatchcase(case.own_id, pattern)
 
 
 def named_cases(

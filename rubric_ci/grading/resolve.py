@@ -1,13 +1,14 @@
-"""Selection of cases by id and tag, and the target and the judge of each case."""
+"""The target and the judge of each case."""
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from posixpath import dirname, join, normpath
 from typing import Any, Final
 
-from rubric_ci.errors import CannotConfigure, CannotFindEvals, ForbiddenVariable, MissingVariable
+from rubric_ci.errors import CannotConfigure, ForbiddenVariable, MissingVariable
+from rubric_ci.evaluators.judge_choice import with_model, with_named_model
 from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.text.model_names import misnamed
@@ -30,40 +31,12 @@ from rubric_ci.values.evals import (
     asks_judge,
     every_evaluator,
 )
-from rubric_ci.values.judge_model import with_model, with_named_model
 from rubric_ci.values.report import JudgeInfo
 from rubric_ci.values.results import TEMPLATE, Answer
 
 DEFAULT_TARGET = "default"
 
 _DEEPEST: Final = 5  # aliases of aliases
-
-
-def choose_cases(
-    cases: Sequence[EvalCase], *, ids: Sequence[str], tags: Sequence[str]
-) -> tuple[EvalCase, ...]:
-    """Return the cases that match a glob of `ids` and have one of `tags`; empty matches all."""
-    for pattern in ids:
-        if not any(_is_called(case, pattern) for case in cases):
-            known = [case.id for case in cases]
-            raise CannotFindEvals(
-                f"no case matches --case {pattern}", suggest(pattern, known, most=0)
-            )
-    for tag in tags:
-        if not any(tag in case.tags for case in cases):
-            known = sorted({known for case in cases for known in case.tags})
-            raise CannotFindEvals(f"no case carries --tag {tag}", suggest(tag, known, most=0))
-    return tuple(case for case in cases if is_asked_for(case, ids=ids, tags=tags))
-
-
-def is_asked_for(case: EvalCase, *, ids: Sequence[str], tags: Sequence[str]) -> bool:
-    """Return True if a case matches a glob of `ids` and has one of `tags`; empty matches all."""
-    named = not ids or any(_is_called(case, pattern) for pattern in ids)
-    return named and (not tags or any(tag in case.tags for tag in tags))
-
-
-def _is_called(case: EvalCase, pattern: str) -> bool:
-    return fnmatchcase(case.id, pattern) or fnmatchcase(case.own_id, pattern)
 
 
 def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:

@@ -30,7 +30,7 @@ from rubric_ci.text import variable_names
 from rubric_ci.values.changes import NoBase
 from rubric_ci.values.command_settings import CacheOptions, RequestOptions
 from rubric_ci.values.config import Config, Endpoint, Target
-from rubric_ci.values.model_facts import SWITCH, ending
+from rubric_ci.values.model_end_and_parameters import SWITCH, ending
 
 
 class Check(NamedTuple):

@@ -9,7 +9,7 @@ from functools import cache
 
 from rubric_ci.system.resources import read_model_list
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.model_facts import Models
+from rubric_ci.values.model_end_and_parameters import Models
 
 
 def known_models() -> Models:

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, cast
 
-from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.command_judge import JudgeCommand
+from rubric_ci.values.agent_program import AgentProgram, JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import GateConfig

@@ -17,7 +17,7 @@ from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.adoption.tools import TOOLS
-from rubric_ci.parts.bring.traces import FORMATS
+from rubric_ci.parts.bring.traces.trace_formats import FORMATS
 from rubric_ci.values import config, evals, workspace_settings
 from rubric_ci.values.service import ServiceTarget
 from tests import platforms

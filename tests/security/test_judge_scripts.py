@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.models.llm.allowed_hosts import refusal
-from rubric_ci.values.command_judge import JudgeCommand
+from rubric_ci.values.agent_program import JudgeCommand
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.hosts import AllowedHosts
 from tests.platforms import symlink

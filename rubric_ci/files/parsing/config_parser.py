@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from posixpath import basename, dirname
+from posixpath import basename, dirname, join, normpath
 from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.files.parsing.program_targets import PROGRAMS, from_root, program_target
-from rubric_ci.files.parsing.service_target import service_target
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import (
     glob_from_root,
@@ -17,7 +16,8 @@ from rubric_ci.files.validation.includes import criteria_by_id, shared_of
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.model_names import ALIASES
-from rubric_ci.values.command_judge import JudgeCommand
+from rubric_ci.values.agent_facts import AGENTV_AGENTS, ALIAS, COMMAND_TIMEOUT, NOT_STARTED
+from rubric_ci.values.agent_program import JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import (
     Config,
@@ -31,11 +31,12 @@ from rubric_ci.values.config import (
 )
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import IdentitySource, WorkloadIdentity
-from rubric_ci.values.model_facts import AGENTV_AGENTS, ALIAS, COMMAND_TIMEOUT, NOT_STARTED
 from rubric_ci.values.prompt_and_skill import PromptTemplate, Skill
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.scoring import DECIMALS, Thresholds
+from rubric_ci.values.service import ServiceTarget
+from rubric_ci.values.service_program import HttpRequest, ServiceProgram
 from rubric_ci.values.written_keys import keys_of, read
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
                 **shared, provider=provider, reason=reason, alias=alias, depends_on=depends_on
             )
         case "http":
-            return service_target(data, file)
+            return _http_target(data, file)
         case _:
             prompt = _prompt(data, lookup)
             options = {**_of_prompt(prompt, data), **data}
@@ -227,3 +228,34 @@ def _options(data: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in data.items()
         if key not in _NOT_OPTIONS and not key.startswith("x-")
     }
+
+
+def _http_target(data: Mapping[str, Any], file: str) -> ServiceTarget:
+    """Return a service; its folder counts from the file."""
+    return read(
+        ServiceTarget,
+        data,
+        depends_on=tuple(data["depends_on"]) if "depends_on" in data else None,
+        endpoint=_connection(data),
+        program=_service_program(data, file) if "start" in data else None,
+    )
+
+
+def _connection(data: Mapping[str, Any]) -> Endpoint:
+    """Return how the service is asked; before a reply its price is not known, and not reserved."""
+    connection = {key: data[key] for key in ("headers", "url_before") if key in data}
+    return Endpoint(
+        model=f"http/{data['name']}",
+        options={
+            "api_base": data["url"],
+            **connection,
+            **dict.fromkeys(("input_cost_per_token", "output_cost_per_token"), 0.0),
+        },
+        timeout_seconds=float(data.get("timeout_seconds", 60.0)),
+        http=read(HttpRequest, data, usage=data.get("usage", {})),
+    )
+
+
+def _service_program(data: Mapping[str, Any], file: str) -> ServiceProgram:
+    cwd = normpath(join(dirname(file), data.get("cwd", ".")))
+    return read(ServiceProgram, data, cwd=cwd)

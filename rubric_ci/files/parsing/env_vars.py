@@ -7,9 +7,9 @@ from typing import Any
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.text.variable_names import VARIABLE, is_of_provider, names, why_forbidden
+from rubric_ci.values.agent_facts import CREDENTIALS
 from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.model_facts import CREDENTIALS
 
 _OF_A_WORKFLOW = re.compile(r"\$\{\{\s*((?:secrets|env|vars)\.([A-Za-z_][A-Za-z0-9_]*))\s*\}\}")
 

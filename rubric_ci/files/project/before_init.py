@@ -14,8 +14,8 @@ from rubric_ci.files.yaml_text.source import decode, open_source
 from rubric_ci.system.git import branch, plumbing, process
 from rubric_ci.system.model_list import model_info
 from rubric_ci.text import variable_names
+from rubric_ci.values.agent_facts import CREDENTIALS
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.model_facts import CREDENTIALS
 from rubric_ci.values.scaffold import PROVIDERS
 
 _HOST: Final = re.compile(r"^(?:\w+://)?(?:[^@/]*@)?([\w.-]+)")

@@ -22,7 +22,7 @@ from rubric_ci.files.yaml_text.translation import TranslatedSource, Translation
 from rubric_ci.values.config import Config, Target, UnsupportedTarget
 from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.evals import EvalFile
-from rubric_ci.values.model_facts import Models
+from rubric_ci.values.model_end_and_parameters import Models
 from rubric_ci.values.problems import Path
 from rubric_ci.values.references import NO_SUCH_FILE, FindFiles, Lookup, NotFound
 

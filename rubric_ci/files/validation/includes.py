@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY
 from rubric_ci.evaluators.kind import INCLUDED, Included, criteria_at, names_file
-from rubric_ci.files.validation.include_effects import scaled, together, union
 from rubric_ci.files.validation.included_source import (
     NOT_SHARED,
     SHARED,
@@ -19,6 +18,9 @@ from rubric_ci.files.validation.included_source import (
     IncludedSource,
     Shared,
     may_include,
+    scaled,
+    together,
+    union,
 )
 from rubric_ci.files.validation.rubric_files import (
     ENDING,

@@ -6,7 +6,7 @@ from typing import Any, Final
 from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.values.media import MOST_BYTES, MOST_BYTES_OF_CASE, MOST_PIXELS, SUFFIXES, Media
-from rubric_ci.values.model_facts import Models, takes
+from rubric_ci.values.model_end_and_parameters import Models, takes
 from rubric_ci.values.problems import Path, Problem, Rule, mappings, with_cases
 
 _TYPES: Final = "png, jpeg, gif or webp"

@@ -9,8 +9,8 @@ from rubric_ci.evaluators.kind import written_evaluators
 from rubric_ci.files.validation.agentv import snake_case, snake_cased
 from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED
 from rubric_ci.files.validation.provider_rules import provider_problems
-from rubric_ci.values.model_facts import (
-    COMMAND_KEYS,
+from rubric_ci.values.agent_facts import COMMAND_KEYS
+from rubric_ci.values.model_end_and_parameters import (
     SWITCH,
     Models,
     end_of,

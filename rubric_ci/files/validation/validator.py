@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rubric_ci.files.validation.project_rules import NearestPath, Winners
     from rubric_ci.files.validation.waiver_rules import FindStates
     from rubric_ci.values.diagnostics import Diagnostic
-    from rubric_ci.values.model_facts import Models
+    from rubric_ci.values.model_end_and_parameters import Models
 
 _MARK = "rubric-ci:"  # of comments that silence a rule
 _KINDS = frozenset(("score_ranges", "levels", "choices"))  # make a criterion of another kind

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt
+from rubric_ci.files.yaml_text.column_names import USUAL, spelt
 from rubric_ci.values.problems import Path
 
 _CASES: Final = "evalcases"

@@ -19,7 +19,6 @@ from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.gate.differences.case_changes import case_changes, removed_cases
 from rubric_ci.gate.differences.config_changes import measures_of
-from rubric_ci.gate.grading_changes import removed_tests
 from rubric_ci.gate.grading_changes.configuration import (
     setting_changes,
     target_changes,
@@ -30,6 +29,8 @@ from rubric_ci.gate.grading_changes.file_changes import (
     edited_file,
     ignore_changes,
     line_changes,
+    lost_tests_of_cases,
+    lost_tests_of_file,
     measure_files,
     script_changes,
     tool_files,
@@ -168,11 +169,11 @@ def _changes(
     yield from _scripts(loaded, own, difference)
     yield from _measures(configs, own.files, difference)
     yield from _ignores(loaded, own.files, then, difference)
-    yield from removed_tests.of_cases(known, before)
+    yield from lost_tests_of_cases(known, before)
     for path in sorted({name for file in loaded.files for name in file.rubric_files}):
         texts = _text(then, path), _text(own.files, path)
         if difference.may_have_changed(path) and all(texts):
-            yield from removed_tests.of_rubric_file(path, *texts)
+            yield from lost_tests_of_file(path, *texts)
     yield from policy_file_changes([now for now, _ in configs], own.files, then, difference)
 
 

@@ -1,20 +1,25 @@
-"""Changes to the grading in other files: scripts, recordings, labels, calibration, waivers.
+"""Changes to the grading in other files: scripts, recordings, labels, waivers, tests of criteria.
 
 Which files a script uses is found by `script_files`.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from posixpath import normpath, relpath
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.project.links import named_paths
 from rubric_ci.files.validation.located_problems import ignored_rules
+from rubric_ci.files.validation.rubric_files import open_rubric
 from rubric_ci.gate.grading_changes.script_files import CODE, SETTINGS, Line, ScriptFiles
 from rubric_ci.text import numbers
+from rubric_ci.text.escape import one_line
 from rubric_ci.text.globs import matcher
+from rubric_ci.text.numbers import shortened
 from rubric_ci.values.changes import Direction, GradingChange, GradingChangeKind
+from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.config import RunnerTarget, Target
-from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, RubricSpec, every_evaluator
+from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, MarkTest, RubricSpec, every_evaluator
 from rubric_ci.values.waivers import Waiver
 from rubric_ci.values.workspace_settings import Workspace
 
@@ -244,3 +249,49 @@ def _end(waiver: Waiver | None) -> str:
 def _moved(before: Waiver | None, after: Waiver | None) -> Direction:
     longer = after is not None and (before is None or after.until > before.until)
     return "weaker" if longer else "stronger"
+
+
+def lost_tests_of_file(path: str, before: str, after: str) -> Iterator[GradingChange]:
+    """Yield the tests that a rubric file has lost; two tests are one if nothing of them differs."""
+    then, now = open_rubric(path, before).document, open_rubric(path, after).document
+    left = _tests_of_file(now.data)
+    for number, each in enumerate(_tests_of_file(then.data)):
+        if each not in left:
+            line = then.locate(("tests", number))[0]
+            answer = str(each.get("answer", each.get("answer_file", "")))
+            yield _removed_test("tests", path, line, answer, each.get("marks"))
+
+
+def _tests_of_file(data: Any) -> list[dict[str, Any]]:
+    tests = data.get("tests") if isinstance(data, dict) else None
+    return [each for each in tests if isinstance(each, dict)] if isinstance(tests, list) else []
+
+
+def lost_tests_of_cases(
+    cases: Iterable[EvalCase], before: Mapping[CaseKey, EvalCase]
+) -> Iterator[GradingChange]:
+    """Yield the tests that cases have lost."""
+    for case in cases:
+        if (was := before.get(case.key)) and (old := _tests_of_case(was)):
+            left = [(each.answer, each.marks) for each in _tests_of_case(case)]
+            for each in old:
+                if (each.answer, each.marks) not in left:
+                    about = f"{case.id}/tests"
+                    yield _removed_test(about, case.file, each.line, each.answer, each.marks)
+
+
+def _tests_of_case(case: EvalCase) -> list[MarkTest]:
+    return [each for spec in case.evaluators if isinstance(spec, RubricSpec) for each in spec.tests]
+
+
+def _removed_test(about: str, file: str, line: int, answer: str, marks: Any) -> GradingChange:
+    shown = f"“{shortened(one_line(answer), 60)}”: {json.dumps(marks, ensure_ascii=False)}"
+    return GradingChange(
+        kind="criterion",
+        direction="changed",
+        about=about,
+        file=file,
+        line=line,
+        before=shown,
+        after="",
+    )

@@ -41,8 +41,8 @@ from rubric_ci.gate.selection.proposed_cases import (
     with_configured,
     with_reasons,
 )
-from rubric_ci.grading.case_choice import named_cases
-from rubric_ci.grading.resolve import choose_cases, choose_judge, choose_target, lacks_target
+from rubric_ci.grading.case_choice import choose_cases, named_cases
+from rubric_ci.grading.resolve import choose_judge, choose_target, lacks_target
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.system.git.snapshot import Snapshot

@@ -12,6 +12,7 @@ from rubric_ci.grading.targets import command, http_target, llm
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.workplace import Workplaces, assertions_of, needed
 from rubric_ci.models.llm.judge_command import version_of_cli
+from rubric_ci.values.agent_facts import instead_of
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import (
     CliTarget,
@@ -25,7 +26,6 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, FilePart
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import call_key
-from rubric_ci.values.model_facts import instead_of
 from rubric_ci.values.results import Answer
 from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.workspace_settings import Workspace

@@ -14,8 +14,8 @@ from typing import Any, Final
 from rubric_ci.models.agents.program import mapping, parsed
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set, in_a_job
+from rubric_ci.values.agent_facts import CREDENTIALS
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.model_facts import CREDENTIALS
 
 _SHORTEST: Final = timedelta(minutes=15)  # that a token must be valid yet
 _RENEWED: Final = timedelta(days=7)  # codex renews a login that is older

@@ -8,7 +8,7 @@ from rubric_ci.models.judge.prompt import Shown, nothing
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.media import Media
-from rubric_ci.values.model_facts import takes
+from rubric_ci.values.model_end_and_parameters import takes
 
 
 def shown_to(judge: JudgeConfig) -> Shown:

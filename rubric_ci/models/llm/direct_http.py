@@ -3,10 +3,8 @@
 import json
 import os
 from collections.abc import AsyncGenerator, Mapping
-from email.utils import parsedate_to_datetime
 from functools import cache
 from ssl import SSLContext, create_default_context
-from time import time
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -20,7 +18,7 @@ from rubric_ci.models.llm.failures import (
 from rubric_ci.models.llm.gateway import gateway_error
 from rubric_ci.models.llm.http_guard import MAX_BODY, MAX_ERROR, OFFERED, REDIRECTED, too_large
 from rubric_ci.models.llm.request_hosts import RefusedHost, check
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.retry import RequestError, retry_after
 from rubric_ci.values.json_value import JSON
 
 if TYPE_CHECKING:
@@ -93,12 +91,6 @@ def missing_key(*variables: str) -> RequestError:
     )
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds to wait by the headers of a reply; None without them."""
-    value = headers.get("retry-after") or headers.get("llm_provider-retry-after")
-    return _seconds(value) if value else None
-
-
 async def _send(
     method: str,
     url: str,
@@ -134,17 +126,6 @@ async def _send(
     if response.status >= 400:
         raise _http_error(response, data)
     return response, data
-
-
-def _seconds(value: str) -> float | None:
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
-    except (ValueError, OverflowError):
-        return None
 
 
 async def _read(response: "ClientResponse", limit: int) -> bytes:

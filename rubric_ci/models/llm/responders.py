@@ -11,7 +11,7 @@ from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
-from rubric_ci.values.model_facts import SWITCH, ending, refused_parameters
+from rubric_ci.values.model_end_and_parameters import SWITCH, ending, refused_parameters
 from rubric_ci.values.report import Responder
 
 _DATE = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")

@@ -2,8 +2,10 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from email.utils import parsedate_to_datetime
+from time import time
 
 from rubric_ci.errors import CannotReachModel, FailureScope, OverBudget
 from rubric_ci.system.backoff import Backoff
@@ -124,3 +126,20 @@ def _reason(
     ]
     known = "; ".join(filter(None, facts))
     return f"{call.endpoint.model}: {error}" + (f" ({known})" if known else "")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds to wait by the headers of a reply; None without them."""
+    value = headers.get("retry-after") or headers.get("llm_provider-retry-after")
+    return _seconds(value) if value else None
+
+
+def _seconds(value: str) -> float | None:
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
+    except (ValueError, OverflowError):
+        return None

@@ -10,7 +10,7 @@ PART: Final = Part(
         "translated source": "dialects:translated",
         "translated configuration": "dialects:translated_config",
         "dialect of": "dialects:dialect_of",
-        "format of a trace": "traces:format_of",
+        "format of a trace": "traces.trace_formats:format_of",
         "adopted cases": "adoption.adopted_report:cases_of",
         "run of another tool": "eval_tool:tool_report",
     },

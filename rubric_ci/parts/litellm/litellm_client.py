@@ -10,7 +10,6 @@ from typing import Any
 
 from rubric_ci.errors import MissingExtra
 from rubric_ci.models.llm import http_guard
-from rubric_ci.models.llm.direct_http import retry_after
 from rubric_ci.models.llm.failures import causes as causes_of
 from rubric_ci.models.llm.failures import (
     connection_error,
@@ -40,7 +39,7 @@ from rubric_ci.models.llm.openai_http import (
     usage,
 )
 from rubric_ci.models.llm.request_hosts import RefusedHost
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.retry import RequestError, retry_after
 from rubric_ci.system.installation import install_command
 from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info

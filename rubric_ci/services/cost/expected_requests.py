@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from rubric_ci.errors import CannotConfigure, NoVerdict, OverBudget
+from rubric_ci.evaluators.judge_choice import with_model
 from rubric_ci.evaluators.table import KINDS
 from rubric_ci.grading.limits import Deadline
 from rubric_ci.grading.resolve import Task, judges_of
@@ -24,7 +25,6 @@ from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvaluatorSpec
-from rubric_ci.values.judge_model import with_model
 from rubric_ci.values.llm_calls import Unsent
 from rubric_ci.values.results import Answer
 

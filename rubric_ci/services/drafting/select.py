@@ -7,7 +7,8 @@ from types import MappingProxyType
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.files.parsing.env_vars import Variables
-from rubric_ci.grading.resolve import choose_cases, name_judge, resolve_judge
+from rubric_ci.grading.case_choice import choose_cases
+from rubric_ci.grading.resolve import name_judge, resolve_judge
 from rubric_ci.services.drafting.drafter import Drafter, DraftRequest
 from rubric_ci.services.drafting.drafting_prompt import Contrast
 from rubric_ci.services.drafting.review import SkippedCase

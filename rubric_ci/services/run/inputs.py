@@ -20,8 +20,8 @@ from rubric_ci.gate.selection import last_failed
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.gate.waivers.matching import find_waivers
-from rubric_ci.grading.case_choice import read_keyword
-from rubric_ci.grading.resolve import Task, choose_target, is_asked_for, judge_info, judges_of
+from rubric_ci.grading.case_choice import is_asked_for, read_keyword
+from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.tasks import build_tasks, with_waivers
 from rubric_ci.models.llm.cache import Cache

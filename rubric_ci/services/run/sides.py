@@ -27,8 +27,8 @@ from rubric_ci.files.project.loaded_project import LoadedProject, mask_secrets
 from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.selection.dependencies import command_files, depends_on_everything
 from rubric_ci.gate.selection.fingerprint import is_marked_alike
-from rubric_ci.grading.case_choice import read_keyword
-from rubric_ci.grading.resolve import Task, is_asked_for
+from rubric_ci.grading.case_choice import is_asked_for, read_keyword
+from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.targets import answer_cache, recorded
 from rubric_ci.grading.targets.variants import varied
 from rubric_ci.grading.tasks import build_task

@@ -15,7 +15,7 @@ from rubric_ci.files.parsing.env_vars import (
     written,
 )
 from rubric_ci.text.variable_names import PROVIDER_VARIABLES, names
-from rubric_ci.values.command_judge import JudgeCommand
+from rubric_ci.values.agent_program import JudgeCommand
 from rubric_ci.values.config import CliTarget, Config, Endpoint, JudgeConfig, LlmTarget
 
 SET = Variables(environment={"KEY": "abc", "HOST": "h"}, listed=("KEY", "HO*"))

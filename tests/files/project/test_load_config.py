@@ -5,8 +5,7 @@ from textwrap import dedent
 import pytest
 
 from rubric_ci.files.project.loader import load_config, load_targets
-from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.command_judge import JudgeCommand
+from rubric_ci.values.agent_program import AgentProgram, JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import (
     CliTarget,

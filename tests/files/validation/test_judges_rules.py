@@ -7,7 +7,7 @@ import pytest
 from rubric_ci.files.validation.model_rules import family
 from rubric_ci.files.validation.validator import check_config
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.values.model_facts import Models
+from rubric_ci.values.model_end_and_parameters import Models
 
 MODELS = Models(
     info=lambda name: {"deprecation_date": "2026-12-01"} if name == "openai/old" else {},

@@ -1,7 +1,10 @@
 """Tests of criteria that a change removes."""
 
 from rubric_ci.files.project.loader import load
-from rubric_ci.gate.grading_changes.removed_tests import of_cases, of_rubric_file
+from rubric_ci.gate.grading_changes.file_changes import (
+    lost_tests_of_cases,
+    lost_tests_of_file,
+)
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.references import NotFound
@@ -29,14 +32,14 @@ def removed(about: str, file: str, line: int, before: str) -> GradingChange:
 
 def test_a_test_that_a_rubric_file_has_lost() -> None:
     less = FILE.replace("- {answer: bye, marks: {greets: false}}\n", "")
-    assert [*of_rubric_file("r.yaml", FILE, less)] == [
+    assert [*lost_tests_of_file("r.yaml", FILE, less)] == [
         removed("tests", "r.yaml", 4, '“bye”: {"greets": false}')
     ]
-    assert [*of_rubric_file("r.yaml", less, f"# moved\n{FILE}")] == []
+    assert [*lost_tests_of_file("r.yaml", less, f"# moved\n{FILE}")] == []
 
 
 def test_a_test_with_other_marks_has_lost_the_old_ones() -> None:
-    (found,) = of_rubric_file("r.yaml", FILE, FILE.replace("false", "true"))
+    (found,) = lost_tests_of_file("r.yaml", FILE, FILE.replace("false", "true"))
     assert found.before == '“bye”: {"greets": false}'
 
 
@@ -48,6 +51,6 @@ def cases(text: str) -> tuple[EvalCase, ...]:
 
 def test_a_test_that_a_case_has_lost() -> None:
     before = {each.key: each for each in cases(CASE)}
-    (found,) = of_cases(cases(CASE.replace("bye", "Go away")), before)
+    (found,) = lost_tests_of_cases(cases(CASE.replace("bye", "Go away")), before)
     assert found == removed("a/tests", "e.yaml", 8, '“bye”: {"greets": [false]}')
-    assert [*of_cases(cases(CASE.replace("input: Hi", "input: Hey")), before)] == []
+    assert [*lost_tests_of_cases(cases(CASE.replace("input: Hi", "input: Hey")), before)] == []

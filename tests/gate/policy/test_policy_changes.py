@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.policy.policy_changes import change_notes, policy_changes, rule_changes
-from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.agent_program import AgentProgram, JudgeCommand
 from rubric_ci.values.changes import Direction
-from rubric_ci.values.command_judge import JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import CliTarget, Config, Endpoint, JudgeConfig, LlmTarget
 from rubric_ci.values.gate import GateConfig

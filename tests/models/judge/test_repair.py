@@ -9,7 +9,7 @@ import pytest
 from rubric_ci.errors import CannotJudge, CannotReachModel, OverBudget
 from rubric_ci.models.judge.reply import InvalidReply
 from rubric_ci.models.judge.request import ParsedReply, request_valid_reply
-from rubric_ci.values.command_judge import JudgeCommand
+from rubric_ci.values.agent_program import JudgeCommand
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, Finish, ModelCall, ModelReply, Usage
 

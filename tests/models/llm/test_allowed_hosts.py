@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.models.llm.allowed_hosts import hosts_of, refusal
-from rubric_ci.values.command_judge import JudgeCommand
+from rubric_ci.values.agent_program import JudgeCommand
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.hosts import AllowedHosts
 from rubric_ci.values.json_value import JSON

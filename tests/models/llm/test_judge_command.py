@@ -10,7 +10,7 @@ import pytest
 
 from rubric_ci.models.llm import judge_command
 from rubric_ci.parts.agents.claude_code import SYSTEM
-from rubric_ci.values.command_judge import JudgeCommand
+from rubric_ci.values.agent_program import JudgeCommand
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 from tests.checkout import start_repository

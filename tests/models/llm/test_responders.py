@@ -8,7 +8,7 @@ import pytest
 from rubric_ci.models.llm.responders import ModelChecks, Responders
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
-from rubric_ci.values.model_facts import SWITCH
+from rubric_ci.values.model_end_and_parameters import SWITCH
 from rubric_ci.values.report import Responder
 
 KNOWN = {"openai/gpt-6-luna", "gpt-6-sol", "gpt-6-luna", "openai/gpt-6.1-sol-preview"}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt, usual_names
+from rubric_ci.files.yaml_text.column_names import USUAL, spelt, usual_names
 from rubric_ci.files.yaml_text.golden_records import ABOUT, has_question, list_of
 from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.csv_cases import spelt
+from rubric_ci.files.yaml_text.column_names import spelt
 from rubric_ci.models.agents.program import as_text, items, mapping, milliseconds, number
 from rubric_ci.parts.bring.traces import chat_messages as chat
 from rubric_ci.parts.bring.traces.span import ROOT, Feedback, Kind, Span, Unreadable, item_of

@@ -1,62 +1,20 @@
 """Agreement between a judge's marks and a person's labels, and the text of it per criterion."""
 
-import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rubric_ci.grading.resolve import judge_info
 from rubric_ci.parts.lab.calibration.agreement import Agreement
 from rubric_ci.parts.lab.calibration.calibration import (
     Calibration,
     CriterionAgreement,
-    JudgedLabel,
-    calibrate,
 )
-from rubric_ci.parts.lab.calibration.kappa import DrawGamma
-from rubric_ci.parts.lab.calibration.labels import LabelledAnswer
-from rubric_ci.parts.lab.calibration.rejudge import Marks, NotJudged
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.p_values_and_intervals import PERCENT
-from rubric_ci.values.config import JudgeConfig
 
 _HEAD = ("criterion", "marks", "same", "kappa", PERCENT, "sens", "spec", "F1", "leniency")
 _MAX_CONFUSIONS = 6
 _MAX_DIFFERENCES = 20
-
-
-def measure_agreement(
-    labelled: Sequence[LabelledAnswer],
-    judged: Sequence[Marks | NotJudged],
-    judge: JudgeConfig,
-    seed: int,
-) -> Calibration | None:
-    """Return the agreement on the answers that have marks; None if there are none."""
-    with_marks = [
-        _marked(each, marks)
-        for each, marks in zip(labelled, judged, strict=True)
-        if not isinstance(marks, NotJudged)
-    ]
-    if not with_marks:
-        return None
-    silent = len(labelled) - len(with_marks)
-    return calibrate(with_marks, judge_info(judge), _draw_gamma(seed), silent)
-
-
-def _marked(labelled: LabelledAnswer, marks: Marks) -> JudgedLabel:
-    given = {name: criterion.mark for name, criterion in marks.items()}
-    votes = {
-        name: criterion.votes
-        for name, criterion in marks.items()
-        if criterion.votes and not criterion.judges
-    }
-    reasons = {name: criterion.reasoning for name, criterion in marks.items()}
-    return JudgedLabel(labelled=labelled, marks=given, votes=votes, reasons=reasons)
-
-
-def _draw_gamma(seed: int) -> DrawGamma:
-    generator = random.Random(seed)  # noqa: S311 - reproducible draws
-    return lambda shape: generator.gammavariate(shape, 1.0)
 
 
 def render(found: Calibration) -> str:

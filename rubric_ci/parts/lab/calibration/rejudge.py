@@ -1,6 +1,7 @@
 """Judge answers that are recorded already, without calling a target."""
 
 import os
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -9,7 +10,17 @@ import click
 from rubric_ci.errors import CannotJudge, NoJudge, OverBudget
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.grading.engine import grade
-from rubric_ci.grading.resolve import Task, choose_judge, given, name_judge, resolve_judge
+from rubric_ci.grading.resolve import (
+    Task,
+    choose_judge,
+    given,
+    judge_info,
+    name_judge,
+    resolve_judge,
+)
+from rubric_ci.parts.lab.calibration.calibration import Calibration, JudgedLabel, calibrate
+from rubric_ci.parts.lab.calibration.kappa import DrawGamma
+from rubric_ci.parts.lab.calibration.labels import LabelledAnswer
 from rubric_ci.services.cost.estimate import announce_work, show_spent
 from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.system import coroutines
@@ -143,3 +154,37 @@ def _marks(result: CaseResult) -> Marks | NotJudged:
             return {criterion.id: criterion for criterion in each.criteria}
         return NotJudged(reason=each.reason)
     return NotJudged(reason=result.reason)
+
+
+def measure_agreement(
+    labelled: Sequence[LabelledAnswer],
+    judged: Sequence[Marks | NotJudged],
+    judge: JudgeConfig,
+    seed: int,
+) -> Calibration | None:
+    """Return the agreement on the answers that have marks; None if there are none."""
+    with_marks = [
+        _marked(each, marks)
+        for each, marks in zip(labelled, judged, strict=True)
+        if not isinstance(marks, NotJudged)
+    ]
+    if not with_marks:
+        return None
+    silent = len(labelled) - len(with_marks)
+    return calibrate(with_marks, judge_info(judge), _draw_gamma(seed), silent)
+
+
+def _marked(labelled: LabelledAnswer, marks: Marks) -> JudgedLabel:
+    given = {name: criterion.mark for name, criterion in marks.items()}
+    votes = {
+        name: criterion.votes
+        for name, criterion in marks.items()
+        if criterion.votes and not criterion.judges
+    }
+    reasons = {name: criterion.reasoning for name, criterion in marks.items()}
+    return JudgedLabel(labelled=labelled, marks=given, votes=votes, reasons=reasons)
+
+
+def _draw_gamma(seed: int) -> DrawGamma:
+    generator = random.Random(seed)  # noqa: S311 - reproducible draws
+    return lambda shape: generator.gammavariate(shape, 1.0)

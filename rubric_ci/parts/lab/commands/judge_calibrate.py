@@ -24,7 +24,7 @@ from rubric_ci.gate.report.report_file import check_ours_if_any
 from rubric_ci.grading.setup import build_context
 from rubric_ci.parts.lab.calibration import labels
 from rubric_ci.parts.lab.calibration.calibration import Calibration, by_mode, to_json
-from rubric_ci.parts.lab.calibration.calibration_text import measure_agreement, render
+from rubric_ci.parts.lab.calibration.calibration_text import render
 from rubric_ci.parts.lab.calibration.label_file import copies_of, read_labels
 from rubric_ci.parts.lab.calibration.labels import TEST, Label, LabelledAnswer, Split
 from rubric_ci.parts.lab.calibration.rejudge import (
@@ -33,6 +33,7 @@ from rubric_ci.parts.lab.calibration.rejudge import (
     Marks,
     NotJudged,
     configured_judge,
+    measure_agreement,
     rejudge,
     show_not_judged,
 )

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from rubric_ci.values.command_judge import JudgeCommand
+from rubric_ci.evaluators.judge_choice import with_model, with_named_model
+from rubric_ci.values.agent_program import JudgeCommand
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.judge_model import with_model, with_named_model
 
 OPTIONS: dict[str, JSON] = {
     "api_base": "https://judge.example",

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.model_facts import ending, refused_parameters
+from rubric_ci.values.model_end_and_parameters import ending, refused_parameters
 
 TODAY = date(2026, 11, 22)
 

@@ -1,9 +1,10 @@
 """The rule for one case: how often it is asked again, and when it is broken.
 
-A case whose verdict is worse than before is asked again until each side has k + 1 graded answers.
-With V the verdict before in the first round, an answer holds if its verdict is V or better, else it
-falls. The case is broken if all but at most one of its answers fall here, and all but at most one
-held before. `docs/compare.md` says it for users, `benchmarks/against` measures it.
+A case whose verdict is worse than before is asked again until each side has k + 1 graded answers,
+fewer as soon as the rest cannot change the outcome. With V the verdict before in the first round,
+an answer holds if its verdict is V or better, else it falls. The case is broken if all but at most
+one of its answers fall here, and all but at most one held before. `docs/compare.md` says it for
+users, `benchmarks/against` measures it.
 """
 
 from collections.abc import Sequence
@@ -34,6 +35,10 @@ class Need:
 
     answers: int
     dissents: int
+
+    def is_met(self, answers: int, dissents: int) -> bool:
+        """Return True if these answers meet it, even if each that is missing would dissent."""
+        return dissents + max(0, self.answers - answers) <= self.dissents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,10 +93,11 @@ def counts(case: Graded, first: Verdict) -> Answers:
 def find(here: Sequence[bool], before: Sequence[bool], need: Needs) -> Found:
     """Return what the answers of both sides, each holds or falls, make of a suspect.
 
-    It is not confirmed as soon as too many answers dissent, whatever the others are.
+    It is not confirmed as soon as too many answers dissent, and broken as soon as those that are
+    missing could not change it.
     """
-    if sum(here) > need.here.dissents or len(before) - sum(before) > need.before.dissents:
+    fell, stood = len(before) - sum(before), sum(here)
+    if stood > need.here.dissents or fell > need.before.dissents:
         return "not-confirmed"
-    if len(here) < need.here.answers or len(before) < need.before.answers:
-        return "open"
-    return "broken"
+    met = need.here.is_met(len(here), stood) and need.before.is_met(len(before), fell)
+    return "broken" if met else "open"

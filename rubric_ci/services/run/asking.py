@@ -69,7 +69,7 @@ async def settle(asker: Asker, pairs: Mapping[Key, Pair]) -> Settled:
     compared = {key: verdicts.compare(pair.head, pair.base) for key, pair in pairs.items()}
     k = rule.times(asker.rows)
     suspects = {
-        key: suspect_of(pairs[key], k)
+        key: suspect_of(pairs[key], k, whole=asker.config.repeated == "note")
         for key, found in compared.items()
         if found.change == "broken"
     }
@@ -115,8 +115,10 @@ async def _ask(asker: Asker, cases: Sequence[Suspect] | Sequence[Lone]) -> None:
 
 def _lacking(case: Suspect | Lone) -> list[tuple[int, Asked]]:
     """Return the sides to ask: the head leads by one answer, by two if its next may end it."""
-    here = [(0, case.here)] if case.here.lacks else []
-    if isinstance(case, Lone) or not case.before.lacks:
+    if isinstance(case, Lone):
+        return [(0, case.here)] if case.here.lacks else []
+    here = [(0, case.here)] if case.lacks(case.here) else []
+    if not case.lacks(case.before):
         return here
     lead = len(case.here.more) - len(case.before.more)
     leads = not here or lead >= (2 if case.may_end_here else 1)

@@ -66,12 +66,6 @@ class Asked:
         """True if more answers are missing than may dissent."""
         return self.graded < self.need.answers - self.need.dissents
 
-    @property
-    def at_the_end(self) -> Need:
-        """What the answers that there are must show: a missing one counts as one that dissents."""
-        missing = max(0, self.need.answers - self.graded)
-        return Need(answers=self.need.answers - missing, dissents=self.need.dissents - missing)
-
     def held(self, verdict: Verdict) -> list[bool]:
         """Return for each answer whether it holds."""
         every = [self.first, *with_verdict(self.more)]
@@ -85,6 +79,7 @@ class Suspect:
     here: Asked
     before: Asked
     needs: Needs
+    whole: bool  # no answer is spared: one other text shows that the answers do not repeat
 
     @property
     def verdict(self) -> Verdict:
@@ -95,7 +90,15 @@ class Suspect:
     def is_open(self) -> bool:
         """True if further answers could change the outcome."""
         held = self.here.held(self.verdict), self.before.held(self.verdict)
-        return rule.find(*held, self.needs) == "open"
+        found = rule.find(*held, self.needs)
+        spared = self.whole and (self.lacks(self.here) or self.lacks(self.before))
+        return found == "open" or (found == "broken" and spared)
+
+    def lacks(self, side: Asked) -> bool:
+        """Return True if a side can be asked for another answer that could change the outcome."""
+        held = side.held(self.verdict)
+        dissents = held.count(side is self.here)
+        return side.lacks and (self.whole or not side.need.is_met(len(held), dissents))
 
     @property
     def may_end_here(self) -> bool:
@@ -128,7 +131,7 @@ class Suspect:
         if self.here.too_few or self.before.too_few:  # none could be asked for
             needs = rule.as_they_are(*counts)
         else:
-            needs = Needs(here=self.here.at_the_end, before=self.before.at_the_end)
+            needs = self.needs
         first = self.before.first
         return verdicts.conclude(here, before, first, needs, config, judged=self.judged)
 
@@ -138,7 +141,7 @@ def is_fixed(task: Task | None) -> bool:
     return task is not None and task.target.is_at_hand
 
 
-def suspect_of(pair: Pair, k: int) -> Suspect:
+def suspect_of(pair: Pair, k: int, *, whole: bool) -> Suspect:
     """Return a suspect, from the first results of both sides."""
     assert isinstance(pair.head, Graded)  # noqa: S101 - a suspect has a verdict on both sides
     assert isinstance(pair.base, Graded)  # noqa: S101 - as above
@@ -148,6 +151,7 @@ def suspect_of(pair: Pair, k: int) -> Suspect:
         here=Asked(task=pair.head_task, first=pair.head, need=needs.here, spare=k),
         before=Asked(task=pair.base_task, first=pair.base, need=needs.before, spare=k),
         needs=needs,
+        whole=whole,
     )
 
 

@@ -86,13 +86,13 @@ def test_a_model_answers_with_the_prompts_of_the_base(
     done = run(checkout, "evals", "--against", "HEAD")
     assert (done.returncode, changes(checkout)) == (1, {"one": BROKEN}), done.stderr
     then, now = ("a", prompts[0]), (model, prompts[1])
-    messages = [f"Hi{blanks(number)}" for number in range(6)]
+    messages = [f"Hi{blanks(number)}" for number in range(5)]
     for side in (then, now):
         assert [asked[-1] for asked in judge.asked if asked[:-1] == side] == messages
-    assert len(judge.asked) == 12
+    assert len(judge.asked) == 10
     before = report(checkout)["cases"][0]["before"]
     assert (before["answer"], before["source"], before["usage"]["calls"]) == (
-        ("hello from a", "asked", 12)
+        ("hello from a", "asked", 10)
     )
     assert checkout.git("worktree", "list").count("\n") == 0
 
@@ -102,7 +102,7 @@ def test_the_judge_sees_one_side_only(checkout: Checkout, judge: AnswerJudge) ->
     checkout.write({"evals/prompts/system.md": "Be brief"})
     run(checkout, "evals", "--against", "HEAD")
     sides = [("hello from a" in text, "bye from a" in text) for text in judge.seen]
-    assert sorted(sides) == [(False, True)] * 6 + [(True, False)] * 6
+    assert sorted(sides) == [(False, True)] * 5 + [(True, False)] * 5
     assert not any("It has the word" in text or "It lacks" in text for text in judge.seen)
 
 

@@ -455,7 +455,7 @@ def test_both_are_asked_where_the_base_is_deployed_too(bot: Bot, deployed: Deplo
         deployed.says = "Sure, here is your money."
         assert bot.run(*AGAINST).returncode == 1
     assert (bot.case["change"], bot.case["before"]["source"]) == ("broken", "asked")
-    assert (deployed.asked, before.asked) == (6, 6)
+    assert (deployed.asked, before.asked) == (5, 5)
 
 
 def test_host_headers_and_variables_are_those_of_the_policy(bot: Bot, tmp_path: Path) -> None:

@@ -235,7 +235,7 @@ def test_each_case_is_compared_with_what_it_was() -> None:
         "6": ("new", ""),
         "7": ("not-comparable", "no verdict at the base: the judge was silent"),
     }
-    assert script.calls == ["h0", *["h0 b0"] * 4, "b0"]
+    assert script.calls == ["h0", *["h0 b0"] * 3, "b0"]
     befores = [getattr(each, "before", None) for each in found.results]
     assert [each and each.verdict for each in befores] == [
         *("pass", "fail", "pass", "fail", None, None, None, None)
@@ -245,9 +245,9 @@ def test_each_case_is_compared_with_what_it_was() -> None:
         commit="1" * 40,
         committed_at="2026-01-01T00:00:00Z",
         origin="the base",
-        further_trials=5,
+        further_trials=4,
         asked=5,
-        usage=Usage(calls=5 + 5),
+        usage=Usage(calls=5 + 4),
     )
     assert found.removed == REMOVED
 
@@ -265,7 +265,7 @@ def test_failing_cases_without_a_counterpart_count_by_their_median() -> None:
 
 def test_a_suspect_with_too_few_answers_has_no_verdict() -> None:
     (case,) = Script({"0": "ff ee"}, {"0": "pp"}).compare().results
-    reason = "worse in its first answer, and no verdict in 6 of 11 answers: the judge was silent"
+    reason = "worse in its first answer, and no verdict in 6 of 10 answers: the judge was silent"
     assert (case.outcome, case.change, case.reason) == ("errored", "not-comparable", reason)
     assert not isinstance(case, Skipped)
     assert case.before is not None

@@ -71,7 +71,7 @@ def test_suspects_and_failing_new_cases_are_asked_again() -> None:
         ],
     )
     counts = {name: case.further_trials for name, case in found.items() if isinstance(case, Graded)}
-    assert counts == {"a": 5, "b": 2, "new": 4, "before": 0, "good": 0}
+    assert counts == {"a": 4, "b": 2, "new": 4, "before": 0, "good": 0}
     verdicts = {name: case.verdict for name, case in found.items() if isinstance(case, Graded)}
     assert (verdicts["a"], verdicts["b"], verdicts["new"]) == ("fail", "pass", "pass")
     assert found["lost"].outcome == "errored"

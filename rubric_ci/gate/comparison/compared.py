@@ -13,7 +13,7 @@ from rubric_ci.gate.comparison.notes import (
     why_judge_moved,
 )
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.gate.comparison.verdicts import Compared
+from rubric_ci.gate.comparison.verdicts import SUSPECTED, Compared
 from rubric_ci.values.answers import identity
 from rubric_ci.values.comparison import CaseKey, Comparison, RegressionConfig
 from rubric_ci.values.dimensions import by_tag
@@ -23,8 +23,6 @@ from rubric_ci.values.report import RemovedCase, RunReport
 from rubric_ci.values.results import BaseResult, CaseResult, Graded
 from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.trials import judge_noise, same_marks_again, trials_of
-
-SUSPECTED = "worse in this night: a second one in a row makes it a fact"
 
 
 def compare(head: RunReport, baseline: Baseline) -> RunReport:

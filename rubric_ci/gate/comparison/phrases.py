@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Final
 
 from rubric_ci.gate.comparison.other_side import noun, source, than
+from rubric_ci.gate.comparison.verdicts import SUSPECTED
 from rubric_ci.gate.report.reasons import dropped_by
 from rubric_ci.text import numbers
 from rubric_ci.values.comparison import Comparison
@@ -88,7 +89,7 @@ def _suspected(report: RunReport, comparison: Comparison) -> str:
     keys = set(comparison.worse_cases)
     names = [case_names(report)(case) for case in report.cases if case.key in keys]
     what = numbers.listed(names) if names else "all cases together"
-    return f"Worse in one night: {what}; a second night in a row makes it a fact"
+    return f"Worse tonight: {what}; {SUSPECTED}"
 
 
 def kinds(report: RunReport) -> Mapping[Change, Sequence[CaseResult]]:
@@ -158,6 +159,10 @@ def not_confirmed(report: RunReport, cases: Sequence[CaseResult]) -> Iterator[st
         reason = "" if case.status == "errored" else case.change_reason
         if asked is None:
             groups.setdefault("Not confirmed", []).append(f"{name(case)} ({reason})")
+        elif reason == SUSPECTED:
+            groups.setdefault(f"Worse tonight, {reason}", []).append(
+                f"{name(case)} ({asked_words(case)})"
+            )
         elif reason:
             groups.setdefault("Not held against the change", []).append(
                 f"{name(case)} ({asked_words(case)}: {reason})"
@@ -266,16 +271,23 @@ def in_words(case: CaseResult) -> str:
     if case.change is None:
         return ""
     sign = SIGNS.get(case.change, "")
-    words = f"{sign} {TITLES[case.change]}".lstrip()
+    words = f"{sign} {kind(case)}".lstrip()
     told = movement(case) if sign or _score_moved(case) else ""
     return f"{words}: {told}" if told else words
+
+
+def kind(case: CaseResult) -> str:
+    """Return how a case differs in two words; empty if it was not compared."""
+    if case.change_reason == SUSPECTED:
+        return "worse tonight"
+    return TITLES[case.change] if case.change else ""
 
 
 def why(case: CaseResult) -> str:
     """Return the result of asking again, and the reason of a kind that does not say it."""
     told = case.status != "errored" or case.change == "broken"
     reason = case.change_reason if told else ""
-    return ". ".join(filter(None, [asked_words(case), reason]))
+    return "; ".join(filter(None, [asked_words(case), reason]))
 
 
 def movement(case: CaseResult) -> str:

@@ -22,6 +22,7 @@ from rubric_ci.values.results import (
 )
 from rubric_ci.values.trials import trials_of
 
+SUSPECTED: Final = "confirmed if it is worse tomorrow"
 NOTED: Final = "`regression.repeated` is `note`, so it does not count"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rubric_ci.errors import ExitCode
+from rubric_ci.gate.comparison import phrases
 from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.gate.report.reasons import failing, noun_of_cases, rate_text, reasons, score_text
 from rubric_ci.reports.render.blocks import Tone
@@ -54,7 +55,9 @@ def _why_it_passes(report: RunReport) -> str:
     if not report.totals.graded:
         return ""
     if fail_on == "regression" and is_compared(report):
-        return "nothing broke"
+        suspected = report.comparison is not None and report.comparison.suspected
+        found = phrases.headline(report) if suspected else "Nothing broke"
+        return found[0].lower() + found[1:]
     return f"{outcome(report)} (fail_on: {fail_on})"
 
 

@@ -94,7 +94,7 @@ def update_issue(subject: Subject, name: str, environment: Mapping[str, str]) ->
     number = f" #{result.number}" if result.number else ""
     line = f"issue{number} {result.done}{f': {result.url}' if result.url else ''}"
     if subject.suspected and not subject.red:
-        return f"{line}; worse in this night, and a second one in a row opens it"
+        return f"{line}; worse tonight; it opens if it is worse tomorrow"
     return line
 
 

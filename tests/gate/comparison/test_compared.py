@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.gate.comparison import phrases
-from rubric_ci.gate.comparison.compared import SUSPECTED
 from rubric_ci.gate.comparison.reference import night_of
+from rubric_ci.gate.comparison.verdicts import SUSPECTED
 from rubric_ci.values.comparison import Decision, ReferenceLog, RegressionConfig
 from rubric_ci.values.gate import GateInfo
 from rubric_ci.values.report import JudgeInfo, RunReport, run_verdict, totals
@@ -288,7 +288,7 @@ def test_a_pinned_reference_says_which_cases_are_worse() -> None:
     ]
     assert found.cases[0].change_reason == SUSPECTED
     assert phrases.headline(found) == (
-        "Worse in one night: a, b, c, d, e, f, g, h; a second night in a row makes it a fact"
+        "Worse tonight: a, b, c, d, e, f, g, h; confirmed if it is worse tomorrow"
     )
     assert (comparison.source, comparison.commit) == ("reference", "1" * 40)
     assert (comparison.worse, comparison.suspected) == (False, True)

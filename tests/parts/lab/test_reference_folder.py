@@ -265,7 +265,7 @@ def test_two_nights_make_five_answers(tmp_path: Path) -> None:
     """A night adds no answer of a case that it found worse, and is not compared with its own."""
     kept(tmp_path, night(1, *(case(name, 3) for name in NAMES)))
     worse = a_broken_night(2)
-    said = "Worse in one night: c0; a second night in a row makes it a fact"
+    said = "Worse tonight: c0; confirmed if it is worse tomorrow"
     assert headline(tmp_path, worse) == said
     assert kept(tmp_path, worse) == [
         "7 of 8 cases: added trials to the reference",
@@ -279,7 +279,7 @@ def test_two_nights_make_five_answers(tmp_path: Path) -> None:
 def test_a_second_night_in_a_row_is_worse(tmp_path: Path) -> None:
     quiet = night(3, *(case(name, 3) for name in NAMES))
     kept(tmp_path, night(1, *(case(name, 5) for name in NAMES)), a_broken_night(2), quiet)
-    suspected = "Worse in one night: c0; a second night in a row makes it a fact"
+    suspected = "Worse tonight: c0; confirmed if it is worse tomorrow"
     assert headline(tmp_path, a_broken_night(4)) == suspected  # a night in between was fine
     kept(tmp_path, a_broken_night(4))
     assert headline(tmp_path, a_broken_night(5)) == "1 case broke: c0"

@@ -109,7 +109,7 @@ def test_the_page_of_the_run_is_linked() -> None:
                 night(2, case("a", 0, 10), case("b", 0, 3)),
                 gate=replace(FIRST.gate, fail_on="never"),
             ),
-            "the gate passes; worse in one night: a; a second night in a row makes it a fact",
+            "the gate passes; worse tonight: a; confirmed if it is worse tomorrow",
             False,
             True,
             id="worse for the first night",
@@ -159,7 +159,7 @@ def test_the_second_night_in_a_row_confirms(
     about = subject(*(night(n, *cases) for n, cases in enumerate(nights, 2)))
     about = replace(about, head=replace(about.head, gate=replace(FIRST.gate, fail_on="never")))
     assert (about.suspected, about.red) == (suspected, about.worse)
-    line = "⚠️ **Reference:** Worse in one night: a; a second night in a row makes it a fact"
+    line = "⚠️ **Reference:** Worse tonight: a; confirmed if it is worse tomorrow"
     assert (line in issue.render(about, SITE)) == suspected
 
 
@@ -347,7 +347,7 @@ def test_the_issue_is_kept(github: GitHub) -> None:
         done.append(issue.update_issue(about, "Nights", environment(github)))
     assert done == [
         "issue not needed",
-        "issue not needed; worse in this night, and a second one in a row opens it",
+        "issue not needed; worse tonight; it opens if it is worse tomorrow",
         f"issue #1 opened: {url}",
         "issue left as it is: some case has no verdict",
         f"issue #1 closed: {url}",

@@ -203,7 +203,7 @@ def change_badge(case: CaseResult) -> Badge | None:
     """Return how the case differs, if it does."""
     if case.change is None or case.change not in palette.CHANGES:
         return None
-    return Badge(tone=palette.CHANGES[case.change], word=compared.TITLES[case.change])
+    return Badge(tone=palette.CHANGES[case.change], word=compared.kind(case))
 
 
 def before_view(case: CaseResult, noun: str) -> BeforeView | None:

@@ -100,7 +100,7 @@ def _facts(
         "tags": [] if isinstance(case, Skipped) else [*map(visible, case.tags)],
         "criteria": [numbers[each.id, each.written] for _, each in judged],
         "missed": [numbers[each.id, each.written] for _, each in missed],
-        "changes": [compared.TITLES[case.change]] if case.change else [],
+        "changes": [compared.kind(case)] if case.change else [],
         "cost": case.usage.cost_usd,
         "difference": _difference(case),
     }

@@ -101,15 +101,15 @@ def test_six_nights_with_a_drop_in_the_fourth(nights: Nights) -> None:
     assert nights.night() == nights.night() == ("Nothing broke", 0, "issue not needed")
     fourth = nights.night(BROKEN)
     assert fourth == (
-        "Worse in one night: g3; a second night in a row makes it a fact",
+        "Worse tonight: g3; confirmed if it is worse tomorrow",
         0,
-        "issue not needed; worse in this night, and a second one in a row opens it",
+        "issue not needed; worse tonight; it opens if it is worse tomorrow",
     )
     assert nights.night(BROKEN) == ("1 case broke: g3", 1, "issue #1 opened")
     (issue,) = nights.github.issues.values()
     today = nights.report.started_at[:10]
     assert issue.title == f"Nights: 1 case broke: g3, every night since {today}"
-    assert "Asked 6 times: passed 6 before, 0 now<br>`rubric-1`: It lacks the word." in issue.body
+    assert "Passed 6 of 6 before, 0 of 5 now<br>`rubric-1`: It lacks the word." in issue.body
     assert nights.night(BROKEN) == ("1 case broke: g3", 1, "issue #1 updated")
     assert nights.night() == ("Nothing broke", 0, "issue #1 closed")
     assert (issue.state, len(nights.github.issues)) == ("closed", 1)

@@ -4,13 +4,14 @@ An object of a schema with a `$comment` such as `keys: rubric_ci.values.waivers.
 of that class: their types, defaults, limits and examples from the fields, their meanings from the
 docstrings below these, which a run does not load. After the class may come keys of the object that
 have no field (`; by hand: a, b`), fields that it lacks (`; not: c`), and the keys that it requires,
-if they are not those without a default (`; needs: d`). All else is written in the schema.
-`rubric.schema.json` has the definitions of `eval.schema.json` that it refers to.
+if they are not those without a default (`; needs: d`, or `; needs:` for none). All else is written
+in the schema. `rubric.schema.json` has the definitions of `eval.schema.json` that it refers to.
 """
 
 import ast
 import inspect
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
@@ -29,6 +30,7 @@ NAMES: Final = ("config", "eval", "rubric", "waivers")
 LINE: Final = 100
 KINDS: Final = ("score_ranges", "levels", "choices")  # of criteria that are no assertions
 _MARK: Final = "keys: "
+_CLAUSE: Final = r"([a-z ]+):([^;:]*)(?:; |$)"
 _TEXT: Final[Schema] = {"$ref": "#/$defs/text"}
 _TYPES: Final = {bool: "boolean", int: "integer", float: "number"}
 _LONG: Final = {"max": "maximum", "min": "minimum", "url": "URL", "usd": "", "seconds": ""}
@@ -61,28 +63,22 @@ def filled(schema: Any) -> Any:
 
 def with_keys(schema: Schema, mark: str) -> Schema:
     """Return an object with the keys of the class that its mark names."""
-    paths, by_hand, lacking, needs = (
-        [name.strip() for name in part.split(",")]
-        for part in clauses(mark, _MARK, "by hand: ", "not: ", "needs: ")
-    )
-    classes = [getattr(import_module(m), name) for m, _, name in (p.rpartition(".") for p in paths)]
+    said = {name: re.findall(r"[^,\s]+", names) for name, names in re.findall(_CLAUSE, mark)}
+    by_hand, lacking = said.get("by hand", []), said.get("not", [])
+    classes = [
+        getattr(import_module(m), c) for m, _, c in (p.rpartition(".") for p in said["keys"])
+    ]
     found = (pair for cls in classes for pair in properties(cls))
     own = {key: each for key, each in found if key not in (*lacking, *by_hand)}
     present = schema["properties"]
     keys = {key: own.get(key, present[key]) for key in present if key in own or key in by_hand}
     needed = [key for key in schema.get("required", ()) if key in by_hand]
     needed += [key for cls in classes for key in required(cls) if key in own]
-    needed = needs if needs[0] else needed
+    needed = said.get("needs", needed)
     head = {key: schema.get(key) for key in ("title", "$comment", "description", "type")}
     made = {**head, "required": needed or None, **schema}
-    made |= {"properties": {**keys, **own} if by_hand[0] else own, "required": needed or None}
+    made |= {"properties": {**keys, **own}, "required": needed or None}
     return {key: each for key, each in made.items() if each is not None}
-
-
-def clauses(mark: str, *starts: str) -> Iterator[str]:
-    """Yield the text of a mark after each start, or nothing."""
-    for start in starts:
-        yield next((p.removeprefix(start) for p in mark.split("; ") if p.startswith(start)), "")
 
 
 def write_assertions(definitions: Schema) -> None:
@@ -143,7 +139,8 @@ def properties(cls: Any) -> Iterator[tuple[str, Schema]]:
     if isinstance(cls, Mapping):
         yield from ((key, row.schema) for key, row in cls.items())
         return
-    meanings, defaults = dict(docstrings(cls)), {f.name: f.default for f in fields(cls)}
+    meanings = dict(pair for each in cls.__mro__[-2::-1] for pair in docstrings(each))
+    defaults = {f.name: f.default for f in fields(cls)}
     for name, kind, key in declared(cls):
         written = key.name or name
         title = key.title or words(written)
@@ -197,7 +194,7 @@ def branch(kind: Any) -> Schema:
     """Return what a value of several types must be if it has this one."""
     found = typed(kind)
     rest = {key: each for key, each in found.items() if key != "type"}
-    return {"if": {"type": found["type"]}, "then": rest}
+    return {"if": {"type": found["type"]}, "then": rest} if rest else {}
 
 
 def typed(kind: Any) -> Schema:

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY, keys_of
 from rubric_ci.evaluators.assertions.marking import described
@@ -19,7 +19,7 @@ from rubric_ci.evaluators.kind import (
     weight_of,
 )
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import MarkedAnswer, MarkTest, RubricSpec
+from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.problems import Path
 from rubric_ci.values.rubric import (
     Assertion,
@@ -33,86 +33,72 @@ from rubric_ci.values.rubric import (
     Criterion,
     Level,
     Levelled,
+    MarkedAnswer,
+    MarkTest,
     Rubric,
     Scored,
     ScoreRange,
     renamed,
 )
-from rubric_ci.values.trace import SeenPart
-
-TEXT_KEYS: Final = ("expected_outcome", "description", "criteria")
+from rubric_ci.values.written_keys import read as read_keys
 
 
 def read(written: Written) -> RubricSpec:
     """Return the spec of criteria that a judge marks."""
     data = written.data
-    return RubricSpec(
+    return read_keys(
+        RubricSpec,
+        data,
         **common(written),
         type=data["type"],
         rubric=_rubric(written, data["rubrics"], (*written.path, "rubrics")),
-        sees=_sees(data),
         **_guidelines(data, written.files),
         examples=_examples(data),
-        model=data.get("model", ""),
     )
 
 
 def inline(name: str, written: Written, turn: int = 0) -> RubricSpec:
     """Return the spec of `rubrics`; in a turn, its name precedes the ids of the criteria."""
-    rubrics, path = written.data, written.path
-    rubric = _rubric(written, *criteria_at(rubrics, path))
+    path = written.path
+    owner: Any = written.data if isinstance(written.data, dict) else {}
+    rubric = _rubric(written, *criteria_at(written.data, path))
     if turn:
         rubric = Rubric(tuple(renamed(c, f"{name}/") for c in rubric))
     span = Span(*written.source.locate(path, at_key=True))
-    prefix = f"{name}/" if turn else ""
-    return RubricSpec(
+    return read_keys(
+        RubricSpec,
+        owner,
         name=name,
         rubric=rubric,
-        sees=_sees(rubrics),
-        **_guidelines(rubrics, written.files),
-        examples=_examples(rubrics, prefix),
-        tests=_tests(written),
+        **_guidelines(owner, written.files),
+        examples=_examples(owner, f"{name}/" if turn else ""),
+        tests=tuple(_test(written, n, each) for n, each in enumerate(owner.get("tests", ()))),
         turn=turn,
         span=span,
     )
 
 
-def _sees(owner: Any) -> tuple[SeenPart, ...]:
-    return tuple(owner.get("sees", ("answer",))) if isinstance(owner, dict) else ("answer",)
-
-
-def _guidelines(owner: Any, files: UsedFiles) -> dict[str, Any]:
+def _guidelines(owner: dict[str, Any], files: UsedFiles) -> dict[str, Any]:
     """Return the guidelines of an owner and of the rubric files that it includes, and the files."""
-    given = owner.get("guidelines", {}) if isinstance(owner, dict) else {}
+    given = owner.get("guidelines", {})
     every = {given: ""} if isinstance(given, str) else given
     texts = tuple([files.read(each).text if names_file(each) else each for each in every])
     return {"guidelines": texts, "guided_by": tuple(every.values())}
 
 
-def _examples(owner: Any, prefix: str = "") -> tuple[MarkedAnswer, ...]:
-    given = owner.get("examples", ()) if isinstance(owner, dict) else ()
+def _examples(owner: dict[str, Any], prefix: str = "") -> tuple[MarkedAnswer, ...]:
     return tuple(
-        MarkedAnswer(
-            answer=each["answer"],
-            question=each.get("question", ""),
-            marks={f"{prefix}{name}": mark for name, mark in each["marks"].items()},
-            why=each.get("why", ""),
+        read_keys(
+            MarkedAnswer, each, marks={f"{prefix}{k}": mark for k, mark in each["marks"].items()}
         )
-        for each in given
+        for each in owner.get("examples", ())
     )
 
 
-def _tests(written: Written) -> tuple[MarkTest, ...]:
-    given = written.data.get("tests", ()) if isinstance(written.data, dict) else ()
-    return tuple(
-        MarkTest(
-            name=each.get("name", f"test-{number + 1}"),
-            answer=each["answer"],
-            marks={k: tuple(v) if isinstance(v, list) else (v,) for k, v in each["marks"].items()},
-            line=written.source.locate((*written.path, "tests", number))[0],
-        )
-        for number, each in enumerate(given)
-    )
+def _test(written: Written, number: int, test: dict[str, Any]) -> MarkTest:
+    marks = {k: tuple(v) if isinstance(v, list) else (v,) for k, v in test["marks"].items()}
+    line = written.source.locate((*written.path, "tests", number))[0]
+    return read_keys(MarkTest, {"name": f"test-{number + 1}", **test}, marks=marks, line=line)
 
 
 def _rubric(written: Written, criteria: list[Any], path: Path) -> Rubric:
@@ -137,17 +123,14 @@ def _criterion(written: Written, template: Any, span: Span, number: int) -> Crit
     None: by a tag or a variable of the case, it does not apply.
     """
     if isinstance(template, str):
-        template = {"criteria": template}
+        template = {"expected_outcome": template}
     filled = {k: v if k in UNFILLED else written.fill.value(v) for k, v in template.items()}
     if isinstance(filled.get(SCHEMA_KEY), str):
         filled[SCHEMA_KEY] = template[SCHEMA_KEY]  # the name of a file, which the checks found
     condition = filled.get("applies_if")
     if isinstance(condition, dict) and not _is_of_case(condition, written):
         return None
-    found = replace(
-        _of(filled, written.files, span, number),
-        applies_if=_condition(condition, written.files, span),
-    )
+    found = _of(filled, written.files, span, number)
     if filled == template:
         return found
     return replace(found, template=_shown(template))
@@ -173,10 +156,8 @@ def _condition(written: Any, files: UsedFiles, span: Span) -> Condition | None:
 
 def _shown(criterion: dict[str, Any]) -> str:
     """Return the text of a criterion, or what stands for it, with the variables in it."""
-    key = next(iter(keys_of(criterion)), "")
-    if key and not _text(criterion):
-        negated, field = criterion.get("not", False), criterion.get("field", "")
-        return described(key, criterion[key], negated=negated, field=field)
+    if keys := keys_of(criterion):
+        return _in_words(criterion, keys[0])
     ranges = [each.text for each in _ranges(criterion.get("score_ranges", []))]
     levels = [each.text for each in _levels(criterion.get("levels", []))]
     choices = [each.text or each.name for each in _choices(criterion.get("choices", []))]
@@ -188,46 +169,33 @@ def _of(criterion: dict[str, Any], files: UsedFiles, span: Span, number: int) ->
     given: dict[str, Any] = {
         "id": criterion.get("id", f"rubric-{number}"),
         "weight": weight,
-        "tags": tuple(criterion.get("tags", ())),
+        "applies_if": _condition(criterion.get("applies_if"), files, span),
         "span": span,
     }
-    text, required = _text(criterion), criterion.get("required", not fault)
     if "score_ranges" in criterion:
-        ranges, least = _ranges(criterion["score_ranges"]), criterion.get("required_min_score")
-        return Scored(text=text, ranges=ranges, required_min_score=least, **given)
+        return read_keys(Scored, criterion, ranges=_ranges(criterion["score_ranges"]), **given)
     if "levels" in criterion:
-        levels, least = _levels(criterion["levels"]), criterion.get("required_min_level")
-        return Levelled(text=text, levels=levels, required_min_level=least, **given)
+        return read_keys(Levelled, criterion, levels=_levels(criterion["levels"]), **given)
+    given |= {"required": criterion.get("required", not fault), "fault": fault}
     if "choices" in criterion:
-        return Chosen(
-            text=text,
-            choices=_choices(criterion["choices"]),
-            required_choices=tuple(criterion.get("required_choices", ())),
-            required=fault and required,
-            fault=fault,
-            **given,
-        )
-    if key := next(iter(keys_of(criterion)), ""):
-        return _assertion(criterion, key, files, required=required, fault=fault, **given)
-    return Check(text=text, required=required, fault=fault, **given)
+        given["required"] &= fault
+        return read_keys(Chosen, criterion, choices=_choices(criterion["choices"]), **given)
+    if keys := keys_of(criterion):
+        return _assertion(criterion, keys[0], files, **given)
+    return read_keys(Check, criterion, **given)
 
 
-def _assertion(criterion: dict[str, Any], key: str, files: UsedFiles, **common: Any) -> Assertion:
-    value, negated = criterion[key], criterion.get("not", False)
-    field = criterion.get("field", "")
-    text = _text(criterion) or described(key, value, negated=negated, field=field)
+def _assertion(criterion: dict[str, Any], key: str, files: UsedFiles, **given: Any) -> Assertion:
+    value = criterion[key]
     if key == SCHEMA_KEY and isinstance(value, str):
         value = json.loads(files.read(value).text)
-    return Assertion(
-        text=text,
-        key=key,
-        value=value,
-        negated=negated,
-        ignore_case=criterion.get("ignore_case", False),
-        exact=criterion.get("exact", False),
-        field=field,
-        **common,
-    )
+    text = _in_words(criterion, key)
+    return read_keys(Assertion, criterion, text=text, key=key, value=value, **given)
+
+
+def _in_words(criterion: dict[str, Any], key: str) -> str:
+    negated, field = criterion.get("not", False), criterion.get("field", "")
+    return _text(criterion) or described(key, criterion[key], negated=negated, field=field)
 
 
 def _ranges(written: Any) -> tuple[ScoreRange, ...]:
@@ -239,36 +207,25 @@ def _ranges(written: Any) -> tuple[ScoreRange, ...]:
             for low, high in zip(lows, highs, strict=True)
         )
     ranges = (
-        ScoreRange(low=r["score_range"][0], high=r["score_range"][1], text=_text(r))
-        for r in written
+        read_keys(ScoreRange, each, low=each["score_range"][0], high=each["score_range"][1])
+        for each in written
     )
     return tuple(sorted(ranges, key=lambda scores: scores.low))
 
 
 def _levels(written: Any) -> tuple[Level, ...]:
     if isinstance(written, dict):
-        entries = [(int(key), _level_entry(item)) for key, item in written.items()]
-    else:
-        entries = [(item["level"], item) for item in written]
-    levels = (Level(level=n, name=e.get("name", ""), text=_text(e)) for n, e in entries)
+        texts = {int(k): {"criteria": v} if isinstance(v, str) else v for k, v in written.items()}
+        written = [{**each, "level": number} for number, each in texts.items()]
+    levels = (read_keys(Level, each) for each in written)
     return tuple(sorted(levels, key=lambda level: level.level))
 
 
 def _choices(written: Any) -> tuple[Choice, ...]:
     if isinstance(written, dict):
-        return tuple(Choice(name=name, score=float(each)) for name, each in written.items())
-    return tuple(
-        Choice(name=each["choice"], score=float(each["score"]), text=each.get("criteria", ""))
-        for each in written
-    )
+        written = [{"choice": name, "score": each} for name, each in written.items()]
+    return tuple(read_keys(Choice, each) for each in written)
 
 
-def _level_entry(item: Any) -> dict[str, str]:
-    return {"criteria": item} if isinstance(item, str) else item
-
-
-def _text(owner: dict[str, Any]) -> str:
-    for key in TEXT_KEYS:
-        if key in owner:
-            return str(owner[key])
-    return ""
+def _text(criterion: dict[str, Any]) -> str:
+    return str(criterion.get("expected_outcome", criterion.get("description", "")))

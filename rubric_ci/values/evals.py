@@ -4,17 +4,17 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from itertools import chain
-from typing import ClassVar, Final, Literal, TypeAlias, TypeGuard
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias, TypeGuard
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media
-from rubric_ci.values.rubric import Rubric
-from rubric_ci.values.scoring import MarkValue
+from rubric_ci.values.rubric import MarkedAnswer, MarkTest, Rubric
 from rubric_ci.values.trace import SeenPart
 from rubric_ci.values.walk import text_or_json
 from rubric_ci.values.workspace_settings import Workspace
+from rubric_ci.values.written_keys import Key
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 MAX_TURNS: Final = 10
@@ -110,41 +110,21 @@ def _is_guideline(part: Part) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MarkedAnswer:
-    """An answer with its marks, which the judge is shown as marked before."""
-
-    answer: str
-    question: str = ""
-    marks: Mapping[str, MarkValue]  # by the id of the criterion
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkTest:
-    """An answer and, by criterion, the marks of which a judge must give it one."""
-
-    name: str
-    answer: str
-    marks: Mapping[str, tuple[MarkValue, ...]]
-    line: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RubricSpec:
     """A judge marks the criteria of a rubric; assertions are checked without it."""
 
     name: str
     type: str = "rubric"  # or "llm_judge" with rubrics
     weight: float = 1.0
-    rubric: Rubric
-    sees: tuple[SeenPart, ...] = ("answer",)
-    guidelines: tuple[str, ...] = ()  # what the judge reads before the criteria
+    rubric: Annotated[Rubric, Key.of("rubrics", name="rubrics")]
+    sees: Annotated[tuple[SeenPart, ...], Key.of("sees")] = ("answer",)
+    guidelines: Annotated[tuple[str, ...], Key.of("guidelines")] = ()
     guided_by: tuple[str, ...] = field(default=(), compare=False)
     """The rubric file of each of the guidelines; empty: the file of the case."""
-    examples: tuple[MarkedAnswer, ...] = ()
+    examples: Annotated[tuple[MarkedAnswer, ...], Key.of("markedExamples")] = ()
     tests: tuple[MarkTest, ...] = field(default=(), compare=False)  # for `judge test` alone
     turn: int = 0  # of a conversation, from 1: marks the answer of this turn only
-    model: str = ""  # replaces the configured judge's model
+    model: Annotated[str, Key()] = ""  # replaces the configured judge's model
     span: Span
 
     @property

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar, TypeAlias, assert_never
+from typing import Annotated, Any, ClassVar, Final, TypeAlias, assert_never
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Span
@@ -24,6 +24,13 @@ from rubric_ci.values.scoring import (
     rubric_score,
     verdict,
 )
+from rubric_ci.values.written_keys import Key
+
+_OUTCOME: Final[dict[str, Any]] = {"name": "expected_outcome", "aliases": {"description": "older"}}
+_CRITERIA: Final[dict[str, Any]] = {
+    "name": "criteria",
+    "aliases": {"expected_outcome": "other", "description": "other"},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +43,39 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedAnswer:
+    """An answer with its marks, which the judge is shown as marked before."""
+
+    answer: Annotated[str, Key.of("testAnswer")]
+    question: Annotated[str, Key("May I return it?")] = ""
+    """Question that was asked."""
+    marks: Annotated[Mapping[str, MarkValue], Key({"no-promise": True}, minProperties=1)]
+    """Marks of criteria, by their ids."""
+    why: Annotated[str, Key('"will" is a promise')] = ""
+    """Why it is marked so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkTest:
+    """An answer and, by criterion, the marks of which a judge must give it one."""
+
+    name: Annotated[str, Key.of("testName")]
+    answer: Annotated[str, Key.of("testAnswer")]
+    marks: Annotated[Mapping[str, tuple[MarkValue, ...]], Key.of("testMarks")]
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Criterion:
-    id: str
-    text: str = ""
-    weight: float = 1.0  # of a fault, the penalty
-    tags: tuple[str, ...] = ()
-    applies_if: "Condition | None" = None
+    id: Annotated[str, Key("worst-case")]
+    """Name of the criterion, unique in its list. Without it, `rubric-<n>`."""
+    text: Annotated[str, Key("Names the worst case and its time", **_OUTCOME)] = ""
+    """Statement that the judge checks. Optional with `score_ranges`, `levels` or `choices`; the
+    text of an assertion in reports."""
+    weight: Annotated[float, Key.of("criterionWeight")] = 1.0  # of a fault, the penalty
+    tags: Annotated[tuple[str, ...], Key(["safety"])] = ()
+    """Tags of the criterion. One with the tag `safety` cannot be waived."""
+    applies_if: Annotated["Condition | None", Key.of("appliesIf")] = None
     template: str = ""  # the text with its variables, of which a row has the values; empty: none
     span: Span
 
@@ -50,8 +84,9 @@ class _Criterion:
 class _YesOrNo(_Criterion):
     """Satisfied or not; or a fault, which is present or not."""
 
-    text: str
-    required: bool = True
+    required: Annotated[bool, Key(False)] = True
+    """Gate of a checklist criterion or an assertion: if it is not satisfied, the case fails, with
+    any score. Of a penalty, if the fault is present; then the default is `false`."""
     fault: bool = False
 
     def normalise(self, mark: Mark) -> float:
@@ -76,7 +111,8 @@ class ScoreRange:
 
     low: int
     high: int
-    text: str
+    text: Annotated[str, Key("Correct, with small omissions", **_OUTCOME)]
+    """Description of an answer with such a score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +121,10 @@ class Scored(_Criterion):
 
     kind: ClassVar[str] = SCORE_RANGE
 
-    ranges: tuple[ScoreRange, ...]  # ascending, without overlap, covering 0..10
-    required_min_score: int | None = None
+    # ascending, without overlap, covering 0..10
+    ranges: Annotated[tuple[ScoreRange, ...], Key.of("scoreRanges", name="score_ranges")]
+    required_min_score: Annotated[int | None, Key(7, minimum=0, maximum=10)] = None
+    """Gate of a criterion with `score_ranges`: a lower score fails the case, with any total."""
 
     def normalise(self, mark: Mark) -> float:
         """Return score / 10; a mark that is no score counts 0."""
@@ -101,9 +139,12 @@ class Scored(_Criterion):
 class Level:
     """One named step of a scale."""
 
-    level: int
-    name: str = ""
-    text: str
+    level: Annotated[int, Key(4)]
+    """Number of the level. Levels need not be contiguous."""
+    name: Annotated[str, Key("Good", type="string")] = ""
+    """Short name of the level."""
+    text: Annotated[str, Key("Accurate with small omissions", **_CRITERIA)]
+    """Description of an answer of this level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +153,10 @@ class Levelled(_Criterion):
 
     kind: ClassVar[str] = LEVELS
 
-    levels: tuple[Level, ...]  # ascending, at least two, distinct, not always contiguous
-    required_min_level: int | None = None
+    # ascending, at least two, distinct, not always contiguous
+    levels: Annotated[tuple[Level, ...], Key.of("levels")]
+    required_min_level: Annotated[int | None, Key(3)] = None
+    """Gate of a criterion with `levels`: a lower level fails the case, with any total."""
 
     def normalise(self, mark: Mark) -> float:
         """Return (level - min) / (max - min); a mark that is no level counts 0."""
@@ -131,9 +174,11 @@ class Levelled(_Criterion):
 class Choice:
     """One of the answers without an order that a judge names."""
 
-    name: str
-    score: float  # 0..1; of a fault, its severity
-    text: str = ""
+    name: Annotated[str, Key("escalate", name="choice")]
+    """Name of the choice, which the judge answers with."""
+    score: Annotated[float, Key.of("choiceScore")]  # of a fault, its severity
+    text: Annotated[str, Key("Hands the customer over to a person", name="criteria")] = ""
+    """Description of an answer of this choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,8 +187,12 @@ class Chosen(_Criterion):
 
     kind: ClassVar[str] = CHOICES
 
-    choices: tuple[Choice, ...]  # as declared, at least two, with distinct names
-    required_choices: tuple[str, ...] = ()
+    # as declared, at least two, with distinct names
+    choices: Annotated[tuple[Choice, ...], Key.of("choices")]
+    required_choices: Annotated[
+        tuple[str, ...], Key(["refund", "escalate"], minItems=1, uniqueItems=True)
+    ] = ()
+    """Gate of a criterion with `choices`: any other choice fails the case, with any total."""
     required: bool = False  # of a fault: it must not be present
     fault: bool = False
 
@@ -167,10 +216,16 @@ class Assertion(_YesOrNo):
 
     key: str  # of the table
     value: JSON
-    negated: bool = False
-    ignore_case: bool = False
-    exact: bool = False  # white space at the ends counts, and a code fence is not JSON
-    field: str = ""  # of a JSON answer: dotted, or a JSON Pointer
+    negated: Annotated[bool, Key(True, name="not")] = False
+    """Inverts an assertion, also for an answer that is not JSON."""
+    ignore_case: Annotated[bool, Key(True)] = False
+    """Compares the texts of an assertion without regard to case."""
+    exact: Annotated[bool, Key(True)] = False
+    """Compares the text as it is: white space at its ends counts, and JSON in a code fence is not
+    JSON."""
+    field: Annotated[str, Key("total.amount")] = ""
+    """Field of a JSON answer that an assertion is about: a dotted path or a JSON Pointer. Without
+    it, the whole answer."""
 
     @property
     def rule(self) -> str:

@@ -58,12 +58,10 @@ def declared(cls: type[Any]) -> Iterator[tuple[str, Any, Key]]:
 def read(kind: type[Value], data: Mapping[str, Any], **given: Any) -> Value:
     """Return the value of a mapping that the schema accepts; `given` are further fields."""
     cls: Any = kind
-    found = {
-        name: to(data[key])
-        for name, keys, to in _readers(cls)
-        if (key := next((key for key in keys if key in data), None)) is not None
-    }
-    return kind(**{**found, **given})
+    for name, keys, to in _readers(cls):
+        if name not in given and (key := next((key for key in keys if key in data), "")):
+            given[name] = to(data[key])
+    return kind(**given)
 
 
 def keys_of(kind: Any) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ from rubric_ci.text.numbers import shortened
 from rubric_ci.values.changes import Direction, GradingChange, GradingChangeKind
 from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.config import RunnerTarget, Target
-from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, MarkTest, RubricSpec, every_evaluator
+from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, RubricSpec, every_evaluator
+from rubric_ci.values.rubric import MarkTest
 from rubric_ci.values.waivers import Waiver
 from rubric_ci.values.workspace_settings import Workspace
 

@@ -22,11 +22,11 @@ from rubric_ci.models.judge.reply import (
 )
 from rubric_ci.text.escape import is_ignorable
 from rubric_ci.values.config import JudgeConfig
-from rubric_ci.values.evals import EvalCase, MarkedAnswer
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.values.media import Media
-from rubric_ci.values.rubric import ByJudge, Check, Chosen, Judged
+from rubric_ci.values.rubric import ByJudge, Check, Chosen, Judged, MarkedAnswer
 from rubric_ci.values.scales import scale
 
 Shown: TypeAlias = Callable[[Media], bool]

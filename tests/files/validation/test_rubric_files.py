@@ -12,9 +12,9 @@ from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.translation import TranslatedSource, Translation
 from rubric_ci.services.drafting.select import choose_requests
 from rubric_ci.values.diagnostics import Diagnostic
-from rubric_ci.values.evals import CompositeSpec, MarkedAnswer, RubricSpec
+from rubric_ci.values.evals import CompositeSpec, RubricSpec
 from rubric_ci.values.references import Found, Lookup, NotFound
-from rubric_ci.values.rubric import Assertion, ByAnswer, ByMark, Criterion
+from rubric_ci.values.rubric import Assertion, ByAnswer, ByMark, Criterion, MarkedAnswer
 
 SAFETY = """\
 vars: {product: shoes, words: 3}

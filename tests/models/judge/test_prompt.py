@@ -18,9 +18,18 @@ from rubric_ci.models.judge.prompt import (
 from rubric_ci.models.judge.reply import SCHEMA_VERSION, keyed_schema
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import EvalCase, MarkedAnswer, Message, TextPart
+from rubric_ci.values.evals import EvalCase, Message, TextPart
 from rubric_ci.values.llm_calls import call_key
-from rubric_ci.values.rubric import ByJudge, Check, Judged, Level, Levelled, Scored, ScoreRange
+from rubric_ci.values.rubric import (
+    ByJudge,
+    Check,
+    Judged,
+    Level,
+    Levelled,
+    MarkedAnswer,
+    Scored,
+    ScoreRange,
+)
 
 SPAN = Span(1, 1, 1, 2)
 JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))

@@ -15,9 +15,9 @@ from rubric_ci.services.cost.judge_cost import (
 )
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, MarkedAnswer, RubricSpec
+from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.values.report import CostEstimate
-from rubric_ci.values.rubric import Check, Rubric
+from rubric_ci.values.rubric import Check, MarkedAnswer, Rubric
 
 SPAN = Span(1, 1, 1, 2)
 JUDGE = JudgeConfig(endpoint=Endpoint(model="m"))

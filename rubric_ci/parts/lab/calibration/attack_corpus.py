@@ -12,11 +12,20 @@ from typing import Any, Final, TypeAlias
 from rubric_ci.models.judge.reply import is_allowed
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic, Severity
-from rubric_ci.values.evals import EvalCase, MarkedAnswer, RubricSpec
+from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media, with_names
 from rubric_ci.values.results import Answer
-from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Mark, Rubric, Scored
+from rubric_ci.values.rubric import (
+    Check,
+    Chosen,
+    Judged,
+    Levelled,
+    Mark,
+    MarkedAnswer,
+    Rubric,
+    Scored,
+)
 from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue
 from rubric_ci.values.trace import FileChange, Work
 

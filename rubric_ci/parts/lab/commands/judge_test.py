@@ -43,7 +43,8 @@ from rubric_ci.values import walk
 from rubric_ci.values.changes import Base
 from rubric_ci.values.command_settings import RubricTestSettings
 from rubric_ci.values.diagnostics import Severity
-from rubric_ci.values.evals import EvalCase, MarkTest, RubricSpec
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.rubric import MarkTest
 
 
 def run_tests(settings: RubricTestSettings) -> ExitCode:

@@ -63,6 +63,7 @@ golden: $(READY)
 	$(BIN)/python -m tests.docs.promises
 	$(BIN)/python -m tests.docs.assertions
 	$(BIN)/python -m tests.docs.scan
+	$(BIN)/python -m tests.docs.outputs
 	$(BIN)/python -m tests.docs.skill
 	$(BIN)/python -c 'from rubric_ci.files.validation.rules import render; print(render(), end="")' > docs/rules.md
 

@@ -29,10 +29,10 @@ from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms
-from tests.docs.code_blocks import ALL, ROOT, CodeBlock, kind_of_yaml, load_yaml, of_language
+from tests.docs.code_blocks import ALL, CodeBlock, kind_of_yaml, load_yaml, of_language
 from tests.pictures import media, png
 
-CHECKED = {"yaml", "json", "sh", "console", "diff", "text", "python", "toml"}
+CHECKED = {"yaml", "json", "sh", "console", "text", "python", "toml"}
 RULES = "docs/rules.md"  # its blocks are the examples of rules, tested with the rules
 HEAD = """\
 rubrics: [Names the sum]
@@ -223,10 +223,3 @@ def usage_error(arguments: list[str]) -> str:
 )
 def test_a_wrong_call_is_found(call: str, problem: str) -> None:
     assert usage_error(call.split()) == problem
-
-
-@pytest.mark.parametrize("block", blocks("diff"))
-def test_a_diff_fits_the_file_that_it_names(block: CodeBlock) -> None:
-    command = ["git", "apply", "--check", "-"]
-    done = subprocess.run(command, cwd=ROOT, input=block.text.encode(), check=False)
-    assert done.returncode == 0

@@ -1,7 +1,7 @@
 """Results of one case: its answer, the result of each evaluator, and its outcome."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, fields
 from typing import ClassVar, Final, Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
@@ -252,52 +252,66 @@ class BaseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
+    """The facts of every case."""
+
     outcome: str
     file: str
     line: int
     id: str
+    reason: str  # one line
+    why: str = ""  # why the case ran
+    tags: tuple[str, ...] = ()
+    target: str = ""
+    question: str = ""  # the input messages as one text
+    expected_outcome: str = ""
+    change: Change | None = None  # None: not compared
+    change_reason: str = ""  # in words, if the kind alone does not say it
 
     @property
     def key(self) -> tuple[str, str]:
         """The file and the id."""
         return self.file, self.id
 
+    def as_errored(self, reason: str) -> "Errored":
+        """Return the case with all its facts, as one without a verdict."""
+        facts = {each.name: getattr(self, each.name) for each in fields(Errored)}
+        return Errored(**facts | {"outcome": "errored", "reason": reason})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Graded(_Case):
-    """A case with a verdict."""
+class _Asked(_Case):
+    """The facts of a case whose target was asked."""
 
-    outcome: Literal["graded"] = "graded"
-    verdict: Verdict
-    score: float
-    reason: str  # one line
-    gated_by: tuple[str, ...] = ()
-    waived: tuple[str, ...] = ()  # missed criteria that a waiver excuses
-    without_waived: Verdict | None = None  # if the criteria that are not waived give a better
-    why: str = ""  # why the case ran
-    target: str = ""
-    question: str = ""  # the input messages as one text
-    question_id: str = ""  # digits by which it is the same question; empty: not known
-    expected_outcome: str = ""
     answer: str = ""
     recorded: bool = False  # the answer is from a file of recorded answers
     answer_reused: bool = False  # the answer is from the cache
     answered_at: str = ""  # RFC 3339, of a reused answer
-    tags: tuple[str, ...] = ()
-    trials: tuple[Trial, ...] = ()  # each trial, if there are several
-    trials_to_pass: int = 0  # of those, as many must pass; 0: the median decides
-    further_trials: int = 0  # of those, the ones that a suspected regression was given
-    cluster: str = ""  # of cases that are not independent of each other; empty: independent
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None
     trace: CaseTrace | None = None  # None: the target reports no work
     file_changes: tuple[FileChange, ...] = ()  # of the target's workspace
     media: tuple[Picture, ...] = ()  # images and documents of the question and the answer
-    change: Change | None = None  # None: not compared
-    change_reason: str = ""  # in words, if the kind alone does not say it
-    asked_again: AskedAgain | None = None  # None: its first answer was not worse
     before: BaseResult | None = None  # the case in what it is compared with
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded(_Asked):
+    """A case with a verdict."""
+
+    outcome: Literal["graded"] = "graded"
+    verdict: Verdict
+    score: float
+    gated_by: tuple[str, ...] = ()
+    waived: tuple[str, ...] = ()  # missed criteria that a waiver excuses
+    without_waived: Verdict | None = None  # if the criteria that are not waived give a better
+    question_id: str = ""  # digits by which it is the same question; empty: not known
+    trials: tuple[Trial, ...] = ()  # each trial, if there are several
+    trials_to_pass: int = 0  # of those, as many must pass; 0: the median decides
+    further_trials: int = 0  # of those, the ones that a suspected regression was given
+    cluster: str = ""  # of cases that are not independent of each other; empty: independent
+    asked_again: AskedAgain | None = None  # None: its first answer was not worse
+    answered: ClassVar = True
     lacks_verdict: ClassVar = False
 
     @property
@@ -306,36 +320,25 @@ class Graded(_Case):
         return _standing(self.verdict, self.without_waived)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Errored(_Case):
-    """A case that ended without a verdict: target, judge, script or budget failed."""
+class _Ungraded:
+    """The facts of a verdict that there is not."""
 
-    outcome: Literal["errored"] = "errored"
-    reason: str
-    why: str = ""
-    tags: tuple[str, ...] = ()
-    target: str = ""
-    question: str = ""
-    expected_outcome: str = ""
-    answer: str = ""
-    recorded: bool = False  # the answer is from a file of recorded answers
-    answer_reused: bool = False  # the answer is from the cache
-    answered_at: str = ""  # RFC 3339, of a reused answer
-    evaluators: tuple[EvaluatorResult, ...] = ()
-    usage: Usage = NOTHING_USED
-    duration_seconds: float | None = None
-    trace: CaseTrace | None = None  # None: the target reports no work
-    file_changes: tuple[FileChange, ...] = ()  # of the target's workspace
-    media: tuple[Picture, ...] = ()  # images and documents of the question and the answer
-    change: Change | None = None  # None: not compared
-    change_reason: str = ""  # why it is not comparable
-    before: BaseResult | None = None  # the case in what it is compared with
-    status: ClassVar[Literal["errored"]] = "errored"
-    lacks_verdict: ClassVar = True
+    __slots__ = ()
     verdict: ClassVar[None] = None
     score: ClassVar[None] = None
     trials: ClassVar[tuple[Trial, ...]] = ()
+    trials_to_pass: ClassVar = 0
+    further_trials: ClassVar = 0
     asked_again: ClassVar[None] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errored(_Ungraded, _Asked):
+    """A case that ended without a verdict: target, judge, script or budget failed."""
+
+    outcome: Literal["errored"] = "errored"
+    status: ClassVar[Literal["errored"]] = "errored"
+    lacks_verdict: ClassVar = True
 
     @property
     def answered(self) -> bool:
@@ -344,34 +347,22 @@ class Errored(_Case):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped(_Case):
-    """A case with nothing to grade."""
+class Skipped(_Ungraded, _Case):
+    """A case with nothing to grade: nothing was asked, so nothing was answered or paid."""
 
     outcome: Literal["skipped"] = "skipped"
-    reason: str
-    why: str = ""
-    tags: tuple[str, ...] = ()
-    target: str = ""
-    question: str = ""
-    expected_outcome: str = ""
-    change: Change | None = None  # None: not compared
-    change_reason: str = ""  # why it is not comparable
-    # Nothing was asked, so nothing was answered, graded or paid.
     status: ClassVar[Literal["skipped"]] = "skipped"
-    verdict: ClassVar[None] = None
-    score: ClassVar[None] = None
     answer: ClassVar = ""
+    answered: ClassVar = False
     recorded: ClassVar = False
     answer_reused: ClassVar = False
     answered_at: ClassVar = ""
-    trials: ClassVar[tuple[Trial, ...]] = ()
     evaluators: ClassVar[tuple[EvaluatorResult, ...]] = ()
     usage: ClassVar = NOTHING_USED
     duration_seconds: ClassVar[None] = None
     trace: ClassVar[None] = None
     file_changes: ClassVar[tuple[FileChange, ...]] = ()
     media: ClassVar[tuple[Picture, ...]] = ()
-    asked_again: ClassVar[None] = None
     before: ClassVar[None] = None
 
     @property
@@ -390,6 +381,17 @@ ADOPTED: Final = "adopted"  # the type of an evaluator with the marks of another
 CaseResult: TypeAlias = Graded | Errored | Skipped
 
 
-def with_verdict(cases: Iterable[CaseResult]) -> list[Graded]:
+def with_verdict(cases: Iterable[CaseResult | None]) -> list[Graded]:
     """Return the cases with a verdict."""
     return [case for case in cases if isinstance(case, Graded)]
+
+
+def both_graded(
+    pairs: Iterable[tuple[CaseResult | None, CaseResult | None]],
+) -> list[tuple[Graded, Graded]]:
+    """Return the pairs of cases that both have a verdict."""
+    return [
+        (one, other)
+        for one, other in pairs
+        if isinstance(one, Graded) and isinstance(other, Graded)
+    ]

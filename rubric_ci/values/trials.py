@@ -20,6 +20,7 @@ from rubric_ci.values.results import (
     Graded,
     Standing,
     Trial,
+    with_verdict,
 )
 from rubric_ci.values.scoring import ASSERTION, DECIMALS, MarkValue, Verdict
 
@@ -99,8 +100,8 @@ def mean_score(cases: Sequence[Graded]) -> float | None:
 def judge_noise(cases: Iterable[CaseResult]) -> tuple[CriterionNoise, ...]:
     """Return each criterion that was marked several times, the noisiest first."""
     counts: dict[tuple[str, str, str], list[bool]] = {}
-    for case in cases:
-        for criterion, marks in _repeats(case) if isinstance(case, Graded) else ():
+    for case in with_verdict(cases):
+        for criterion, marks in _repeats(case):
             differs = len({(type(mark), mark) for mark in marks}) > 1
             counts.setdefault((case.file, criterion.id, criterion.written), []).append(differs)
     found = [
@@ -113,11 +114,10 @@ def judge_noise(cases: Iterable[CaseResult]) -> tuple[CriterionNoise, ...]:
 def hidden_marks(cases: Iterable[CaseResult]) -> Mapping[tuple[str, str, str], int]:
     """Return how many marks of each criterion have no answer: file, id and text to their count."""
     counts: Counter[tuple[str, str, str]] = Counter()
-    for case in cases:
-        if isinstance(case, Graded):
-            hidden = sum(trial.answer is None and bool(trial.marks) for trial in case.trials)
-            for each in judged(case.evaluators):
-                counts[case.file, each.id, each.written] += hidden
+    for case in with_verdict(cases):
+        hidden = sum(trial.answer is None and bool(trial.marks) for trial in case.trials)
+        for each in judged(case.evaluators):
+            counts[case.file, each.id, each.written] += hidden
     return counts
 
 

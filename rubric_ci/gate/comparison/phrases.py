@@ -13,12 +13,7 @@ from rubric_ci.gate.report.reasons import dropped_by
 from rubric_ci.text import numbers
 from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.report import RunReport, case_names
-from rubric_ci.values.results import (
-    AskedAgain,
-    CaseResult,
-    Change,
-    Graded,
-)
+from rubric_ci.values.results import AskedAgain, CaseResult, Change, Graded, with_verdict
 from rubric_ci.values.scoring import Verdict
 from rubric_ci.values.trials import tier, trials_of
 
@@ -238,15 +233,15 @@ def together_lines(report: RunReport) -> Iterator[str]:
 
 def moved_most(report: RunReport) -> list[str]:
     """Return the names of the cases that are worse than before, the worst first."""
-    fallen = [(_fall(case), case) for case in report.cases]
+    fallen = [(_fall(case), case) for case in with_verdict(report.cases)]
     worse = sorted((each for each in fallen if each[0] > 0), key=lambda each: -each[0])
     name = case_names(report)
     return [name(case) for _, case in worse]
 
 
-def _fall(case: CaseResult) -> float:
+def _fall(case: Graded) -> float:
     """Return by how many tiers the mean verdict of all answers fell."""
-    if not isinstance(case, Graded) or case.before is None or case.before.verdict is None:
+    if case.before is None or case.before.verdict is None:
         return 0.0
     then = [trial.verdict for trial in case.before.trials] or [case.before.verdict]
     return fmean(map(tier, then)) - fmean(tier(trial.verdict) for trial in trials_of(case))

@@ -120,16 +120,14 @@ def lacking(head: RunReport, reference: RunReport | None, trials: int) -> RunRep
     """Return the part of a run that the reference has fewer than `trials` of; None: nothing."""
     has = {
         case.key: len(trials_of(case))
-        for case in (reference.cases if reference else ())
-        if isinstance(case, Graded)
+        for case in with_verdict(reference.cases if reference else ())
     }
     return part(head, lambda case: has.get(case.key, 0) < trials)
 
 
 def part(report: RunReport, wanted: Callable[[Graded], bool]) -> RunReport | None:
     """Return the report of some of its graded cases, without a comparison; None: of no case."""
-    graded = (case for case in report.cases if isinstance(case, Graded) and wanted(case))
-    cases = tuple(map(_uncompared, graded))
+    cases = tuple(map(_uncompared, filter(wanted, with_verdict(report.cases))))
     if not cases:
         return None
     return replace(

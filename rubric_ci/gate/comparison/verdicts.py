@@ -19,6 +19,7 @@ from rubric_ci.values.results import (
     Graded,
     Skipped,
     Trial,
+    with_verdict,
 )
 from rubric_ci.values.trials import trials_of
 
@@ -125,24 +126,11 @@ def changed(case: CaseResult, found: Compared, before: BaseResult | None = None)
 
 def base_result(base: CaseResult) -> BaseResult:
     """Return a case at the base as a report shows it."""
-    match base:
-        case Skipped(reason=reason):
-            return BaseResult(outcome="skipped", reason=reason)
-        case Graded():
-            result = BaseResult(outcome="graded", verdict=base.verdict, score=base.score)
-        case Errored():
-            result = BaseResult(outcome="errored")
-        case _:
-            assert_never(base)
-    return _with_details(result, base)
-
-
-def _with_details(result: BaseResult, base: Graded | Errored) -> BaseResult:
     asked: AnswerSource = "reused" if base.answer_reused else "asked"
     return BaseResult(
-        outcome=result.outcome,
-        verdict=result.verdict,
-        score=result.score,
+        outcome=base.outcome,
+        verdict=base.verdict,
+        score=base.score,
         reason=base.reason,
         answer=base.answer,
         trace=base.trace,
@@ -151,7 +139,7 @@ def _with_details(result: BaseResult, base: Graded | Errored) -> BaseResult:
         source="recorded" if base.recorded else asked,
         answered_at=base.answered_at,
         trials=base.trials,
-        further_trials=base.further_trials if isinstance(base, Graded) else 0,
+        further_trials=base.further_trials,
         evaluators=base.evaluators,
         usage=base.usage,
     )
@@ -159,7 +147,7 @@ def _with_details(result: BaseResult, base: Graded | Errored) -> BaseResult:
 
 def counted(cases: Sequence[CaseResult]) -> Sequence[Graded]:
     """Return the cases with a verdict on both sides."""
-    return [case for case in cases if isinstance(case, Graded) and _has_verdict(case.before)]
+    return [case for case in with_verdict(cases) if _has_verdict(case.before)]
 
 
 def _has_verdict(before: BaseResult | None) -> bool:

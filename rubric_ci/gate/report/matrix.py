@@ -10,7 +10,7 @@ from rubric_ci.text.p_values_and_intervals import SIGNIFICANT, bound_of_mean, p_
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import TargetDifference
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import TEMPLATE, CaseResult, Graded
+from rubric_ci.values.results import TEMPLATE, CaseResult, both_graded, with_verdict
 from rubric_ci.values.scoring import DECIMALS
 from rubric_ci.values.trials import first_mean
 
@@ -38,7 +38,7 @@ class Matrix:
 
     def passed(self, index: int) -> tuple[int, int]:
         """Return how many graded cases of a target pass, and how many are graded."""
-        graded = [cell for row in self.rows if isinstance(cell := row.cells[index], Graded)]
+        graded = with_verdict(row.cells[index] for row in self.rows)
         return sum(case.status == "pass" for case in graded), len(graded)
 
 
@@ -59,15 +59,12 @@ def difference(
         return None
     than = than or found.targets[-1]
     target = next((name for name in found.targets if name != than), than)
-    places = found.targets.index(target), found.targets.index(than)
     clusters: dict[object, list[float]] = defaultdict(list)
-    for row in found.rows:
-        one, other = (row.cells[place] for place in places)
-        if isinstance(one, Graded) and isinstance(other, Graded):
-            # A suite is often the rows of one template: as one cluster they could not be compared.
-            own = "" if one.cluster.startswith(TEMPLATE) else one.cluster
-            name = own or (row.file, row.id)
-            clusters[name].append(round(first_mean(one) - first_mean(other), DECIMALS))
+    here, there = found.targets.index(target), found.targets.index(than)
+    for one, other in both_graded((row.cells[here], row.cells[there]) for row in found.rows):
+        # A suite is often the rows of one template: as one cluster they could not be compared.
+        own = "" if one.cluster.startswith(TEMPLATE) else one.cluster
+        clusters[own or one.key].append(round(first_mean(one) - first_mean(other), DECIMALS))
     if not clusters:
         return None
     p = p_value([fsum(each) for each in clusters.values()])

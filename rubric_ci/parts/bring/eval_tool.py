@@ -55,7 +55,7 @@ from rubric_ci.values.config import Config, RunnerTarget
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.report import Against, RemovedCase, RunReport
-from rubric_ci.values.results import CaseResult, Errored, Graded
+from rubric_ci.values.results import CaseResult, Errored, both_graded
 from rubric_ci.values.waivers import WaiverResult
 
 _MOVED: Final = "its graders have other criteria at the base"
@@ -312,11 +312,7 @@ async def _settled(sides: ToolSides, head: Ran, base: Ran, against: Against) -> 
         for key, case in head.results.items()
         if key in base.results and _same_ruler(key, head, base)
     }
-    both = [
-        (pair.head, pair.base)
-        for pair in pairs.values()
-        if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
-    ]
+    both = both_graded((pair.head, pair.base) for pair in pairs.values())
     every = together.find(both)  # both sides ran now: the base need not be asked again
     found = await settle(sides, pairs)
     changed: list[CaseResult] = []
@@ -343,7 +339,7 @@ async def _settled(sides: ToolSides, head: Ran, base: Ran, against: Against) -> 
 
 def _same_ruler(key: Key, head: Ran, base: Ran) -> bool:
     """Return True if question and graders are the same; a case without marks shows no graders."""
-    if not all(isinstance(side.results[key], Graded) for side in (head, base)):
+    if not both_graded([(head.results[key], base.results[key])]):
         return True
     now, then = head.cases[key], base.cases[key]
     return now.question == then.question and _criteria(now) == _criteria(then)

@@ -9,7 +9,7 @@ from rubric_ci.text import numbers
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import TargetDifference
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Graded
+from rubric_ci.values.results import CaseResult, with_verdict
 from rubric_ci.values.trials import mean_score
 from rubric_ci.values.used_by import UsedBy
 
@@ -88,7 +88,7 @@ def difference_text(found: TargetDifference) -> str:
 
 def _column(found: Matrix, number: int, report: RunReport) -> Column:
     target, only = found.targets[number], report.gate.targets
-    graded = [case for row in found.rows if isinstance(case := row.cells[number], Graded)]
+    graded = with_verdict(row.cells[number] for row in found.rows)
     passed, count = found.passed(number)
     left_out = " (not in the gate)" if only and target not in only else ""
     score = mean_score(graded)

@@ -22,7 +22,7 @@ from rubric_ci.values.comparison import CaseKey, Night, ReferenceLog
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import is_held_against
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, CriterionResult, Graded
+from rubric_ci.values.results import CaseResult, CriterionResult, with_verdict
 
 MOST_ROWS: Final = 25  # cases of each table
 LONGEST: Final = 300  # characters of a reason
@@ -188,8 +188,8 @@ def _was_broken(key: CaseKey, night: Night) -> bool:
 def _failing(subject: Subject) -> Iterator[tuple[str, ...]]:
     if gate_state(subject.head) != "fail":
         return
-    for case in subject.head.cases:
-        if isinstance(case, Graded) and is_held_against(case, subject.head.gate):
+    for case in with_verdict(subject.head.cases):
+        if is_held_against(case, subject.head.gate):
             yield _name(case.id, case.file), _cut(case.reason)
 
 
@@ -205,8 +205,8 @@ def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> Iterator[s
 
 def _why(head: RunReport, case: CaseResult) -> Iterator[str]:
     """Yield the reasons of the judge for the criteria that a case misses."""
-    if isinstance(case, Graded):
-        yield from map(_criterion, wording.missed_criteria(case, head)[:3])
+    for graded in with_verdict([case]):
+        yield from map(_criterion, wording.missed_criteria(graded, head)[:3])
 
 
 def _criterion(criterion: CriterionResult) -> str:

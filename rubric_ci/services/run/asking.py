@@ -13,7 +13,7 @@ from rubric_ci.grading.resolve import Task
 from rubric_ci.services.run.suspect import Asked, Lone, Pair, Suspect, lone_of, once, suspect_of
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.results import CaseResult, Errored, Graded
+from rubric_ci.values.results import CaseResult, Graded
 from rubric_ci.values.trials import trials_of
 
 INTERRUPTED: Final = "the run was interrupted"
@@ -129,28 +129,3 @@ def _request(side: Asked, *, is_base: bool) -> Request:
     assert side.task is not None  # noqa: S101 - else it lacks nothing
     number = len(trials_of(side.first)) + len(side.more)
     return Request(task=once(side.task), is_base=is_base, number=number)
-
-
-def with_error(case: Graded, reason: str) -> Errored:
-    """Return a suspect that has too few answers as a case without a verdict."""
-    return Errored(
-        file=case.file,
-        line=case.line,
-        id=case.id,
-        reason=reason,
-        why=case.why,
-        tags=case.tags,
-        target=case.target,
-        question=case.question,
-        expected_outcome=case.expected_outcome,
-        answer=case.answer,
-        recorded=case.recorded,
-        answer_reused=case.answer_reused,
-        answered_at=case.answered_at,
-        evaluators=case.evaluators,
-        usage=case.usage,
-        duration_seconds=case.duration_seconds,
-        trace=case.trace,
-        file_changes=case.file_changes,
-        media=case.media,
-    )

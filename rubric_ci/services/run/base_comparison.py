@@ -12,7 +12,7 @@ from typing import Final
 from rubric_ci.gate.comparison import together, verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
-from rubric_ci.services.run.asking import INTERRUPTED, Asker, Key, Settled, settle_alone, with_error
+from rubric_ci.services.run.asking import INTERRUPTED, Asker, Key, Settled, settle_alone
 from rubric_ci.services.run.both_rulers import settle_under_both
 from rubric_ci.services.run.sides import BaseSide, Sides, again
 from rubric_ci.services.run.suspect import Pair, once
@@ -21,7 +21,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import is_gating
 from rubric_ci.values.llm_calls import NOTHING_USED
 from rubric_ci.values.report import Against, RemovedCase
-from rubric_ci.values.results import CaseResult, Errored, Graded
+from rubric_ci.values.results import CaseResult, Errored, Graded, both_graded, with_verdict
 
 UNASKED: Final = (
     "the deployed service answers for both sides, and no answer of the base is kept: name its "
@@ -53,8 +53,8 @@ async def compare(
     by_key = {task.case.key: task for task in tasks}
     pairs = {
         case.key: _pair(by_key[case.key], sides.base.tasks[case.key], case, base[case.key])
-        for case in head
-        if case.key in base and isinstance(case, Graded)
+        for case in with_verdict(head)
+        if case.key in base
     }
     every = await find_together(sides, pairs)
     settled = await settle_under_both(sides, pairs)
@@ -89,11 +89,11 @@ def _result(case: CaseResult, sides: Sides, task: Task, settled: Settled) -> Cas
         return verdicts.changed(case, found)
     if key not in base.tasks:
         return verdicts.changed(case, Compared(change="new"))
-    if isinstance(case, Graded) and sides.share_answer(task, base.tasks[key]):
+    if case.verdict and sides.share_answer(task, base.tasks[key]):
         side = replace(verdicts.base_result(case), source="shared", usage=NOTHING_USED)
         return verdicts.changed(case, verdicts.compare(case, case), side)
     found = verdicts.compare(case, case)
-    if isinstance(case, Graded):
+    if case.verdict:
         why = UNASKED if sides.lacks_answers(task) else INTERRUPTED
         found = Compared(change="not-comparable", reason=why)
     return verdicts.changed(case, found)
@@ -102,8 +102,8 @@ def _result(case: CaseResult, sides: Sides, task: Task, settled: Settled) -> Cas
 def settled_case(key: Key, settled: Settled) -> CaseResult:
     """Return a case of a pair with how it differs; errored if it has too few answers."""
     pair, before = settled.pairs[key], verdicts.base_result(settled.pairs[key].base)
-    if (reason := settled.errored.get(key)) and isinstance(pair.head, Graded):
-        lost = with_error(pair.head, reason)
+    if reason := settled.errored.get(key):
+        lost = pair.head.as_errored(reason)
         return verdicts.changed(lost, Compared(change="not-comparable", reason=reason), before)
     return verdicts.changed(pair.head, settled.compared[key], before)
 
@@ -114,8 +114,7 @@ async def with_lone(
     """Return the cases; failing ones without a counterpart were asked again, and are the median."""
     failing = {
         case.key: (tasks[case.key], case)
-        for case in cases
-        if isinstance(case, Graded)
+        for case in with_verdict(cases)
         if case.change in {"new", "not-comparable"} and case.status == "fail"
     }
     found = await settle_alone(asker, failing)
@@ -193,7 +192,7 @@ async def find_together(sides: Sides, every: Mapping[Key, Pair]) -> Together | N
     if found is None or not found.worse or not sides.can_ask:
         return found
     now = await _asked_again(sides, [pair for pair in pairs if pair.base_task])
-    fresh = [(n.head, n.base) for n in now if isinstance(n.base, Graded)]
+    fresh = with_verdict(each.base for each in now)
     if not fresh:
         return replace(found, worse=False, problem=_problem(now))
     same = [pair for pair in pairs if not pair.base_task]
@@ -215,18 +214,13 @@ async def _asked_again(sides: Sides, pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def _graded(pairs: Sequence[Pair]) -> list[tuple[Graded, Graded]]:
-    return [
-        (pair.head, pair.base)
-        for pair in pairs
-        if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
-    ]
+    return both_graded((pair.head, pair.base) for pair in pairs)
 
 
 def _bases(before: Sequence[Pair], now: Sequence[Pair]) -> list[tuple[Graded, Graded]]:
     """Return the new and the former result of the base of each pair."""
     then = {pair.head.key: pair.base for pair in before}
-    both = ((pair.base, then[pair.head.key]) for pair in now)
-    return [(a, b) for a, b in both if isinstance(a, Graded) and isinstance(b, Graded)]
+    return both_graded((pair.base, then[pair.head.key]) for pair in now)
 
 
 def _problem(pairs: Sequence[Pair]) -> str:

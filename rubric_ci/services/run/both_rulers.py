@@ -19,7 +19,15 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import NOTHING_USED
-from rubric_ci.values.results import Answer, CaseResult, Change, Errored, Graded, Skipped
+from rubric_ci.values.results import (
+    Answer,
+    CaseResult,
+    Change,
+    Errored,
+    Graded,
+    both_graded,
+    with_verdict,
+)
 from rubric_ci.values.trials import first_trials
 
 UNDER_BASE: Final = "Under the rubrics of the base"
@@ -31,17 +39,22 @@ async def settle_under_both(sides: Sides, pairs: Mapping[Key, Pair]) -> Settled:
     """Return how the pairs differ under the head's rubrics, and under the base's if they differ."""
     now = await settle(sides, pairs)
     rubrics = {key: case for key, case in sides.base.rubrics.items() if key in pairs}
+    both = both_graded((pair.head, pair.base) for pair in now.pairs.values())
+    graded = {head.key: (head, base) for head, base in both}
     asked = {
         key: case
         for key, case in rubrics.items()
         if now.compared[key].change != "broken" and key not in now.errored
-        if isinstance(now.pairs[key].head, Graded) and isinstance(now.pairs[key].base, Graded)
+        if key in graded
     }
     if not asked:
         return now
     then = await settle(sides, await _marked_again(sides, pairs, asked))
     return Settled(
-        pairs={**now.pairs, **{key: _spent(now.pairs[key], then.pairs[key]) for key in asked}},
+        pairs={
+            **now.pairs,
+            **{key: _spent(now.pairs[key], *graded[key], then.pairs[key]) for key in asked},
+        },
         compared={
             **now.compared,
             **{key: _worse_of(now.compared[key], then.compared[key]) for key in asked},
@@ -101,7 +114,7 @@ def _given(task: Task, result: CaseResult, was: EvalCase, context: RunContext) -
         turns=was.turns,
         metadata=was.metadata,
     )
-    texts = [t.answer or "" for t in first_trials(result)] if isinstance(result, Graded) else []
+    texts = [t.answer or "" for each in with_verdict([result]) for t in first_trials(each)]
     return _Given(task=replace(task, case=case), texts=texts, whole=context.side.given)
 
 
@@ -135,14 +148,10 @@ def _median(given: _Given, results: Sequence[CaseResult]) -> CaseResult:
     return median_trial(results, rule)
 
 
-def _spent(pair: Pair, again: Pair) -> Pair:
+def _spent(pair: Pair, head: Graded, base: Graded, again: Pair) -> Pair:
     """Return the pair with the usage of the second marks."""
     return replace(
-        pair, head=_with_usage(pair.head, again.head), base=_with_usage(pair.base, again.base)
+        pair,
+        head=replace(head, usage=head.usage + again.head.usage),
+        base=replace(base, usage=base.usage + again.base.usage),
     )
-
-
-def _with_usage(result: CaseResult, again: CaseResult) -> CaseResult:
-    if isinstance(result, Skipped) or isinstance(again, Skipped):
-        return result
-    return replace(result, usage=result.usage + again.usage)

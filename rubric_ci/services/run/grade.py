@@ -28,7 +28,7 @@ from rubric_ci.values.comparison import Sentinel
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import RunContext, Services
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.results import CaseResult, Errored, Skipped
+from rubric_ci.values.results import CaseResult
 from rubric_ci.values.usage import Usage
 
 
@@ -337,21 +337,8 @@ def _required(inputs: RunInput) -> frozenset[tuple[str, str]]:
 
 def _ended(case: CaseResult, required: frozenset[tuple[str, str]]) -> CaseResult:
     """Return the result; a required case that was skipped is errored."""
-    if not isinstance(case, Skipped) or case.key not in required:
-        return case
-    return Errored(
-        file=case.file,
-        line=case.line,
-        id=case.id,
-        reason=case.reason,
-        why=case.why,
-        tags=case.tags,
-        target=case.target,
-        question=case.question,
-        expected_outcome=case.expected_outcome,
-        change=case.change,
-        change_reason=case.change_reason,
-    )
+    ended = case.verdict is not None or case.key not in required
+    return case if ended else case.as_errored(case.reason)
 
 
 def without_models(settings: RunSettings) -> bool:

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from rubric_ci.gate.comparison import rule
 from rubric_ci.gate.comparison.compared import counterparts
 from rubric_ci.grading.resolve import Task
-from rubric_ci.services.run.asking import Key, Request, settle, settle_alone, with_error
+from rubric_ci.services.run.asking import Key, Request, settle, settle_alone
 from rubric_ci.services.run.sides import Grade, again
 from rubric_ci.services.run.suspect import Pair
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Graded
+from rubric_ci.values.results import CaseResult, Graded, with_verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,20 +44,18 @@ async def ask_suspects(
     How they differ is said when the report of the run is compared.
     """
     matched = counterparts((case.key for case in cases), baseline.cases)
+    before = {key: was for key, each in matched.items() for was in with_verdict([each])}
     suspects: dict[Key, Pair] = {}
     failing: dict[Key, tuple[Task, Graded]] = {}
-    for case in cases:
-        was, task = matched.get(case.key), tasks[case.key]
-        if not isinstance(case, Graded):
-            continue
-        if isinstance(was, Graded) and rule.is_suspect(case, was):
+    for case in with_verdict(cases):
+        was, task = before.get(case.key), tasks[case.key]
+        if was and rule.is_suspect(case, was):
             suspects[case.key] = Pair(head_task=task, base_task=None, head=case, base=was)
-        elif not isinstance(was, Graded) and case.status == "fail":
+        elif was is None and case.status == "fail":
             failing[case.key] = task, case
     settled = await settle(asker, suspects)
     alone = await settle_alone(asker, failing)
     found: dict[Key, CaseResult] = {key: pair.head for key, pair in settled.pairs.items()}
     for key, reason in settled.errored.items():
-        if isinstance(head := found[key], Graded):
-            found[key] = with_error(head, reason)
+        found[key] = found[key].as_errored(reason)
     return tuple({**found, **alone}.get(case.key, case) for case in cases)

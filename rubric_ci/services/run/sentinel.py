@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from math import comb
-from typing import Final, TypeAlias, TypeGuard
+from typing import Final, TypeAlias
 
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, given
@@ -15,7 +15,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.media import of_answer
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import Answer, Assessed, CaseResult, Graded
+from rubric_ci.values.results import Answer, Assessed, CaseResult, with_verdict
 from rubric_ci.values.scoring import ASSERTION, MarkValue
 
 Name: TypeAlias = tuple[str, str, str, str]
@@ -97,7 +97,9 @@ def _tail(least: int, drawn: int, marked: int, total: int) -> float:
 
 def _candidates(cases: Sequence[CaseResult]) -> Iterator[tuple[str, SentinelItem]]:
     """Yield the kind and the item of each criterion that a judge marked."""
-    for case in filter(_can_be_shown_again, cases):
+    for case in with_verdict(cases):
+        if of_answer(case.media):  # it cannot be shown again
+            continue
         for result in case.evaluators:
             if isinstance(result, Assessed) and result.judge and result.weight > 0:
                 for criterion in (c for c in result.criteria if c.kind != ASSERTION):
@@ -111,10 +113,6 @@ def _candidates(cases: Sequence[CaseResult]) -> Iterator[tuple[str, SentinelItem
                         mark=criterion.mark,
                     )
                     yield criterion.kind, item
-
-
-def _can_be_shown_again(case: CaseResult) -> TypeGuard[Graded]:
-    return isinstance(case, Graded) and not of_answer(case.media)
 
 
 def _common(
@@ -249,7 +247,7 @@ def _with_work(
 ) -> SentinelItem:
     """Return the item with the work of its answer, if the judge sees that."""
     key = item.file, item.id
-    case = next((one for one in results if one.key == key and isinstance(one, Graded)), None)
+    case = next((one for one in with_verdict(results) if one.key == key), None)
     specs = [spec for task in tasks if task.case.key == key for spec in task.case.evaluators]
     sees = [s.sees for s in specs if isinstance(s, RubricSpec) and s.name == item.evaluator]
     if case is None or sees[:1] in ([], [("answer",)]):

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from textwrap import indent
-from typing import Final, Literal, TypeAlias, TypeGuard, assert_never
+from typing import Final, Literal, TypeAlias, assert_never
 
 import click
 
@@ -25,7 +25,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.media import of_answer
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Errored, Graded
+from rubric_ci.values.results import CaseResult
 from rubric_ci.values.rubric import (
     Check,
     Chosen,
@@ -267,7 +267,7 @@ def questions_of(
     return [
         Question(case=case, spec=spec, kept=_subject(result, spec), criterion=criterion)
         for result in report.cases
-        if _has_answer(result) and result.key in known
+        if result.answered and result.key in known
         if drawn is None or result.key in drawn
         for case in [known[result.key]]
         for spec in case.evaluators
@@ -276,7 +276,7 @@ def questions_of(
     ]
 
 
-def _subject(result: Graded | Errored, spec: RubricSpec) -> KeptAnswer:
+def _subject(result: CaseResult, spec: RubricSpec) -> KeptAnswer:
     """Return the subject of a rubric: the answer, with its work if a criterion is about that."""
     if not spec.is_about_work and is_of_text(spec.rubric):
         return KeptAnswer(answer=result.answer, media=of_answer(result.media))
@@ -316,10 +316,6 @@ def label_answers(questions: Sequence[Question], session: Session) -> int:
                 at += 1
     click.clear()
     return sum(_mark(question, session, labels) is not None for question in questions)
-
-
-def _has_answer(result: CaseResult) -> TypeGuard[Graded | Errored]:
-    return isinstance(result, Graded) or (isinstance(result, Errored) and result.answered)
 
 
 def _by_key(path: Path) -> _Labels:

@@ -29,7 +29,6 @@ from rubric_ci.values.results import (
     CaseResult,
     CriterionResult,
     EvaluatorResult,
-    Skipped,
 )
 
 LABELS: Final[dict[CaseStatus, str]] = {
@@ -158,7 +157,7 @@ def case_view(
         reason=wording.reason(case),
         anchor=case_anchor(case.file, case.id),
         place=f"{case.file}:{case.line}",
-        tags=() if isinstance(case, Skipped) else case.tags,
+        tags=case.tags,
         about=(*_about(case),),
         texts=tuple(_texts(case, markdown)),
         turns=tuple(_turns(case, evaluators, markdown)),
@@ -332,7 +331,7 @@ def _marks(case: CaseResult) -> Iterator[str]:
 
 
 def _about(case: CaseResult) -> Iterator[str]:
-    if not isinstance(case, Skipped) and case.target:
+    if case.target:
         yield f"target {case.target}"
     if why := wording.why(case):
         yield f"ran because {why}"

@@ -23,7 +23,7 @@ from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.text.escape import visible
 from rubric_ci.values.media import Picture
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Skipped
+from rubric_ci.values.results import CaseResult
 
 STYLES: Final = ("base.css", "page.css")
 OPENED: Final = 5  # cases without a pass that are unfolded at first
@@ -97,7 +97,7 @@ def _facts(
         "status": case.status,
         "score": case.score,
         "file": visible(case.file),
-        "tags": [] if isinstance(case, Skipped) else [*map(visible, case.tags)],
+        "tags": [*map(visible, case.tags)],
         "criteria": [numbers[each.id, each.written] for _, each in judged],
         "missed": [numbers[each.id, each.written] for _, each in missed],
         "changes": [compared.kind(case)] if case.change else [],

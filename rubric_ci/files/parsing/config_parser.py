@@ -1,6 +1,6 @@
 """Checked configuration data to `Config` and targets: aliases become canonical names."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from posixpath import basename, dirname, join, normpath
 from typing import TYPE_CHECKING, Any, Final
@@ -42,6 +42,11 @@ from rubric_ci.values.written_keys import keys_of, read
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.prompt_file import PromptFile
 
+_AT_HAND: Final[Mapping[str, tuple[type[Target], Sequence[str]]]] = {
+    "recorded": (RecordedTarget, ["answers"]),
+    "mock": (MockTarget, []),
+}
+"""The targets without a request, and their keys that are paths."""
 _NAMES: Final = ("model", "deployment", "deployment_name", "variant")
 _OPTIONS: Final = {
     "endpoint": "api_base",
@@ -149,10 +154,9 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
             provider in AGENTV_AGENTS and is_of_agentv(file)
         ):
             return program_target(data, shared, file, _skill(data, lookup))
-        case "recorded":
-            return read(RecordedTarget, data, answers=from_root(file, data["answers"]))
-        case "mock":
-            return read(MockTarget, data)
+        case provider if provider in _AT_HAND:
+            kind, paths = _AT_HAND[provider]
+            return read(kind, data, **{key: from_root(file, data[key]) for key in paths})
         case provider if provider in AGENTV_AGENTS:
             reason = f"see `rubric-ci validate {file}`" if provider == NOT_STARTED else ""
             alias = data.get(ALIAS, "") if is_of_agentv(file) else ""

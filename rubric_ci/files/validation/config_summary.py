@@ -11,7 +11,29 @@ from rubric_ci.values.problems import mappings
 STARTED: Final = tuple(CREDENTIALS)
 """Agent programs that rubric-ci starts, but not from a targets file of AgentV."""
 
-NO_MODELS: Final = ("cli", "http", "mock", "recorded", "runner")
+
+class WrittenKind(NamedTuple):
+    """A kind of target without a model of its own, as a configuration writes it."""
+
+    what: str  # in messages
+    definition: str  # in the schema: its own keys
+    shared: tuple[str, ...]  # the keys of all targets that have an effect
+    no_calls: str = ""  # why its answers have no calls of tools; empty: they may have
+
+
+_SHARED: Final = ("name", "provider", "judge_target", "grader_target", "depends_on", "cache")
+_PROGRAM: Final = (*_SHARED, "timeout_seconds", "concurrency", "skill", "cost_per_run")
+_SERVICE: Final = (*_SHARED, "timeout_seconds", "concurrency", "workers")
+KINDS: Final[Mapping[str, WrittenKind]] = {
+    "cli": WrittenKind("a command", "cliTarget", (*_PROGRAM, "workers", "attachments_format")),
+    "http": WrittenKind("a service", "httpTarget", _SERVICE),
+    "mock": WrittenKind("a fixed answer", "mockTarget", _SHARED, "calls no tools"),
+    "recorded": WrittenKind("recorded answers", "recordedTarget", _SHARED),
+    "runner": WrittenKind("a runner", "runnerTarget", ("name", "provider", "depends_on")),
+    **dict.fromkeys(STARTED, WrittenKind("an agent", "agentTarget", _PROGRAM)),
+}
+"""By `provider`; any other is the provider of a model."""
+NO_MODELS: Final = tuple(name for name in KINDS if name not in STARTED)
 
 JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary", "images")
 """Settings of `judge` that are not options of the model call."""
@@ -110,17 +132,12 @@ def _without_calls(target: Mapping[str, Any]) -> str:
     A command may print its messages with the calls.
     """
     provider = target.get("provider")
-    match provider.lower() if isinstance(provider, str) else "":
-        case "http":
-            return "" if "tool_calls" in target else "is a service without `tool_calls`"
-        case "mock":
-            return "is a fixed answer, which calls no tools"
-        case "cli" | "recorded" | "runner":
-            return ""
-        case name if name in AGENTV_AGENTS or name in STARTED:
-            return ""
-        case _:
-            return "is a model, which is asked without tools"
+    name = provider.lower() if isinstance(provider, str) else ""
+    if name == "http":
+        return "" if "tool_calls" in target else "is a service without `tool_calls`"
+    if kind := KINDS.get(name):
+        return f"is {kind.what}, which {kind.no_calls}" if kind.no_calls else ""
+    return "" if name in AGENTV_AGENTS else "is a model, which is asked without tools"
 
 
 def _model(target: Mapping[str, Any]) -> str:
@@ -128,7 +145,7 @@ def _model(target: Mapping[str, Any]) -> str:
     provider, model = target.get("provider", ""), target.get("model")
     if not isinstance(model, str) or not isinstance(provider, str) or "${{" in model:
         return ""
-    if provider.lower() in (*NO_MODELS, *STARTED) or provider.lower() in AGENTV_AGENTS:
+    if provider.lower() in KINDS or provider.lower() in AGENTV_AGENTS:
         return ""
     return model if not provider or model.startswith(f"{provider}/") else f"{provider}/{model}"
 

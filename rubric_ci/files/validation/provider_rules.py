@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from rubric_ci.files.validation.config_summary import NO_MODELS, STARTED
+from rubric_ci.files.validation.config_summary import KINDS, NO_MODELS, STARTED
 from rubric_ci.text.model_names import ALIASES, COMMON, misnamed
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.agent_facts import AGENT_NAMES, AGENTV_AGENTS, instead_of
@@ -43,7 +43,7 @@ def agent_problems(target: dict[str, Any], path: Path) -> Iterator[Problem]:
 
 def agent_meant(provider: str) -> str:
     """Return the program or kind of target that a misspelt provider means; empty: none."""
-    return "" if provider in (*NO_MODELS, *STARTED) else nearest(provider, (*STARTED, *NO_MODELS))
+    return "" if provider in KINDS else nearest(provider, (*STARTED, *NO_MODELS))
 
 
 def provider_problems(

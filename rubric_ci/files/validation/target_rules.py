@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from rubric_ci.files.validation import http_target_rules
 from rubric_ci.files.validation.agentv import conflicting_aliases, snake_case, snake_cased
-from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED
+from rubric_ci.files.validation.config_summary import JUDGE_KEYS, KINDS, WrittenKind
 from rubric_ci.files.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
 from rubric_ci.files.validation.http_target_rules import UNKNOWN_PLACEHOLDER
 from rubric_ci.files.validation.provider_rules import agent_meant
@@ -36,17 +36,6 @@ _PLACEHOLDER = re.compile(r"(?<![$\w{])\{([A-Z_]+)\}")
 _IN_SMALL_LETTERS = re.compile(rf"(?<![$\w{{]){{({'|'.join(PLACEHOLDERS)})}}".lower())
 _IN_TWO_BRACES = re.compile(r"(?<!\$)\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _MEANT: Final = {"input": "PROMPT", "question": "PROMPT", "prompt": "PROMPT", "id": "EVAL_ID"}
-_SHARED = ("name", "provider", "judge_target", "grader_target", "depends_on", "cache")
-_STARTED = (*_SHARED, "timeout_seconds", "concurrency", "skill", "cost_per_run")
-_OF_KIND: Final = {
-    "cli": ("a command", "cliTarget", (*_STARTED, "workers", "attachments_format")),
-    "recorded": ("recorded answers", "recordedTarget", _SHARED),
-    "runner": ("a runner", "runnerTarget", ("name", "provider", "depends_on")),
-    "http": ("a service", "httpTarget", (*_SHARED, "timeout_seconds", "concurrency", "workers")),
-    "mock": ("a fixed answer", "mockTarget", _SHARED),
-    **dict.fromkeys(STARTED, ("an agent", "agentTarget", _STARTED)),
-}
-"""What a kind is, the definition of its own keys, and the keys of all targets with an effect."""
 NAMES: Final = ("model", "deployment", "deployment_name", "variant")
 _RETRIES: Final = (
     "max_retries",
@@ -132,7 +121,7 @@ def is_idle(key: str) -> bool:
 def is_model(target: dict[str, Any]) -> bool:
     """Return True if a target is a model, as far as the file shows."""
     provider = target.get("provider", "")
-    return not isinstance(provider, str) or provider.lower() not in {*_OF_KIND, *AGENTV_AGENTS}
+    return not isinstance(provider, str) or provider.lower() not in {*KINDS, *AGENTV_AGENTS}
 
 
 def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> Iterator[Problem]:
@@ -149,8 +138,8 @@ def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> I
         yield from _of_runner(target, path)
     if kind == "http":
         yield from http_target_rules.service_problems(target, path)
-    if kind in _OF_KIND and not (agentv and kind in AGENTV_AGENTS):
-        yield from _unused(target, path, *_OF_KIND[kind])
+    if kind in KINDS and not (agentv and kind in AGENTV_AGENTS):
+        yield from _unused(target, path, KINDS[kind])
     elif kind not in AGENTV_AGENTS:
         yield from _missing_model(target, path, kind, checked=not agentv)
         for key, value in target.items():
@@ -158,10 +147,8 @@ def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> I
                 yield _idle(key, path, "a model", _WITHOUT_EFFECT[snake_case(key)])
 
 
-def _unused(
-    target: dict[str, Any], path: Path, kind: str, definition: str, shared: tuple[str, ...]
-) -> Iterator[Problem]:
-    known = (*shared, *read_schema("config")["$defs"][definition]["properties"])
+def _unused(target: dict[str, Any], path: Path, kind: WrittenKind) -> Iterator[Problem]:
+    known = (*kind.shared, *read_schema("config")["$defs"][kind.definition]["properties"])
     free = [key for key in known if key not in snake_cased(target)]
     for key, value in target.items():
         meant = snake_case(key)
@@ -169,7 +156,7 @@ def _unused(
             continue
         similar = "" if is_idle(key) else nearest(meant, free)
         hint = _WITHOUT_EFFECT.get(meant) or did_you_mean(similar)
-        yield _idle(key, path, kind, hint, similar)
+        yield _idle(key, path, kind.what, hint, similar)
 
 
 def _idle(key: str, path: Path, kind: str, hint: str, meant: str = "") -> Problem:

@@ -3,9 +3,9 @@
 from typing import Final
 
 from rubric_ci.errors import CannotAnswer
-from rubric_ci.grading.targets import conversation, http_target, recorded
+from rubric_ci.grading.targets import conversation, http_target
 from rubric_ci.grading.targets.batch_command import Batches
-from rubric_ci.grading.targets.kinds import Attempt, kind_of
+from rubric_ci.grading.targets.kinds import Attempt, at_hand, kind_of
 from rubric_ci.grading.targets.skill import with_skill
 from rubric_ci.grading.targets.workplace import Workplaces, at_work, needed
 from rubric_ci.values.config import Target
@@ -33,13 +33,11 @@ async def answer(
     this = Attempt(attempt, http_target.new_session(), shared, batches)
 
     async def ask(turn: EvalCase) -> Answer:
-        if target.is_at_hand:
-            return Answer(text=target.response)
         return await kind_of(target).answer(turn, target, context, this)
 
     if target.batched:
         _check_batch(case, target)
-    if target.is_at_hand and (written := recorded.at_hand(case, target, context)):
+    if written := at_hand(case, target, context):
         given = written
     elif case.most_turns and not target.works_in_folder:
         given = await conversation.answer(case, context, ask)

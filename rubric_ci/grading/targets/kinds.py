@@ -1,6 +1,6 @@
-"""The kinds of target that are asked: how each answers, and what its answers depend on.
+"""The kinds of target: how each answers, and what its answers depend on.
 
-A kind has one row here, by its value in `values/`. Recorded and fixed answers are at hand.
+A kind has one row here, by its value in `values/`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any, Final, NamedTuple, NoReturn
 
 from rubric_ci.errors import CannotAnswer
-from rubric_ci.grading.targets import command, http_target, llm
+from rubric_ci.grading.targets import command, http_target, llm, recorded
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.workplace import Workplaces, assertions_of, needed
 from rubric_ci.models.llm.judge_command import version_of_cli
@@ -17,6 +17,8 @@ from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import (
     CliTarget,
     LlmTarget,
+    MockTarget,
+    RecordedTarget,
     RunnerTarget,
     Target,
     TargetFacts,
@@ -44,12 +46,20 @@ class Kind(NamedTuple):
     """How a kind of target answers, and what an answer depends on besides files."""
 
     answer: Callable[[EvalCase, Any, RunContext, Attempt], Awaitable[Answer]]
-    key: Callable[[EvalCase, Any, RunContext], JSON]  # None: a variable is missing
+    key: Callable[[EvalCase, Any, RunContext], JSON]  # None: there is none, so it is not cached
+    at_hand: Callable[[EvalCase, Any, RunContext], Answer | None] | None = None
+    """Returns the answer that is written down; None: a simulated user has to be asked."""
 
 
 def kind_of(target: Target) -> Kind:
-    """Return the row of a target that is asked."""
+    """Return the row of a target."""
     return KINDS[type(target)]
+
+
+def at_hand(case: EvalCase, target: Target, context: RunContext) -> Answer | None:
+    """Return the answer that is written down, if the target has one; raises CannotAnswer."""
+    find = kind_of(target).at_hand
+    return find(case, target, context) if find else None
 
 
 async def _model(
@@ -76,6 +86,10 @@ async def _program(
         given: Answer = await work(case, target, context, attempt.number, place)
         return given
     return await command.answer(case, target, context, attempt.number)
+
+
+async def _fixed(_: EvalCase, target: MockTarget, *__: object) -> Answer:
+    return Answer(text=target.response)
 
 
 async def _runner(_: EvalCase, target: RunnerTarget, *__: object) -> NoReturn:
@@ -148,4 +162,6 @@ KINDS: Final[Mapping[type[TargetFacts], Kind]] = {
     CliTarget: Kind(_program, _of_program),
     RunnerTarget: Kind(_runner, _nothing),
     UnsupportedTarget: Kind(_unsupported, _nothing),
+    RecordedTarget: Kind(_fixed, _nothing, recorded.answer),
+    MockTarget: Kind(_fixed, _nothing, recorded.fixed_answer),
 }

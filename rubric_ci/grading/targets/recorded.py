@@ -21,20 +21,12 @@ _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 """By file and id; the file is empty where the recording names none."""
 
 
-def at_hand(case: EvalCase, target: Target, context: RunContext) -> Answer | None:
-    """Return the recorded or fixed answer, of a target that has them; raises CannotAnswer.
-
-    None: a simulated user has to be asked.
-    """
-    return answer(case, target, context) if target.answers else fixed_answer(case, target)
-
-
 def answer(case: EvalCase, target: Target, context: RunContext) -> Answer:
     """Return the answer recorded for the case; raises CannotAnswer if there is none."""
     recordings = _recordings(target.answers, context)
     for file in (normalised(case.file), ""):
         if (file, case.own_id) in recordings:
-            read = partial(_content, context=context)
+            read = partial(content, context=context)
             found = answer_format.with_files(recordings[file, case.own_id], read)
             return conversation.recorded(case, found) if case.most_turns else found
     turns: list[JSON] = ["…"] * len(case.turns)
@@ -57,7 +49,7 @@ def _recordings(name: str, context: RunContext) -> _Recordings:
 
 def _read(name: str, context: RunContext) -> _Recordings:
     try:
-        data = _content(name, context)
+        data = content(name, context)
         if data is None:
             raise CannotAnswer(f"there is no file {name} of recorded answers")
         return _parse(name, data)
@@ -66,7 +58,8 @@ def _read(name: str, context: RunContext) -> _Recordings:
         raise CannotAnswer(f"the recorded answers {name} cannot be read: {why}") from None
 
 
-def _content(name: str, context: RunContext) -> bytes | None:
+def content(name: str, context: RunContext) -> bytes | None:
+    """Return a file of the side that answers; None: there is none. Raises CannotReadFile."""
     if context.side.read is None:
         return file_io.read_named(context.root / name, context.root)
     return context.side.read(name)
@@ -92,7 +85,7 @@ def _parse(name: str, data: bytes) -> _Recordings:
     return recordings
 
 
-def fixed_answer(case: EvalCase, target: Target) -> Answer | None:
+def fixed_answer(case: EvalCase, target: Target, _: RunContext) -> Answer | None:
     """Return the configured response, to each turn of a scripted user.
 
     A response that is a conversation belongs to the case. None: a simulated user has to be asked.

@@ -16,7 +16,8 @@ from rubric_ci.evaluators.judge_choice import with_model
 from rubric_ci.evaluators.table import KINDS
 from rubric_ci.grading.limits import Deadline
 from rubric_ci.grading.resolve import Task, judges_of
-from rubric_ci.grading.targets import answer_cache, recorded, spending
+from rubric_ci.grading.targets import answer_cache, spending
+from rubric_ci.grading.targets.kinds import at_hand
 from rubric_ci.models.llm.budget import check_start, priced
 from rubric_ci.models.llm.client import identity
 from rubric_ci.models.llm.model_info import prices_of
@@ -55,7 +56,7 @@ class ExpectedWork:
         target, own = task.target, self.context.of_trial(trial)
         with suppress(NoVerdict):
             if target.is_at_hand:
-                return recorded.at_hand(task.case, target, own)
+                return at_hand(task.case, target, own)
             if found := answer_cache.replayed(task.answered, target, own):
                 return found
         return answer_cache.find(task.answered, target, own)

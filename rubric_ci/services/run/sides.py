@@ -29,7 +29,8 @@ from rubric_ci.gate.selection.dependencies import command_files, depends_on_ever
 from rubric_ci.gate.selection.fingerprint import is_marked_alike
 from rubric_ci.grading.case_choice import is_asked_for, read_keyword
 from rubric_ci.grading.resolve import Task
-from rubric_ci.grading.targets import answer_cache, recorded
+from rubric_ci.grading.targets import answer_cache
+from rubric_ci.grading.targets.kinds import at_hand
 from rubric_ci.grading.targets.variants import varied
 from rubric_ci.grading.tasks import build_task
 from rubric_ci.services.run.asking import Key, Request
@@ -280,8 +281,8 @@ class Sides:
             return False
         if head.target.is_at_hand and base.target.is_at_hand:
             with suppress(NoVerdict):
-                own = recorded.at_hand(head.case, head.target, self.context)
-                was = recorded.at_hand(base.case, base.target, self.base_context)
+                own = at_hand(head.case, head.target, self.context)
+                was = at_hand(base.case, base.target, self.base_context)
                 return own is not None and own == was
             return False
         key = answer_cache.key_of(head.case, head.target, self.context)

@@ -178,7 +178,7 @@ def commands(block: CodeBlock) -> Iterator[list[str]]:
     text = block.text.replace("\\\n", " ")
     prompt = r"\$ " if block.language == "console" else r"(?:\$ )?"
     for found in re.finditer(rf"^\s*{prompt}rubric-ci\b(.*)$", text, re.MULTILINE):
-        yield shlex.split(found[1], comments=True)
+        yield shlex.split(re.split(r" \| | 2?> |; | && ", found[1])[0], comments=True)
 
 
 @pytest.mark.parametrize("block", blocks("sh", "console"))

@@ -205,14 +205,15 @@ def _lines(checked: Sequence[Checked]) -> Iterator[str]:
         if each.outcome == "passed":
             continue
         yield escape.log_line(f"{each.test.file}:{each.test.line}: {each.test.name}")
-        yield from (f"  {escape.log_line(line)}" for line in _reasons(each))
+        yield from (f"  {escape.log_line(line)}" for line in reasons(each))
     passed = sum(each.outcome == "passed" for each in checked)
     count = f"{passed:,} of {plural(len(checked), 'test')} got the marks that they expect"
     moved = len({each.test.file for each in checked if each.outcome == "differs"})
     yield f"{count}; marks of {plural(moved, 'file')} differ" if moved else count
 
 
-def _reasons(each: Checked) -> Iterator[str]:
+def reasons(each: Checked) -> Iterator[str]:
+    """Yield each mark that differs, or why there is none."""
     if isinstance(each.found, NotJudged):
         yield f"no verdict: {each.found.reason}"
         return
@@ -261,7 +262,7 @@ def _junit(checked: Sequence[Checked]) -> str:
         lines.append(f"    <testcase {facts}>")
         if each.outcome != "passed":
             tag = "failure" if each.outcome == "differs" else "error"
-            text = escape.xml_text("\n".join(_reasons(each)))
+            text = escape.xml_text("\n".join(reasons(each)))
             lines.append(f"      <{tag}>{text}</{tag}>")
         lines.append("    </testcase>")
     return "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"

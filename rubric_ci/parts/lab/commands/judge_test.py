@@ -33,12 +33,14 @@ from rubric_ci.parts.lab.calibration.rubric_tests import (
     Checked,
     RubricTest,
     read_tests,
+    reasons,
     render,
     tests_of,
 )
 from rubric_ci.services.publish.failure import end
 from rubric_ci.services.publish.workflow import Workflow, write_problems
 from rubric_ci.text import escape, numbers
+from rubric_ci.text.workflow_commands import command, within_cap
 from rubric_ci.values import walk
 from rubric_ci.values.changes import Base
 from rubric_ci.values.command_settings import RubricTestSettings
@@ -75,8 +77,12 @@ def run_tests(settings: RubricTestSettings) -> ExitCode:
 
 
 def _summarize(checked: Sequence[Checked]) -> None:
-    """Add the marks that differ to the summary of a workflow's step."""
+    """Add the marks that differ to the summary of a workflow's step, and to the lines of tests."""
     if workflow := Workflow.of(os.environ):
+        for each in within_cap([each for each in checked if each.differing])[0]:
+            test, why = each.test, "\n".join(reasons(each))
+            place: dict[str, str | int] = {"file": test.file, "line": test.line, "title": test.name}
+            workflow.annotate(f"{command('error', why, place)}\n")
         lines = escape.fence(render(checked, "text"))
         summary = f"## rubric-ci \xb7 tests of rubrics\n\n{lines}\n"
         for problem in write_problems(lambda: workflow.add_summary(summary)):

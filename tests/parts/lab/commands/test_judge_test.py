@@ -80,14 +80,19 @@ def test_a_mark_that_differs(folder: Path) -> None:
     assert done.exit_code == 1
 
 
-def test_the_summary_of_a_workflow_has_the_marks_that_differ(
+def test_a_workflow_shows_the_marks_that_differ(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(RUBRIC + WRONG)
     summary = folder / "summary.md"
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    assert run("rubrics").exit_code == 1
+    done = run("rubrics")
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[-1] == (
+        "::error file=rubrics/shop.rubric.yaml,line=7,title=shop%3A wrong::"
+        "promise: expected not present, got present: By the word."
+    )
     assert summary.read_text(encoding="utf-8").strip() == (
         "## rubric-ci \xb7 tests of rubrics\n\n```\n"
         "rubrics/shop.rubric.yaml:7: shop: wrong\n"

@@ -5,6 +5,8 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -228,6 +230,30 @@ def test_a_port_that_is_taken(bot: Bot) -> None:
         assert bot.run().returncode == 3
     assert "ended with exit status 1 before it was ready; its last lines:" in bot.case["reason"]
     assert "Address already in use" in bot.case["reason"]
+    assert bot.processes == []
+
+
+NO_PORT = """\
+import os, socket, subprocess, sys
+subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+with open("/proc/sys/net/ipv4/ip_local_port_range", "w") as file:
+    file.write("40000 40001")
+held = [socket.create_server(("127.0.0.1", port)) for port in (40000, 40001)]
+sys.exit(subprocess.run([sys.executable, "-m", "rubric_ci", "run"]).returncode)
+"""
+
+
+def test_no_free_port(bot: Bot) -> None:
+    """In a network of its own, whose two ports are taken."""
+    alone = ("unshare", "--map-root-user", "--net")
+    if subprocess.run([*alone, "ip", "link"], check=False, capture_output=True).returncode:
+        pytest.skip("no network of its own can be made here (unshare, ip)")
+    words = [*alone, sys.executable, "-c", NO_PORT]
+    ran = subprocess.run(words, cwd=bot.root, env=bot.environment, timeout=60, check=False)
+    assert ran.returncode == 3
+    assert bot.case["reason"] == (
+        "there is no free port on 127.0.0.1: [Errno 98] Address already in use"
+    )
     assert bot.processes == []
 
 

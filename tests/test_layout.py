@@ -35,8 +35,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_report_comment.py": "services/publish/comment",
     "cli/commands/test_images.py": "files/validation/media_rules models/judge/shown_media",
     "parts/pytest/test_sessions.py": """
-        parts/pytest/__init__ parts/pytest/plugin parts/pytest/item_failures parts/pytest/hooks
-        parts/pytest/items parts/pytest/outcomes parts/pytest/session_run""",
+        parts/pytest/__init__ parts/pytest/plugin parts/pytest/session_run parts/pytest/hooks
+        parts/pytest/items parts/pytest/outcomes""",
     "services/run/test_base_comparison.py": "services/run/both_rulers",
     "cli/commands/test_run_untrusted.py": "gate/selection/proposed_cases",
     "cli/commands/test_run_workspace.py": "parts/agents/workspace_programs",
@@ -87,16 +87,16 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parts/lab/commands/test_judge_calibrate.py": """
         parts/lab/calibration/calibration gate/policy/required_agreement
         parts/lab/calibration/calibration_text""",
-    "services/drafting/test_draft_check.py": "parts/lab/probe/never_fails",
+    "services/drafting/test_draft_check.py": "parts/lab/probe/probing",
     "parts/lab/commands/test_probe.py": """
-        parts/lab/probe/probing parts/lab/probe/probe_output parts/lab/probe/all_variants""",
+        parts/lab/probe/probing parts/lab/probe/figures parts/lab/probe/all_variants""",
     "cli/commands/test_generate.py": """
         services/drafting/review services/drafting/rewrite services/drafting/select""",
     "cli/commands/test_generate_pr.py": """
         services/drafting/pull_request""",
     "cli/commands/test_init.py": "cli/commands/init_questions files/project/before_init",
     "parts/lab/commands/test_history.py": """
-        parts/lab/history/runs_text""",
+        parts/lab/runs""",
     "parts/lab/commands/test_judge_label.py": """
         parts/lab/calibration/label_file parts/lab/calibration/label_session""",
     "cli/commands/test_run.py": """
@@ -193,7 +193,7 @@ IMPURE: Final = """
     grading/limits grading/setup grading/targets grading/tasks
     values/context values/command_settings models/agents/home models/agents/logins
     models/judge/panel models/judge/request models/judge/shown_media
-    models/llm parts/lab/history/history_file reports/render/progress
+    models/llm parts/lab/commands/history reports/render/progress
     parts/bring/adoption/tools
     gate/policy/required_agreement parts/lab/calibration/label_file
     parts/lab/calibration/label_session
@@ -205,7 +205,7 @@ IMPURE: Final = """
     services/drafting/drafter services/drafting/drafting_prompt
     services/drafting/draft_requests services/drafting/publish services/drafting/pull_request
     services/drafting/review services/drafting/rewrite services/drafting/select
-    parts/lab/probe/never_fails parts/lab/probe/probing services/publish/authorization
+    parts/lab/probe/probing services/publish/authorization
     services/publish/comment services/publish/copies services/publish/files services/publish/issue
     parts/agents/agent parts/agents/workspace_programs parts/agents/work
     parts/agents/workspace parts/bring/cli parts/bring/commands

@@ -20,13 +20,13 @@ from rich.console import Console
 from rich.text import Text
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.parts.lab.history import history_page
+from rubric_ci.parts.lab import history_page
 from rubric_ci.reports.render import markdown, terminal
 from rubric_ci.reports.render.html import page
 from rubric_ci.reports.render.markdown import Links
 from tests import chromium
 from tests.chromium import Page
-from tests.parts.lab.history.nights import records
+from tests.parts.lab.nights import records
 
 ROOT: Final = Path(__file__).parents[2]
 IMAGES: Final = ROOT / "docs/images"

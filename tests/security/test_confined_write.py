@@ -14,7 +14,7 @@ from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
 from tests import platforms
 from tests.cases import no_model
 from tests.checkout import Checkout
-from tests.parts.lab.history.nights import a_night
+from tests.parts.lab.nights import a_night
 from tests.security.test_confined_open import EVALS, rubric_ci
 
 CONFIG = """\

@@ -11,7 +11,7 @@ PART: Final = Part(
         "Nights": {"baseline": "nights:baseline", "history": "nights:history"},
     },
     entries={
-        "figures of a probe": "probe.probe_output:with_figures",
-        "criteria that never fail": "probe.never_fails:find",
+        "figures of a probe": "probe.figures:with_figures",
+        "criteria that never fail": "probe.probing:never_failing",
     },
 )

@@ -18,10 +18,16 @@ from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.parts.pytest.fixture import Checks, Rubric
-from rubric_ci.parts.pytest.item_failures import NoVerdict, Waived
 from rubric_ci.parts.pytest.items import WIDTH, CaseItem, EvalFile, GateItem, item_name
 from rubric_ci.parts.pytest.outcomes import OutcomeHooks, asks
-from rubric_ci.parts.pytest.session_run import SessionRun, read_settings, shared_report, shown
+from rubric_ci.parts.pytest.session_run import (
+    NoVerdict,
+    SessionRun,
+    Waived,
+    read_settings,
+    shared_report,
+    shown,
+)
 from rubric_ci.reports.render import terminal, usage_text
 from rubric_ci.services.publish.files import write_reports
 from rubric_ci.services.publish.workflow import publish

@@ -10,8 +10,16 @@ import pytest
 from rubric_ci.errors import ExitCode, UserError
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.gate.report.decision import exit_code
-from rubric_ci.parts.pytest.item_failures import GateFails, Missed, NoVerdict, Waived, cut, raise_at
-from rubric_ci.parts.pytest.session_run import SessionRun, shown
+from rubric_ci.parts.pytest.session_run import (
+    GateFails,
+    Missed,
+    NoVerdict,
+    SessionRun,
+    Waived,
+    cut,
+    raise_at,
+    shown,
+)
 from rubric_ci.reports.render import summary, terminal, wording
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.report import RunReport

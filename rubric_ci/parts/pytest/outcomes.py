@@ -9,9 +9,8 @@ from _pytest.skipping import xfailed_key
 
 from rubric_ci.errors import UserError
 from rubric_ci.parts.pytest.fixture import RULE, TRIAL, Checks, Later
-from rubric_ci.parts.pytest.item_failures import InvalidCheck, Missed, NoVerdict, cut, raise_at
 from rubric_ci.parts.pytest.items import CaseItem, GateItem, failure
-from rubric_ci.parts.pytest.session_run import shown
+from rubric_ci.parts.pytest.session_run import InvalidCheck, Missed, NoVerdict, cut, raise_at, shown
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
 from rubric_ci.values.evals import TrialRule
 from rubric_ci.values.results import CaseResult, Graded

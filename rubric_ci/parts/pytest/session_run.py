@@ -1,5 +1,9 @@
-"""The one run of a session: the cases of its eval files, graded once, and answers of its tests."""
+"""The one run of a session, and the failures of its items, raised at the line of an eval file.
 
+The cases of its eval files are graded once, with the answers that tests bring.
+"""
+
+import ast
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -9,7 +13,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import Final, NoReturn
 
 import click
 import pytest
@@ -31,7 +35,6 @@ from rubric_ci.gate.selection.compare_cases import Key, Selection
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.tasks import build_task
-from rubric_ci.parts.pytest.item_failures import NoVerdict
 from rubric_ci.services.publish.files import check_folder, write_reports
 from rubric_ci.services.run.base_comparison import Outcome
 from rubric_ci.services.run.finished_report import finish, remember, with_cases
@@ -46,6 +49,53 @@ from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Narrowing, Scope
 from rubric_ci.values.usage import NOTHING_USED, Usage
+
+
+class Missed(AssertionError):
+    """An answer misses criteria."""
+
+
+class Waived(AssertionError):
+    """An answer misses criteria that a waiver excuses."""
+
+
+class GateFails(AssertionError):
+    """The gate of the run fails."""
+
+
+class NoVerdict(Exception):
+    """A judge, a target, a script or a budget failed: an error, not a failed test."""
+
+
+class InvalidCheck(Exception):
+    """The criteria of a check are not valid."""
+
+
+for _each in (Missed, Waived, GateFails, NoVerdict, InvalidCheck):
+    _each.__module__ = "rubric_ci"  # what pytest prints before the name
+
+
+def raise_at(path: Path, line: int, name: str, error: BaseException) -> NoReturn:
+    """Raise an error at a line of a file that is not Python.
+
+    So every reader of a report, also an IDE, finds the place. `name` is the case.
+    """
+    tree = ast.parse("raise error")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt | ast.expr):
+            node.lineno = node.end_lineno = line
+            node.col_offset = node.end_col_offset = 0
+    code = compile(tree, str(path), "exec").replace(co_name=name)
+    exec(code, {"error": error.with_traceback(None)})  # noqa: S102 - one fixed statement
+    raise error
+
+
+def cut(info: pytest.ExceptionInfo[BaseException], path: Path) -> None:
+    """Leave of a traceback only what is in a file, if it is there."""
+    found = info.traceback.cut(path=path)
+    if found[0].path == path:
+        info.traceback = found
+
 
 TARGET: Final = "pytest"  # what reports call the target of an answer that a test brings
 _PATIENCE: Final = 86_400  # seconds that a worker waits for the one that grades

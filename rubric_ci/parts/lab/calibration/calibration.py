@@ -8,14 +8,15 @@ from typing import Literal, TypeAlias
 
 from rubric_ci.parts.lab.calibration.agreement import (
     Agreement,
+    DrawGamma,
     MarkPair,
     agreement,
+    disagreement,
     flips,
     mark_text,
     pair,
     self_agreement,
 )
-from rubric_ci.parts.lab.calibration.kappa import DrawGamma, disagreement
 from rubric_ci.parts.lab.calibration.labels import TEST, TUNE, Label, LabelledAnswer, Split
 from rubric_ci.text.p_values_and_intervals import SIGNIFICANT, p_value
 from rubric_ci.values.answers import identity

@@ -18,8 +18,8 @@ from rubric_ci.grading.resolve import (
     name_judge,
     resolve_judge,
 )
+from rubric_ci.parts.lab.calibration.agreement import DrawGamma
 from rubric_ci.parts.lab.calibration.calibration import Calibration, JudgedLabel, calibrate
-from rubric_ci.parts.lab.calibration.kappa import DrawGamma
 from rubric_ci.parts.lab.calibration.labels import LabelledAnswer
 from rubric_ci.services.cost.estimate import announce_work, show_spent
 from rubric_ci.services.cost.expected_requests import ExpectedWork

@@ -1,16 +1,22 @@
-"""`rubric-ci history`: add runs, show trends, write the page, publish a site."""
+"""`rubric-ci history`: the file of runs, its trends, a page, a site.
 
+The file is JSON Lines, one run per line, the oldest first.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import click
 
-from rubric_ci.errors import CannotWriteFile, ExitCode
-from rubric_ci.files.project.discovery import write_text
+from rubric_ci.errors import CannotReadHistory, CannotWriteFile, ExitCode
+from rubric_ci.files.project.discovery import check_place, read_text, write_text
 from rubric_ci.gate.report.report_file import read_report
-from rubric_ci.parts.lab.history import history_file
-from rubric_ci.parts.lab.history.record import record_of
+from rubric_ci.parts.lab.runs import RunRecord, dump, load, record_of
+from rubric_ci.system.file_io import create_folder
+from rubric_ci.system.scratch import alone_in
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.report import RunReport
 
@@ -21,8 +27,8 @@ LATEST: Final = "report.html"
 def add(report: Path, history: Path, link: str) -> ExitCode:
     """Add the record of a report."""
     found = read_report(report)
-    with history_file.held(history):
-        new = history_file.add(history, record_of(found, link=link))
+    with held(history):
+        new = add_record(history, record_of(found, link=link))
     _say(f"added the run to {history}" if new else f"{history} has this run already")
     _say_part(found)
     return ExitCode.OK
@@ -30,31 +36,31 @@ def add(report: Path, history: Path, link: str) -> ExitCode:
 
 def show(history: Path, last: int) -> ExitCode:
     """Print the trends of the newest runs."""
-    from rubric_ci.parts.lab.history.runs_text import trends
+    from rubric_ci.parts.lab.runs import render
 
-    click.echo(trends(history_file.records(history, last)), nl=False)
+    click.echo(render(records(history, last)), nl=False)
     return ExitCode.OK
 
 
 def write_page(history: Path, output: Path, title: str, last: int | None) -> ExitCode:
     """Write the page."""
-    from rubric_ci.parts.lab.history import history_page
+    from rubric_ci.parts.lab import history_page
 
-    _write(output, history_page.render(history_file.records(history, last), title))
+    _write(output, history_page.render(records(history, last), title))
     return ExitCode.OK
 
 
 def publish(report: Path, site: Path, title: str) -> ExitCode:
     """Add a report to the history of a site, and write its page and latest report."""
-    from rubric_ci.parts.lab.history import history_page
+    from rubric_ci.parts.lab import history_page
     from rubric_ci.reports.render import formats
 
     found = read_report(report)
     record = record_of(found)
     _say_part(found)
-    with history_file.held(site / LINES):
-        history_file.add(site / LINES, record)
-        *before, last = history_file.records(site / LINES)
+    with held(site / LINES):
+        add_record(site / LINES, record)
+        *before, last = records(site / LINES)
         page = history_page.render([*before, replace(last, link=LATEST)], title)
         if last == record:  # another process may have added a later run
             _write(site / LATEST, formats.render("html", found))
@@ -79,3 +85,59 @@ def _say_part(report: RunReport) -> None:
 
 def _say(line: str) -> None:
     click.echo(log_line(line), err=True)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold the folder of a history: of two processes that add a run, none loses the other's.
+
+    Raises CannotWriteFile as `add` does.
+    """
+    check_place(path)
+    try:
+        create_folder(path.parent)
+        with alone_in(path.parent):
+            yield
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def add_record(path: Path, record: RunRecord) -> bool:
+    """Add a run; return False if the file has it already.
+
+    Raises CannotReadHistory if a line is not a run, CannotWriteFile if the file is read-only or a
+    link leads it out of the repository.
+    """
+    check_place(path)
+    known = _runs(path) if path.exists() else []
+    if record in known:
+        return False
+    every = sorted([*known, record], key=lambda each: each.started_at)
+    try:
+        write_text(path, "".join(f"{dump(each)}\n" for each in every))
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    return True
+
+
+def records(path: Path, last: int | None = None) -> Sequence[RunRecord]:
+    """Return the runs, at least one; of `last`, the newest ones only."""
+    found = _runs(path) if path.exists() else []
+    if not found:
+        raise CannotReadHistory(
+            f"{path}: there is no history",
+            "add a run with `rubric-ci history add`, or set another file with --history",
+        )
+    return found[-last:] if last else found
+
+
+def _cannot_write(path: Path, error: OSError) -> CannotWriteFile:
+    return CannotWriteFile(
+        f"{path}: cannot write the history: {error.strerror}",
+        "make the file writable, or set another one with --history",
+    )
+
+
+def _runs(path: Path) -> list[RunRecord]:
+    lines = enumerate(read_text(path).split("\n"), 1)
+    return [load(line, f"{path}:{number}") for number, line in lines if line.strip()]

@@ -20,7 +20,7 @@ from rubric_ci.grading.resolve import choose_target
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.grading.targets import recorded
 from rubric_ci.parts.lab.calibration.rejudge import REPLAYED, configured_judge
-from rubric_ci.parts.lab.probe import probe_output
+from rubric_ci.parts.lab.probe import figures
 from rubric_ci.parts.lab.probe.all_variants import Subject
 from rubric_ci.parts.lab.probe.figures import Measured
 from rubric_ci.parts.lab.probe.probing import Judging, measure
@@ -172,12 +172,12 @@ def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
     hide = masking.redactor()
     path = settings.output_dir / PROBE
     discovery.check_place(settings.output_dir)
-    content = hide(probe_output.to_json(found, judging.judge.endpoint.model))
+    content = hide(figures.to_json(found, judging.judge.endpoint.model))
     file_io.write(path, content.encode())
     workflow = Workflow.of(os.environ)
-    shown = hide(probe_output.text(found))
+    shown = hide(figures.as_text(found))
     click.echo(workflow.guarded(f"{shown}\n") if workflow else shown, nl=workflow is None)
-    annotate(probe_output.findings(found), workflow)
+    annotate(figures.findings(found), workflow)
     if not judging.live:
         click.echo(REPLAYED)
     click.echo(log_line(f"figures: {path.as_posix()}"), err=True)

@@ -8,12 +8,13 @@ from rubric_ci.models.judge.prompt_parts import call_text, change_text, file_tex
 from rubric_ci.parts.lab.calibration.attack_corpus import rank
 from rubric_ci.parts.lab.probe.figures import Mutation
 from rubric_ci.parts.lab.probe.harmless_variants import harmless, minds
-from rubric_ci.parts.lab.probe.passages import around, locate
 from rubric_ci.parts.lab.probe.quote_variants import (
     OTHER_ANSWER,
     Quote,
     Variant,
+    around,
     forbidden,
+    locate,
     noticeable,
     planted,
 )

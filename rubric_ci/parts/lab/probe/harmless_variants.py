@@ -10,8 +10,7 @@ from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
-from rubric_ci.parts.lab.probe.passages import Span, replaced, sentences
-from rubric_ci.parts.lab.probe.quote_variants import Variant
+from rubric_ci.parts.lab.probe.quote_variants import Span, Variant, replaced, sentences
 from rubric_ci.values.dataclass import dataclass
 
 

@@ -1,10 +1,13 @@
-"""Judge answers, then variants of them, and return the figures of each criterion."""
+"""Judge variants of answers: the figures of each criterion, and the criteria that never fail."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import assert_never
 
 import click
 
+from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.parts.lab.calibration.rejudge import (
     AnswerToJudge,
     NotJudged,
@@ -18,8 +21,10 @@ from rubric_ci.text import numbers
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.results import Answer
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.results import Answer, Assessed
 from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,3 +124,30 @@ def _gates(criterion: Judged) -> bool:
             return criterion.required or bool(criterion.required_choices)
         case _:
             assert_never(criterion)
+
+
+async def never_failing(
+    case: EvalCase, spec: RubricSpec, reference: Assessed, most: int, context: RunContext
+) -> tuple[Mapping[str, str], Usage]:
+    """Return these criteria, each with the first variant that it passes, and what was used.
+
+    `reference` are the marks of the reference answer, of which `most` variants must be noticed.
+    """
+    answer = Answer(text=case.reference_answer)
+    subject = Subject(case=case, spec=spec, given=answer, criteria=spec.rubric.judged)
+    marks = _marks_by_id(reference)
+    planned = plan([(subject, marks)], most)
+    planned = replace(planned, trials=tuple(each for each in planned.trials if each.notice))
+    results = await asyncio.gather(
+        *(evaluate(case, Answer(text=each.variant.text), spec, context) for each in planned.trials)
+    )
+    judged = {n: _marks_by_id(each) for n, each in enumerate(results) if isinstance(each, Assessed)}
+    found: dict[str, list[Mutation]] = {}
+    for _, criterion, mutation in mutations(planned, judged, {key(subject): marks}):
+        found.setdefault(criterion.id, []).append(mutation)
+    blind = {name: own[0].change for name, own in found.items() if figures(own)[2] == "never-fails"}
+    return blind, sum((each.usage for each in results), NOTHING_USED)
+
+
+def _marks_by_id(result: Assessed) -> Marks:
+    return {each.id: each for each in result.criteria}

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from rubric_ci.parts.lab.calibration.agreement import MarkPair, pair
-from rubric_ci.parts.lab.calibration.kappa import DrawGamma
+from rubric_ci.parts.lab.calibration.agreement import DrawGamma, MarkPair, pair
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.rubric import Check
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.parts.lab.calibration.agreement import pair
-from rubric_ci.parts.lab.calibration.kappa import Pair, interval, kappa
+from rubric_ci.parts.lab.calibration.agreement import Pair, interval, kappa, pair
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.rubric import Choice, Chosen, Scored, ScoreRange
 from tests.parts.lab.calibration.marks import CHECK, checks, seeded, table

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.parts.lab.calibration.agreement import check_rates
-from rubric_ci.parts.lab.calibration.kappa import kappa
+from rubric_ci.parts.lab.calibration.agreement import check_rates, kappa
 from rubric_ci.values.scoring import MarkValue
 from tests.parts.lab.calibration.marks import checks
 from tests.parts.lab.calibration.test_check_rates import NO_GROUND

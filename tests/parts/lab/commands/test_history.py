@@ -1,4 +1,4 @@
-"""`rubric-ci history` as a process: add, show, page and publish."""
+"""`rubric-ci history` as a process, and its file: each run once, the oldest first."""
 
 import json
 import os
@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci.errors import CannotReadHistory, CannotWriteFile
 from rubric_ci.gate.report import json_format
+from rubric_ci.parts.lab.commands.history import add_record
+from rubric_ci.parts.lab.commands.history import records as read
+from rubric_ci.parts.lab.runs import record_of
 from rubric_ci.reports.render.html.jinja import case_anchor
 from tests import platforms
 from tests.invoke import invoke
-from tests.parts.lab.history.nights import a_history, a_night
+from tests.parts.lab.nights import a_history, a_night, records
 
 HISTORY = str(Path(".rubric-ci/history.jsonl"))
 SHOWN = """\
@@ -96,3 +100,44 @@ def test_no_history(tmp_path: Path, command: str) -> None:
     done = history(tmp_path, command)
     assert done.returncode == 2
     assert done.stderr.startswith(f"rubric-ci: {HISTORY}: there is no history\n")
+
+
+def test_runs_come_back_the_oldest_first(tmp_path: Path) -> None:
+    path, every = tmp_path / "new/history.jsonl", list(records())
+    assert all(add_record(path, each) for each in reversed(every))
+    assert list(read(path)) == every
+    assert list(read(path, last=2)) == every[-2:]
+
+
+def test_a_run_is_added_once(tmp_path: Path) -> None:
+    path = a_history(tmp_path)
+    before = path.read_bytes()
+    assert not any(add_record(path, each) for each in records())
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("text", [None, "", "\n"], ids=["no file", "empty", "a blank line"])
+def test_a_file_without_runs(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "h.jsonl"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(CannotReadHistory) as caught:
+        read(path)
+    assert caught.value.message == f"{path}: there is no history"
+
+
+def test_a_wrong_line_adds_nothing(tmp_path: Path) -> None:
+    path = a_history(tmp_path)
+    path.write_text(text := path.read_text() + "{}\n")
+    with pytest.raises(CannotReadHistory) as caught:
+        add_record(path, record_of(a_night(0)))
+    assert caught.value.message.startswith(f"{path}:13: not a record of a run: ")
+    assert path.read_text() == text
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root writes everywhere")
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(CannotWriteFile, match="cannot write the history: Permission denied"):
+        add_record(tmp_path / "h.jsonl", record_of(a_night(0)))
+    tmp_path.chmod(0o700)

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.parts.lab.probe.passages import Span, around, locate, replaced, sentences, without
+from rubric_ci.parts.lab.probe.quote_variants import (
+    Span,
+    around,
+    locate,
+    replaced,
+    sentences,
+    without,
+)
 
 ANSWER = "You have 30 days. Bring the “receipt”,\nplease! We pay 3.50 euros.\n- one\n- two"
 

@@ -2,8 +2,14 @@
 
 import pytest
 
-from rubric_ci.parts.lab.probe.passages import locate
-from rubric_ci.parts.lab.probe.quote_variants import NOTICED, Quote, forbidden, noticeable, planted
+from rubric_ci.parts.lab.probe.quote_variants import (
+    NOTICED,
+    Quote,
+    forbidden,
+    locate,
+    noticeable,
+    planted,
+)
 
 ANSWER = "You can return it within 30 days. Bring the receipt to Anna. We pay on Friday."
 

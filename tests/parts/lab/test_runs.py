@@ -1,4 +1,4 @@
-"""Records as lines of JSON: a round trip for every record, an error for every wrong line."""
+"""Records as lines of JSON and back, wrong lines, strips of verdicts, flips and judge changes."""
 
 import json
 import time
@@ -10,14 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
-from rubric_ci.parts.lab.history.history_page import render
-from rubric_ci.parts.lab.history.record import dump, load, record_of
-from rubric_ci.parts.lab.history.runs_text import trends
+from rubric_ci.parts.lab import history_page
+from rubric_ci.parts.lab.runs import (
+    JudgeChange,
+    Strip,
+    dump,
+    judge_changes,
+    load,
+    record_of,
+    render,
+    strips,
+)
 from rubric_ci.values.comparison import Sentinel
-from rubric_ci.values.report import ShardInfo
+from rubric_ci.values.report import JudgeInfo, ShardInfo
 from rubric_ci.values.scope import NARROWINGS, Scope
 from rubric_ci.values.usage import Usage
-from tests.parts.lab.history.nights import a_case, a_night
+from tests.parts.lab.nights import a_case, a_night, records
 from tests.sample_reports import a_criterion, a_report, errored, graded
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
@@ -162,7 +170,7 @@ def test_scores_of_tags_and_the_share_to_which_criteria_do_not_apply() -> None:
     assert record.inapplicable == {"post": (2, 3)}
     assert load(dump(record), "here") == record
     later = replace(record, tags={"facts": 0.5}, inapplicable={"post": (0, 1)})
-    assert trends([record, later]).splitlines()[4:10] == [
+    assert render([record, later]).splitlines()[4:10] == [
         "tags of criteria, the oldest run on the left",
         "facts: 0.00 → 0.50",
         "safety: 1.00 → -",
@@ -170,7 +178,7 @@ def test_scores_of_tags_and_the_share_to_which_criteria_do_not_apply() -> None:
         "criteria with a condition, answers to which they do not apply",
         "post: 2 of 4 (50 %)",
     ]
-    page = render([record, later])
+    page = history_page.render([record, later])
     assert "<li>safety: 1.00 → -</li>" in page
     assert "<li>post: 2 of 4 (50 %)</li>" in page
 
@@ -186,3 +194,64 @@ def test_shares_that_cannot_be(facts: dict[str, Any], problem: str) -> None:
     record = replace(record_of(a_report(graded("a"))), **facts)
     with pytest.raises(CannotReadHistory, match=problem):
         load(dump(record), "here")
+
+
+FLIPS = {
+    "steady": ("ppp", 0),
+    "there and back": ("pfp", 2),
+    "a night without a verdict is not a flip": ("pep", 0),
+    "a flip behind it is": ("pef", 1),
+    "a waived fail is a fail": ("fwf", 0),
+    "not graded": ("sss", 0),
+    "new": ("--p", 0),
+}
+
+
+@pytest.mark.parametrize(("letters", "flips"), FLIPS.values(), ids=FLIPS)
+def test_flips(letters: str, flips: int) -> None:
+    nights = [
+        record_of(a_report(*[a_case("one", each.replace("w", "f"))] if each != "-" else []))
+        for each in letters
+    ]
+    for n, letter in enumerate(letters):
+        if letter == "w":
+            nights[n] = replace(nights[n], verdicts="w")
+    (strip,) = strips(nights)
+    assert strip == Strip(key=("e.yaml", "one"), verdicts=letters, flips=flips, mixed=0)
+
+
+def test_runs_whose_trials_differ_are_counted() -> None:
+    trials = ("pp", "pf", "fp")
+    nights = [record_of(a_report(a_case("one", "p", *each))) for each in trials]
+    assert [strip.mixed for strip in strips(nights)] == [2]
+
+
+def test_what_needs_attention_comes_first() -> None:
+    found = [strip.key[1] for strip in strips(list(records()))]
+    assert found == ["broken", "tone", "refund", "greeting", "late", "draft"]
+
+
+def test_judge_changes() -> None:
+    nights = list(records())
+    other = JudgeInfo(model="opus", prompt_version="2", mode="isolated", votes=3)
+    nights[5] = replace(nights[5], judge=None)
+    nights[11] = replace(nights[11], judge=other)
+    assert judge_changes(nights) == (
+        JudgeChange(run=8, text="gpt → opus"),
+        JudgeChange(run=11, text="prompt 1 → 2; batched → isolated; votes 1 → 3"),
+    )
+
+
+def test_a_judge_that_moved_is_a_change_once() -> None:
+    nights = [replace(night, judge_moved=n in {3, 4, 6}) for n, night in enumerate(records())]
+    words = "gpt marks the remembered answers differently"
+    assert judge_changes(nights[:8]) == (
+        JudgeChange(run=3, text=words),
+        JudgeChange(run=6, text=words),
+    )
+
+
+def test_a_fail_that_a_waiver_excuses_is_waived() -> None:
+    case = graded("one", "fail", waived=("c",), without_waived="pass", evaluators=())
+    (strip,) = strips([record_of(a_report(case))])
+    assert strip.verdicts == "w"

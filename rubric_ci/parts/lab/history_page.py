@@ -11,10 +11,17 @@ from itertools import groupby
 from math import floor
 from typing import Final
 
-from rubric_ci.parts.lab.history import runs_text
-from rubric_ci.parts.lab.history.record import LETTERS, RunRecord
-from rubric_ci.parts.lab.history.runs_text import flips
-from rubric_ci.parts.lab.history.trends import ABSENT, JudgeChange, Strip, judge_changes, strips
+from rubric_ci.parts.lab import runs
+from rubric_ci.parts.lab.runs import (
+    ABSENT,
+    LETTERS,
+    JudgeChange,
+    RunRecord,
+    Strip,
+    flips,
+    judge_changes,
+    strips,
+)
 from rubric_ci.reports.render.html import jinja
 from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.text import escape, numbers
@@ -77,13 +84,13 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
         facts=_facts(records),
         scores=lines(records, _SERIES, changes, hrefs),
         partial=_not_drawn(sum(not each.complete for each in records), "partial run", ""),
-        changes=[(runs_text.day(records[each.run]), each.text) for each in changes],
+        changes=[(runs.day(records[each.run]), each.text) for each in changes],
         costs=bars(records, hrefs) if any(each.cost_usd for each in records) else None,
         unknown=_not_drawn(
             sum(each.cost_usd is None for each in records), "run", " of unknown cost"
         ),
-        tags=runs_text.tags(records),
-        inapplicable=runs_text.inapplicable(records),
+        tags=runs.tags(records),
+        inapplicable=runs.inapplicable(records),
         case_count=numbers.plural(len(found), "case"),
         verdicts=_verdicts(found),
         days=_ends(records),
@@ -98,10 +105,10 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
 def _facts(records: Sequence[RunRecord]) -> str:
     latest = records[-1]
     facts = [
-        f"{numbers.plural(len(records), 'run')}, the latest {runs_text.day(latest)} UTC",
-        runs_text.state(latest),
-        f"score {runs_text.score(latest.score)}",
-        f"pass rate {runs_text.rate(latest.pass_rate)}",
+        f"{numbers.plural(len(records), 'run')}, the latest {runs.day(latest)} UTC",
+        runs.state(latest),
+        f"score {runs.score(latest.score)}",
+        f"pass rate {runs.rate(latest.pass_rate)}",
     ]
     return " · ".join(facts)
 
@@ -138,7 +145,7 @@ def _spans(verdicts: str, records: Sequence[RunRecord], hrefs: Sequence[str]) ->
         length, record = sum(1 for _ in group), records[start]
         word = _CLASSES[letter] if letter != ABSENT else "not in the run"
         commit = f"commit {escape.commit(record.commit)}" if record.commit else ""
-        since = f"{word} since {runs_text.day(record)}"
+        since = f"{word} since {runs.day(record)}"
         text = " · ".join(filter(None, [since, numbers.plural(length, "run"), commit]))
         yield SpanView(start=str(start), width=str(length), text=text, link=hrefs[start])
         start += length
@@ -153,13 +160,13 @@ def _commit_link(commit: str, href: str) -> str:
 def _cells(record: RunRecord, href: str) -> tuple[str, str, tuple[str, ...], str, str]:
     """Return day and address of a run, the cells of its row, and its commit with its address."""
     cells = (
-        runs_text.state(record),
-        runs_text.score(record.score),
-        runs_text.rate(record.pass_rate),
-        runs_text.cost(record),
+        runs.state(record),
+        runs.score(record.score),
+        runs.rate(record.pass_rate),
+        runs.cost(record),
     )
     commit = escape.commit(record.commit)
-    return runs_text.day(record), href, cells, commit, _commit_link(record.commit, href)
+    return runs.day(record), href, cells, commit, _commit_link(record.commit, href)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,15 +241,15 @@ def _plot(
 
 def _ends(records: Sequence[RunRecord]) -> tuple[str, ...]:
     """Return the days of the first and the last run."""
-    return tuple(runs_text.day(record)[:10] for record in (records[0], *records[1:][-1:]))
+    return tuple(runs.day(record)[:10] for record in (records[0], *records[1:][-1:]))
 
 
 def _title(record: RunRecord) -> str:
     facts = [
-        f"{runs_text.day(record)}: {runs_text.state(record)}",
-        f"score {runs_text.score(record.score)}",
-        f"pass rate {runs_text.rate(record.pass_rate)}",
-        runs_text.cost(record),
+        f"{runs.day(record)}: {runs.state(record)}",
+        f"score {runs.score(record.score)}",
+        f"pass rate {runs.rate(record.pass_rate)}",
+        runs.cost(record),
     ]
     return " · ".join(facts)
 

@@ -1,1 +1,0 @@
-"""The history of runs: one compact record per run, trends and a page."""

@@ -421,25 +421,8 @@ def test_colours_in_a_log_if_requested(project: Project, force: str, *, coloured
 def test_a_signal_in_the_first_instant_ends_as_an_interruption(
     project: Project, seconds: float
 ) -> None:
-    """Python itself loses a signal that comes while an import releases its lock: a second try."""
     project.write("evals/a.eval.yaml", EVAL.replace("grep", "sleep 60; grep"))
-    code, said = terminated(project.root, seconds)
-    if "Exception ignored in" in said:
-        code, said = terminated(project.root, seconds)
-    assert (code, "interrupted" in said) == (3, True), said
-    assert "Traceback" not in said
-
-
-def terminated(root: Path, seconds: float) -> tuple[int, str]:
-    """Return the exit code and the output of a run that ends so long after it takes a signal."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rubric_ci", "run", "--max-seconds", "5"],
-        cwd=root,
-        env=clean_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = starting(project.root)
     status = Path(f"/proc/{process.pid}/status")
 
     def takes_it() -> bool:
@@ -447,7 +430,58 @@ def terminated(root: Path, seconds: float) -> tuple[int, str]:
         return bool(caught and int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
 
     wait_until(lambda: process.poll() is not None or takes_it())
+    assert terminated(process, seconds) == (3, True, False)
+
+
+@platforms.SIGNALS
+@pytest.mark.parametrize("milliseconds", [0, 20, 50, 100, 200])
+def test_a_signal_before_the_first_line_ends_python(project: Project, milliseconds: int) -> None:
+    """Nothing can be said until Python has started; the exit code is the signal's."""
+    project.write("evals/a.eval.yaml", EVAL.replace("grep", "sleep 60; grep"))
+    end = terminated(starting(project.root), milliseconds / 1000)
+    assert end in {(-signal.SIGTERM, False, False), (3, True, False)}
+
+
+@platforms.SIGNALS
+def test_a_signal_that_comes_as_an_import_releases_its_lock(tmp_path: Path) -> None:
+    """Python drops the exception of such a callback."""
+    (tmp_path / "signalled.py").write_text("""\
+import os, signal, weakref
+import rubric_ci.cli.main
+from rubric_ci.__main__ import main
+
+def command_line():
+    place = "<frozen importlib._bootstrap>"
+    names = {"os": os, "signal": signal}
+    code = "def release(_): os.kill(os.getpid(), signal.SIGTERM)"
+    exec(compile(code, place, "exec"), names)
+    lock = set()
+    reference = weakref.ref(lock, names["release"])
+    del lock
+    print("went on")
+
+rubric_ci.cli.main.main = command_line
+main()
+""")
+    command = [sys.executable, "signalled.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", "rubric-ci: interrupted\n")
+
+
+def starting(root: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "rubric_ci", "run", "--max-seconds", "5"],
+        cwd=root,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def terminated(process: "subprocess.Popen[str]", seconds: float) -> tuple[int, bool, bool]:
+    """Return the exit code after a signal, and whether a message and a traceback are shown."""
     sleep(seconds)
     process.send_signal(signal.SIGTERM)
-    out, errors = process.communicate(timeout=60)
-    return process.returncode, out + errors
+    said = "".join(process.communicate(timeout=60))
+    return process.returncode, "interrupted" in said, "Traceback" in said

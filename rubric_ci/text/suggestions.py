@@ -5,6 +5,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
+JUDGED: Final = ("llm-rubric", "llm-grader", "model-graded-closedqa", "g-eval")
+"""The types of other tools' checks whose text is a criterion."""
 SYNONYMS: Final = {
     **dict.fromkeys(("tests", "cases", "test_cases", "evals"), ("evalcases",)),
     "criteria": ("rubrics", "expected_outcome"),
@@ -12,7 +14,10 @@ SYNONYMS: Final = {
     **dict.fromkeys(("prompt", "question", "messages"), ("input",)),
     **dict.fromkeys(("reference", "reference_answer", "answer", "expected"), ("expected_output",)),
     **dict.fromkeys(("assert", "assertions", "checks"), ("rubrics",)),
+    **dict.fromkeys(JUDGED, ("expected_outcome",)),
+    "regex": ("matches",),
     "user": ("input",),
+    "name": ("id",),
     **dict.fromkeys(("expires", "expiry", "expires_at", "expires_on"), ("until",)),
     **dict.fromkeys(("text", "message"), ("value", "content")),
     **dict.fromkeys(("path", "file"), ("value",)),

@@ -27,9 +27,9 @@ from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.files.validation.target_rules import (
     NAMES,
     Names,
-    compare_problems,
     is_idle,
     is_model,
+    named_targets,
     target_rules,
 )
 from rubric_ci.files.yaml_text.source import Source, Values
@@ -124,7 +124,7 @@ def config_problems(
     found.extend(_targets(data, agents=not targets_only))
     found.extend(target_rules(data.get("targets"), others, agentv=is_of_agentv(document.file)))
     if others:
-        found.extend(compare_problems(data, others))
+        found.extend(named_targets(data, others))
     found.extend(_thresholds(data.get("gate")))
     found.extend(_rules(data.get("rules"), known_rules))
     found.extend(ambiguous_scalar_problems(document, found))

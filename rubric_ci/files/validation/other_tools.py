@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.files.validation.schema_wording import JUDGED
 from rubric_ci.text.numbers import shortened
+from rubric_ci.text.suggestions import JUDGED
 from rubric_ci.values import parts
 from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule
 
@@ -214,14 +214,10 @@ def hint_for_key(key: str, path: Path, owner: Mapping[str, Any]) -> str:
     if key in ("type", "value") and len(path) > 1 and path[-2] in ("rubrics", "criteria"):
         return _as_criterion(owner)
     if len(path) > 1 and path[-2] in ("rubrics", "criteria"):
-        return _as_criterion({"type": key, "value": owner[key]}) if _is_inverted(key) else ""
+        return _as_criterion({"type": key, "value": owner[key]})
     if len(path) > 1 and path[-2] == "turns" and key == "assistant":
         return "a turn has the user's message only: the target answers it"
     return _HINTS.get(key, "") if _is_suite_or_case(path) else ""
-
-
-def _is_inverted(key: str) -> bool:
-    return key.startswith(("not-", "not_"))
 
 
 def _as_criterion(owner: Mapping[str, Any]) -> str:
@@ -259,6 +255,7 @@ _HINTS: Final = {
     "prompts": "a key of promptfoo and AgentV 5; write the prompt in `input` of each case",
     "providers": "a key of promptfoo and AgentV 5; define `targets` in rubric-ci.yaml",
     "testData": f"a key of GitHub Models; {_CASES}",
+    "model": "write it at a target: `targets: [{name: default, model: …}]`, or at `judge`",
     "sidecar": "no documented key; suite fields of `cases.jsonl` are in `cases.yaml` next to it",
     "tests": "a key of promptfoo and AgentV 2.7 to 4; move the cases to `evalcases`",
 }

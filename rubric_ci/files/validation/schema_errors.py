@@ -161,6 +161,7 @@ def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
             message = f"unknown key `{key}` in {owner_name(path)}"
             hint = hint_for_key(key, path, instance)
             meant = nearest(key, known)
+            meant = "" if meant in instance else meant
             where, hint = (*path, key), hint or did_you_mean(meant) or _after_comma(instance, key)
             yield Problem(UNKNOWN_KEY, where, message, hint, at_key=True, meant=meant)
 

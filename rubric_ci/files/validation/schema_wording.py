@@ -156,12 +156,6 @@ def _text_with_colon(path: Path, value: dict[str, Any]) -> Problem | None:
     [(key, rest)] = value.items()
     if isinstance(rest, dict | list) or nearest(key, _CRITERION) or key.startswith("not-"):
         return None
-    if key in JUDGED and isinstance(rest, str):
-        message, hint = (
-            f"`{key}` is a check of other tools",
-            f"write its text alone: {_written(rest)}",
-        )
-        return Problem(CRITERION_TEXT, path, message, hint)
     text = f"{key}: {rest}" if isinstance(rest, str) else f"{key}:"
     hint = f"quote it: {json.dumps(text, ensure_ascii=False)}" if isinstance(rest, str) else ""
     message = f"`{text}` reads as a mapping because of its `:`"
@@ -209,6 +203,8 @@ def _entry(owner: str, value: Any) -> str:
         return f"write {{score_range: {json.dumps(value)}, expected_outcome: …}}"
     if owner == "evaluators" and isinstance(value, str):
         return "write the evaluator itself, with its `name` and `type`"
+    if owner == "targets" and isinstance(value, str) and "/" in value:
+        return f"write {{name: default, model: {_written(value)}}}"
     if isinstance(value, str) and len(value) < _SHORT:
         form = _ENTRIES.get(owner, "")
         return f"write {form.format(_written(value))}" if form else ""
@@ -223,10 +219,6 @@ def _range(text: str) -> str:
 def _times_ten(share: float) -> str:
     score = round(share * 10, 6)
     return f"; write {score:g}" if score == int(score) else ""
-
-
-JUDGED: Final = ("llm-rubric", "llm-grader", "model-graded-closedqa", "g-eval")
-"""The types of other tools' checks whose text is a criterion."""
 
 
 def _number(text: str) -> str:

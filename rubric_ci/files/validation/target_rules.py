@@ -103,14 +103,21 @@ def target_rules(targets: Any, others: Names | None, *, agentv: bool) -> Iterato
         yield from _judge_references(target, path, own, known)
 
 
-def compare_problems(data: Mapping[str, Any], others: Names) -> Iterator[Problem]:
-    """Yield the names under `compare` that no target has; `others` are targets of other files."""
+def named_targets(data: Mapping[str, Any], others: Names) -> Iterator[Problem]:
+    """Yield names in `compare` and `gate` that no target has; `others` are of other files."""
     own = {str(target.get("name")) for _, target in mappings(data, "targets")}
-    compared = data.get("compare")
-    for index, name in enumerate(compared if isinstance(compared, list) else ()):
+    found = data.get("gate")
+    gate: dict[str, Any] = found if isinstance(found, dict) else {}
+    lists = ((("compare",), data.get("compare")), (("gate", "targets"), gate.get("targets")))
+    named = [((*path, i), name) for path, names in lists for i, name in enumerate(_listed(names))]
+    for path, name in [*named, (("gate", "better_than"), gate.get("better_than"))]:
         if isinstance(name, str) and name not in (known := own | others()):
             message = f"no target is called `{name}`"
-            yield Problem(UNKNOWN_TARGET, ("compare", index), message, suggest(name, known))
+            yield Problem(UNKNOWN_TARGET, path, message, suggest(name, known))
+
+
+def _listed(names: Any) -> list[Any]:
+    return names if isinstance(names, list) else []
 
 
 def is_idle(key: str) -> bool:

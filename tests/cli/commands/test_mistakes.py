@@ -38,24 +38,39 @@ JOB = {
 """The variables of a job, for rows with `job: true`."""
 
 
-def test_there_are_enough() -> None:
-    assert len(ROWS) >= 104
+ELSEWHERE = {
+    29: ("parts/pytest/test_fixture.py", 'rubric(trials="5")'),
+    30: ("parts/pytest/test_fixture.py", "rubric(trial=5)"),
+    31: ("parts/pytest/test_fixture.py", "*criteria"),
+    41: ("hooks/test_action_ends.py", '"comand"'),
+    42: ("hooks/test_action_ends.py", '"fail_on"'),
+}
+"""The mistakes of a new user, by number, that other tests have."""
+
+
+def test_each_mistake_of_a_new_user_is_there() -> None:
+    """`from` is the number of a mistake that a new user made."""
     assert len({row["mistake"] for row in ROWS}) == len(ROWS)
+    assert {*ELSEWHERE, *(row.get("from", 1) for row in ROWS)} == {*range(1, 45)}
+    for name, text in ELSEWHERE.values():
+        assert text in (Path("tests") / name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row["mistake"] for row in ROWS])
 def test_what_is_said(row: dict[str, Any], tmp_path: Path) -> None:
     start_repository(tmp_path)
-    for name, text in {**PROJECT, **row.get("files", {})}.items():
+    files = {**PROJECT, **row.get("files", {})}
+    for name in files.keys() - {*row.get("without", ())}:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+        (tmp_path / name).write_text(files[name], encoding="utf-8", newline="")
     key = {} if row["mistake"] == NO_KEY else {"OPENAI_API_KEY": "sk-of-a-test"}
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), **key}
+    environment |= row.get("environment", {})
     if row.get("job"):
         environment |= {**JOB, "GITHUB_WORKSPACE": str(tmp_path)}
     command = row["command"]
     words = command.split() if isinstance(command, str) else command
-    done = invoke(tmp_path, environment, *words)
+    done = invoke(tmp_path / row.get("folder", ""), environment, *words)
     said = [*done.stderr.splitlines(), *done.stdout.splitlines()]
     missing = [line for line in row["says"].splitlines() if line not in said]
     assert (done.returncode, missing) == (row["exit"], []), done.stdout + done.stderr

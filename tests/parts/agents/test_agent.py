@@ -1,6 +1,5 @@
 """Agents in their workspaces: programs on the PATH that stand for them, and hostile ones."""
 
-import asyncio
 import json
 import os
 import shlex
@@ -10,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
@@ -20,10 +19,8 @@ import pytest
 import yaml
 
 from rubric_ci.errors import NoVerdict
-from rubric_ci.grading import targets
 from rubric_ci.grading.targets import answer_cache, answer_format
 from rubric_ci.grading.targets.call_spelling import Spelling
-from rubric_ci.grading.targets.workplace import Workplaces
 from rubric_ci.models.llm import judge_command
 from rubric_ci.models.llm.cache import Cache
 from rubric_ci.parts.agents import agent as agent_target
@@ -32,119 +29,20 @@ from rubric_ci.system import scratch
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import CliTarget
-from rubric_ci.values.context import RunContext, Side
+from rubric_ci.values.context import Side
 from rubric_ci.values.evals import EvalCase, RubricSpec
-from rubric_ci.values.results import Answer
 from rubric_ci.values.rubric import Assertion, Rubric
 from rubric_ci.values.trace import FileChange, KeptFile, steps_of
 from rubric_ci.values.usage import Usage
 from rubric_ci.values.workspace_settings import Workspace
 from tests import platforms
-from tests.cases import ENVIRONMENT, build_case, build_context, span
+from tests.cases import build_case, build_context, span
 from tests.checkout import Checkout
 from tests.docs.code_blocks import ROOT, code_blocks
+from tests.parts.agents.bench import KEYS, Bench, worked
 from tests.parts.agents.cli_outputs import CLAUDE, CODEX, COPILOT, GEMINI, lines, printed
 
 pytestmark = platforms.SHELL
-
-PROGRAM = """\
-#!{python}
-import json, os, sys
-from pathlib import Path
-prompt = sys.stdin.read()
-Path(os.environ["TMPDIR"], "seen.txt").write_text(prompt)
-{body}
-sys.stdout.write({stdout!r})
-"""
-KEYS = {
-    "claude-code": ("claude", "ANTHROPIC_API_KEY"),
-    "codex": ("codex", "CODEX_API_KEY"),
-    "copilot": ("copilot", "COPILOT_GITHUB_TOKEN"),
-    "gemini-cli": ("gemini", "GEMINI_API_KEY"),
-}
-
-
-@pytest.fixture(autouse=True)
-def _own_temporary_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: Any) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("temporary")))
-    scratch._remove_abandoned.cache_clear()
-
-
-class Bench:
-    """A repository with an agent program."""
-
-    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.root, self.programs = root / "repository", root / "programs"
-        self.root.mkdir()
-        self.programs.mkdir()
-        self._monkeypatch = monkeypatch
-        self.cache: Cache | None = None
-        path = f"{self.programs}{os.pathsep}{os.environ['PATH']}"
-        monkeypatch.setenv("PATH", path)
-        self.environment = {**ENVIRONMENT, "PATH": path}
-
-    def program(self, agent: str, stdout: str, body: str = "") -> CliTarget:
-        """Write a program, and return the target that starts it."""
-        name, key = KEYS[agent]
-        place = self.programs / name
-        place.write_text(PROGRAM.format(python=sys.executable, stdout=stdout, body=body))
-        place.chmod(0o755)
-        self.environment[key] = "sk-secret-of-the-agent"
-        self._monkeypatch.setenv(key, self.environment[key])
-        return CliTarget(name="a", agent=AgentProgram(name=agent), timeout_seconds=60)
-
-    def files(self, **texts: str) -> None:
-        """Write files of the repository; `__` in a name is a slash, `_dot_` a dot."""
-        for name, text in texts.items():
-            path = self.root / name.replace("__", "/").replace("_dot_", ".")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-
-    def answer(
-        self, target: CliTarget, case: EvalCase | None = None, context: RunContext | None = None
-    ) -> Answer:
-        """Let the target answer once."""
-        return self.answers(target, 1, case, context)[0]
-
-    def answers(
-        self,
-        target: CliTarget,
-        count: int,
-        case: EvalCase | None = None,
-        given: RunContext | None = None,
-    ) -> list[Answer]:
-        """Let the target answer several trials at the same time."""
-
-        async def all_of_them() -> list[Answer]:
-            own = build_context(self.root, environment=self.environment, cache=self.cache)
-            context = given or own
-            workplaces = Workplaces()
-            try:
-                made = (
-                    targets.answer(case or build_case(), target, context, n, workplaces=workplaces)
-                    for n in range(count)
-                )
-                return await asyncio.gather(*made)
-            finally:
-                workplaces.close()
-
-        return asyncio.run(all_of_them())
-
-    def refusal(self, target: CliTarget) -> str:
-        """Return why the target gives no answer."""
-        with pytest.raises(NoVerdict) as caught:
-            self.answer(target)
-        return str(caught.value)
-
-
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    yield Bench(tmp_path, monkeypatch)
-    assert [*Path(gettempdir()).glob("rubric-ci-*")] == []
-
-
-def worked(target: CliTarget, **settings: Any) -> CliTarget:
-    return replace(target, workspace=Workspace(**settings))
 
 
 @pytest.mark.parametrize("agent", KEYS)

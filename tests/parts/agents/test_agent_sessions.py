@@ -6,14 +6,8 @@ import pytest
 
 from rubric_ci.values.evals import Turn
 from tests.cases import build_case
+from tests.parts.agents.bench import KEYS, Bench, worked
 from tests.parts.agents.cli_outputs import printed
-from tests.parts.agents.test_agent import (  # noqa: F401
-    KEYS,
-    Bench,
-    _own_temporary_folder,
-    bench,
-    worked,
-)
 
 BODY = """
 with open(os.environ["PATH"].split(":")[0] + "/log", "a") as log:
@@ -31,7 +25,7 @@ with open(os.environ["PATH"].split(":")[0] + "/log", "a") as log:
     ],
 )
 def test_turns(
-    bench: Bench,  # noqa: F811
+    bench: Bench,
     agent: str,
     resumes: list[str],
 ) -> None:

@@ -15,14 +15,9 @@ from rubric_ci.system import container_engine
 from rubric_ci.values.config import CliTarget
 from rubric_ci.values.workspace_settings import Workspace
 from tests import platforms, podman
+from tests.parts.agents.bench import Bench, worked
 from tests.parts.agents.cli_outputs import printed
-from tests.parts.agents.test_agent import (  # noqa: F401
-    Bench,
-    _own_temporary_folder,
-    bench,
-    rubric,
-    worked,
-)
+from tests.parts.agents.test_agent import rubric
 
 pytestmark = platforms.SHELL
 
@@ -38,7 +33,7 @@ if sys.argv[1] == "run":
 """
 
 
-def stub(bench: Bench, engine: str) -> Path:  # noqa: F811
+def stub(bench: Bench, engine: str) -> Path:
     """Write a program that stands for an engine, and return the file of its starts."""
     log = bench.root.parent / f"{engine}.log"
     program = bench.programs / engine
@@ -47,7 +42,7 @@ def stub(bench: Bench, engine: str) -> Path:  # noqa: F811
     return log
 
 
-def test_the_command_line(bench: Bench) -> None:  # noqa: F811
+def test_the_command_line(bench: Bench) -> None:
     stub(bench, "podman")
     folders = Folders(Path("/t/rubric-ci-work-1/folder/work"), Path("/t/h"), Path("/t/b"), "1")
     user = f"--user={os.getuid()}:{os.getgid()}"
@@ -65,7 +60,7 @@ def test_the_command_line(bench: Bench) -> None:  # noqa: F811
     )
 
 
-def test_an_agent_works_in_it_and_commands_of_assertions_outside(bench: Bench) -> None:  # noqa: F811
+def test_an_agent_works_in_it_and_commands_of_assertions_outside(bench: Bench) -> None:
     log = stub(bench, "podman")
     body = "Path('made').write_text(os.environ['HOME'])"
     target = bench.program("claude-code", printed("claude", "ok"), body)
@@ -82,7 +77,7 @@ def test_an_agent_works_in_it_and_commands_of_assertions_outside(bench: Bench) -
 
 
 def test_it_is_removed_when_the_target_is_killed(
-    bench: Bench,  # noqa: F811
+    bench: Bench,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(container_engine, "_ENGINES", ("docker",))
@@ -99,7 +94,7 @@ def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield name
 
 
-def test_podman(bench: Bench, image: str, tmp_path: Path) -> None:  # noqa: F811
+def test_podman(bench: Bench, image: str, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("of the host")
     script = f"cat a; cat {tmp_path}/secret || touch made; ls /; echo $DEMO"
     target = CliTarget(

@@ -13,13 +13,8 @@ import pytest
 from rubric_ci.values.workspace_settings import GitSource
 from tests import git_servers
 from tests.checkout import Checkout
+from tests.parts.agents.bench import Bench, worked
 from tests.parts.agents.cli_outputs import printed
-from tests.parts.agents.test_agent import (  # noqa: F401
-    Bench,
-    _own_temporary_folder,
-    bench,
-    worked,
-)
 
 LOOKS = """
 import subprocess
@@ -80,7 +75,7 @@ def served(origin: Checkout, kind: str, folder: Path) -> Iterator[dict[str, str]
     ],
 )
 def test_an_agent_works_in_a_commit(
-    bench: Bench,  # noqa: F811
+    bench: Bench,
     origin: Checkout,
     kind: str,
     history: bool,
@@ -108,7 +103,7 @@ def test_an_agent_works_in_a_commit(
     ],
 )
 def test_a_commit_that_is_not_there(
-    bench: Bench,  # noqa: F811
+    bench: Bench,
     place: dict[str, Any],
     message: str,
 ) -> None:
@@ -117,7 +112,7 @@ def test_a_commit_that_is_not_there(
     assert message in bench.refusal(worked(target, git=source))
 
 
-def test_a_repository_that_an_agent_makes_is_no_work(bench: Bench) -> None:  # noqa: F811
+def test_a_repository_that_an_agent_makes_is_no_work(bench: Bench) -> None:
     body = "import subprocess; subprocess.run(['git', 'init', '-q']); Path('a').touch()"
     target = bench.program("codex", printed("codex", "ok"), body)
     found = bench.answer(worked(target))
@@ -126,7 +121,7 @@ def test_a_repository_that_an_agent_makes_is_no_work(bench: Bench) -> None:  # n
 
 
 def test_a_server_is_asked_once_for_all_trials(
-    bench: Bench,  # noqa: F811
+    bench: Bench,
     origin: Checkout,
     tmp_path: Path,
 ) -> None:
@@ -155,7 +150,7 @@ Path("lib/one/a").write_text("2\\n")
 
 
 def test_repositories_in_folders_of_a_copy(
-    bench: Bench,  # noqa: F811
+    bench: Bench,
     origin: Checkout,
 ) -> None:
     target = bench.program("claude-code", printed("claude", "ok"), AROUND)
@@ -180,7 +175,7 @@ def test_repositories_in_folders_of_a_copy(
     ],
 )
 def test_a_repository_that_cannot_be_there(
-    bench: Bench,  # noqa: F811
+    bench: Bench,
     origin: Checkout,
     ref: str,
     into: str,
@@ -194,7 +189,7 @@ def test_a_repository_that_cannot_be_there(
 
 
 def test_codex_may_write_in_its_folders_of_git(
-    bench: Bench,  # noqa: F811
+    bench: Bench,
     origin: Checkout,
 ) -> None:
     commit = origin.git("rev-parse", "wanted")
@@ -214,7 +209,7 @@ def test_codex_may_write_in_its_folders_of_git(
 
 
 def test_a_submodule_that_grades_is_left_out(
-    bench: Bench,  # noqa: F811
+    bench: Bench,
     origin: Checkout,
 ) -> None:
     entry = f"160000,{origin.git('rev-parse', 'wanted')},.agentv"

@@ -15,7 +15,6 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.dimensions import dimension, dimensions
 from rubric_ci.values.results import CaseResult, with_verdict
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
-from rubric_ci.values.waivers import WaiverResult
 from rubric_ci.values.written_keys import Key
 
 FailOn: TypeAlias = Literal["fail", "borderline", "regression", "never"]
@@ -295,9 +294,11 @@ def _may_weaken(gate: GateInfo, changes: Sequence[GradingChange]) -> bool:
     return gate.fail_on != "never" and any(each.direction != "stronger" for each in changes)
 
 
-def too_many_waivers(gate: GateInfo, waivers: Sequence[WaiverResult]) -> bool:
-    """Return True if there are more waivers than the gate allows."""
-    return gate.max_waivers is not None and len(waivers) > gate.max_waivers
+def too_many_waivers(most: int | None, count: int) -> str:
+    """Return how many waivers there are, and how many the gate allows; empty: not too many."""
+    if most is None or count <= most:
+        return ""
+    return f"{count:,} waiver{'' if count == 1 else 's'}, at most {most:,} allowed"
 
 
 def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:

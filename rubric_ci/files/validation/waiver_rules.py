@@ -98,9 +98,11 @@ def _not_in_force(entries: Sequence[Any], found: States) -> Iterator[Problem]:
     for index, (entry, state) in enumerate(zip(entries, found.states, strict=True)):
         if rule := BY_STATE.get(state):
             yield Problem(rule, ("waivers", index), _message(entry, state))
-    if found.max_waivers is not None and len(entries) > found.max_waivers:
-        message = f"{len(entries):,} waivers, at most {found.max_waivers} are allowed"
-        yield Problem(WAIVER_LIMIT, ("waivers", found.max_waivers), message)
+    from rubric_ci.values.gate import too_many_waivers  # few projects have waivers
+
+    most = found.max_waivers
+    if most is not None and (message := too_many_waivers(most, len(entries))):
+        yield Problem(WAIVER_LIMIT, ("waivers", most), message)
 
 
 def _message(entry: Any, state: str) -> str:

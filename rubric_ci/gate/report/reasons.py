@@ -142,9 +142,7 @@ def _failures(run: Run) -> Iterator[Reason]:
                 text = score_text(least)
                 fix = f"look at the {text}"
                 yield _failure("dimension", text, fix)
-        if too_many_waivers(gate, run.waivers):
-            count = numbers.plural(len(run.waivers), "waiver")
-            text = f"{count}, at most {gate.max_waivers} allowed"
+        if text := too_many_waivers(gate.max_waivers, len(run.waivers)):
             yield _failure("waivers", text, f"edit `waivers.yaml`: {text}")
     if is_weakened(gate, run.grading_changes):
         yield _failure("weaker", "the change makes the grading weaker", _UNDO)

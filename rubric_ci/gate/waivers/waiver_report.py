@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.text import numbers
 from rubric_ci.values.gate import too_many_waivers
 from rubric_ci.values.option_values import WAIVERS
 from rubric_ci.values.report import RunReport
@@ -60,15 +59,9 @@ def applied_lines(report: RunReport) -> list[str]:
 def problem_lines(report: RunReport) -> list[tuple[str, str]]:
     """Return the place and the text of each problem with waivers."""
     found = [(f"{WAIVERS}:{waiver.line}", text) for waiver, text in problems(report)]
-    if too_many_waivers(report.gate, report.waivers):
-        found.append((WAIVERS, limit_text(report)))
+    if text := too_many_waivers(report.gate.max_waivers, len(report.waivers)):
+        found.append((WAIVERS, text))
     return found
-
-
-def limit_text(report: RunReport) -> str:
-    """Return how many waivers there are, and how many the gate allows."""
-    count = numbers.plural(len(report.waivers), "waiver")
-    return f"{count}, at most {report.gate.max_waivers} allowed"
 
 
 def excuse(waiver: WaiverResult) -> str:

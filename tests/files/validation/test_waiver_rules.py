@@ -50,7 +50,7 @@ TABLE = {
     "too many": (
         TWO,
         States(["not-run", "not-run"], 1),
-        ["8:5: error: waiver-limit: 2 waivers, at most 1 are allowed"],
+        ["8:5: error: waiver-limit: 2 waivers, at most 1 allowed"],
     ),
     "repeated": (
         ENTRY + ENTRY,

@@ -20,9 +20,10 @@ from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.rubric import Check, Judgement, Mark, Rubric, score
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS
+from rubric_ci.values.usage import Usage
 
 ANSWERS: Final = 2000
 CRITERIA: Final = 6

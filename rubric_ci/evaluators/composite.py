@@ -28,7 +28,6 @@ from rubric_ci.values.evals import (
     WeightedAverage,
 )
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.llm_calls import NOTHING_USED, Usage
 from rubric_ci.values.results import (
     Answer,
     Assessed,
@@ -39,6 +38,7 @@ from rubric_ci.values.results import (
     weighed,
 )
 from rubric_ci.values.scoring import ASSERTION, DECIMALS, total_points, weighted_mean
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 _PROMPT = """\
 Several evaluators have looked at one answer. Decide what the answer is worth as a whole.

@@ -35,8 +35,8 @@ from rubric_ci.values.config import JudgeConfig, Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec, every_evaluator
-from rubric_ci.values.llm_calls import NOTHING_USED, Usage
 from rubric_ci.values.results import Answer, CaseResult, EvaluatorResult
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 T = TypeVar("T")
 

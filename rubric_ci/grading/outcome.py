@@ -7,7 +7,6 @@ from rubric_ci.grading.resolve import Task
 from rubric_ci.values.answers import pictures_of, reported
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.llm_calls import Usage
 from rubric_ci.values.media import Picture
 from rubric_ci.values.question import question_id
 from rubric_ci.values.results import (
@@ -33,6 +32,7 @@ from rubric_ci.values.scoring import (
     format_score,
     total_points,
 )
+from rubric_ci.values.usage import Usage
 from rubric_ci.values.waivers import with_waivers
 
 

@@ -7,7 +7,6 @@ from typing import Final
 
 from rubric_ci.values.answers import identity
 from rubric_ci.values.evals import TrialRule
-from rubric_ci.values.llm_calls import NOTHING_USED, Usage
 from rubric_ci.values.media import of_answer
 from rubric_ci.values.results import (
     TIERS,
@@ -20,6 +19,7 @@ from rubric_ci.values.results import (
 )
 from rubric_ci.values.scoring import Verdict
 from rubric_ci.values.trials import by_rank, kth_best, marks_of
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 _TRIALS: Final = "; trials: "  # before the counts, in the reason of several
 

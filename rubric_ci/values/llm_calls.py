@@ -10,9 +10,8 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.hosts import CREDENTIALS
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media
-from rubric_ci.values.trace import Finish as Finish  # noqa: PLC0414 - re-exported
-from rubric_ci.values.usage import NOTHING_USED as NOTHING_USED  # noqa: PLC0414 - re-exported
-from rubric_ci.values.usage import Usage as Usage  # noqa: PLC0414 - re-exported
+from rubric_ci.values.trace import Finish
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,9 +21,10 @@ from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, Usage
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.values.usage import Usage
 from tests.aimock import Aimock, Reply, breaks, fails, says
 from tests.forwarder import swallowing
 

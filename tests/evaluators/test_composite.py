@@ -20,10 +20,11 @@ from rubric_ci.values.evals import (
     RubricSpec,
     WeightedAverage,
 )
-from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Assessed, BaseResult, EvaluatorResult, Unassessed
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS
+from rubric_ci.values.usage import Usage
 from tests import platforms
 from tests.cases import build_case, build_context, build_script, span, text_answer
 

@@ -10,8 +10,9 @@ from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, LlmJudgeSpec
-from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Answer, Assessment
+from rubric_ci.values.usage import Usage
 from tests.cases import marked_by
 
 SPAN = Span(3, 1, 3, 2)

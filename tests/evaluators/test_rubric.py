@@ -16,7 +16,7 @@ from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
-from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
+from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.results import Answer, Assessment, CriterionResult
 from rubric_ci.values.rubric import (
     Assertion,
@@ -31,6 +31,7 @@ from rubric_ci.values.rubric import (
     ScoreRange,
 )
 from rubric_ci.values.scoring import NOT_APPLICABLE
+from rubric_ci.values.usage import Usage
 from tests.cases import marked_by
 
 CASE = EvalCase(id="greeting", file="evals/a.yaml", span=Span(3, 7, 3, 15))

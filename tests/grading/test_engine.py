@@ -22,9 +22,10 @@ from rubric_ci.values.config import (
     Target,
 )
 from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, Unassessed
 from rubric_ci.values.rubric import Check, Rubric
+from rubric_ci.values.usage import Usage
 from tests import platforms
 from tests.cases import build_case, build_context, build_script, span
 

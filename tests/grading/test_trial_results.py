@@ -11,9 +11,9 @@ from rubric_ci.grading.trial_results import (
     with_more,
 )
 from rubric_ci.values.evals import TrialRule
-from rubric_ci.values.llm_calls import Usage
 from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, Trial
 from rubric_ci.values.trace import CaseTrace, Step
+from rubric_ci.values.usage import Usage
 from tests.sample_reports import a_criterion, a_rubric
 
 ONE = Usage(calls=1)

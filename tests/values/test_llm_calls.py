@@ -3,7 +3,8 @@
 import pytest
 
 from rubric_ci.values.config import Endpoint
-from rubric_ci.values.llm_calls import ChatMessage, Usage, call_key
+from rubric_ci.values.llm_calls import ChatMessage, call_key
+from rubric_ci.values.usage import Usage
 
 ENDPOINT = Endpoint(model="openai/m", options={"temperature": 0, "api_key": "a"})
 ASKED = (ChatMessage(role="user", content="Is it?"),)

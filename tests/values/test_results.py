@@ -7,9 +7,9 @@ import pytest
 
 from rubric_ci.evaluators.evaluate import assessed, unassessed
 from rubric_ci.evaluators.usage_limits import LatencySpec
-from rubric_ci.values.llm_calls import Usage
 from rubric_ci.values.results import Assessed, Assessment, CriterionResult, Unassessed
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
+from rubric_ci.values.usage import Usage
 from tests.cases import span
 
 SPEC = LatencySpec(name="fast", weight=2.0, threshold_ms=1, span=span(5))

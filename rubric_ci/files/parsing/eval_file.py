@@ -60,11 +60,14 @@ class TargetNames(NamedTuple):
     unnamed: Sequence[str] = ()
 
 
+NO_NAMES: Final = TargetNames()
+
+
 def parse(
     source: Source,
     lookup: Lookup,
     default_evaluator: str = "none",
-    targets: TargetNames = TargetNames(),  # noqa: B008 - a value
+    targets: TargetNames = NO_NAMES,
 ) -> EvalFile:
     """Return the cases of a checked eval file.
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
 from rubric_ci.files.parsing.config_parser import read_config, read_targets
-from rubric_ci.files.parsing.eval_file import TargetNames, parse
+from rubric_ci.files.parsing.eval_file import NO_NAMES, TargetNames, parse
 from rubric_ci.files.validation.config_summary import KnownTargets, summarize_config
 from rubric_ci.files.validation.included_source import NOT_SHARED, Shared
 from rubric_ci.files.validation.includes import with_includes
@@ -177,7 +177,7 @@ def load(  # noqa: PLR0913 - what a file depends on
     *,
     default_evaluator: str = "none",
     find: FindFiles | None = None,
-    targets: TargetNames = TargetNames(),  # noqa: B008 - a value
+    targets: TargetNames = NO_NAMES,
     shared: Shared = NOT_SHARED,
 ) -> Loaded:
     """Check and parse an eval file.

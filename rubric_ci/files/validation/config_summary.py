@@ -196,3 +196,6 @@ class KnownTargets(NamedTuple):
     programs: Mapping[str, str] = {}  # by target, the default one under "": the agent
     models: Mapping[str, tuple[str, Mapping[str, Any]]] = {}
     """The models of targets with their settings, by name, the default one under ""."""
+
+
+NO_TARGETS: Final = KnownTargets()

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.files.validation.config_summary import KnownTargets, is_of_agentv
+from rubric_ci.files.validation.config_summary import NO_TARGETS, KnownTargets, is_of_agentv
 from rubric_ci.files.validation.eval_rules import (
     eval_problems,
     expansion_problems,
@@ -44,7 +44,7 @@ _KINDS = frozenset(("score_ranges", "levels", "choices"))  # make a criterion of
 def check_evals(
     source: Source,
     lookup: Lookup,
-    known: KnownTargets = KnownTargets(),  # noqa: B008 (a value)
+    known: KnownTargets = NO_TARGETS,
     nearest_path: "NearestPath | None" = None,
     *,
     machine: "Callable[[], Machine] | None" = None,

@@ -19,6 +19,7 @@ from rubric_ci.values.results import (
     Graded,
     Skipped,
     Trial,
+    both_graded,
     with_verdict,
 )
 from rubric_ci.values.trials import trials_of
@@ -38,16 +39,15 @@ class Compared:
 
 def compare(head: CaseResult, before: CaseResult, place: str = " at the base") -> Compared:
     """Return how a case differs by its first answers: a suspect is `broken`."""
-    if problem := without_verdict(head, "") or without_verdict(before, place):
-        return Compared(change="not-comparable", reason=problem)
-    assert isinstance(head, Graded)  # noqa: S101 - see above
-    assert isinstance(before, Graded)  # noqa: S101 - as above
-    if rule.is_suspect(head, before):
-        return Compared(change="broken")
-    if rule.is_suspect(before, head):
-        return Compared(change="better")
-    fails = head.verdict == before.verdict == "fail"
-    return Compared(change="failing-before" if fails else "unchanged")
+    for now, then in both_graded([(head, before)]):
+        if rule.is_suspect(now, then):
+            return Compared(change="broken")
+        if rule.is_suspect(then, now):
+            return Compared(change="better")
+        fails = now.verdict == then.verdict == "fail"
+        return Compared(change="failing-before" if fails else "unchanged")
+    problem = without_verdict(head, "") or without_verdict(before, place)
+    return Compared(change="not-comparable", reason=problem)
 
 
 def conclude(

@@ -17,7 +17,6 @@ from rubric_ci.values.comparison import Together
 from rubric_ci.values.config import Target
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
 from rubric_ci.values.gate import FailOn
-from rubric_ci.values.llm_calls import NOTHING_USED
 from rubric_ci.values.report import (
     Against,
     CostEstimate,
@@ -30,6 +29,7 @@ from rubric_ci.values.report import (
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.scope import merged as merged_scope
+from rubric_ci.values.usage import NOTHING_USED
 
 CaseCost: TypeAlias = tuple[str, float]
 """The unique name of a case and its estimated duration, in model requests."""

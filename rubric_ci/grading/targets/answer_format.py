@@ -21,10 +21,10 @@ from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Finished, describe_exit
 from rubric_ci.values.config import CliTarget
 from rubric_ci.values.json_value import JSON, MAX_DEPTH, depth
-from rubric_ci.values.llm_calls import Usage
 from rubric_ci.values.references import file_text
 from rubric_ci.values.results import Answer
 from rubric_ci.values.trace import Step, Trace
+from rubric_ci.values.usage import Usage
 
 _NUMBERS = ("duration_ms", "cost_usd", "token_usage")
 

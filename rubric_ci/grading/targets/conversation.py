@@ -20,9 +20,10 @@ from rubric_ci.text.transcript import Exchange
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, Message, Role, SimulatedUser, TextPart
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.llm_calls import NOTHING_USED, ChatMessage, call_key
+from rubric_ci.values.llm_calls import ChatMessage, call_key
 from rubric_ci.values.media import Media
 from rubric_ci.values.results import Answer
+from rubric_ci.values.usage import NOTHING_USED
 
 Ask: TypeAlias = Callable[[EvalCase], Awaitable[Answer]]
 """Asks a target for one answer."""

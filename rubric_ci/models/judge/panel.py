@@ -46,11 +46,12 @@ from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, Unsent, Usage, unsent
+from rubric_ci.values.llm_calls import ModelCall, Unsent, unsent
 from rubric_ci.values.media import Media
 from rubric_ci.values.rubric import Judged, Judgement, Mark, Rubric
 from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.trace import SeenPart
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,15 +16,8 @@ from rubric_ci.models.llm.judge_command import version_of
 from rubric_ci.system.coroutines import worked_on
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.llm_calls import (
-    NOTHING_USED,
-    ChatMessage,
-    ModelCall,
-    ModelCaller,
-    ModelReply,
-    Unsent,
-    Usage,
-)
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply, Unsent
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 ATTEMPTS = 3
 MORE_TOKENS = 4  # times as many after a truncated reply

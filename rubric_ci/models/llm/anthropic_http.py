@@ -15,7 +15,8 @@ from rubric_ci.models.llm.openai_http import CONNECTION, max_tokens_param, text_
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.llm_calls import ChatMessage, Finish, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.trace import Finish
 
 PREFIX: Final = "anthropic/"
 _BASE = "https://api.anthropic.com"

@@ -16,16 +16,9 @@ from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import Start, StartPrice
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.llm_calls import (
-    NOTHING_USED,
-    AddNote,
-    ModelCall,
-    ModelCaller,
-    ModelReply,
-    Usage,
-)
+from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.results import Answer
-from rubric_ci.values.usage import DECIMALS
+from rubric_ci.values.usage import DECIMALS, NOTHING_USED, Usage
 
 OVERHEAD_TOKENS = 1000  # what a provider may add to the prompt, such as schemas
 UNKNOWN_OUTPUT = 128_000  # tokens, for a model without a known limit of its replies

@@ -15,8 +15,9 @@ from rubric_ci.models.llm.openai_http import CONNECTION, max_tokens_param, text_
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON, value_at
-from rubric_ci.values.llm_calls import ChatMessage, Finish, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.values.media import Media
+from rubric_ci.values.trace import Finish
 
 PREFIX: Final = "gemini/"
 _BASE = "https://generativelanguage.googleapis.com/v1beta"

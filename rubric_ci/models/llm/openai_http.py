@@ -22,8 +22,10 @@ from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import Endpoint, OutputMode
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.llm_calls import ChatMessage, Finish, ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.values.media import Media
+from rubric_ci.values.trace import Finish
+from rubric_ci.values.usage import Usage
 
 PREFIX: Final = "openai/"
 DEFAULT_BASE: Final = "https://api.openai.com/v1"

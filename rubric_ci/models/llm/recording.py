@@ -12,8 +12,9 @@ from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.text import escape
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.llm_calls import Finish, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.media import Media
+from rubric_ci.values.trace import Finish
 
 _FINISHES: Mapping[str, Finish] = {"stop": "stop", "length": "length", "refusal": "refusal"}
 

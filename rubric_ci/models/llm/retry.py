@@ -10,7 +10,8 @@ from time import time
 from rubric_ci.errors import CannotReachModel, FailureScope, OverBudget
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.text.numbers import plural
-from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply, Usage
+from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 RETRYABLE_STATUS = frozenset({408, 409, 429})  # and every 5xx
 ACCOUNT_STATUS = frozenset({401, 402, 403, 404})  # the key or the model is refused

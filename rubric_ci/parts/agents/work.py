@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile, CannotRunScript
 from rubric_ci.evaluators.assertions import folder
@@ -194,7 +194,7 @@ def _same_bytes(old: Path, new: Path) -> bool:
     return True
 
 
-def _opened(path: Path) -> "os._FileBinaryOpened":  # type: ignore[name-defined]
+def _opened(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb")
 
 

@@ -45,7 +45,8 @@ from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import OutputMode
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.usage import Usage
 
 # Without these, litellm downloads both lists, the first at import.
 _OFFLINE = ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS")

@@ -24,10 +24,11 @@ from rubric_ci.values.config import Endpoint, OutputMode
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, Usage, call_key, message_of
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.values.results import Answer, Assessed, Unassessed
 from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored, equal_marks
 from rubric_ci.values.scoring import MarkValue
+from rubric_ci.values.usage import Usage
 
 PROMPT_VERSION: Final = "1"
 MAX_TOKENS: Final = 8192

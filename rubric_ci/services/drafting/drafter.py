@@ -21,7 +21,8 @@ from rubric_ci.values.config import Endpoint, OutputMode
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, Usage
+from rubric_ci.values.llm_calls import ModelCall
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

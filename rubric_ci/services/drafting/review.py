@@ -15,7 +15,7 @@ from rubric_ci.text import escape, numbers
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.llm_calls import Usage
+from rubric_ci.values.usage import Usage
 
 DROPPED = "the draft was dropped"
 _INTERRUPTED = "interrupted"

@@ -19,9 +19,9 @@ from rubric_ci.services.run.suspect import Pair, once
 from rubric_ci.values.comparison import Together
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import is_gating
-from rubric_ci.values.llm_calls import NOTHING_USED
 from rubric_ci.values.report import Against, RemovedCase
 from rubric_ci.values.results import CaseResult, Errored, Graded, both_graded, with_verdict
+from rubric_ci.values.usage import NOTHING_USED
 
 UNASKED: Final = (
     "the deployed service answers for both sides, and no answer of the base is kept: name its "

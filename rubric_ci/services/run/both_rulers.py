@@ -18,7 +18,6 @@ from rubric_ci.values.config import MockTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.llm_calls import NOTHING_USED
 from rubric_ci.values.results import (
     Answer,
     CaseResult,
@@ -29,6 +28,7 @@ from rubric_ci.values.results import (
     with_verdict,
 )
 from rubric_ci.values.trials import first_trials
+from rubric_ci.values.usage import NOTHING_USED
 
 UNDER_BASE: Final = "Under the rubrics of the base"
 _WORSE: Final[Mapping[Change, int]] = {"unchanged": 0, "not-confirmed": 1, "broken": 2}

@@ -9,7 +9,7 @@ from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import with_more
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, with_verdict
+from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, both_graded, with_verdict
 from rubric_ci.values.scoring import Verdict
 from rubric_ci.values.trials import trials_of
 
@@ -143,13 +143,12 @@ def is_fixed(task: Task | None) -> bool:
 
 def suspect_of(pair: Pair, k: int, *, whole: bool) -> Suspect:
     """Return a suspect, from the first results of both sides."""
-    assert isinstance(pair.head, Graded)  # noqa: S101 - a suspect has a verdict on both sides
-    assert isinstance(pair.base, Graded)  # noqa: S101 - as above
-    kept = None if pair.base_task else len(trials_of(pair.base))
+    ((head, base),) = both_graded([(pair.head, pair.base)])  # a suspect has a verdict on both
+    kept = None if pair.base_task else len(trials_of(base))
     needs = rule.needs(k, kept)
     return Suspect(
-        here=Asked(task=pair.head_task, first=pair.head, need=needs.here, spare=k),
-        before=Asked(task=pair.base_task, first=pair.base, need=needs.before, spare=k),
+        here=Asked(task=pair.head_task, first=head, need=needs.here, spare=k),
+        before=Asked(task=pair.base_task, first=base, need=needs.before, spare=k),
         needs=needs,
         whole=whole,
     )

@@ -9,11 +9,11 @@ import pytest
 from rubric_ci.gate.report import consistency
 from rubric_ci.gate.report.decision import concluded
 from rubric_ci.values.gate import GateInfo, PassRate
-from rubric_ci.values.llm_calls import Usage
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import BaseResult, CaseResult, Graded, Skipped, Trial, Unassessed
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.trials import CriterionNoise
+from rubric_ci.values.usage import Usage
 from rubric_ci.values.waivers import WaiverResult
 from tests.gate.waivers.test_waiver_report import a_waiver
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded

@@ -25,8 +25,9 @@ from rubric_ci.values.config import (
 )
 from rubric_ci.values.context import Side
 from rubric_ci.values.evals import EvalCase, SimulatedUser, Turn
-from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Answer
+from rubric_ci.values.usage import Usage
 from rubric_ci.values.workspace_settings import Workspace
 from tests import platforms
 from tests.cases import build_case, build_context, text_message

@@ -18,8 +18,9 @@ from rubric_ci.values.config import (
     Target,
 )
 from rubric_ci.values.evals import EvalCase, FilePart, Message, TextPart
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.values.results import Answer
+from rubric_ci.values.usage import Usage
 from tests import platforms
 from tests.cases import ENVIRONMENT, build_case, build_context, text_message
 

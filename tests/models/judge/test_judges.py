@@ -13,8 +13,9 @@ from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.rubric import Check, Judged, Rubric, Scored, ScoreRange
+from rubric_ci.values.usage import Usage
 from tests.cases import marked_by
 from tests.models.judge.test_panel import MemoryCache
 

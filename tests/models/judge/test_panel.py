@@ -17,8 +17,9 @@ from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply, Unsent, Usage
+from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply, Unsent
 from rubric_ci.values.rubric import Assertion, Check, Mark, Rubric
+from rubric_ci.values.usage import Usage
 from tests.cases import marked_by
 
 SPAN = Span(1, 1, 1, 2)

@@ -11,7 +11,9 @@ from rubric_ci.models.judge.reply import InvalidReply
 from rubric_ci.models.judge.request import ParsedReply, request_valid_reply
 from rubric_ci.values.agent_program import JudgeCommand
 from rubric_ci.values.config import Endpoint
-from rubric_ci.values.llm_calls import ChatMessage, Finish, ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.trace import Finish
+from rubric_ci.values.usage import Usage
 
 CALL = ModelCall(
     endpoint=Endpoint(model="m"),

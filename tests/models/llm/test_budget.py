@@ -11,8 +11,9 @@ from rubric_ci.models.llm.budget import Budget, Caps, Prices
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import StartPrice
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.values.results import Answer
+from rubric_ci.values.usage import Usage
 
 CALL = ModelCall(
     endpoint=Endpoint(model="m"),

@@ -18,7 +18,8 @@ from rubric_ci.models.llm.client import complete, request
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.config import Endpoint, OutputMode
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.usage import Usage
 from tests.aimock import Aimock, says
 from tests.bodies import Body, answering
 from tests.http_server import serving

@@ -15,7 +15,8 @@ from rubric_ci.models.llm.client import CircuitBreaker, connect, output_mode_of,
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.output_modes import OutputModes
 from rubric_ci.values.config import Endpoint, OutputMode
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.usage import Usage
 from tests.bodies import Body, answering
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}

@@ -9,7 +9,8 @@ import pytest
 from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile
 from rubric_ci.models.llm.recording import record, replay
 from rubric_ci.values.config import Endpoint
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply, Usage
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.usage import Usage
 
 ASKED = (ChatMessage(role="user", content="?"),)
 

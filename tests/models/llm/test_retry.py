@@ -9,7 +9,8 @@ from rubric_ci.errors import CannotReachModel, FailureScope, OverBudget
 from rubric_ci.models.llm.retry import RequestError, with_retries
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.values.config import Endpoint
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.usage import Usage
 
 CALL = ModelCall(
     endpoint=Endpoint(model="m"), messages=(ChatMessage(role="user", content="?"),), key="k"

@@ -14,7 +14,8 @@ from rubric_ci.services.drafting.drafting_reply import Draft, read_draft
 from rubric_ci.values import parts
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import RunContext
-from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.usage import Usage
 from tests.services.drafting.test_drafter import case
 
 REFERENCE = "You have 30 days. Send the form to us. Thank you for the order. The shop opens at 9."

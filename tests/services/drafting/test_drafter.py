@@ -22,7 +22,8 @@ from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import JudgementCache, RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, Message, TextPart
-from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
+from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.usage import Usage
 
 ENDPOINT = Endpoint(model="openai/m")
 ITEMS = [

@@ -29,8 +29,9 @@ from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, RubricSpec
-from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.results import Answer, Assessed, CaseResult, CriterionResult
+from rubric_ci.values.usage import NOTHING_USED
 
 REPLAYED = "The judge's replies are from a recording: no model was asked"
 

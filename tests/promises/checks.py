@@ -12,7 +12,7 @@ from rubric_ci.gate.report import json_format
 from rubric_ci.text import numbers
 from tests.forked_command import at_a_terminal, press
 from tests.promises.bench import Bench
-from tests.promises.kinds import SECRET
+from tests.promises.kinds import MARKS, SECRET
 
 PRICED = frozenset(
     ("model", "http", "service", "agent", "simulated")
@@ -148,7 +148,7 @@ def label(bench: Bench) -> None:
     marks = {case["id"] for case in bench.report()["cases"]}
     for _ in range(len(bench.report()["cases"])):
         terminal.expect_exact("q quit")
-        press(terminal, "y")
+        press(terminal, bench.kind.key)
     terminal.expect(pexpect.EOF)
     lines = [json.loads(line) for line in (bench.root / "labels.jsonl").read_text().splitlines()]
     assert {line["id"] for line in lines} == marks
@@ -206,7 +206,7 @@ def sentinel(bench: Bench) -> None:
     report = graded(bench, "--baseline", ".rubric-ci/reference")
     items = report["sentinel"]["items"]
     assert len(items) >= 1
-    assert all(item["repeats"] == [True] * 5 for item in items)
+    assert all(item["repeats"] == [MARKS[bench.kind.mark][True]] * 5 for item in items)
 
 
 def history(bench: Bench) -> None:
@@ -245,19 +245,20 @@ def reports(bench: Bench) -> None:
         folder = bench.root / ".rubric-ci"
         text = (folder / "report.json").read_text()
         assert json_format.render(json_format.read(text)) == text
-        in_sarif(report, json.loads((folder / "report.sarif").read_text()))
+        missed = bench.kind.missed
+        in_sarif(report, json.loads((folder / "report.sarif").read_text()), missed)
         summary, page = ((folder / name).read_text() for name in ("summary.md", "report.html"))
         suites = ElementTree.fromstring((folder / "junit.xml").read_text())
         for case in report["cases"]:
-            in_junit(case, suites)
-            in_markdown(case, summary)
-            in_page(case, page)
+            in_junit(case, suites, missed)
+            in_markdown(case, summary, missed)
+            in_page(case, page, missed)
 
 
 def failed(case: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the criteria of a case that are not satisfied, without absent faults."""
+    """Return the criteria of a case whose gate is missed."""
     every = (each for evaluator in case["evaluators"] for each in evaluator["criteria"])
-    return [each for each in every if each["mark"] is False and not each["normalised"]]
+    return [each for each in every if each["gated"]]
 
 
 def place_of(case: Mapping[str, Any], criterion: Mapping[str, Any]) -> str:
@@ -265,8 +266,8 @@ def place_of(case: Mapping[str, Any], criterion: Mapping[str, Any]) -> str:
     return str(criterion["file"] or case["file"])
 
 
-def in_sarif(report: Mapping[str, Any], sarif: Mapping[str, Any]) -> None:
-    """Each case that fails has a result at its first criterion that is not satisfied."""
+def in_sarif(report: Mapping[str, Any], sarif: Mapping[str, Any], word: str) -> None:
+    """Each case that fails has a result at its first criterion whose gate is missed."""
     found = []
     for each in sarif["runs"][0]["results"]:
         place = each["locations"][0]["physicalLocation"]
@@ -279,25 +280,25 @@ def in_sarif(report: Mapping[str, Any], sarif: Mapping[str, Any]) -> None:
                 each["line"],
                 f"{case['id']}: {case['verdict']} {case['score']:.2f}",
             ),
-            *(f"{each['id']}: not satisfied, required", each["text"], each["reasoning"]),
+            *(f"{each['id']}: {word}", each["text"], each["reasoning"]),
         )
         for case in report["cases"]
         for each in failed(case)[:1]
     ]
 
 
-def in_junit(case: Mapping[str, Any], suites: ElementTree.Element) -> None:
+def in_junit(case: Mapping[str, Any], suites: ElementTree.Element, word: str) -> None:
     (found,) = suites.findall(f".//testcase[@name='{case['id']}']")
     place = (found.get("file"), found.get("line"))
     assert place == (case["file"], str(case["line"]))
     said = {each.get("name"): each.get("value") for each in found.iter("property")}
     assert (said["verdict"], said["score"]) == (case["verdict"], f"{case['score']:.6f}")
-    missed = [f"{place_of(case, c)}:{c['line']}: {c['id']}: not" for c in failed(case)]
+    missed = [f"{place_of(case, c)}:{c['line']}: {c['id']}: {word}" for c in failed(case)]
     assert all(line in str(found.findtext("failure")) for line in missed)
     assert (found.find("failure") is not None) == bool(missed)
 
 
-def in_markdown(case: Mapping[str, Any], summary: str) -> None:
+def in_markdown(case: Mapping[str, Any], summary: str, word: str) -> None:
     """A passing case is a line below one head; another one has its own head and its marks."""
     if case["verdict"] == "pass":
         assert f"\n- `{case['id']}` · {case['score']:.2f}\n" in summary
@@ -305,17 +306,19 @@ def in_markdown(case: Mapping[str, Any], summary: str) -> None:
     head = f"<summary>❌ <b>{case['id']}</b> · {case['score']:.2f}"
     (part,) = [each for each in re.split("<details(?: open)?>", summary) if each.startswith(head)]
     assert f"\n{case['file']}:{case['line']}" in part
-    missed = [f"\n❌ **{each['text']}** · not satisfied · required" for each in failed(case)]
+    missed = [
+        f"\n❌ **{each['text']}** · {' · '.join(word.rsplit(', ', 1))}" for each in failed(case)
+    ]
     assert missed == [each for each in missed if each in part]
 
 
-def in_page(case: Mapping[str, Any], page: str) -> None:
+def in_page(case: Mapping[str, Any], page: str, word: str) -> None:
     head = f'>{case["verdict"]}</span><b>{case["id"]}</b><span class="score">{case["score"]:.2f}<'
     (part,) = [each for each in page.split('<details class="case ') if head in each]
     assert f"<code>{case['file']}:{case['line']}</code>" in part
     missed = [f"<b>{each['id']}</b>" for each in failed(case)]
     assert missed == [each for each in missed if each in part]
-    assert part.count(">not satisfied</span>") == len(missed)
+    assert part.count(f">{word.rsplit(', ', 1)[0]}</span>") == len(missed)
 
 
 def masking(bench: Bench) -> None:

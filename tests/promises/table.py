@@ -131,6 +131,10 @@ KINDS: Final[Mapping[str, KindRow]] = {
         page="rubrics.md",
         covers=frozenset(),
     ),
+    "choices": KindRow(title="criterion with choices", page="rubrics.md", covers=frozenset()),
+    "penalty": KindRow(
+        title="penalty that a judge marks", page="evaluators.md", covers=frozenset()
+    ),
     "golden": KindRow(
         title="golden set, or cases of another tool, imported",
         page="bring.md",

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".tools/local-model/bin/python"
 MARKS = {True, False, "cannot_assess"}
 WORDS = {"sound", "never-fails", "jumpy", "untested"}
-MOST_SECONDS = 1_200  # of a command, beside other work
+MOST_SECONDS = 900  # of a command: after 1,000 pytest ends the whole run (faulthandler_timeout)
 # A model of this size can go on for as long as it may: a mark needs fewer tokens.
 MOST_TOKENS = 200
 
@@ -229,13 +229,17 @@ def test_two_nights_are_compared(tmp_path: Path, url: str) -> None:
 def test_the_library_of_rubrics(
     tmp_path: Path, url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Print the share of the tests that the model passes: a small one is no judge."""
+    """Print the share of the tests that the model passes: a small one is no judge.
+
+    With one thread a test takes up to a minute; after the limit the others are errored.
+    """
     prepare(tmp_path, url, {})
     shutil.copytree(ROOT / "examples/rubrics/rubrics", tmp_path / "rubrics")
-    code, output = run(tmp_path, "judge", "test", "rubrics", "--format", "json")
+    limits = ("--max-seconds", "600")
+    code, output = run(tmp_path, "judge", "test", "rubrics", "--format", "json", *limits)
     assert code in {0, 1, 3}, output
     tests = json.loads(output[output.index("{") : output.rindex("}") + 1])["tests"]
     outcomes = Counter(each["outcome"] for each in tests)
     assert outcomes.total() >= 28
     with capsys.disabled():
-        print(f"\nlibrary of rubrics: {outcomes['passed']} of {outcomes.total()} tests passed")
+        print(f"\nlibrary of rubrics: {dict(outcomes)} of {outcomes.total()} tests")

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from itertools import zip_longest
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.gate.differences.key_effects import Row, rows_of
 from rubric_ci.gate.differences.move import Move
@@ -11,7 +12,7 @@ from rubric_ci.text.numbers import plural
 from rubric_ci.values.changes import ADDED, Direction, GradingChange, GradingChangeKind
 from rubric_ci.values.config import Config
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.walk import ABSENT, Difference, Path, differences
 
 Key: TypeAlias = tuple[str, str]
@@ -51,7 +52,7 @@ def case_changes(
                 yield of_case(case, "case", "weaker", about, "", "false")
         elif case is not was:
             for change in changes_of(case, was, policy, asked_for):
-                if case.id in change.about:
+                if change.file == case.file:
                     yield change
                 else:
                     through_files[change] += 1
@@ -72,7 +73,8 @@ def changes_of(
     asked_for: Callable[[EvalCase], bool] = lambda _: True,
 ) -> Iterator[GradingChange]:
     """Yield how a case differs from the one that was there before."""
-    for place in places("case", differences(was, case)):
+    found = places("case", differences(was, case))
+    for place, span in (part for each in found for part in _by_file(each)):
         row = place.row
         if row.kind is None:
             continue
@@ -88,8 +90,9 @@ def changes_of(
         for direction, before, after in row.told(move):
             about, line = _about(case, place), _line(place)
             change = of_case(case, row.kind, direction, about, before, after, line)
-            if (span := _in_rubric_file(place)) is not None:
-                name = about.removeprefix(f"{case.id}/")
+            if span is not None:
+                briefs = place.path[-1] if place.path[-1:] in _BRIEFING else ""
+                name = briefs or about.removeprefix(f"{case.id}/")
                 change = replace(change, about=name, file=span.file, line=span.line)
             yield change
 
@@ -150,6 +153,38 @@ def _line(place: Place) -> int:
     values = (place.after, *(after for _, after in reversed(place.owners[1:])))
     spans = (getattr(value, "span", None) for value in values)
     return next((span.line for span in spans if span), 0)
+
+
+_BRIEFING: Final = (("guidelines",), ("examples",))
+
+
+def _by_file(place: Place) -> Iterator[tuple[Place, Span | None]]:
+    """Yield a place with its own in a rubric file; guidelines and examples for each file."""
+    then, now = place.owners[-1] if place.owners else (None, None)
+    if (
+        place.path[-1:] not in _BRIEFING
+        or not isinstance(then, RubricSpec)
+        or not isinstance(now, RubricSpec)
+    ):
+        yield place, _in_rubric_file(place)
+        return
+    before, after = (_briefing(spec, place.path[-1]) for spec in (then, now))
+    for file in dict.fromkeys((*before, *after)):
+        sides = before.get(file, ()), after.get(file, ())
+        if sides[0] != sides[1]:
+            part = place._replace(before=sides[0], after=sides[1])
+            yield part, Span(1, 1, 1, 1, file) if file else None
+
+
+def _briefing(spec: RubricSpec, name: str) -> dict[str, tuple[object, ...]]:
+    """Return the guidelines or the examples of a judge, by the rubric file that has them."""
+    found: dict[str, tuple[object, ...]] = {}
+    files = {criterion.id: criterion.span.file for criterion in spec.rubric}
+    marked = ((next((files[c] for c in e.marks if c in files), ""), e) for e in spec.examples)
+    guided = zip_longest(spec.guided_by, spec.guidelines, fillvalue="")
+    for file, each in guided if name == "guidelines" else marked:
+        found[file] = (*found.get(file, ()), each)
+    return found
 
 
 def _in_rubric_file(place: Place) -> Span | None:

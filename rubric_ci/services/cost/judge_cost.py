@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Final
 
 from rubric_ci.evaluators.kind import ExpectedRequest
@@ -200,11 +200,12 @@ def _priced(
     cost = None
     if known:
         share = tokens.requests / known.usage.calls
-        tokens = JudgeRequests(
-            requests=tokens.requests,
-            input_tokens=round(known.usage.input_tokens * share),
-            output_tokens=round(known.usage.output_tokens * share),
-        )
+        if known.usage.input_tokens:  # a command often reports none
+            tokens = replace(
+                tokens,
+                input_tokens=round(known.usage.input_tokens * share),
+                output_tokens=round(known.usage.output_tokens * share),
+            )
         if not (known.usage.unpriced_calls or batched):
             cost = known.usage.cost_usd * share
     if prices and cost is None:

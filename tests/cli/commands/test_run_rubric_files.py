@@ -116,6 +116,35 @@ def test_an_edit_selects_the_cases_that_include_it_and_is_told_once(folder: Path
     assert changes == [("changed", "safety/promise, 2 cases", "rubrics/safety.rubric.yaml")]
 
 
+BRIEFED = """\
+guidelines: %s
+examples: [{answer: %s, marks: {names: true}}]
+"""
+OWN = "rubrics: {guidelines: Own %s, criteria: [Is short, include: safety]}}"
+
+
+def test_an_edit_of_guidelines_and_examples_is_told_once(folder: Path) -> None:
+    file = Path("rubrics/safety.rubric.yaml")
+    file.write_text(BRIEFED % ("A", "B") + SAFETY, encoding="utf-8")
+    case = "rubrics: [Is short, include: safety]}\n- {id: two"
+    rewrite("evals/a.eval.yaml", case, f"{OWN % 'A'}\n- {{id: two")
+    git("commit", "-qam", "x")
+    file.write_text(BRIEFED % ("C", "D") + SAFETY, encoding="utf-8")
+    rewrite("evals/a.eval.yaml", "Own A", "Own B")
+    run("--changed-since", "HEAD")
+    found = report()["grading_changes"]
+    assert [(c["direction"], c["about"], c["file"], c["after"]) for c in found] == [
+        ("changed", "one/rubric: guidelines", "evals/a.eval.yaml", "Own B"),
+        ("changed", "guidelines, 2 cases", str(file), "C"),
+        (
+            "changed",
+            "examples, 2 cases",
+            str(file),
+            '[{"answer": "D", "marks": {"safety/names": true}}]',
+        ),
+    ]
+
+
 def test_a_criterion_that_leaves_a_file_is_weaker(folder: Path) -> None:
     written = "- {id: promise, expected_outcome: Promises money, penalty: 1, tags: [safety]}\n"
     rewrite("rubrics/safety.rubric.yaml", SAFETY, SAFETY.replace(written, "").partition("tests")[0])

@@ -4,6 +4,7 @@ The first failures keep their details whatever their number; rows of the table g
 and passing cases go first. What was left out is said.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, assert_never
 
@@ -39,6 +40,8 @@ FIRST = 10  # failing cases that keep their details, and rows that are not folde
 FEW = 3  # cases with details that are not folded together
 SHORT_LINE = 200  # characters of a text that is quoted; longer ones are fenced
 GATE_ICONS: Mapping[Tone, str] = {"pass": "✅", "fail": "❌", "error": "⚠️", "nothing": "⏭️"}
+_NARROW: Final = 3  # columns next to the one of signs
+_BREAK: Final = re.compile(r"(?<=[_./])(?=\w)")  # where the name of a case may go on below
 _CHARACTERS: Final = (case_blocks.LONGEST, 400, 120)  # of a text, from the first that fits
 
 
@@ -223,19 +226,21 @@ class Writer:
         else:
             text = escape.markdown(inner) if in_table or span.file else escape.prose(inner)
         if span.file:
-            text = self._links.place(span.file, span.line, text)
+            shown = _BREAK.sub("<wbr>", text) if in_table else text
+            text = self._links.place(span.file, span.line, shown)
         return _around(span.text, f"**{text}**" if inner and span.style == "strong" else text)
 
     def table_head(self, table: Table) -> str:
         """Return the heads of a table and the rule below them."""
         signs = any(row.status for row in table.rows)
-        heads = [*([" "] if signs else []), *(self.spans(h, in_table=True) for h in table.heads)]
+        heads = [self.spans(head, in_table=True) for head in table.heads]
+        heads = [" ", *_narrow(heads, " · ")] if signs else heads
         return f"| {' | '.join(heads)} |\n|{'|'.join(' :-- ' for _ in heads)}|"
 
     def row(self, row: Row) -> str:
         """Return a row of a table."""
-        sign = [SIGNS[row.status][0]] if row.status else []
-        cells = [*sign, *(self.spans(cell, in_table=True) for cell in row.cells)]
+        cells = [self.spans(cell, in_table=True) for cell in row.cells]
+        cells = [SIGNS[row.status][0], *_narrow(cells, "<br>")] if row.status else cells
         return f"| {' | '.join(cells)} |"
 
     def last_line(self, block: Facts) -> str:
@@ -251,6 +256,14 @@ class Writer:
         title = "".join(_in_html(span) for span in block.title)
         inner = "\n\n".join(map(self.block, block.blocks))
         return f"<details><summary>{sign}{title}</summary>\n\n{inner}\n\n</details>"
+
+
+def _narrow(cells: list[str], below: str) -> list[str]:
+    """Return the cells of a row for a screen of 400 pixels: score and change below the case."""
+    first, *middle, last = cells
+    if len(cells) <= _NARROW:
+        return cells
+    return [below.join(filter(None, [first, " · ".join(filter(None, middle))])), last]
 
 
 def _in_html(span: Span) -> str:

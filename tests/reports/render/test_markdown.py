@@ -122,12 +122,12 @@ def test_comparison() -> None:
         "❌ <b>b</b> · fails as before",
     ]
     assert (
-        "|   | Case | Score | Before → now | Misses |\n"
-        "| :-- | :-- | :-- | :-- | :-- |\n"
-        "| ❌ | **a** | 0.45 | pass 1.00 → fail 0.45 | because |\n"
-        "| ❌ | **n** | 0.00 | new | because |\n"
-        "| ❌ | **b** | 0.00 | fails as before | because |\n"
-        "| ⚠️ | **x\\|y** |  |  | the judge was silent |\n"
+        "|   | Case · Score · Before → now | Misses |\n"
+        "| :-- | :-- | :-- |\n"
+        "| ❌ | **a**<br>0.45 · pass 1.00 → fail 0.45 | because |\n"
+        "| ❌ | **n**<br>0.00 · new | because |\n"
+        "| ❌ | **b**<br>0.00 · fails as before | because |\n"
+        "| ⚠️ | **x\\|y** | the judge was silent |\n"
     ) in text
 
 

@@ -45,3 +45,9 @@ def test_the_message_is_in_the_code(message: str) -> None:
 
 def test_every_entry_has_a_cause_and_a_fix() -> None:
     assert len(ENTRY.findall(TEXT)) == len(MESSAGES) > 20
+
+
+def test_every_symptom_has_a_command() -> None:
+    symptoms = re.split(r"^## ", TEXT.partition("## Messages")[0], flags=re.MULTILINE)[1:]
+    assert [each for each in symptoms if not re.search(r"`(?:rubric-ci|gh) [^`]+`", each)] == []
+    assert len(symptoms) == 8

@@ -72,15 +72,6 @@ def test_modules_are_where_the_pages_say(page: Path) -> None:
     ] == []
 
 
-def test_the_first_files_of_the_readme_are_valid() -> None:
-    _, evals, config, _ = (
-        text for _, text in BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
-    )
-    source = open_source("evals/capital.eval.yaml", evals)
-    assert check_evals(source, lookup(ROOT, ROOT / "evals/capital.eval.yaml")) == ()
-    assert check_config(Document("rubric-ci.yaml", config)) == ()
-
-
 WORDS = {
     "calibration.md": ("attacks", "judge", "canary", "delimiters", "κ"),
     "changed-cases.md": ("changed-since", "base", "merge base", "depends_on"),

@@ -51,18 +51,6 @@ def test_make_demo_installs_what_an_offline_run_needs() -> None:
     assert ".venv-demo" in recipe.splitlines()[-1].split()
 
 
-def test_the_example_drafts_what_it_lacks() -> None:
-    words = ("generate", "rubrics", "--diff", "--config", f"{EXAMPLE}/rubric-ci.yaml")
-    done = invoke(ROOT, os.environ, *words, "--replay", f"{EXAMPLE}/drafts.replay.jsonl")
-    assert (done.returncode, done.stdout) == (1, shown_in_docs()), done.stderr
-
-
-def shown_in_docs() -> str:
-    """What docs/generate.md says that a draft of the example looks like."""
-    page = (ROOT / "docs/generate.md").read_text()
-    return page.partition("```diff\n")[2].partition("```")[0]
-
-
 def shown_in_readme() -> str:
     """What the README says that `make demo` prints."""
     return (ROOT / "README.md").read_text().partition("```text\n")[2].partition("```")[0]

@@ -116,6 +116,7 @@ async def _run(works: Iterable[Coroutine[Any, Any, T]], running: "list[asyncio.T
         async with asyncio.TaskGroup() as group:
             running.extend(group.create_task(work) for work in works)
     except BaseExceptionGroup as failed:
+        # The first error cancelled the others; a caller has an `except` for it, not for a group.
         raise failed.exceptions[0] from None
 
 

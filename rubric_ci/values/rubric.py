@@ -210,7 +210,7 @@ class Chosen(_Criterion):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assertion(_YesOrNo):
-    """Holds or not, without a judge; `assertions.table` says what the keys mean."""
+    """Holds or not, without a judge; `evaluators/assertions/` says what the keys mean."""
 
     kind: ClassVar[str] = ASSERTION
 
@@ -325,7 +325,7 @@ class Rubric:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Exactly one mark per criterion of a rubric, each in range; built by `judge.reply`."""
+    """Exactly one mark per criterion of a rubric, each in range; see `models/judge/reply.py`."""
 
     marks: Mapping[str, Mark]  # by criterion id
     reasoning: str = ""  # about the answer as a whole

@@ -12,7 +12,7 @@ import click
 from rubric_ci.cli.commands.validate import waiver_states
 from rubric_ci.errors import CannotFindEvals, ExitCode
 from rubric_ci.files.parsing.env_vars import Variables
-from rubric_ci.files.project.checker import Checker, open_checkout
+from rubric_ci.files.project.checker import Checker, open_unchecked
 from rubric_ci.files.project.project import Project
 from rubric_ci.services.doctor import Check, judge_checks, repository_checks, target_checks
 from rubric_ci.system.output import wrapped
@@ -21,7 +21,7 @@ from rubric_ci.text import escape, numbers
 
 def doctor(config: Path | None, *, as_json: bool) -> ExitCode:
     """Print a line per check; exit with 1 if something is to be done."""
-    checks = tuple(_checks(open_checkout(config)))
+    checks = tuple(_checks(open_unchecked(config)))
     failed = [check for check in checks if not check.ok]
     if as_json:
         shown = [check._asdict() for check in checks]

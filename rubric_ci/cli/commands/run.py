@@ -98,7 +98,7 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     inputs = open_inputs(loaded, selection, settings, baseline, environment=os.environ, plain=plain)
     if settings.list_only:
         return _list(inputs, started_at)
-    check_folder(settings)
+    check_folder(settings.output_dir)
     report, graded = grade_inputs(inputs, started_at, clock)
     code = exit_code(report, invalid_files=bool(loaded.invalid))
     try:
@@ -136,7 +136,7 @@ def _run_tool(settings: RunSettings, tool: RunnerTarget, started_at: datetime) -
     """Run another eval tool and report its results."""
     if (tool_report := parts.offered("run of another tool")) is None:
         raise CannotConfigure("this installation runs no other eval tools", "remove the runner")
-    check_folder(settings)
+    check_folder(settings.output_dir)
     report: RunReport = tool_report(settings, tool, os.environ, started_at)
     report = with_comparison(report, open_baseline(settings), settings, os.environ)
     written = write_and_show(report, settings)

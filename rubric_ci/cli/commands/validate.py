@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserError
-from rubric_ci.files.project.checker import Checked, Checker, open_checkout
+from rubric_ci.files.project.checker import Checked, Checker, open_unchecked
 from rubric_ci.files.project.eval_search import find_rubrics
 from rubric_ci.files.validation.output.output_formats import Format, render
 from rubric_ci.files.validation.rubric_files import ENDING
@@ -95,7 +95,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
 
 def _open_project(settings: ValidateSettings) -> "tuple[Project, tuple[str, ...]]":
     """Return the project, and what a report shows of a policy that is not the checkout's own."""
-    project = open_checkout(settings.config)
+    project = open_unchecked(settings.config)
     if not _may_have_base(settings.policy_from):
         return project, ()
     from rubric_ci.gate.policy.policy_source import under_rules

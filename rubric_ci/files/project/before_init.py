@@ -10,7 +10,7 @@ from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotUseGit
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, targets_candidates
 from rubric_ci.files.yaml_text.opened import is_providers, open_config
-from rubric_ci.files.yaml_text.source import decode, open_source
+from rubric_ci.files.yaml_text.source import decode, open_own_source
 from rubric_ci.system.git import branch, plumbing, process
 from rubric_ci.system.model_list import model_info
 from rubric_ci.text import variable_names
@@ -98,7 +98,7 @@ def _data(path: Path) -> Any:
     if not isinstance(text, str):
         return None
     name = path.as_posix()
-    return (open_config if is_providers(name) else open_source)(name, text).data
+    return (open_config if is_providers(name) else open_own_source)(name, text).data
 
 
 def _evals(folder: Path) -> list[Path]:

@@ -48,7 +48,7 @@ Found: TypeAlias = "tuple[Diagnostic, ...]"
 FindStates: TypeAlias = "Callable[[Document, Project, Callable[[], Iterable[Path]]], States]"
 
 
-def open_checkout(config: Path | None) -> Project:
+def open_unchecked(config: Path | None) -> Project:
     """Return the project of the current folder, under its own rule switches."""
     root = discovery.find_root(Path.cwd())
     name = discovery.from_root(config, root) if config else ""

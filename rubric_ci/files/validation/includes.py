@@ -75,7 +75,7 @@ def criteria_by_id(shared: Shared) -> dict[str, str]:
 
 def with_includes(source: Source, lookup: Lookup, shared: Shared = NOT_SHARED) -> Source:
     """Return a source with the criteria that it includes and shares; itself, if it has none."""
-    if hasattr(source, "found") or not isinstance(source.data, dict) or not source.readable:
+    if source.of_other_tool or not isinstance(source.data, dict) or not source.readable:
         return source
     if not shared.entries and not may_include(source):
         return source

@@ -6,9 +6,8 @@ NOTE: a file in rubric-ci's format imports no dialect, which keeps the hook fast
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final
 
-from rubric_ci.files.yaml_text import source
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.files.yaml_text.source import Source, open_own_source
 from rubric_ci.values import parts
 
 if TYPE_CHECKING:
@@ -23,8 +22,8 @@ AGENTV: Final = ".agentv"
 def open_source(
     path: str, text: str, sidecar: str | None = None, find: "FindFiles | None" = None
 ) -> Source:
-    """Parse a text as `source.open_source` does; a file of a dialect has its data as ours."""
-    opened = source.open_source(path, text, sidecar, find)
+    """Parse a text as `open_own_source` does; a file of a dialect has its data as ours."""
+    opened = open_own_source(path, text, sidecar, find)
     foreign = _has_lines_of_agentv(opened.data) if path.endswith(".jsonl") else _is_foreign(opened)
     translate = parts.offered("translated source") if foreign else None
     read: Source = translate(opened, path, find) if translate else opened

@@ -103,7 +103,7 @@ def names_files(written: Any) -> bool:
     )
 
 
-def open_source(
+def open_own_source(
     path: str, text: str, sidecar: str | None = None, find: FindFiles | None = None
 ) -> Source:
     """Parse a text; `sidecar` is the YAML file with the suite fields of a JSON Lines file.

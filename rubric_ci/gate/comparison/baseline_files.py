@@ -49,21 +49,20 @@ def with_comparison(
         compared = compare(report, baseline)
     else:
         compared = report
-    notes = (*report.notes, *_notes(compared, baseline, settings, environment))
+    notes = (*report.notes, *_notes(compared, baseline, settings.baseline, environment))
     return with_gate(replace(compared, notes=notes))
 
 
 def _notes(
     report: RunReport,
     baseline: Baseline | None,
-    settings: RunSettings,
+    path: Path | None,
     environment: Mapping[str, str],
 ) -> Iterator[str]:
     """Yield why the run is not compared with something that was named, and what to know of it.
 
     The first run of a scheduled workflow has no baseline: a note, not an error.
     """
-    path = settings.baseline
     if path and report.against:
         found = "Compared with the commit of" if report.against.commit else "No base was found for"
         yield (

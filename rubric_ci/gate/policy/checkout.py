@@ -10,8 +10,7 @@ import click
 from rubric_ci.errors import CannotConfigure, CannotReadPolicy
 from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.files.project.change import BaseOptions, Change, open_change
-from rubric_ci.files.project.loaded_project import LoadedProject
-from rubric_ci.files.project.loaded_project import open_project as open_checkout
+from rubric_ci.files.project.loaded_project import LoadedProject, open_project
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.gate.differences.config_changes import ConfigChange
@@ -25,9 +24,9 @@ from rubric_ci.values.hosts import AllowedHosts, host_of
 from rubric_ci.values.option_values import CALIBRATION
 
 
-def open_project(config: Path | None, policy_from: str = "") -> Project:
+def open_under_policy(config: Path | None, policy_from: str = "") -> Project:
     """Open the project under its policy; raises CannotReadPolicy as `under_policy` does."""
-    project = open_checkout(config)
+    project = open_project(config)
     change = open_change(project.root, BaseOptions(policy_from=policy_from))
     return under_policy(project, policy_from, change)
 

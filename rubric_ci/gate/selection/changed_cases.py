@@ -52,12 +52,12 @@ from rubric_ci.values.changes import Base, NoBase
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.config import Config, MockTarget
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.scope import EVERY_CASE, Narrowing, Scope
+from rubric_ci.values.scope import EVERY_CASE, CasePlace, Narrowing, Scope
 
 
 def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
     """Load the eval files, and choose the cases that are asked for and that a change affects."""
-    project, change = open_checkout(settings)
+    project, change = open_with_change(settings)
     if change.proposal:
         return _select_proposed(project, change, change.proposal, settings)
     paths = find_evals(project, settings.paths)
@@ -65,14 +65,16 @@ def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
         with suppress(CannotUseGit):  # without git, no checkout is sparse
             check_whole(change, project, {*map(project.name_of, paths)})
     loaded, selection = _select(project, paths, change, settings)
-    selection = replace(selection, scope=_of_suite(selection.scope, loaded, paths, settings))
+    selection = replace(
+        selection, scope=_of_suite(selection.scope, loaded, paths, part=bool(settings.paths))
+    )
     names = map(project.name_of, paths)
     notes = (*policy_notes(loaded), *selection.notes, *dependency_notes(loaded, names))
     others = eval_search.left_aside(settings.paths, project.summary.globs, paths)
     return loaded, replace(selection, notes=(*notes, *([others] if others else [])))
 
 
-def open_checkout(settings: RunSettings) -> tuple[Project, Change]:
+def open_with_change(settings: RunSettings) -> tuple[Project, Change]:
     """Return the checkout under its policy, and what it is compared with; reads no eval file."""
     given = settings.targets or tuple(filter(None, [settings.target]))
     checkout = open_project(settings.config, given)
@@ -100,7 +102,7 @@ def _select_proposed(
     selection = _asked_for(selection, loaded, settings)
     unread: list[Narrowing] = ["invalid"] * bool(loaded.invalid)
     scope = selection.scope.narrowed(*unread)
-    selection = with_reasons(replace(selection, scope=scope), loaded, base, settings)
+    selection = with_reasons(replace(selection, scope=scope), loaded, base, settings.target)
     notes = (*proposal_notes(proposal), *policy_notes(loaded), *selection.notes)
     return loaded, replace(selection, notes=notes)
 
@@ -145,9 +147,9 @@ def _cases(loaded: LoadedProject) -> list[EvalCase]:
 def _asked_for(selection: Selection, loaded: LoadedProject, settings: RunSettings) -> Selection:
     """Leave out the cases that --case and --tag leave out."""
     every = _cases(loaded)
-    _check_lines(loaded, settings)
+    _check_lines(loaded, settings.places)
     placed = named_cases(
-        _of_paths(loaded, settings),
+        _of_paths(loaded, settings.paths),
         settings.places,
         settings.keyword,
         name=partial(_from_root, loaded.root),
@@ -162,9 +164,9 @@ def _asked_for(selection: Selection, loaded: LoadedProject, settings: RunSetting
     return replace(selection, chosen=chosen, scope=selection.scope.narrowed(*dropped))
 
 
-def _check_lines(loaded: LoadedProject, settings: RunSettings) -> None:
+def _check_lines(loaded: LoadedProject, places: Sequence[CasePlace]) -> None:
     """Raise CannotFindEvals for FILE:LINE after the last line of the file."""
-    for named in settings.places:
+    for named in places:
         data = loaded.project.files.read(_from_root(loaded.root, named.file))
         lines = len((data or b"").splitlines())
         if named.line > lines > 0:
@@ -173,12 +175,12 @@ def _check_lines(loaded: LoadedProject, settings: RunSettings) -> None:
             )
 
 
-def _of_paths(loaded: LoadedProject, settings: RunSettings) -> list[EvalCase]:
+def _of_paths(loaded: LoadedProject, paths: Sequence[str]) -> list[EvalCase]:
     """Return the cases; of a suite that is meant by its files of cases, theirs."""
-    if not (settings.paths and any(file.in_files for file in loaded.files)):
+    if not (paths and any(file.in_files for file in loaded.files)):
         return _cases(loaded)
     name = loaded.project.name_of
-    asked = eval_search.asked(loaded.project, settings.paths)
+    asked = eval_search.asked(loaded.project, paths)
     owned = eval_search.files_of_cases(loaded.project, asked)
     meant = {*map(name, owned.values())} - {*map(name, asked)}
     return [
@@ -193,12 +195,10 @@ def _from_root(root: Path, written: str) -> str:
     return discovery.from_root(Path(written), root)
 
 
-def _of_suite(
-    scope: Scope, loaded: LoadedProject, paths: Sequence[Path], settings: RunSettings
-) -> Scope:
+def _of_suite(scope: Scope, loaded: LoadedProject, paths: Sequence[Path], *, part: bool) -> Scope:
     """Return the scope as the part of the whole suite; its size is unknown if files are unread."""
     unread: list[Narrowing] = ["invalid"] * bool(loaded.invalid)
-    if settings.paths and _leave_out(paths, loaded.project):
+    if part and _leave_out(paths, loaded.project):
         unread.append("paths")
     return replace(scope, suite=None).narrowed(*unread) if unread else scope
 

@@ -24,7 +24,6 @@ from rubric_ci.grading.resolve import choose_target, lacks_target
 from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.text import escape
 from rubric_ci.values.changes import Base
-from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.option_values import CALIBRATION, LABELS, WAIVERS
@@ -115,15 +114,15 @@ def with_configured(selection: Selection, loaded: LoadedProject, base: Base) -> 
 
 
 def with_reasons(
-    selection: Selection, loaded: LoadedProject, base: Base, settings: RunSettings
+    selection: Selection, loaded: LoadedProject, base: Base, override: str
 ) -> Selection:
     """Return the selection with the cases that are not gradable, and why."""
-    found = dict(_reasons(selection, loaded, base, settings))
+    found = dict(_reasons(selection, loaded, base, override))
     gradable = [case for case, _ in selection.chosen if case.key not in found]
 
     def prompt_of(case: EvalCase) -> str:
         config = loaded.config_for(case.file)
-        return "".join(choose_target(case, config, settings.target).request_texts)
+        return "".join(choose_target(case, config, override).request_texts)
 
     found |= within_caps(gradable, prompt_of, loaded.config.untrusted)
     reasons = {key: not_gradable(reason) for key, reason in found.items()}
@@ -147,7 +146,7 @@ def _configured(case: EvalCase, loaded: LoadedProject, base: Base) -> str:
 
 
 def _reasons(
-    selection: Selection, loaded: LoadedProject, base: Base, settings: RunSettings
+    selection: Selection, loaded: LoadedProject, base: Base, override: str
 ) -> Iterator[tuple[Key, str]]:
     state, difference = loaded.at_base(base), loaded.change.at(base).difference
     names = {name for file in state.files for name in loaded.project.candidates(file)}
@@ -159,10 +158,10 @@ def _reasons(
             yield case.key, f"{edited}, and configuration comes from the checkout"
             continue
         config = loaded.config_for(case.file)
-        if lacks_target(case, config, settings.target):
+        if lacks_target(case, config, override):
             yield case.key, f"target `{case.target}` is not one of the checkout"
             continue
-        target = choose_target(case, config, settings.target)
+        target = choose_target(case, config, override)
         if why := trusted.why_not(case, before.get(case.key), target):
             yield case.key, why
 

@@ -49,7 +49,7 @@ from rubric_ci.system.ci_advice import how_to_set
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.worktree import worktree
 from rubric_ci.values.changes import Base, GradingChange, NoBase
-from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.command_settings import RequestOptions, RunSettings
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import Config, RunnerTarget
 from rubric_ci.values.dataclass import dataclass
@@ -168,7 +168,7 @@ def tool_report(
         outcome, base = compared(head, sides, change, settings.against)
         base = base if not found.missing else "the tool did not finish at the head"
     said = note(target.reads, [f"target {target.name}"], target.graders)
-    notes = (said, forged, _unknown(change, config, target, base), _caps(settings))
+    notes = (said, forged, _unknown(change, config, target, base), _caps(settings.requests))
     facts = Facts(
         started_at=now.isoformat(timespec="seconds"),
         metadata=run_metadata(environment, settings.page, suite_name(settings)),
@@ -197,11 +197,11 @@ def _grading_changes(
     return ordered((*changes, *results_changes(head, base.known)))
 
 
-def _caps(settings: RunSettings) -> str:
+def _caps(requests: RequestOptions) -> str:
     """Return the note on caps, which hold for rubric-ci's requests only."""
     given = {
-        "--max-calls": settings.requests.max_calls,
-        "--max-cost-usd": settings.requests.max_cost_usd,
+        "--max-calls": requests.max_calls,
+        "--max-cost-usd": requests.max_cost_usd,
     }
     named = [option for option, most in given.items() if most is not None]
     if not named:

@@ -30,7 +30,7 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.gate.comparison.baseline_files import open_baseline
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import read_report
-from rubric_ci.gate.selection.changed_cases import open_checkout
+from rubric_ci.gate.selection.changed_cases import open_with_change
 from rubric_ci.gate.selection.compare_cases import Key, Selection
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task
@@ -144,7 +144,7 @@ class SessionRun:
                 f"target `{tool.name}` is another eval tool, whose cases are not tests of pytest",
                 "use `rubric-ci run`, or name another target in RUBRIC_CI_RUN_TARGET",
             )
-        return open_checkout(self.settings)
+        return open_with_change(self.settings)
 
     @property
     def root(self) -> Path:
@@ -244,7 +244,7 @@ class SessionRun:
     def _graded(self) -> RunReport:
         if not self.inputs.tasks:
             return self.nothing
-        check_folder(self.settings)
+        check_folder(self.settings.output_dir)
         report, graded = grade_inputs(self.inputs, self.started_at, self._clock, self.loop.run)
         write_reports(report, self.settings)
         remember(self.inputs, graded)

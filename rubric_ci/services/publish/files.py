@@ -25,9 +25,8 @@ HINT = "choose another folder with --output-dir"
 NARROWEST, WIDEST = 60, 140  # columns of the table
 
 
-def check_folder(settings: RunSettings) -> None:
+def check_folder(folder: Path) -> None:
     """Raise CannotWriteFile if reports cannot be written; called before any model request."""
-    folder = settings.output_dir
     discovery.check_place(folder)
     try:
         _create(folder)

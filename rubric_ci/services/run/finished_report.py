@@ -191,7 +191,7 @@ def build_report(
     spent: Usage,
 ) -> RunReport:
     """Return the report of a run, its secrets not removed yet; unfinished tasks are errored."""
-    reason = _why_unfinished(ended, settings)
+    reason = _why_unfinished(ended, settings.max_failures)
     cases = _with_interrupted(tasks, ended, reason, compared=bool(settings.against))
     scope = selection.scope.narrowed(*_narrowed(tasks, ended, settings))
     verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
@@ -203,7 +203,7 @@ def build_report(
     gate = replace(gate, none_decides=selection.none_decides)
     gate = concluded(gate, cases, scope, waivers, changes)
     beyond = spent.beyond(sum(map(usage_of_sides, cases), NOTHING_USED))
-    more = (*_unfinished_work(ended), *_answered_again(tasks, settings))
+    more = (*_unfinished_work(ended), *(_answered_again(tasks) if settings.reuse_answers else ()))
     return RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=started_at.isoformat(timespec="seconds"),
@@ -239,7 +239,7 @@ def _narrowed(
 ) -> Iterator[Narrowing]:
     """Yield the reasons why cases of the selection have no result of this run."""
     if len(ended) < len(tasks):
-        yield "max-failures" if _has_stopped(ended, settings) else "interrupted"
+        yield "max-failures" if _has_stopped(ended, settings.max_failures) else "interrupted"
     skipped = {case.key for case in ended if case.status == "skipped"}
     evaluated = (task.case.key for task in tasks if task.case.evaluators)
     if settings.offline and not skipped.isdisjoint(evaluated):
@@ -248,20 +248,20 @@ def _narrowed(
         yield "replay"
 
 
-def _has_stopped(ended: Sequence[CaseResult], settings: RunSettings) -> bool:
+def _has_stopped(ended: Sequence[CaseResult], most: int | None) -> bool:
     """Return True if there are as many failures as --max-failures allows."""
-    return settings.max_failures is not None and _failures(ended) >= settings.max_failures
+    return most is not None and _failures(ended) >= most
 
 
 def _failures(ended: Sequence[CaseResult]) -> int:
     return sum(map(is_failure, ended))
 
 
-def _why_unfinished(ended: Sequence[CaseResult], settings: RunSettings) -> str:
-    if not _has_stopped(ended, settings):
+def _why_unfinished(ended: Sequence[CaseResult], most: int | None) -> str:
+    if not _has_stopped(ended, most):
         return INTERRUPTED
     count = numbers.plural(_failures(ended), "failure")
-    return f"not run: stopped after {count} (--max-failures {settings.max_failures})"
+    return f"not run: stopped after {count} (--max-failures {most})"
 
 
 def _with_interrupted(
@@ -322,9 +322,9 @@ def _unfinished_work(ended: Sequence[CaseResult]) -> Iterator[str]:
         yield f"{name}{more}: {note}"
 
 
-def _answered_again(tasks: Sequence[Task], settings: RunSettings) -> Iterator[str]:
+def _answered_again(tasks: Sequence[Task]) -> Iterator[str]:
     """Yield a note with the number of cases whose answer is not reused although it was asked."""
-    count = sum(varies(task.case) for task in tasks) if settings.reuse_answers else 0
+    count = sum(varies(task.case) for task in tasks)
     if count:
         cases = "1 case is" if count == 1 else f"{count} cases are"
         yield (

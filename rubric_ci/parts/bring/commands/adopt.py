@@ -10,7 +10,7 @@ from rubric_ci.errors import CannotReadReport, CannotUseGit, ExitCode
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.change import BaseOptions, Change, open_change
-from rubric_ci.files.project.loaded_project import open_project as open_checkout
+from rubric_ci.files.project.loaded_project import open_project
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.grading_changes.all_changes import find_tool_changes, ordered
@@ -49,11 +49,11 @@ def adopt(settings: AdoptSettings) -> ExitCode:
     now = datetime.now(UTC)
     settings = settings if settings.tool else replace(settings, tool=_recognised(settings.results))
     options = settings.report
-    project = open_checkout(options.config)
+    project = open_project(options.config)
     change = open_change(project.root, BaseOptions(policy_from=options.policy_from), os.environ)
     project = under_policy(project, options.policy_from, change)
     config = project.config_for("")
-    check_folder(options)
+    check_folder(options.output_dir)
     files = [path.as_posix() for path in settings.results]
     samples, missing = _samples(settings)
     about = Adopted(

@@ -16,7 +16,7 @@ from rubric_ci.files.project.loaded_project import (
 )
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
-from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
+from rubric_ci.gate.policy.checkout import allowed_hosts, open_under_policy, show_policy
 from rubric_ci.grading.setup import build_context
 from rubric_ci.models.judge.shown_media import shown_to
 from rubric_ci.parts.lab.calibration import attack_corpus
@@ -57,7 +57,7 @@ SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
 
 def attack(settings: AttackSettings) -> ExitCode:
     """Judge every answer and print the changes; return 1 if too many marks changed."""
-    project = open_project(settings.config, settings.policy_from)
+    project = open_under_policy(settings.config, settings.policy_from)
     loaded = load_project(settings.paths, project) if settings.paths else _shipped(project)
     show_policy(loaded)
     attacks = _probes(loaded, images_below(loaded.root if settings.paths else SHIPPED.parent))

@@ -18,7 +18,7 @@ from rubric_ci.errors import (
 )
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
-from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
+from rubric_ci.gate.policy.checkout import allowed_hosts, open_under_policy, show_policy
 from rubric_ci.gate.policy.required_agreement import NAME, below_minimum
 from rubric_ci.gate.report.report_file import check_ours_if_any
 from rubric_ci.grading.setup import build_context
@@ -160,7 +160,7 @@ def _read_labels(path: Path, split: Split) -> tuple[Label, ...]:
 def _open(given: Sequence[Label], settings: CalibrateSettings) -> LoadedProject:
     root = discovery.find_root(Path.cwd())
     named = dict.fromkeys(str(root / label.file) for label in given)
-    project = open_project(settings.config, settings.policy_from)
+    project = open_under_policy(settings.config, settings.policy_from)
     loaded = load_project(settings.paths or tuple(named), project)
     show_policy(loaded)
     show_problems(loaded.diagnostics)

@@ -20,7 +20,7 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.rubric_files import ENDING
 from rubric_ci.files.validation.validator import check_rubric
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
+from rubric_ci.gate.policy.checkout import allowed_hosts, open_under_policy, show_policy
 from rubric_ci.grading.setup import build_context
 from rubric_ci.parts.lab.calibration.rejudge import (
     REPLAYED,
@@ -105,7 +105,7 @@ def _exit_code(checked: Sequence[Checked]) -> ExitCode:
 
 
 def _open(settings: RubricTestSettings) -> LoadedProject:
-    project = open_project(settings.config, settings.policy_from)
+    project = open_under_policy(settings.config, settings.policy_from)
     options = BaseOptions(policy_from=settings.policy_from, changed_since=settings.changed_since)
     loaded = _with_cases(project, settings.paths)
     return replace(loaded, change=open_change(project.root, options))

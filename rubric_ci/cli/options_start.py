@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from rubric_ci.cli.click_types import command, examples, option
-from rubric_ci.values import scaffold
+from rubric_ci.values import init_choices
 
 _choices = partial(option, heading="Choices")
 _target = partial(option, heading="Target")
@@ -18,8 +18,8 @@ def _read_rubrics(_: click.Context, __: click.Parameter, text: str) -> tuple[str
     """Return the names of a list with commas."""
     names = tuple(each.strip() for each in text.split(",") if each.strip())
     for name in names:
-        if name not in scaffold.RUBRICS:
-            known = ", ".join(scaffold.RUBRICS)
+        if name not in init_choices.RUBRICS:
+            known = ", ".join(init_choices.RUBRICS)
             raise click.BadParameter(f"there is no rubric `{name}`; known: {known}")
     return names
 
@@ -33,7 +33,7 @@ def _read_rubrics(_: click.Context, __: click.Parameter, text: str) -> tuple[str
 @click.argument("folder", type=click.Path(path_type=Path), default=Path())
 @_choices(
     "--provider",
-    type=click.Choice(list(scaffold.PROVIDERS)),
+    type=click.Choice(list(init_choices.PROVIDERS)),
     default="openai",
     help="Provider of the judge, and of the model target.",
 )
@@ -42,11 +42,11 @@ def _read_rubrics(_: click.Context, __: click.Parameter, text: str) -> tuple[str
     metavar="NAMES",
     callback=_read_rubrics,
     default="",
-    help=f"Rubric files of the library to copy to rubrics/: {', '.join(scaffold.RUBRICS)}.",
+    help=f"Rubric files of the library to copy to rubrics/: {', '.join(init_choices.RUBRICS)}.",
 )
 @_target(
     "--target",
-    type=click.Choice(list(scaffold.TARGETS)),
+    type=click.Choice(list(init_choices.TARGETS)),
     default="model",
     help="Target of the cases: a model, a command, a service, an agent, or recorded answers.",
 )

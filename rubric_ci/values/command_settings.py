@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import FailOn
+from rubric_ci.values.init_choices import TargetKind
 from rubric_ci.values.option_values import (
     CACHE_DIR,
     CONCURRENCY,
@@ -16,7 +17,6 @@ from rubric_ci.values.option_values import (
     VARIANTS,
     ReportFormat,
 )
-from rubric_ci.values.scaffold import TargetKind
 from rubric_ci.values.scope import CasePlace
 
 CommentMode: TypeAlias = Literal["update", "new", "on-failure", "off"]

@@ -16,7 +16,7 @@ from rubric_ci.system.model_list import model_info
 from rubric_ci.text import variable_names
 from rubric_ci.values.agent_facts import CREDENTIALS
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.scaffold import PROVIDERS
+from rubric_ci.values.init_choices import PROVIDERS
 
 _HOST: Final = re.compile(r"^(?:\w+://)?(?:[^@/]*@)?([\w.-]+)")
 _NOT_GITHUB: Final = re.compile(r"gitlab|bitbucket|codeberg|dev\.azure|visualstudio|gitea")

@@ -38,6 +38,7 @@ _OFF = {
     "credential.helper": "",
     "diff.external": "",
 }
+_PROBE = "rubric-ci.guarded"  # a setting of no effect, which shows that the others are read
 _GUARDED = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_ASKPASS": "",
@@ -157,13 +158,21 @@ def configured(environment: Mapping[str, str], settings: Mapping[str, str]) -> d
 def guarded(repository: Repository) -> Repository:
     """Return the repository with git's hooks, filters, helpers and replacements turned off.
 
-    Nothing is fetched, not even a missing object of a partial clone.
+    Nothing is fetched, not even a missing object of a partial clone. Raises CannotUseGit for a git
+    that reads no settings from variables.
     """
     programs = r"^(filter|diff|merge)\..*\.(clean|smudge|process|textconv|command|driver)$"
-    found = run(repository, "config", "--name-only", "-z", "--get-regexp", programs)
-    names = found.stdout.decode("utf-8", "surrogateescape").split("\0")
-    off = _OFF | dict.fromkeys(filter(None, names), "")
-    return replace(repository, environment=configured({**repository.environment, **_GUARDED}, off))
+    environment = configured({**repository.environment, **_GUARDED}, _OFF | {_PROBE: "true"})
+    quiet = replace(repository, environment=environment)
+    found = run(quiet, "config", "--name-only", "-z", "--get-regexp", f"{programs}|^{_PROBE}$")
+    names = {*found.stdout.decode("utf-8", "surrogateescape").split("\0")} - {""}
+    if _PROBE not in names:
+        raise CannotUseGit(
+            "this git is older than 2.31, so hooks and filters of a checkout cannot be turned off",
+            "install a newer git",
+        )
+    off = dict.fromkeys(sorted(names - {_PROBE}), "")
+    return replace(repository, environment=configured(environment, off))
 
 
 def query(repository: Repository, *arguments: str) -> str:

@@ -1,13 +1,16 @@
 """The files of a stranger's commit on top of a checkout, read as git objects."""
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from rubric_ci.errors import CannotConfigure, CannotFindRevision
+from rubric_ci.errors import CannotConfigure, CannotFindRevision, CannotUseGit
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.process import guarded
 from rubric_ci.system.git.proposal import Proposal, open_proposal
+from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 
 
@@ -92,3 +95,16 @@ def test_a_guarded_git_replaces_nothing_and_starts_no_filter(checkout: Checkout)
         b"kept\n"
     )
     assert not (checkout.root / "pwned").exists()
+
+
+@platforms.SHELL
+def test_a_git_that_reads_no_settings_from_variables_is_refused(
+    checkout: Checkout, tmp_path: Path
+) -> None:
+    """As one before 2.31, in which hooks and filters would stay on."""
+    old = tmp_path / "git"
+    old.write_text(f'#!/bin/sh\nunset GIT_CONFIG_COUNT\nexec {shutil.which("git")} "$@"\n')
+    old.chmod(0o755)
+    known = ENVIRONMENT | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    with pytest.raises(CannotUseGit, match=r"this git is older than 2\.31"):
+        guarded(plumbing.open_repository(checkout.root, known))

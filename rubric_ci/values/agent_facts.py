@@ -18,9 +18,6 @@ COMMAND_TIMEOUT: Final = 300.0  # seconds; an agent takes longer than a model
 AGENT_TIMEOUT: Final = 600.0  # seconds; a target works on files
 AGENT_CONCURRENCY: Final = 4  # processes of an agent target at a time
 
-COMMAND_KEYS: Final = ("cli", "command", "model", "env", "concurrency", "timeout_seconds")
-"""Settings of a judge that is a command, in addition to every judge's."""
-
 NOT_STARTED: Final = "not-supported"
 """In place of the provider of a target without a counterpart, which is kept by its name."""
 

@@ -9,7 +9,6 @@ from rubric_ci.evaluators.kind import written_evaluators
 from rubric_ci.files.validation.agentv import snake_case, snake_cased
 from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED
 from rubric_ci.files.validation.provider_rules import provider_problems
-from rubric_ci.values.agent_facts import COMMAND_KEYS
 from rubric_ci.values.model_end_and_parameters import (
     SWITCH,
     Models,
@@ -18,6 +17,7 @@ from rubric_ci.values.model_end_and_parameters import (
     refused_parameters,
 )
 from rubric_ci.values.problems import Path, Problem, Rule, mappings
+from rubric_ci.values.written_keys import keys_of
 
 MODEL_END: Final = Rule(
     id="model-end",
@@ -272,9 +272,11 @@ JUDGE_WITHOUT_MODEL: Final = Rule(
 
 def judge_command_problems(judge: dict[str, Any], path: Path) -> Iterator[Problem]:
     """Yield the keys that a judge that is a command cannot have, and a missing model."""
+    from rubric_ci.values.agent_program import JudgeCommand  # few judges are commands
+
     kind = "cli" if "cli" in judge else "command"
     other = ("command",) if kind == "cli" else ("cli", "model")
-    known = {*COMMAND_KEYS, *JUDGE_KEYS} - {"output", *other}
+    known = {*keys_of(JudgeCommand), "timeout_seconds", *JUDGE_KEYS} - {"output", *other}
     for key in judge:
         if snake_case(key) not in known and not key.startswith("x-"):
             message = f"`{key}` has no effect on a judge with `{kind}`"

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, Final
 
-from rubric_ci.evaluators.assertions.keys import KEYS, OPTIONS
+from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.shape_rules import CRITERION_TEXT, MISSING_KEY
 from rubric_ci.text import number_hints
 from rubric_ci.text.suggestions import nearest
@@ -89,13 +89,6 @@ MESSAGES: Final = frozenset(
 )
 ROLES: Final = ("system", "user", "assistant", "tool")
 
-_CRITERION: Final = (
-    *("id", "expected_outcome", "description", "weight", "required", "score_ranges", "levels"),
-    *("required_min_score", "required_min_level", "penalty", "choices", "required_choices"),
-    "applies_if",
-    *KEYS,
-    *OPTIONS,
-)
 _ENTRIES: Final = {
     **dict.fromkeys(("input_messages", "input"), "{{role: user, content: {0}}}"),
     **dict.fromkeys(("expected_messages", "expected_output"), "{{role: assistant, content: {0}}}"),
@@ -154,7 +147,9 @@ def diagnose_shape(path: Path, value: Any) -> Problem | None:
 
 def _text_with_colon(path: Path, value: dict[str, Any]) -> Problem | None:
     [(key, rest)] = value.items()
-    if isinstance(rest, dict | list) or nearest(key, _CRITERION) or key.startswith("not-"):
+    known = read_schema("eval")["$defs"]["criterionObject"]["properties"].keys()
+    meant = nearest(key, known - {"tags", "include"})  # "tag:" begins a text
+    if isinstance(rest, dict | list) or meant or key.startswith("not-"):
         return None
     text = f"{key}: {rest}" if isinstance(rest, str) else f"{key}:"
     hint = f"quote it: {json.dumps(text, ensure_ascii=False)}" if isinstance(rest, str) else ""

@@ -75,10 +75,8 @@ def with_keys(schema: Schema, mark: str) -> Schema:
     needed = [key for key in schema.get("required", ()) if key in by_hand]
     needed += [key for cls in classes for key in required(cls) if key in own]
     needed = said.get("needs", needed)
-    head = {key: schema.get(key) for key in ("title", "$comment", "description", "type")}
-    made = {**head, "required": needed or None, **schema}
-    made |= {"properties": {**keys, **own}, "required": needed or None}
-    return {key: each for key, each in made.items() if each is not None}
+    made = {**schema, "properties": {**keys, **own}, "required": needed}
+    return {key: each for key, each in made.items() if each != []}
 
 
 def write_assertions(definitions: Schema) -> None:
@@ -161,7 +159,8 @@ def of_key(kind: Any, key: Key) -> Schema:
     if not key.limits.keys().isdisjoint(("type", "enum", "$ref")):
         return dict(key.limits)
     found = of_type(kind)
-    return {**({"type": "string"} if found == _TEXT and key.limits else found), **key.limits}
+    limited = found == _TEXT and key.limits.keys() - {"default"}
+    return {**({"type": "string"} if limited else found), **key.limits}
 
 
 def of_type(kind: Any) -> Schema:
@@ -171,7 +170,8 @@ def of_type(kind: Any) -> Schema:
         case origin if origin in (UnionType, Union) and len(arguments) == 1:
             return of_type(arguments[0])
         case origin if origin in (UnionType, Union):
-            return {"type": [one["type"] for one in map(typed, arguments)], **branch(arguments[1])}
+            own = [typed(each) for each in arguments]
+            return {"type": [each["type"] for each in own], **branches(own)}
         case origin if origin is Literal:
             return {"enum": [each for each in arguments if each != ""]}
         case origin if origin is tuple:
@@ -190,11 +190,13 @@ def of_class(kind: Any) -> Schema:
     return _TEXT if kind is str else {"type": _TYPES[kind]} if kind in _TYPES else {}
 
 
-def branch(kind: Any) -> Schema:
-    """Return what a value of several types must be if it has this one."""
-    found = typed(kind)
-    rest = {key: each for key, each in found.items() if key != "type"}
-    return {"if": {"type": found["type"]}, "then": rest} if rest else {}
+def branches(types: list[Schema]) -> Schema:
+    """Return what a value of several types must be, by the type that it has."""
+    made: Schema = {}
+    for each in reversed(types):
+        if rest := {key: value for key, value in each.items() if key != "type"}:
+            made = {"if": {"type": each["type"]}, "then": rest} | ({"else": made} if made else {})
+    return made
 
 
 def typed(kind: Any) -> Schema:

@@ -2,11 +2,11 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from posixpath import dirname, join, normpath
-from typing import Any, assert_never
+from typing import assert_never
 from uuid import uuid4
 
 from rubric_ci.errors import CannotReadFile, CannotRunScript
@@ -14,9 +14,7 @@ from rubric_ci.evaluators import scripts
 from rubric_ci.evaluators.kind import (
     ANSWER_FILE,
     CODE_FILE,
-    CODE_JUDGE_KEYS,
     Written,
-    common,
     takes_file,
 )
 from rubric_ci.evaluators.scripts import payload
@@ -31,29 +29,23 @@ from rubric_ci.values.evals import CodeJudgeSpec, Container, EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import SUFFIXES, Media
 from rubric_ci.values.results import Answer, Assessment
+from rubric_ci.values.written_keys import keys_of
+from rubric_ci.values.written_keys import read as read_keys
 
 
 def read(written: Written) -> CodeJudgeSpec:
     """Return the spec of a script."""
     data = written.data
-    script, cwd = data["script"], data.get("cwd", ".")
-    written.files.note_script(script, cwd)
-    own = {key: item for key, item in data.items() if key not in CODE_JUDGE_KEYS}
-    return CodeJudgeSpec(
-        **common(written),
-        script=script if isinstance(script, str) else tuple(script),
+    cwd = data.get("cwd", ".")
+    written.files.note_script(data["script"], cwd)
+    own = {key: item for key, item in data.items() if key not in keys_of(CodeJudgeSpec)}
+    return read_keys(
+        CodeJudgeSpec,
+        data,
         cwd=_from_root(written.source.file, cwd),
-        timeout_seconds=float(data.get("timeout_seconds", 60.0)),
-        env=tuple(data.get("env", ())),
         config={**own, **data.get("config", {})},
-        score_from=data.get("score_from"),
-        container=Container(**_known(data["container"])) if "container" in data else None,
-        depends_on=tuple(data["depends_on"]) if "depends_on" in data else None,
+        span=written.span("name"),
     )
-
-
-def _known(container: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in container.items() if not key.startswith("x-")}
 
 
 def _from_root(file: str, folder: str) -> str:

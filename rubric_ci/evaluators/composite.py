@@ -12,7 +12,7 @@ from typing import Any, assert_never
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import code_judge
 from rubric_ci.evaluators.evaluate import evaluate
-from rubric_ci.evaluators.kind import RESULTS_VARIABLE, Evaluator, Written, common
+from rubric_ci.evaluators.kind import RESULTS_VARIABLE, Evaluator, Written
 from rubric_ci.evaluators.llm_judge import llm_judge, prompt_of
 from rubric_ci.evaluators.rubric import for_judges
 from rubric_ci.evaluators.scripts import payload
@@ -39,6 +39,7 @@ from rubric_ci.values.results import (
 )
 from rubric_ci.values.scoring import ASSERTION, DECIMALS, total_points, weighted_mean
 from rubric_ci.values.usage import NOTHING_USED, Usage
+from rubric_ci.values.written_keys import read as read_keys
 
 _PROMPT = """\
 Several evaluators have looked at one answer. Decide what the answer is worth as a whole.
@@ -55,11 +56,13 @@ _HIDDEN = frozenset({"outcome", "usage", "line", "warnings", "marks", "cached_ma
 
 def read(written: Written) -> CompositeSpec:
     """Return the spec of a composite, whose members were read before."""
-    return CompositeSpec(
-        **common(written),
+    return read_keys(
+        CompositeSpec,
+        written.data,
         evaluators=written.members,
         aggregator=_aggregator(written),
         required_min_score=round(float(written.data.get("required_min_score", 0.0)), DECIMALS),
+        span=written.span("name"),
     )
 
 
@@ -75,18 +78,12 @@ def _aggregator(
             return replace(spec, span=written.span("aggregator"))
         case "llm_judge":
             text, file = prompt_of(settings.get("prompt", ""), written.files)
-            return LlmJudgeSpec(
-                name=name,
-                prompt=text,
-                prompt_path=file,
-                model=settings.get("model", ""),
-                span=written.span("aggregator"),
-            )
+            given = {"name": name, "prompt": text, "prompt_path": file}
+            return read_keys(LlmJudgeSpec, settings, **given, span=written.span("aggregator"))
         case "passed":
             return PassedShare()
         case _:
-            weights = settings.get("weights", {})
-            return WeightedAverage(weights={name: float(w) for name, w in weights.items()})
+            return read_keys(WeightedAverage, settings)
 
 
 def _settings(evaluator: Evaluator) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.json_compare import FieldSpec, Show, difference, json_values, shortened
-from rubric_ci.evaluators.kind import Written, common, is_agentv_file
+from rubric_ci.evaluators.kind import Written, is_agentv_file
 from rubric_ci.text.redact import Redactor
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Span
@@ -36,7 +36,7 @@ def read(written: Written) -> FieldAccuracySpec:
     of_agentv = is_agentv_file(written.source.data, written.files.lookup)
     fields = enumerate(written.data["fields"])
     specs = tuple(_field(each, written.span("fields", n), of_agentv) for n, each in fields)
-    return read_keys(FieldAccuracySpec, written.data, **common(written), fields=specs)
+    return read_keys(FieldAccuracySpec, written.data, span=written.span("name"), fields=specs)
 
 
 def _field(field: dict[str, Any], span: Span, of_agentv: bool) -> FieldSpec:

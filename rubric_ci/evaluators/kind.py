@@ -6,7 +6,7 @@ NOTE: `validate` imports this for every file with evaluators, so specs are impor
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from posixpath import join
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.problems import Path, mappings
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from rubric_ci.values.results import Answer, Assessment
 
 MOST_SHELL: Final = 10_000  # characters of a shell line that is read word by word
-CODE_JUDGE_KEYS: Final = (
-    *("name", "type", "weight", "script", "cwd", "timeout_seconds", "env", "config", "score_from"),
-    *("container", "depends_on"),
-)
-"""The settings of a `code_judge`; its script gets all other keys."""
 ANSWER_FILE: Final = "{answer_file}"
 CODE_FILE: Final = "{code_file}"
 """In a script: the path of a file with the answer, and with the code in it."""
@@ -266,20 +261,6 @@ class Written(NamedTuple):
         for key in keys:
             data = data[key]
         return self._replace(path=(*self.path, *keys), data=data)
-
-
-class Common(TypedDict):
-    """The settings that every evaluator has."""
-
-    name: str
-    weight: float
-    span: "Span"
-
-
-def common(written: Written) -> Common:
-    """Return the settings that every evaluator has."""
-    name, weight = written.data["name"], float(written.data.get("weight", 1.0))
-    return Common(name=name, weight=weight, span=written.span("name"))
 
 
 class ExpectedRequest(NamedTuple):

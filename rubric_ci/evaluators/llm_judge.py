@@ -8,7 +8,7 @@ from typing import Final
 from rubric_ci.errors import CannotJudge, CannotRunScript, NoVerdict
 from rubric_ci.evaluators import code_judge
 from rubric_ci.evaluators.judge_choice import judge_of, silent_judges
-from rubric_ci.evaluators.kind import ExpectedRequest, UsedFiles, Written, common, names_file
+from rubric_ci.evaluators.kind import ExpectedRequest, UsedFiles, Written, names_file
 from rubric_ci.evaluators.rubric import expected as expected_of_rubric
 from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.evaluators.scripts import payload
@@ -36,6 +36,7 @@ from rubric_ci.values.llm_calls import Unsent, unsent
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.scoring import DECIMALS
 from rubric_ci.values.usage import NOTHING_USED
+from rubric_ci.values.written_keys import read as read_keys
 
 FREEFORM_TOKENS: Final = 200  # of a reply, on average
 
@@ -51,13 +52,8 @@ def read(written: Written) -> LlmJudgeSpec | RubricSpec:
         data = {**prompt, "name": written.data["name"]}
         script, prompt = code_judge.read(written._replace(data=data)), ""
     text, file = prompt_of(prompt, written.files)
-    return LlmJudgeSpec(
-        **common(written),
-        prompt=text,
-        prompt_path=file,
-        prompt_script=script,
-        model=written.data.get("model", ""),
-    )
+    given = {"prompt": text, "prompt_path": file, "prompt_script": script}
+    return read_keys(LlmJudgeSpec, written.data, **given, span=written.span("name"))
 
 
 def prompt_of(written: str, files: UsedFiles) -> tuple[str, str]:

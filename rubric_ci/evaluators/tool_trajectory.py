@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Annotated, Any, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.kind import Written, common
+from rubric_ci.evaluators.kind import Written
 from rubric_ci.text.redact import Redactor
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, MeasuringSpec
@@ -72,7 +72,7 @@ class _Compared:
 def read(written: Written) -> ToolTrajectorySpec:
     """Return the spec."""
     expected = tuple(_expected(call) for call in written.data.get("expected", ()))
-    return read_keys(ToolTrajectorySpec, written.data, **common(written), expected=expected)
+    return read_keys(ToolTrajectorySpec, written.data, span=written.span("name"), expected=expected)
 
 
 def _expected(call: dict[str, Any]) -> ExpectedCall:

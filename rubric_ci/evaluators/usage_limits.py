@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.kind import Written, common
+from rubric_ci.evaluators.kind import Written
 from rubric_ci.text.redact import Redactor
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, MeasuringSpec
@@ -73,17 +73,17 @@ class _Measurement:
 
 def read_latency(written: Written) -> LatencySpec:
     """Return the spec."""
-    return read(LatencySpec, written.data, **common(written))
+    return read(LatencySpec, written.data, span=written.span("name"))
 
 
 def read_cost(written: Written) -> CostSpec:
     """Return the spec."""
-    return read(CostSpec, written.data, **common(written))
+    return read(CostSpec, written.data, span=written.span("name"))
 
 
 def read_token_usage(written: Written) -> TokenUsageSpec:
     """Return the spec."""
-    return read(TokenUsageSpec, written.data, **common(written))
+    return read(TokenUsageSpec, written.data, span=written.span("name"))
 
 
 def latency(_: EvalCase, answer: Answer, spec: LatencySpec, __: Redactor) -> Assessment:

@@ -13,7 +13,6 @@ from rubric_ci.evaluators.kind import (
     Included,
     UsedFiles,
     Written,
-    common,
     criteria_at,
     names_file,
     weight_of,
@@ -49,8 +48,7 @@ def read(written: Written) -> RubricSpec:
     return read_keys(
         RubricSpec,
         data,
-        **common(written),
-        type=data["type"],
+        span=written.span("name"),
         rubric=_rubric(written, data["rubrics"], (*written.path, "rubrics")),
         **_guidelines(data, written.files),
         examples=_examples(data),

@@ -14,7 +14,7 @@ from rubric_ci.values.rubric import MarkedAnswer, MarkTest, Rubric
 from rubric_ci.values.trace import SeenPart
 from rubric_ci.values.walk import text_or_json
 from rubric_ci.values.workspace_settings import Workspace
-from rubric_ci.values.written_keys import Key
+from rubric_ci.values.written_keys import ENVIRONMENT, Key
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 MAX_TURNS: Final = 10
@@ -113,9 +113,9 @@ def _is_guideline(part: Part) -> bool:
 class RubricSpec:
     """A judge marks the criteria of a rubric; assertions are checked without it."""
 
-    name: str
-    type: str = "rubric"  # or "llm_judge" with rubrics
-    weight: float = 1.0
+    name: Annotated[str, Key()]
+    type: Annotated[str, Key()] = "rubric"  # or "llm_judge" with rubrics
+    weight: Annotated[float, Key()] = 1.0
     rubric: Annotated[Rubric, Key.of("rubrics", name="rubrics")]
     sees: Annotated[tuple[SeenPart, ...], Key.of("sees")] = ("answer",)
     guidelines: Annotated[tuple[str, ...], Key.of("guidelines")] = ()
@@ -137,26 +137,43 @@ class RubricSpec:
 class Container:
     """A container that a script runs in, without files of this machine."""
 
-    image: str
-    memory: str = ""  # as the engine has it: 4g
-    cpus: float | None = None
+    image: Annotated[str, Key("python:3.13-slim")]
+    """Image with the programs that the script needs."""
+    memory: Annotated[str, Key("4g", pattern="^[0-9]+[bkmgBKMG]?$")] = ""
+    """Limit of the memory, as the engine has it."""
+    cpus: Annotated[float | None, Key(2, title="CPUs", exclusiveMinimum=0)] = None
+    """Limit of the processors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeJudgeSpec:
     """A script scores the answer."""
 
-    name: str
-    type: str = "code_judge"
-    weight: float = 1.0
-    script: str | tuple[str, ...]  # a shell string, or argv
-    cwd: str  # relative to the repository root
-    timeout_seconds: float = 60.0
-    env: tuple[str, ...] = ()  # names of environment variables passed to the script
-    config: Mapping[str, JSON] = field(default_factory=dict)  # the user's own keys
-    score_from: ScoreFrom | None = None  # None: exit_status if the script takes a file
-    container: Container | None = None
-    depends_on: tuple[str, ...] | None = None  # globs; None: all in the folder of the script
+    name: Annotated[str, Key()]
+    type: Annotated[str, Key()] = "code_judge"
+    weight: Annotated[float, Key()] = 1.0
+    script: Annotated[
+        str | tuple[str, ...],
+        Key("python -m py_compile {code_file}", ["python", "check.py"], minItems=1),
+    ]
+    """Shell command, or a list of its words. `{answer_file}` and `{code_file}` are replaced by the
+    paths of files with the answer and with its fenced code."""
+    cwd: Annotated[str, Key("../scripts", title="Working directory", default=".")]  # from the root
+    """Working directory of the script, relative to this file's folder."""
+    timeout_seconds: Annotated[float, Key(30, exclusiveMinimum=0)] = 60.0
+    """Timeout in seconds. Then the script and all its child processes are killed."""
+    env: Annotated[tuple[str, ...], ENVIRONMENT] = ()
+    config: Annotated[Mapping[str, JSON], Key({"strict": True})] = field(default_factory=dict)
+    """Your own keys, passed to the script."""
+    score_from: Annotated[ScoreFrom | None, Key("exit_status", default="output")] = None
+    """`output`: the script prints a JSON object with `score`. `exit_status`: status 0 scores 1.0,
+    any other 0.0; the default if the script takes `{answer_file}` or `{code_file}`.
+    `output_or_exit_status`: the status counts if no object is printed."""
+    container: Annotated[Container | None, Key.of("container")] = None
+    depends_on: Annotated[tuple[str, ...] | None, Key.of("dependsOn")] = None
+    """Globs of the files that the script reads, relative to the repository root, in place of all
+    files in its folder. A change to one of them selects the cases, and is a change of the
+    grading."""
     span: Span
 
 
@@ -164,13 +181,14 @@ class CodeJudgeSpec:
 class LlmJudgeSpec:
     """A judge gives a free-form score 0..1 on a prompt with {{ variables }}."""
 
-    name: str
-    type: str = "llm_judge"
-    weight: float = 1.0
-    prompt: str = ""  # the template's text; empty: the built-in prompt
+    name: Annotated[str, Key()]
+    type: Annotated[str, Key()] = "llm_judge"
+    weight: Annotated[float, Key()] = 1.0
+    prompt: Annotated[str, Key.of("judgePrompt")] = ""  # its text; empty: the built-in prompt
     prompt_path: str = ""  # relative to the repository root, where the prompt is a file
     prompt_script: CodeJudgeSpec | None = None  # prints the template; replaces `prompt`
-    model: str = ""  # replaces the configured judge's model
+    model: Annotated[str, Key("openai/gpt-6-luna")] = ""
+    """litellm model name of the judge, instead of the configured judge."""
     span: Span
 
 
@@ -179,9 +197,10 @@ class MeasuringSpec:
     """An evaluator without a judge or a script; `evaluators/` has each type."""
 
     maximums: ClassVar[tuple[str, ...]] = ()  # settings that are limits; None is no limit
-    name: str
+    name: Annotated[str, Key("syntax")]
+    """Name of the evaluator in reports."""
     type: str
-    weight: float = 1.0
+    weight: Annotated[float, Key.of("weight")] = 1.0
     span: Span
 
 
@@ -189,7 +208,7 @@ class MeasuringSpec:
 class WeightedAverage:
     """The weighted mean of the members' scores."""
 
-    weights: Mapping[str, float] = field(default_factory=dict)  # by name; else the member's own
+    weights: Annotated[Mapping[str, float], Key.of("memberWeights")] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,11 +220,13 @@ class PassedShare:
 class CompositeSpec:
     """Several evaluators, aggregated by weighted mean, by how many pass, a script or a judge."""
 
-    name: str
-    type: str = "composite"
-    weight: float = 1.0
-    evaluators: tuple["EvaluatorSpec", ...]
-    aggregator: WeightedAverage | PassedShare | CodeJudgeSpec | LlmJudgeSpec
+    name: Annotated[str, Key()]
+    type: Annotated[str, Key()] = "composite"
+    weight: Annotated[float, Key()] = 1.0
+    evaluators: Annotated[tuple["EvaluatorSpec", ...], Key.of("evaluators", minItems=1)]
+    aggregator: Annotated[
+        WeightedAverage | PassedShare | CodeJudgeSpec | LlmJudgeSpec, Key.of("aggregator")
+    ]
     required_min_score: float = 0.0  # 0 to 1; a lower score misses a gate
     span: Span
 

@@ -49,8 +49,7 @@ class MarkedAnswer:
     answer: Annotated[str, Key.of("testAnswer")]
     question: Annotated[str, Key("May I return it?")] = ""
     """Question that was asked."""
-    marks: Annotated[Mapping[str, MarkValue], Key({"no-promise": True}, minProperties=1)]
-    """Marks of criteria, by their ids."""
+    marks: Annotated[Mapping[str, MarkValue], Key.of("exampleMarks")]
     why: Annotated[str, Key('"will" is a promise')] = ""
     """Why it is marked so."""
 

@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple
 from rubric_ci.evaluators.kind import (
     ANSWER_FILE,
     CODE_FILE,
-    CODE_JUDGE_KEYS,
     RESULTS_VARIABLE,
     Evaluator,
     evaluators_of,
     is_agentv_file,
     with_members,
 )
+from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.text.dates import read_days
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.json_value import Missing, value_at
@@ -207,9 +207,10 @@ def _outside(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
 
 
 def _misspelt(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
+    known = read_schema("eval")["$defs"]["codeJudge"]["properties"]
     for key in evaluator:
-        if key not in (*CODE_JUDGE_KEYS, *FOREIGN_OPTIONS) and not key.startswith("x-"):
-            meant = nearest(key, [k for k in CODE_JUDGE_KEYS if k not in evaluator])
+        if key not in (*known, *FOREIGN_OPTIONS) and not key.startswith("x-"):
+            meant = nearest(key, [each for each in known if each not in evaluator])
             where, message = (*path, key), f"`{key}` is passed to the script as config"
             if key == "threshold":
                 yield Problem(SIMILAR_KEY, where, message, _LIMITS, at_key=True)

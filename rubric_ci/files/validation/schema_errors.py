@@ -68,8 +68,8 @@ def _problems(schema: Any, data: Any, written: Written) -> Iterator[Problem]:
     excluded = cache(partial(_excluded, schema))
     for error in _Validator(schema).iter_errors(data):
         path = tuple(error.absolute_path)
-        meant = diagnose_shape(path, error.instance) if error.validator in _OF_KEYS else None
-        if meant is not None:
+        of_keys = error.validator in _OF_KEYS
+        if of_keys and (meant := diagnose_shape(schema, path, error.instance)):
             yield meant
         elif error.validator is None:
             yield from _mutually_exclusive(error, path, data, excluded)

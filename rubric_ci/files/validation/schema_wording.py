@@ -4,7 +4,6 @@ import json
 import re
 from typing import Any, Final
 
-from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.shape_rules import CRITERION_TEXT, MISSING_KEY
 from rubric_ci.text import number_hints
 from rubric_ci.text.suggestions import nearest
@@ -129,13 +128,13 @@ def hint_for(path: Path, wanted: list[str], value: Any) -> str:
 _LISTED: Final = "write the list under `evalcases`, or name the file there in another file"
 
 
-def diagnose_shape(path: Path, value: Any) -> Problem | None:
+def diagnose_shape(schema: Any, path: Path, value: Any) -> Problem | None:
     """Return one problem for a mapping that was meant as something else, if it is recognised."""
     owner = path[-2] if len(path) > 1 and isinstance(path[-1], int) else ""
     if not isinstance(value, dict):
         return None
     if owner in {"rubrics", "criteria"} and len(value) == 1:
-        return _text_with_colon(path, value)
+        return _text_with_colon(schema, path, value)
     if owner in MESSAGES and "role" not in value:
         role = next((role for role in ROLES if role in value), None)
         return _named_by_key(path, role, "message", "role", "content") if role else None
@@ -145,9 +144,9 @@ def diagnose_shape(path: Path, value: Any) -> Problem | None:
     return None
 
 
-def _text_with_colon(path: Path, value: dict[str, Any]) -> Problem | None:
+def _text_with_colon(schema: Any, path: Path, value: dict[str, Any]) -> Problem | None:
     [(key, rest)] = value.items()
-    known = read_schema("eval")["$defs"]["criterionObject"]["properties"].keys()
+    known = schema["$defs"]["criterionObject"]["properties"].keys()
     meant = nearest(key, known - {"tags", "include"})  # "tag:" begins a text
     if isinstance(rest, dict | list) or meant or key.startswith("not-"):
         return None

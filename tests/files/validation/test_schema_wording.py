@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.schema_wording import diagnose_shape, hint_for
 from rubric_ci.values.problems import Path
 
@@ -61,5 +62,5 @@ MISREAD: dict[str, tuple[Path, Any, str | None]] = {
 
 @pytest.mark.parametrize(("path", "value", "hint"), MISREAD.values(), ids=MISREAD.keys())
 def test_misread(path: Path, value: Any, hint: str | None) -> None:
-    found = diagnose_shape(path, value)
+    found = diagnose_shape(read_schema("eval"), path, value)
     assert (found.hint if found else None) == hint

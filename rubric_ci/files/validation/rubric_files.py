@@ -1,6 +1,6 @@
 """Rubric files: criteria that other files include, and the problems of their own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from posixpath import basename
 from typing import Any, Final, NamedTuple
@@ -103,7 +103,7 @@ def _nested(criteria: Any, path: str) -> Iterator[Problem]:
 
 def repeated_criteria(data: Any) -> Iterator[Problem]:
     """Yield a note at the first of the criteria that stand in three cases or more."""
-    places = dict[str, list[tuple[Path, str]]]()
+    places = dict[str, list[tuple[Path, str, Any]]]()
     lists = set[int]()  # an alias is the same list
     cases = data.get("evalcases") if isinstance(data, dict) else None
     for number, case in enumerate(cases if isinstance(cases, list) else ()):
@@ -113,12 +113,12 @@ def repeated_criteria(data: Any) -> Iterator[Problem]:
             continue
         lists.add(id(criteria))
         for index, each in enumerate(criteria):
-            if written := _written(each):
-                places.setdefault(written, []).append(
-                    ((*path, index), str(case.get("id") or number + 1))
-                )
-    often = [where for where in places.values() if len({name for _, name in where}) >= OFTEN]
+            if title := _title(each):
+                name = str(case.get("id") or number + 1)
+                places.setdefault(title, []).append(((*path, index), name, each))
+    often = [same for found in places.values() if len(found) >= OFTEN for same in _equal(found)]
     if often:
+        often.sort(key=lambda same: same[0][0])
         from rubric_ci.text.numbers import listed, plural  # a good file needs neither
 
         first, names = often[0][0][0], [name for _, name in often[0]]
@@ -129,15 +129,24 @@ def repeated_criteria(data: Any) -> Iterator[Problem]:
         yield Problem(RUBRIC_REPEATED, first, f"{subject} {verb} in {cases_of}")
 
 
-def _written(criterion: Any) -> str:
-    """Return a criterion as one text; empty: it is of a rubric file, or none."""
+def _title(criterion: Any) -> str:
+    """Return a text that equal criteria have alike; empty: it is of a rubric file, or none."""
     if isinstance(criterion, str):
         return criterion
     if not isinstance(criterion, dict) or "include" in criterion:
         return ""
-    import json  # few files have such criteria
+    return f"{criterion.get('id')} {criterion.get('expected_outcome')} {len(criterion)}"
 
-    return json.dumps(criterion, sort_keys=True, default=str)
+
+def _equal(found: Sequence[tuple[Path, str, Any]]) -> Iterator[list[tuple[Path, str]]]:
+    """Yield the places and cases of each criterion that stands in three cases or more."""
+    import json  # few files have such criteria, and as JSON is a tenth of the check of a file
+
+    same = dict[str, list[tuple[Path, str]]]()
+    for path, name, criterion in found:
+        written = json.dumps(criterion, sort_keys=True, default=str)
+        same.setdefault(written, []).append((path, name))
+    yield from (each for each in same.values() if len({name for _, name in each}) >= OFTEN)
 
 
 def file_name(written: str) -> str:

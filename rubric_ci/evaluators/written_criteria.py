@@ -50,7 +50,7 @@ def read(written: Written) -> RubricSpec:
         data,
         span=written.span("name"),
         rubric=_rubric(written, data["rubrics"], (*written.path, "rubrics")),
-        **_guidelines(data, written.files),
+        **_briefing(data, written.files),
         examples=_examples(data),
     )
 
@@ -68,7 +68,7 @@ def inline(name: str, written: Written, turn: int = 0) -> RubricSpec:
         owner,
         name=name,
         rubric=rubric,
-        **_guidelines(owner, written.files),
+        **_briefing(owner, written.files),
         examples=_examples(owner, f"{name}/" if turn else ""),
         tests=tuple(_test(written, n, each) for n, each in enumerate(owner.get("tests", ()))),
         turn=turn,
@@ -76,12 +76,18 @@ def inline(name: str, written: Written, turn: int = 0) -> RubricSpec:
     )
 
 
-def _guidelines(owner: dict[str, Any], files: UsedFiles) -> dict[str, Any]:
-    """Return the guidelines of an owner and of the rubric files that it includes, and the files."""
+def _briefing(owner: dict[str, Any], files: UsedFiles) -> dict[str, Any]:
+    """Return what a judge sees and reads of an owner and its rubric files, and these files."""
     given = owner.get("guidelines", {})
     every = {given: ""} if isinstance(given, str) else given
     texts = tuple([files.read(each).text if names_file(each) else each for each in every])
-    return {"guidelines": texts, "guided_by": tuple(every.values())}
+    seen = owner.get("sees", ("answer",))
+    return {
+        "sees": tuple(seen),
+        "seen_by": tuple(seen.values()) if isinstance(seen, dict) else (),
+        "guidelines": texts,
+        "guided_by": tuple(every.values()),
+    }
 
 
 def _examples(owner: dict[str, Any], prefix: str = "") -> tuple[MarkedAnswer, ...]:

@@ -119,8 +119,9 @@ class RubricSpec:
     rubric: Annotated[Rubric, Key.of("rubrics", name="rubrics")]
     sees: Annotated[tuple[SeenPart, ...], Key.of("sees")] = ("answer",)
     guidelines: Annotated[tuple[str, ...], Key.of("guidelines")] = ()
+    seen_by: tuple[str, ...] = field(default=(), compare=False)
     guided_by: tuple[str, ...] = field(default=(), compare=False)
-    """The rubric file of each of the guidelines; empty: the file of the case."""
+    """The rubric file of each part, and of each of the guidelines; empty: the file of the case."""
     examples: Annotated[tuple[MarkedAnswer, ...], Key.of("markedExamples")] = ()
     tests: tuple[MarkTest, ...] = field(default=(), compare=False)  # for `judge test` alone
     turn: int = 0  # of a conversation, from 1: marks the answer of this turn only

@@ -13,7 +13,7 @@ SHARED: Final = "shared_rubrics"
 More: TypeAlias = Mapping[str, list[Any]]
 """What a request shows because of a rubric file: `sees`, `guidelines`, `examples`.
 
-Guidelines are pairs of a text and its file, which `union` makes a mapping.
+A part or a text is a pair with its file; `union` makes mappings of them.
 """
 
 
@@ -139,12 +139,13 @@ def together(shown: Iterable[More | None]) -> dict[str, list[Any]]:
 def union(owner: Mapping[str, Any], more: More) -> dict[str, Any]:
     """Return the keys of an owner and of the files that it includes."""
     found = dict[str, Any]()
-    if "sees" in more:
-        found["sees"] = [*dict.fromkeys([*owner.get("sees", ["answer"]), *more["sees"]])]
-    if "guidelines" in more:
-        own = owner.get("guidelines", {})
-        own = own if isinstance(own, dict) else {own: ""}
-        found["guidelines"] = {**dict.fromkeys(own), **dict(more["guidelines"]), **own}
+    for key, default in (("sees", ["answer"]), ("guidelines", [])):
+        if key in more:
+            written = owner.get(key, default)
+            own = dict.fromkeys([written] if isinstance(written, str) else written, "")
+            found[key] = own | (written if isinstance(written, dict) else {})
+            for part, file in more[key]:
+                found[key].setdefault(part, file)
     if "examples" in more:
         found["examples"] = [*owner.get("examples", ()), *more["examples"]]
     return found

@@ -287,7 +287,7 @@ class _Expansion:
         """Return the texts that a rubric file adds to a request."""
         data, found = document.data, dict[str, list[Any]]()
         if "sees" in data:
-            found["sees"] = [*data["sees"]]
+            found["sees"] = [(part, document.file) for part in data["sees"]]
         if "guidelines" in data:
             text = self._guidelines(document, data["guidelines"], where)
             found["guidelines"] = [(text, document.file)]

@@ -155,11 +155,11 @@ def _line(place: Place) -> int:
     return next((span.line for span in spans if span), 0)
 
 
-_BRIEFING: Final = (("guidelines",), ("examples",))
+_BRIEFING: Final = (("sees",), ("guidelines",), ("examples",))
 
 
 def _by_file(place: Place) -> Iterator[tuple[Place, Span | None]]:
-    """Yield a place with its own in a rubric file; guidelines and examples for each file."""
+    """Yield a place with its own in a rubric file; what a judge sees and reads for each file."""
     then, now = place.owners[-1] if place.owners else (None, None)
     if (
         place.path[-1:] not in _BRIEFING
@@ -177,12 +177,16 @@ def _by_file(place: Place) -> Iterator[tuple[Place, Span | None]]:
 
 
 def _briefing(spec: RubricSpec, name: str) -> dict[str, tuple[object, ...]]:
-    """Return the guidelines or the examples of a judge, by the rubric file that has them."""
+    """Return what a judge sees, its guidelines or examples, by the rubric file that has them."""
     found: dict[str, tuple[object, ...]] = {}
     files = {criterion.id: criterion.span.file for criterion in spec.rubric}
     marked = ((next((files[c] for c in e.marks if c in files), ""), e) for e in spec.examples)
-    guided = zip_longest(spec.guided_by, spec.guidelines, fillvalue="")
-    for file, each in guided if name == "guidelines" else marked:
+    named = {
+        "sees": zip_longest(spec.seen_by, spec.sees, fillvalue=""),
+        "guidelines": zip_longest(spec.guided_by, spec.guidelines, fillvalue=""),
+        "examples": marked,
+    }
+    for file, each in named[name]:
         found[file] = (*found.get(file, ()), each)
     return found
 

@@ -117,24 +117,26 @@ def test_an_edit_selects_the_cases_that_include_it_and_is_told_once(folder: Path
 
 
 BRIEFED = """\
+sees: [answer%s]
 guidelines: %s
 examples: [{answer: %s, marks: {names: true}}]
 """
 OWN = "rubrics: {guidelines: Own %s, criteria: [Is short, include: safety]}}"
 
 
-def test_an_edit_of_guidelines_and_examples_is_told_once(folder: Path) -> None:
+def test_an_edit_of_what_the_judge_reads_is_told_once(folder: Path) -> None:
     file = Path("rubrics/safety.rubric.yaml")
-    file.write_text(BRIEFED % ("A", "B") + SAFETY, encoding="utf-8")
+    file.write_text(BRIEFED % ("", "A", "B") + SAFETY, encoding="utf-8")
     case = "rubrics: [Is short, include: safety]}\n- {id: two"
     rewrite("evals/a.eval.yaml", case, f"{OWN % 'A'}\n- {{id: two")
     git("commit", "-qam", "x")
-    file.write_text(BRIEFED % ("C", "D") + SAFETY, encoding="utf-8")
+    file.write_text(BRIEFED % (", tool_calls", "C", "D") + SAFETY, encoding="utf-8")
     rewrite("evals/a.eval.yaml", "Own A", "Own B")
     run("--changed-since", "HEAD")
     found = report()["grading_changes"]
     assert [(c["direction"], c["about"], c["file"], c["after"]) for c in found] == [
         ("changed", "one/rubric: guidelines", "evals/a.eval.yaml", "Own B"),
+        ("changed", "sees, 2 cases", str(file), "tool_calls"),
         ("changed", "guidelines, 2 cases", str(file), "C"),
         (
             "changed",

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import click
+from click.core import ParameterSource
 
+INPUT_NAMES: Final = "RUBRIC_CI_INPUT_NAMES"  # of hooks/action.py: its errors name the input
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -146,7 +148,14 @@ class Command(click.Command):
             parameter.envvar = [variable(ctx, parameter), *([shared] if shared else [])]
         if not ctx.resilient_parsing:
             _refuse_repeated(self._given(ctx, args), ctx)
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.BadParameter as error:
+            given = ctx.get_parameter_source(error.param.name or "") if error.param else None
+            if given is ParameterSource.ENVIRONMENT and INPUT_NAMES not in os.environ:
+                names = getattr(error.param, "envvar", ())
+                error.param_hint = next((each for each in names if os.environ.get(each)), None)
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command and name the next one; raises UsageError for an unknown variable."""

@@ -11,7 +11,7 @@ import click
 
 from rubric_ci import __version__
 from rubric_ci.cli import completion, options
-from rubric_ci.cli.click_types import Group, help_all, option, shows_all
+from rubric_ci.cli.click_types import INPUT_NAMES, Group, help_all, option, shows_all
 from rubric_ci.errors import ExitCode, MissingExtra, UserError
 from rubric_ci.system.actions_runner import can_install, in_workflow, restart
 from rubric_ci.values import parts
@@ -197,7 +197,7 @@ def _input_to_fix(error: click.UsageError) -> str:
 
     parameter = getattr(error, "param", None)
     variables = parameter.envvar if parameter and isinstance(parameter.envvar, list) else ()
-    inputs = loads(os.environ.get("RUBRIC_CI_INPUT_NAMES") or "{}")  # of hooks/action.py
+    inputs = loads(os.environ.get(INPUT_NAMES) or "{}")
     named = next((inputs[name] for name in variables if name in inputs), "")
     return f"set the input `{named}` of the step" if named else ""
 

@@ -119,7 +119,7 @@ def test_a_wrong_option_stands_in_place_of_the_report(
     done = project.run(**known, RUBRIC_CI_COMMAND="run", RUBRIC_CI_RUN_FAIL_ON="error")
     assert done.returncode == 2
     found = json.loads((project.root / folder / "failure.json").read_text())
-    assert found["failure"].startswith("Invalid value for '--fail-on': 'error' is not one of")
+    assert found["failure"].startswith("Invalid value for RUBRIC_CI_RUN_FAIL_ON: 'error' is not")
     assert found["suite"] == suite
 
 

@@ -43,13 +43,20 @@ _LONGEST_MISSES: Final = 70  # characters in a cell: two lines of a comment; the
 
 
 def top(report: RunReport) -> Iterator[Block]:
-    """Yield the verdict, the counts, what to do, and the failure that matters most."""
-    yield Heading(tone=summary.tone(report), text=summary.heading(report))
-    yield Line(spans=plain(*_counts(report)))
-    if fixes := summary.fixes(report):
-        yield Line(spans=(Span(text="To do: ", style="strong"), Span(text=f"{'; '.join(fixes)}.")))
+    """Yield the verdict, the failure that matters most, the counts, and what to do."""
+    heading, counts = verdict(report)
+    yield heading
     if worst := most_urgent(report):
         yield from _first_failure(worst, report)
+    yield counts
+    if fixes := summary.fixes(report):
+        yield Line(spans=(Span(text="To do: ", style="strong"), Span(text=f"{'; '.join(fixes)}.")))
+
+
+def verdict(report: RunReport) -> tuple[Heading, Line]:
+    """Return the verdict and the counts."""
+    heading = Heading(tone=summary.tone(report), text=summary.heading(report))
+    return heading, Line(spans=plain(*_counts(report)))
 
 
 def _counts(report: RunReport) -> Iterator[str]:
@@ -75,16 +82,16 @@ def most_urgent(report: RunReport) -> Graded | None:
 
 def _first_failure(case: Graded, report: RunReport) -> Iterator[Block]:
     first = next(iter(wording.misses(case, report)), None)
-    about: list[Spans] = [_name(case, report), plain(phrases.asked_words(case))]
-    criterion = first.criterion if first else None
+    asked, criterion = phrases.asked_words(case), first.criterion if first else None
     if first and criterion:
         name = wording.missed_name(first, LONGEST_NAME)
-        said = name if criterion.fault else f"misses “{name}”"
-        about += [plain(said), (place(criterion.file or case.file, criterion.line),)]
+        said = name if criterion.fault else f"{'Misses' if asked else 'misses'} “{name}”"
+        where = place(criterion.file or case.file, criterion.line)
     else:
-        line = first.evaluator.line if first else case.line
-        about += [plain(wording.reason(case)), (place(case.file, line),)]
-    yield Line(spans=joined(about))
+        said = wording.reason(case)
+        where = place(case.file, first.evaluator.line if first else case.line)
+    about = joined([_name(case, report), plain(f"{asked}. {said}" if asked else said)])
+    yield Line(spans=(*about, Span(text=" ("), where, Span(text=")")))
     if differs := case_blocks.differs(case, LONGEST, titled=False):
         yield differs
     if criterion and (quoted := case_blocks.quoted(criterion, LONGEST)):

@@ -65,7 +65,8 @@ def render(
     `failures` has the reasons of each case without a pass, `full` all cases with question, expected
     outcome and answer, `verdict` the verdict and what led to it.
     """
-    blocks = [*content.top(report)][:2] if detail == "verdict" else _blocks(report, files, detail)
+    short = detail == "verdict"
+    blocks = content.verdict(report) if short else _blocks(report, files, detail)
     return _printed(blocks, width=width, color=color)
 
 

@@ -158,7 +158,7 @@ def test_links_point_at_the_line_of_the_commit() -> None:
     )
     place = "https://h/o/r/blob/abc/dir/a%20b%231.yaml"
     assert f"| ❌ | **[a]({place}#L3)** |" in text
-    assert f"**[a]({place}#L3)** · misses “asked” · [dir/a b#&#8203;1.yaml:7]({place}#L7)\n" in text
+    assert f"**[a]({place}#L3)** · misses “asked” ([dir/a b#&#8203;1.yaml:7]({place}#L7))\n" in text
     assert f"[dir/a b#&#8203;1.yaml:7]({place}#L7)" in text
     assert "[run](https://h/run/1)" in text
 

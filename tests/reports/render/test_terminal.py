@@ -63,10 +63,10 @@ def test_the_only_failure_is_shown_once_with_its_place() -> None:
     text = terminal.render(a_report(case), width=90, color=False)
     assert text == (
         "Gate fails: 1 of 1 case fails (fail_on: fail)\n"
-        "1 failed · average score 0.00\n"
-        "worn · misses “asked” · rubrics/tone.rubric.yaml:30\n"
+        "worn · misses “asked” (rubrics/tone.rubric.yaml:30)\n"
         "    said\n"
         "    “quote”\n"
+        "1 failed · average score 0.00\n"
         "╭───┬──────┬───────┬────────╮\n"
         "│   │ Case │ Score │ Misses │\n"
         "├───┼──────┼───────┼────────┤\n"
@@ -79,7 +79,7 @@ def test_the_only_failure_is_shown_once_with_its_place() -> None:
 def test_a_present_fault_is_said_to_be_one() -> None:
     fault = a_criterion(text="Contains `Hello`", mark=True, fault=True, points=2.0)
     text = terminal.render(a_report(graded("a", "fail", fault)), width=90, color=False)
-    assert "\na · fault: Contains `Hello` · e.yaml:5\n" in text
+    assert "\na · fault: Contains `Hello` (e.yaml:5)\n" in text
     assert "│ ✗ │ a    │ 0.00  │ fault: Contains `Hello` │\n" in text
 
 
@@ -95,7 +95,7 @@ def test_the_check_that_loses_most_is_said_first() -> None:
     lost = a_rubric(a_criterion(gated=False))
     case = graded("a", "fail", evaluators=(lost, script), reason="largest loss: `compiles`")
     text = terminal.render(a_report(case), width=90, color=False)
-    assert "\na · largest loss: `compiles` · e.yaml:8\n" in text
+    assert "\na · largest loss: `compiles` (e.yaml:8)\n" in text
     assert "│ ✗ │ a    │ 0.00  │ compiles (code_judge); asked │\n" in text
 
 
@@ -108,7 +108,7 @@ def test_a_failing_check_next_to_one_missed_criterion_is_shown() -> None:
 
 def test_a_case_without_missed_criteria_is_shown_with_the_place_of_its_check() -> None:
     text = terminal.render(a_report(graded("worn", "fail")), width=90, color=False)
-    assert "\nworn · because · e.yaml:4\n" in text
+    assert "\nworn · because (e.yaml:4)\n" in text
 
 
 def test_no_table_where_every_case_passes() -> None:

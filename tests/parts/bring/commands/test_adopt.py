@@ -42,7 +42,7 @@ def test_the_gate_fails_by_their_failure_and_their_error_is_no_verdict(folder: P
     assert done.returncode == 1, done.stderr
     assert LINE in done.stdout
     assert "Gate fails: 1 of 3 graded cases fails (fail_on: fail) · 1 case errored\n" in done.stdout
-    assert "support · misses “javascript: output.length < 10” · promptfoo.json:1\n" in done.stdout
+    assert "support · misses “javascript: output.length < 10” (promptfoo.json:1)\n" in done.stdout
     assert adopt(folder, "--fail-on", "never").returncode == 3
 
 

@@ -19,6 +19,17 @@ def test_overview() -> None:
     report = json_format.read(MIXED.read_text(encoding="utf-8"))
     assert words(drawn.part("overview.html", report)) == [
         "Gate fails: 1 of 4 graded cases fails (fail_on: fail) · 1 case errored",
+        "angry-customer",
+        (
+            " · misses “Offers at least one concrete next step: a replacement, a repair or a "
+            "person to talk to” (evals/support/refunds.eval.yaml:38)"
+        ),
+        (
+            "The answer repeats the terms and then ends the conversation. Neither a "
+            "replacement nor a repair nor a contact is offered, so the customer has nothing "
+            "to do next."
+        ),
+        "“Our terms are clear: no refund after 30 days.”",
         (
             "2 passed, 1 borderline, 1 failed, 1 errored, 1 skipped · average score 0.75 · 6 "
             "of 43 cases: --changed-since"
@@ -29,17 +40,6 @@ def test_overview() -> None:
         ),
         "c2",
         ".",
-        "angry-customer",
-        (
-            " · misses “Offers at least one concrete next step: a replacement, a repair or a "
-            "person to talk to” · evals/support/refunds.eval.yaml:38"
-        ),
-        (
-            "The answer repeats the terms and then ends the conversation. Neither a "
-            "replacement nor a repair nor a contact is offered, so the customer has nothing "
-            "to do next."
-        ),
-        "“Our terms are clear: no refund after 30 days.”",
         "fail-on: fail",
         "target default · judge openai/gpt-6-luna",
         "6 cases",

@@ -86,7 +86,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_batch_target.py": "grading/targets/batch_command",
     "parts/lab/commands/test_judge_calibrate.py": """
         parts/lab/calibration/calibration gate/policy/required_agreement
-        parts/lab/calibration/calibration_text""",
+        parts/lab/commands/judge_calibrate""",
     "services/drafting/test_draft_check.py": "parts/lab/probe/probing",
     "parts/lab/commands/test_probe.py": """
         parts/lab/probe/probing parts/lab/probe/figures parts/lab/probe/all_variants""",

@@ -24,12 +24,12 @@ from rubric_ci.parts.bring.dialects.agentv_evaluators import (
     named,
     prompted,
 )
-from rubric_ci.parts.bring.dialects.agentv_includes import included
 from rubric_ci.parts.bring.dialects.agentv_rubrics import (
     GATES,
     RUBRICS,
     Placed,
     criteria_of,
+    included,
     is_one_text,
     weight_of,
 )

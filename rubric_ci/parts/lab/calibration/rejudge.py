@@ -9,6 +9,7 @@ import click
 
 from rubric_ci.errors import CannotJudge, NoJudge, OverBudget
 from rubric_ci.files.project.loaded_project import LoadedProject
+from rubric_ci.gate.policy.checkout import allowed_hosts
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import (
     Task,
@@ -18,6 +19,7 @@ from rubric_ci.grading.resolve import (
     name_judge,
     resolve_judge,
 )
+from rubric_ci.grading.setup import build_context
 from rubric_ci.parts.lab.calibration.agreement import DrawGamma
 from rubric_ci.parts.lab.calibration.calibration import Calibration, JudgedLabel, calibrate
 from rubric_ci.parts.lab.calibration.labels import LabelledAnswer
@@ -25,6 +27,7 @@ from rubric_ci.services.cost.estimate import announce_work, show_spent
 from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.system import coroutines
 from rubric_ci.text.escape import log_line
+from rubric_ci.values.command_settings import CacheOptions, RequestOptions
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
@@ -65,26 +68,48 @@ class RejudgeResult:
     over_budget: str  # "": every judge request was sent
 
 
-def configured_judge(loaded: LoadedProject, override: str, *, replayed: bool) -> JudgeConfig:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """The judge of a command, and how it is asked."""
+
+    judge: JudgeConfig
+    context: RunContext
+    concurrency: int
+    live: bool  # False: the replies are from a recording
+
+
+def open_judging(
+    loaded: LoadedProject,
+    override: str,
+    requests: RequestOptions,
+    cache: CacheOptions | None = None,
+) -> Judging:
     """Return the judge of the command line or the configuration, with its API key resolved."""
     judge = choose_judge(loaded.config_naming(override), given(Answer(text="")), override)
     if judge is None:
         raise NoJudge
-    return (name_judge if replayed else resolve_judge)(judge, loaded.variables(os.environ))
+    live = requests.replay is None
+    hosts = allowed_hosts(loaded, requests.allowed_hosts, os.environ)
+    return Judging(
+        judge=(resolve_judge if live else name_judge)(judge, loaded.variables(os.environ)),
+        context=build_context(
+            loaded.root, loaded.config, requests, os.environ, cache=cache, hosts=hosts
+        ),
+        concurrency=requests.concurrency,
+        live=live,
+    )
 
 
-def rejudge(
-    answers: Sequence[AnswerToJudge], context: RunContext, *, concurrency: int, live: bool
-) -> RejudgeResult:
+def rejudge(answers: Sequence[AnswerToJudge], judging: Judging) -> RejudgeResult:
     """Judge every answer; show the estimate before and the cost after."""
-    tasks = [_task(each) for each in answers]
-    if live:
+    tasks, context = [_task(each) for each in answers], judging.context
+    if judging.live:
         announce_work([ExpectedWork(tasks=tasks, context=context)])
     refused: list[str] = []
     before = context.spent()
     ask = _of_the_judge(_noting_refusals(context.call_model, refused))
     watched = replace(context, call_model=ask)
-    results = coroutines.run(grade(tasks, watched, concurrency=concurrency))
+    results = coroutines.run(grade(tasks, watched, concurrency=judging.concurrency))
     for note in context.notes:
         click.echo(log_line(note), err=True)
     if len(results) < len(tasks):

@@ -1,8 +1,8 @@
 """`rubric-ci judge calibrate`: measure the judge against people, write calibration.json."""
 
 import json
-import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -18,27 +18,34 @@ from rubric_ci.errors import (
 )
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
-from rubric_ci.gate.policy.checkout import allowed_hosts, open_under_policy, show_policy
+from rubric_ci.gate.policy.checkout import open_under_policy, show_policy
 from rubric_ci.gate.policy.required_agreement import NAME, below_minimum
 from rubric_ci.gate.report.report_file import check_ours_if_any
-from rubric_ci.grading.setup import build_context
 from rubric_ci.parts.lab.calibration import labels
-from rubric_ci.parts.lab.calibration.calibration import Calibration, by_mode, to_json
-from rubric_ci.parts.lab.calibration.calibration_text import render
+from rubric_ci.parts.lab.calibration.agreement import Agreement
+from rubric_ci.parts.lab.calibration.calibration import (
+    Calibration,
+    CriterionAgreement,
+    by_mode,
+    to_json,
+)
 from rubric_ci.parts.lab.calibration.label_file import copies_of, read_labels
 from rubric_ci.parts.lab.calibration.labels import TEST, Label, LabelledAnswer, Split
 from rubric_ci.parts.lab.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
+    Judging,
     Marks,
     NotJudged,
-    configured_judge,
     measure_agreement,
+    open_judging,
     rejudge,
     show_not_judged,
 )
 from rubric_ci.services.publish.copies import copies_in, shown_again
 from rubric_ci.text.escape import log_line
+from rubric_ci.text.numbers import listed
+from rubric_ci.text.p_values_and_intervals import PERCENT
 from rubric_ci.values.answers import answer_of, identity
 from rubric_ci.values.command_settings import CalibrateSettings
 from rubric_ci.values.config import JudgeConfig
@@ -55,12 +62,12 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     given = _read_labels(settings.labels, settings.split)
     loaded = _open(given, settings)
     labelled = _match(settings.labels, given, loaded)
-    judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
-    judges = _in_modes(judge) if loaded.config.auto_mode else (judge,)
-    marks, over_budget = _marks(labelled, judges, loaded, settings)
+    judging = open_judging(loaded, settings.judge, settings.requests)
+    judges = _in_modes(judging.judge) if loaded.config.auto_mode else (judging.judge,)
+    marks, over_budget = _marks(labelled, judges, judging, settings.labels)
     found = _measured(labelled, marks, judges, settings.seed)
     click.echo(render(found))
-    if settings.requests.replay:
+    if not judging.live:
         click.echo(REPLAYED)
     path = settings.output or loaded.root / NAME
     if over_budget:
@@ -102,28 +109,25 @@ def _measured(
 def _marks(
     labelled: Sequence[LabelledAnswer],
     judges: Sequence[JudgeConfig],
-    loaded: LoadedProject,
-    settings: CalibrateSettings,
+    judging: Judging,
+    labels_file: Path,
 ) -> tuple[list[list[Marks | NotJudged]], bool]:
     """Return the marks of each judge, and True if the budget ended.
 
     Each answer is judged once, even if several people labelled it. Those without marks are listed.
     """
-    hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
-    context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
     each = {_answer_key(answer): answer for answer in labelled}
-    read = copies_in(copies_of(settings.labels), Path(OUTPUT_DIR) / COPIES)
+    read = copies_in(copies_of(labels_file), Path(OUTPUT_DIR) / COPIES)
     answers = [
         AnswerToJudge(case=one.case, spec=one.spec, answer=_answer(one, read), judge=judge)
         for judge in judges
         for one in each.values()
     ]
     for judge in judges:
-        how = f", {judge.mode}" if loaded.config.auto_mode else ""
+        how = f", {judge.mode}" if len(judges) > 1 else ""
         name = log_line(judge.name)
         click.echo(f"judging {len(each):,} answers with {name}{how}", err=True)
-    live = settings.requests.replay is None
-    result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
+    result = rejudge(answers, judging)
     show_not_judged(answers, result)
     starts = range(0, len(answers), len(each))
     found = [dict(zip(each, result.marks[n : n + len(each)], strict=True)) for n in starts]
@@ -193,3 +197,143 @@ def _exit_code(found: Calibration, min_kappa: float | None) -> ExitCode:
             click.echo(f"{about}{below}", err=True)
             return ExitCode.GATE
     return ExitCode.NO_VERDICT if found.no_verdict else ExitCode.OK
+
+
+_HEAD = ("criterion", "marks", "same", "kappa", PERCENT, "sens", "spec", "F1", "leniency")
+_MAX_CONFUSIONS = 6
+_MAX_DIFFERENCES = 20
+
+
+def render(found: Calibration) -> str:
+    """Return the table, the differences, and what the agreement rests on."""
+    return "\n".join(_lines(found))
+
+
+def _lines(found: Calibration) -> Iterator[str]:
+    judge = found.judge
+    votes = "1 vote" if judge.votes == 1 else f"{judge.votes} votes"
+    yield f"{log_line(judge.model)}, prompt {judge.prompt_version}, {judge.mode}, {votes}"
+    yield ""
+    rows = zip(_names(found.criteria), (c.agreement for c in found.criteria), strict=True)
+    yield from _table([*rows, ("all", found.overall)])
+    if found.work and found.work != found.overall:
+        yield from _about_work(found.work)
+    yield from _lone(found.overall)
+    yield from _confusion(found.overall)
+    yield from _differences(found)
+    yield from _repeats(found)
+    yield from _people(found)
+    yield from _modes(found)
+    if found.no_verdict:
+        yield ""
+        yield f"{found.no_verdict:,} labelled answers have no verdict and are not counted above"
+
+
+def _names(criteria: Sequence[CriterionAgreement]) -> Iterator[str]:
+    """Yield the shortest name of each criterion that no other one has."""
+    forms = [_forms(criterion) for criterion in criteria]
+    counts = [Counter(names) for names in zip(*forms, strict=True)]
+    for names in forms:
+        alone = (name for name, count in zip(names, counts, strict=True) if count[name] == 1)
+        yield next(alone, names[-1])
+
+
+def _forms(criterion: CriterionAgreement) -> tuple[str, str, str]:
+    cases = listed(criterion.cases, 1)
+    places = ((), (cases,), (cases, criterion.evaluator))
+    one, two, three = (": ".join((criterion.file, *place, criterion.id)) for place in places)
+    return log_line(one), log_line(two), log_line(three)
+
+
+def _table(rows: list[tuple[str, Agreement]]) -> Iterator[str]:
+    texts = [_HEAD, *(_row(name, agreement) for name, agreement in rows)]
+    widths = [max(len(row[i]) for row in texts) for i in range(len(_HEAD))]
+    for row in texts:
+        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        yield "  ".join((row[0].ljust(widths[0]), *cells))
+
+
+def _row(name: str, found: Agreement) -> tuple[str, ...]:
+    interval = f"{found.interval[0]:.2f} to {found.interval[1]:.2f}" if found.interval else "-"
+    return (
+        name,
+        f"{found.n:,}",
+        f"{found.accuracy:.2f}",
+        _number(found.kappa),
+        interval,
+        _number(found.rates.sensitivity),
+        _number(found.rates.specificity),
+        _number(found.rates.macro_f1),
+        f"{found.leniency:+.2f}",
+    )
+
+
+def _about_work(found: Agreement) -> Iterator[str]:
+    _, marks, _, kappa, interval, *_ = _row("", found)
+    yield ""
+    yield f"Criteria about the work of an agent: kappa {kappa} ({interval}) in {marks} marks"
+
+
+def _confusion(found: Agreement) -> Iterator[str]:
+    wrong = {pair: n for pair, n in found.confusion.items() if pair[0] != pair[1]}
+    if wrong:
+        yield ""
+        yield "Most frequent differences:"
+    for (person, judge), n in sorted(wrong.items(), key=lambda item: -item[1])[:_MAX_CONFUSIONS]:
+        yield f"  {n:,} x person {person}, judge {judge}"
+
+
+def _lone(found: Agreement) -> Iterator[str]:
+    if found.lone_criteria:
+        yield ""
+        yield (
+            f"{found.lone_criteria} criteria are marked in one answer only, so they cannot raise "
+            "kappa: label more answers to them"
+        )
+
+
+def _differences(found: Calibration) -> Iterator[str]:
+    if found.differences:
+        yield ""
+        yield "Differing marks:"
+    for each in found.differences[:_MAX_DIFFERENCES]:
+        place = f"{each.file}: {each.case}: {each.criterion}"
+        reason = f": {each.reason}" if each.reason else ""
+        yield "  " + log_line(f"{place}: person {each.person}, judge {each.judge}{reason}")
+    if hidden := len(found.differences[_MAX_DIFFERENCES:]):
+        yield f"  and {hidden} more, listed in the file that is written"
+
+
+def _repeats(found: Calibration) -> Iterator[str]:
+    if found.self_agreement is not None and found.flips is not None:
+        yield ""
+        yield (
+            f"The judge agrees with itself in {found.self_agreement:.0%} of its votes; "
+            f"{found.flips:.0%} of the marks were not unanimous"
+        )
+
+
+def _people(found: Calibration) -> Iterator[str]:
+    if found.people:
+        _, _, _, kappa, interval, *_ = _row("", found.people)
+        yield ""
+        yield (
+            f"People agree among themselves with kappa {kappa} ({interval}) in {found.people.n} "
+            "marks: no judge can be expected to agree with them more"
+        )
+
+
+def _modes(found: Calibration) -> Iterator[str]:
+    if choice := found.modes:
+        compared = (
+            f"kappa {_number(choice.batched.kappa)} with all criteria in one request, "
+            f"{_number(choice.isolated.kappa)} with one request per criterion, p = "
+            f"{choice.p_value:.2g}"
+        )
+        shown = "a loss" if choice.chosen == "isolated" else "no loss"
+        yield ""
+        yield f"Batching shows {shown} of agreement ({compared}): `auto` is `{choice.chosen}`"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

@@ -20,13 +20,12 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.rubric_files import ENDING
 from rubric_ci.files.validation.validator import check_rubric
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.gate.policy.checkout import allowed_hosts, open_under_policy, show_policy
-from rubric_ci.grading.setup import build_context
+from rubric_ci.gate.policy.checkout import open_under_policy, show_policy
 from rubric_ci.parts.lab.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
     NotJudged,
-    configured_judge,
+    open_judging,
     rejudge,
 )
 from rubric_ci.parts.lab.calibration.rubric_tests import (
@@ -57,20 +56,18 @@ def run_tests(settings: RubricTestSettings) -> ExitCode:
     if not tests:
         click.echo("no tests of rubric files or cases to run", err=True)
         return ExitCode.OK
-    judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
+    judging = open_judging(loaded, settings.judge, settings.requests)
+    judge = judging.judge
     judge = replace(judge, votes=settings.votes) if settings.votes else judge
-    hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
-    context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
     answers = [
         AnswerToJudge(case=each.case, spec=each.spec, answer=each.answer, judge=judge)
         for each in tests
     ]
-    live = settings.requests.replay is None
-    result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
+    result = rejudge(answers, judging)
     pairs = zip(tests, result.marks, strict=True)
     checked = [Checked(test=test, found=found) for test, found in pairs]
     click.echo(render(checked, settings.format), nl=False)
-    if not live:
+    if not judging.live:
         click.echo(REPLAYED, err=True)
     _summarize(checked)
     return _exit_code(checked)

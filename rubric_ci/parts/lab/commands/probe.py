@@ -12,18 +12,18 @@ import click
 from rubric_ci.errors import CannotAnswer, CannotConfigure, CannotFindEvals, CannotUseGit, ExitCode
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
-from rubric_ci.gate.policy.checkout import allowed_hosts, show_policy
+from rubric_ci.gate.policy.checkout import show_policy
 from rubric_ci.gate.report.report_file import check_ours_if_any, read_report
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.grading.resolve import choose_target
-from rubric_ci.grading.setup import build_context, readable_cache
+from rubric_ci.grading.setup import readable_cache
 from rubric_ci.grading.targets import recorded
-from rubric_ci.parts.lab.calibration.rejudge import REPLAYED, configured_judge
+from rubric_ci.parts.lab.calibration.rejudge import REPLAYED, Judging, open_judging
 from rubric_ci.parts.lab.probe import figures
 from rubric_ci.parts.lab.probe.all_variants import Subject
 from rubric_ci.parts.lab.probe.figures import Measured
-from rubric_ci.parts.lab.probe.probing import Judging, measure
+from rubric_ci.parts.lab.probe.probing import measure
 from rubric_ci.services.cost.estimate import check_prices, show_spent
 from rubric_ci.services.publish.copies import copies_in, shown_again
 from rubric_ci.services.publish.workflow import Workflow, annotate
@@ -62,7 +62,7 @@ def probe(settings: ProbeSettings) -> ExitCode:
         click.echo(log_line(f"left out, without an answer: {numbers.listed(missing)}"), err=True)
     if not subjects:
         return _nothing(settings, talks)
-    found = measure(subjects, judging)
+    found = measure(subjects, judging, settings.variants)
     _show(found, judging, settings)
     return _exit_code(found, settings)
 
@@ -81,20 +81,7 @@ def _judging(loaded: LoadedProject, settings: ProbeSettings) -> Judging:
     cache, unread = readable_cache(requests, settings.cache, loaded.config, os.environ)
     if unread:
         click.echo(log_line(unread), err=True)
-    return Judging(
-        judge=configured_judge(loaded, settings.judge, replayed=requests.replay is not None),
-        context=build_context(
-            loaded.root,
-            loaded.config,
-            requests,
-            os.environ,
-            cache=cache,
-            hosts=allowed_hosts(loaded, requests.allowed_hosts, os.environ),
-        ),
-        concurrency=requests.concurrency,
-        live=requests.replay is None,
-        most=settings.variants,
-    )
+    return open_judging(loaded, settings.judge, requests, cache)
 
 
 def _answers(

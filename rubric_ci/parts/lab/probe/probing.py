@@ -10,6 +10,7 @@ import click
 from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.parts.lab.calibration.rejudge import (
     AnswerToJudge,
+    Judging,
     NotJudged,
     RejudgeResult,
     rejudge,
@@ -18,32 +19,22 @@ from rubric_ci.parts.lab.calibration.rejudge import (
 from rubric_ci.parts.lab.probe.all_variants import Marks, Plan, Subject, key, mutations, plan
 from rubric_ci.parts.lab.probe.figures import CriterionFigures, Measured, Mutation, figures
 from rubric_ci.text import numbers
-from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
-from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.results import Answer, Assessed
 from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judging:
-    """How variants are judged."""
+def measure(subjects: Sequence[Subject], judging: Judging, most: int) -> Measured:
+    """Judge the answers of the subjects, which is free where the cache has it, then variants.
 
-    judge: JudgeConfig
-    context: RunContext
-    concurrency: int
-    live: bool  # False: the replies are from a recording
-    most: int  # variants that one criterion of an answer must notice
-
-
-def measure(subjects: Sequence[Subject], judging: Judging) -> Measured:
-    """Judge the answers of the subjects, which is free where the cache has it, then variants."""
+    At most `most` variants must be noticed by one criterion of an answer.
+    """
     click.echo(f"judging {numbers.plural(len(subjects), 'answer')} as they are", err=True)
     controls, lost = _judged([_answer(each, each.given, judging) for each in subjects], judging)
     pairs = [(subjects[n], marks) for n, marks in controls.items()]
-    planned = plan(pairs, judging.most)
+    planned = plan(pairs, most)
     click.echo(f"judging {numbers.plural(len(planned.trials), 'variant')} of them", err=True)
     marks, missing = _judged(
         [
@@ -66,9 +57,7 @@ def _judged(answers: Sequence[AnswerToJudge], judging: Judging) -> tuple[Mapping
     """Return the marks by position, and how many answers have none."""
     if not answers:
         return {}, 0
-    result: RejudgeResult = rejudge(
-        answers, judging.context, concurrency=judging.concurrency, live=judging.live
-    )
+    result: RejudgeResult = rejudge(answers, judging)
     show_not_judged(answers, result)
     found = {n: each for n, each in enumerate(result.marks) if not isinstance(each, NotJudged)}
     return found, len(answers) - len(found)

@@ -3,8 +3,8 @@
 from random import Random
 
 from rubric_ci.parts.lab.calibration.calibration import Calibration, JudgedLabel, calibrate, to_json
-from rubric_ci.parts.lab.calibration.calibration_text import render
 from rubric_ci.parts.lab.calibration.labels import Label, LabelledAnswer
+from rubric_ci.parts.lab.commands.judge_calibrate import render
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.report import JudgeInfo
 from rubric_ci.values.rubric import Check, Rubric

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.parts.lab.calibration.rejudge import AnswerToJudge, NotJudged, rejudge
+from rubric_ci.parts.lab.calibration.rejudge import AnswerToJudge, Judging, NotJudged, rejudge
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
@@ -28,7 +28,8 @@ def test_a_reply_of_another_model_does_not_count(model: str, tmp_path: Path) -> 
         judge=JudgeConfig(endpoint=Endpoint(model="openai/gpt-6-luna")),
     )
     context = build_context(tmp_path, call_model=ask)
-    result = rejudge([answer], context, concurrency=1, live=False)
+    judging = Judging(judge=answer.judge, context=context, concurrency=1, live=False)
+    result = rejudge([answer], judging)
     shown = f"`{model}`" if model else "another model"
     assert result.marks == (
         NotJudged(

@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.parts.lab.calibration.attack_corpus import Probe
-from rubric_ci.parts.lab.calibration.robustness import MarkChange, Marks, measure_robustness, render
+from rubric_ci.parts.lab.commands.judge_attack import MarkChange, Marks, measure_robustness, render
 from rubric_ci.values.rubric import Check, Rubric, Scored, ScoreRange
 from rubric_ci.values.scoring import MarkValue
 from tests.cases import build_case, span

@@ -217,7 +217,6 @@ def _settings(
 
 
 def _repositories(target: CliTarget, folders: Folders) -> tuple[str, ...]:
-    """Return the folders of git of the commits in the workspace, so that the agent can commit."""
     sources = target.workspace.sources if target.workspace else ()
     names = ((Path(source.into) / ".git").as_posix() for source in sources)
     return tuple(name for name in names if (folders.work / name).is_dir())
@@ -311,11 +310,7 @@ def prompt(case: EvalCase) -> str:
 
 
 def _environment(
-    start: Start,
-    target: CliTarget,
-    login: Login,
-    home: Path,
-    environment: Mapping[str, str],
+    start: Start, target: CliTarget, login: Login, home: Path, environment: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the named variables, the credential, the locale and the PATH; the home is empty."""
     given = {**clean_environment(environment, target.env), **login.variables}
@@ -370,7 +365,6 @@ async def remove_container(folders: Folders, environment: Mapping[str, str]) -> 
 
 
 def _container_user(engine: str) -> tuple[str, ...]:
-    """Return the options with which files belong to the user of the run."""
     if sys.platform == "win32":
         return ()
     user = f"--user={os.getuid()}:{os.getgid()}"

@@ -57,10 +57,7 @@ def _work(agent: AgentProgram, _session: str | None = None, /) -> Start:
             *(("--mcp-config", f"{{home}}/{_SERVERS}") if servers else ()),
             *agent.args,
         ),
-        files={
-            **_SETTINGS,
-            **({_SERVERS: json.dumps({"mcpServers": servers})} if servers else {}),
-        },
+        files={**_SETTINGS, **({_SERVERS: json.dumps({"mcpServers": servers})} if servers else {})},
     )
 
 

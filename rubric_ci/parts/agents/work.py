@@ -155,10 +155,7 @@ def entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def _changes(
-    before: Path,
-    work: Path,
-    old: Mapping[str, os.stat_result],
-    new: Mapping[str, os.stat_result],
+    before: Path, work: Path, old: Mapping[str, os.stat_result], new: Mapping[str, os.stat_result]
 ) -> Iterator[FileChange]:
     for name in sorted(old.keys() | new.keys()):
         if name not in new:

@@ -195,7 +195,6 @@ def _inside(workspace: Path, name: str) -> Path:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file, a link, or the folder of a submodule."""
     if path.is_dir() and not path.is_symlink():
         remove_tree(path)
     else:

@@ -41,12 +41,7 @@ _traces = partial(option, heading="Traces")
     metavar="KEY=VALUE",
     help="Only traces with this fact: `=` and `!=` take `*`, `<` and `>` a number; repeatable.",
 )
-@_traces(
-    "--sample",
-    type=Count(min=1),
-    metavar="N",
-    help="Number of cases, drawn at random.",
-)
+@_traces("--sample", type=Count(min=1), metavar="N", help="Number of cases, drawn at random.")
 @_traces("--seed", default=0, metavar="N", help="Random seed of the draw.")
 @_traces("--dedupe", is_flag=True, help="Only the first trace of each question.")
 @_traces(
@@ -119,11 +114,7 @@ def _masked_kinds(typed: str) -> tuple[str, ...]:
 @options.outputs
 @options.posting
 def adopt(
-    results: tuple[str, ...],
-    tool: str | None,
-    graders: tuple[str, ...],
-    suite: str,
-    **options: Any,
+    results: tuple[str, ...], tool: str | None, graders: tuple[str, ...], suite: str, **options: Any
 ) -> None:
     """Make a report from the results of another eval tool.
 

@@ -240,7 +240,6 @@ def _plot(
 
 
 def _ends(records: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Return the days of the first and the last run."""
     return tuple(runs.day(record)[:10] for record in (records[0], *records[1:][-1:]))
 
 

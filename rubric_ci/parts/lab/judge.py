@@ -178,7 +178,7 @@ def attack(**options: Any) -> None:
         "probe                                 every criterion with an answer",
         "probe --changed-since origin/main     the criteria that a change touches",
         "probe --fail-on never-fails           exit 1 if a required one never fails",
-    ),
+    )
 )
 @options.paths
 @options.config

@@ -104,7 +104,6 @@ def _check_version(data: object, where: str) -> None:
 
 
 def _problems(record: RunRecord) -> Iterator[str]:
-    """Yield the problems of a record's values."""
     if len(record.verdicts) != len(record.cases):
         yield f"verdicts must have {len(record.cases)} letters"
     if not set(record.verdicts) <= LETTERS.keys():
@@ -186,7 +185,6 @@ def _letter(case: CaseResult) -> str:
 
 
 def _mixed(cases: Sequence[CaseResult]) -> list[Graded]:
-    """Return the cases whose trials have different verdicts."""
     graded = with_verdict(cases)
     return [case for case in graded if len({trial.verdict for trial in case.trials}) > 1]
 
@@ -365,13 +363,7 @@ def inapplicable(records: Sequence[RunRecord]) -> list[tuple[str, str]]:
 
 
 def _cells(record: RunRecord) -> tuple[str, ...]:
-    return (
-        day(record),
-        state(record),
-        score(record.score),
-        rate(record.pass_rate),
-        cost(record),
-    )
+    return (day(record), state(record), score(record.score), rate(record.pass_rate), cost(record))
 
 
 def _unsteady(every: Sequence[Strip]) -> Iterator[str]:

@@ -9,5 +9,5 @@ PART: Final = Part(
         "litellm": "litellm_client",
         "batch": "batch",
         "authenticated": "workload_identity:authenticated",
-    },
+    }
 )

@@ -184,7 +184,6 @@ class BatchServer:
         await self._post({}, "batches", batch_id, "cancel")
 
     async def _upload(self, content: bytes) -> str:
-        """Upload a file and return its id."""
         url, fields = self._url("files"), {"purpose": "batch"}
         sent = direct_http.upload(url, self._headers, fields, "requests.jsonl", content)
         match await _within(FILE_SECONDS, sent):

@@ -222,7 +222,6 @@ class Rubric:
         return self._number, read if question else replace(read, input_messages=())
 
     def _line(self) -> int:
-        """Return the line of the test that called."""
         frame: FrameType | None = sys._getframe()
         while frame and frame.f_code.co_filename != str(self._item.path):
             frame = frame.f_back

@@ -257,7 +257,6 @@ class Hooks:
         return report
 
     def _written(self) -> tuple[Path, ...]:
-        """Return the report files."""
         settings = self.run.settings
         return tuple(settings.output_dir / REPORT_FILES[name] for name in settings.reports)
 
@@ -279,7 +278,6 @@ class _Configuration(pytest.File):
 
 
 def _arguments(config: pytest.Config) -> list[str]:
-    """Return the options of `rubric-ci run` that were given."""
     given = {
         "--config": config.getoption("rubric_ci_config"),
         "--changed-since": config.getoption("rubric_ci_changed_since"),

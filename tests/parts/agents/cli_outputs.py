@@ -29,10 +29,7 @@ CLAUDE: Final[dict[str, Any]] = {
 CODEX: Final[tuple[dict[str, Any], ...]] = (
     {"type": "thread.started", "thread_id": "t"},
     {"type": "turn.started"},
-    {
-        "type": "item.completed",
-        "item": {"id": "item_1", "type": "agent_message", "text": "ok"},
-    },
+    {"type": "item.completed", "item": {"id": "item_1", "type": "agent_message", "text": "ok"}},
     {
         "type": "turn.completed",
         "usage": {
@@ -44,19 +41,14 @@ CODEX: Final[tuple[dict[str, Any], ...]] = (
     },
 )
 COPILOT: Final[tuple[dict[str, Any], ...]] = (
-    {
-        "type": "assistant.message",
-        "data": {"content": "ok", "model": "gpt-6", "toolRequests": []},
-    },
+    {"type": "assistant.message", "data": {"content": "ok", "model": "gpt-6", "toolRequests": []}},
     {"type": "result", "sessionId": "s", "exitCode": 0, "usage": {"premiumRequests": 1}},
 )
 GEMINI: Final[dict[str, Any]] = {
     "session_id": "s",
     "response": "ok",
     "stats": {
-        "models": {
-            "gemini-3.8-flash": {"tokens": {"prompt": 9, "candidates": 3, "total": 12}},
-        }
+        "models": {"gemini-3.8-flash": {"tokens": {"prompt": 9, "candidates": 3, "total": 12}}}
     },
 }
 

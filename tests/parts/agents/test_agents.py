@@ -527,7 +527,7 @@ SAID_TOKENS = {
                 },
             }
             for _ in range(2)
-        ),
+        )
     ),
     "qwen": lines(
         {

@@ -69,10 +69,7 @@ def served(origin: Checkout, kind: str, folder: Path) -> Iterator[dict[str, str]
 @pytest.mark.parametrize("kind", ["repository", "mirror", "bundle", "daemon", "http"])
 @pytest.mark.parametrize(
     ("history", "seen"),
-    [
-        (True, "change A\nchange A|main||.git a|8|"),
-        (False, "Start workspace|main||.git a|3|"),
-    ],
+    [(True, "change A\nchange A|main||.git a|8|"), (False, "Start workspace|main||.git a|3|")],
 )
 def test_an_agent_works_in_a_commit(
     bench: Bench,

@@ -89,13 +89,7 @@ def added(agent: str, **options: object) -> tuple[list[str], dict[str, str]]:
             [],
             {OPENCODE: '"command": ["python", "shop.py"], "environment": {"A": "1"}'},
         ),
-        (
-            "qwen",
-            "mcp_servers",
-            SERVER,
-            ["--mcp-config", "{home}/mcp.json"],
-            {"mcp.json": MCP},
-        ),
+        ("qwen", "mcp_servers", SERVER, ["--mcp-config", "{home}/mcp.json"], {"mcp.json": MCP}),
         (
             "claude-code",
             "mcp_servers",

@@ -71,10 +71,7 @@ WRONG = {
     ),
     "a score above 1": (changed(score=1.5), "score and pass_rate must be in 0 to 1"),
     "a negative pass rate": (changed(pass_rate=-0.5), "score and pass_rate must be in 0 to 1"),
-    "an infinite cost": (
-        changed(cost_usd=1e999),
-        "not JSON (Infinity is not a finite number)",
-    ),
+    "an infinite cost": (changed(cost_usd=1e999), "not JSON (Infinity is not a finite number)"),
 }
 
 

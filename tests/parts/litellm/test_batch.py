@@ -47,8 +47,7 @@ def test_a_batch_costs_half(aimock: Aimock) -> None:
 
 def test_an_unreachable_server_fails_the_batch() -> None:
     nowhere = Endpoint(
-        model="openai/gpt-6-luna",
-        options={"api_base": "http://127.0.0.1:9/v1", "api_key": "none"},
+        model="openai/gpt-6-luna", options={"api_base": "http://127.0.0.1:9/v1", "api_key": "none"}
     )
     twice = Backoff(attempts=2)
     [error] = asyncio.run(send_batch([call(nowhere)], notify=print, poll=0.05, backoff=twice))

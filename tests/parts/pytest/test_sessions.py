@@ -326,8 +326,7 @@ def test_without_being_asked_nothing_is_collected_or_imported(tests: Suite) -> N
 
 def test_options_of_another_plugin_keep_their_names(tests: Suite) -> None:
     tests.write(
-        "conftest.py",
-        "def pytest_addoption(parser):\n    parser.addoption('--changed-since')\n",
+        "conftest.py", "def pytest_addoption(parser):\n    parser.addoption('--changed-since')\n"
     )
     tests.write(
         "test_a.py", "def test_a(request):\n    assert request.config.option.changed_since == 'x'\n"

@@ -98,11 +98,7 @@ def as_cases(samples: Iterable[Sample], about: Adopted) -> tuple[EvalCase, ...]:
         }
         file = sample.suite or about.file
         case = _as_case(
-            about.tool,
-            (file, sample.id),
-            (sample.question, sample.expected),
-            graders,
-            sample.tags,
+            about.tool, (file, sample.id), (sample.question, sample.expected), graders, sample.tags
         )
         found.setdefault((file, sample.id), case)
     return tuple(found.values())

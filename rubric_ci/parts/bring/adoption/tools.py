@@ -175,7 +175,6 @@ def _holds(path: Path, tool: Tool) -> bool:
 
 
 def _script(target: RunnerTarget, folder: str, only: tuple[str, ...]) -> str:
-    """Return the command line for these cases."""
     chosen = ""
     if only:
         regex = "^(" + "|".join(_SPECIAL.sub(r"\\\g<0>", name) for name in only) + ")$"
@@ -188,7 +187,6 @@ def _script(target: RunnerTarget, folder: str, only: tuple[str, ...]) -> str:
 
 
 def _read(target: RunnerTarget, folder: Path, finished: Finished) -> Found:
-    """Return the samples of every file that the tool wrote."""
     tool = TOOLS[target.reads]
     found: list[Sample] = []
     missing: list[str] = []

@@ -57,9 +57,7 @@ def adopt(settings: AdoptSettings) -> ExitCode:
     files = [path.as_posix() for path in settings.results]
     samples, missing = _samples(settings)
     about = Adopted(
-        tool=settings.tool,
-        file=settings.suite or files[0],
-        least=config.gate.thresholds.passing,
+        tool=settings.tool, file=settings.suite or files[0], least=config.gate.thresholds.passing
     )
     waivers = waivers_of(project, as_cases(samples, about), now.date(), tool=settings.tool)
     baseline = open_baseline(options)

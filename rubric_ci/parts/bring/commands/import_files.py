@@ -154,7 +154,6 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
 
 
 def _import_rubric(data: Any, file: Path, folder: Path, root: Path) -> list[str]:
-    """Write a rubric file; return its errors."""
     if not data.get("criteria"):
         click.echo(log_line(f"no criterion of {file.as_posix()} is imported"))
         return []
@@ -177,7 +176,6 @@ _OF_STOPPED: Final = (FIXTURE_MISSING.id, CASE_NOT_SUPPORTED.id)
 
 
 def _ungraded(data: Any) -> list[dict[str, Any]]:
-    """Return the cases that nothing grades."""
     cases = [] if _GRADE & data.keys() else data["evalcases"]
     return [each for each in cases if _GRADE.isdisjoint(each)]
 

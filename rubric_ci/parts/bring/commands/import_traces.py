@@ -30,10 +30,7 @@ from rubric_ci.values.json_value import JSON
 
 _MOST_BYTES: Final = 4 * MAX_CHARACTERS  # of a line, in UTF-8
 _MOST_FAULTS: Final = 20  # that are shown
-_NO_TEXT: Final = {
-    **dict.fromkeys((".gz", ".zst", ".zip"), "compressed"),
-    ".parquet": "Parquet",
-}
+_NO_TEXT: Final = {**dict.fromkeys((".gz", ".zst", ".zip"), "compressed"), ".parquet": "Parquet"}
 
 
 class TraceChoice(NamedTuple):
@@ -167,7 +164,6 @@ def _lines(file: Path) -> Iterator[str]:
 def _chosen(
     found: Sequence[TraceCase], choice: TraceChoice, conditions: Sequence[trace_cases.Condition]
 ) -> Chosen:
-    """Return the wanted cases."""
     fitting = trace_cases.chosen(found, conditions)
     masked = [_masked(case, choice.mask) for case in fitting]
     cases = [case for case, _ in masked]

@@ -43,7 +43,7 @@ _OF_CASE: Final = frozenset(
         *_CRITERIA,
         "should_trigger",
         "negative_expectations",
-    ),
+    )
 )
 
 

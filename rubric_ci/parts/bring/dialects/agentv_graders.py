@@ -98,7 +98,6 @@ def _seeing(evaluator: dict[str, Any], sees: dict[str, list[str]]) -> dict[str, 
 def _collected(
     found: Translation, suite: dict[str, Any], test: dict[str, Any], theirs: Path
 ) -> tuple[list[Placed], list[Placed]]:
-    """Return the criteria and the evaluators of a test and of its suite."""
     written = _listed(found, test, theirs)
     if not _skips_defaults(test):
         default = suite.get("default_test")

@@ -356,10 +356,7 @@ def _scored(text: str, *, inverted: bool) -> dict[str, Any]:
     """Return a criterion with a score, for a test whose mean decides."""
     low, high = ("Does not meet it at all", "Meets it in full")
     low, high = (high, low) if inverted else (low, high)
-    return {
-        "expected_outcome": text,
-        "score_ranges": {0: low, 1: "Meets it in part", 10: high},
-    }
+    return {"expected_outcome": text, "score_ranges": {0: low, 1: "Meets it in part", 10: high}}
 
 
 _MAKERS: Final[Mapping[str, _Maker]] = {

@@ -211,11 +211,7 @@ def _of_checks(found: Translation, left: Mapping[Path, tuple[str, ...]]) -> tupl
 
 
 def _target(
-    found: Translation,
-    options: dict[str, Any],
-    place: Path,
-    beside: Beside,
-    transforms: list[str],
+    found: Translation, options: dict[str, Any], place: Path, beside: Beside, transforms: list[str]
 ) -> dict[str, Any] | Service | None:
     """Return the settings of a provider; None, and a report, without a counterpart."""
     name = str(options.get("id", ""))

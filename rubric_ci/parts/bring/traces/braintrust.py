@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rubric_ci.models.agents.program import as_text, items, mapping, number
 from rubric_ci.parts.bring.traces import chat_messages as chat
-from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span, Unreadable
+from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span, Unreadable, measures
 from rubric_ci.values.trace import Step
 
 _KINDS: Final[Mapping[str, Kind]] = {"llm": "model", "tool": "tool", "score": "evaluator"}
@@ -72,12 +72,7 @@ def _tool(row: Mapping[str, Any], about: Mapping[str, Any]) -> Step:
 
 
 def _measures(metrics: Mapping[str, Any]) -> dict[str, Any]:
-    counts = {"input": metrics.get("prompt_tokens"), "output": metrics.get("completion_tokens")}
-    tokens = {name: count for name, count in counts.items() if number(count)}
+    tokens = {"input": metrics.get("prompt_tokens"), "output": metrics.get("completion_tokens")}
     start, end = number(metrics.get("start")), number(metrics.get("end"))
-    facts = {
-        "duration_ms": None if start is None or end is None else (end - start) * 1000,
-        "cost_usd": number(metrics.get("estimated_cost")),
-        "token_usage": tokens or None,
-    }
-    return {name: fact for name, fact in facts.items() if fact is not None}
+    took = None if start is None or end is None else (end - start) * 1000
+    return measures(tokens, took, number(metrics.get("estimated_cost")))

@@ -7,7 +7,15 @@ from typing import Any, Final
 from rubric_ci.files.yaml_text.column_names import spelt
 from rubric_ci.models.agents.program import as_text, items, mapping, milliseconds, number
 from rubric_ci.parts.bring.traces import chat_messages as chat
-from rubric_ci.parts.bring.traces.span import ROOT, Feedback, Kind, Span, Unreadable, item_of
+from rubric_ci.parts.bring.traces.span import (
+    ROOT,
+    Feedback,
+    Kind,
+    Span,
+    Unreadable,
+    item_of,
+    measures,
+)
 from rubric_ci.values.trace import Step
 
 _KINDS: Final[Mapping[str, Kind]] = {
@@ -104,13 +112,11 @@ def _tool(found: Mapping[str, Any], name: str) -> Step:
 
 def _measures(found: Mapping[str, Any]) -> dict[str, Any]:
     usage = mapping(found.get("usage_details")) or mapping(found.get("usage"))
-    tokens = {name: usage[name] for name in ("input", "output") if number(usage.get(name))}
+    tokens = {name: usage.get(name) for name in ("input", "output")}
     took = milliseconds(found.get("start_time"), found.get("end_time"))
     seconds = number(chat.as_number(found.get("latency")))
     took = seconds * 1000 if took is None and seconds is not None else took
-    facts = {"duration_ms": took, "cost_usd": number(chat.as_number(found.get("total_cost")))}
-    known = {name: fact for name, fact in facts.items() if fact is not None}
-    return {**known, **({"token_usage": tokens} if tokens else {})}
+    return measures(tokens, took, number(chat.as_number(found.get("total_cost"))))
 
 
 def _exported(record: Mapping[str, Any]) -> Iterator[Feedback]:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rubric_ci.models.agents.program import as_text, items, mapping, milliseconds, number
 from rubric_ci.parts.bring.traces import chat_messages as chat
-from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span, Unreadable, item_of
+from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span, Unreadable, item_of, measures
 from rubric_ci.values.trace import Step
 
 _KINDS: Final[Mapping[str, Kind]] = {"llm": "model", "tool": "tool"}
@@ -74,15 +74,9 @@ def _tool(run: Mapping[str, Any]) -> Step:
 
 
 def _measures(run: Mapping[str, Any]) -> dict[str, Any]:
-    counts = {"input": run.get("prompt_tokens"), "output": run.get("completion_tokens")}
-    tokens = {name: count for name, count in counts.items() if number(count)}
-    cost = run.get("total_cost")
-    facts = {
-        "duration_ms": milliseconds(run.get("start_time"), run.get("end_time")),
-        "cost_usd": number(chat.as_number(cost)),
-        "token_usage": tokens or None,
-    }
-    return {name: fact for name, fact in facts.items() if fact is not None}
+    tokens = {"input": run.get("prompt_tokens"), "output": run.get("completion_tokens")}
+    took = milliseconds(run.get("start_time"), run.get("end_time"))
+    return measures(tokens, took, number(chat.as_number(run.get("total_cost"))))
 
 
 def _attributes(run: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from rubric_ci.models.agents.program import items, mapping, milliseconds, number
 from rubric_ci.parts.bring.traces import chat_messages as chat
 from rubric_ci.parts.bring.traces import otlp_spans
-from rubric_ci.parts.bring.traces.span import ROOT, Feedback, Span, Unreadable, item_of
+from rubric_ci.parts.bring.traces.span import ROOT, Feedback, Span, Unreadable, item_of, measures
 
 _PREFIX: Final = "attributes."
 _CHATS: Final = ("llm.input_messages", "llm.output_messages")
@@ -90,10 +90,7 @@ def _run(record: Mapping[str, Any]) -> Span:
         question=asked.messages,
         answer=said.messages,
         expected=chat.last_text(expected) or None,
-        measures={
-            **({} if took is None else {"duration_ms": took}),
-            **({"token_usage": tokens} if tokens else {}),
-        },
+        measures=measures(tokens, took),
         feedback=(*_annotated(record), *_columns(record)),
         error=str(record.get("error") or ""),
         rest=chat.rest_of(asked, said),

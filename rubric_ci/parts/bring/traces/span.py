@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any, Final, Literal, TypeAlias
 
+from rubric_ci.models.agents.program import number
 from rubric_ci.parts.bring.traces import chat_messages as chat
 from rubric_ci.parts.bring.traces.chat_messages import ChatMessage
 from rubric_ci.values.dataclass import dataclass
@@ -79,6 +80,15 @@ class Span:
             error=step.error or more.error,
             rest={**more.rest, **step.rest},
         )
+
+
+def measures(
+    tokens: Mapping[str, JSON], took: float | None = None, cost: float | None = None
+) -> dict[str, JSON]:
+    """Return tokens, milliseconds and dollars that are known, as a recorded answer has them."""
+    counts = {name: count for name, count in tokens.items() if number(count)}
+    facts = {"duration_ms": took, "cost_usd": cost, "token_usage": counts or None}
+    return {name: fact for name, fact in facts.items() if fact is not None}
 
 
 def item_of(record: Mapping[str, Any], asked: str, expected: str) -> Span:

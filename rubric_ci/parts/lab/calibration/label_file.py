@@ -43,8 +43,7 @@ def write_labels(path: Path, found: Iterable[Label]) -> None:
         discovery.write_text(path, labels.dump(found))
     except OSError as error:
         raise CannotWriteFile(
-            f"{path}: cannot write the labels: {error.strerror}",
-            ANOTHER,
+            f"{path}: cannot write the labels: {error.strerror}", ANOTHER
         ) from error
 
 

@@ -355,9 +355,7 @@ def _ask(
 
 
 def _mark(
-    question: Question,
-    session: Session,
-    labels: Mapping[tuple[AnswerKey, str | None], Label],
+    question: Question, session: Session, labels: Mapping[tuple[AnswerKey, str | None], Label]
 ) -> MarkValue | None:
     label = labels.get((question.key, session.by))
     return label.marks.get(question.criterion.id) if label else None

@@ -167,7 +167,6 @@ def _label(line: str) -> Label | str:
 
 
 def _work(value: Mapping[str, JSON]) -> Mapping[str, Any]:
-    """Return the work of a line; raises Mismatch."""
     kinds = {
         "trace": CaseTrace,
         "file_changes": tuple[FileChange, ...],

@@ -118,8 +118,7 @@ def rejudge(answers: Sequence[AnswerToJudge], judging: Judging) -> RejudgeResult
     sent = context.spent().beyond(before)
     show_spent(replace(sent, cache_hits=used.cache_hits, repairs=used.repairs))
     return RejudgeResult(
-        marks=tuple(_marks(result) for result in results),
-        over_budget=refused[0] if refused else "",
+        marks=tuple(_marks(result) for result in results), over_budget=refused[0] if refused else ""
     )
 
 

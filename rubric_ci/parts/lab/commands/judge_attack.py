@@ -275,7 +275,6 @@ def _exit_code(found: RobustnessReport, max_moved: int) -> ExitCode:
 
 
 def _shipped(project: Project) -> LoadedProject:
-    """Load the built-in corpus and the repository's configuration."""
     loaded = load(
         SHIPPED.name,
         SHIPPED.read_text(encoding="utf-8"),

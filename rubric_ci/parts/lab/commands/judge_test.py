@@ -95,8 +95,7 @@ def _exit_code(checked: Sequence[Checked]) -> ExitCode:
     test, found = lost[0]
     count = numbers.plural(len(lost), "test")
     why = UserError(
-        f"{count} without marks, the first {test.file}:{test.line}: {found.reason}",
-        "run it again",
+        f"{count} without marks, the first {test.file}:{test.line}: {found.reason}", "run it again"
     )
     return end(ExitCode.NO_VERDICT, why, "judge test", os.environ)
 
@@ -148,7 +147,6 @@ def _edited(case: EvalCase, old: EvalCase) -> bool:
 
 
 def _tests_in(case: EvalCase) -> list[MarkTest]:
-    """Return the tests of a case, wherever they stand in the file."""
     specs = (each for each in case.evaluators if isinstance(each, RubricSpec))
     return [replace(test, line=0) for spec in specs for test in spec.tests]
 

@@ -85,10 +85,7 @@ def _judging(loaded: LoadedProject, settings: ProbeSettings) -> Judging:
 
 
 def _answers(
-    cases: Sequence[EvalCase],
-    loaded: LoadedProject,
-    settings: ProbeSettings,
-    context: RunContext,
+    cases: Sequence[EvalCase], loaded: LoadedProject, settings: ProbeSettings, context: RunContext
 ) -> Mapping[tuple[str, str], Answer]:
     """Return the answers of the report, and recorded ones of cases that it does not have."""
     found: dict[tuple[str, str], Answer] = {}
@@ -198,7 +195,6 @@ def probe_aa(settings: ProbeSettings, rounds: int) -> ExitCode:
 
 
 def _check_clean(loaded: LoadedProject) -> None:
-    """Raise CannotConfigure if the working tree is not the commit."""
     base = loaded.change.against
     if base is None or isinstance(base, NoBase):
         raise CannotUseGit(

@@ -260,7 +260,6 @@ def _failed(step: Step) -> Step:
 
 
 def _dropped(whole: KeptAnswer, left: KeptAnswer) -> str:
-    """Return the missing parts in words."""
     before, after = whole.trace or CaseTrace(), left.trace or CaseTrace()
     calls = [step.tool for step in before.steps if step not in after.steps]
     changed = [each.path for each in whole.file_changes if each not in left.file_changes]

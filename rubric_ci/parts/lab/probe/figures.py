@@ -19,13 +19,7 @@ from rubric_ci.values.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.values.report import ProbedCriterion, RunReport
 from rubric_ci.values.results import Assessed, with_verdict
 
-Word: TypeAlias = Literal[
-    "sound",
-    "never-fails",
-    "misses-some",
-    "jumpy",
-    "untested",
-]
+Word: TypeAlias = Literal["sound", "never-fails", "misses-some", "jumpy", "untested"]
 """The property of a criterion that its marks of the variants show, of the worst kind."""
 
 LEAST: Final = 3  # variants from which a share says something
@@ -82,9 +76,7 @@ class Measured:
     not_judged: int  # answers and variants without a judgement
 
 
-def figures(
-    mutations: Sequence[Mutation],
-) -> tuple[Share, Share, Word]:
+def figures(mutations: Sequence[Mutation]) -> tuple[Share, Share, Word]:
     """Return the shares of noticed and of unmoved variants, and the word for both."""
     noticed = [each for each in mutations if each.must_notice]
     harmless = [each for each in mutations if not each.must_notice]
@@ -296,12 +288,7 @@ def _criterion(each: CriterionFigures) -> dict[str, object]:
         "word": each.word,
         "untested": each.untested,
         "wrong": [
-            {
-                "case": m.case,
-                "family": m.family,
-                "change": m.change,
-                "must_notice": m.must_notice,
-            }
+            {"case": m.case, "family": m.family, "change": m.change, "must_notice": m.must_notice}
             for m in each.missed
         ],
     }

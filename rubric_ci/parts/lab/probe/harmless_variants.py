@@ -154,13 +154,9 @@ FORMS: Final[Mapping[str, Form]] = {
         make=_markdown, about=(*_LAYOUT, "markdown", "bold", "emphasi", "plain", "heading")
     ),
     "letter-case": Form(
-        make=_case,
-        about=("case", "capital", "spell", "grammar", "punctuat", "style", "formal"),
+        make=_case, about=("case", "capital", "spell", "grammar", "punctuat", "style", "formal")
     ),
-    "greeting": Form(
-        make=_greeting,
-        about=tuple(_GREETED.split()),
-    ),
+    "greeting": Form(make=_greeting, about=tuple(_GREETED.split())),
     "list-order": Form(
         make=_lists,
         about=("order", "first", "sequence", "rank", "sort", "priorit", "step", "before"),
@@ -179,18 +175,12 @@ FORMS: Final[Mapping[str, Form]] = {
             "flow",
         ),
     ),
-    "connectives": Form(
-        make=_connectives,
-        about=("word", "phrase", "verbatim", "exact", "quote"),
-    ),
+    "connectives": Form(make=_connectives, about=("word", "phrase", "verbatim", "exact", "quote")),
 }
 """Families that no criterion must mind."""
 
 JSON_FORMS: Final[Mapping[str, Form]] = {
     "white-space": Form(make=_json_layout, about=_LAYOUT),
-    "key-order": Form(
-        make=_json_order,
-        about=("order", "first", "sequence", "sort"),
-    ),
+    "key-order": Form(make=_json_order, about=("order", "first", "sequence", "sort")),
 }
 """The same for answers in JSON, whose texts are data."""

@@ -12,7 +12,6 @@ from rubric_ci.parts.lab.calibration.rejudge import (
     AnswerToJudge,
     Judging,
     NotJudged,
-    RejudgeResult,
     rejudge,
     show_not_judged,
 )
@@ -57,7 +56,7 @@ def _judged(answers: Sequence[AnswerToJudge], judging: Judging) -> tuple[Mapping
     """Return the marks by position, and how many answers have none."""
     if not answers:
         return {}, 0
-    result: RejudgeResult = rejudge(answers, judging)
+    result = rejudge(answers, judging)
     show_not_judged(answers, result)
     found = {n: each for n, each in enumerate(result.marks) if not isinstance(each, NotJudged)}
     return found, len(answers) - len(found)

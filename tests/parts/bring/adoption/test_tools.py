@@ -437,11 +437,7 @@ OF_40 = {"dataset": {"samples": 40}}
             json.dumps({"results": {"results": [row()], "stats": {"successes": 1, "errors": 2}}}),
             "1 of 3 results are listed",
         ),
-        (
-            "junit",
-            BROKEN_SUITE,
-            "s: error outside of a test: set-up failed",
-        ),
+        ("junit", BROKEN_SUITE, "s: error outside of a test: set-up failed"),
         (
             "junit",
             '<testsuites tests="3"><testsuite><testcase name="a"/></testsuite></testsuites>',

@@ -87,9 +87,7 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
             "promptfooconfig.yaml",
             (SUITES / "promptfooconfig.yaml").read_text(),
             0,
-            [
-                "2:11 `file://prompt.txt` is not there, from the folder of this file; promptfoo",
-            ],
+            ["2:11 `file://prompt.txt` is not there, from the folder of this file; promptfoo"],
         ),
         (
             "a.yaml",
@@ -568,10 +566,7 @@ def test_prompts_variables_and_tests_in_files(checkout: Checkout) -> None:
         "id": "test-1-1",
         "input": "Say {{q}}",
         "vars": {"q": "Hi"},
-        "rubrics": [
-            {"contains": "days"},
-            {"contains": "sorry", "ignore_case": True, "not": True},
-        ],
+        "rubrics": [{"contains": "days"}, {"contains": "sorry", "ignore_case": True, "not": True}],
     }
     assert suite["evalcases"][3]["rubrics"] == [{"equals": "Same", "exact": True}]
     assert last["id"] == "test-3-6"
@@ -915,11 +910,7 @@ def test_a_sheet_of_a_workbook(checkout: Checkout) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
-        (
-            "a.xlsx",
-            SHEETS,
-            "a.xlsx has 2 sheets\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n",
-        ),
+        ("a.xlsx", SHEETS, "a.xlsx has 2 sheets\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n"),
         (
             "a.xlsx#Gone",
             SHEETS,

@@ -106,16 +106,8 @@ VERDICTS = {
         {"question": "'file://long.txt'", "provider": "echo"},
         "pass",
     ),
-    "await in one line": (
-        "{type: javascript, value: 'await Promise.resolve(true)'}",
-        {},
-        "fail",
-    ),
-    "a block of Python without return": (
-        '{type: python, value: "len(output) > 0\\n"}',
-        {},
-        "fail",
-    ),
+    "await in one line": ("{type: javascript, value: 'await Promise.resolve(true)'}", {}, "fail"),
+    "a block of Python without return": ('{type: python, value: "len(output) > 0\\n"}', {}, "fail"),
 }
 
 

@@ -59,10 +59,7 @@ STEP = {**UNTIMED, "duration_ms": 1000.0}
     ],
 )
 def test_one_conversation_is_one_case_in_every_format(
-    checkout: Checkout,
-    form: str,
-    text: Callable[[], str],
-    step: dict[str, Any],
+    checkout: Checkout, form: str, text: Callable[[], str], step: dict[str, Any]
 ) -> None:
     checkout.write({"traces.json": text()})
     done = run(checkout, "traces.json")
@@ -286,10 +283,7 @@ def test_traces_without_a_question_are_counted(checkout: Checkout) -> None:
     lost = otlp_roots()
     checkout.write({"traces.jsonl": lost})
     done = run(checkout, "traces.jsonl")
-    assert done.stdout.splitlines()[:2] == [
-        "read traces.jsonl: 4 traces",
-        f"left out: {LEFT_OUT}",
-    ]
+    assert done.stdout.splitlines()[:2] == ["read traces.jsonl: 4 traces", f"left out: {LEFT_OUT}"]
     assert len(written(checkout)) == 1
 
 
@@ -481,9 +475,7 @@ def test_downloads_of_phoenix_that_are_no_spans(checkout: Checkout, name: str, t
     assert recorded == {"id": "trace-i11", "answer": "Hey", **known}
 
 
-def test_messages_of_a_data_frame_that_was_saved_as_a_table_are_no_json(
-    checkout: Checkout,
-) -> None:
+def test_messages_of_a_data_frame_that_was_saved_as_a_table_are_no_json(checkout: Checkout) -> None:
     span = {"context.trace_id": TRACE, "context.span_id": ROOT, "span_kind": "LLM"}
     chat = {"attributes.llm.input_messages": "[{'message.role': 'user'}]"}
     checkout.write({"frame.csv": records.as_table(json.dumps([{**span, **chat}]))})

@@ -141,10 +141,7 @@ def test_a_prompt_file_that_shows_no_answer(
                 "threshold": 0.5,
                 "assert": ["Kind", {"type": "contains", "value": "a", "weight": 2}],
             },
-            [
-                {"expected_outcome": "Kind", **OPEN},
-                {"contains": "a", **OPEN, "weight": 2.0},
-            ],
+            [{"expected_outcome": "Kind", **OPEN}, {"contains": "a", **OPEN, "weight": 2.0}],
         ),
     ],
 )
@@ -411,10 +408,7 @@ def test_a_script_by_its_name(grader: dict[str, Any], evaluator: dict[str, Any])
             {"type": "min-words", "required": True, "min_score": 2},
             "not-supported: the least score of a grader is above 0, and at most 1",
         ),
-        (
-            {"type": "../min-words"},
-            "not-supported: the grader `../min-words` has no counterpart",
-        ),
+        ({"type": "../min-words"}, "not-supported: the grader `../min-words` has no counterpart"),
     ],
 )
 def test_what_a_script_by_its_name_has_not(grader: dict[str, Any], problem: str) -> None:
@@ -522,11 +516,7 @@ def test_a_grader_without_criteria_takes_those_of_the_test() -> None:
     assert written == [{"expected_outcome": "Greets", "required": False}]
 
 
-ANSWERS = {
-    "a": "Refunds take 30 Days.\nINV-1234",
-    "b": '{"total": 42}',
-    "c": "  hello world  ",
-}
+ANSWERS = {"a": "Refunds take 30 Days.\nINV-1234", "b": '{"total": 42}', "c": "  hello world  "}
 SCORED = """\
 name: scored
 assertions:

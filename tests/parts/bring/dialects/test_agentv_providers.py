@@ -168,16 +168,9 @@ CLI = {"id": "cli", "label": "a", "command": "x"}
         ),
         (
             {**CLI, "cwd": "{{ env.HERE | lower }}"},
-            (
-                "not-supported",
-                "0.cwd",
-                "a template other than `{{ env.NAME }}` has no counterpart",
-            ),
+            ("not-supported", "0.cwd", "a template other than `{{ env.NAME }}` has no counterpart"),
         ),
-        (
-            {**CLI, "name": "b"},
-            ("not-supported", "0.name", "AgentV 5 has no `name` of a provider"),
-        ),
+        ({**CLI, "name": "b"}, ("not-supported", "0.name", "AgentV 5 has no `name` of a provider")),
         (
             {**CLI, "env": {"A": "b"}},
             ("not-supported", "0.env", "`env` of a provider has no counterpart"),

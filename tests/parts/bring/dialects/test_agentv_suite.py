@@ -122,10 +122,7 @@ def test_the_target_that_the_configuration_of_agentv_names(
                 "`environment` has no counterpart unless it has a `workdir`",
             ),
         ),
-        (
-            host(env={"A": "b"}),
-            ("not-supported", "environment.env", "`env` has no counterpart"),
-        ),
+        (host(env={"A": "b"}), ("not-supported", "environment.env", "`env` has no counterpart")),
         (
             host(setup={"command": ["../make.sh"]}),
             (

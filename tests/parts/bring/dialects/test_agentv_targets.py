@@ -57,10 +57,7 @@ def test_a_health_check_has_the_spelling_of_agentv() -> None:
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [
-        ("missing", "there is no target `missing`"),
-        ("default", "there is no target `default`"),
-    ],
+    [("missing", "there is no target `missing`"), ("default", "there is no target `default`")],
     ids=["of nothing", "of itself"],
 )
 def test_an_alias_without_a_target_stops_its_cases_only(name: str, reason: str) -> None:

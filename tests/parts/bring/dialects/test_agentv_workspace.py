@@ -316,10 +316,7 @@ def test_functions_around_the_work_are_hooks() -> None:
     [
         (["file://a.ts:beforeAll"], "an extension that is no function of a JavaScript file"),
         ([{"id": "agentv:agent-rules"}], "an extension that is no function of a JavaScript file"),
-        (
-            ["file://a.mjs:afterAll"],
-            "`afterAll` of `a.mjs` has no counterpart",
-        ),
+        (["file://a.mjs:afterAll"], "`afterAll` of `a.mjs` has no counterpart"),
         (
             ["file://a.mjs:beforeAll", "file://b.mjs:beforeAll"],
             "a second `beforeAll` has no counterpart",

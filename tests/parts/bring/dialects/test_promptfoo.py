@@ -10,12 +10,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import (
-    NOT_SUPPORTED,
-    SKIPPED_THERE,
-    Beside,
-    Translation,
-)
+from rubric_ci.files.yaml_text.translation import NOT_SUPPORTED, SKIPPED_THERE, Beside, Translation
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects import promptfoo
 from rubric_ci.parts.bring.dialects.promptfoo_code import SHIMS
@@ -363,21 +358,12 @@ MADE: dict[str, tuple[str, list[dict[str, Any]]]] = {
         [{"name": "regex", "matches": "(?i)a"}],
     ),
     "white space": ("{type: contains, value: ' '}", [{"name": "contains", "contains": " "}]),
-    "quotes": (
-        "{type: contains-any, value: '\"a, b\", c'}",
-        [{"contains_any": ["a, b", "c"]}],
-    ),
+    "quotes": ("{type: contains-any, value: '\"a, b\", c'}", [{"contains_any": ["a, b", "c"]}]),
     "a weight of zero": (
         "{type: contains, value: a, weight: 0}, {type: is-json}",
-        [
-            {"contains": "a", "weight": 0, "required": False},
-            {"is_json": True, "exact": True},
-        ],
+        [{"contains": "a", "weight": 0, "required": False}, {"is_json": True, "exact": True}],
     ),
-    "json in a text": (
-        "{type: contains-json}",
-        [{"name": "contains-json", "contains_json": True}],
-    ),
+    "json in a text": ("{type: contains-json}", [{"name": "contains-json", "contains_json": True}]),
     "a distance": (
         "{type: levenshtein, value: abc, threshold: 2}",
         [{"name": "levenshtein", "levenshtein": {"text": "abc", "most": 2}}],
@@ -407,12 +393,7 @@ MADE: dict[str, tuple[str, list[dict[str, Any]]]] = {
     ),
     "a context without a limit": (
         "{type: context-faithfulness}",
-        [
-            {
-                "expected_outcome": "Its statements follow from this context: Paris",
-                "required": False,
-            }
-        ],
+        [{"expected_outcome": "Its statements follow from this context: Paris", "required": False}],
     ),
     "facts": (
         "{type: factuality, value: Bern is in Switzerland}",

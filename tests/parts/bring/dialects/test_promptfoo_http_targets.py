@@ -53,11 +53,7 @@ def test_the_place_of_an_answer(code: str, path: str) -> None:
     assert (target["answer"], said) == (path, [])
 
 
-PROGRAMS = {
-    "code": "json.a || text",
-    "the reply": "json",
-    "a file": "file://read.js",
-}
+PROGRAMS = {"code": "json.a || text", "the reply": "json", "a file": "file://read.js"}
 
 
 @pytest.mark.parametrize("code", PROGRAMS.values(), ids=PROGRAMS)

@@ -70,12 +70,7 @@ OF_SOME = "`temperature` of some tests has no counterpart: a target has one"
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "of a request": (
         "{temperature: 0, max_tokens: 9, seed: 1, response_format: {type: json_object}}",
-        {
-            "temperature": 0,
-            "max_tokens": 9,
-            "seed": 1,
-            "response_format": {"type": "json_object"},
-        },
+        {"temperature": 0, "max_tokens": 9, "seed": 1, "response_format": {"type": "json_object"}},
     ),
     "of a server": (
         "{apiBaseUrl: 'http://127.0.0.1:1/v1', apiKeyEnvar: SHOP_KEY}",
@@ -330,20 +325,14 @@ def test_the_shim_starts_without_what_most_calls_do_not_need() -> None:
 JUDGES: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "of the defaults": (
         "providers: ['openai:a']\ndefaultTest: {options: {provider: 'openai:b'}}",
-        [
-            {"model": "openai/a", "judge_target": "judge"},
-            {"model": "openai/b"},
-        ],
+        [{"model": "openai/a", "judge_target": "judge"}, {"model": "openai/b"}],
     ),
     "with settings": (
         (
             "providers: ['openai:a']\n"
             "defaultTest: {options: {provider: {id: 'openai:b', config: {temperature: 0}}}}"
         ),
-        [
-            {"model": "openai/a", "judge_target": "judge"},
-            {"model": "openai/b", "temperature": 0},
-        ],
+        [{"model": "openai/a", "judge_target": "judge"}, {"model": "openai/b", "temperature": 0}],
     ),
     "a provider by its label": (
         (

@@ -333,10 +333,7 @@ def test_variables_defaults_targets_and_trials_of_agentv_5() -> None:
         *("Hi from Bern", "kind"),
     )
     assert first.trials == TrialRule(count=2, passes=1)
-    assert criteria(first) == [
-        ("Greets Bern", 1.0, False),
-        ("Is kind", 1.0, False),
-    ]
+    assert criteria(first) == [("Greets Bern", 1.0, False), ("Is kind", 1.0, False)]
     assert criteria(second) == [("cold", 1.0, False)]
     assert [(d.span.line, d.rule, d.message) for d in found.diagnostics if d.rule != "wording"] == [
         (4, "skipped-there", "the limit of the cost of a run is `--max-cost-usd`"),

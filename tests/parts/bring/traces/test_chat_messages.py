@@ -19,9 +19,7 @@ OPENAI: list[dict[str, Any]] = [
     {
         "role": "assistant",
         "content": None,
-        "tool_calls": [
-            {"id": "c1", "function": {"name": "find", "arguments": '{"order": 7}'}},
-        ],
+        "tool_calls": [{"id": "c1", "function": {"name": "find", "arguments": '{"order": 7}'}}],
     },
     {"role": "tool", "tool_call_id": "c1", "content": "Berlin"},
     {"role": "assistant", "content": "In Berlin."},

@@ -14,9 +14,7 @@ HERE = Span(1, 1, 1, 2)
 CHECK = Check(id="c", text="Says so", span=HERE)
 SCORED = Scored(id="s", ranges=(ScoreRange(low=0, high=10, text="any"),), span=HERE)
 LEVELLED = Levelled(
-    id="l",
-    levels=tuple(Level(level=n, text=f"step {n}") for n in (1, 2, 5)),
-    span=HERE,
+    id="l", levels=tuple(Level(level=n, text=f"step {n}") for n in (1, 2, 5)), span=HERE
 )
 
 

@@ -249,9 +249,7 @@ def test_no_time_at_all(judge: Gullible) -> None:
     assert "budget: time limit of 0 s reached: 2 of 2 answers have no verdict" in result.stderr
 
 
-def test_an_evaluator_of_its_own_model_is_put_to_the_judge_that_is_checked(
-    judge: Gullible,
-) -> None:
+def test_an_evaluator_of_its_own_model_is_put_to_the_judge_that_is_checked(judge: Gullible) -> None:
     own = "execution: {evaluators: [{name: r, type: llm_judge, model: openai/other, rubrics: &r"
     text = ATTACKS.replace(
         "rubrics:\n      - {id: city, expected_outcome: Names Canberra}",

@@ -214,11 +214,7 @@ def test_the_tests_of_cases_that_a_change_edits(case: str) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        (
-            "promise: true",
-            "promis: true",
-            "9:52: example-mark: there is no criterion `promis`",
-        ),
+        ("promise: true", "promis: true", "9:52: example-mark: there is no criterion `promis`"),
         (", marks: {promise: true}", "", "missing-key: an entry of `tests` has no `marks`"),
         ("{promise: true}", "{promise: 3}", "example-mark: `promise` is never marked so"),
     ],

@@ -12,19 +12,9 @@ from rubric_ci.parts.lab.probe.figures import (
 )
 
 
-def noticed(
-    *right: bool,
-    family: str = "replaced",
-    case: str = "a",
-) -> list[Mutation]:
+def noticed(*right: bool, family: str = "replaced", case: str = "a") -> list[Mutation]:
     return [
-        Mutation(
-            case=case,
-            family=family,
-            change="",
-            must_notice=True,
-            right=each,
-        )
+        Mutation(case=case, family=family, change="", must_notice=True, right=each)
         for each in right
     ]
 

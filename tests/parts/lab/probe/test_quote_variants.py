@@ -30,11 +30,7 @@ def texts(family: str, given: Quote) -> list[str]:
             "within 30 days",
             ["You can return it . Bring the receipt to Anna. We pay on Friday."],
         ),
-        (
-            "sentence-dropped",
-            "within 30 days",
-            ["Bring the receipt to Anna. We pay on Friday."],
-        ),
+        ("sentence-dropped", "within 30 days", ["Bring the receipt to Anna. We pay on Friday."]),
         (
             "replaced",
             "We pay on Friday",

@@ -39,10 +39,11 @@ _WAYS: Final = ("criterion", "tag", "var")
 
 def condition_problems(criteria: list[Any], path: Path) -> Iterator[Problem]:
     """Yield the problems of the conditions of a list of criteria."""
-    named = {_name(each, n): each for n, each in enumerate(criteria, start=1)}
+    named = dict[str, Any]()
     for index, criterion in enumerate(criteria):
         condition = criterion.get("applies_if") if isinstance(criterion, dict) else None
         if isinstance(condition, dict):
+            named = named or {_name(each, n): each for n, each in enumerate(criteria, start=1)}
             yield from _condition(condition, (*path, index, "applies_if"), named)
 
 

@@ -105,7 +105,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         services/run/grade services/run/sides parts/bring/eval_tool services/run/inputs""",
     "cli/commands/test_run_against_counts.py": "services/run/announcement",
     "cli/commands/test_announced.py": """
-        values/used_by services/cost/target_cost services/cost/estimate services/cost/last_run
+        values/usage services/cost/target_cost services/cost/estimate services/cost/last_run
         services/drafting/draft_requests""",
     "cli/commands/test_doctor.py": "services/doctor",
     "cli/commands/test_run_choice.py": "services/run/finished_report gate/selection/last_failed",

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.values.usage import Usage
-from rubric_ci.values.used_by import UsedBy
+from rubric_ci.values.usage import Usage, UsedBy
 from tests.checkout import Checkout
 from tests.sample_reports import a_report, graded
 
@@ -81,10 +80,10 @@ def test_adding_a_run_to_the_history_loads_little(tmp_path: Path) -> None:
     others = {
         "cli.options_ci",
         "cli.options_run_and_plan",
-        "git.plumbing",
-        "model.config",
-        "model.evals",
-        "model.rubric",
+        "system.git.plumbing",
+        "values.config",
+        "values.evals",
+        "values.rubric",
     }
     assert modules.isdisjoint({f"rubric_ci.{name}" for name in others})
     # Templates are loaded for HTML only.

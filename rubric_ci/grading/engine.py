@@ -27,7 +27,6 @@ from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.targets import answer_cache, spending
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.command import HealthChecks
-from rubric_ci.grading.targets.variants import varied
 from rubric_ci.grading.targets.workplace import Workplaces
 from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.system import coroutines
@@ -300,3 +299,13 @@ async def _guarded(work: Awaitable[T], deadline: Deadline) -> T | _Failure:
         last = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(last.filename).name}:{last.lineno}"
         return _Failure(reason=f"a bug in rubric-ci: {type(error).__name__}: {error} ({place})")
+
+
+def varied(case: EvalCase, context: RunContext) -> EvalCase:
+    """Return the case as it is sent; the first answer, and what judges see, is as written."""
+    return replace(case, variant=blanks(context.trial)) if context.variants else case
+
+
+def blanks(number: int) -> str:
+    """Return as many line breaks and blanks, in turn."""
+    return ("\n " * number)[:number]

@@ -22,8 +22,7 @@ from rubric_ci.values.media import Media
 from rubric_ci.values.report import Responder
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
-from rubric_ci.values.usage import NOTHING_USED, Usage
-from rubric_ci.values.used_by import Accounts
+from rubric_ci.values.usage import NOTHING_USED, Accounts, Usage
 
 if TYPE_CHECKING:
     from asyncio import Lock

@@ -21,8 +21,7 @@ from rubric_ci.values.results import (
 )
 from rubric_ci.values.scope import WHOLE, Scope
 from rubric_ci.values.trials import CriterionNoise, judge_noise, mean_score
-from rubric_ci.values.usage import NOTHING_USED, Usage
-from rubric_ci.values.used_by import UsedBy
+from rubric_ci.values.usage import NOTHING_USED, Usage, UsedBy
 from rubric_ci.values.waivers import WaiverResult
 
 REPORT_VERSION = 1

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from rubric_ci.text.shell_words import written_word
+from rubric_ci.parts.bring.dialects.promptfoo_targets import written_word
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.gate.differences import cases, criteria, targets
+from rubric_ci.gate.differences import cases, criteria
 from rubric_ci.gate.differences.move import (
     UNKNOWN,
     Move,
@@ -24,12 +24,61 @@ from rubric_ci.gate.differences.move import (
     left_out,
     maximum,
     minimum,
+    narrowed,
     pass_rate,
+    text,
     words,
 )
-from rubric_ci.values.changes import GradingChangeKind
+from rubric_ci.values.changes import Direction, GradingChangeKind
+from rubric_ci.values.config import (
+    Target,
+)
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.walk import Path
+from rubric_ci.values.walk import ABSENT, Path
+
+
+def answered_by(move: Move) -> Iterator[Told]:
+    """Yield another program or service that answers."""
+    if move.before is ABSENT or move.after is ABSENT:
+        return
+    before, after = move.before.answered_by, move.after.answered_by
+    if before and after:
+        yield "changed", before, after
+
+
+def recording(move: Move) -> Iterator[Told]:
+    """Yield other answers that are written down, or that are not any more."""
+    before, after = move.before.source, move.after.source
+    if before != after:
+        yield direction_of(move.before, move.after), before, after
+
+
+def direction_of(then: Target, now: Target) -> Direction:
+    """Return the direction if other answers are graded; those that are written down are weaker."""
+    if then.is_at_hand is now.is_at_hand:
+        return "changed"
+    return "weaker" if now.is_at_hand else "stronger"
+
+
+def graders(move: Move) -> Iterator[Told]:
+    """Yield other graders that decide; none named means all."""
+    before, after = set(move.before or ()), set(move.after or ())
+    fewer = bool(after) and (not before or bool(before - after))
+    yield "weaker" if fewer else "stronger", text(move.before), text(move.after)
+
+
+def depends_on(move: Move) -> Iterator[Told]:
+    """Yield other files that select the cases of a target, unless neither side has written them."""
+    then, now = move.above(1)
+    if all(side.depends_on == side.assumed_dependencies for side in (then, now)):
+        return
+    before, after = then.depends_on, now.depends_on
+    yield narrowed(before, after), _globs(before), _globs(after)
+
+
+def _globs(globs: Sequence[str] | None) -> str:
+    return "every file" if globs is None else ", ".join(globs)
+
 
 Effect: TypeAlias = Literal["grades", "asks", "under test", "policy", "none"]
 """`under test`: a change may edit it; `policy`: the base's holds, or decides which cases count;
@@ -207,7 +256,7 @@ def _policy(
 
 
 CONFIG: Final = (
-    *map(_none, ("evals", "auto_mode", "judges", "compare")),  # `compare` is told by `targets.py`
+    *map(_none, ("evals", "auto_mode", "judges", "compare")),  # `compare`: configuration.py
     _policy("gate", "gate.fail_on", words("never", "regression", "fail", "borderline")),
     _policy("gate", "gate.thresholds.passing", minimum(), "gate.thresholds.pass"),
     _policy("gate", "gate.thresholds.borderline", minimum()),
@@ -249,15 +298,15 @@ TARGETS: Final = (
         pattern="targets.*.depends_on",
         effect="policy",
         kind="depends-on",
-        told=targets.depends_on,
+        told=depends_on,
         across=True,
     ),
-    Row(pattern="targets.*", effect="grades", kind="target", told=targets.answered_by),
+    Row(pattern="targets.*", effect="grades", kind="target", told=answered_by),
     Row(
         pattern="targets.*.answers|response",
         effect="grades",
         kind="recording",
-        told=targets.recording,
+        told=recording,
         across=True,
     ),
     *(
@@ -267,7 +316,7 @@ TARGETS: Final = (
             *("agent.model", "agent.tools", "concurrency"),
         )
     ),
-    Row(pattern="targets.*.graders", effect="grades", kind="target", told=targets.graders),
+    Row(pattern="targets.*.graders", effect="grades", kind="target", told=graders),
     *(
         Row(pattern=f"targets.*.{part}", effect="grades", kind="target")
         for part in (

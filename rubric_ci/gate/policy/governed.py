@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from rubric_ci.gate.differences.connection import (
+from rubric_ci.gate.differences.config_changes import (
     FREE,
     connection,
     judge_targets,

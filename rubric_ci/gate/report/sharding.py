@@ -12,7 +12,6 @@ from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.decision import concluded, settings_of
 from rubric_ci.gate.waivers.waiver_report import merged
 from rubric_ci.text.escape import DIRTY
-from rubric_ci.values import used_by
 from rubric_ci.values.comparison import Together
 from rubric_ci.values.config import Target
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
@@ -29,7 +28,7 @@ from rubric_ci.values.report import (
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.scope import merged as merged_scope
-from rubric_ci.values.usage import NOTHING_USED
+from rubric_ci.values.usage import NOTHING_USED, merged_use
 
 CaseCost: TypeAlias = tuple[str, float]
 """The unique name of a case and its estimated duration, in model requests."""
@@ -94,7 +93,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         forecast=_forecast(reports),
         cases=cases,
         responders=_responders(reports),
-        used_by=used_by.merged(each for report in reports for each in report.used_by),
+        used_by=merged_use(each for report in reports for each in report.used_by),
         left_out=tuple(dict.fromkeys(each for report in reports for each in report.left_out)),
         against=_against(reports),
         removed=tuple(dict.fromkeys(case for report in reports for case in report.removed)),

@@ -11,7 +11,7 @@ from rubric_ci.values.gate import TargetDifference
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult, with_verdict
 from rubric_ci.values.trials import mean_score
-from rubric_ci.values.used_by import UsedBy
+from rubric_ci.values.usage import UsedBy
 
 DIFFERS: Final = "≠"  # before a case whose verdict is not the same for all targets
 

@@ -21,7 +21,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec
 from rubric_ci.values.media import Media
 from rubric_ci.values.report import CostEstimate
-from rubric_ci.values.used_by import UsedBy
+from rubric_ci.values.usage import UsedBy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

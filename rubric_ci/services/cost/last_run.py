@@ -13,8 +13,7 @@ from rubric_ci.errors import CannotWriteFile
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.system import file_io
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.usage import NOTHING_USED
-from rubric_ci.values.used_by import Role, UsedBy
+from rubric_ci.values.usage import NOTHING_USED, Role, UsedBy
 
 LastRun: TypeAlias = dict[tuple[Role, str, str], UsedBy]
 """By role, name and model; empty: no run is known."""

@@ -21,7 +21,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.report import CostEstimate
-from rubric_ci.values.used_by import UsedBy
+from rubric_ci.values.usage import UsedBy
 
 UNKNOWN: Final = "cost unknown before the answers"
 LAST_RUN: Final = "as in the last run"

@@ -28,10 +28,10 @@ from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.selection.dependencies import command_files, depends_on_everything
 from rubric_ci.gate.selection.fingerprint import is_marked_alike
 from rubric_ci.grading.case_choice import is_asked_for, read_keyword
+from rubric_ci.grading.engine import varied
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.targets import answer_cache
 from rubric_ci.grading.targets.kinds import at_hand
-from rubric_ci.grading.targets.variants import varied
 from rubric_ci.grading.tasks import build_task
 from rubric_ci.services.run.asking import Key, Request
 from rubric_ci.system.git import plumbing, snapshot

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.grading.targets.variants import blanks
+from rubric_ci.grading.engine import blanks
 from rubric_ci.models.llm.cache import Cache
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.gate.comparison import notes
+from rubric_ci.gate.comparison import compared
 from rubric_ci.values.comparison import Sentinel, SentinelItem
 from rubric_ci.values.gate import GateInfo
 from rubric_ci.values.report import JudgeInfo, RunReport
@@ -58,8 +58,8 @@ TARGETS = {
 def test_targets_that_a_run_does_not_ask(
     head: RunReport, then: RunReport, kept: int, shown: list[str]
 ) -> None:
-    assert len(notes.of_asked_targets(head, then)) == kept
-    assert list(notes.parts_of_suite(head, then)) == shown
+    assert len(compared.of_asked_targets(head, then)) == kept
+    assert list(compared.parts_of_suite(head, then)) == shown
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_targets_that_a_run_does_not_ask(
 def test_cached_marks(*, pinned: bool, cached: int, shown: str) -> None:
     report = a_report()
     totals = replace(report.totals, marks=2003, cached_marks=cached)
-    assert "".join(notes.cached_marks(replace(report, totals=totals), pinned=pinned)) == shown
+    assert "".join(compared.cached_marks(replace(report, totals=totals), pinned=pinned)) == shown
 
 
 JUDGE = JudgeInfo(model="m", prompt_version="1")
@@ -97,12 +97,12 @@ JUDGES: list[tuple[dict[str, Any], str]] = [
 def test_judges_that_differ(changes: dict[str, Any], said: str) -> None:
     then, now = a_report(judge=JUDGE), a_report(judge=replace(JUDGE, **changes))
     noted = f"The judges differ ({said}): score changes may come from the judge."
-    assert list(notes.differing_judges(now, then)) == [noted]
-    assert notes.why_judge_moved(now, then, pinned=True) == f"The judge changed ({said})"
-    assert notes.why_judge_moved(now, then, pinned=False) == ""
+    assert list(compared.differing_judges(now, then)) == [noted]
+    assert compared.why_judge_moved(now, then, pinned=True) == f"The judge changed ({said})"
+    assert compared.why_judge_moved(now, then, pinned=False) == ""
     for one, other in ((now, now), (now, a_report()), (a_report(), now)):
-        assert list(notes.differing_judges(one, other)) == []
-        assert notes.why_judge_moved(one, other, pinned=True) == ""
+        assert list(compared.differing_judges(one, other)) == []
+        assert compared.why_judge_moved(one, other, pinned=True) == ""
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_judges_that_differ(changes: dict[str, Any], said: str) -> None:
 )
 def test_thresholds_that_differ(passing: float, borderline: float, shown: list[str]) -> None:
     gate = GateInfo(fail_on="fail", passing=passing, borderline=borderline, holds=True)
-    assert list(notes.differing_judges(a_report(gate=gate), a_report())) == shown
+    assert list(compared.differing_judges(a_report(gate=gate), a_report())) == shown
 
 
 ITEM = SentinelItem(
@@ -148,4 +148,4 @@ ITEM = SentinelItem(
 def test_a_judge_that_the_sentinel_found_moved(sentinel: Sentinel | None, said: str) -> None:
     head = a_report(sentinel=sentinel)
     for pinned in (True, False):
-        assert notes.why_judge_moved(head, a_report(), pinned=pinned) == said
+        assert compared.why_judge_moved(head, a_report(), pinned=pinned) == said

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.gate.differences.connection import FREE
+from rubric_ci.gate.differences.config_changes import FREE
 from rubric_ci.gate.policy.governed import governed, with_known_prices
 from rubric_ci.gate.policy.policy_changes import policy_changes
 from rubric_ci.values.config import Config, Endpoint, JudgeConfig, LlmTarget, Target

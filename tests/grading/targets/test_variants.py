@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from rubric_ci.grading import engine
+from rubric_ci.grading.engine import blanks
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.targets import llm
-from rubric_ci.grading.targets.variants import blanks
 from rubric_ci.parts.agents.agent import prompt
 from rubric_ci.values.config import CliTarget, Target
 from rubric_ci.values.evals import EvalCase, MediaPart, Message, TextPart, Turn

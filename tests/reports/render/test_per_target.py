@@ -9,8 +9,7 @@ from rubric_ci.reports.render import markdown, per_target, terminal
 from rubric_ci.reports.render.html import view
 from rubric_ci.values.gate import GateInfo
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.usage import Usage
-from rubric_ci.values.used_by import UsedBy
+from rubric_ci.values.usage import Usage, UsedBy
 from tests.sample_reports import a_report, graded
 
 CASES = (

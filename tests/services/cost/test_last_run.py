@@ -8,8 +8,7 @@ import pytest
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.services.cost.last_run import keep, last_run
-from rubric_ci.values.usage import Usage
-from rubric_ci.values.used_by import UsedBy
+from rubric_ci.values.usage import Usage, UsedBy
 from tests.sample_reports import a_report, graded
 
 SHOP = UsedBy(role="target", name="shop", model="m", answers=2, usage=Usage(calls=2, cost_usd=0.5))

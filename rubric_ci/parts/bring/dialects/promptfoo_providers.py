@@ -27,8 +27,8 @@ from rubric_ci.parts.bring.dialects.promptfoo_targets import (
     model_of,
     service_of,
     settings_of,
+    written_word,
 )
-from rubric_ci.text.shell_words import written_word
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import Path
 

@@ -7,6 +7,7 @@ code gets data of a reply as data, and code of the configuration reads replies.
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from posixpath import join
 from typing import Any, Final, NamedTuple
@@ -20,8 +21,20 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
     as_argument,
     language_of,
 )
-from rubric_ci.text.shell_words import written_word
 from rubric_ci.values.problems import Path
+
+_READ: Final = re.compile(r'["$`\\%!\r\n\0]')  # between double quotes, by one of the shells
+
+
+def written_word(text: str) -> str:
+    """Return the text as a word: where it can be, for a POSIX shell and for cmd.exe.
+
+    cmd.exe takes double quotes only; a POSIX shell reads some characters between them.
+    """
+    if shlex.quote(text) == text or _READ.search(text):
+        return shlex.quote(text)
+    return f'"{text}"'
+
 
 IDLE: Final = ("delay", "maxConcurrency", "apiKeyRequired", "cost", "inputCost", "outputCost")
 """Settings that decide about no answer."""

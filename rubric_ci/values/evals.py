@@ -57,7 +57,6 @@ class MediaPart:
 
     @property
     def path(self) -> str:
-        """The path of the file."""
         return self.media.path
 
     @property

@@ -170,6 +170,7 @@ def test_no_file_of_the_checkout_is_opened_or_sends_the_key_away(
     with listening() as (url, arrived):
         env = f"MISTRAL_API_BASE={url}\nMISTRAL_AZURE_API_BASE={url}\n"
         checkout.commit(dict.fromkeys(BAITS, "bait = true\n") | {".env": env})
+        settle(checkout)
         with opened_files(checkout.root) as opened:
             keys = {"MISTRAL_API_KEY": KEY, "LITELLM_MODE": "DEV"}
             done = run_inside(checkout, script, *ASKED, **keys)
@@ -179,6 +180,13 @@ def test_no_file_of_the_checkout_is_opened_or_sends_the_key_away(
     assert done.returncode == 3, done.stdout + done.stderr
     assert "cannot connect to the HTTP proxy" in done.stderr
     assert set(opened) - CASES.keys() <= {".rubric-ci"}  # our folder, whose remains are removed
+
+
+def settle(checkout: Checkout) -> None:
+    """Make every file older than git's index: git reads one of the same second again."""
+    for path in checkout.git("ls-files", "-z").split("\0")[:-1]:
+        os.utime(checkout.root / path, (10**9, 10**9))
+    checkout.git("update-index", "--refresh")
 
 
 @contextmanager

@@ -80,7 +80,7 @@ def alive(shown: Page) -> list[object]:
         *(target for target in shown.targets if not target.startswith("https://ours.example/")),
         *LINKED_BY_GITHUB.findall(shown.live.replace("rubric-ci", "")),
         *shown.open,
-        *({5} ^ set(shown.rows)),
+        *({3} ^ set(shown.rows)),
     ]
 
 

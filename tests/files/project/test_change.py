@@ -17,7 +17,7 @@ from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 
-MOST = 15  # git processes of a run over one eval file
+MOST = 16  # git processes of a run over one eval file
 AT_A_DESK = {
     name: value
     for name, value in ENVIRONMENT.items()

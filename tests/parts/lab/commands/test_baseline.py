@@ -39,7 +39,7 @@ def test_keep_compare_and_accept(tmp_path: Path) -> None:
     assert rubric_ci(tmp_path, "baseline", "keep", second).returncode == 0
     compared = rubric_ci(tmp_path, "compare", *folder)
     assert compared.returncode == 0
-    assert "≈ not confirmed: pass 1.00 → fail" in compared.stdout
+    assert "≈ worse tonight: pass 1.00 → fail" in compared.stdout
     second = written(tmp_path, "second.json", replace(WORSE, started_at=NEXT))
     folder = (".rubric-ci/reference", second)
     compared = rubric_ci(tmp_path, "compare", *folder)

@@ -57,6 +57,7 @@ class MediaPart:
 
     @property
     def path(self) -> str:
+        """The path of the file."""
         return self.media.path
 
     @property
@@ -344,8 +345,7 @@ class EvalCase:
     def question(self) -> str:
         """The input messages as one text; roles are included if there are several messages.
 
-        Guidelines are not part of it. Without messages, it is the variables, one a line. Of a
-        conversation, it has the messages of the scripted user, and the goal of a simulated one.
+        No guidelines. Of a conversation the user's messages and goal; else the variables.
         """
         return self._written_question + self.variant
 

@@ -194,7 +194,7 @@ def test_seven_nights(nights: Nights) -> None:
 
     third = nights.run(greeting=BAD, farewell=BAD)
     assert state(third) == (False, "fail", "suspected")
-    assert "the gate fails; worse in one night: greeting" in issue.body
+    assert "worse tonight: greeting; confirmed if it is worse tomorrow" in issue.body
     nights.publish()
 
     again = nights.run(greeting=BAD, farewell=BAD)

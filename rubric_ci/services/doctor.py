@@ -36,7 +36,7 @@ from rubric_ci.values.model_end_and_parameters import SWITCH, ending
 class Check(NamedTuple):
     """The subject of a check, and its finding or the step to do."""
 
-    ok: bool
+    ok: bool | None  # None: nobody can tell without a request
     about: str
     said: str
 
@@ -167,10 +167,10 @@ async def _looked_up(about: str, endpoint: Endpoint) -> Check:
         return Check(ok=False, about=about, said=said)
     except RequestError as error:
         return _refused(about, error)
-    said = "the server knows the model and accepts the key"
-    return Check(
-        ok=True, about=about, said=said if entry else "the server replies, without its entry"
-    )
+    if not entry:
+        said = "the server replies, without its entry; the first request will tell"
+        return Check(ok=None, about=about, said=said)
+    return Check(ok=True, about=about, said="the server knows the model and accepts the key")
 
 
 def _refused(about: str, error: RequestError) -> Check:
@@ -179,7 +179,7 @@ def _refused(about: str, error: RequestError) -> Check:
         return Check(ok=False, about=about, said=said)
     if error.status == 401 or not error.reached:
         return Check(ok=False, about=about, said=str(error))
-    return Check(ok=True, about=about, said=f"the server replies, without its entry: {error}")
+    return Check(ok=None, about=about, said=f"the server replies, without its entry: {error}")
 
 
 def _program(about: str, agent: Agent) -> Check:

@@ -22,13 +22,13 @@ from rubric_ci.text import escape, numbers
 def doctor(config: Path | None, *, as_json: bool) -> ExitCode:
     """Print a line per check; exit with 1 if something is to be done."""
     checks = tuple(_checks(open_unchecked(config)))
-    failed = [check for check in checks if not check.ok]
+    failed = [check for check in checks if check.ok is False]
     if as_json:
         shown = [check._asdict() for check in checks]
         click.echo(json.dumps({"ok": not failed, "checks": shown}, ensure_ascii=False, indent=2))
     else:
         for check in checks:
-            word = "ok  " if check.ok else "fix "
+            word = "open" if check.ok is None else "ok  " if check.ok else "fix "
             line = escape.log_line(f"{word} {check.about}: {check.said}")
             click.echo(wrapped(line, sys.stdout))
         count = numbers.plural(len(failed), "thing")

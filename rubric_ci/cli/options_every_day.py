@@ -120,7 +120,8 @@ def show(**options: Any) -> None:
 def doctor(config: Path | None, **options: Any) -> None:
     """Check the setup: keys, logins, models, programs, git, workflows, cache.
 
-    Each line is ok or says what to do. No prompt is sent: models are looked up where that is free.
+    Each line is ok, says what to do, or is open: only a request can tell. No prompt is sent: models
+    are looked up where that is free.
     """
     from rubric_ci.cli.commands.doctor import doctor as check_setup
 

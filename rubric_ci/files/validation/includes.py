@@ -342,7 +342,7 @@ class _Expansion:
 
 
 def _without_known(shared: Iterable[Entry], listed: list[Any]) -> Iterator[Entry]:
-    """Yield shared criteria, but for those of a file that the list includes in the same way."""
+    """Yield shared criteria, without a file that the list includes in the same way."""
     known = {_way(each) for each in listed}
     for each in shared:
         way = _way(each.data)

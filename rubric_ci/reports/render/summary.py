@@ -98,7 +98,7 @@ def _why_nothing(report: RunReport) -> str:
 
 
 def limits(report: RunReport) -> list[str]:
-    """Return what narrows the gate to some cases, and the counts of its pass rates."""
+    """Return the settings that narrow the gate to some cases, and the counts of its rates."""
     about = [f"gate of {', '.join(report.gate.targets)}"] if report.gate.targets else []
     about += tagged(report)
     if report.gate.better_than:
@@ -125,7 +125,7 @@ def gate_settings(report: RunReport) -> str:
 
 
 def fixes(report: RunReport) -> list[str]:
-    """Return what to do, where it is not to look at a case."""
+    """Return the next step, where it is not to look at a case."""
     return [*dict.fromkeys(reason.fix for reason in reasons(report) if reason.fix)]
 
 

@@ -111,7 +111,7 @@ def is_inside(path: str, top: str) -> bool:
 
 
 def _is_below(path: Path, root: Path) -> bool:
-    return is_inside(os.path.abspath(path), str(root))  # noqa: PTH100 - keeps links
+    return is_inside(os.path.abspath(path), str(root))
 
 
 def _why_not(real: str, top: str) -> str:
@@ -188,7 +188,7 @@ def write(path: Path, content: bytes) -> None:
 def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
     """Create or replace a file from the pieces of its content."""
     # Strings: a run writes thousands of judgements, and paths cost a fifth of each.
-    if not os.path.isdir(os.path.dirname(path)):  # noqa: PTH112, PTH120
+    if not os.path.isdir(os.path.dirname(path)):
         create_folder(path.parent)
     with _draft(path, pieces, mode=0o666) as draft:
         _move(draft, path)
@@ -234,12 +234,12 @@ def _move(draft: Path | str, path: Path) -> None:
     waits = _WAITS if sys.platform == "win32" else ()
     for wait in waits:
         try:
-            os.replace(draft, path)  # noqa: PTH105
+            os.replace(draft, path)
         except PermissionError:
             sleep(wait)
         else:
             return
-    os.replace(draft, path)  # noqa: PTH105
+    os.replace(draft, path)
 
 
 class _Changed(Exception):
@@ -287,7 +287,7 @@ def _draft(
                 file.flush()
                 os.fsync(file.fileno())
         yield draft
-    except BaseException:
+    except BaseException:  # a signal too leaves no draft
         Path(draft).unlink(missing_ok=True)
         raise
 

@@ -151,7 +151,7 @@ async def _run(
     command.begun(process.pid)
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
     assert stdin is not None  # noqa: S101 - they are opened as pipes
-    assert stderr is not None  # noqa: S101
+    assert stderr is not None  # noqa: S101 - as above
     kill, over = partial(_kill, process), asyncio.Event()
     pipes = asyncio.gather(
         _read(stdout, command, kill) if stdout else _watch(read, command, kill, over),

@@ -27,7 +27,7 @@ def find_evals(project: Project, paths: Sequence[str]) -> list[Path]:
     configuration outside of the repository.
     """
     if not paths and project.summary.globs and _is_outside(project):
-        folder = os.path.dirname(project.config_name) or "/"  # noqa: PTH120 - keeps `..`
+        folder = os.path.dirname(project.config_name) or "/"
         raise CannotFindEvals(
             f"{project.config_name} is outside of the repository {project.root.as_posix()}, and so "
             "are the eval files that it names",
@@ -47,7 +47,7 @@ def find_evals(project: Project, paths: Sequence[str]) -> list[Path]:
 def find_rubrics(project: Project, written: str) -> list[Path]:
     """Return the rubric files of a folder, or of the configuration's without other projects."""
     config = project.config_name
-    own = project.root / os.path.dirname(config) if config else Path(discovery.HERE)  # noqa: PTH120
+    own = project.root / os.path.dirname(config) if config else Path(discovery.HERE)
     found = discovery.walk(Path(written) if written else own)
     return [
         discovery.shown(path)

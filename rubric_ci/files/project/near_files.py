@@ -55,31 +55,31 @@ def _resolved(steps: Sequence[str], place: str, top: str, is_last: IsKind) -> li
         if not name:
             return []
         found.append(name)
-        place = os.path.realpath(os.path.join(place, name))  # noqa: PTH118
+        place = os.path.realpath(os.path.join(place, name))
     return found
 
 
 def _names(place: str, top: str, kind: IsKind) -> list[str]:
     try:
-        names = sorted(name for name in os.listdir(place) if not name.startswith("."))  # noqa: PTH208
+        names = sorted(name for name in os.listdir(place) if not name.startswith("."))
     except OSError:
         return []
     return list(islice((n for n in names if _fits(place, n, top, kind)), MAX_NAMES))
 
 
 def _fits(place: str, name: str, top: str, kind: IsKind) -> bool:
-    real = os.path.realpath(os.path.join(place, name))  # noqa: PTH118
+    real = os.path.realpath(os.path.join(place, name))
     return kind(real) and file_io.is_inside(real, top)
 
 
 def _exists(real: str) -> bool:
-    return os.path.isfile(real) or os.path.isdir(real)  # noqa: PTH112, PTH113
+    return os.path.isfile(real) or os.path.isdir(real)
 
 
 def _upwards(folder: str, top: str) -> Iterator[str]:
     yield folder
     while folder != top and file_io.is_inside(folder, top):
-        folder = os.path.dirname(folder)  # noqa: PTH120
+        folder = os.path.dirname(folder)
         yield folder
 
 

@@ -58,8 +58,8 @@ def machine_for(root: Path, folder: Path | None, environment: Mapping[str, str])
 
     return Machine(
         # NOTE: these return False for a name that no file can have, where Path raises.
-        has_folder=lambda written: folder is None or isdir(resolve(written)),  # noqa: PTH112
-        has_file=lambda written, path: folder is None or exists(resolve(written) / path),  # noqa: PTH110
+        has_folder=lambda written: folder is None or isdir(resolve(written)),
+        has_file=lambda written, path: folder is None or exists(resolve(written) / path),
         has_program=lambda name: _find(name, search_path),
     )
 

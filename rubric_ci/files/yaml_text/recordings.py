@@ -33,7 +33,7 @@ def read_recording(line: str) -> Recording:
     if not isinstance(identity, str) or not identity:
         raise ValueError("`id` must be a non-empty string")
     if not isinstance(file, str):
-        raise ValueError("`file` must be a string")  # noqa: TRY004 - one error for all faults
+        raise ValueError("`file` must be a string")  # noqa: TRY004 - a line is a value - one error for all faults
     if value.get("answer") is None:
         raise ValueError("`answer` is missing")
     return Recording(normalised(file), identity, value)
@@ -53,5 +53,5 @@ def _object(line: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from None
     if not isinstance(value, dict):
-        raise ValueError("must be a JSON object")  # noqa: TRY004
+        raise ValueError("must be a JSON object")  # noqa: TRY004 - a line is a value
     return value

@@ -313,6 +313,6 @@ class TranslatedSource:
         """Return the scalar at a path of our data as it is written."""
         return self.read.written(self.found.theirs(path))
 
-    def paths_of(self, nodes: Iterable[Any], leave_out: Any) -> dict[int, Path]:  # noqa: ARG002
+    def paths_of(self, *_unused: Any) -> dict[int, Path]:
         """Return no path: ambiguous scalars are not looked for."""
         return {}

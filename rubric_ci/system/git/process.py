@@ -219,7 +219,7 @@ def stripped(output: bytes) -> str:
 def _ask(process: "subprocess.Popen[bytes]", line: bytes) -> Object | None:
     """Return the answer to a line; raises OSError or ValueError if git has ended."""
     assert process.stdin is not None  # noqa: S101 - both are pipes, see above
-    assert process.stdout is not None  # noqa: S101
+    assert process.stdout is not None  # noqa: S101 - as above
     process.stdin.write(line)
     process.stdin.flush()
     header = process.stdout.readline().split()

@@ -31,7 +31,7 @@ def _is_line(line: Any) -> bool:
     )
 
 
-def translate(data: Any, beside: Beside, file: str) -> Translation:  # noqa: ARG001
+def translate(data: Any, beside: Beside, file: str) -> Translation:  # noqa: ARG001 - as all do
     """Return the lines as cases."""
     found, prefix = Translation(), ("evalcases",) if isinstance(data, dict) else ()
     lines = data["evalcases"] if isinstance(data, dict) else data

@@ -62,7 +62,7 @@ class Table:
         """Return None: a cell is a text."""
         return None
 
-    def paths_of(self, nodes: Iterable[Any], leave_out: Any) -> dict[int, Path]:  # noqa: ARG002
+    def paths_of(self, *_unused: Any) -> dict[int, Path]:
         """Return no path: a table has no YAML nodes."""
         return {}
 

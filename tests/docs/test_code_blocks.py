@@ -25,7 +25,7 @@ from rubric_ci.files.validation.validator import (
     check_waivers,
 )
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.opened import open_source
+from rubric_ci.files.yaml_text.opened import open_config, open_source
 from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms
@@ -97,13 +97,15 @@ def problems(block: CodeBlock, kind: str, folder: Path) -> Iterator[object]:
                 HEAD + "  execution:\n    evaluators:\n" + indent(block.text, "    ")
             )
         case "targets":
-            yield from load_targets("rubric-ci.yaml", "targets:\n" + block.text).diagnostics
+            yield from load_targets(
+                open_config("rubric-ci.yaml", "targets:\n" + block.text)
+            ).diagnostics
         case "keys of a service":
             own = load_yaml(block)
             url = {} if "url" in own else {"url": "https://shop.example/chat"}
             target = {"name": "default", "provider": "http", **url, **own}
             text = yaml.safe_dump({"targets": [target]}, sort_keys=False)
-            yield from load_targets("rubric-ci.yaml", text).diagnostics
+            yield from load_targets(open_config("rubric-ci.yaml", text)).diagnostics
         case "config":
             yield from check_config(Document("rubric-ci.yaml", block.text))
         case "waivers":

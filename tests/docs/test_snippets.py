@@ -7,6 +7,7 @@ from textwrap import indent
 import pytest
 
 from rubric_ci.files.project.loader import load, load_targets
+from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.values.references import Found
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -36,6 +37,6 @@ def test_evaluators(block: str) -> None:
 
 @pytest.mark.parametrize("block", blocks("targets.md"))
 def test_targets(block: str) -> None:
-    loaded = load_targets("rubric-ci.yaml", "targets:\n" + block)
+    loaded = load_targets(open_config("rubric-ci.yaml", "targets:\n" + block))
     assert loaded.diagnostics == ()
     assert loaded.targets

@@ -21,7 +21,7 @@ with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.files.validation.output import github, json, plain_text, sarif
     from rubric_ci.files.validation.rules import meanings
     from rubric_ci.files.validation.validator import check_evals
-    from rubric_ci.files.yaml_text.opened import open_source
+    from rubric_ci.files.yaml_text.opened import open_config, open_source
     from rubric_ci.files.yaml_text.source import decode
     from rubric_ci.values.diagnostics import Diagnostic
     from rubric_ci.values.problems import LocatedProblem
@@ -44,11 +44,11 @@ def as_lines(written: str) -> None:
 
 
 def as_config(written: str) -> None:
-    shown(load_config("rubric-ci.yaml", written).diagnostics)
+    shown(load_config(open_config("rubric-ci.yaml", written)).diagnostics)
 
 
 def as_targets(written: str) -> None:
-    shown(load_targets(".agentv/targets.yaml", written).diagnostics)
+    shown(load_targets(open_config(".agentv/targets.yaml", written)).diagnostics)
 
 
 def with_targets(written: str) -> None:

@@ -16,7 +16,7 @@ from rubric_ci.files.validation.located_problems import has_errors, position
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.validation.target_rules import TARGET_NAME_DUPLICATE
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts, switched
-from rubric_ci.files.yaml_text.opened import open_config, open_source
+from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.files.yaml_text.translation import TranslatedSource, Translation
 from rubric_ci.values.config import Config, Target, UnsupportedTarget
@@ -73,18 +73,16 @@ class LoadedTargets(NamedTuple):
 
 
 def load_config(
-    path: str,
-    text: str,
+    document: Source,
     rules: Mapping[str, str] | None = None,
     *,
     lookup: Lookup = no_files,
     models: Callable[[], Models] | None = None,
 ) -> LoadedConfig:
-    """Check and parse a configuration; `path` is relative to the repository root.
+    """Check and parse a configuration.
 
     `rules` are the severities that hold; None: its own. `lookup` finds prompt files.
     """
-    document = open_config(path, text)
     severities = summarize_config(document).rules if rules is None else rules
     found = (*check_config(document, models=models), *check_prompts(document, lookup))
     found = switched(found, document.texts(), severities)
@@ -92,18 +90,13 @@ def load_config(
 
 
 def load_targets(
-    path: str,
-    text: str,
+    document: Source,
     rules: Mapping[str, str] | None = None,
     *,
     lookup: Lookup = no_files,
     models: Callable[[], Models] | None = None,
 ) -> LoadedTargets:
-    """Check and parse a targets file; `path` is relative to the repository root.
-
-    `rules` are the configuration's severities.
-    """
-    document = open_config(path, text)
+    """Check and parse a targets file; `rules` are the configuration's severities."""
     found = check_config(document, targets_only=True, models=models)
     found = (*found, *check_prompts(document, lookup))
     found = switched(found, document.texts(), rules or {})

@@ -23,7 +23,7 @@ from rubric_ci.files.project.file_kinds import (
 )
 from rubric_ci.files.validation.config_summary import ConfigSummary, summarize_config
 from rubric_ci.files.yaml_text.opened import open_config
-from rubric_ci.files.yaml_text.source import UNREADABLE, decode
+from rubric_ci.files.yaml_text.source import UNREADABLE, Source, decode
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.option_values import CALIBRATION
 from rubric_ci.values.problems import LocatedProblem
@@ -69,6 +69,7 @@ class Project:
         self.name_of = cache(lambda path: discovery.from_root(path, files.root))
         self._lookup = cache(lambda folder: cache(files.lookup(join(folder, "any"))))
         self._text = cache(self._read_text)
+        self._opened = cache(self._open)
         self._targets_files = cache(self._find_targets_files)
         self.load_targets = cache(self._load_targets)
         self.config_with = cache(self._build_config)
@@ -123,9 +124,11 @@ class Project:
 
     def summarize(self, name: str) -> ConfigSummary:
         """Return the parts of a configuration or a targets file that have the right shape."""
-        if isinstance(text := self._text(name), str):
-            return summarize_config(open_config(name, text))
-        return ConfigSummary()
+        match self._opened(name):
+            case None | LocatedProblem():
+                return ConfigSummary()
+            case opened:
+                return summarize_config(opened)
 
     @cached_property
     def own_config(self) -> "LoadedConfig":
@@ -133,16 +136,14 @@ class Project:
         from rubric_ci.files.project.loader import LoadedConfig, load_config
         from rubric_ci.values.config import Config
 
-        match self._text(self.config_name) if self.config_name else None:
+        match self._opened(self.config_name):
             case None:
                 return LoadedConfig(Config(), ())
-            case str(text):
-                lookup = self.files.lookup(self.config_name)
-                return load_config(
-                    self.config_name, text, self.rules, lookup=lookup, models=known_models
-                )
-            case problem:
+            case LocatedProblem() as problem:
                 return LoadedConfig(None, (_diagnostic(self.config_name, problem),))
+            case opened:
+                lookup = self.files.lookup(self.config_name)
+                return load_config(opened, self.rules, lookup=lookup, models=known_models)
 
     def config_for(self, eval_file: str) -> "Config":
         """Return the configuration with every target that serves an eval file, under the policy.
@@ -224,14 +225,14 @@ class Project:
     def _own_shared(self) -> "Shared":
         from rubric_ci.files.validation.included_source import NOT_SHARED, SHARED
 
-        text = self._text(self.config_name) if self.config_name else None
-        if not isinstance(text, str) or SHARED not in text:
+        opened = self._opened(self.config_name)
+        if opened is None or isinstance(opened, LocatedProblem):
+            return NOT_SHARED
+        if not any(SHARED in text for text in opened.texts().values()):
             return NOT_SHARED
         from rubric_ci.files.validation.includes import shared_of
-        from rubric_ci.files.yaml_text.opened import open_config
 
-        lookup = self.files.lookup(self.config_name)
-        return shared_of(open_config(self.config_name, text), lookup)
+        return shared_of(opened, self.files.lookup(self.config_name))
 
     def case_finder(self, name: str, place: str = "") -> FindFiles:
         """Return the search of the files that `evalcases` of an eval file names."""
@@ -252,14 +253,14 @@ class Project:
     def _load_targets(self, name: str) -> "LoadedTargets":
         from rubric_ci.files.project.loader import LoadedTargets, load_targets
 
-        match self._text(name):
+        match self._opened(name):
             case None:
                 return LoadedTargets((), ())
-            case str(text):
-                lookup = self.files.lookup(name)
-                return load_targets(name, text, self.rules, lookup=lookup, models=known_models)
-            case problem:
+            case LocatedProblem() as problem:
                 return LoadedTargets((), (_diagnostic(name, problem),))
+            case opened:
+                lookup = self.files.lookup(name)
+                return load_targets(opened, self.rules, lookup=lookup, models=known_models)
 
     def _build_config(self, targets_files: tuple[str, ...]) -> "Config":
         from dataclasses import replace
@@ -294,6 +295,11 @@ class Project:
 
     def _exists(self, name: str) -> bool:
         return self._text(name) is not None
+
+    def _open(self, name: str) -> Source | LocatedProblem | None:
+        """Return a configuration or a targets file; None: there is none."""
+        text = self._text(name) if name else None
+        return open_config(name, text) if isinstance(text, str) else text
 
     def _read_text(self, name: str) -> str | LocatedProblem | None:
         try:

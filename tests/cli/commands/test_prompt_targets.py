@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from rubric_ci.files.project.loader import load_targets
+from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.values.config import LlmTarget
 from rubric_ci.values.references import Found
 from tests.answer_judge import AnswerJudge, judging
@@ -170,7 +171,9 @@ def test_a_missing_variable_is_no_verdict(checkout: Checkout, judge: AnswerJudge
 def test_what_a_prompt_file_sets() -> None:
     text = "targets: [{name: t, prompt: a.prompt.yml, temperature: 0, api_base: http://x}]\n"
     schema = GITHUB + 'responseFormat: json_schema\njsonSchema: \'{"name": "a"}\'\n'
-    loaded = load_targets("targets.yaml", text, lookup=lambda name: Found(name, schema))
+    loaded = load_targets(
+        open_config("targets.yaml", text), lookup=lambda name: Found(name, schema)
+    )
     (target,) = loaded.targets
     assert isinstance(target, LlmTarget)
     assert (target.endpoint.model, target.endpoint.options) == (

@@ -5,6 +5,7 @@ from textwrap import dedent
 import pytest
 
 from rubric_ci.files.project.loader import load_config, load_targets
+from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.values.agent_program import AgentProgram, JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import (
@@ -24,7 +25,7 @@ from rubric_ci.values.workspace_settings import Workspace
 
 
 def config(text: str, path: str = "rubric-ci.yaml") -> Config:
-    loaded = load_config(path, dedent(text))
+    loaded = load_config(open_config(path, dedent(text)))
     assert loaded.diagnostics == ()
     assert loaded.config is not None
     return loaded.config
@@ -274,14 +275,14 @@ TARGETS: dict[str, tuple[str, Target]] = {
 
 @pytest.mark.parametrize(("written", "target"), TARGETS.values(), ids=TARGETS.keys())
 def test_targets(written: str, target: Target) -> None:
-    loaded = load_targets("targets.yaml", f"targets:\n  - {written}\n")
+    loaded = load_targets(open_config("targets.yaml", f"targets:\n  - {written}\n"))
     assert loaded.diagnostics == ()
     assert loaded.targets == (target,)
 
 
 def test_commands_of_a_hidden_targets_file_run_beside_the_evals() -> None:
     text = "targets: [{name: a, provider: cli, command: run, cwd: ..}]"
-    (target,) = load_targets("evals/x/.agentv/targets.yaml", text).targets
+    (target,) = load_targets(open_config("evals/x/.agentv/targets.yaml", text)).targets
     assert isinstance(target, CliTarget)
     assert (target.cwd, target.cwd_from_eval_folder) == ("..", True)
 
@@ -298,14 +299,14 @@ def test_commands_of_a_hidden_targets_file_run_beside_the_evals() -> None:
 def test_a_provider_of_agentv_without_a_model_is_not_started(
     written: str, rules: list[str]
 ) -> None:
-    loaded = load_targets(".agentv/targets.yaml", f"targets:\n  - {written}\n")
+    loaded = load_targets(open_config(".agentv/targets.yaml", f"targets:\n  - {written}\n"))
     assert ([each.rule for each in loaded.diagnostics], len(loaded.targets)) == (rules, 1)
     assert isinstance(loaded.targets[0], UnsupportedTarget)
 
 
 def test_an_agent_in_a_targets_file_of_agentv_is_not_started() -> None:
     text = "targets: [{name: a, provider: codex, log_dir: x}]"
-    loaded = load_targets("evals/.agentv/targets.yaml", text)
+    loaded = load_targets(open_config("evals/.agentv/targets.yaml", text))
     assert loaded.targets == (UnsupportedTarget(name="a", provider="codex"),)
     assert loaded.diagnostics == ()
 
@@ -410,7 +411,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("text", "expected"), WRONG.values(), ids=WRONG.keys())
 def test_what_is_wrong(text: str, expected: str) -> None:
-    loaded = load_config("rubric-ci.yaml", text)
+    loaded = load_config(open_config("rubric-ci.yaml", text))
     found = [f"{d.span.line}:{d.span.column} {d.rule} {d.message}" for d in loaded.diagnostics]
     assert (loaded.config, found) == (None, [expected])
 
@@ -428,7 +429,7 @@ def test_what_is_wrong(text: str, expected: str) -> None:
     ],
 )
 def test_a_setting_names_the_provider_that_a_target_lacks(setting: str, provider: str) -> None:
-    loaded = load_config("rubric-ci.yaml", f"targets: [{{name: a, {setting}}}]")
+    loaded = load_config(open_config("rubric-ci.yaml", f"targets: [{{name: a, {setting}}}]"))
     key = "command_template" if setting.startswith("commandT") else setting.partition(":")[0]
     (found,) = loaded.diagnostics
     assert (found.message, found.hint) == (
@@ -489,7 +490,7 @@ UNUSED = {
 
 @pytest.mark.parametrize(("written", "message", "hint"), UNUSED.values(), ids=UNUSED.keys())
 def test_settings_without_effect_are_reported(written: str, message: str, hint: str) -> None:
-    loaded = load_targets("targets.yaml", f"targets: [{written}]")
+    loaded = load_targets(open_config("targets.yaml", f"targets: [{written}]"))
     assert loaded.targets != ()
     found = [(d.rule, d.severity.value, d.message, d.hint) for d in loaded.diagnostics]
     assert found == [("unused-setting", "warning", message, hint)]
@@ -505,12 +506,12 @@ def test_settings_without_effect_are_reported(written: str, message: str, hint: 
     ids=["what is off anyway", "options of the model call", "an agent, which an eval must name"],
 )
 def test_settings_that_are_left_alone(written: str) -> None:
-    assert load_targets("targets.yaml", f"targets: [{written}]").diagnostics == ()
+    assert load_targets(open_config("targets.yaml", f"targets: [{written}]")).diagnostics == ()
 
 
 @pytest.mark.parametrize(("text", "rule"), WARNED.values(), ids=WARNED.keys())
 def test_warnings(text: str, rule: str) -> None:
-    loaded = load_config("rubric-ci.yaml", text)
+    loaded = load_config(open_config("rubric-ci.yaml", text))
     assert loaded.config is not None
     assert [d.rule for d in loaded.diagnostics] == [rule]
 
@@ -527,20 +528,22 @@ IDLE = "targets: [{name: a, model: m, max_retries: 9}]"
     ids=["in the configuration", "by a comment"],
 )
 def test_rules_are_switched_where_targets_are_read(text: str, rules: dict[str, str]) -> None:
-    loaded = load_targets("targets.yaml", text, rules)
+    loaded = load_targets(open_config("targets.yaml", text), rules)
     assert loaded.diagnostics == ()
     assert len(loaded.targets) == 1
 
 
 def test_a_configuration_switches_its_own_rules() -> None:
-    loaded = load_config("rubric-ci.yaml", f"rules: {{unused-setting: off}}\nown: 1\n{IDLE}\n")
+    loaded = load_config(
+        open_config("rubric-ci.yaml", f"rules: {{unused-setting: off}}\nown: 1\n{IDLE}\n")
+    )
     assert [d.rule for d in loaded.diagnostics] == ["unknown-key"]
     text = f"rules: {{unused-setting: off}}\nown: 1 # rubric-ci: ignore[unknown-key]\n{IDLE}\n"
-    assert load_config("rubric-ci.yaml", text).diagnostics == ()
+    assert load_config(open_config("rubric-ci.yaml", text)).diagnostics == ()
 
 
 def test_a_targets_file_has_targets_only() -> None:
-    loaded = load_targets("targets.yaml", "judge: {model: m}\n")
+    loaded = load_targets(open_config("targets.yaml", "judge: {model: m}\n"))
     assert loaded.targets == ()
     assert [d.message for d in loaded.diagnostics] == [
         "the file has no `targets`",

@@ -20,7 +20,7 @@ def target(entry: Any) -> tuple[dict[str, Any], list[tuple[str, str, str]]]:
 
 
 def loaded(text: str) -> LoadedTargets:
-    return load_targets(FILE, text)
+    return load_targets(open_config(FILE, text))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ FILE = ".agentv/targets.yaml"
 
 
 def loaded(text: str) -> LoadedTargets:
-    return load_targets(FILE, f"targets:\n{text}")
+    return load_targets(open_config(FILE, f"targets:\n{text}"))
 
 
 def said(found: LoadedTargets) -> list[str]:

@@ -127,10 +127,7 @@ def test_a_run_loads_what_its_answers_and_reports_need(tmp_path: Path) -> None:
     # The value, and which of them a judge is shown.
     assert found == {"rubric_ci.values.media", "rubric_ci.models.judge.shown_media"}
     pytest.importorskip("opentelemetry.exporter", reason="the extra `otel` is not installed")
-    sends = {
-        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
-        "OTEL_EXPORTER_OTLP_TIMEOUT": "1",
-    }
+    sends = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
     assert "opentelemetry" in loaded(tmp_path, "run", "a.eval.yaml", **sends)
 
 

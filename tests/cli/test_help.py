@@ -181,10 +181,7 @@ def test_options_of_a_desk_are_options() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (
-            ("run",),
-            "Select Policy Judge Compare Gate Limits Requests Cache Reports Options",
-        ),
+        (("run",), "Select Policy Judge Compare Gate Limits Requests Cache Reports Options"),
         (("report", "merge"), "Gate Compare Reports Options"),
         (("plan",), "Select Policy Shards Options"),
         (("validate",), "Select Policy Options"),

@@ -97,8 +97,7 @@ def test_a_locked_conversation(github: GitHub) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "message"),
-    [(429, "Too many"), (403, "You have exceeded a secondary rate limit")],
+    ("status", "message"), [(429, "Too many"), (403, "You have exceeded a secondary rate limit")]
 )
 def test_waits_as_long_as_github_asks(
     github: GitHub, waits: list[float], status: int, message: str

@@ -25,10 +25,7 @@ OURS = "rubric-ci/rubrics-main"
 
 
 def test_one_pull_request(checkout: Checkout, published: Checkout, tmp_path: Path) -> None:
-    with (
-        aimock.running(tmp_path) as model,
-        serving(GitHub(tokens={TOKEN: Token()})) as github,
-    ):
+    with aimock.running(tmp_path) as model, serving(GitHub(tokens={TOKEN: Token()})) as github:
         model.script(aimock.says(GOOD))
         config = CONFIG.replace("gpt-6-luna,", f"gpt-6-luna, api_base: {model.url}/v1,")
         checkout.git("remote", "add", "origin", "https://github.com/acme/app.git")

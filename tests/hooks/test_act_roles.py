@@ -111,8 +111,7 @@ NIGHT = Row(  # the first of the reference: 3 trials and 5 of the sentinel
     kept="artifact, refs/heads/main/.rubric-ci_reference",
 )
 PAGE = Row(
-    jobs=(f"{FETCHES} rubric-ci push the history upload-pages-artifact deploy-pages",),
-    kept="page",
+    jobs=(f"{FETCHES} rubric-ci push the history upload-pages-artifact deploy-pages",), kept="page"
 )
 # Nothing to draft here: tests/hooks/test_act_generate.py has a case without rubrics.
 GENERATE = Row(jobs=("generate: checkout rubric-ci",))

@@ -27,10 +27,7 @@ def start(command: str, tool_cache: Path, **more: str) -> subprocess.CompletedPr
 
 @pytest.mark.parametrize(
     ("command", "message"),
-    [
-        ("", "unknown command ''"),
-        ("100%\nrm", "unknown command '100%25%0Arm'"),
-    ],
+    [("", "unknown command ''"), ("100%\nrm", "unknown command '100%25%0Arm'")],
     ids=["none", "hostile"],
 )
 def test_unknown_command(command: str, message: str, tmp_path: Path) -> None:
@@ -282,21 +279,13 @@ def test_who_installs(
     [
         (set(), (), r"^neither uv nor pip is available; add a step"),
         ({"ensurepip"}, ("ensurepip",), r"^neither uv nor pip is available; add a step"),
-        (
-            {"pip"},
-            ("uv", "pip"),
-            r"^cannot install light\.txt; see the output of pip above;",
-        ),
+        ({"pip"}, ("uv", "pip"), r"^cannot install light\.txt; see the output of pip above;"),
         ({"pip"}, ("pip for uv", "pip"), r"^cannot install light\.txt"),
     ],
     ids=["no-installer", "broken-ensurepip", "uv-fails", "pip-fails"],
 )
 def test_failed_installation_leaves_nothing(
-    modules: set[str],
-    fail: tuple[str, ...],
-    message: str,
-    checkout: Path,
-    tmp_path: Path,
+    modules: set[str], fail: tuple[str, ...], message: str, checkout: Path, tmp_path: Path
 ) -> None:
     here = host(checkout, None, modules, Installers(*fail))
     with pytest.raises(installation.CannotStart, match=message):

@@ -142,21 +142,13 @@ ENDS = [
     ),
     End({"command": "plan", "paths": "no"}, "no does not exist", FOLDER),
     End({"command": "judge test", "paths": "no"}, "no does not exist", FOLDER),
-    End(
-        {"command": "compare"},
-        "Missing argument 'BASELINE'.",
-        SET.format("baseline"),
-    ),
+    End({"command": "compare"}, "Missing argument 'BASELINE'.", SET.format("baseline")),
     End(
         {"command": "compare", "baseline": "no.json"},
         "Missing argument 'HEAD'.",
         SET.format("report"),
     ),
-    End(
-        {"command": "report merge"},
-        "Missing argument 'PARTS...'.",
-        SET.format("parts"),
-    ),
+    End({"command": "report merge"}, "Missing argument 'PARTS...'.", SET.format("parts")),
     End({"command": "report merge", "parts": "shards"}, "shards does not exist", DOWNLOAD),
     End({"command": "report comment", "report": "no.json"}, "no.json does not exist", RUN),
     End({"command": "report comment", "failure": "it rained"}, NO_TOKEN, TOKEN),

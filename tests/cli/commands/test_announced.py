@@ -89,9 +89,7 @@ class Shop:
 
     def __init__(self, checkout: Checkout, server: AnswerJudge) -> None:
         self.checkout, self.server = checkout, server
-        server.targets = {
-            "shop": lambda texts: f"hello {texts[-1]} {len(server.asked)}",
-        }
+        server.targets = {"shop": lambda texts: f"hello {texts[-1]} {len(server.asked)}"}
         files = {"evals/a.yaml": EVALS, ".gitignore": ".rubric-ci/\n"}
         checkout.commit({**files, "rubric-ci.yaml": self.config()})
 
@@ -221,10 +219,7 @@ def test_cases_that_get_no_answer_are_not_announced(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "judge"),
-    [
-        pytest.param(("--votes", "auto"), ONE, id="further votes"),
-    ],
+    ("options", "judge"), [pytest.param(("--votes", "auto"), ONE, id="further votes")]
 )
 def test_the_bound_of_a_judge_is_kept(shop: Shop, options: tuple[str, ...], judge: str) -> None:
     shop.checkout.write({"rubric-ci.yaml": shop.config(judge)})

@@ -116,11 +116,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         "issue_comment",
         "the comment was edited",
     ),
-    "a forged comment": (
-        {"said": "Nice work"},
-        "issue_comment",
-        "the comment is not a command",
-    ),
+    "a forged comment": ({"said": "Nice work"}, "issue_comment", "the comment is not a command"),
     "a commit that came later": (
         {
             "head": LATER,

@@ -92,10 +92,7 @@ OUTPUTS = {
             'add a line {"id": "second", "text": "…"} to its output'
         },
     ),
-    "lines of other cases": (
-        f'asked.append({{"id": "other", "prompt": "x"}})\n{ECHO}',
-        {},
-    ),
+    "lines of other cases": (f'asked.append({{"id": "other", "prompt": "x"}})\n{ECHO}', {}),
     "broken JSON": (
         'open(output, "w").write("{}\\n\\nno")',
         dict.fromkeys(("first", "second"), "the batch of the target `default`: line 1 has no `id`"),

@@ -24,14 +24,8 @@ def folder(tmp_path: Path) -> Path:
 
 SIZES = {
     "nothing to delete": ({}, "{}: 3 judgements, 1.5 MB\n"),
-    "by age": (
-        {"unused_days": 30},
-        "removed 1 judgement, 0.5 MB\n{}: 2 judgements, 1.0 MB\n",
-    ),
-    "by size": (
-        {"max_megabytes": 0.7},
-        "removed 2 judgements, 1.0 MB\n{}: 1 judgement, 0.5 MB\n",
-    ),
+    "by age": ({"unused_days": 30}, "removed 1 judgement, 0.5 MB\n{}: 2 judgements, 1.0 MB\n"),
+    "by size": ({"max_megabytes": 0.7}, "removed 2 judgements, 1.0 MB\n{}: 1 judgement, 0.5 MB\n"),
     "everything": ({"clear": True}, "removed 3 judgements, 1.5 MB\n{}: 0 judgements, 0.0 MB\n"),
 }
 

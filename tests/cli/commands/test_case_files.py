@@ -172,7 +172,7 @@ NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\
                 (
                     "a.yaml:2:12: case-file: `cases.xlsx#Shop`: a workbook is not read in "
                     f"place; `rubric-ci import` reads it; {OUT}"
-                ),
+                )
             ],
             id="workbook",
         ),

@@ -114,9 +114,7 @@ def test_the_base_of_a_branch_is_found(checkout: Checkout) -> None:
     checkout.commit({"evals/a.yaml": EVALS.replace("id: two", "id: three")})
     run(checkout, "evals", "--changed-since", "auto")
     assert [case["why"] for case in report(checkout)["cases"]] == ["the case is new"]
-    assert report(checkout)["notes"] == [
-        "Removed since the base: `two`.",
-    ]
+    assert report(checkout)["notes"] == ["Removed since the base: `two`."]
 
 
 def test_without_a_base_all_cases_run_and_the_report_has_a_note(checkout: Checkout) -> None:

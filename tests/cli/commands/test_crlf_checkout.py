@@ -167,11 +167,7 @@ FIXABLE: Final = (
     "evalcases:\n  - id: a\n    input: Hi\n    rubrics:\n    - id: b\n      expected_outcome: @me\n"
 )
 EDITS: Final = {
-    "generate": (
-        "generate rubrics --replay drafts.replay.jsonl",
-        "evals/support.eval.yaml",
-        "",
-    ),
+    "generate": ("generate rubrics --replay drafts.replay.jsonl", "evals/support.eval.yaml", ""),
     "fix": ("validate --fix evals/fixable.eval.yaml", "evals/fixable.eval.yaml", FIXABLE),
     "waive": (
         "waive worn-tyre/no-promise --reason known --owner me --until 2099-01-01",

@@ -298,11 +298,7 @@ def test_nothing_to_do_asks_github_nothing(run: Run) -> None:
 @pytest.mark.parametrize(
     ("setup", "code", "line"),
     [
-        (
-            "protected",
-            2,
-            "--pr: `topic` is protected (Use an unprotected branch, or --commit.)",
-        ),
+        ("protected", 2, "--pr: `topic` is protected (Use an unprotected branch, or --commit.)"),
         (
             "no draft",
             3,

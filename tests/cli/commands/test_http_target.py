@@ -108,10 +108,7 @@ def test_a_body_of_templates_and_the_place_of_the_answer(project: Asked, service
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (asked,) = service.asked
     assert (asked["method"], asked["path"]) == ("POST", "/chat")
-    assert json.loads(asked["body"]) == {
-        "message": 'Say "hello"',
-        "meta": ["ADA", 3, True, None],
-    }
+    assert json.loads(asked["body"]) == {"message": 'Say "hello"', "meta": ["ADA", 3, True, None]}
     assert asked["headers"]["authorization"] == "Bearer the-service-token-1234"
     assert asked["headers"]["x-team"] == "evals"
     assert asked["headers"]["content-type"] == "application/json"

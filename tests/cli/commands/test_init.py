@@ -61,11 +61,7 @@ def first_lines(output: str) -> list[str]:
 def test_a_new_project_is_valid(tmp_path: Path) -> None:
     done = command(tmp_path, "init")
     assert (done.returncode, done.stderr) == (0, "")
-    assert first_lines(done.stdout) == [
-        *WROTE,
-        "wrote .pre-commit-config.yaml",
-        "wrote .gitignore",
-    ]
+    assert first_lines(done.stdout) == [*WROTE, "wrote .pre-commit-config.yaml", "wrote .gitignore"]
     assert done.stdout.split("\n\n")[1] == NEXT
     assert files(tmp_path) == FILES
     checked = command(tmp_path, "validate")
@@ -123,10 +119,7 @@ def test_the_workflows_are_valid(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("provider", "env"),
-    [
-        ("anthropic", {"ANTHROPIC_API_KEY": "${{ secrets.ANTHROPIC_API_KEY }}"}),
-        ("ollama", None),
-    ],
+    [("anthropic", {"ANTHROPIC_API_KEY": "${{ secrets.ANTHROPIC_API_KEY }}"}), ("ollama", None)],
 )
 def test_a_public_repository_gets_a_workflow_for_strangers(
     tmp_path: Path, provider: str, env: object

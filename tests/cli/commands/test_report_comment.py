@@ -275,11 +275,7 @@ def test_by_hand(github: GitHub, settings: CommentSettings) -> None:
         pytest.param(GREEN, "success", id="the gate passes"),
         pytest.param(a_report(graded("a", "pass"), errored("b")), "failure", id="no verdict"),
         pytest.param(a_report(skipped("a")), "neutral", id="nothing graded"),
-        pytest.param(
-            a_report(),
-            "neutral",
-            id="nothing changed",
-        ),
+        pytest.param(a_report(), "neutral", id="nothing changed"),
     ],
 )
 def test_check_run(
@@ -368,10 +364,7 @@ def test_from_the_command_line(github: GitHub, settings: CommentSettings, tmp_pa
 
 
 def test_without_pygithub(
-    github: GitHub,
-    settings: CommentSettings,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    github: GitHub, settings: CommentSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "github", None)
     around = environment(github, tmp_path, PULL_EVENT, "pull_request")

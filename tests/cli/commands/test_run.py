@@ -69,9 +69,7 @@ def test_exit_3_when_a_case_has_no_verdict(project: Project) -> None:
 
 
 @platforms.MESSAGES
-def test_an_unwritable_folder_stops_a_run_before_any_request(
-    project: Project,
-) -> None:
+def test_an_unwritable_folder_stops_a_run_before_any_request(project: Project) -> None:
     project.write("evals/a.eval.yaml", EVAL.replace("grep", "touch asked; grep"))
     done = project.run("--output-dir", "answers.jsonl")
     assert done.returncode == 2
@@ -119,9 +117,7 @@ def test_an_invalid_file_ends_as_2_and_the_others_are_graded(project: Project) -
     report = project.report()
     assert report["totals"]["passed"] == 1
     assert report["verdict"] == "error"
-    assert report["notes"] == [
-        BROKEN_NOTE,
-    ]
+    assert report["notes"] == [BROKEN_NOTE]
 
 
 def test_an_unreadable_file_is_a_problem_at_its_place(project: Project) -> None:

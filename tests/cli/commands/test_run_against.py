@@ -306,13 +306,7 @@ UNMEETABLE = JUDGE.removesuffix("]}") + f", {NEVER}]}}"
     ("answers", "seen", "code"),
     [
         pytest.param(
-            {},
-            (
-                "broken",
-                BASE_RUBRICS,
-            ),
-            1,
-            id="a break behind a criterion that nothing meets",
+            {}, ("broken", BASE_RUBRICS), 1, id="a break behind a criterion that nothing meets"
         ),
         pytest.param(
             {"one": "hello again"}, ("failing-before", ""), 0, id="a stricter rubric alone"

@@ -41,12 +41,7 @@ ANSWERS = (
     '{"id": "script", "answer": "Yes."}\n'
 )
 JUDGE = 'print(\'{"score": 0.9, "reasoning": "clean"}\')\n'
-FILES = {
-    "a.eval.yaml": EVAL,
-    "rubric-ci.yaml": CONFIG,
-    "answers.jsonl": ANSWERS,
-    "judge.py": JUDGE,
-}
+FILES = {"a.eval.yaml": EVAL, "rubric-ci.yaml": CONFIG, "answers.jsonl": ANSWERS, "judge.py": JUDGE}
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 EXPORTER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
 
@@ -103,9 +98,7 @@ class Receiver:
 
     def log_records(self) -> Iterator[dict[str, Any]]:
         from google.protobuf.json_format import MessageToDict
-        from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
-            ExportLogsServiceRequest,
-        )
+        from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
         for path, body in zip(self.paths, self.bodies, strict=True):
             if path == "/v1/logs":
@@ -272,13 +265,7 @@ def test_question_and_answer_are_sent_on_demand_without_secrets_and_can_be_impor
 
 
 @pytest.mark.parametrize(
-    "environment",
-    [
-        {},
-        {"OTEL_SDK_DISABLED": "true"},
-        {"OTEL_TRACES_EXPORTER": "none"},
-    ],
-    ids=str,
+    "environment", [{}, {"OTEL_SDK_DISABLED": "true"}, {"OTEL_TRACES_EXPORTER": "none"}], ids=str
 )
 def test_nothing_is_sent_unless_it_is_asked_for(
     checkout: Checkout, receiver: tuple[Receiver, str], environment: dict[str, str]
@@ -295,10 +282,7 @@ def test_an_offline_run_sends_nothing(checkout: Checkout, receiver: tuple[Receiv
     assert (found.bodies, "export" in done.stderr) == ([], False)
 
 
-@pytest.mark.parametrize(
-    ("status", "said"),
-    [(404, "404"), (503, "Failed to export spans")],
-)
+@pytest.mark.parametrize(("status", "said"), [(404, "404"), (503, "Failed to export spans")])
 def test_an_endpoint_that_refuses_changes_no_verdict(
     checkout: Checkout, status: int, said: str
 ) -> None:

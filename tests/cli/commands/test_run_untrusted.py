@@ -333,10 +333,7 @@ def test_a_case_of_another_target_is_skipped_and_others_are_graded(pull: Pull) -
     pull.propose({"evals/u.yaml": case("u", more=more), "evals/new.yaml": case("new")})
     done = pull.run()
     assert done.returncode == 3, done.stderr
-    assert pull.cases == {
-        "u": f"{START}target `evil` is not one of the checkout",
-        "new": "pass",
-    }
+    assert pull.cases == {"u": f"{START}target `evil` is not one of the checkout", "new": "pass"}
 
 
 def test_a_simulated_user_of_a_changed_configuration_is_skipped(pull: Pull) -> None:

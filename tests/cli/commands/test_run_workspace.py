@@ -277,14 +277,8 @@ NO_COPY = (
             "before_each: {command: ['true'], cwd: nowhere}",
             "`before_each` of the workspace failed: `true` cannot run in ",
         ),
-        (
-            "before_all: {command: [mkfifo, '{WORKSPACE}/pipe']}",
-            NO_COPY,
-        ),
-        (
-            "before_each: {command: [mkfifo, '{WORKSPACE}/pipe']}",
-            NO_COPY,
-        ),
+        ("before_all: {command: [mkfifo, '{WORKSPACE}/pipe']}", NO_COPY),
+        ("before_each: {command: [mkfifo, '{WORKSPACE}/pipe']}", NO_COPY),
         (
             "before_each: {command: [sh, -c, 'EVAL_ID=a;echo ${EVAL_ID} $0;exit 1', '{EVAL_ID}']}",
             "`before_each` of the workspace failed: exit status 1: a one-{WORKSPACE}",

@@ -180,10 +180,7 @@ def test_a_waiver_is_of_one_target(checkout: Checkout) -> None:
     checked = invoke(checkout.root, ENVIRONMENT, "validate", "--strict")
     assert checked.returncode == 0, checked.stdout
     done = run(checkout, "--target", "default", "--target", "b")
-    assert (waivers(checkout), done.returncode) == (
-        [("one [b]", "applied"), ("two", "not-run")],
-        1,
-    )
+    assert (waivers(checkout), done.returncode) == ([("one [b]", "applied"), ("two", "not-run")], 1)
     assert run(checkout, "--target", "b").returncode == 1
     assert waivers(checkout) == [("one [b]", "not-run"), ("two", "applied")]
     run(checkout, "--target", "kept")

@@ -66,10 +66,7 @@ def test_text_gives_no_orders_to_a_runner(project: Path) -> None:
 
 def test_a_path_gives_no_orders_to_a_runner(project: Path) -> None:
     ran = rubric_ci("validate", "x\n::add-mask::x", cwd=project)
-    assert (ran.returncode, ran.stderr) == (
-        2,
-        "rubric-ci: x ::add-mask::x does not exist\n",
-    )
+    assert (ran.returncode, ran.stderr) == (2, "rubric-ci: x ::add-mask::x does not exist\n")
 
 
 def test_clean(project: Path) -> None:
@@ -386,16 +383,7 @@ def test_many_files_in_two_processes(project: Path) -> None:
     assert ran.stdout.splitlines()[-1] == "101 files checked: 10 errors"
 
 
-HEAVY = (
-    "litellm",
-    "openai",
-    "httpx",
-    "rich",
-    "pydantic",
-    "asyncio",
-    "github",
-    "requests",
-)
+HEAVY = ("litellm", "openai", "httpx", "rich", "pydantic", "asyncio", "github", "requests")
 CLASSES = ("jsonschema", *(f"rubric_ci.values.{noun}" for noun in ("evals", "report", "config")))
 
 
@@ -478,10 +466,7 @@ SUITE = "evalcases: [{{id: a, input: Hi, {}}}]\n"
     [
         ("rubric-ci.yaml", "targets: [{name: default, model: openai/m, prompt: FILE}]\n"),
         ("a.eval.yaml", SUITE.format("rubrics: [{json_schema: FILE}]")),
-        (
-            "a.eval.yaml",
-            SUITE.format("evaluators: [{name: j, type: llm_judge, prompt: FILE}]"),
-        ),
+        ("a.eval.yaml", SUITE.format("evaluators: [{name: j, type: llm_judge, prompt: FILE}]")),
         ("a.eval.yaml", f"evalcases:\n- {{id: a, rubrics: [Greets], input: {ASKED}}}\n"),
         ("a.eval.yaml", "rubrics: [Greets]\nevalcases: FILE\n"),
     ],

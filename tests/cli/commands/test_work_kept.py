@@ -201,10 +201,7 @@ def test_kept_work_is_watched(project: Path, judge: AnswerJudge) -> None:
     assert rubric_ci(project, "baseline", "keep").returncode == 0
     (path,) = (project / ".rubric-ci/reference").rglob("report.json")
     items = json.loads(path.read_text())["sentinel"]["items"]
-    assert {each["id"]: each["repeats"] for each in items} == {
-        "one": [True] * 5,
-        "two": [True] * 5,
-    }
+    assert {each["id"]: each["repeats"] for each in items} == {"one": [True] * 5, "two": [True] * 5}
 
 
 def test_judgements_of_equal_work_are_cached(project: Path, judge: AnswerJudge) -> None:

@@ -41,10 +41,7 @@ MINIMUM: Named = (minimum, "lowered or removed")
 MAXIMUM: Named = (maximum, "raised or removed")
 DEMAND: Named = (demand, "removed")
 RATE: Named = (pass_rate, "lowered; added below 1, so that failures are tolerated")
-GROUP: Named = (
-    group_rate,
-    "lowered; added below 1 or, where all cases have a rate, removed",
-)
+GROUP: Named = (group_rate, "lowered; added below 1 or, where all cases have a rate, removed")
 CHOSEN: Named = (
     chosen,
     "a name is dropped; added where there was none, so that other cases do not count",

@@ -553,9 +553,7 @@ ONE_CASE = "evalcases:\n  - {id: a, input: q, rubrics: [Greets]}\n"
         (
             "evalcases: [\n",
             ONE_CASE,
-            [
-                f"changed case b.yaml: not known: {CUT_SHORT} → edited or removed",
-            ],
+            [f"changed case b.yaml: not known: {CUT_SHORT} → edited or removed"],
         ),
         (ONE_CASE, "x: 1\n", ["weaker case a: graded → no longer found as an eval file"]),
     ],

@@ -191,13 +191,7 @@ def test_the_repositories_of_a_workspace() -> None:
 
 def edited(kind: Any, path: str, line: int, before: str, after: str) -> GradingChange:
     return GradingChange(
-        kind=kind,
-        direction="changed",
-        about=path,
-        file=path,
-        line=line,
-        before=before,
-        after=after,
+        kind=kind, direction="changed", about=path, file=path, line=line, before=before, after=after
     )
 
 

@@ -1,10 +1,7 @@
 """Tests of criteria that a change removes."""
 
 from rubric_ci.files.project.loader import load
-from rubric_ci.gate.grading_changes.file_changes import (
-    lost_tests_of_cases,
-    lost_tests_of_file,
-)
+from rubric_ci.gate.grading_changes.file_changes import lost_tests_of_cases, lost_tests_of_file
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.references import NotFound

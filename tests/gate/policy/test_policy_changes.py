@@ -36,14 +36,8 @@ CHANGES = {
         [("untrusted.max_cases", "50", "9"), ("untrusted.max_cost_usd", "1.0", "5")],
     ),
     "env": (Config(judge=judge(), env_allow=("A", "B")), [("env.allow", "", "A, B")]),
-    "long": (
-        Config(judge=judge(seed="x\n" * 100)),
-        [("judge.seed", "", ("x " * 60) + "…")],
-    ),
-    "as long as is shown": (
-        Config(judge=judge(seed="x" * 120)),
-        [("judge.seed", "", "x" * 120)],
-    ),
+    "long": (Config(judge=judge(seed="x\n" * 100)), [("judge.seed", "", ("x " * 60) + "…")]),
+    "as long as is shown": (Config(judge=judge(seed="x" * 120)), [("judge.seed", "", "x" * 120)]),
     "one character more": (
         Config(judge=judge(seed="x" * 121)),
         [("judge.seed", "", "x" * 120 + "…")],

@@ -109,7 +109,7 @@ def test_the_changes_that_are_shown() -> None:
     )
     found = [(each.key, each.before, each.after, each.kind) for each in policy_changes(head, base)]
     assert found == [
-        ("targets.a.api_base", "https://gateway.example", "https://b.example", "target"),
+        ("targets.a.api_base", "https://gateway.example", "https://b.example", "target")
     ]
 
 

@@ -195,10 +195,7 @@ EVALUATORS: dict[str, tuple[EvaluatorResult, list[str]]] = {
         ["criteria.1.gated is false, its mark gives true"],
     ),
     "a gate in other words": (beside(mark=False, normalised=0.0, gate="exact"), []),
-    "no gates": (
-        a_rubric(MISSED, gated_by=()),
-        ["gated_by is empty, its criteria give missed"],
-    ),
+    "no gates": (a_rubric(MISSED, gated_by=()), ["gated_by is empty, its criteria give missed"]),
     "gates of 100 characters are shown": (
         a_rubric(MISSED, gated_by=("x" * 100,)),
         [f"gated_by is {'x' * 100}, its criteria give missed"],
@@ -224,10 +221,7 @@ EVALUATORS: dict[str, tuple[EvaluatorResult, list[str]]] = {
     "no criterion counts": (a_rubric(replace(MET, weight=0.0), score=0.9, verdict="pass"), []),
     "all or nothing: nothing": (accuracy(HALF, score=0.0), []),
     "all or nothing: all": (accuracy(MET, score=1.0), []),
-    "all or nothing: not all": (
-        accuracy(HALF, score=1.0),
-        ["score is 1.0, its criteria give 0.5"],
-    ),
+    "all or nothing: not all": (accuracy(HALF, score=1.0), ["score is 1.0, its criteria give 0.5"]),
     "all or nothing: not nothing": (
         accuracy(MET, score=0.0),
         ["score is 0.0, its criteria give 1.0"],

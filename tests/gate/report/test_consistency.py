@@ -89,10 +89,7 @@ TRIALS: dict[str, tuple[CaseResult, list[str]]] = {
         replace(GOOD, trials_to_pass=1),
         ["cases.0.trials_to_pass is 1 of 0 trials"],
     ),
-    "a further trial of two": (
-        of_trials("pass", "pass", says="pass", further=1),
-        [],
-    ),
+    "a further trial of two": (of_trials("pass", "pass", says="pass", further=1), []),
     "no rule": (GOOD, []),
     "skipped": (Skipped(file="e.yaml", line=3, id="x", reason="r"), []),
 }
@@ -329,10 +326,7 @@ PARTS: dict[str, tuple[Scope, list[str]]] = {
         Scope(complete=False),
         ["scope.complete is false, narrowed by: nothing"],
     ),
-    "more cases than the suite": (
-        Scope(suite=2),
-        ["scope.suite is 2, the report has 3 cases"],
-    ),
+    "more cases than the suite": (Scope(suite=2), ["scope.suite is 2, the report has 3 cases"]),
 }
 
 

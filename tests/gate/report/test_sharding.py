@@ -350,11 +350,7 @@ ONE, TWO = shards_of(whole(results(4)), 2)
             f"the reports have different judges: {A_JUDGE}, None",
             id="judge",
         ),
-        pytest.param(
-            [ONE, changed(TWO, gate=replace(TWO.gate, passing=0.9))],
-            None,
-            id="gate",
-        ),
+        pytest.param([ONE, changed(TWO, gate=replace(TWO.gate, passing=0.9))], None, id="gate"),
         pytest.param(
             [ONE, changed(TWO, scope=Scope(suite=9))],
             "the reports have different sizes of the suite: 9, None",
@@ -390,9 +386,7 @@ def test_reports_that_are_not_of_one_run(reports: list[RunReport], message: str 
 
 
 @pytest.mark.parametrize(
-    ("costs", "cost"),
-    [((0.1, 0.2), 0.3), ((0.1, None), None)],
-    ids=["known", "partly unknown"],
+    ("costs", "cost"), [((0.1, 0.2), 0.3), ((0.1, None), None)], ids=["known", "partly unknown"]
 )
 def test_what_was_reckoned_is_added_up(
     costs: tuple[float | None, float | None], cost: float | None

@@ -255,19 +255,11 @@ STRICT = Thresholds(passing=0.9)
     [
         (side(CASE), side(CASE, target=replace(MOCK, response="no")), "target `mock` changed"),
         (side(CASE), side(CASE, target=AGENT), "its target is `mock`, was `agent`"),
-        (
-            side(CASE, judge=replace(JUDGE, votes=3)),
-            side(CASE),
-            "judge changed",
-        ),
+        (side(CASE, judge=replace(JUDGE, votes=3)), side(CASE), "judge changed"),
         (side(CASE, judge=None), side(CASE), "judge changed"),
         (side(SCRIPTED, judge=None), side(SCRIPTED), ""),
         (side(CASE, thresholds=STRICT), side(CASE), "thresholds changed"),
-        (
-            side(CASE, thresholds=STRICT, judge=None),
-            side(CASE),
-            "judge and thresholds changed",
-        ),
+        (side(CASE, thresholds=STRICT, judge=None), side(CASE), "judge and thresholds changed"),
         (side(CASE, target=KEPT), side(CASE, target=KEPT), ""),
         (side(CASE), without_setup("its target is new"), "its target is new"),
         (

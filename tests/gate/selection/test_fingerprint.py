@@ -365,10 +365,7 @@ SETUPS: dict[str, tuple[Setup, set[str]]] = {
         replace(RUNS, target=replace(TARGET, prompt=replace(TEMPLATE, takes_input=True))),
         {"`prompts/t.md`"},
     ),
-    "no prompt": (
-        replace(RUNS, target=replace(TARGET, prompt=None)),
-        {"target `bot`"},
-    ),
+    "no prompt": (replace(RUNS, target=replace(TARGET, prompt=None)), {"target `bot`"}),
     "a model": (
         replace(RUNS, target=replace(TARGET, endpoint=Endpoint(model="openai/n"))),
         {"target `bot`"},

@@ -192,9 +192,7 @@ def test_waivers_of_runs_with_other_targets(
     assert {each.case: each.state for each in found} == states
 
 
-def test_a_suite_that_several_targets_always_answer_has_no_case_without_one(
-    tmp_path: Path,
-) -> None:
+def test_a_suite_that_several_targets_always_answer_has_no_case_without_one(tmp_path: Path) -> None:
     own = fingerprint(written(tmp_path))
     written(tmp_path, *(entry(case=case, fingerprint=own) for case in ("one", "one [a]")))
     (tmp_path / "rubric-ci.yaml").write_text(SEVERAL)

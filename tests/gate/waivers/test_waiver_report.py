@@ -93,11 +93,7 @@ def test_in_sarif() -> None:
 @pytest.mark.parametrize(
     ("state", "level", "advice"),
     [
-        (
-            "unneeded",
-            "notice",
-            "its criterion was met in six runs in a row: remove the waiver",
-        ),
+        ("unneeded", "notice", "its criterion was met in six runs in a row: remove the waiver"),
         ("expired", "warning", "its date has passed: fix the failure, or set a new `until`"),
         (
             "edited",

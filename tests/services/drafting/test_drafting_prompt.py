@@ -12,15 +12,7 @@ from rubric_ci.values.config import Endpoint
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, Message, RubricSpec, TextPart
 from rubric_ci.values.results import BaseResult
-from rubric_ci.values.rubric import (
-    ByJudge,
-    Check,
-    Level,
-    Levelled,
-    Rubric,
-    Scored,
-    ScoreRange,
-)
+from rubric_ci.values.rubric import ByJudge, Check, Level, Levelled, Rubric, Scored, ScoreRange
 from tests.sample_reports import a_report, graded
 
 SPAN = Span(1, 1, 1, 2)

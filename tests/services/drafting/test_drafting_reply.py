@@ -213,8 +213,7 @@ def test_the_rules_of_validate_apply(item: Any, problem: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ['{"rubrics": {}}', '{"criteria": []}', '{"rubrics": [], "note": "x"}', "{}"],
+    "text", ['{"rubrics": {}}', '{"criteria": []}', '{"rubrics": [], "note": "x"}', "{}"]
 )
 def test_another_object(text: str) -> None:
     message = 'the object must have one property, "rubrics", which is a list'

@@ -55,11 +55,7 @@ def test_no_warning(text: str) -> None:
             "draft-compound",
             "“limit;” checks a second thing: split it into two criteria",
         ),
-        (
-            "Has good quality",
-            "draft-vague",
-            "“good” is vague: say what the answer must contain",
-        ),
+        ("Has good quality", "draft-vague", "“good” is vague: say what the answer must contain"),
         (
             "Responds appropriately",
             "draft-vague",

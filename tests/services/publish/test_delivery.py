@@ -199,11 +199,7 @@ NOW = {"Retry-After": "0"}
     ],
 )
 def test_whatever_github_answers_the_verdict_decides(
-    project: Project,
-    environment: dict[str, str],
-    github: GitHub,
-    fault: Fault,
-    message: str,
+    project: Project, environment: dict[str, str], github: GitHub, fault: Fault, message: str
 ) -> None:
     github.faults = [fault] * 4
     run = project.run(**environment)

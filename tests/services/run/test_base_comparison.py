@@ -292,10 +292,7 @@ def test_where_the_answers_of_the_base_are_from_is_counted() -> None:
 def test_a_case_that_the_base_cannot_answer_says_why() -> None:
     script = Script({"0": "pp", "1": "ff"}, {"0": "pp"})
     found = script.compare(incomparable={key("1"): "its question changed"})
-    assert shown(found) == {
-        "0": ("unchanged", ""),
-        "1": ("not-comparable", "its question changed"),
-    }
+    assert shown(found) == {"0": ("unchanged", ""), "1": ("not-comparable", "its question changed")}
 
 
 def test_a_deployed_service_is_not_asked_for_the_base() -> None:

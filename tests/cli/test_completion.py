@@ -48,18 +48,14 @@ def found_in(output: str) -> list[str]:
     return [line.partition(",")[2] for line in output.splitlines() if line]
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        (("run", "--case", "ref"), ["refund-late", "refund-early"]),
-        (("run", "--tag", ""), ["money", "safety"]),
-        (("run", "--target", ""), ["default", "agent"]),
-        (("generate", "rubrics", "--target", "a"), ["agent"]),
-        (("validate", "--explain", "score-range-o"), ["score-range-overlap"]),
-        (("run", "--last"), ["--last-failed"]),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
-)
+@pytest.mark.parametrize(("words", "found"), [
+    (("run", "--case", "ref"), ["refund-late", "refund-early"]),
+    (("run", "--tag", ""), ["money", "safety"]),
+    (("run", "--target", ""), ["default", "agent"]),
+    (("generate", "rubrics", "--target", "a"), ["agent"]),
+    (("validate", "--explain", "score-range-o"), ["score-range-overlap"]),
+    (("run", "--last"), ["--last-failed"]),
+], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")  # fmt: skip
 def test_words(project: Path, words: tuple[str, ...], found: list[str]) -> None:
     assert complete(project, *words) == found
 

@@ -97,24 +97,17 @@ def pushed(time: str) -> dict[str, Any]:
 
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "a stranger": (
-        {"author": ("eve", "User")},
-        "issue_comment",
+        {"author": ("eve", "User")}, "issue_comment",
         "`eve` may not push to ana/shop, and is not listed",
     ),
     "a maintainer who lost access": (
-        {"rights": {}},
-        "issue_comment",
-        "`ana` may not push to ana/shop, and is not listed",
+        {"rights": {}}, "issue_comment", "`ana` may not push to ana/shop, and is not listed",
     ),
     "an app": (
-        {"author": ("bot[bot]", "Bot")},
-        "issue_comment",
-        "`bot[bot]` is an app, and not a person",
+        {"author": ("bot[bot]", "Bot")}, "issue_comment", "`bot[bot]` is an app, and not a person",
     ),
     "an edited comment": (
-        {"edited": "2026-11-01T10:00:01Z"},
-        "issue_comment",
-        "the comment was edited",
+        {"edited": "2026-11-01T10:00:01Z"}, "issue_comment", "the comment was edited",
     ),
     "a forged comment": ({"said": "Nice work"}, "issue_comment", "the comment is not a command"),
     "a commit that came later": (
@@ -122,30 +115,24 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
             "head": LATER,
             "pushes": [("2026-11-01T10:00:01Z", LATER), ("2026-11-01T09:00:00Z", SEEN)],
         },
-        "issue_comment",
-        "the head of #7 is bbbbbbbbbb, and it was aaaaaaaaaa then",
+        "issue_comment", "the head of #7 is bbbbbbbbbb, and it was aaaaaaaaaa then",
     ),
     "a commit of the same second": (
         {
             "head": LATER,
             "pushes": [("2026-11-01T10:00:00Z", LATER), ("2026-11-01T09:00:00Z", SEEN)],
         },
-        "issue_comment",
-        "the head of #7 is bbbbbbbbbb, and it was aaaaaaaaaa then",
+        "issue_comment", "the head of #7 is bbbbbbbbbb, and it was aaaaaaaaaa then",
     ),
     "a push that GitHub does not know": (
-        {"pushes": []},
-        "issue_comment",
+        {"pushes": []}, "issue_comment",
         "the head of #7 is aaaaaaaaaa, and when it came is not known",
     ),
     "a closed pull request": (
-        {"state": "closed"},
-        "issue_comment",
-        "#7 is closed, or its branch is gone",
+        {"state": "closed"}, "issue_comment", "#7 is closed, or its branch is gone",
     ),
     "a label of a stranger": (
-        {"labels": [("2026-11-01T10:00:00Z", "eve", "rubric-ci")]},
-        "pull_request_target",
+        {"labels": [("2026-11-01T10:00:00Z", "eve", "rubric-ci")]}, "pull_request_target",
         "`eve` may not push to ana/shop, and is not listed",
     ),
     "a label before a commit": (
@@ -153,15 +140,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
             "head": LATER,
             "pushes": [("2026-11-01T11:00:00Z", LATER), ("2026-11-01T09:00:00Z", SEEN)],
         },
-        "pull_request_target",
-        "the head of #7 is bbbbbbbbbb, and it was aaaaaaaaaa then",
+        "pull_request_target", "the head of #7 is bbbbbbbbbb, and it was aaaaaaaaaa then",
     ),
     "another head than was typed": (
-        {"head": LATER},
-        "workflow_dispatch",
-        f"`sha` is not the head of #7, which is {LATER}",
+        {"head": LATER}, "workflow_dispatch", f"`sha` is not the head of #7, which is {LATER}",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("state", "event", "reason"), REFUSED.values(), ids=REFUSED.keys())
@@ -179,32 +163,26 @@ def test_refused(
 
 PAYLOADS: dict[str, tuple[str, dict[str, Any], str]] = {
     "an edit": (
-        "issue_comment",
-        COMMENT | {"action": "edited"},
+        "issue_comment", COMMENT | {"action": "edited"},
         "only a new comment counts, not an edited one",
     ),
     "an issue": (
-        "issue_comment",
-        COMMENT | {"issue": {"number": 7}},
-        "the comment is not on a pull request",
+        "issue_comment", COMMENT | {"issue": {"number": 7}}, "the comment is not on a pull request",
     ),
     "another label": (
-        "pull_request_target",
-        LABEL | {"label": {"name": "bug"}},
+        "pull_request_target", LABEL | {"label": {"name": "bug"}},
         "only the label `rubric-ci` counts, when it is added",
     ),
     "a push": (
-        "pull_request_target",
-        LABEL | {"action": "synchronize"},
+        "pull_request_target", LABEL | {"action": "synchronize"},
         "only the label `rubric-ci` counts, when it is added",
     ),
     "no inputs": (
-        "workflow_dispatch",
-        {"sender": {"login": "ana", "type": "User"}},
+        "workflow_dispatch", {"sender": {"login": "ana", "type": "User"}},
         "the inputs `pull-request` and `sha` are needed",
     ),
     "another event": ("push", {"x": 1}, "no person asks by the event `push`"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("event", "payload", "reason"), PAYLOADS.values(), ids=PAYLOADS.keys())

@@ -54,16 +54,12 @@ def written(folder: Path, name: str, report: RunReport) -> str:
     return name
 
 
-@pytest.mark.parametrize(
-    ("head", "code", "last"),
-    [
-        (PASSING, 0, "Nothing broke"),
-        (REGRESSED, 1, "1 case broke: a"),
-        (LOST, 3, "Nothing broke"),
-        (SLIGHTLY, 0, "Nothing broke"),
-    ],
-    ids=["unchanged", "broken", "no verdict", "another score"],
-)
+@pytest.mark.parametrize(("head", "code", "last"), [
+    (PASSING, 0, "Nothing broke"),
+    (REGRESSED, 1, "1 case broke: a"),
+    (LOST, 3, "Nothing broke"),
+    (SLIGHTLY, 0, "Nothing broke"),
+], ids=["unchanged", "broken", "no verdict", "another score"])  # fmt: skip
 def test_exit_code(tmp_path: Path, head: RunReport, code: int, last: str) -> None:
     reports = [written(tmp_path, "base.json", PASSING), written(tmp_path, "head.json", head)]
     done = rubric_ci(tmp_path, "compare", *reports)
@@ -126,25 +122,18 @@ targets: [{{name: default, provider: cli, command_template: "{command}"}}]
 """
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "shown"),
-    [
-        pytest.param("echo hello", 0, [], id="unchanged"),
-        pytest.param(
-            "[ {ATTEMPT} = 0 ] && echo bye || echo hello",
-            0,
-            ["Failed once, passed when asked again: greets 2 of 3"],
-            marks=platforms.SHELL,
-            id="a-suspect-is-cleared",
-        ),
-        pytest.param(
-            "echo bye",
-            1,
-            ["greets broke. Always: passed before, fails now"],
-            id="a-suspect-is-confirmed",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("command", "code", "shown"), [
+    pytest.param("echo hello", 0, [], id="unchanged"),
+    pytest.param(
+        "[ {ATTEMPT} = 0 ] && echo bye || echo hello", 0,
+        ["Failed once, passed when asked again: greets 2 of 3"], marks=platforms.SHELL,
+        id="a-suspect-is-cleared",
+    ),
+    pytest.param(
+        "echo bye", 1, ["greets broke. Always: passed before, fails now"],
+        id="a-suspect-is-confirmed",
+    ),
+])  # fmt: skip
 def test_suspects_are_asked_again(
     tmp_path: Path, command: str, code: int, shown: list[str]
 ) -> None:

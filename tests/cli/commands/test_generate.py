@@ -134,13 +134,10 @@ def test_a_runner_takes_no_orders_from_a_draft(project: Project) -> None:
     assert last == f"::{first.removeprefix('::stop-commands::')}::"
 
 
-@pytest.mark.parametrize(
-    ("kind", "part"),
-    [
-        ("score-range", {"required_min_score": None, "score_ranges": [[0, 4], [5, 10]]}),
-        ("levels", {"required_min_level": 2, "levels": [1, 2]}),
-    ],
-)
+@pytest.mark.parametrize(("kind", "part"), [
+    ("score-range", {"required_min_score": None, "score_ranges": [[0, 4], [5, 10]]}),
+    ("levels", {"required_min_level": 2, "levels": [1, 2]}),
+])  # fmt: skip
 def test_kinds(project: Project, kind: Kind, part: dict[str, Any]) -> None:
     if "levels" in part:
         part["levels"] = [{"level": n, "name": "L", "criteria": "so"} for n in part["levels"]]
@@ -266,16 +263,13 @@ def replace_judge(config: str) -> str:
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "config", "message"),
-    [
-        (["--target=nobody"], CONFIG, "--target: there is no target `nobody`"),
-        (["--target=kept"], CONFIG, "--target: `kept` is not a model and cannot draft"),
-        ([], replace_judge(CONFIG), "no model is configured to draft with"),
-        (["--diff", "--commit"], CONFIG, "--diff changes no file, so there is nothing to commit"),
-        (["nowhere.yaml"], CONFIG, "nowhere.yaml does not exist"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "config", "message"), [
+    (["--target=nobody"], CONFIG, "--target: there is no target `nobody`"),
+    (["--target=kept"], CONFIG, "--target: `kept` is not a model and cannot draft"),
+    ([], replace_judge(CONFIG), "no model is configured to draft with"),
+    (["--diff", "--commit"], CONFIG, "--diff changes no file, so there is nothing to commit"),
+    (["nowhere.yaml"], CONFIG, "nowhere.yaml does not exist"),
+])  # fmt: skip
 def test_usage(project: Project, arguments: list[str], config: str, message: str) -> None:
     project.checkout.write({"rubric-ci.yaml": config})
     done = project.generate(*arguments)
@@ -325,14 +319,11 @@ def test_interactive_edit(project: Project, tmp_path: Path) -> None:
 
 
 @platforms.SHELL
-@pytest.mark.parametrize(
-    ("keys", "exit_code", "changed"),
-    [
-        pytest.param("e\nd\na\n", 0, True, id="discarded, then the draft is accepted"),
-        pytest.param("e\ne\nd\nd\n", 0, False, id="edited twice, discarded, dropped"),
-        pytest.param("e\n", 3, False, id="end of the input"),
-    ],
-)
+@pytest.mark.parametrize(("keys", "exit_code", "changed"), [
+    pytest.param("e\nd\na\n", 0, True, id="discarded, then the draft is accepted"),
+    pytest.param("e\ne\nd\nd\n", 0, False, id="edited twice, discarded, dropped"),
+    pytest.param("e\n", 3, False, id="end of the input"),
+])  # fmt: skip
 def test_interactive_invalid_edit(
     project: Project, tmp_path: Path, keys: str, exit_code: int, *, changed: bool
 ) -> None:
@@ -514,13 +505,10 @@ def test_what_the_outcome_says_exactly_is_an_assertion(project: Project) -> None
     assert '[{type: contains, value: "30", required: true}, {type: rubrics,' in theirs.read_text()
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("evals.json", '[{"prompt": "Hi", "expected_output": "Greets", "assertions": []}]'),
-        ("a.jsonl", '{"id": "1", "input": "Hi", "criteria": "Greets"}\n'),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), [
+    ("evals.json", '[{"prompt": "Hi", "expected_output": "Greets", "assertions": []}]'),
+    ("a.jsonl", '{"id": "1", "input": "Hi", "criteria": "Greets"}\n'),
+])  # fmt: skip
 def test_a_bare_list_of_another_tool_is_left_alone(project: Project, name: str, text: str) -> None:
     file = project.checkout.root / name
     file.write_text(text)

@@ -118,16 +118,12 @@ def test_a_body_of_templates_and_the_place_of_the_answer(project: Asked, service
     assert "1 request to http/default" in ran.stderr
 
 
-@pytest.mark.parametrize(
-    ("rest", "method", "body", "answer"),
-    [
-        ('body: "<q>{{ input }}</q>"', "POST", '<q>Say "hello"</q>', None),
-        ("method: GET", "GET", "", None),
-        ("method: PUT, body: [1], answer: reply.words.0", "PUT", "[1]", "a"),
-        ("body: {a: 1}, answer: reply.words", "POST", '{"a": 1}', '["a", 1]'),
-    ],
-    ids=["a text", "no body", "a dotted path", "a value that is no text"],
-)
+@pytest.mark.parametrize(("rest", "method", "body", "answer"), [
+    ('body: "<q>{{ input }}</q>"', "POST", '<q>Say "hello"</q>', None),
+    ("method: GET", "GET", "", None),
+    ("method: PUT, body: [1], answer: reply.words.0", "PUT", "[1]", "a"),
+    ("body: {a: 1}, answer: reply.words", "POST", '{"a": 1}', '["a", 1]'),
+], ids=["a text", "no body", "a dotted path", "a value that is no text"])  # fmt: skip
 def test_bodies_and_answers(
     project: Asked, service: Service, rest: str, method: str, body: str, answer: str | None
 ) -> None:
@@ -167,15 +163,12 @@ def test_a_changed_request_selects_the_cases(
 DEPLOYED = "its service is deployed, and what answers there may have changed"
 
 
-@pytest.mark.parametrize(
-    ("rest", "changed", "listed"),
-    [
-        ("body: Hi", {}, DEPLOYED),
-        ("body: Hi", {"README.md": "new"}, DEPLOYED),
-        ("body: Hi, depends_on: [bot.py]", {"README.md": "new"}, ""),
-        ("body: Hi, depends_on: [bot.py]", {"bot.py": "new"}, "`bot.py` changed"),
-    ],
-)
+@pytest.mark.parametrize(("rest", "changed", "listed"), [
+    ("body: Hi", {}, DEPLOYED),
+    ("body: Hi", {"README.md": "new"}, DEPLOYED),
+    ("body: Hi, depends_on: [bot.py]", {"README.md": "new"}, ""),
+    ("body: Hi, depends_on: [bot.py]", {"bot.py": "new"}, "`bot.py` changed"),
+])  # fmt: skip
 def test_a_deployed_service_is_always_asked_unless_its_files_are_listed(
     project: Asked, checkout: Checkout, rest: str, changed: dict[str, str], listed: str
 ) -> None:
@@ -327,17 +320,14 @@ def test_what_validate_says(tmp_path: Path, target: str, problem: str) -> None:
     assert problem in checked.stdout
 
 
-@pytest.mark.parametrize(
-    "setup",
-    [
-        "pip install -t .deps x",
-        "python3 -m pip install -q --target .deps -r requirements.txt",
-        "python3 -m venv .venv && .venv/bin/python -m pip install x",
-        "PIP_TARGET=.deps pip install x",
-        "uv pip install x",
-        "npm ci",
-    ],
-)
+@pytest.mark.parametrize("setup", [
+    "pip install -t .deps x",
+    "python3 -m pip install -q --target .deps -r requirements.txt",
+    "python3 -m venv .venv && .venv/bin/python -m pip install x",
+    "PIP_TARGET=.deps pip install x",
+    "uv pip install x",
+    "npm ci",
+])  # fmt: skip
 def test_a_setup_in_the_folder_of_a_side(tmp_path: Path, setup: str) -> None:
     project = Project(tmp_path)
     project.write("rubric-ci.yaml", f"targets:\n  - {{{STARTED}, setup: '{setup}'}}\n")
@@ -358,22 +348,19 @@ OF_TURNS = NOT_SENT + "`{{ history }}`, `{{ messages }}`, `{{ session_id }}`"
 OF_MESSAGES = NOT_SENT + "`{{ history }}`, `{{ input }}`, `{{ messages }}`"
 
 
-@pytest.mark.parametrize(
-    ("case", "body", "problem"),
-    [
-        (TURNS, "body: {q: '{{ message }}'}", f"7:5: {OF_TURNS}"),
-        (TURNS, "body: {q: '{{ input }}'}", f"7:5: {OF_TURNS}"),
-        (TURNS, "method: GET", f"7:5: {OF_TURNS}"),
-        (USER, "body: {q: '{{ message }}'}", f"7:5: {OF_TURNS}"),
-        (SEVERAL, "body: {q: '{{ message }}'}", f"7:5: {OF_MESSAGES}"),
-        (TURNS, "body: {q: '{{ message }}', s: '{{ session_id }}'}", ""),
-        (TURNS, "body: {q: '{{ messages }}'}", ""),
-        (TURNS, "body: {q: '{{ message }}', b: '{{ history }}'}", ""),
-        (USER, "body: {q: '{{ messages }}'}", ""),
-        (SEVERAL, "body: {q: '{{ input }}'}", ""),
-        ("input: a", "body: {q: '{{ message }}'}", ""),
-    ],
-)
+@pytest.mark.parametrize(("case", "body", "problem"), [
+    (TURNS, "body: {q: '{{ message }}'}", f"7:5: {OF_TURNS}"),
+    (TURNS, "body: {q: '{{ input }}'}", f"7:5: {OF_TURNS}"),
+    (TURNS, "method: GET", f"7:5: {OF_TURNS}"),
+    (USER, "body: {q: '{{ message }}'}", f"7:5: {OF_TURNS}"),
+    (SEVERAL, "body: {q: '{{ message }}'}", f"7:5: {OF_MESSAGES}"),
+    (TURNS, "body: {q: '{{ message }}', s: '{{ session_id }}'}", ""),
+    (TURNS, "body: {q: '{{ messages }}'}", ""),
+    (TURNS, "body: {q: '{{ message }}', b: '{{ history }}'}", ""),
+    (USER, "body: {q: '{{ messages }}'}", ""),
+    (SEVERAL, "body: {q: '{{ input }}'}", ""),
+    ("input: a", "body: {q: '{{ message }}'}", ""),
+])  # fmt: skip
 def test_a_conversation_that_the_service_cannot_follow(
     tmp_path: Path, case: str, body: str, problem: str
 ) -> None:
@@ -432,13 +419,10 @@ def test_a_reply_that_is_an_image(project: Asked, service: Service) -> None:
     assert project.case["answer"] == "[image: answer.png]"
 
 
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        ({"text": "x"}, NO_PLACE),
-        ({"text": "x", "images": ["&&"]}, "`/images/0` of the answer has no base64"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "reason"), [
+    ({"text": "x"}, NO_PLACE),
+    ({"text": "x", "images": ["&&"]}, "`/images/0` of the answer has no base64"),
+])  # fmt: skip
 def test_images_of_a_reply_that_are_none(
     project: Asked, service: Service, reply: JSON, reason: str
 ) -> None:

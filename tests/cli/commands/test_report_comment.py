@@ -179,16 +179,11 @@ def test_an_older_run_does_not_replace_the_comment_of_a_newer_one(
 NOTHING = replace(a_report(), scope=Scope(base="the merge base with `main` (0123456789)"))
 
 
-@pytest.mark.parametrize(
-    ("reports", "expected"),
-    [
-        pytest.param([NOTHING], [], id="no new comment"),
-        pytest.param([RED, NOTHING], ["one line"], id="an existing one is updated"),
-        pytest.param(
-            [replace(NOTHING, notes=("Policy changed.",))], ["whole"], id="a note is shown"
-        ),
-    ],
-)
+@pytest.mark.parametrize(("reports", "expected"), [
+    pytest.param([NOTHING], [], id="no new comment"),
+    pytest.param([RED, NOTHING], ["one line"], id="an existing one is updated"),
+    pytest.param([replace(NOTHING, notes=("Policy changed.",))], ["whole"], id="a note is shown"),
+])  # fmt: skip
 def test_a_change_that_affects_no_case(
     github: GitHub,
     settings: CommentSettings,
@@ -268,16 +263,13 @@ def test_by_hand(github: GitHub, settings: CommentSettings) -> None:
     assert "e.yaml:3" in body
 
 
-@pytest.mark.parametrize(
-    ("report", "conclusion"),
-    [
-        pytest.param(RED, "failure", id="the gate fails"),
-        pytest.param(GREEN, "success", id="the gate passes"),
-        pytest.param(a_report(graded("a", "pass"), errored("b")), "failure", id="no verdict"),
-        pytest.param(a_report(skipped("a")), "neutral", id="nothing graded"),
-        pytest.param(a_report(), "neutral", id="nothing changed"),
-    ],
-)
+@pytest.mark.parametrize(("report", "conclusion"), [
+    pytest.param(RED, "failure", id="the gate fails"),
+    pytest.param(GREEN, "success", id="the gate passes"),
+    pytest.param(a_report(graded("a", "pass"), errored("b")), "failure", id="no verdict"),
+    pytest.param(a_report(skipped("a")), "neutral", id="nothing graded"),
+    pytest.param(a_report(), "neutral", id="nothing changed"),
+])  # fmt: skip
 def test_check_run(
     github: GitHub, settings: CommentSettings, tmp_path: Path, report: Any, conclusion: str
 ) -> None:

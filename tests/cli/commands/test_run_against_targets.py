@@ -111,20 +111,17 @@ HELLO = '{"id": "one", "answer": "hello"}\n'
 BYE = '{"id": "one", "answer": "bye"}\n'
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        pytest.param({"answers.jsonl": BYE}, id="edited"),
-        pytest.param(
-            {"rubric-ci.yaml": RECORDED % "b.jsonl", "b.jsonl": BYE, "answers.jsonl": ""},
-            id="in another file, and the first one is gone",
-        ),
-        pytest.param(
-            {"rubric-ci.yaml": "targets: [{name: default, provider: mock, response: bye}]\n"},
-            id="not recorded any more",
-        ),
-    ],
-)
+@pytest.mark.parametrize("head", [
+    pytest.param({"answers.jsonl": BYE}, id="edited"),
+    pytest.param(
+        {"rubric-ci.yaml": RECORDED % "b.jsonl", "b.jsonl": BYE, "answers.jsonl": ""},
+        id="in another file, and the first one is gone",
+    ),
+    pytest.param(
+        {"rubric-ci.yaml": "targets: [{name: default, provider: mock, response: bye}]\n"},
+        id="not recorded any more",
+    ),
+])  # fmt: skip
 def test_recorded_answers_are_those_of_the_base(checkout: Checkout, head: dict[str, str]) -> None:
     base = {"rubric-ci.yaml": RECORDED % "answers.jsonl", "answers.jsonl": HELLO}
     checkout.commit(base | {"evals/a.yaml": cases("one")})

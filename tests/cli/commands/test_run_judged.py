@@ -150,18 +150,14 @@ def test_unpriced_calls_are_counted_as_such(judged: Judged) -> None:
     assert (totals["cost_usd"], totals["unpriced_calls"]) == (0, 1)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "shown"),
-    [
-        ((), r"about 2 requests to openai/gpt-6-luna, [\d,]+ \+ 320 tokens, \$0\.00\d\d\n"),
-        (("--votes", "3"), r"about 6 requests to .* \+ 960 tokens"),
-        (
-            ("--votes", "auto"),
-            r"about 2 requests .*, \$0\.00\d\d; at most 10 where verdicts are close\n",
-        ),
-    ],
-    ids=["one vote", "three", "auto"],
-)
+@pytest.mark.parametrize(("arguments", "shown"), [
+    ((), r"about 2 requests to openai/gpt-6-luna, [\d,]+ \+ 320 tokens, \$0\.00\d\d\n"),
+    (("--votes", "3"), r"about 6 requests to .* \+ 960 tokens"),
+    (
+        ("--votes", "auto"),
+        r"about 2 requests .*, \$0\.00\d\d; at most 10 where verdicts are close\n",
+    ),
+], ids=["one vote", "three", "auto"])  # fmt: skip
 def test_the_estimate_is_shown_before(
     judged: Judged, arguments: tuple[str, ...], shown: str
 ) -> None:

@@ -234,17 +234,13 @@ def test_commands_run_around_the_work(project: Project) -> None:
     assert project.report()["notes"] == [f"one: {failed}"]
 
 
-@pytest.mark.parametrize(
-    ("key", "why"),
-    [
-        ("setup: echo no SHOP_URL; exit 1", "the `setup` of an eval file gets no variables"),
-        (
-            "hooks: {before_all: {command: [sh, -c, echo no SHOP_URL; exit 1]}}",
-            "a hook gets no variables",
-        ),
-    ],
-    ids=["set-up", "hook"],
-)
+@pytest.mark.parametrize(("key", "why"), [
+    ("setup: echo no SHOP_URL; exit 1", "the `setup` of an eval file gets no variables"),
+    (
+        "hooks: {before_all: {command: [sh, -c, echo no SHOP_URL; exit 1]}}",
+        "a hook gets no variables",
+    ),
+], ids=["set-up", "hook"])  # fmt: skip
 def test_a_preparation_that_lacks_a_variable(key: str, why: str, project: Project) -> None:
     command(project, "echo done", env=["SHOP_URL"], cwd=".")
     project.write("evals/a.yaml", SUITE.replace("setup: echo ready > made.txt", key))
@@ -258,33 +254,30 @@ NO_COPY = (
 )
 
 
-@pytest.mark.parametrize(
-    ("hook", "reason"),
-    [
-        (
-            "before_all: {command: [sh, -c, 'echo no disk >&2; exit 2']}",
-            "`before_all` of the workspace failed: exit status 2: no disk",
-        ),
-        (
-            "before_each: {command: [no-such-program]}",
-            "`before_each` of the workspace failed: `no-such-program` cannot be started: ",
-        ),
-        (
-            "before_each: {command: [sleep, '60'], timeout_seconds: 0.2}",
-            "`before_each` of the workspace failed: `sleep 60` did not end within 0.2 s",
-        ),
-        (
-            "before_each: {command: ['true'], cwd: nowhere}",
-            "`before_each` of the workspace failed: `true` cannot run in ",
-        ),
-        ("before_all: {command: [mkfifo, '{WORKSPACE}/pipe']}", NO_COPY),
-        ("before_each: {command: [mkfifo, '{WORKSPACE}/pipe']}", NO_COPY),
-        (
-            "before_each: {command: [sh, -c, 'EVAL_ID=a;echo ${EVAL_ID} $0;exit 1', '{EVAL_ID}']}",
-            "`before_each` of the workspace failed: exit status 1: a one-{WORKSPACE}",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("hook", "reason"), [
+    (
+        "before_all: {command: [sh, -c, 'echo no disk >&2; exit 2']}",
+        "`before_all` of the workspace failed: exit status 2: no disk",
+    ),
+    (
+        "before_each: {command: [no-such-program]}",
+        "`before_each` of the workspace failed: `no-such-program` cannot be started: ",
+    ),
+    (
+        "before_each: {command: [sleep, '60'], timeout_seconds: 0.2}",
+        "`before_each` of the workspace failed: `sleep 60` did not end within 0.2 s",
+    ),
+    (
+        "before_each: {command: ['true'], cwd: nowhere}",
+        "`before_each` of the workspace failed: `true` cannot run in ",
+    ),
+    ("before_all: {command: [mkfifo, '{WORKSPACE}/pipe']}", NO_COPY),
+    ("before_each: {command: [mkfifo, '{WORKSPACE}/pipe']}", NO_COPY),
+    (
+        "before_each: {command: [sh, -c, 'EVAL_ID=a;echo ${EVAL_ID} $0;exit 1', '{EVAL_ID}']}",
+        "`before_each` of the workspace failed: exit status 1: a one-{WORKSPACE}",
+    ),
+])  # fmt: skip
 def test_without_its_preparation_a_case_has_no_answer(
     hook: str, reason: str, project: Project
 ) -> None:

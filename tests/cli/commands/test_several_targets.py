@@ -95,15 +95,12 @@ def test_one_target_changes_no_id(checkout: Checkout) -> None:
     assert list(results(checkout)) == ["one [default]", "one [b]", "one [kept]"]
 
 
-@pytest.mark.parametrize(
-    ("gating", "arguments", "code", "head"),
-    [
-        ("[default]", ALL, 0, "Gate passes: all 2 deciding cases pass (fail_on: fail)\n"),
-        ("[kept]", ALL, 1, "Gate fails: 1 of 2 deciding cases fails (fail_on: fail)\n"),
-        ("[default, kept]", ("--target", "b", "--target", "kept"), 1, ""),
-        ("[default]", ("--target", "b"), 1, "Gate fails: 2 of 2 cases fail (fail_on: fail)\n"),
-    ],
-)
+@pytest.mark.parametrize(("gating", "arguments", "code", "head"), [
+    ("[default]", ALL, 0, "Gate passes: all 2 deciding cases pass (fail_on: fail)\n"),
+    ("[kept]", ALL, 1, "Gate fails: 1 of 2 deciding cases fails (fail_on: fail)\n"),
+    ("[default, kept]", ("--target", "b", "--target", "kept"), 1, ""),
+    ("[default]", ("--target", "b"), 1, "Gate fails: 2 of 2 cases fail (fail_on: fail)\n"),
+])  # fmt: skip
 def test_the_gate_is_about_its_targets(
     checkout: Checkout, gating: str, arguments: tuple[str, ...], code: int, head: str
 ) -> None:

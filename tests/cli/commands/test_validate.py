@@ -170,24 +170,21 @@ def test_an_included_file_is_counted_and_told_once(project: Path) -> None:
     assert [line for line in ran.stdout.splitlines() if ".yaml:" in line] == [problem[8:]]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "checked"),
-    [
-        ("evals/a.yaml", GOOD, True),
-        ("elsewhere/a.yaml", GOOD, True),
-        ("a.eval.yaml", "", True),
-        ("configured/a.yaml", "cases: []\n", True),
-        ("rubric-ci.yaml", "evals: [configured/*.yaml]\n", True),
-        (".agentv/targets.yaml", "targets: []\n", True),
-        ("evals/targets.yaml", "targets: []\n", True),
-        ("targets.yaml", "targets: []\n", True),
-        ("prometheus/targets.yaml", "- targets: [host]\n", False),
-        ("compose.yaml", "services: {}\n", False),
-        ("evals/values.yaml", "a: 1\n", False),
-        ("README.md", "evalcases:\n", False),
-        ("rubrics/a.rubric.yaml", "criteria: [Greets]\n", True),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "checked"), [
+    ("evals/a.yaml", GOOD, True),
+    ("elsewhere/a.yaml", GOOD, True),
+    ("a.eval.yaml", "", True),
+    ("configured/a.yaml", "cases: []\n", True),
+    ("rubric-ci.yaml", "evals: [configured/*.yaml]\n", True),
+    (".agentv/targets.yaml", "targets: []\n", True),
+    ("evals/targets.yaml", "targets: []\n", True),
+    ("targets.yaml", "targets: []\n", True),
+    ("prometheus/targets.yaml", "- targets: [host]\n", False),
+    ("compose.yaml", "services: {}\n", False),
+    ("evals/values.yaml", "a: 1\n", False),
+    ("README.md", "evalcases:\n", False),
+    ("rubrics/a.rubric.yaml", "criteria: [Greets]\n", True),
+])  # fmt: skip
 def test_only_evals(name: str, text: str, checked: bool, project: Path) -> None:
     for file, content in (("rubric-ci.yaml", "evals: [configured/*.yaml]\n"), (name, text)):
         (project / file).parent.mkdir(exist_ok=True)
@@ -213,21 +210,17 @@ def test_only_evals_knows_a_sidecar(project: Path) -> None:
     assert "descriptio" in ran.stdout
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "problem"),
-    [
-        ("lines.jsonl", '{"id": "a", "input": "Be {{ tone }}"}\n', ""),
-        ("table.csv", "id,input\na,Be {{ tone }}\n", ""),
-        ("list.yaml", "- {id: a, input: 'Be {{ tone }}'}\n", ""),
-        ("list.json", '[{"id": "a", "input": "Be {{ tone }}"}]\n', ""),
-        (
-            "lines.jsonl",
-            '{"id": "a", "input": "{{ tone }} {{ to }}"}\n',
-            "evals/more/lines.jsonl:1:23: undefined-variable",
-        ),
-        ("table.csv", "id,input\na,{{ to }} {{ tone }}\n", "table.csv:2:3: undefined-variable"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "problem"), [
+    ("lines.jsonl", '{"id": "a", "input": "Be {{ tone }}"}\n', ""),
+    ("table.csv", "id,input\na,Be {{ tone }}\n", ""),
+    ("list.yaml", "- {id: a, input: 'Be {{ tone }}'}\n", ""),
+    ("list.json", '[{"id": "a", "input": "Be {{ tone }}"}]\n', ""),
+    (
+        "lines.jsonl", '{"id": "a", "input": "{{ tone }} {{ to }}"}\n',
+        "evals/more/lines.jsonl:1:23: undefined-variable",
+    ),
+    ("table.csv", "id,input\na,{{ to }} {{ tone }}\n", "table.csv:2:3: undefined-variable"),
+])  # fmt: skip
 def test_a_file_of_cases_is_checked_with_its_suite(
     name: str, text: str, problem: str, project: Path
 ) -> None:
@@ -461,17 +454,13 @@ ASKED = "[{role: user, content: [{type: file, value: FILE}]}]"
 SUITE = "evalcases: [{{id: a, input: Hi, {}}}]\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("rubric-ci.yaml", "targets: [{name: default, model: openai/m, prompt: FILE}]\n"),
-        ("a.eval.yaml", SUITE.format("rubrics: [{json_schema: FILE}]")),
-        ("a.eval.yaml", SUITE.format("evaluators: [{name: j, type: llm_judge, prompt: FILE}]")),
-        ("a.eval.yaml", f"evalcases:\n- {{id: a, rubrics: [Greets], input: {ASKED}}}\n"),
-        ("a.eval.yaml", "rubrics: [Greets]\nevalcases: FILE\n"),
-    ],
-    ids=["prompt", "schema", "prompt of a judge", "message", "cases"],
-)
+@pytest.mark.parametrize(("name", "text"), [
+    ("rubric-ci.yaml", "targets: [{name: default, model: openai/m, prompt: FILE}]\n"),
+    ("a.eval.yaml", SUITE.format("rubrics: [{json_schema: FILE}]")),
+    ("a.eval.yaml", SUITE.format("evaluators: [{name: j, type: llm_judge, prompt: FILE}]")),
+    ("a.eval.yaml", f"evalcases:\n- {{id: a, rubrics: [Greets], input: {ASKED}}}\n"),
+    ("a.eval.yaml", "rubrics: [Greets]\nevalcases: FILE\n"),
+], ids=["prompt", "schema", "prompt of a judge", "message", "cases"])  # fmt: skip
 @pytest.mark.parametrize("file", ["file.md", "file.csv", "file.jsonl"])
 def test_a_pointer_of_git_lfs_is_no_file(
     name: str, text: str, file: str, checkout: Checkout

@@ -55,16 +55,12 @@ def test_the_base_decides_who_judges_and_when_the_gate_fails() -> None:
     assert found.evals == ("a",)
 
 
-@pytest.mark.parametrize(
-    ("head", "base", "expected"),
-    [
-        (mock("t", "new"), mock("t", "j"), "j"),
-        (mock("t", "new"), mock("t"), ""),
-        (mock("added", "j"), mock("t", "j"), "j"),
-        (mock("added", "new"), mock("t", "j"), ""),
-    ],
-    ids=["another", "first", "known to the base", "new"],
-)
+@pytest.mark.parametrize(("head", "base", "expected"), [
+    (mock("t", "new"), mock("t", "j"), "j"),
+    (mock("t", "new"), mock("t"), ""),
+    (mock("added", "j"), mock("t", "j"), "j"),
+    (mock("added", "new"), mock("t", "j"), ""),
+], ids=["another", "first", "known to the base", "new"])  # fmt: skip
 def test_the_judge_of_a_target(head: Target, base: Target, expected: str) -> None:
     found = governed(config(head), config(base), configured=True)
     assert found.targets[head.name].judge_target == expected

@@ -23,13 +23,11 @@ CHANGES = {
     "secret": (Config(judge=judge(api_key="sk-1")), [("judge.api_key", "***", "***")]),
     "tokens": (Config(judge=judge(max_tokens=9)), [("judge.max_tokens", "", "9")]),
     "gate": (
-        Config(judge=judge(), gate=GateConfig(min_kappa=0.5)),
-        [("gate.min_kappa", "", "0.5")],
+        Config(judge=judge(), gate=GateConfig(min_kappa=0.5)), [("gate.min_kappa", "", "0.5")],
     ),
     "the default of a rule": (Config(judge=judge(), rules={"gate-kind": "warning"}), []),
     "rules": (
-        Config(judge=judge(), rules={"gate-kind": "off"}),
-        [("rules.gate-kind", "warning", "off")],
+        Config(judge=judge(), rules={"gate-kind": "off"}), [("rules.gate-kind", "warning", "off")],
     ),
     "untrusted": (
         Config(judge=judge(), untrusted=UntrustedCaps(max_cost_usd=5, max_cases=9)),
@@ -39,10 +37,9 @@ CHANGES = {
     "long": (Config(judge=judge(seed="x\n" * 100)), [("judge.seed", "", ("x " * 60) + "…")]),
     "as long as is shown": (Config(judge=judge(seed="x" * 120)), [("judge.seed", "", "x" * 120)]),
     "one character more": (
-        Config(judge=judge(seed="x" * 121)),
-        [("judge.seed", "", "x" * 120 + "…")],
+        Config(judge=judge(seed="x" * 121)), [("judge.seed", "", "x" * 120 + "…")],
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("head", "expected"), CHANGES.values(), ids=CHANGES)
@@ -51,15 +48,12 @@ def test_changes(head: Config, expected: list[tuple[str, str, str]]) -> None:
     assert [(each.key, each.before, each.after) for each in found] == expected
 
 
-@pytest.mark.parametrize(
-    ("option", "shown"),
-    [
-        *(("api_base", "1"), ("base_url", "1"), ("api_key", "***"), ("client_secret", "***")),
-        *(("organization", "***"), ("headers", "***"), ("MY_KEY", "***"), ("my_secret", "***")),
-        *(("my_token", "***"), ("my_password", "***"), ("keyboard", "1"), ("max_tokens", "1")),
-        *(("input_cost_per_token", "1"), ("secret_word", "1")),
-    ],
-)
+@pytest.mark.parametrize(("option", "shown"), [
+    *(("api_base", "1"), ("base_url", "1"), ("api_key", "***"), ("client_secret", "***")),
+    *(("organization", "***"), ("headers", "***"), ("MY_KEY", "***"), ("my_secret", "***")),
+    *(("my_token", "***"), ("my_password", "***"), ("keyboard", "1"), ("max_tokens", "1")),
+    *(("input_cost_per_token", "1"), ("secret_word", "1")),
+])  # fmt: skip
 def test_options_that_are_secret_are_not_shown(option: str, shown: str) -> None:
     endpoint = Endpoint(model="openai/a", options={option: 1})
     found = list(

@@ -143,55 +143,46 @@ def test_what_does_not_matter(now: EvalCase) -> None:
     assert why(side(now), side(CASE)) == {}
 
 
-@pytest.mark.parametrize(
-    ("now", "reason"),
-    [
-        (replace(CASE, id="b"), "the case is new"),
-        (replace(CASE, expected_outcome="Says no"), "the case was edited: expected_outcome"),
-        (replace(CASE, evaluators=(rubric("rude"),)), "the case was edited: rubrics"),
-        (replace(CASE, evaluators=(rubric("polite", "short"),)), "the case was edited: rubrics"),
-        (
-            replace(CASE, evaluators=(replace(rubric("polite"), weight=2.0),)),
-            "the case was edited: rubrics",
-        ),
-        (replace(CASE, evaluators=(*CASE.evaluators, SCRIPT)), "the case was edited: evaluators"),
-        (
-            replace(CASE, evaluators=(replace(rubric("polite"), name="tone"),)),
-            "the case was edited: rubrics, evaluators",
-        ),
-        (
-            replace(CASE, input_messages=ask(TextPart("No?")), expected_outcome=""),
-            "the case was edited: expected_outcome, input_messages",
-        ),
-        (
-            replace(
-                CASE, input_messages=ask(DataPart("Yes?"), FilePart("prompts/a.md", "Be kind."))
-            ),
-            "the case was edited: input_messages",
-        ),
-        (
-            replace(CASE, expected_messages=ask(TextPart("Yes."))),
-            "the case was edited: expected_messages",
-        ),
-        (replace(CASE, trials=TrialRule(count=3, passes=2)), "the case was edited: trials"),
-        (
-            replace(
-                CASE, input_messages=ask(TextPart("Yes?"), FilePart("prompts/a.md", "Be rude."))
-            ),
-            "`prompts/a.md` changed",
-        ),
-        (
-            replace(
-                CASE, input_messages=ask(TextPart("Yes?"), FilePart("prompts/b.md", "Be kind."))
-            ),
-            "the case was edited: input_messages",
-        ),
-        (
-            replace(CASE, file="evals/b.yaml", expected_outcome="Says no"),
-            "the case was edited: expected_outcome",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("now", "reason"), [
+    (replace(CASE, id="b"), "the case is new"),
+    (replace(CASE, expected_outcome="Says no"), "the case was edited: expected_outcome"),
+    (replace(CASE, evaluators=(rubric("rude"),)), "the case was edited: rubrics"),
+    (replace(CASE, evaluators=(rubric("polite", "short"),)), "the case was edited: rubrics"),
+    (
+        replace(CASE, evaluators=(replace(rubric("polite"), weight=2.0),)),
+        "the case was edited: rubrics",
+    ),
+    (replace(CASE, evaluators=(*CASE.evaluators, SCRIPT)), "the case was edited: evaluators"),
+    (
+        replace(CASE, evaluators=(replace(rubric("polite"), name="tone"),)),
+        "the case was edited: rubrics, evaluators",
+    ),
+    (
+        replace(CASE, input_messages=ask(TextPart("No?")), expected_outcome=""),
+        "the case was edited: expected_outcome, input_messages",
+    ),
+    (
+        replace(CASE, input_messages=ask(DataPart("Yes?"), FilePart("prompts/a.md", "Be kind."))),
+        "the case was edited: input_messages",
+    ),
+    (
+        replace(CASE, expected_messages=ask(TextPart("Yes."))),
+        "the case was edited: expected_messages",
+    ),
+    (replace(CASE, trials=TrialRule(count=3, passes=2)), "the case was edited: trials"),
+    (
+        replace(CASE, input_messages=ask(TextPart("Yes?"), FilePart("prompts/a.md", "Be rude."))),
+        "`prompts/a.md` changed",
+    ),
+    (
+        replace(CASE, input_messages=ask(TextPart("Yes?"), FilePart("prompts/b.md", "Be kind."))),
+        "the case was edited: input_messages",
+    ),
+    (
+        replace(CASE, file="evals/b.yaml", expected_outcome="Says no"),
+        "the case was edited: expected_outcome",
+    ),
+])  # fmt: skip
 def test_an_edit(now: EvalCase, reason: str) -> None:
     assert why(side(now), side(CASE)) == {now.id: reason}
 
@@ -223,13 +214,10 @@ WHERE: Mapping[str, Callable[[LlmJudgeSpec], EvaluatorSpec]] = {
 
 
 @pytest.mark.parametrize("where", WHERE.values(), ids=WHERE)
-@pytest.mark.parametrize(
-    ("path", "reason"),
-    [
-        pytest.param("judges/p.md", "`judges/p.md` changed", id="file"),
-        pytest.param("", "the case was edited: evaluators", id="in the eval file"),
-    ],
-)
+@pytest.mark.parametrize(("path", "reason"), [
+    pytest.param("judges/p.md", "`judges/p.md` changed", id="file"),
+    pytest.param("", "the case was edited: evaluators", id="in the eval file"),
+])  # fmt: skip
 def test_an_edited_prompt_of_a_judge_is_named_by_its_place(
     where: Callable[[LlmJudgeSpec], EvaluatorSpec], path: str, reason: str
 ) -> None:
@@ -250,43 +238,32 @@ SCRIPTED = replace(CASE, evaluators=(SCRIPT,))
 STRICT = Thresholds(passing=0.9)
 
 
-@pytest.mark.parametrize(
-    ("now", "then", "reason"),
-    [
-        (side(CASE), side(CASE, target=replace(MOCK, response="no")), "target `mock` changed"),
-        (side(CASE), side(CASE, target=AGENT), "its target is `mock`, was `agent`"),
-        (side(CASE, judge=replace(JUDGE, votes=3)), side(CASE), "judge changed"),
-        (side(CASE, judge=None), side(CASE), "judge changed"),
-        (side(SCRIPTED, judge=None), side(SCRIPTED), ""),
-        (side(CASE, thresholds=STRICT), side(CASE), "thresholds changed"),
-        (side(CASE, thresholds=STRICT, judge=None), side(CASE), "judge and thresholds changed"),
-        (side(CASE, target=KEPT), side(CASE, target=KEPT), ""),
-        (side(CASE), without_setup("its target is new"), "its target is new"),
-        (
-            side(CASE),
-            without_setup("the base's rubric-ci.yaml does not parse"),
-            "the base's rubric-ci.yaml does not parse",
-        ),
-        (
-            side(CASE),
-            side(CASE, target=replace(MOCK, depends_on=("src/**",), judge_target="j")),
-            "",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("now", "then", "reason"), [
+    (side(CASE), side(CASE, target=replace(MOCK, response="no")), "target `mock` changed"),
+    (side(CASE), side(CASE, target=AGENT), "its target is `mock`, was `agent`"),
+    (side(CASE, judge=replace(JUDGE, votes=3)), side(CASE), "judge changed"),
+    (side(CASE, judge=None), side(CASE), "judge changed"),
+    (side(SCRIPTED, judge=None), side(SCRIPTED), ""),
+    (side(CASE, thresholds=STRICT), side(CASE), "thresholds changed"),
+    (side(CASE, thresholds=STRICT, judge=None), side(CASE), "judge and thresholds changed"),
+    (side(CASE, target=KEPT), side(CASE, target=KEPT), ""),
+    (side(CASE), without_setup("its target is new"), "its target is new"),
+    (
+        side(CASE), without_setup("the base's rubric-ci.yaml does not parse"),
+        "the base's rubric-ci.yaml does not parse",
+    ),
+    (side(CASE), side(CASE, target=replace(MOCK, depends_on=("src/**",), judge_target="j")), ""),
+])  # fmt: skip
 def test_what_it_runs_with(now: Revision, then: Revision, reason: str) -> None:
     assert why(now, then) == ({now.cases[0].id: reason} if reason else {})
 
 
-@pytest.mark.parametrize(
-    ("options", "same"),
-    [
-        ({"temperature": 0, "top_p": 1}, True),
-        ({"top_p": 1, "temperature": 0, "api_key": "${{ OTHER }}"}, True),
-        ({"temperature": 0.0, "top_p": 1}, False),
-        ({"temperature": 0, "top_p": 1, "api_base": "https://elsewhere"}, False),
-    ],
-)
+@pytest.mark.parametrize(("options", "same"), [
+    ({"temperature": 0, "top_p": 1}, True),
+    ({"top_p": 1, "temperature": 0, "api_key": "${{ OTHER }}"}, True),
+    ({"temperature": 0.0, "top_p": 1}, False),
+    ({"temperature": 0, "top_p": 1, "api_base": "https://elsewhere"}, False),
+])  # fmt: skip
 def test_options_of_a_model(options: dict[str, object], *, same: bool) -> None:
     def model(of: dict[str, object]) -> LlmTarget:
         return LlmTarget(name="m", endpoint=Endpoint(model="openai/m", options=of))
@@ -410,24 +387,21 @@ TWO = '{"id": "b", "answer": "no"}\n'
 APART = '{"id": "c", "answer": "one\u2028line"}\n'  # no line of JSON Lines ends there
 
 
-@pytest.mark.parametrize(
-    ("then", "now", "runs"),
-    [
-        (ONE, ONE + TWO, False),
-        (ONE + TWO, "\n" + TWO + ONE, False),
-        (ONE, ONE.replace("yes", "no"), True),
-        ("", ONE, True),
-        (ONE, ONE + '{"id": "a", "file": "evals/a.yaml", "answer": "no"}\n', True),
-        (ONE, ONE + '{"id": "a", "file": "evals/b.yaml", "answer": "no"}\n', False),
-        (ONE + TWO, ONE + "{broken", True),
-        (ONE + "{broken", ONE + "{broken", False),
-        (ONE + APART, ONE + APART + TWO, False),
-        (ONE + "{broken", ONE.replace("yes", "no") + "{broken", True),
-        (ONE, ONE + "[]", True),
-        (ONE, ONE + '{"answer": "no id"}', True),
-        (ONE, ONE + '{"id": "b", "file": 1}', True),
-    ],
-)
+@pytest.mark.parametrize(("then", "now", "runs"), [
+    (ONE, ONE + TWO, False),
+    (ONE + TWO, "\n" + TWO + ONE, False),
+    (ONE, ONE.replace("yes", "no"), True),
+    ("", ONE, True),
+    (ONE, ONE + '{"id": "a", "file": "evals/a.yaml", "answer": "no"}\n', True),
+    (ONE, ONE + '{"id": "a", "file": "evals/b.yaml", "answer": "no"}\n', False),
+    (ONE + TWO, ONE + "{broken", True),
+    (ONE + "{broken", ONE + "{broken", False),
+    (ONE + APART, ONE + APART + TWO, False),
+    (ONE + "{broken", ONE.replace("yes", "no") + "{broken", True),
+    (ONE, ONE + "[]", True),
+    (ONE, ONE + '{"answer": "no id"}', True),
+    (ONE, ONE + '{"id": "b", "file": 1}', True),
+])  # fmt: skip
 def test_a_recorded_answer(then: str, now: str, *, runs: bool) -> None:
     head = side(CASE, target=KEPT, answers={"answers.jsonl": now})
     base = side(CASE, target=KEPT, answers={"answers.jsonl": then})
@@ -461,14 +435,11 @@ def test_a_base_that_does_not_parse() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("count", "listed"),
-    [
-        (1, "`g0`"),
-        (5, "`g0`, `g1`, `g2`, `g3`, `g4`"),
-        (7, "`g0`, `g1`, `g2`, `g3`, `g4` and 2 more"),
-    ],
-)
+@pytest.mark.parametrize(("count", "listed"), [
+    (1, "`g0`"),
+    (5, "`g0`, `g1`, `g2`, `g3`, `g4`"),
+    (7, "`g0`, `g1`, `g2`, `g3`, `g4` and 2 more"),
+])  # fmt: skip
 def test_removed_cases_are_noted(count: int, listed: str) -> None:
     gone = [replace(CASE, id=f"g{n}") for n in range(count)]
     selection = select(side(CASE), side(*gone, CASE), ChangedPaths([]))
@@ -481,22 +452,17 @@ OLDER = replace(CASE, file="evals/older.yaml")
 EDITED = replace(OLD, expected_outcome="Says no")
 
 
-@pytest.mark.parametrize(
-    ("base", "origin"),
-    [
-        pytest.param((), None, id="new"),
-        pytest.param((replace(OLD, id="b"),), None, id="another id"),
-        pytest.param((OLD,), OLD, id="moved"),
-        pytest.param((EDITED, OLDER), OLDER, id="moved and not edited"),
-        pytest.param((replace(OLD, target="other"), OLDER), OLDER, id="moved, same target"),
-        pytest.param(
-            (replace(EDITED, target="other"),),
-            replace(EDITED, target="other"),
-            id="moved and edited",
-        ),
-        pytest.param((replace(EDITED, file=CASE.file), OLD), OLD, id="another one took its place"),
-    ],
-)
+@pytest.mark.parametrize(("base", "origin"), [
+    pytest.param((), None, id="new"),
+    pytest.param((replace(OLD, id="b"),), None, id="another id"),
+    pytest.param((OLD,), OLD, id="moved"),
+    pytest.param((EDITED, OLDER), OLDER, id="moved and not edited"),
+    pytest.param((replace(OLD, target="other"), OLDER), OLDER, id="moved, same target"),
+    pytest.param(
+        (replace(EDITED, target="other"),), replace(EDITED, target="other"), id="moved and edited",
+    ),
+    pytest.param((replace(EDITED, file=CASE.file), OLD), OLD, id="another one took its place"),
+])  # fmt: skip
 def test_the_origin_of_a_case(base: tuple[EvalCase, ...], origin: EvalCase | None) -> None:
     assert matched([CASE], base) == ({(CASE.file, CASE.id): origin} if origin else {})
 

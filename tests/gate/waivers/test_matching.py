@@ -85,17 +85,13 @@ def test_the_entries_of_the_file(tmp_path: Path) -> None:
     assert load_waivers(WorkingTree(root=tmp_path)) == ()
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (
-            b"waivers:\n  - {case: one}\n",
-            "waivers.yaml has problems: waivers.yaml:2: an entry of `waivers` has no `criterion`",
-        ),
-        (b"\xff\xfe\xff", "waivers.yaml has problems: waivers.yaml"),
-    ],
-    ids=["an entry", "not text"],
-)
+@pytest.mark.parametrize(("content", "problem"), [
+    (
+        b"waivers:\n  - {case: one}\n",
+        "waivers.yaml has problems: waivers.yaml:2: an entry of `waivers` has no `criterion`",
+    ),
+    (b"\xff\xfe\xff", "waivers.yaml has problems: waivers.yaml"),
+], ids=["an entry", "not text"])  # fmt: skip
 def test_a_file_with_problems(tmp_path: Path, content: bytes, problem: str) -> None:
     (tmp_path / "waivers.yaml").write_bytes(content)
     with pytest.raises(InvalidInput) as caught:
@@ -173,14 +169,11 @@ SEVERAL = (
 )
 
 
-@pytest.mark.parametrize(
-    ("targets", "states"),
-    [
-        ((), {"one": "not-run", "one [b]": "not-run", "one [d]": "unmatched"}),
-        (("a",), {"one": "not-run", "one [b]": "not-run", "one [d]": "unmatched"}),
-        (("a", "b"), {"one": "not-run", "one [c]": "not-run", "one [d]": "unmatched"}),
-    ],
-)
+@pytest.mark.parametrize(("targets", "states"), [
+    ((), {"one": "not-run", "one [b]": "not-run", "one [d]": "unmatched"}),
+    (("a",), {"one": "not-run", "one [b]": "not-run", "one [d]": "unmatched"}),
+    (("a", "b"), {"one": "not-run", "one [c]": "not-run", "one [d]": "unmatched"}),
+])  # fmt: skip
 def test_waivers_of_runs_with_other_targets(
     tmp_path: Path, targets: tuple[str, ...], states: dict[str, str]
 ) -> None:

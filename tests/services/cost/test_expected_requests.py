@@ -115,13 +115,10 @@ OPTIONAL = RubricSpec(
 )
 
 
-@pytest.mark.parametrize(
-    ("evaluator", "reply"),
-    [
-        pytest.param(OPTIONAL, SURE, id="a panel"),
-        pytest.param(FREEFORM, SCORE, id="a panel that gives a score"),
-    ],
-)
+@pytest.mark.parametrize(("evaluator", "reply"), [
+    pytest.param(OPTIONAL, SURE, id="a panel"),
+    pytest.param(FREEFORM, SCORE, id="a panel that gives a score"),
+])  # fmt: skip
 def test_of_several_judges_each_has_what_the_cache_leaves(
     evaluator: RubricSpec | LlmJudgeSpec, reply: str, tmp_path: Path
 ) -> None:

@@ -38,16 +38,13 @@ def test_one_case() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("count", "judge", "requests"),
-    [
-        (3, {}, 1),
-        (21, {}, 2),
-        (21, {"votes": 3}, 6),
-        (21, {"mode": "isolated"}, 21),
-        (3, {"votes": "auto"}, 1),
-    ],
-)
+@pytest.mark.parametrize(("count", "judge", "requests"), [
+    (3, {}, 1),
+    (21, {}, 2),
+    (21, {"votes": 3}, 6),
+    (21, {"mode": "isolated"}, 21),
+    (3, {"votes": "auto"}, 1),
+])  # fmt: skip
 def test_groups_votes_and_isolation_multiply(
     count: int, judge: Mapping[str, Any], requests: int
 ) -> None:

@@ -61,31 +61,22 @@ def test_marks_of_each_kind() -> None:
     assert read[0].written == {"answer": "limit yes", "marks": {"limit": True}}
 
 
-@pytest.mark.parametrize(
-    ("text", "problems"),
-    [
-        ("{}", ['the object must have one property, "tests", which is a list']),
-        (reply(*ALL[1:]), ['there is no entry for the criterion "limit"']),
-        (reply(*ALL, pair("extra")), ['there is no criterion "extra"']),
-        (
-            reply(*ALL[1:], pair("limit", yes=" ")),
-            ['"yes" and "no" of "limit" must be texts of 1 to 2,000 characters'],
-        ),
-        (
-            reply(*ALL[1:], pair("limit", yes="a", no="a")),
-            ['"yes" and "no" of "limit" are the same text'],
-        ),
-        (reply(*ALL, pair("day")), ['there are two entries for the criterion "day"']),
-        (
-            reply(*ALL, "day", {"id": [1]}),
-            [
-                'an entry has no id that is a text: "day"',
-                'an entry has no id that is a text: {"id": [1]}',
-            ],
-        ),
-    ],
-    ids=["no list", "missing", "unknown", "blank", "same", "twice", "no id"],
-)
+@pytest.mark.parametrize(("text", "problems"), [
+    ("{}", ['the object must have one property, "tests", which is a list']),
+    (reply(*ALL[1:]), ['there is no entry for the criterion "limit"']),
+    (reply(*ALL, pair("extra")), ['there is no criterion "extra"']),
+    (reply(*ALL[1:], pair("limit", yes=" ")), [
+        '"yes" and "no" of "limit" must be texts of 1 to 2,000 characters',
+    ]),
+    (reply(*ALL[1:], pair("limit", yes="a", no="a")), [
+        '"yes" and "no" of "limit" are the same text',
+    ]),
+    (reply(*ALL, pair("day")), ['there are two entries for the criterion "day"']),
+    (reply(*ALL, "day", {"id": [1]}), [
+        'an entry has no id that is a text: "day"',
+        'an entry has no id that is a text: {"id": [1]}',
+    ]),
+], ids=["no list", "missing", "unknown", "blank", "same", "twice", "no id"])  # fmt: skip
 def test_wrong_replies(text: str, problems: list[str]) -> None:
     assert read_tests(text, criteria()) == InvalidReply(tuple(problems))
 

@@ -168,36 +168,28 @@ def test_a_comment_that_is_refused_is_shown_where_people_look(
 NOW = {"Retry-After": "0"}
 
 
-@pytest.mark.parametrize(
-    ("fault", "message"),
-    [
-        pytest.param(
-            Fault("POST", "/comments", 403, "Resource not accessible by integration"),
-            "GitHub denied the request (403: Resource not accessible by integration)",
-            id="403",
-        ),
-        pytest.param(
-            Fault("GET", "/comments", 404, "Not Found"),
-            "GitHub cannot find pull request #7 of o/r (404: Not Found)",
-            id="404",
-        ),
-        pytest.param(
-            Fault("POST", "/comments", 422, "Validation Failed"),
-            "GitHub rejected the request (422: Validation Failed)",
-            id="422",
-        ),
-        pytest.param(
-            Fault("POST", "/comments", 429, "Too many", {"Retry-After": "3600"}),
-            "GitHub's rate limit is exceeded (429: Too many)",
-            id="429",
-        ),
-        pytest.param(
-            Fault("GET", "/comments", 500, "Server Error", NOW),
-            "GitHub failed (500: Server Error)",
-            id="500",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("fault", "message"), [
+    pytest.param(
+        Fault("POST", "/comments", 403, "Resource not accessible by integration"),
+        "GitHub denied the request (403: Resource not accessible by integration)", id="403",
+    ),
+    pytest.param(
+        Fault("GET", "/comments", 404, "Not Found"),
+        "GitHub cannot find pull request #7 of o/r (404: Not Found)", id="404",
+    ),
+    pytest.param(
+        Fault("POST", "/comments", 422, "Validation Failed"),
+        "GitHub rejected the request (422: Validation Failed)", id="422",
+    ),
+    pytest.param(
+        Fault("POST", "/comments", 429, "Too many", {"Retry-After": "3600"}),
+        "GitHub's rate limit is exceeded (429: Too many)", id="429",
+    ),
+    pytest.param(
+        Fault("GET", "/comments", 500, "Server Error", NOW), "GitHub failed (500: Server Error)",
+        id="500",
+    ),
+])  # fmt: skip
 def test_whatever_github_answers_the_verdict_decides(
     project: Project, environment: dict[str, str], github: GitHub, fault: Fault, message: str
 ) -> None:

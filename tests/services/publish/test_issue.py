@@ -87,49 +87,31 @@ def test_the_page_of_the_run_is_linked() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("head", "headline", "red", "complete"),
-    [
-        pytest.param(
-            night(2, case("a", 3), case("b", 3)),
-            "the gate passes; nothing broke",
-            False,
-            True,
-            id="fixed",
+@pytest.mark.parametrize(("head", "headline", "red", "complete"), [
+    pytest.param(
+        night(2, case("a", 3), case("b", 3)), "the gate passes; nothing broke", False, True,
+        id="fixed",
+    ),
+    pytest.param(
+        night(2, case("a", 3), case("b", 0, 3)), "the gate fails; nothing broke", True, True,
+        id="failing from the start",
+    ),
+    pytest.param(
+        replace(
+            night(2, case("a", 0, 10), case("b", 0, 3)), gate=replace(FIRST.gate, fail_on="never"),
         ),
-        pytest.param(
-            night(2, case("a", 3), case("b", 0, 3)),
-            "the gate fails; nothing broke",
-            True,
-            True,
-            id="failing from the start",
-        ),
-        pytest.param(
-            replace(
-                night(2, case("a", 0, 10), case("b", 0, 3)),
-                gate=replace(FIRST.gate, fail_on="never"),
-            ),
-            "the gate passes; worse tonight: a; confirmed if it is worse tomorrow",
-            False,
-            True,
-            id="worse for the first night",
-        ),
-        pytest.param(
-            night(2, errored("a"), errored("b")),
-            "no verdict; not compared: no verdict",
-            False,
-            False,
-            id="an outage",
-        ),
-        pytest.param(
-            night(2, errored("a"), case("b", 0, 3)),
-            "the gate fails; nothing broke",
-            True,
-            False,
-            id="the gate fails all the same",
-        ),
-    ],
-)
+        "the gate passes; worse tonight: a; confirmed if it is worse tomorrow", False, True,
+        id="worse for the first night",
+    ),
+    pytest.param(
+        night(2, errored("a"), errored("b")), "no verdict; not compared: no verdict", False, False,
+        id="an outage",
+    ),
+    pytest.param(
+        night(2, errored("a"), case("b", 0, 3)), "the gate fails; nothing broke", True, False,
+        id="the gate fails all the same",
+    ),
+])  # fmt: skip
 def test_what_an_issue_is_open_for(
     head: RunReport, headline: str, *, red: bool, complete: bool
 ) -> None:
@@ -143,16 +125,13 @@ GOOD = (case("a", 3), case("b", 0, 3))
 OUTAGE = (errored("a"), errored("b"))
 
 
-@pytest.mark.parametrize(
-    ("nights", "suspected"),
-    [
-        pytest.param([WORSE], True, id="first"),
-        pytest.param([WORSE, WORSE], False, id="second in a row"),
-        pytest.param([WORSE, GOOD, WORSE], True, id="a good night between"),
-        pytest.param([WORSE, OUTAGE, WORSE], False, id="an outage between"),
-        pytest.param([GOOD], False, id="not worse"),
-    ],
-)
+@pytest.mark.parametrize(("nights", "suspected"), [
+    pytest.param([WORSE], True, id="first"),
+    pytest.param([WORSE, WORSE], False, id="second in a row"),
+    pytest.param([WORSE, GOOD, WORSE], True, id="a good night between"),
+    pytest.param([WORSE, OUTAGE, WORSE], False, id="an outage between"),
+    pytest.param([GOOD], False, id="not worse"),
+])  # fmt: skip
 def test_the_second_night_in_a_row_confirms(
     nights: Sequence[Sequence[CaseResult]], *, suspected: bool
 ) -> None:
@@ -296,15 +275,12 @@ def test_more_cases_are_broken_later() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("then", "now", "shown"),
-    [
-        ("a", "b", f"[Changes since the reference]({SITE}/compare/a...b)"),
-        ("a", "a", ""),
-        ("", "b", ""),
-        ("a", "", ""),
-    ],
-)
+@pytest.mark.parametrize(("then", "now", "shown"), [
+    ("a", "b", f"[Changes since the reference]({SITE}/compare/a...b)"),
+    ("a", "a", ""),
+    ("", "b", ""),
+    ("a", "", ""),
+])  # fmt: skip
 def test_the_link_to_the_changes(then: str, now: str, shown: str) -> None:
     head = a_report(graded("a"), metadata={"head_sha": now} if now else {})
     base = a_report(graded("a"), metadata={"head_sha": then} if then else {})

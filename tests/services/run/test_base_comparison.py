@@ -331,15 +331,12 @@ RUBRICS = {
     "better, but broken under those of the base": ("pf", "fp", "broken", UNDER_BASE),
     "better under those of the base is nothing": ("pp", "pf", "unchanged", ""),
     "no verdict under those of the base, and failing": (
-        "fe",
-        "fp",
-        "not-comparable",
-        f"{UNDER_BASE}: no verdict: the judge was silent",
+        "fe", "fp", "not-comparable", f"{UNDER_BASE}: no verdict: the judge was silent",
     ),
     "no verdict under those of the base, and unchanged": ("pe", "pp", "unchanged", ""),
     "no verdict at the head": ("ep", "fp", "not-comparable", LOST),
     "no verdict at the base": ("ff", "ep", "not-comparable", LOST_AT_BASE),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("head", "base", "change", "reason"), RUBRICS.values(), ids=RUBRICS)

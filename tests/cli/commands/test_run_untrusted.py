@@ -62,16 +62,14 @@ class Pull:
         self.sha = self.checkout.commit(files)
         self.checkout.git("switch", "--quiet", "main")
 
-    def run(self, *options: str) -> subprocess.CompletedProcess[str]:
-        return invoke(
-            self.checkout.root, clean_environment(), "run", "--untrusted", self.sha, *options
-        )
+    def run(self, *options: str, **more: str) -> subprocess.CompletedProcess[str]:
+        words = ("run", "--untrusted", self.sha, *options)
+        return invoke(self.checkout.root, clean_environment() | more, *words)
 
     @property
     def report(self) -> dict[str, Any]:
-        report: dict[str, Any] = json.loads(
-            (self.checkout.root / ".rubric-ci/report.json").read_text()
-        )
+        text = (self.checkout.root / ".rubric-ci/report.json").read_text()
+        report: dict[str, Any] = json.loads(text)
         return report
 
     @property
@@ -206,13 +204,64 @@ def test_what_is_not_gradable_has_no_verdict(
     assert not list(pull.checkout.root.rglob("pwned"))
 
 
-def test_a_change_of_recorded_answers_alone_is_not_gradable(pull: Pull) -> None:
-    kept = case("recorded", more="target: kept\n    rubrics: [{contains: Hello}]")
-    pull.checkout.commit({"evals/r.yaml": kept})
-    pull.propose({"answers.jsonl": '{"id": "recorded", "answer": "Eve"}\n'})
-    assert pull.run().returncode == 3
-    changed = "`answers.jsonl` changed, which has the answers of target `kept`"
-    assert pull.cases == {"recorded": START + changed}
+CHANGED = "`rubric-ci.yaml` changed, and configuration comes from the checkout"
+EVIL = case("u", more="target: evil\n    rubrics: [{contains: Eve}]")
+EVIL_TARGET = "targets: [{name: evil, provider: mock, response: Eve}]\n"
+GATED = {"rubric-ci.yaml": CONFIG + "gate: {targets: [default]}\n"}
+NOT_THERE = (
+    {"evals/u.yaml": EVIL, "evals/new.yaml": case("new"), "rubric-ci.yaml": EVIL_TARGET},
+    dict.fromkeys(("greeting", "scripted", "new", "u"), START + CHANGED),
+)
+TALK = """\
+evalcases:
+  - id: talk
+    simulated_user: {persona: Terse., goal: A refund., max_turns: 2}
+    rubrics: [Greets]
+"""
+OUTCOMES: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str]]] = {
+    "recorded answers alone": (
+        {"evals/r.yaml": case("recorded", more="target: kept\n    rubrics: [{contains: Hello}]")},
+        {"answers.jsonl": '{"id": "recorded", "answer": "Eve"}\n'},
+        {"recorded": f"{START}`answers.jsonl` changed, which has the answers of target `kept`"},
+    ),
+    "the cap of cases of the checkout": (
+        {"rubric-ci.yaml": f"{CONFIG}untrusted: {{max_cases: 1}}\n"},
+        {"evals/a.yaml": case("one"), "evals/b.yaml": case("two")},
+        {"one": "pass", "two": f"{START}more than 1 cases (`untrusted.max_cases`)"},
+    ),
+    "the cap of characters": ({}, {"evals/a.yaml": case("one", asked="word " * 50_000)}, {
+        "one": f"{START}more than 200,000 characters (`untrusted.max_characters`)",
+    }),
+    "a table comes from the commit": (
+        {},
+        {
+            "evals/t.yaml": "evalcases: cases.csv\nrubrics: [{contains: Hello}]\n",
+            "evals/cases.csv": "id,input\nrow,Hi\nother,Ho\n",
+        },
+        {"row": "pass", "other": "pass"},
+    ),
+    "a target of the change": ({}, *NOT_THERE),
+    "a target of the change, with a gate": (GATED, *NOT_THERE),
+    "a target that is nowhere, and another case": (
+        GATED, {"evals/u.yaml": EVIL, "evals/new.yaml": case("new")},
+        {"u": f"{START}target `evil` is not one of the checkout", "new": "pass"},
+    ),
+    "a simulated user of a changed configuration": (
+        {}, {"evals/talk.yaml": TALK, "rubric-ci.yaml": f"{CONFIG}# changed\n"},
+        dict.fromkeys(("greeting", "scripted", "talk"), START + CHANGED),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "files", "cases"), OUTCOMES.values(), ids=OUTCOMES.keys())
+def test_what_becomes_of_each_case(
+    base: dict[str, str], files: dict[str, str], cases: dict[str, str], pull: Pull
+) -> None:
+    pull.checkout.commit(base)
+    pull.propose(files)
+    done = pull.run()
+    expected = 3 if START in str(cases) else 0
+    assert (done.returncode, pull.cases) == (expected, cases), done.stderr
 
 
 def test_a_case_that_fails_decides_before_one_that_is_not_gradable(pull: Pull) -> None:
@@ -226,33 +275,11 @@ def test_a_case_that_fails_decides_before_one_that_is_not_gradable(pull: Pull) -
     assert pull.run("--fail-on", "never").returncode == 3
 
 
-def test_caps_of_the_checkout(pull: Pull) -> None:
-    pull.checkout.commit({"rubric-ci.yaml": f"{CONFIG}untrusted: {{max_cases: 1}}\n"})
-    pull.propose({"evals/a.yaml": case("one"), "evals/b.yaml": case("two")})
-    assert pull.run().returncode == 3
-    reason = f"{START}more than 1 cases (`untrusted.max_cases`)"
-    assert pull.cases == {"one": "pass", "two": reason}
-
-
-def test_cap_of_characters(pull: Pull) -> None:
-    pull.propose({"evals/a.yaml": case("one", asked="word " * 50_000)})
-    assert pull.run().returncode == 3
-    reason = f"{START}more than 200,000 characters (`untrusted.max_characters`)"
-    assert pull.cases == {"one": reason}
-
-
 def test_what_the_base_changed_since_is_not_undone(pull: Pull) -> None:
     pull.propose({"evals/new.yaml": case("new")})
     pull.checkout.commit({"evals/a.yaml": EVAL.replace("Say hello", "Greet me")})
     assert pull.run().returncode == 0
     assert pull.cases == {"new": "pass"}
-
-
-def test_cases_in_a_table_and_a_prompt_come_from_the_commit(pull: Pull) -> None:
-    suite = "evalcases: cases.csv\nrubrics: [{contains: Hello}]\n"
-    pull.propose({"evals/t.yaml": suite, "evals/cases.csv": "id,input\nrow,Hi\nother,Ho\n"})
-    assert pull.run().returncode == 0
-    assert pull.cases == {"row": "pass", "other": "pass"}
 
 
 EXCLUDES = "exclude each other: the commit is compared with the checkout, whose policy holds"
@@ -262,33 +289,40 @@ judge:
   {{model: openai/gpt-6-luna, api_base: "{base}/v1", api_key: "${{{{ OPENAI_API_KEY }}}}"{price}}}
 targets: [{{name: default, provider: mock, response: Hello}}]
 """
+OVER = (
+    "the next call may cost $0.0072; increase the limit, or set `max_tokens` of "
+    "openai/gpt-6-luna below 4,096"
+)
 PRICE = ", input_cost_per_token: 0.000001, output_cost_per_token: 0.000001"
 
 
-def test_the_judge_of_the_checkout_is_asked_with_its_key(pull: Pull) -> None:
+@pytest.mark.parametrize(
+    ("cap", "options", "code", "cases", "keys"),
+    [
+        ("", (), 0, {"new": "pass"}, {f"Bearer {KEY}"}),
+        (
+            "untrusted: {max_cost_usd: 0}\n",
+            ("--max-cost-usd", "5"),
+            3,
+            {"new": f"rubric: budget: $0.0000 of $0 spent; {OVER}"},
+            set(),
+        ),
+    ],
+    ids=["the judge of the checkout is asked with its key", "a cap of nothing asks nothing"],
+)
+def test_what_the_judge_is_asked(
+    cap: str,
+    options: tuple[str, ...],
+    code: int,
+    cases: dict[str, str],
+    keys: set[str],
+    pull: Pull,
+) -> None:
     with judging(satisfied=True) as judge:
-        pull.checkout.commit({"rubric-ci.yaml": JUDGED.format(base=judge.url, price=PRICE)})
+        pull.checkout.commit({"rubric-ci.yaml": JUDGED.format(base=judge.url, price=PRICE) + cap})
         pull.propose({"evals/new.yaml": case("new", more="rubrics: [Greets]")})
-        done = invoke(
-            pull.checkout.root,
-            clean_environment() | {"OPENAI_API_KEY": KEY},
-            *("run", "--untrusted", pull.sha),
-        )
-    assert (done.returncode, pull.cases) == (0, {"new": "pass"}), done.stdout + done.stderr
-    assert set(judge.keys) == {f"Bearer {KEY}"}
-
-
-def test_a_cap_of_nothing_asks_nothing(pull: Pull) -> None:
-    with judging(satisfied=True) as judge:
-        config = JUDGED.format(base=judge.url, price=PRICE) + "untrusted: {max_cost_usd: 0}\n"
-        pull.checkout.commit({"rubric-ci.yaml": config})
-        pull.propose({"evals/new.yaml": case("new", more="rubrics: [Greets]")})
-        done = invoke(
-            pull.checkout.root,
-            clean_environment() | {"OPENAI_API_KEY": KEY},
-            *("run", "--untrusted", pull.sha, "--max-cost-usd", "5"),
-        )
-    assert (done.returncode, judge.keys) == (3, []), done.stdout + done.stderr
+        done = pull.run(*options, OPENAI_API_KEY=KEY)
+    assert (done.returncode, pull.cases, set(judge.keys)) == (code, cases, keys), done.stderr
 
 
 REFUSED = {
@@ -307,47 +341,6 @@ def test_options_that_are_refused(options: list[str], message: str, pull: Pull) 
     done = pull.run(*options)
     assert done.returncode == 2
     assert message in " ".join(done.stderr.split())
-
-
-@pytest.mark.parametrize("gate", ["", "gate: {targets: [default]}\n"])
-def test_a_target_that_the_checkout_does_not_have_is_not_asked(pull: Pull, gate: str) -> None:
-    pull.checkout.commit({"rubric-ci.yaml": CONFIG + gate})
-    evil = "targets: [{name: evil, provider: mock, response: Eve}]\n"
-    pull.propose(
-        {
-            "evals/u.yaml": case("u", more="target: evil\n    rubrics: [{contains: Eve}]"),
-            "evals/new.yaml": case("new"),
-            "rubric-ci.yaml": evil,
-        }
-    )
-    done = pull.run()
-    assert done.returncode == 3, done.stderr
-    assert pull.cases["u"] == (
-        f"{START}`rubric-ci.yaml` changed, and configuration comes from the checkout"
-    )
-
-
-def test_a_case_of_another_target_is_skipped_and_others_are_graded(pull: Pull) -> None:
-    pull.checkout.commit({"rubric-ci.yaml": CONFIG + "gate: {targets: [default]}\n"})
-    more = "target: evil\n    rubrics: [{contains: Eve}]"
-    pull.propose({"evals/u.yaml": case("u", more=more), "evals/new.yaml": case("new")})
-    done = pull.run()
-    assert done.returncode == 3, done.stderr
-    assert pull.cases == {"u": f"{START}target `evil` is not one of the checkout", "new": "pass"}
-
-
-def test_a_simulated_user_of_a_changed_configuration_is_skipped(pull: Pull) -> None:
-    with judging(satisfied=True) as judge:
-        config = JUDGED.format(base=judge.url, price=PRICE)
-        pull.checkout.commit({"rubric-ci.yaml": config})
-        user = "simulated_user: {persona: Terse., goal: A refund., max_turns: 2}"
-        text = f"evalcases:\n  - id: talk\n    {user}\n    rubrics: [Greets]\n"
-        pull.propose({"evals/talk.yaml": text, "rubric-ci.yaml": config + "# changed\n"})
-        done = pull.run()
-    assert done.returncode == 3, done.stderr
-    assert pull.cases["talk"] == (
-        f"{START}`rubric-ci.yaml` changed, and configuration comes from the checkout"
-    )
 
 
 def test_a_checkout_of_the_commit_is_refused(pull: Pull) -> None:

@@ -1,4 +1,4 @@
-"""Write the models of `values/option_values.py` where one is shown: `python -m tests.model_names`.
+"""Write the models of `formats_and_defaults.py` where one is shown: `python -m tests.model_names`.
 
 Change a name there, then run `make golden`: every tracked text that shows the name of the last
 commit gets the new one, and the recordings are made again.
@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.values import option_values
+from rubric_ci.values import formats_and_defaults
 
 ROOT = Path(__file__).parents[1]
-OWNER: Final = "rubric_ci/values/option_values.py"
+OWNER: Final = "rubric_ci/values/formats_and_defaults.py"
 NOT_SHOWN: Final = (  # what happened, what is locked, and the lists of models
     *("CHANGELOG.md", "requirements/", "rubric_ci/system/models.json", "tests/npm/"),
     *("tests/system/", OWNER),
 )
 CURRENT: Final = {
     name: value
-    for name, value in vars(option_values).items()
+    for name, value in vars(formats_and_defaults).items()
     if name.startswith("MODEL_") and isinstance(value, str)
 }
 _CONSTANT = re.compile(r'^(MODEL_\w+): Final = "([^"]+)"', re.MULTILINE)

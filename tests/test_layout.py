@@ -79,10 +79,11 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         evaluators/assertions/json_data evaluators/assertions/keys evaluators/assertions/row
         evaluators/assertions/text""",
     "cli/test_help.py": """
-        cli/options_ci cli/options_every_day parts/bring/cli parts/lab/__init__ parts/lab/judge
-        parts/lab/nights
+        cli/options_report_authorize_cache cli/options_generate_show_compare_waive
+        parts/bring/options_import_adopt parts/lab/__init__
+        parts/lab/options_judge_probe parts/lab/options_baseline_history
         cli/options cli/request_options cli/options_run_and_plan
-        cli/options_start values/option_values""",
+        cli/options_init_demo_doctor values/formats_and_defaults""",
     "cli/commands/test_batch_target.py": "grading/targets/batch_command",
     "parts/lab/commands/test_judge_calibrate.py": """
         parts/lab/calibration/calibration gate/policy/required_agreement
@@ -96,7 +97,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         services/drafting/pull_request""",
     "cli/commands/test_init.py": "cli/commands/init_questions files/project/before_init",
     "parts/lab/commands/test_history.py": """
-        parts/lab/runs""",
+        parts/lab/history_records""",
     "parts/lab/commands/test_judge_label.py": """
         parts/lab/calibration/label_file parts/lab/calibration/label_session""",
     "cli/commands/test_run.py": """
@@ -208,8 +209,9 @@ IMPURE: Final = """
     parts/lab/probe/probing services/publish/authorization
     services/publish/comment services/publish/copies services/publish/files services/publish/issue
     parts/agents/agent parts/agents/workspace_programs parts/agents/work
-    parts/agents/workspace parts/bring/cli parts/bring/commands
-    parts/lab/commands parts/lab/judge parts/lab/nights parts/litellm parts/pytest
+    parts/agents/workspace parts/bring/options_import_adopt parts/bring/commands
+    parts/lab/commands parts/lab/options_judge_probe parts/lab/options_baseline_history
+    parts/litellm parts/pytest
     services/publish/telemetry services/publish/workflow services/run/base_comparison
     services/run/both_rulers services/run/head_only
     services/run/waiver_passes services/run/finished_report services/run/announcement

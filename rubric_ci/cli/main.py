@@ -37,25 +37,28 @@ Every option has an environment variable: RUBRIC_CI_RUN_CONCURRENCY=4 means run 
 
 
 CORE: Final = {
-    "Start": {"init": "cli.options_start:init", "demo": "cli.options_start:demo"},
+    "Start": {
+        "init": "cli.options_init_demo_doctor:init",
+        "demo": "cli.options_init_demo_doctor:demo",
+    },
     "Every day": {
         "validate": "cli.main:validate",
         "run": "cli.options_run_and_plan:run",
-        "show": "cli.options_every_day:show",
-        "generate": "cli.options_every_day:generate",
-        "compare": "cli.options_every_day:compare",
-        "waive": "cli.options_every_day:waive",
-        "doctor": "cli.options_every_day:doctor",
+        "show": "cli.options_generate_show_compare_waive:show",
+        "generate": "cli.options_generate_show_compare_waive:generate",
+        "compare": "cli.options_generate_show_compare_waive:compare",
+        "waive": "cli.options_generate_show_compare_waive:waive",
+        "doctor": "cli.options_init_demo_doctor:doctor",
     },
     "Bring": {},
     "Trust the judge": {},
     "Nights": {},
     "CI": {
         "plan": "cli.options_run_and_plan:plan",
-        "report": "cli.options_ci:report",
-        "authorize": "cli.options_ci:authorize",
+        "report": "cli.options_report_authorize_cache:report",
+        "authorize": "cli.options_report_authorize_cache:authorize",
     },
-    "Other": {"cache": "cli.options_ci:cache"},
+    "Other": {"cache": "cli.options_report_authorize_cache:cache"},
 }
 """Headings of `--help` in the order of use: the commands below each, and the place of each."""
 

@@ -7,7 +7,7 @@ import click
 
 from rubric_ci.cli import completion
 from rubric_ci.cli.click_types import FILE, LINES, Decorator, bundle, option, workflow
-from rubric_ci.values import option_values
+from rubric_ci.values import formats_and_defaults
 
 paths = click.argument("paths", nargs=-1, type=LINES)
 
@@ -139,7 +139,7 @@ github = partial(option, heading="GitHub")
 
 def _read_formats(
     _: click.Context, __: click.Parameter, text: str
-) -> tuple[option_values.ReportFormat, ...]:
+) -> tuple[formats_and_defaults.ReportFormat, ...]:
     names = (name.strip() for name in text.replace("\n", ",").split(",") if name.strip())
     return tuple(map(_format, names))
 
@@ -149,12 +149,12 @@ def _formats_here() -> str:
     return "json,markdown,html" if sys.stdout.isatty() else "json,markdown"
 
 
-def _format(name: str) -> option_values.ReportFormat:
-    for known in option_values.REPORT_FORMATS:
+def _format(name: str) -> formats_and_defaults.ReportFormat:
+    for known in formats_and_defaults.REPORT_FORMATS:
         if name == known:
             return known
     raise click.BadParameter(
-        f"unknown format `{name}`; choose from {', '.join(option_values.REPORT_FORMATS)}"
+        f"unknown format `{name}`; choose from {', '.join(formats_and_defaults.REPORT_FORMATS)}"
     )
 
 
@@ -163,7 +163,7 @@ outputs = bundle(
         "--output-dir",
         type=FILE,
         metavar="FOLDER",
-        default=option_values.OUTPUT_DIR,
+        default=formats_and_defaults.OUTPUT_DIR,
         help="Folder for report files.",
     ),
     reporting(
@@ -172,7 +172,7 @@ outputs = bundle(
         default=_formats_here,
         show_default="json,markdown, and html at a terminal",
         callback=_read_formats,
-        help=f"Comma-separated report formats: {', '.join(option_values.REPORT_FORMATS)}.",
+        help=f"Comma-separated report formats: {', '.join(formats_and_defaults.REPORT_FORMATS)}.",
     ),
     reporting("-q", "--quiet", is_flag=True, help="Print the verdict only."),
     reporting(

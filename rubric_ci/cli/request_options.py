@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli.click_types import FILE, LINES, Count, Number, bundle, option, workflow
-from rubric_ci.values import option_values
+from rubric_ci.values import formats_and_defaults
 
 limits = partial(option, heading="Limits")
 requesting = partial(option, heading="Requests")
@@ -19,7 +19,7 @@ _limits = bundle(
         "--concurrency",
         type=Count(min=1),
         metavar="N",
-        default=option_values.CONCURRENCY,
+        default=formats_and_defaults.CONCURRENCY,
         help="Maximum number of cases in progress.",
     ),
     limits(
@@ -70,7 +70,7 @@ _cache = bundle(
         "--cache-dir",
         type=FILE,
         metavar="FOLDER",
-        default=option_values.CACHE_DIR,
+        default=formats_and_defaults.CACHE_DIR,
         help="Folder of the cache.",
     ),
     workflow(

@@ -16,7 +16,7 @@ from time import sleep, time
 from typing import Final
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ChangedMeanwhile
-from rubric_ci.values.option_values import OUTPUT_DIR
+from rubric_ci.values.formats_and_defaults import OUTPUT_DIR
 
 ABANDONED: Final = 60.0  # seconds after which the writer of a draft is assumed to be gone
 _RANDOM: Final = re.compile(r"[0-9a-f]{8}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated
 
-from rubric_ci.values.agent_facts import CREDENTIALS
+from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.written_keys import ENVIRONMENT, URL, Key

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.gate import FailOn
-from rubric_ci.values.init_choices import TargetKind
-from rubric_ci.values.option_values import (
+from rubric_ci.values.formats_and_defaults import (
     CACHE_DIR,
     CONCURRENCY,
     LABELS,
@@ -17,6 +15,8 @@ from rubric_ci.values.option_values import (
     VARIANTS,
     ReportFormat,
 )
+from rubric_ci.values.gate import FailOn
+from rubric_ci.values.init_providers import TargetKind
 from rubric_ci.values.scope import CasePlace
 
 CommentMode: TypeAlias = Literal["update", "new", "on-failure", "off"]
@@ -120,8 +120,8 @@ class PlanSettings:
     """`rubric-ci plan`."""
 
     run: RunSettings  # selects the cases
-    cases_per_shard: int = 25
-    max_shards: int = 8
+    cases_per_shard: int
+    max_shards: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, ca
 from rubric_ci.values.agent_program import AgentProgram, JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.formats_and_defaults import ADOPTED_TOOLS
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import WorkloadIdentity
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.option_values import ADOPTED_TOOLS
 from rubric_ci.values.prompt_and_skill import PromptTemplate, Skill
 from rubric_ci.values.results import Answer
 from rubric_ci.values.scope import UntrustedCaps

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Annotated, Final, Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.option_values import ADOPTED_TOOLS
+from rubric_ci.values.formats_and_defaults import ADOPTED_TOOLS
 from rubric_ci.values.results import (
     TIERS,
     Assessed,

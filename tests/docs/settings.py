@@ -5,7 +5,7 @@
 
 from pathlib import Path
 
-from rubric_ci.gate.differences.key_effects import CONFIG
+from rubric_ci.gate.differences.effect_of_each_key import CONFIG
 from rubric_ci.gate.differences.move import Order
 
 PAGE = Path(__file__).parents[2] / "docs" / "policy.md"

@@ -32,7 +32,9 @@ FAMILIES = {
 
 def test_the_shown_models_have_no_end() -> None:
     ends = {name: model_info(name).get("deprecation_date") for name in CURRENT.values()}
-    assert ends == dict.fromkeys(CURRENT.values()), "choose another in values/option_values.py"
+    assert ends == dict.fromkeys(CURRENT.values()), (
+        "choose another in values/formats_and_defaults.py"
+    )
     assert all(model_info(name) for name in CURRENT.values())
 
 

@@ -10,7 +10,7 @@ from rubric_ci.gate.report import json_format
 from rubric_ci.reports.render import annotations, formats, markdown, terminal
 from rubric_ci.reports.render.html import jinja, page
 from rubric_ci.reports.render.markdown import Links
-from rubric_ci.values.option_values import REPORT_FILES
+from rubric_ci.values.formats_and_defaults import REPORT_FILES
 from tests import written_schemas
 
 HERE = Path(__file__).parent

@@ -49,7 +49,7 @@ HELD: Final[Mapping[str, str]] = {
     ),
     "gate/waivers/waiver_report.py": "gate/waivers/test_waiver_report.py",
     "gate/waivers/matching.py": "gate/waivers/test_matching.py gate/waivers/test_match.py",
-    "parts/lab/runs.py": "parts/lab/test_runs.py",
+    "parts/lab/history_records.py": "parts/lab/test_history_records.py",
     "files/project/base_state.py": "files/project/test_base_state.py",
     "files/editing/fixes.py": "files/editing/test_fixes.py files/editing/test_diff.py",
     "files/editing/yaml_fixes.py": "files/editing/test_yaml_fixes.py",

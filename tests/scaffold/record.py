@@ -21,7 +21,7 @@ from rubric_ci.models.llm.recording import record
 from rubric_ci.system import resources
 from rubric_ci.values.command_settings import InitSettings, RequestOptions, RunSettings
 from rubric_ci.values.context import RunContext
-from rubric_ci.values.init_choices import PROVIDERS
+from rubric_ci.values.init_providers import PROVIDERS
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Graded
 

@@ -29,7 +29,7 @@ from rubric_ci.system.git.committed import checkout_commit
 from rubric_ci.system.installation import install_command
 from rubric_ci.values.command_settings import InitSettings
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.init_choices import PROVIDERS, Provider, TargetKind
+from rubric_ci.values.init_providers import PROVIDERS, Provider, TargetKind
 
 _OFFLINE: Final = "rubric-ci run --target recorded --replay evals/example.replay.jsonl"
 _FIRST: Final = PROVIDERS["openai"]  # the provider of the scaffold's files

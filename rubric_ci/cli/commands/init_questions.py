@@ -11,7 +11,7 @@ import click
 from rubric_ci.cli.commands.init_http_target import DEPLOYED, PATH, SAMPLE, START
 from rubric_ci.models.agents.logins import NoLogin, login_of
 from rubric_ci.text.suggestions import suggest
-from rubric_ci.values.init_choices import PROVIDERS, TARGETS
+from rubric_ci.values.init_providers import PROVIDERS, TARGETS
 
 _KEYS: Final = {
     "OPENAI_API_KEY": "openai",

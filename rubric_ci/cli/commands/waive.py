@@ -28,7 +28,7 @@ from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
 from rubric_ci.values import parts
 from rubric_ci.values.command_settings import WaiveSettings
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.option_values import REPORT, WAIVERS
+from rubric_ci.values.formats_and_defaults import REPORT, WAIVERS
 from rubric_ci.values.results import ADOPTED
 from rubric_ci.values.waivers import Waiver
 

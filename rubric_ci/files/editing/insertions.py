@@ -14,8 +14,8 @@ from rubric_ci.files.editing.yaml_layout import last_line_break, layout
 from rubric_ci.files.editing.yaml_writer import ListLayout
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.formats_and_defaults import WAIVERS
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.option_values import WAIVERS
 
 _OURS = Keys()
 _ODD_BREAKS = re.compile("[\x85\u2028\u2029]")

@@ -16,7 +16,12 @@ from rubric_ci.files.validation.includes import criteria_by_id, shared_of
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.model_names import ALIASES
-from rubric_ci.values.agent_facts import AGENTV_AGENTS, ALIAS, COMMAND_TIMEOUT, NOT_STARTED
+from rubric_ci.values.agent_names_and_credentials import (
+    AGENTV_AGENTS,
+    ALIAS,
+    COMMAND_TIMEOUT,
+    NOT_STARTED,
+)
 from rubric_ci.values.agent_program import JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import (

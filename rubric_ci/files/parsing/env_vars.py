@@ -7,7 +7,7 @@ from typing import Any
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.text.variable_names import VARIABLE, is_of_provider, names, why_forbidden
-from rubric_ci.values.agent_facts import CREDENTIALS
+from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
 

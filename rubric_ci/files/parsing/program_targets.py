@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import STARTED, is_of_agentv
-from rubric_ci.values.agent_facts import AGENT_CONCURRENCY, AGENT_TIMEOUT
+from rubric_ci.values.agent_names_and_credentials import AGENT_CONCURRENCY, AGENT_TIMEOUT
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import CliTarget, RunnerTarget
 from rubric_ci.values.prompt_and_skill import Skill

@@ -30,7 +30,7 @@ from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.opened import open_config, open_source
 from rubric_ci.files.yaml_text.source import UNREADABLE, Source, decode
 from rubric_ci.system.model_list import known_models
-from rubric_ci.values.option_values import WAIVERS
+from rubric_ci.values.formats_and_defaults import WAIVERS
 from rubric_ci.values.problems import LocatedProblem
 from rubric_ci.values.references import Found as Resolved
 from rubric_ci.values.references import Lookup

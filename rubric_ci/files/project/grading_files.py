@@ -19,7 +19,7 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.system import file_io
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
-from rubric_ci.values.option_values import CALIBRATION, LABELS, WAIVERS
+from rubric_ci.values.formats_and_defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.values.references import Found, Lookup, NotFound
 
 _FOLDERS: Final = frozenset((".git", ".rubric-ci", ".agentv"))

@@ -25,7 +25,7 @@ from rubric_ci.files.validation.config_summary import ConfigSummary, summarize_c
 from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.files.yaml_text.source import UNREADABLE, Source, decode
 from rubric_ci.system.model_list import known_models
-from rubric_ci.values.option_values import CALIBRATION
+from rubric_ci.values.formats_and_defaults import CALIBRATION
 from rubric_ci.values.problems import LocatedProblem
 from rubric_ci.values.references import FindFiles, Found, NotFound, why_no_path
 

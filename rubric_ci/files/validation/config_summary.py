@@ -5,7 +5,7 @@ from posixpath import basename, dirname, join, normpath
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.values.agent_facts import AGENTV_AGENTS, CREDENTIALS
+from rubric_ci.values.agent_names_and_credentials import AGENTV_AGENTS, CREDENTIALS
 from rubric_ci.values.problems import mappings
 
 STARTED: Final = tuple(CREDENTIALS)

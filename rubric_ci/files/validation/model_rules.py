@@ -11,6 +11,7 @@ from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED
 from rubric_ci.files.validation.provider_rules import provider_problems
 from rubric_ci.values.model_end_and_parameters import (
     SWITCH,
+    WARNING_TIME,
     Models,
     end_of,
     ending,
@@ -32,7 +33,8 @@ MODEL_ENDS_SOON: Final = Rule(
     switchable=True,
     meaning=(
         "The provider has announced the day on which it switches the model off; the notice begins "
-        "90 days before, and fails no command. From that day on it is `model-end`."
+        f"{WARNING_TIME.days} days before, and fails no command. "
+        "From that day on it is `model-end`."
     ),
     hint=SWITCH,
 )

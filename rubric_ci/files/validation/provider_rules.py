@@ -6,7 +6,7 @@ from typing import Any, Final
 from rubric_ci.files.validation.config_summary import KINDS, NO_MODELS, STARTED
 from rubric_ci.text.model_names import ALIASES, COMMON, misnamed
 from rubric_ci.text.suggestions import did_you_mean, nearest
-from rubric_ci.values.agent_facts import AGENT_NAMES, AGENTV_AGENTS, instead_of
+from rubric_ci.values.agent_names_and_credentials import AGENT_NAMES, AGENTV_AGENTS, instead_of
 from rubric_ci.values.problems import Path, Problem, Rule
 
 MODEL_PROVIDER: Final = Rule(

@@ -15,7 +15,7 @@ from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
-from rubric_ci.values.agent_facts import AGENTV_AGENTS
+from rubric_ci.values.agent_names_and_credentials import AGENTV_AGENTS
 from rubric_ci.values.problems import Path, Problem, Rule, mappings
 
 PLACEHOLDERS: Final = (

@@ -20,7 +20,7 @@ from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.comparison import LOG_VERSION, CaseKey, ReferenceLog
-from rubric_ci.values.option_values import REPORT_FILES
+from rubric_ci.values.formats_and_defaults import REPORT_FILES
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult, Graded, Trial
 from rubric_ci.values.trials import first_trials, tier

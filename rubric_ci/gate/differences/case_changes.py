@@ -6,7 +6,7 @@ from dataclasses import is_dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.gate.differences.key_effects import Row, rows_of
+from rubric_ci.gate.differences.effect_of_each_key import Row, rows_of
 from rubric_ci.gate.differences.move import Move
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.changes import ADDED, Direction, GradingChange, GradingChangeKind

@@ -46,7 +46,7 @@ from rubric_ci.text.numbers import listed
 from rubric_ci.values.changes import Base, GradingChange, by_order
 from rubric_ci.values.config import Config, RunnerTarget
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
-from rubric_ci.values.option_values import CALIBRATION, LABELS, WAIVERS
+from rubric_ci.values.formats_and_defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.values.problems import Path
 from rubric_ci.values.waivers import Waiver
 

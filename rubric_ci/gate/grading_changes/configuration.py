@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.gate.differences.config_changes import config_changes
-from rubric_ci.gate.differences.key_effects import direction_of
+from rubric_ci.gate.differences.effect_of_each_key import direction_of
 from rubric_ci.grading.resolve import choose_target, default_target
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.changes import GradingChange

@@ -20,8 +20,8 @@ from rubric_ci.gate.policy.policy_source import find_policy, under
 from rubric_ci.models.llm.allowed_hosts import exchange_hosts, hosts_of
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.config import Config, Endpoint
+from rubric_ci.values.formats_and_defaults import CALIBRATION
 from rubric_ci.values.hosts import AllowedHosts, host_of
-from rubric_ci.values.option_values import CALIBRATION
 
 
 def open_under_policy(config: Path | None, policy_from: str = "") -> Project:

@@ -14,7 +14,7 @@ from rubric_ci.gate.differences.config_changes import (
     connection,
     judge_targets,
 )
-from rubric_ci.gate.differences.key_effects import CONFIG
+from rubric_ci.gate.differences.effect_of_each_key import CONFIG
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import Config, Endpoint, Target
 from rubric_ci.values.json_value import JSON

@@ -15,7 +15,7 @@ from rubric_ci.files.project.project import Policy, Project
 from rubric_ci.text import escape
 from rubric_ci.values.changes import NoBase
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.option_values import CALIBRATION, WAIVERS
+from rubric_ci.values.formats_and_defaults import CALIBRATION, WAIVERS
 from rubric_ci.values.references import Lookup
 
 if TYPE_CHECKING:

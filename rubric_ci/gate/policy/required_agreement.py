@@ -8,8 +8,8 @@ from rubric_ci.errors import CannotConfigure
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.loader import calibrated_mode
 from rubric_ci.text.p_values_and_intervals import PERCENT
+from rubric_ci.values.formats_and_defaults import CALIBRATION
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.option_values import CALIBRATION
 from rubric_ci.values.report import JudgeInfo
 
 NAME = CALIBRATION

@@ -6,7 +6,7 @@ Left out are places, layout, tags, notes, API keys and concurrency, on which no 
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.gate.differences.key_effects import effect_of
+from rubric_ci.gate.differences.effect_of_each_key import effect_of
 from rubric_ci.values.config import JudgeConfig, Target
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import (

@@ -11,7 +11,7 @@ from rubric_ci.files.project import discovery
 from rubric_ci.gate.selection.compare_cases import Key, Selection
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.text import numbers
-from rubric_ci.values.option_values import LAST_FAILED
+from rubric_ci.values.formats_and_defaults import LAST_FAILED
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Narrowing
 

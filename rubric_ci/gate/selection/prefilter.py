@@ -18,7 +18,7 @@ from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.grading.resolve import default_target
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.config import Target
-from rubric_ci.values.option_values import CALIBRATION
+from rubric_ci.values.formats_and_defaults import CALIBRATION
 
 MANY = 300
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.+@=-]+")

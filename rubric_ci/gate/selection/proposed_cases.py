@@ -26,7 +26,7 @@ from rubric_ci.text import escape
 from rubric_ci.values.changes import Base
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.option_values import CALIBRATION, LABELS, WAIVERS
+from rubric_ci.values.formats_and_defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.values.references import IS_POINTER, LFS_POINTER, Found, Lookup, NotFound
 
 _SETTINGS: Final = frozenset((*CONFIG_NAMES, CALIBRATION, LABELS, WAIVERS))

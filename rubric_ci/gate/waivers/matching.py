@@ -16,7 +16,7 @@ from rubric_ci.files.validation.waiver_rules import States
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import decode
 from rubric_ci.values.evals import CompositeSpec, EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.values.option_values import WAIVERS
+from rubric_ci.values.formats_and_defaults import WAIVERS
 from rubric_ci.values.question import question
 from rubric_ci.values.rubric import Criterion
 from rubric_ci.values.waivers import SAFETY, Waiver, WaiverResult, WaiverState

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from rubric_ci.values.formats_and_defaults import WAIVERS
 from rubric_ci.values.gate import too_many_waivers
-from rubric_ci.values.option_values import WAIVERS
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult, Graded, with_verdict
 from rubric_ci.values.waivers import WaiverResult, WaiverState

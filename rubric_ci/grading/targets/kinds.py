@@ -12,7 +12,7 @@ from rubric_ci.grading.targets import command, http_target, llm, recorded
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.workplace import Workplaces, assertions_of, needed
 from rubric_ci.models.llm.judge_command import version_of_cli
-from rubric_ci.values.agent_facts import instead_of
+from rubric_ci.values.agent_names_and_credentials import instead_of
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import (
     CliTarget,

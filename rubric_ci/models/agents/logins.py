@@ -14,7 +14,7 @@ from typing import Any, Final
 from rubric_ci.models.agents.program import mapping, parsed
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set, in_a_job
-from rubric_ci.values.agent_facts import CREDENTIALS
+from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.dataclass import dataclass
 
 _SHORTEST: Final = timedelta(minutes=15)  # that a token must be valid yet

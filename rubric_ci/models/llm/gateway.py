@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.option_values import MODEL_JUDGE
+from rubric_ci.values.formats_and_defaults import MODEL_JUDGE
 
 BY_CLASS: Final[Mapping[str, str]] = {
     "APIConnectionError": "the connection to the provider failed",

@@ -31,7 +31,7 @@ from rubric_ci.models.llm.openai_http import text_of, usage
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system import processes
 from rubric_ci.system.scratch import outside, program_folder
-from rubric_ci.values.agent_facts import CREDENTIALS
+from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.agent_program import JudgeCommand
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON

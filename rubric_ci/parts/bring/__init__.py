@@ -5,7 +5,12 @@ from typing import Final
 from rubric_ci.values.parts import Part
 
 PART: Final = Part(
-    commands={"Bring": {"import": "cli:import_files", "adopt": "cli:adopt"}},
+    commands={
+        "Bring": {
+            "import": "options_import_adopt:import_files",
+            "adopt": "options_import_adopt:adopt",
+        }
+    },
     entries={
         "translated source": "dialects:translated",
         "translated configuration": "dialects:translated_config",

@@ -6,9 +6,12 @@ from rubric_ci.values.parts import Part
 
 PART: Final = Part(
     commands={
-        "Every day": {"probe": "judge:probe"},
-        "Trust the judge": {"judge": "judge:judge"},
-        "Nights": {"baseline": "nights:baseline", "history": "nights:history"},
+        "Every day": {"probe": "options_judge_probe:probe"},
+        "Trust the judge": {"judge": "options_judge_probe:judge"},
+        "Nights": {
+            "baseline": "options_baseline_history:baseline",
+            "history": "options_baseline_history:history",
+        },
     },
     entries={
         "figures of a probe": "probe.figures:with_figures",

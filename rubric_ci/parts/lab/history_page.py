@@ -11,8 +11,8 @@ from itertools import groupby
 from math import floor
 from typing import Final
 
-from rubric_ci.parts.lab import runs
-from rubric_ci.parts.lab.runs import (
+from rubric_ci.parts.lab import history_records
+from rubric_ci.parts.lab.history_records import (
     ABSENT,
     LETTERS,
     JudgeChange,
@@ -84,13 +84,13 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
         facts=_facts(records),
         scores=lines(records, _SERIES, changes, hrefs),
         partial=_not_drawn(sum(not each.complete for each in records), "partial run", ""),
-        changes=[(runs.day(records[each.run]), each.text) for each in changes],
+        changes=[(history_records.day(records[each.run]), each.text) for each in changes],
         costs=bars(records, hrefs) if any(each.cost_usd for each in records) else None,
         unknown=_not_drawn(
             sum(each.cost_usd is None for each in records), "run", " of unknown cost"
         ),
-        tags=runs.tags(records),
-        inapplicable=runs.inapplicable(records),
+        tags=history_records.tags(records),
+        inapplicable=history_records.inapplicable(records),
         case_count=numbers.plural(len(found), "case"),
         verdicts=_verdicts(found),
         days=_ends(records),
@@ -105,10 +105,10 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
 def _facts(records: Sequence[RunRecord]) -> str:
     latest = records[-1]
     facts = [
-        f"{numbers.plural(len(records), 'run')}, the latest {runs.day(latest)} UTC",
-        runs.state(latest),
-        f"score {runs.score(latest.score)}",
-        f"pass rate {runs.rate(latest.pass_rate)}",
+        f"{numbers.plural(len(records), 'run')}, the latest {history_records.day(latest)} UTC",
+        history_records.state(latest),
+        f"score {history_records.score(latest.score)}",
+        f"pass rate {history_records.rate(latest.pass_rate)}",
     ]
     return " · ".join(facts)
 
@@ -145,7 +145,7 @@ def _spans(verdicts: str, records: Sequence[RunRecord], hrefs: Sequence[str]) ->
         length, record = sum(1 for _ in group), records[start]
         word = _CLASSES[letter] if letter != ABSENT else "not in the run"
         commit = f"commit {escape.commit(record.commit)}" if record.commit else ""
-        since = f"{word} since {runs.day(record)}"
+        since = f"{word} since {history_records.day(record)}"
         text = " · ".join(filter(None, [since, numbers.plural(length, "run"), commit]))
         yield SpanView(start=str(start), width=str(length), text=text, link=hrefs[start])
         start += length
@@ -160,13 +160,13 @@ def _commit_link(commit: str, href: str) -> str:
 def _cells(record: RunRecord, href: str) -> tuple[str, str, tuple[str, ...], str, str]:
     """Return day and address of a run, the cells of its row, and its commit with its address."""
     cells = (
-        runs.state(record),
-        runs.score(record.score),
-        runs.rate(record.pass_rate),
-        runs.cost(record),
+        history_records.state(record),
+        history_records.score(record.score),
+        history_records.rate(record.pass_rate),
+        history_records.cost(record),
     )
     commit = escape.commit(record.commit)
-    return runs.day(record), href, cells, commit, _commit_link(record.commit, href)
+    return history_records.day(record), href, cells, commit, _commit_link(record.commit, href)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,15 +240,15 @@ def _plot(
 
 
 def _ends(records: Sequence[RunRecord]) -> tuple[str, ...]:
-    return tuple(runs.day(record)[:10] for record in (records[0], *records[1:][-1:]))
+    return tuple(history_records.day(record)[:10] for record in (records[0], *records[1:][-1:]))
 
 
 def _title(record: RunRecord) -> str:
     facts = [
-        f"{runs.day(record)}: {runs.state(record)}",
-        f"score {runs.score(record.score)}",
-        f"pass rate {runs.rate(record.pass_rate)}",
-        runs.cost(record),
+        f"{history_records.day(record)}: {history_records.state(record)}",
+        f"score {history_records.score(record.score)}",
+        f"pass rate {history_records.rate(record.pass_rate)}",
+        history_records.cost(record),
     ]
     return " · ".join(facts)
 

@@ -25,7 +25,7 @@ from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import check_measured, read_report
 from rubric_ci.values.comparison import Comparison, Decision, ReferenceLog, Sentinel
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.option_values import REPORT_FILES
+from rubric_ci.values.formats_and_defaults import REPORT_FILES
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import Graded
 

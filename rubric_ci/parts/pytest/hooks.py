@@ -33,7 +33,7 @@ from rubric_ci.services.publish.files import write_reports
 from rubric_ci.services.publish.workflow import publish
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.option_values import REPORT_FILES
+from rubric_ci.values.formats_and_defaults import REPORT_FILES
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Narrowing

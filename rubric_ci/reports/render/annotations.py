@@ -9,8 +9,8 @@ from rubric_ci.text import numbers
 from rubric_ci.text.workflow_commands import PER_LEVEL, command, within_cap
 from rubric_ci.values.changes import CASE_EDITED, NEW_CASE
 from rubric_ci.values.diagnostics import Annotation, AnnotationLevel
+from rubric_ci.values.formats_and_defaults import WAIVERS
 from rubric_ci.values.gate import is_held_against
-from rubric_ci.values.option_values import WAIVERS
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import (
     Assessed,

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import assert_never
 
+from rubric_ci.values.formats_and_defaults import ReportFormat
 from rubric_ci.values.media import Picture
-from rubric_ci.values.option_values import ReportFormat
 from rubric_ci.values.report import RunReport
 
 

@@ -21,7 +21,7 @@ from rubric_ci.text.escape import error_line
 from rubric_ci.text.numbers import shortened
 from rubric_ci.text.workflow_commands import command
 from rubric_ci.values.command_settings import CommentSettings, RunSettings
-from rubric_ci.values.option_values import FAILURE, OUTPUT_DIR
+from rubric_ci.values.formats_and_defaults import FAILURE, OUTPUT_DIR
 
 NO_FILES: Final = "paths are named from the folder of the command; is there a step to check out?"
 LONGEST: Final = 4_000  # characters of an error in a file, which a fork's run may have written

@@ -17,8 +17,8 @@ from rubric_ci.services.publish.workflow import Workflow
 from rubric_ci.system import file_io
 from rubric_ci.system.output import use_color
 from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.formats_and_defaults import REPORT_FILES, ReportFormat
 from rubric_ci.values.media import COPIES, INLINED, Picture
-from rubric_ci.values.option_values import REPORT_FILES, ReportFormat
 from rubric_ci.values.report import RunReport
 
 HINT = "choose another folder with --output-dir"

@@ -24,8 +24,8 @@ from rubric_ci.values.command_settings import CommentSettings, RunSettings
 from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic, Severity
+from rubric_ci.values.formats_and_defaults import REPORT_FILES
 from rubric_ci.values.gate import needs_review
-from rubric_ci.values.option_values import REPORT_FILES
 from rubric_ci.values.report import RunReport
 
 

@@ -29,7 +29,7 @@ from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.changes import NoBase
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.option_values import REPORT_FILES
+from rubric_ci.values.formats_and_defaults import REPORT_FILES
 from rubric_ci.values.scope import EVERY_CASE
 
 _FURTHER: Final = 0.4

@@ -47,7 +47,7 @@ from rubric_ci.text.numbers import listed
 from rubric_ci.values import parts
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.config import PANEL, MockTarget
-from rubric_ci.values.option_values import PROBE
+from rubric_ci.values.formats_and_defaults import PROBE
 from rubric_ci.values.report import (
     CostEstimate,
     JudgeInfo,

@@ -20,8 +20,8 @@ from rubric_ci.system.git.process import Repository
 from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import ABSENT, SUBMODULE, SYMLINK, Entry
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.formats_and_defaults import FAILURE, LAST_FAILED, PROBE, REPORT_FILES
 from rubric_ci.values.media import COPIES
-from rubric_ci.values.option_values import FAILURE, LAST_FAILED, PROBE, REPORT_FILES
 from rubric_ci.values.references import (
     NO_SUCH_FILE,
     Found,

@@ -15,7 +15,7 @@ import yaml
 from rubric_ci import __version__
 from rubric_ci.cli.commands import init
 from rubric_ci.system import resources
-from rubric_ci.values.init_choices import PROVIDERS, TARGETS
+from rubric_ci.values.init_providers import PROVIDERS, TARGETS
 from tests import platforms
 from tests.checkout import Checkout, start_repository
 from tests.forked_command import at_a_terminal

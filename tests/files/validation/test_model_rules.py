@@ -7,7 +7,7 @@ import pytest
 from rubric_ci.files.validation.model_rules import evaluator_model_problems
 from rubric_ci.files.validation.validator import check_config
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.values.agent_facts import CREDENTIALS
+from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.model_end_and_parameters import Models
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from rubric_ci.parts.lab import history_page
-from rubric_ci.parts.lab.runs import record_of
+from rubric_ci.parts.lab.history_records import record_of
 from rubric_ci.reports.render.html.jinja import case_anchor
 from tests.parts.lab.nights import a_case, records
 from tests.sample_reports import a_report

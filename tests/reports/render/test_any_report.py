@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.gate.report import json_format
 from rubric_ci.reports.render import annotations, formats, markdown, terminal
-from rubric_ci.values.option_values import REPORT_FILES
+from rubric_ci.values.formats_and_defaults import REPORT_FILES
 
 REPORT = json.loads(
     (Path(__file__).parents[2] / "golden/mixed.report.json").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import pytest
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.reports.render import formats
-from rubric_ci.values.option_values import REPORT_FILES
+from rubric_ci.values.formats_and_defaults import REPORT_FILES
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests" / "golden"

@@ -69,7 +69,7 @@ from rubric_ci.system.installation import install_command
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.diagnostics import Severity
-from rubric_ci.values.option_values import TRACE_FORMATS
+from rubric_ci.values.formats_and_defaults import TRACE_FORMATS
 from rubric_ci.values.references import Found, Lookup
 
 

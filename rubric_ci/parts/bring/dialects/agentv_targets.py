@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.translation import Translation
-from rubric_ci.values.agent_facts import AGENTV_AGENTS, ALIAS, NOT_STARTED
+from rubric_ci.values.agent_names_and_credentials import AGENTV_AGENTS, ALIAS, NOT_STARTED
 from rubric_ci.values.problems import Path
 
 _RETRIES: Final = (

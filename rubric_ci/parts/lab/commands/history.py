@@ -14,7 +14,7 @@ import click
 from rubric_ci.errors import CannotReadHistory, CannotWriteFile, ExitCode
 from rubric_ci.files.project.discovery import check_place, read_text, write_text
 from rubric_ci.gate.report.report_file import read_report
-from rubric_ci.parts.lab.runs import RunRecord, dump, load, record_of
+from rubric_ci.parts.lab.history_records import RunRecord, dump, load, record_of
 from rubric_ci.system.file_io import create_folder
 from rubric_ci.system.scratch import alone_in
 from rubric_ci.text.escape import log_line
@@ -36,7 +36,7 @@ def add(report: Path, history: Path, link: str) -> ExitCode:
 
 def show(history: Path, last: int) -> ExitCode:
     """Print the trends of the newest runs."""
-    from rubric_ci.parts.lab.runs import render
+    from rubric_ci.parts.lab.history_records import render
 
     click.echo(render(records(history, last)), nl=False)
     return ExitCode.OK

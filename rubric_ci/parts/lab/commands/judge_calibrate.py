@@ -49,9 +49,9 @@ from rubric_ci.text.p_values_and_intervals import PERCENT
 from rubric_ci.values.answers import answer_of, identity
 from rubric_ci.values.command_settings import CalibrateSettings
 from rubric_ci.values.config import JudgeConfig
+from rubric_ci.values.formats_and_defaults import OUTPUT_DIR, REPORT
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import COPIES, ReadCopy
-from rubric_ci.values.option_values import OUTPUT_DIR, REPORT
 from rubric_ci.values.results import Answer
 
 _INCOMPLETE: Final = "some labelled answers have no verdict"

@@ -39,8 +39,8 @@ from rubric_ci.values.changes import Base, NoBase
 from rubric_ci.values.command_settings import ProbeSettings
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.formats_and_defaults import PROBE
 from rubric_ci.values.media import COPIES
-from rubric_ci.values.option_values import PROBE
 from rubric_ci.values.results import Answer, CaseResult, with_verdict
 
 HEAD = "HEAD"

@@ -1,4 +1,4 @@
-"""The commands for a start: `init` and `demo`."""
+"""The commands `init`, `demo` and `doctor` with their options."""
 
 from functools import partial
 from pathlib import Path
@@ -7,8 +7,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from rubric_ci.cli import options
 from rubric_ci.cli.click_types import command, examples, option
-from rubric_ci.values import init_choices
+from rubric_ci.values import init_providers
 
 _choices = partial(option, heading="Choices")
 _target = partial(option, heading="Target")
@@ -18,8 +19,8 @@ def _read_rubrics(_: click.Context, __: click.Parameter, text: str) -> tuple[str
     """Return the names of a list with commas."""
     names = tuple(each.strip() for each in text.split(",") if each.strip())
     for name in names:
-        if name not in init_choices.RUBRICS:
-            known = ", ".join(init_choices.RUBRICS)
+        if name not in init_providers.RUBRICS:
+            known = ", ".join(init_providers.RUBRICS)
             raise click.BadParameter(f"there is no rubric `{name}`; known: {known}")
     return names
 
@@ -33,7 +34,7 @@ def _read_rubrics(_: click.Context, __: click.Parameter, text: str) -> tuple[str
 @click.argument("folder", type=click.Path(path_type=Path), default=Path())
 @_choices(
     "--provider",
-    type=click.Choice(list(init_choices.PROVIDERS)),
+    type=click.Choice(list(init_providers.PROVIDERS)),
     default="openai",
     help="Provider of the judge, and of the model target.",
 )
@@ -42,11 +43,11 @@ def _read_rubrics(_: click.Context, __: click.Parameter, text: str) -> tuple[str
     metavar="NAMES",
     callback=_read_rubrics,
     default="",
-    help=f"Rubric files of the library to copy to rubrics/: {', '.join(init_choices.RUBRICS)}.",
+    help=f"Rubric files of the library to copy to rubrics/: {', '.join(init_providers.RUBRICS)}.",
 )
 @_target(
     "--target",
-    type=click.Choice(list(init_choices.TARGETS)),
+    type=click.Choice(list(init_providers.TARGETS)),
     default="model",
     help="Target of the cases: a model, a command, a service, an agent, or recorded answers.",
 )
@@ -133,3 +134,17 @@ def demo(folder: Path) -> None:
     from rubric_ci.values.command_settings import DemoSettings
 
     raise SystemExit(run_demo(DemoSettings(folder=folder)))
+
+
+@command(epilog=examples("doctor                 what is missing on this machine"))
+@option("--format", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+@options.config
+def doctor(config: Path | None, **options: Any) -> None:
+    """Check the setup: keys, logins, models, programs, git, workflows, cache.
+
+    Each line is ok, says what to do, or is open: only a request can tell. No prompt is sent: models
+    are looked up where that is free.
+    """
+    from rubric_ci.cli.commands.doctor import doctor as check_setup
+
+    raise SystemExit(check_setup(config, as_json=options["format"] == "json"))

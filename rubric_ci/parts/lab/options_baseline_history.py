@@ -1,4 +1,4 @@
-"""The commands for nights: `baseline` and `history`."""
+"""The commands `baseline` and `history` with their options."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ import click
 from rubric_ci.cli import options
 from rubric_ci.cli.click_types import FILE, Count, Group, examples, option
 from rubric_ci.text.escape import log_line
-from rubric_ci.values import option_values
+from rubric_ci.values import formats_and_defaults
 
 
 @click.group(cls=Group)
@@ -18,12 +18,12 @@ def baseline() -> None:
     """Manage the reference that nightly runs are compared with."""
 
 
-_report = click.argument("report", type=FILE, default=option_values.REPORT)
+_report = click.argument("report", type=FILE, default=formats_and_defaults.REPORT)
 _folder = option(
     "--baseline",
     type=FILE,
     metavar="FOLDER",
-    default=option_values.REFERENCE,
+    default=formats_and_defaults.REFERENCE,
     help="Folder of the reference.",
 )
 
@@ -71,7 +71,7 @@ _history = option(
     "--history",
     type=FILE,
     metavar="FILE",
-    default=option_values.HISTORY,
+    default=formats_and_defaults.HISTORY,
     help="History file, one run per line of JSON.",
 )
 
@@ -100,7 +100,7 @@ def history() -> None:
         "history add report.json --link https://example.com/report.html",
     )
 )
-@click.argument("report", type=FILE, default=option_values.REPORT)
+@click.argument("report", type=FILE, default=formats_and_defaults.REPORT)
 @_history
 @option(
     "--link",
@@ -134,7 +134,7 @@ def show(**options: Any) -> None:
     "--output",
     type=FILE,
     metavar="FILE",
-    default=option_values.HISTORY_PAGE,
+    default=formats_and_defaults.HISTORY_PAGE,
     help="HTML file to write.",
 )
 @_title
@@ -150,7 +150,7 @@ def page(**options: Any) -> None:
 
 
 @history.command(epilog=examples("history publish report.json --site site"))
-@click.argument("report", type=FILE, default=option_values.REPORT)
+@click.argument("report", type=FILE, default=formats_and_defaults.REPORT)
 @option("--site", type=FILE, metavar="FOLDER", default="site", help="Folder of the site.")
 @_title
 def publish(**options: Any) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
 from rubric_ci.parts.lab import history_page
-from rubric_ci.parts.lab.runs import (
+from rubric_ci.parts.lab.history_records import (
     JudgeChange,
     Strip,
     dump,

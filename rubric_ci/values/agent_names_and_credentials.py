@@ -1,4 +1,4 @@
-"""Facts about agent programs: credentials, timeouts, AgentV's names; light, for `validate`."""
+"""Agent programs: names, credentials and timeouts; light, for `validate`."""
 
 from collections.abc import Mapping
 from typing import Final

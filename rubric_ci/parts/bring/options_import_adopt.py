@@ -8,7 +8,7 @@ import click
 
 from rubric_ci.cli import options
 from rubric_ci.cli.click_types import FILE, LINES, Count, command, examples, option
-from rubric_ci.values import option_values
+from rubric_ci.values.formats_and_defaults import ADOPTED_TOOLS, MASKED_KINDS, TRACE_FORMATS
 
 _traces = partial(option, heading="Traces")
 
@@ -31,7 +31,7 @@ _traces = partial(option, heading="Traces")
 @_traces(
     "--from",
     "form",
-    type=click.Choice(option_values.TRACE_FORMATS),
+    type=click.Choice(TRACE_FORMATS),
     help="The format of the traces; default: the one that the first record shows. All FILES "
     "become one eval file.",
 )
@@ -49,7 +49,7 @@ _traces = partial(option, heading="Traces")
     "kinds",
     metavar="KINDS",
     default="",
-    help=f"Personal data to mask: {', '.join(option_values.MASKED_KINDS)}. Secrets always are.",
+    help=f"Personal data to mask: {', '.join(MASKED_KINDS)}. Secrets always are.",
 )
 def import_files(
     files: tuple[Path, ...], output_dir: Path | None, form: str | None, kinds: str, **traces: Any
@@ -72,8 +72,8 @@ def import_files(
 def _masked_kinds(typed: str) -> tuple[str, ...]:
     """Return the kinds of a list with commas; raises BadParameter."""
     kinds = tuple(each.strip().upper() for each in typed.split(",") if each.strip())
-    if unknown := [each for each in kinds if each not in option_values.MASKED_KINDS]:
-        known = ", ".join(option_values.MASKED_KINDS)
+    if unknown := [each for each in kinds if each not in MASKED_KINDS]:
+        known = ", ".join(MASKED_KINDS)
         raise click.BadParameter(
             f"`{unknown[0]}` is not a kind; the kinds are {known}", param_hint="--mask"
         )
@@ -90,7 +90,7 @@ def _masked_kinds(typed: str) -> tuple[str, ...]:
 @option(
     "--from",
     "tool",
-    type=click.Choice(option_values.ADOPTED_TOOLS),
+    type=click.Choice(ADOPTED_TOOLS),
     help="The tool that wrote the results; default: the one whose format they have.",
 )
 @option(

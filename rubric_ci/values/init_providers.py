@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.values import option_values
+from rubric_ci.values import formats_and_defaults
 from rubric_ci.values.dataclass import dataclass
 
 TargetKind: TypeAlias = Literal["model", "command", "http", "claude-code", "codex", "recorded"]
@@ -70,16 +70,16 @@ RUBRICS: Final = (
 
 PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
     {
-        "openai": _keyed(option_values.MODEL_JUDGE, "OPENAI_API_KEY", "a key of OpenAI"),
+        "openai": _keyed(formats_and_defaults.MODEL_JUDGE, "OPENAI_API_KEY", "a key of OpenAI"),
         "anthropic": _keyed(
-            option_values.MODEL_SMALL_CLAUDE, "ANTHROPIC_API_KEY", "a key of Anthropic's API"
+            formats_and_defaults.MODEL_SMALL_CLAUDE, "ANTHROPIC_API_KEY", "a key of Anthropic's API"
         ),
         "gemini": _keyed(
-            option_values.MODEL_GEMINI, "GEMINI_API_KEY", "a key of Google's Gemini API"
+            formats_and_defaults.MODEL_GEMINI, "GEMINI_API_KEY", "a key of Google's Gemini API"
         ),
         "azure": Provider(
             about="a deployment of Azure OpenAI, with its address and key",
-            model=option_values.MODEL_JUDGE.replace("openai/", "azure/"),
+            model=formats_and_defaults.MODEL_JUDGE.replace("openai/", "azure/"),
             note="the name of your deployment",
             keys=(
                 "api_base: ${{ AZURE_API_BASE }} # https://NAME.openai.azure.com",
@@ -90,13 +90,13 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
         ),
         "bedrock": Provider(
             about="a model on Amazon Bedrock, with credentials of AWS",
-            model=option_values.MODEL_TARGET.replace("anthropic/", "bedrock/anthropic."),
+            model=formats_and_defaults.MODEL_TARGET.replace("anthropic/", "bedrock/anthropic."),
             keys=("aws_region_name: eu-central-1",),
             variables=("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
         ),
         "vertex": Provider(
             about="Gemini on Google's Vertex AI, with a project and its credentials",
-            model=option_values.MODEL_GEMINI.replace("gemini/", "vertex_ai/"),
+            model=formats_and_defaults.MODEL_GEMINI.replace("gemini/", "vertex_ai/"),
             keys=("vertex_project: ${{ VERTEX_PROJECT }}", "vertex_location: europe-west1"),
             variables=("VERTEX_PROJECT", "GOOGLE_APPLICATION_CREDENTIALS"),
             remark=(
@@ -130,7 +130,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
         "claude-code": Provider(
             about="Claude Code with your login, without a key",
             cli="claude-code",
-            model=option_values.MODEL_SMALL_CLAUDE.partition("/")[2],
+            model=formats_and_defaults.MODEL_SMALL_CLAUDE.partition("/")[2],
             variables=("CLAUDE_CODE_OAUTH_TOKEN",),
             priced=False,
             remark=(
@@ -141,7 +141,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
         "codex": Provider(
             about="Codex with your login, without a key",
             cli="codex",
-            model=option_values.MODEL_JUDGE.partition("/")[2],
+            model=formats_and_defaults.MODEL_JUDGE.partition("/")[2],
             variables=("CODEX_API_KEY",),
             priced=False,
             remark=(

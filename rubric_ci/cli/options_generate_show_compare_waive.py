@@ -1,15 +1,14 @@
-"""The commands for every day, except `run`, `validate` and `probe`."""
+"""The commands `generate`, `show`, `compare` and `waive` with their options."""
 
 from datetime import UTC, date, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
 
 from rubric_ci.cli import completion, options, request_options
 from rubric_ci.cli.click_types import FILE, Group, command, examples, option
-from rubric_ci.values import option_values
+from rubric_ci.values import formats_and_defaults
 
 _drafts = partial(option, heading="Drafts")
 _publishing = partial(option, heading="Commit and publish")
@@ -99,7 +98,7 @@ def rubrics(**options: Any) -> None:
     "--report",
     type=FILE,
     metavar="FILE",
-    default=option_values.REPORT,
+    default=formats_and_defaults.REPORT,
     help="Report to show, instead of the last one.",
 )
 def show(**options: Any) -> None:
@@ -112,20 +111,6 @@ def show(**options: Any) -> None:
     from rubric_ci.cli.commands.show import show as show_cases
 
     raise SystemExit(show_cases(ShowSettings(**options)))
-
-
-@command(epilog=examples("doctor                 what is missing on this machine"))
-@option("--format", type=click.Choice(["text", "json"]), default="text", help="Output format.")
-@options.config
-def doctor(config: Path | None, **options: Any) -> None:
-    """Check the setup: keys, logins, models, programs, git, workflows, cache.
-
-    Each line is ok, says what to do, or is open: only a request can tell. No prompt is sent: models
-    are looked up where that is free.
-    """
-    from rubric_ci.cli.commands.doctor import doctor as check_setup
-
-    raise SystemExit(check_setup(config, as_json=options["format"] == "json"))
 
 
 @command(epilog=examples("compare main.json .rubric-ci/report.json"))

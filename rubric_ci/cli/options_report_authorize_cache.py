@@ -1,4 +1,4 @@
-"""The commands for CI: `report`, and `cache`, which prunes."""
+"""The commands `report`, `authorize` and `cache` with their options."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ import click
 
 from rubric_ci.cli import options
 from rubric_ci.cli.click_types import FILE, LINES, Count, Group, Number, command, option, workflow
-from rubric_ci.values import option_values
+from rubric_ci.values import formats_and_defaults
 
 _key = option(
     "--key",
@@ -43,7 +43,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
 
 
 @report.command()
-@click.argument("report", type=FILE, default=option_values.REPORT)
+@click.argument("report", type=FILE, default=formats_and_defaults.REPORT)
 @option(
     "--mode",
     type=click.Choice(["update", "new", "on-failure", "off"]),
@@ -145,7 +145,7 @@ def authorize(**options: Any) -> None:
     "folder",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    default=option_values.CACHE_DIR,
+    default=formats_and_defaults.CACHE_DIR,
     help="Folder of the judgement cache.",
 )
 @option(

@@ -1,4 +1,4 @@
-"""The table of effects: what a change of each place means, and how weaker and stronger are told.
+"""A row for each key: what a change of it means, and how weaker and stronger are told.
 
 The longest pattern that fits a place is its row: `*` is one name, and `**` is any number of
 composites around an evaluator. `a|b` at the end are fields that are told as one change. A place

@@ -7,7 +7,7 @@ import click
 
 from rubric_ci.cli import options, request_options
 from rubric_ci.cli.click_types import FILE, Count, Group, command, examples, option
-from rubric_ci.values import option_values
+from rubric_ci.values import formats_and_defaults
 
 _calibration = partial(option, heading="Calibration")
 _variants = partial(option, heading="Variants")
@@ -68,14 +68,14 @@ def run_tests(**options: Any) -> None:
     "--report",
     type=FILE,
     metavar="FILE",
-    default=option_values.REPORT,
+    default=formats_and_defaults.REPORT,
     help="Report whose answers are marked.",
 )
 @option(
     "--labels",
     type=FILE,
     metavar="FILE",
-    default=option_values.LABELS,
+    default=formats_and_defaults.LABELS,
     help="File to write the marks to.",
 )
 @option(
@@ -188,14 +188,14 @@ def attack(**options: Any) -> None:
     "--report",
     type=FILE,
     metavar="FILE",
-    default=option_values.REPORT,
+    default=formats_and_defaults.REPORT,
     help="Report whose answers are changed; recorded answers need none.",
 )
 @_variants(
     "--variants",
     type=Count(min=1),
     metavar="N",
-    default=option_values.VARIANTS,
+    default=formats_and_defaults.VARIANTS,
     help="Maximum number of variants of an answer that a criterion must notice.",
 )
 @options.judge
@@ -216,7 +216,7 @@ def attack(**options: Any) -> None:
     "--output-dir",
     type=FILE,
     metavar="FOLDER",
-    default=option_values.OUTPUT_DIR,
+    default=formats_and_defaults.OUTPUT_DIR,
     help="Folder to write probe.json to.",
 )
 @request_options.requests

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, Message, Role, TextPart
+from rubric_ci.values.evals import CodeJudgeSpec, EvalCase
 from rubric_ci.values.llm_calls import ModelCall, ModelReply, Unsent
+from rubric_ci.values.messages import Message, Role, TextPart
 from rubric_ci.values.results import Answer
 
 Found = TypeVar("Found")

@@ -166,7 +166,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         files/validation/condition_rules
         files/validation/literal_rules files/validation/located_problems
         files/validation/other_tools
-        files/validation/prompt_variables files/validation/reference_rules
+        files/validation/reference_rules
         files/validation/shape_rules
         files/validation/target_rules files/validation/variable_rules
         files/yaml_text/constructor files/yaml_text/size_limits files/yaml_text/syntax_errors""",

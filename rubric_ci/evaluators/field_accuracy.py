@@ -11,8 +11,9 @@ from rubric_ci.evaluators.kind import Written, is_agentv_file
 from rubric_ci.text.redact import Redactor
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import DataPart, EvalCase, MeasuringSpec
+from rubric_ci.values.evals import EvalCase, MeasuringSpec
 from rubric_ci.values.json_value import JSON, Missing, value_at
+from rubric_ci.values.messages import DataPart
 from rubric_ci.values.results import Answer, Assessment, CriterionResult
 from rubric_ci.values.scoring import CHECKLIST, weighted_mean
 from rubric_ci.values.written_keys import Key

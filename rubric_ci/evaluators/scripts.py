@@ -14,9 +14,10 @@ from rubric_ci.system.processes import (
     missing_variables,
     one_line_tail,
 )
-from rubric_ci.values.evals import (
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.json_value import JSON, MAX_DEPTH, depth
+from rubric_ci.values.messages import (
     DataPart,
-    EvalCase,
     FilePart,
     MediaPart,
     Message,
@@ -24,7 +25,6 @@ from rubric_ci.values.evals import (
     TextPart,
     is_input_file,
 )
-from rubric_ci.values.json_value import JSON, MAX_DEPTH, depth
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.trace import FileChange
 

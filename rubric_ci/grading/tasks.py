@@ -39,14 +39,8 @@ from rubric_ci.values.config import (
     Target,
     UnsupportedTarget,
 )
-from rubric_ci.values.evals import (
-    EvalCase,
-    EvaluatorSpec,
-    FilePart,
-    RubricSpec,
-    asks_judge,
-    every_evaluator,
-)
+from rubric_ci.values.evals import EvalCase, EvaluatorSpec, RubricSpec, asks_judge, every_evaluator
+from rubric_ci.values.messages import FilePart
 from rubric_ci.values.prompt_and_skill import Skill
 from rubric_ci.values.rubric import Assertion
 from rubric_ci.values.waivers import WaiverResult

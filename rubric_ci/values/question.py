@@ -8,8 +8,9 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Final
 
-from rubric_ci.values.evals import EvalCase, FilePart, MediaPart, Part, Turn
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.messages import FilePart, MediaPart, Part, Turn
 from rubric_ci.values.walk import canonical, facts, names
 
 OTHER_QUESTION: Final = "its question changed"  # why two answers are not comparable

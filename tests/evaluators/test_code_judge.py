@@ -15,7 +15,8 @@ from rubric_ci.errors import CannotRunScript
 from rubric_ci.evaluators.code_judge import code_judge, run_script
 from rubric_ci.evaluators.kind import UsedFiles, takes_file
 from rubric_ci.files.parsing.eval_file import Contents, read_messages
-from rubric_ci.values.evals import Container, DataPart, EvalCase, FilePart, Message, TextPart
+from rubric_ci.values.evals import Container, EvalCase
+from rubric_ci.values.messages import DataPart, FilePart, Message, TextPart
 from rubric_ci.values.references import Found, NotFound
 from rubric_ci.values.results import Answer, Assessment
 from tests import platforms, podman

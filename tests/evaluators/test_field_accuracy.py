@@ -9,7 +9,8 @@ from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.field_accuracy import FieldAccuracySpec, field_accuracy
 from rubric_ci.evaluators.json_compare import FieldSpec
 from rubric_ci.text.redact import redactor
-from rubric_ci.values.evals import DataPart, EvalCase, Message
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.messages import DataPart, Message
 from rubric_ci.values.results import Assessment
 from tests.cases import build_case, span, text_answer, text_message
 

@@ -18,7 +18,7 @@ from rubric_ci.models.agents import AGENTS
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.adoption.tools import TOOLS
 from rubric_ci.parts.bring.traces.trace_formats import FORMATS
-from rubric_ci.values import config, evals, workspace_settings
+from rubric_ci.values import config, evals, messages, workspace_settings
 from rubric_ci.values.service import ServiceTarget
 from tests import platforms
 from tests.answer_judge import judging
@@ -122,7 +122,7 @@ def test_every_kind_of_the_program_has_a_row() -> None:
         *(f"table:{suffix}" for suffix in SUFFIXES),
         *(f"trace:{name}" for name in FORMATS),
         *(f"case:{each.name}" for each in fields(evals.EvalCase)),
-        *(f"part:{each.__name__}" for each in get_args(evals.Part)),
+        *(f"part:{each.__name__}" for each in get_args(messages.Part)),
         *(f"workspace:{each.name}" for each in fields(workspace_settings.Workspace)),
         *(f"config:{each.name}" for each in fields(config.Config)),
     }

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.values.evals import (
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.messages import (
     DataPart,
-    EvalCase,
     FilePart,
     MediaPart,
     Message,

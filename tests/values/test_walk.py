@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.values.evals import DataPart, EvalCase, Message, RubricSpec, TextPart
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.messages import DataPart, Message, TextPart
 from rubric_ci.values.rubric import Check, Level, Levelled, Rubric
 from rubric_ci.values.walk import ABSENT, canonical, differences, facts
 from tests.cases import build_case, span, text_message

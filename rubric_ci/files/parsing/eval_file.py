@@ -27,25 +27,27 @@ from rubric_ci.files.yaml_text.source import STOPPED, Source
 from rubric_ci.text.globs import Matches
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
-    MAX_TURNS,
     CompositeSpec,
-    DataPart,
     EvalCase,
     EvalFile,
     EvaluatorSpec,
-    FilePart,
     LlmJudgeSpec,
+    RubricSpec,
+    TrialRule,
+)
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.messages import (
+    MAX_TURNS,
+    DataPart,
+    FilePart,
     MediaPart,
     Message,
     Part,
     Role,
-    RubricSpec,
     SimulatedUser,
     TextPart,
-    TrialRule,
     Turn,
 )
-from rubric_ci.values.json_value import JSON
 from rubric_ci.values.problems import Location, Path, Place, Placed
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.workspace_settings import Workspace

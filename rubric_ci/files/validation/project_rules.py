@@ -1,19 +1,25 @@
-"""Rules across the files of a project: targets, globs, recorded answers.
+"""Rules across the files of a project: targets, globs, recorded answers, variables of prompts.
 
 No target is shadowed, each glob matches a file, and each case has a recorded answer.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.agentv import snake_case
+from rubric_ci.files.validation.config_summary import Prompt
 from rubric_ci.files.validation.gate_rules import CaseName, FindSizes
 from rubric_ci.files.validation.http_target_rules import BODY_VARIABLES
+from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.files.yaml_text.recordings import read_recording
 from rubric_ci.text.globs import TooManyComparisons
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import did_you_mean, nearest, suggest
-from rubric_ci.values.problems import Path, Problem, Rule
+from rubric_ci.values.problems import Path, Problem, Rule, mappings
+
+_INPUTS: Final = {"input", "input_messages", "turns", "simulated_user", "vars"}
 
 
 class Winner(NamedTuple):
@@ -241,3 +247,37 @@ def _problems(
         if len(files) > 1 and name in recorded.ids:
             where = " and of ".join(f"`{file}`" for file in [*files][:SHOWN])
             yield f"`{name}` is a case of {where}, which get the same answer", ""
+
+
+def case_prompt_problems(
+    data: Any, prompts: Mapping[str, Prompt], compare: Sequence[str]
+) -> Iterator[Problem]:
+    """Yield cases without a variable of their target's prompt, and cases without an input.
+
+    `prompts` has the targets' prompts by name; "" is the default target. A variable that all cases
+    lack is one mistake, of the prompt.
+    """
+    from rubric_ci.files.validation.variable_rules import INPUT, UNDEFINED_VARIABLE, vars_of
+
+    asked = Counter[Prompt]()
+    lacking: dict[tuple[Prompt, str], list[tuple[Path, set[str]]]] = defaultdict(list)
+    for path, case in mappings(data, "evalcases"):
+        known = {*vars_of(data), *vars_of(case), INPUT}
+        names = target_names(case, data, compare)
+        found = [prompts[name] for name in names if name in prompts]
+        asked.update(found)
+        for prompt in found:
+            for name in prompt.names - known - (BODY_VARIABLES if prompt.is_body else set()):
+                lacking[prompt, name].append((path, known))
+        if len(found) == len(names):
+            continue
+        if "messages" not in data and case.keys() & _INPUTS == {"vars"}:
+            message = "the case has no `input_messages` or `input`"
+            hint = "add one, `messages` to the suite, or a `prompt` to the target"
+            yield Problem(MISSING_KEY, path, message, hint)
+    for (prompt, name), cases in sorted(lacking.items(), key=lambda item: item[0][1]):
+        every = 1 < len(cases) == asked[prompt]
+        for path, known in cases[: 1 if every else None]:
+            which = "no case of the file has" if every else "is not a variable of the case"
+            message = f"{prompt.what} uses `{{{{ {name} }}}}`, which {which}"
+            yield Problem(UNDEFINED_VARIABLE, (*path, "id"), message, suggest(name, known))

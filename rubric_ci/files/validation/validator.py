@@ -321,7 +321,7 @@ def _has_variables(texts: Mapping[str, str]) -> bool:
 
 def _variable_problems(source: Source, known: KnownTargets) -> Iterator[Problem]:
     from rubric_ci.files.validation.http_target_rules import conversation_problems
-    from rubric_ci.files.validation.prompt_variables import case_prompt_problems
+    from rubric_ci.files.validation.project_rules import case_prompt_problems
     from rubric_ci.files.validation.variable_rules import variable_problems
 
     prompts = known.prompts

@@ -9,14 +9,8 @@ from typing import Any, Final, NamedTuple
 from rubric_ci.gate.differences.effect_of_each_key import effect_of
 from rubric_ci.values.config import JudgeConfig, Target
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.evals import (
-    EvalCase,
-    FilePart,
-    LlmJudgeSpec,
-    MediaPart,
-    asks_judge,
-    every_evaluator,
-)
+from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, asks_judge, every_evaluator
+from rubric_ci.values.messages import FilePart, MediaPart
 from rubric_ci.values.scoring import Thresholds
 from rubric_ci.values.walk import Difference, differences
 

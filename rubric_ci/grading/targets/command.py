@@ -35,9 +35,10 @@ from rubric_ci.system.shell import shell_quote
 from rubric_ci.text.suggestions import known_names
 from rubric_ci.values.config import CliTarget, Target
 from rubric_ci.values.context import RunContext
-from rubric_ci.values.evals import EvalCase, FilePart, MediaPart, Part
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.hosts import host_of
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.messages import FilePart, MediaPart, Part
 from rubric_ci.values.references import file_text
 from rubric_ci.values.results import Answer
 

@@ -18,10 +18,11 @@ from rubric_ci.models.judge.request import ParsedReply, new_fence, request_cache
 from rubric_ci.text import transcript
 from rubric_ci.text.transcript import Exchange
 from rubric_ci.values.context import RunContext
-from rubric_ci.values.evals import EvalCase, Message, Role, SimulatedUser, TextPart
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, call_key
 from rubric_ci.values.media import Media
+from rubric_ci.values.messages import Message, Role, SimulatedUser, TextPart
 from rubric_ci.values.results import Answer
 from rubric_ci.values.usage import NOTHING_USED
 

@@ -25,9 +25,10 @@ from rubric_ci.values.config import (
     UnsupportedTarget,
 )
 from rubric_ci.values.context import RunContext
-from rubric_ci.values.evals import EvalCase, FilePart
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import call_key
+from rubric_ci.values.messages import FilePart
 from rubric_ci.values.results import Answer
 from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.workspace_settings import Workspace

@@ -4,7 +4,8 @@ from dataclasses import replace
 from posixpath import basename
 
 from rubric_ci.values.config import Target
-from rubric_ci.values.evals import EvalCase, Message, TextPart
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.prompt_and_skill import Skill
 
 

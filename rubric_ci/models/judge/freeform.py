@@ -18,9 +18,10 @@ from rubric_ci.models.judge.prompt import (
 from rubric_ci.models.judge.reply import InvalidReply, find_object, is_text, strict_object
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.evals import EvalCase, Message
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
+from rubric_ci.values.messages import Message
 from rubric_ci.values.results import Answer
 
 VARIABLES: Mapping[str, tuple[str, Callable[[EvalCase, Answer], str]]] = {

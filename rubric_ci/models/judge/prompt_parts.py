@@ -13,9 +13,10 @@ from rubric_ci.errors import CannotMeasure
 from rubric_ci.text import transcript
 from rubric_ci.values.answers import reported
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.evals import EvalCase, Turn, media_in
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media
+from rubric_ci.values.messages import Turn, media_in
 from rubric_ci.values.results import Answer
 from rubric_ci.values.trace import CaseTrace, FileChange, KeptFile, SeenPart, Step
 

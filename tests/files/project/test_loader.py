@@ -8,17 +8,8 @@ import pytest
 from rubric_ci.evaluators.usage_limits import LatencySpec
 from rubric_ci.files.project.loader import load
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import (
-    CodeJudgeSpec,
-    CompositeSpec,
-    DataPart,
-    EvalCase,
-    FilePart,
-    LlmJudgeSpec,
-    Message,
-    RubricSpec,
-    TextPart,
-)
+from rubric_ci.values.evals import CodeJudgeSpec, CompositeSpec, EvalCase, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.messages import DataPart, FilePart, Message, TextPart
 from rubric_ci.values.references import Found, Lookup, NotFound
 from rubric_ci.values.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
 

@@ -9,8 +9,9 @@ from rubric_ci.gate.differences.case_changes import case_changes, changes_of
 from rubric_ci.gate.differences.move import narrowed
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.config import Config
-from rubric_ci.values.evals import EvalCase, FilePart, MediaPart, Message, Role, TextPart, TrialRule
+from rubric_ci.values.evals import EvalCase, TrialRule
 from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.messages import FilePart, MediaPart, Message, Role, TextPart
 from tests.cases import build_case, text_message
 from tests.pictures import media, png
 

@@ -33,17 +33,14 @@ from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
-    DataPart,
     EvalCase,
     EvaluatorSpec,
-    FilePart,
     LlmJudgeSpec,
-    Message,
     RubricSpec,
-    TextPart,
     TrialRule,
     WeightedAverage,
 )
+from rubric_ci.values.messages import DataPart, FilePart, Message, TextPart
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds

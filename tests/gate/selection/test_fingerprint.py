@@ -18,19 +18,14 @@ from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
-    DataPart,
     EvalCase,
     EvaluatorSpec,
-    FilePart,
     LlmJudgeSpec,
-    Message,
     RubricSpec,
-    SimulatedUser,
-    TextPart,
     TrialRule,
-    Turn,
     WeightedAverage,
 )
+from rubric_ci.values.messages import DataPart, FilePart, Message, SimulatedUser, TextPart, Turn
 from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scoring import Thresholds

@@ -16,10 +16,8 @@ from rubric_ci.values.evals import (
     EvalCase,
     EvaluatorSpec,
     LlmJudgeSpec,
-    Message,
-    SimulatedUser,
-    TextPart,
 )
+from rubric_ci.values.messages import Message, SimulatedUser, TextPart
 from rubric_ci.values.prompt_and_skill import Skill
 from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace

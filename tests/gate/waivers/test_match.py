@@ -14,19 +14,9 @@ from rubric_ci.gate.waivers.matching import (
     fingerprint_of,
     match_waiver,
 )
-from rubric_ci.values.evals import (
-    CompositeSpec,
-    EvalCase,
-    FilePart,
-    MediaPart,
-    Message,
-    RubricSpec,
-    SimulatedUser,
-    TextPart,
-    Turn,
-    WeightedAverage,
-)
+from rubric_ci.values.evals import CompositeSpec, EvalCase, RubricSpec, WeightedAverage
 from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.messages import FilePart, MediaPart, Message, SimulatedUser, TextPart, Turn
 from rubric_ci.values.results import CriterionResult, Graded
 from rubric_ci.values.rubric import Assertion, Check, Level, Levelled, Rubric
 from rubric_ci.values.scope import WHOLE

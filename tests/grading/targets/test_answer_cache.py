@@ -25,7 +25,8 @@ from rubric_ci.values.config import (
     UnsupportedTarget,
 )
 from rubric_ci.values.context import RunContext, Side
-from rubric_ci.values.evals import EvalCase, FilePart
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.messages import FilePart
 from rubric_ci.values.results import Answer
 from tests import platforms
 from tests.cases import ENVIRONMENT, build_case, build_context, build_script, text_message

@@ -24,8 +24,9 @@ from rubric_ci.values.config import (
     Target,
 )
 from rubric_ci.values.context import Side
-from rubric_ci.values.evals import EvalCase, SimulatedUser, Turn
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.messages import SimulatedUser, Turn
 from rubric_ci.values.results import Answer
 from rubric_ci.values.usage import Usage
 from rubric_ci.values.workspace_settings import Workspace

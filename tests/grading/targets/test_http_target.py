@@ -13,9 +13,10 @@ from rubric_ci.grading import targets
 from rubric_ci.text.transcript import Exchange, read
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import Side
-from rubric_ci.values.evals import EvalCase, SimulatedUser, Turn
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.messages import SimulatedUser, Turn
 from rubric_ci.values.results import Answer
 from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.service_program import HttpRequest

@@ -17,8 +17,9 @@ from rubric_ci.values.config import (
     RecordedTarget,
     Target,
 )
-from rubric_ci.values.evals import EvalCase, FilePart, Message, TextPart
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.messages import FilePart, Message, TextPart
 from rubric_ci.values.results import Answer
 from rubric_ci.values.usage import Usage
 from tests import platforms

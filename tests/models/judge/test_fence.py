@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from rubric_ci.models.judge import prompt
 from rubric_ci.models.judge.prompt import escaped, fenced, rubric_messages
-from rubric_ci.values.evals import EvalCase, Message, TextPart
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.rubric import Check
 from tests.cases import build_case, span
 

@@ -18,8 +18,9 @@ from rubric_ci.models.judge.prompt import (
 from rubric_ci.models.judge.reply import SCHEMA_VERSION, keyed_schema
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import EvalCase, Message, TextPart
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import call_key
+from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.rubric import (
     ByJudge,
     Check,

@@ -14,8 +14,9 @@ from rubric_ci.models.judge.prompt_parts import Part, marked, parts_of
 from rubric_ci.text.transcript import Exchange, written
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import RunContext
-from rubric_ci.values.evals import RubricSpec, SimulatedUser, Turn
+from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.messages import SimulatedUser, Turn
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.trace import FileChange, KeptFile, SeenPart, Work

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rubric_ci.values.evals import Turn
+from rubric_ci.values.messages import Turn
 from tests.cases import build_case
 from tests.parts.agents.bench import KEYS, Bench, worked
 from tests.parts.agents.cli_outputs import printed

@@ -21,8 +21,9 @@ from rubric_ci.services.drafting.drafter import (
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import JudgementCache, RunContext
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import EvalCase, Message, TextPart
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.usage import Usage
 
 ENDPOINT = Endpoint(model="openai/m")

@@ -10,7 +10,8 @@ from rubric_ci.services.drafting.drafting_reply import Kind
 from rubric_ci.services.drafting.select import contrasts
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import EvalCase, Message, RubricSpec, TextPart
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.results import BaseResult
 from rubric_ci.values.rubric import ByJudge, Check, Level, Levelled, Rubric, Scored, ScoreRange
 from tests.sample_reports import a_report, graded

@@ -4,7 +4,8 @@ import pytest
 
 from rubric_ci.services.drafting.draft_check import lint
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import EvalCase, Message, TextPart
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.rubric import Check, Rubric
 
 SPAN = Span(1, 1, 1, 2)

@@ -24,8 +24,9 @@ from rubric_ci.values.changes import Base
 from rubric_ci.values.comparison import RegressionConfig, Together
 from rubric_ci.values.config import CliTarget, Endpoint, LlmTarget, MockTarget
 from rubric_ci.values.context import RunContext
-from rubric_ci.values.evals import EvalCase, Message, TextPart, TrialRule
+from rubric_ci.values.evals import EvalCase, TrialRule
 from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.report import Against, RemovedCase
 from rubric_ci.values.results import CaseResult, Graded, Skipped
 from rubric_ci.values.service import ServiceTarget

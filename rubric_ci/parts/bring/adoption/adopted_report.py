@@ -22,8 +22,9 @@ from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import EvalCase, Message, RubricSpec, TextPart
+from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.gate import FailOn, GateInfo, is_gating
+from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.report import RunReport, run_verdict, totals
 from rubric_ci.values.results import (
     ADOPTED,

@@ -182,7 +182,6 @@ IMPURE: Final = """
     files/project/eval_search files/project/file_kinds files/project/fixer
     files/project/grading_files
     files/project/loaded_project files/project/near_files files/project/project
-    files/project/sparse
     gate/selection/proposed_cases
     files/project/suite_name services/publish/failure
     files/project/working_tree gate/comparison/baseline_files

@@ -36,17 +36,14 @@ HELD: Final[Mapping[str, str]] = {
         "files/editing/test_insertions.py files/editing/test_edit_properties.py"
     ),
     "gate/differences/move.py": (
-        "gate/differences/test_move.py gate/policy/test_policy_changes.py"
+        "gate/differences/test_move.py gate/differences/test_config_changes.py"
     ),
     "gate/report/decision.py": "gate/report/test_decision.py",
     "gate/policy/governed.py": (
-        "gate/policy/test_governed.py gate/policy/test_policy_changes.py "
+        "gate/policy/test_governed.py gate/differences/test_config_changes.py "
         "gate/policy/test_target_options.py"
     ),
     "services/publish/issue.py": "services/publish/test_issue.py",
-    "gate/grading_changes/configuration.py": (
-        "gate/grading_changes/test_configuration.py gate/grading_changes/test_all_changes.py"
-    ),
     "gate/waivers/waiver_report.py": "gate/waivers/test_waiver_report.py",
     "gate/waivers/matching.py": "gate/waivers/test_matching.py gate/waivers/test_match.py",
     "parts/lab/history_records.py": "parts/lab/test_history_records.py",
@@ -63,8 +60,10 @@ HELD: Final[Mapping[str, str]] = {
         "files/editing/test_insertions.py files/editing/test_edit_properties.py "
         "files/editing/test_append_waiver.py"
     ),
-    "gate/policy/policy_changes.py": "gate/policy/test_policy_changes.py",
-    "gate/grading_changes/all_changes.py": "gate/grading_changes/test_all_changes.py",
+    "gate/differences/config_changes.py": "gate/differences/test_config_changes.py",
+    "gate/grading_changes/all_changes.py": (
+        "gate/grading_changes/test_answered_by_others.py gate/grading_changes/test_all_changes.py"
+    ),
     "gate/grading_changes/file_changes.py": "gate/grading_changes/test_file_changes.py",
     "files/project/change.py": "files/project/test_change.py",
     "gate/differences/criteria.py": "gate/differences/test_criteria.py",
@@ -84,10 +83,9 @@ HELD: Final[Mapping[str, str]] = {
     "models/llm/retry.py": "models/llm/test_retry.py",
     "text/escape.py": "text/test_escape.py text/test_error_text.py text/test_workflow_commands.py",
     "system/backoff.py": "models/llm/test_retry.py system/test_backoff.py",
-    "gate/selection/fingerprint.py": (
-        "gate/selection/test_fingerprint.py gate/selection/test_compare_cases.py"
+    "gate/selection/affected_cases.py": (
+        "gate/selection/test_edits.py gate/selection/test_affected_cases.py"
     ),
-    "gate/selection/compare_cases.py": "gate/selection/test_compare_cases.py",
     "values/rubric.py": "values/test_rubric.py values/test_scoring.py",
     "text/p_values_and_intervals.py": (
         "text/test_p_values_and_intervals.py text/test_p_values_scipy.py"

@@ -2,27 +2,29 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from posixpath import dirname
+from typing import Final
 
 import click
 
-from rubric_ci.errors import CannotConfigure, CannotReadFile, InvalidInput
+from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadFile, InvalidInput
 from rubric_ci.files.parsing import env_vars
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.files.project import discovery, eval_search
-from rubric_ci.files.project.base_state import BaseState
+from rubric_ci.files.project.base_state import BaseSearch, BaseState
 from rubric_ci.files.project.change import Change, open_change
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.project.sparse import check_whole
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set
+from rubric_ci.system.git.snapshot import of_objects
 from rubric_ci.system.output import wrapped
 from rubric_ci.text import escape
+from rubric_ci.text.numbers import listed
 from rubric_ci.values.changes import Base
 from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
@@ -227,3 +229,28 @@ def show_problems(diagnostics: Sequence[Diagnostic]) -> None:
 def _show_problems_of_targets(project: Project, names: Iterable[str]) -> None:
     for name in names:
         show_problems(project.load_targets(name).diagnostics)
+
+
+_SHOWN: Final = 3  # files in a message
+
+
+def check_whole(
+    change: Change, project: Project, found: Collection[str], was: Iterable[str] = ()
+) -> None:
+    """Raise CannotFindEvals if a sparse checkout leaves out eval files of PATHS.
+
+    So it does for the configuration of the eval files that were found, and for files of the base.
+    """
+    if not (absent := change.left_out):
+        return
+    search = BaseSearch(project, of_objects(change.repository, absent))
+    missing = {*search.find(change.options.paths, found.__contains__)}
+    missing.update(name for file in found for name in project.candidates(file) if name in absent)
+    missing.update(name for name in was if name in absent)
+    if missing:
+        raise CannotFindEvals(
+            f"this checkout is sparse, without {listed(sorted(missing), _SHOWN)}: the cases "
+            "there would look removed",
+            "check out these folders (`git sparse-checkout add`, `sparse-checkout` of "
+            "actions/checkout), or pass as PATHS those that are there",
+        )

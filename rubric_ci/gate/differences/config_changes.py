@@ -1,12 +1,12 @@
 """Settings of two configurations that differ: of the policy, and of the way to an answer."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from rubric_ci.gate.differences.case_changes import Place, places
 from rubric_ci.gate.differences.move import Move
-from rubric_ci.values.changes import Direction, GradingChangeKind
+from rubric_ci.values.changes import Direction, GradingChange, GradingChangeKind
 from rubric_ci.values.config import Config, Endpoint
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.hosts import CREDENTIALS
@@ -197,3 +197,46 @@ def _value(value: object, key: str) -> object:
 def _shown(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= MAX_SHOWN else f"{line[:MAX_SHOWN]}…"
+
+
+def policy_changes(head: Config, base: Config) -> Iterator[ConfigChange]:
+    """Yield the settings that differ between two configurations, in the order of their keys."""
+    return (change for change in config_changes(head, base) if change.is_policy)
+
+
+def rule_changes(head: Mapping[str, str], base: Mapping[str, str]) -> Iterator[ConfigChange]:
+    """Yield the rule switches that differ, in the order of their names."""
+    yield from policy_changes(Config(rules=head), Config(rules=base))
+
+
+def change_notes(title: str, changes: Sequence[ConfigChange]) -> tuple[str, ...]:
+    """Return the lines that a report shows of changes; none without changes."""
+    shown = (change_note(each.key, each.before, each.after) for each in changes)
+    return (title, *shown) if changes else ()
+
+
+def change_note(key: str, before: str, after: str) -> str:
+    """Return the line about one change."""
+    moved = f"{before or '(none)'} → {after or '(none)'}"
+    return f"Policy change, in effect after the merge: {key}: {moved}"
+
+
+LineOf: TypeAlias = Callable[[str], tuple[str, int]]
+"""A key such as `gate.fail_on` or `targets.agent.depends_on` to its file and line."""
+
+
+def setting_changes(head: Config, base: Config, line_of: LineOf) -> Iterator[GradingChange]:
+    """Yield the settings that grade otherwise, each at its line."""
+    for change in config_changes(head, base):
+        if change.kind is None:
+            continue
+        file, line = line_of(change.key)
+        yield GradingChange(
+            kind=change.kind,
+            direction=change.direction,
+            about=change.key,
+            file=file,
+            line=line,
+            before=change.before,
+            after=change.after,
+        )

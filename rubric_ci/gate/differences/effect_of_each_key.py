@@ -30,9 +30,7 @@ from rubric_ci.gate.differences.move import (
     words,
 )
 from rubric_ci.values.changes import Direction, GradingChangeKind
-from rubric_ci.values.config import (
-    Target,
-)
+from rubric_ci.values.config import Config, Target
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.walk import ABSENT, Path
 
@@ -58,6 +56,24 @@ def direction_of(then: Target, now: Target) -> Direction:
     if then.is_at_hand is now.is_at_hand:
         return "changed"
     return "weaker" if now.is_at_hand else "stronger"
+
+
+def compared_targets(move: Move) -> Iterator[Told]:
+    """Yield other targets that answer each case; without a list, it is the case's own."""
+    then, now = move.base.compare, move.head.compare
+    if set(now) != set(then):
+        lost = _deciding(then, move.base) - _deciding(now, move.base)
+        yield "weaker" if lost else "changed", text(then), text(now)
+
+
+def _deciding(compare: Sequence[str], base: Config) -> frozenset[str]:
+    """Return the targets that decide: the one of a case without a list, else the gate's."""
+    if not compare:
+        from rubric_ci.grading.resolve import default_target  # with the judge; few change it
+
+        return frozenset((default_target(base),))
+    chosen = frozenset(base.gate.targets) if len(compare) > 1 else frozenset()
+    return frozenset(compare) & chosen if chosen else frozenset(compare)
 
 
 def graders(move: Move) -> Iterator[Told]:
@@ -256,7 +272,8 @@ def _policy(
 
 
 CONFIG: Final = (
-    *map(_none, ("evals", "auto_mode", "judges", "compare")),  # `compare`: configuration.py
+    *map(_none, ("evals", "auto_mode", "judges")),
+    Row(pattern="compare", effect="grades", kind="configuration", told=compared_targets),
     _policy("gate", "gate.fail_on", words("never", "regression", "fail", "borderline")),
     _policy("gate", "gate.thresholds.passing", minimum(), "gate.thresholds.pass"),
     _policy("gate", "gate.thresholds.borderline", minimum()),

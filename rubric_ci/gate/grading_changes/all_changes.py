@@ -1,5 +1,6 @@
 """Changes to the grading: head compared with the base, which is read from git's objects."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, groupby
@@ -7,7 +8,7 @@ from operator import attrgetter
 from posixpath import join, normpath
 from typing import Final
 
-from rubric_ci.errors import InvalidInput
+from rubric_ci.errors import CannotConfigure, InvalidInput
 from rubric_ci.files.project.base_state import BaseState
 from rubric_ci.files.project.change import BaseCommit, Change
 from rubric_ci.files.project.difference import Difference
@@ -17,13 +18,9 @@ from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.gate.differences.case_changes import case_changes, removed_cases
-from rubric_ci.gate.differences.config_changes import measures_of
-from rubric_ci.gate.grading_changes.configuration import (
-    setting_changes,
-    target_changes,
-    target_of,
-)
+from rubric_ci.gate.differences.case_changes import case_changes, of_case, removed_cases
+from rubric_ci.gate.differences.config_changes import measures_of, setting_changes
+from rubric_ci.gate.differences.effect_of_each_key import direction_of
 from rubric_ci.gate.grading_changes.eval_tool_results import check_is_known
 from rubric_ci.gate.grading_changes.file_changes import (
     edited_file,
@@ -38,13 +35,14 @@ from rubric_ci.gate.grading_changes.file_changes import (
     waiver_changes,
 )
 from rubric_ci.gate.grading_changes.script_files import ScriptFiles
-from rubric_ci.gate.selection.compare_cases import matched
+from rubric_ci.gate.selection.affected_cases import matched
 from rubric_ci.gate.waivers.matching import load_waivers
+from rubric_ci.grading.resolve import choose_target
 from rubric_ci.system.git.snapshot import Snapshot
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.changes import Base, GradingChange, by_order
-from rubric_ci.values.config import Config, RunnerTarget
+from rubric_ci.values.config import Config, RunnerTarget, Target
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.values.formats_and_defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.values.problems import Path
@@ -189,6 +187,40 @@ def _removed(loaded: LoadedProject, cases: Sequence[EvalCase]) -> Iterator[Gradi
         else:
             reason = "no longer found as an eval file"
         yield from removed_cases(list(group), reason)
+
+
+def target_changes(
+    pairs: Sequence[tuple[EvalCase, EvalCase]],
+    head: Callable[[str], Config],
+    base: Callable[[str], Config],
+) -> Iterator[GradingChange]:
+    """Yield one change per eval file and pair of targets; `pairs` are a case here and then."""
+    moved = defaultdict[tuple[str, ...], list[tuple[EvalCase, str, Target, Target]]](list)
+    for case, was in pairs:
+        after, before = target_of(case, head), target_of(was, base)
+        if after and before and after.name != before.name:
+            moved[case.file, before.name, after.name].append((case, was.file, before, after))
+    for found in moved.values():
+        case, file, before, after = found[0]
+        deciding = base(file).gate.targets
+        leaves = before.name in deciding and after.name not in deciding
+        about = listed([each.id for each, *_ in found], 1)
+        yield of_case(
+            case,
+            "target",
+            "weaker" if leaves else direction_of(before, after),
+            about,
+            f"{before.name} ({before.source})",
+            f"{after.name} ({after.source})",
+        )
+
+
+def target_of(case: EvalCase, config: Callable[[str], Config]) -> Target | None:
+    """Return the target that answers a case; None: there is none."""
+    try:
+        return choose_target(case, config(case.file))
+    except CannotConfigure:  # of the head: the run has reported it
+        return None
 
 
 def _scripts(

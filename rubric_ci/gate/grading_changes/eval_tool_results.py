@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.gate.differences.case_changes import case_changes, of_case, removed_cases
-from rubric_ci.gate.selection.compare_cases import Key
+from rubric_ci.gate.selection.affected_cases import Key
 from rubric_ci.text.numbers import listed, plural
 from rubric_ci.values.changes import Direction, GradingChange
 from rubric_ci.values.config import Config

@@ -13,9 +13,8 @@ from rubric_ci.files.project.change import BaseOptions, Change, open_change
 from rubric_ci.files.project.loaded_project import LoadedProject, open_project
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.output.plain_text import headline
-from rubric_ci.gate.differences.config_changes import ConfigChange
+from rubric_ci.gate.differences.config_changes import ConfigChange, change_notes, policy_changes
 from rubric_ci.gate.policy.governed import endpoints
-from rubric_ci.gate.policy.policy_changes import change_notes, policy_changes
 from rubric_ci.gate.policy.policy_source import find_policy, under
 from rubric_ci.models.llm.allowed_hosts import exchange_hosts, hosts_of
 from rubric_ci.text.escape import log_line

@@ -81,7 +81,7 @@ def under(project: Project, policy: Project) -> Project:
 
 
 def _notes(own: Project, policy: Project) -> Iterator[str]:
-    from rubric_ci.gate.policy.policy_changes import (  # the classes of a run
+    from rubric_ci.gate.differences.config_changes import (  # the classes of a run
         change_notes,
         rule_changes,
     )

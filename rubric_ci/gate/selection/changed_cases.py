@@ -14,25 +14,25 @@ from rubric_ci.files.project.change import BaseOptions, Change, open_change
 from rubric_ci.files.project.difference import Difference
 from rubric_ci.files.project.loaded_project import (
     LoadedProject,
+    check_whole,
     find_evals,
     load_evals,
     open_project,
 )
 from rubric_ci.files.project.near_files import GlobsOfFiles
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.project.sparse import check_whole
 from rubric_ci.gate.policy.checkout import policy_notes, under_policy
-from rubric_ci.gate.selection.compare_cases import (
+from rubric_ci.gate.selection.affected_cases import (
     NoSetup,
     Revision,
     Selection,
+    Setup,
     changed_only,
     place,
     select,
     select_all,
 )
 from rubric_ci.gate.selection.dependencies import ChangedPaths
-from rubric_ci.gate.selection.fingerprint import Setup
 from rubric_ci.gate.selection.prefilter import find_unconcerned
 from rubric_ci.gate.selection.proposed_cases import (
     load_proposed,

@@ -11,10 +11,16 @@ from itertools import islice
 from typing import Final
 
 from rubric_ci.files.project.links import ancestors, named_paths
-from rubric_ci.gate.selection.fingerprint import held_files
 from rubric_ci.text.globs import Comparisons, PathIndex, TooManyComparisons, matcher
 from rubric_ci.values.config import Target
-from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
+from rubric_ci.values.evals import (
+    CodeJudgeSpec,
+    EvalCase,
+    FilePart,
+    LlmJudgeSpec,
+    MediaPart,
+    every_evaluator,
+)
 
 _WILD: Final = frozenset("*?[")
 
@@ -120,6 +126,15 @@ def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
         for place in (path, *ancestors(path)):
             places[place].append(path)
     return dict(places)
+
+
+def held_files(case: EvalCase) -> frozenset[str]:
+    """Return the files whose text or digest is part of the case."""
+    messages = [m.parts for m in (*case.input_messages, *case.expected_messages)]
+    parts = [part for each in (*messages, *(t.parts for t in case.turns)) for part in each]
+    prompts = [spec for spec in every_evaluator(case.evaluators) if isinstance(spec, LlmJudgeSpec)]
+    named = [part.path for part in parts if isinstance(part, FilePart | MediaPart)]
+    return frozenset((*named, *(spec.prompt_path for spec in prompts))) - {""}
 
 
 def _named(case: EvalCase, target: Target) -> Iterator[str]:

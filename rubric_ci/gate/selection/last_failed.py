@@ -8,7 +8,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotConfigure, CannotReadFile, CannotUseGit, CannotWriteFile
 from rubric_ci.files.project import discovery
-from rubric_ci.gate.selection.compare_cases import Key, Selection
+from rubric_ci.gate.selection.affected_cases import Key, Selection
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.text import numbers
 from rubric_ci.values.formats_and_defaults import LAST_FAILED

@@ -30,8 +30,8 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.gate.comparison.baseline_files import open_baseline
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import read_report
+from rubric_ci.gate.selection.affected_cases import Key, Selection
 from rubric_ci.gate.selection.changed_cases import open_with_change
-from rubric_ci.gate.selection.compare_cases import Key, Selection
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.tasks import build_task

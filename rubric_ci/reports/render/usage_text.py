@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from rubric_ci.gate.policy.policy_changes import change_note
+from rubric_ci.gate.differences.config_changes import change_note
 from rubric_ci.text import numbers
 from rubric_ci.values.gate import GateInfo
 from rubric_ci.values.report import CostEstimate, RunReport

@@ -21,7 +21,7 @@ from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.report.decision import concluded, gate_of, with_gate
 from rubric_ci.gate.report.report_file import without_secrets
 from rubric_ci.gate.selection import last_failed
-from rubric_ci.gate.selection.compare_cases import Selection
+from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.gate.waivers.waiver_report import with_outcomes
 from rubric_ci.github.actions import read_event, run_metadata
 from rubric_ci.grading.engine import is_failure

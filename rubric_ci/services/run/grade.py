@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.comparison.rule import KEPT
-from rubric_ci.gate.selection.compare_cases import Selection
+from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.reports.render.progress import progress

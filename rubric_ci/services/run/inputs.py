@@ -17,8 +17,8 @@ from rubric_ci.gate.policy.checkout import allowed_hosts
 from rubric_ci.gate.policy.required_agreement import check_calibration
 from rubric_ci.gate.report.sharding import case_cost, split
 from rubric_ci.gate.selection import last_failed
+from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.gate.selection.changed_cases import open_selected
-from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.gate.waivers.matching import find_waivers
 from rubric_ci.grading.case_choice import is_asked_for, read_keyword
 from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of

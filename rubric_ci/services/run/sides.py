@@ -24,9 +24,8 @@ from rubric_ci.errors import CannotConfigure, CannotUseGit, NoVerdict
 from rubric_ci.files.project.base_state import BaseState
 from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.loaded_project import LoadedProject, mask_secrets
-from rubric_ci.gate.selection.compare_cases import matched
+from rubric_ci.gate.selection.affected_cases import is_marked_alike, matched
 from rubric_ci.gate.selection.dependencies import command_files, depends_on_everything
-from rubric_ci.gate.selection.fingerprint import is_marked_alike
 from rubric_ci.grading.case_choice import is_asked_for, read_keyword
 from rubric_ci.grading.engine import varied
 from rubric_ci.grading.resolve import Task

@@ -14,7 +14,7 @@ from rubric_ci.values.config import Config, Target
 from rubric_ci.values.evals import CompositeSpec, EvalCase, EvaluatorSpec, RubricSpec
 from rubric_ci.values.rubric import Assertion, Criterion, Level, Levelled, Rubric
 from rubric_ci.values.walk import ABSENT, differences
-from tests.gate.selection.test_fingerprint import some_of_each_place
+from tests.gate.selection.test_edits import some_of_each_place
 from tests.model_values import Change, changes, examples
 
 Value = TypeVar("Value")

@@ -2,8 +2,7 @@
 
 import pytest
 
-from rubric_ci.gate.differences.config_changes import config_changes
-from rubric_ci.gate.grading_changes.configuration import setting_changes
+from rubric_ci.gate.differences.config_changes import config_changes, setting_changes
 from rubric_ci.values.config import Config, RunnerTarget
 from tests.checkout import Checkout
 from tests.gate.grading_changes.test_all_changes import changes_of, write

@@ -2,9 +2,8 @@
 
 import pytest
 
-from rubric_ci.gate.differences.config_changes import FREE
+from rubric_ci.gate.differences.config_changes import FREE, policy_changes
 from rubric_ci.gate.policy.governed import governed, with_known_prices
-from rubric_ci.gate.policy.policy_changes import policy_changes
 from rubric_ci.values.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
 from rubric_ci.values.json_value import JSON
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.gate.grading_changes.all_changes import find_grading_changes
+from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.gate.selection.changed_cases import open_selected
-from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.values.command_settings import RunSettings
 from tests import platforms
 from tests.checkout import Checkout

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.selection.dependencies import ChangedPaths
-from rubric_ci.gate.selection.untrusted import TrustedWork, within_caps
+from rubric_ci.gate.selection.proposed_cases import TrustedWork, within_caps
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import CliTarget, Endpoint, LlmTarget, MockTarget, RunnerTarget, Target
 from rubric_ci.values.diagnostics import Span

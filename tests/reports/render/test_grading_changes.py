@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.gate.policy.policy_changes import change_note
+from rubric_ci.gate.differences.config_changes import change_note
 from rubric_ci.gate.report import consistency, json_format
 from rubric_ci.gate.report.decision import concluded, exit_code, gate_of
 from rubric_ci.reports.render import annotations, markdown, sarif, summary, terminal

@@ -14,8 +14,8 @@ from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.gate.policy.checkout import show_policy
 from rubric_ci.gate.report.report_file import check_ours_if_any, read_report
+from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.gate.selection.changed_cases import open_selected
-from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.grading.resolve import choose_target
 from rubric_ci.grading.setup import readable_cache
 from rubric_ci.grading.targets import recorded

@@ -9,10 +9,9 @@ from typing import TypeAlias, TypeVar
 import pytest
 
 from rubric_ci.evaluators.usage_limits import LatencySpec
-from rubric_ci.gate.selection import fingerprint
-from rubric_ci.gate.selection.compare_cases import Revision, place, select
-from rubric_ci.gate.selection.dependencies import ChangedPaths
-from rubric_ci.gate.selection.fingerprint import Setup
+from rubric_ci.gate.selection import affected_cases
+from rubric_ci.gate.selection.affected_cases import Revision, Setup, place, select
+from rubric_ci.gate.selection.dependencies import ChangedPaths, held_files
 from rubric_ci.values.config import Endpoint, LlmTarget
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
@@ -190,8 +189,8 @@ def test_the_judge_counts_only_if_it_marks_the_case(
     specs: tuple[EvaluatorSpec, ...], *, judged: bool
 ) -> None:
     case = replace(PLAIN, evaluators=specs, simulated_user=None)
-    assert fingerprint.is_judged(replace(case, simulated_user=PLAIN.simulated_user))
-    assert fingerprint.is_judged(case) is judged
+    assert affected_cases.is_judged(replace(case, simulated_user=PLAIN.simulated_user))
+    assert affected_cases.is_judged(case) is judged
     assert differs(side(case), side(case, replace(SETUP, prompt_version="older"))) is judged
 
 
@@ -282,12 +281,12 @@ EDITS: dict[str, tuple[EvalCase, EvalCase, str, str]] = {
 
 @pytest.mark.parametrize(("now", "was", "edited", "marked_by"), EDITS.values(), ids=EDITS)
 def test_an_edit_is_of_one_key(now: EvalCase, was: EvalCase, edited: str, marked_by: str) -> None:
-    found = fingerprint.edits(now, was)
+    found = affected_cases.edits(now, was)
     assert {*found.keys} == {edited} - {""}
     assert [f"prompt {file}" for file in found.files] == (
         [marked_by] if not edited and marked_by else []
     )
-    assert fingerprint.is_marked_alike(now, was) is (not marked_by)
+    assert affected_cases.is_marked_alike(now, was) is (not marked_by)
 
 
 def test_the_files_of_a_case() -> None:
@@ -296,7 +295,7 @@ def test_the_files_of_a_case() -> None:
         input_messages=(ASKED,),
         expected_messages=(replace(ASKED, parts=(FilePart("data/b.csv", "2"),)),),
     )
-    assert fingerprint.held_files(case) == {
+    assert held_files(case) == {
         "data/a.csv",
         "data/b.csv",
         "prompts/m.md",
@@ -334,5 +333,5 @@ SETUPS: dict[str, tuple[Setup, set[str]]] = {
 
 @pytest.mark.parametrize(("now", "parts"), SETUPS.values(), ids=SETUPS)
 def test_what_a_case_runs_with_has_names(now: Setup, parts: set[str]) -> None:
-    assert {*fingerprint.setup_changes(now, RUNS, judged=True)} == parts
-    assert {*fingerprint.setup_changes(now, RUNS, judged=False)} == parts - {"judge"}
+    assert {*affected_cases.setup_changes(now, RUNS, judged=True)} == parts
+    assert {*affected_cases.setup_changes(now, RUNS, judged=False)} == parts - {"judge"}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.gate.policy.policy_changes import change_notes, policy_changes, rule_changes
+from rubric_ci.gate.differences.config_changes import change_notes, policy_changes, rule_changes
 from rubric_ci.values.agent_program import AgentProgram, JudgeCommand
 from rubric_ci.values.changes import Direction
 from rubric_ci.values.comparison import RegressionConfig

@@ -1,6 +1,7 @@
 """The cases that a change can affect, and why: cases are compared, not files.
 
-A case that was moved, or whose file was reformatted, is the same case.
+A case that was moved, or whose file was reformatted, is the same case. Left out are places, layout,
+tags, notes, API keys and concurrency, on which no verdict depends.
 """
 
 import json
@@ -9,20 +10,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache
 from posixpath import dirname
-from typing import TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.project.links import is_named
 from rubric_ci.files.yaml_text.recordings import normalised
-from rubric_ci.gate.selection import fingerprint
+from rubric_ci.gate.differences.effect_of_each_key import effect_of
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, depends_on_everything
-from rubric_ci.gate.selection.fingerprint import Setup
 from rubric_ci.text import numbers
 from rubric_ci.values.changes import CASE_EDITED, NEW_CASE, GradingChange
+from rubric_ci.values.config import JudgeConfig, Target
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.evals import (
+    EvalCase,
+    FilePart,
+    LlmJudgeSpec,
+    MediaPart,
+    asks_judge,
+    every_evaluator,
+)
 from rubric_ci.values.report import ShardInfo
 from rubric_ci.values.scope import WHOLE, Scope
+from rubric_ci.values.scoring import Thresholds
 from rubric_ci.values.waivers import WaiverResult
+from rubric_ci.values.walk import Difference, differences
 
 Key: TypeAlias = tuple[str, str]
 """File and id."""
@@ -31,6 +41,22 @@ Place: TypeAlias = tuple[str, str]
 """The folder of the eval file and the target that a case names: they decide what it runs with."""
 
 SHOWN = 5
+
+
+INCIDENTAL: Final = frozenset(
+    ("depends_on", "concurrency", "judge_target", "cache", "identity", "api_key")
+)
+"""Settings of targets and judges on which no verdict depends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """Target, judge and thresholds that a case runs with."""
+
+    target: Target
+    judge: JudgeConfig | None
+    thresholds: Thresholds
+    prompt_version: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +144,7 @@ class _Change:
             return self.base.unreadable[case.file]
         if was is None:
             return NEW_CASE
-        judged = fingerprint.is_judged(case)
+        judged = is_judged(case)
         return "; ".join(
             filter(
                 None,
@@ -150,7 +176,7 @@ class _Change:
             return then.reason
         if now.target.name != then.target.name:
             return f"its target is `{now.target.name}`, was `{then.target.name}`"
-        names = fingerprint.setup_changes(now, then, judged=judged)
+        names = setup_changes(now, then, judged=judged)
         return f"{' and '.join(names)} changed" if names else ""
 
     def _answer(self, case: EvalCase, was: EvalCase) -> str:
@@ -188,7 +214,7 @@ def _edits(case: EvalCase, was: EvalCase) -> list[str]:
     """Return the fields and files of a case that were edited."""
     if case is was:
         return []
-    found = fingerprint.edits(case, was)
+    found = edits(case, was)
     edited = [f"{CASE_EDITED}: {', '.join(found.keys)}"] if found.keys else []
     return edited + ([changed(found.files)] if found.files else [])
 
@@ -220,3 +246,101 @@ def _removed(base: Revision, before: Mapping[Key, EvalCase]) -> Iterator[str]:
     gone = [f"`{case.id}`" for case in base.cases if id(case) not in kept]
     if gone:
         yield f"Removed since the base: {numbers.listed(gone, SHOWN)}."
+
+
+class Edits(NamedTuple):
+    """The parts of a case that were edited."""
+
+    keys: tuple[str, ...]  # of an eval file
+    files: tuple[str, ...]  # whose text or bytes are part of the case
+
+
+def edits(case: EvalCase, was: EvalCase) -> Edits:
+    """Return the keys and the files on which the verdict of a case depends, and that differ."""
+    keys, files = dict[str, None](), dict[str, None]()
+    for each in _relevant(case, was):
+        if file := _file_of(each):
+            files[file] = None
+        else:
+            keys[_key_of(each)] = None
+    return Edits(tuple(keys), tuple(files))
+
+
+def is_marked_alike(case: EvalCase, was: EvalCase) -> bool:
+    """Return True if an answer to the case meets the same demands as before."""
+    found = (each for each in _relevant(case, was) if effect_of(each.path) == "grades")
+    return all(each.path[0] == "trials" for each in found)
+
+
+def is_asked_alike(case: EvalCase, was: EvalCase) -> bool:
+    """Return True if a program gets the same texts and files for the case as before."""
+    found = (each for each in _relevant(case, was) if each.path[0] != "evaluators")
+    return all(effect_of(each.path) == "grades" for each in found)
+
+
+def _relevant(case: EvalCase, was: EvalCase) -> Iterator[Difference]:
+    """Yield the differences that can move a verdict."""
+    read = case.gives_metadata or was.gives_metadata
+    for each in differences(was, case):
+        is_relevant = effect_of(each.path) not in {"none", "policy"}
+        if is_relevant and (each.path[0] != "metadata" or read):
+            yield each
+
+
+def _file_of(found: Difference) -> str:
+    """Return the file that was edited; "": another one is named, or the eval file has the text."""
+    name = found.path[-1]
+    for then, now in reversed(found.owners):
+        match then, now:
+            case (FilePart(path=path), FilePart()) if path == now.path and name == "text":
+                return path
+            case (MediaPart(), MediaPart()) if then.path == now.path and name == "digest":
+                return then.path
+            case (LlmJudgeSpec(prompt_path=path), LlmJudgeSpec()):
+                return path if path == now.prompt_path and name == "prompt" else ""
+    return ""
+
+
+def _key_of(found: Difference) -> str:
+    """Return the key of an eval file; inline `rubrics` are an evaluator with that name."""
+    first, *rest = found.path
+    if first != "evaluators":
+        return first
+    specs = [
+        side[0] for side in (found.owners[0][0].evaluators, found.owners[0][1].evaluators) if side
+    ]
+    inline = any(spec.name == "rubric" and hasattr(spec, "rubric") for spec in specs)
+    return "rubrics" if inline and rest[:1] == ["rubric"] else first
+
+
+def is_judged(case: EvalCase) -> bool:
+    """Return True if a judge marks the case, or its model plays the user."""
+    return case.simulated_user is not None or any(map(asks_judge, every_evaluator(case.evaluators)))
+
+
+def setup_changes(now: Setup, then: Setup, *, judged: bool) -> tuple[str, ...]:
+    """Return the parts of a setup that differ; the judge only if it marks the case."""
+    found = dict[str, None]()
+    for each in differences(then, now, opened=True):
+        if INCIDENTAL.isdisjoint(each.path):
+            found[_part_of(each, now.target)] = None
+    return tuple(name for name in found if judged or name != "judge")
+
+
+def _part_of(found: Difference, target: Target) -> str:
+    match found.path:
+        case ("target", "prompt", _, *_) if path := _prompt_path(found):
+            return f"`{path}`"
+        case ("target", *_):
+            return f"target `{target.name}`"
+        case ("prompt_version", *_):
+            return "judge"
+        case (name, *_):
+            return name
+    raise AssertionError(found)
+
+
+def _prompt_path(found: Difference) -> str:
+    """Return the path of a prompt file that was edited; "": it is another one, or new."""
+    paths: list[Any] = [getattr(each, "path", "") for each in found.owners[2]]
+    return paths[0] if paths[0] == paths[1] else ""

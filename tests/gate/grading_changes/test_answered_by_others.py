@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.gate.grading_changes.configuration import target_changes
+from rubric_ci.gate.grading_changes.all_changes import target_changes
 from rubric_ci.values.config import Config, MockTarget
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.gate.selection.compare_cases import (
+from rubric_ci.gate.selection.affected_cases import (
     NoSetup,
     Revision,
     Selection,
+    Setup,
     matched,
     place,
     select,
     select_all,
 )
 from rubric_ci.gate.selection.dependencies import ChangedPaths
-from rubric_ci.gate.selection.fingerprint import Setup
 from rubric_ci.values.config import (
     CliTarget,
     Endpoint,

@@ -43,7 +43,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_authorize.py": "github/authority services/publish/authorization",
     "parts/bring/adoption/test_tools.py": """
         parts/bring/adoption/graded_files parts/bring/adoption/tool_results
-        parts/bring/adoption/adopted_report parts/bring/adoption/samples""",
+        parts/bring/adoption/adopted_report""",
     "parts/agents/test_agents.py": """
         models/agents/program models/agents/atif parts/agents/programs
         parts/agents/claude_code
@@ -74,7 +74,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/bring/dialects/agentv_rubrics""",
     "cli/commands/test_run_exported.py": "services/publish/telemetry",
     "parts/bring/commands/test_run_tool.py": "parts/bring/eval_tool",
-    "cli/commands/test_run_skills.py": "grading/targets/skill",
+    "cli/commands/test_run_skills.py": "grading/targets/workplace",
     "evaluators/assertions/test_mark.py": """
         evaluators/assertions/json_data evaluators/assertions/keys evaluators/assertions/row
         evaluators/assertions/text""",
@@ -127,7 +127,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/editing/test_insertions.py": "files/editing/insertion_point",
     "evaluators/test_field_accuracy.py": "evaluators/json_compare values/json_value",
     "evaluators/test_specs.py": "evaluators/kind",
-    "parts/agents/test_ends.py": "models/agents/home",
     "parts/agents/test_options.py": "parts/agents/opencode parts/agents/qwen",
     "models/judge/test_injection_scan.py": "models/judge/injection_patterns",
     "models/llm/test_openai_http.py": "models/llm/direct_http",
@@ -180,7 +179,6 @@ IMPURE: Final = """
     __main__ cli files/project/base_state files/project/before_init files/project/change
     files/project/checker files/project/difference files/project/discovery
     files/project/eval_search files/project/file_kinds files/project/fixer
-    files/project/grading_files
     files/project/loaded_project files/project/near_files files/project/project
     gate/selection/proposed_cases
     files/project/suite_name services/publish/failure
@@ -191,7 +189,7 @@ IMPURE: Final = """
     evaluators/code_judge evaluators/composite evaluators/evaluate evaluators/llm_judge
     evaluators/rubric evaluators/scripts grading/engine
     grading/limits grading/setup grading/targets grading/tasks
-    values/context values/command_settings models/agents/home models/agents/logins
+    values/context values/command_settings models/agents/logins
     models/judge/panel models/judge/request models/judge/shown_media
     models/llm parts/lab/commands/history reports/render/progress
     parts/bring/adoption/tools
@@ -212,7 +210,7 @@ IMPURE: Final = """
     parts/lab/commands parts/lab/options_judge_probe parts/lab/options_baseline_history
     parts/litellm parts/pytest
     services/publish/telemetry services/publish/workflow services/run/base_comparison
-    services/run/both_rulers services/run/head_only
+    services/run/both_rulers
     services/run/waiver_passes services/run/finished_report services/run/announcement
     services/run/grade services/run/inputs
     services/run/sides parts/bring/eval_tool system

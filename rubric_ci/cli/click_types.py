@@ -59,10 +59,10 @@ def _refuse_text(
     try:
         kind(value)
     except ValueError:
-        from rubric_ci.text import number_hints  # only mistakes need it
+        from rubric_ci.text.suggestions import number_hint, seconds_hint  # only mistakes need it
 
         in_seconds = parameter is not None and parameter.metavar == "SECONDS"
-        hint = (in_seconds and number_hints.seconds(value)) or number_hints.number(value)
+        hint = (in_seconds and seconds_hint(value)) or number_hint(value)
         word = "a whole number" if kind is int else "a number"
         shown = f"`{value}`" if value else "an empty text"
         message = f"{shown} is not {word}{hint and f'; {hint}'}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.text.number_hints import number, seconds
+from rubric_ci.text.suggestions import number_hint, seconds_hint
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from rubric_ci.text.number_hints import number, seconds
     ],
 )
 def test_a_duration(text: str, expected: str) -> None:
-    assert seconds(text) == (f"write {expected}: the unit is seconds" if expected else "")
+    assert seconds_hint(text) == (f"write {expected}: the unit is seconds" if expected else "")
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_a_duration(text: str, expected: str) -> None:
     ],
 )
 def test_an_amount(text: str, expected: str) -> None:
-    assert number(text) == (f"write {expected}" if expected else "")
+    assert number_hint(text) == (f"write {expected}" if expected else "")

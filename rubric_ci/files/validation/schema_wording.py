@@ -5,8 +5,7 @@ import re
 from typing import Any, Final
 
 from rubric_ci.files.validation.shape_rules import CRITERION_TEXT, MISSING_KEY
-from rubric_ci.text import number_hints
-from rubric_ci.text.suggestions import nearest
+from rubric_ci.text.suggestions import nearest, number_hint, seconds_hint
 from rubric_ci.values.problems import Path, Problem
 
 KINDS: Final = {
@@ -116,7 +115,7 @@ def hint_for(path: Path, wanted: list[str], value: Any) -> str:
         return "scores are integers from 0 to 10" + _times_ten(value)
     if isinstance(value, str) and {"number", "integer"} & {*wanted}:
         as_seconds = str(owner).endswith("seconds")
-        return (as_seconds and number_hints.seconds(value)) or _number(value)
+        return (as_seconds and seconds_hint(value)) or _number(value)
     if "array" in wanted:
         return _list(str(owner), wanted, value)
     if wanted == ["object"]:
@@ -221,7 +220,7 @@ def _number(text: str) -> str:
         return f"write {text} without quotes"
     if re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]{1,2}", text):
         return f"write {float(text)}"
-    return number_hints.number(text)
+    return number_hint(text)
 
 
 def _written(text: str) -> str:

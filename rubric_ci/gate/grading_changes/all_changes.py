@@ -21,7 +21,6 @@ from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.gate.differences.case_changes import case_changes, of_case, removed_cases
 from rubric_ci.gate.differences.config_changes import measures_of, setting_changes
 from rubric_ci.gate.differences.effect_of_each_key import direction_of
-from rubric_ci.gate.grading_changes.eval_tool_results import check_is_known
 from rubric_ci.gate.grading_changes.file_changes import (
     edited_file,
     ignore_changes,
@@ -72,6 +71,21 @@ def find_grading_changes(
             "change the file in a separate pull request, which someone merges after a review",
         )
     return ordered(_changes(loaded, loaded.change.at(base), state, asked_for))
+
+
+def check_is_known(config: Config, why_not: str, hint: str) -> str:
+    """Return as a note why the changes to a tool's tests are not known; "" if they are.
+
+    Raises CannotConfigure where the gate must decide about them.
+    """
+    if not why_not:
+        return ""
+    gate = config.gate
+    fails = gate.on_weaker_grading == "fail" or gate.on_changed_grading == "fail"
+    if fails and gate.fail_on != "never":
+        setting = "on_weaker_grading" if gate.on_weaker_grading == "fail" else "on_changed_grading"
+        raise CannotConfigure(f"gate.{setting}: fail: it is not known {why_not}", hint)
+    return f"It is not known {why_not}: {hint}."
 
 
 def guess_notes(loaded: LoadedProject) -> tuple[str, ...]:

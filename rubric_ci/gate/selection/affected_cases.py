@@ -20,14 +20,8 @@ from rubric_ci.text import numbers
 from rubric_ci.values.changes import CASE_EDITED, NEW_CASE, GradingChange
 from rubric_ci.values.config import JudgeConfig, Target
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.evals import (
-    EvalCase,
-    FilePart,
-    LlmJudgeSpec,
-    MediaPart,
-    asks_judge,
-    every_evaluator,
-)
+from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, asks_judge, every_evaluator
+from rubric_ci.values.messages import FilePart, MediaPart
 from rubric_ci.values.report import ShardInfo
 from rubric_ci.values.scope import WHOLE, Scope
 from rubric_ci.values.scoring import Thresholds

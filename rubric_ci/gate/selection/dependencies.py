@@ -13,14 +13,8 @@ from typing import Final
 from rubric_ci.files.project.links import ancestors, named_paths
 from rubric_ci.text.globs import Comparisons, PathIndex, TooManyComparisons, matcher
 from rubric_ci.values.config import Target
-from rubric_ci.values.evals import (
-    CodeJudgeSpec,
-    EvalCase,
-    FilePart,
-    LlmJudgeSpec,
-    MediaPart,
-    every_evaluator,
-)
+from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, every_evaluator
+from rubric_ci.values.messages import FilePart, MediaPart
 
 _WILD: Final = frozenset("*?[")
 

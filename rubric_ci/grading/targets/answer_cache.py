@@ -16,8 +16,7 @@ from rubric_ci.errors import CannotAnswer
 from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.grading.targets import conversation
 from rubric_ci.grading.targets.kinds import kind_of
-from rubric_ci.grading.targets.skill import with_skill
-from rubric_ci.grading.targets.workplace import at_work
+from rubric_ci.grading.targets.workplace import at_work, with_skill
 from rubric_ci.models.llm.cache import ANSWER
 from rubric_ci.models.llm.recording import append_answer, media_facts, read_media, recorded_answers
 from rubric_ci.system import masking

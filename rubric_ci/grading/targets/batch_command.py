@@ -11,7 +11,7 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotAnswer, NoVerdict
 from rubric_ci.grading.targets import answer_format, command, spending
 from rubric_ci.grading.targets.answer_format import measured
-from rubric_ci.grading.targets.skill import with_skill
+from rubric_ci.grading.targets.workplace import with_skill
 from rubric_ci.system import coroutines, processes
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.scratch import program_folder

@@ -1,19 +1,21 @@
-"""The login of an agent program on this machine, which counts outside of CI.
+"""The home folder of an agent program, and its login on this machine, which counts outside of CI.
 
 A program starts with an empty home folder. It gets the login that its own commands made: an access
 token as a variable, else its file. What would be renewed is refused, because a renewed token would
 be lost with the folder, and the one that the person has would be void.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from rubric_ci.models.agents.program import mapping, parsed
+from rubric_ci.models.agents.program import NO_FILES, Files, Start, mapping, parsed
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set, in_a_job
+from rubric_ci.system.file_io import read_end
 from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.dataclass import dataclass
 
@@ -138,3 +140,28 @@ def _strings(value: Any) -> list[str]:
             return [each for item in value.values() for each in _strings(item)]
         case _:
             return []
+
+
+_MOST_FILES: Final = 20  # of one glob
+_MOST_BYTES: Final = 16 * 2**20
+
+
+def furnished(start: Start, home: Path, login: Files = NO_FILES) -> Start:
+    """Write settings and login into the home folder of a start, and return it with that folder."""
+    own = start.at(str(home))
+    for path, text in {**own.files, **login}.items():
+        place = home / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    return own
+
+
+def kept(home: Path, globs: Iterable[str]) -> Files:
+    """Return the texts of the files that fit, of a large one its end; links are left out."""
+    found: dict[str, str] = {}
+    for glob in globs:
+        for path in sorted(home.glob(glob))[:_MOST_FILES]:
+            with suppress(OSError):
+                data = read_end(path, _MOST_BYTES)
+                found[path.relative_to(home).as_posix()] = data.decode("utf-8", "replace")
+    return found

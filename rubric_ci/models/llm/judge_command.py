@@ -16,8 +16,7 @@ from weakref import WeakKeyDictionary
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.home import furnished, kept
-from rubric_ci.models.agents.logins import Login, NoLogin, login_of
+from rubric_ci.models.agents.logins import Login, NoLogin, furnished, kept, login_of
 from rubric_ci.models.agents.program import (
     AgentFailed,
     Files,

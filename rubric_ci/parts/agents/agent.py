@@ -16,8 +16,7 @@ from rubric_ci.grading.targets import command, conversation, spending
 from rubric_ci.grading.targets.answer_format import answer_of, did, read, timed_out
 from rubric_ci.grading.targets.call_spelling import Spelling, of_servers
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.home import furnished, kept
-from rubric_ci.models.agents.logins import Login, NoLogin, login_of
+from rubric_ci.models.agents.logins import Login, NoLogin, furnished, kept, login_of
 from rubric_ci.models.agents.program import Files, Start
 from rubric_ci.parts.agents import workspace_programs
 from rubric_ci.parts.agents.work import (

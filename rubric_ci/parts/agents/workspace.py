@@ -23,15 +23,14 @@ from typing import Final
 
 from rubric_ci.errors import CannotAnswer, CannotRunScript
 from rubric_ci.files.project.discovery import from_root
-from rubric_ci.files.project.grading_files import Graders
-from rubric_ci.grading.targets.skill import place as skill_place
+from rubric_ci.grading.targets.workplace import place as skill_place
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.llm.cache import SETUP
 from rubric_ci.parts.agents import workspace_programs
+from rubric_ci.parts.agents.grading_files import Graders
 from rubric_ci.system import coroutines, processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
-from rubric_ci.system.removal import remove_tree
-from rubric_ci.system.scratch import scratch_folder, variables
+from rubric_ci.system.scratch import remove_tree, scratch_folder, variables
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.values.config import CliTarget

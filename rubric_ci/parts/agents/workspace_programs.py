@@ -19,8 +19,7 @@ from rubric_ci.grading.targets.workplace import HOOK_FAILED
 from rubric_ci.system import processes
 from rubric_ci.system.git import process as git
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
-from rubric_ci.system.removal import remove_tree
-from rubric_ci.system.scratch import variables
+from rubric_ci.system.scratch import remove_tree, variables
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.workspace_settings import GitSource, Hook

@@ -17,13 +17,7 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.suite_name import suite_name
 from rubric_ci.gate.comparison import together, verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
-from rubric_ci.gate.grading_changes.all_changes import find_tool_changes, ordered
-from rubric_ci.gate.grading_changes.eval_tool_results import (
-    ToolCase,
-    check_is_known,
-    check_tracked,
-    results_changes,
-)
+from rubric_ci.gate.grading_changes.all_changes import check_is_known, find_tool_changes, ordered
 from rubric_ci.gate.policy.checkout import under_policy
 from rubric_ci.gate.report.report_file import without_secrets
 from rubric_ci.gate.waivers.matching import waivers_of
@@ -39,8 +33,8 @@ from rubric_ci.parts.bring.adoption.adopted_report import (
     results,
     tool_cases,
 )
-from rubric_ci.parts.bring.adoption.samples import Sample
-from rubric_ci.parts.bring.adoption.tools import TOOLS, Place
+from rubric_ci.parts.bring.adoption.samples import Sample, ToolCase, results_changes
+from rubric_ci.parts.bring.adoption.tools import TOOLS, Place, check_tracked
 from rubric_ci.services.run.asking import Key, Request, settle
 from rubric_ci.services.run.base_comparison import Outcome, settled_case, with_lone
 from rubric_ci.services.run.suspect import Pair

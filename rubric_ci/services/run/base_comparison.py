@@ -1,7 +1,8 @@
 """Compare the head of a change with its base: ask suspects again, and say how each case differs.
 
 Of all cases together, a drop counts if it shows with new answers of the base as well: those from
-the cache are of another day, and a model behind an alias or the judge may have moved since.
+the cache are of another day, and a model behind an alias or the judge may have moved since. Where
+the other side is a report and cannot be asked, only the head is asked again.
 """
 
 from collections import Counter
@@ -9,17 +10,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.gate.comparison import together, verdicts
+from rubric_ci.gate.comparison import rule, together, verdicts
+from rubric_ci.gate.comparison.compared import counterparts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
-from rubric_ci.services.run.asking import INTERRUPTED, Asker, Key, Settled, settle_alone
+from rubric_ci.services.run.asking import (
+    INTERRUPTED,
+    Asker,
+    Key,
+    Request,
+    Settled,
+    settle,
+    settle_alone,
+)
 from rubric_ci.services.run.both_rulers import settle_under_both
-from rubric_ci.services.run.sides import BaseSide, Sides, again
+from rubric_ci.services.run.sides import BaseSide, Grade, Sides, again
 from rubric_ci.services.run.suspect import Pair, once
-from rubric_ci.values.comparison import Together
+from rubric_ci.values.comparison import RegressionConfig, Together
+from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import is_gating
-from rubric_ci.values.report import Against, RemovedCase
+from rubric_ci.values.report import Against, RemovedCase, RunReport
 from rubric_ci.values.results import CaseResult, Errored, Graded, both_graded, with_verdict
 from rubric_ci.values.usage import NOTHING_USED
 
@@ -227,3 +238,49 @@ def _problem(pairs: Sequence[Pair]) -> str:
     """Return why the base has no new answer."""
     reasons = (pair.base.reason for pair in pairs if isinstance(pair.base, Errored))
     return next(reasons, "it cannot be asked again")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadOnly:
+    """The head of a run, which can be asked again."""
+
+    context: RunContext
+    grade: Grade
+    rows: int
+    config: RegressionConfig
+    can_ask: bool = True
+    live: bool = True
+
+    async def ask(self, requests: Sequence[Request]) -> Sequence[CaseResult | None]:
+        """Return one further result per request, in their order."""
+        own = again(self.context)
+        contexts = [own.of_trial(each.number) for each in requests]
+        return await self.grade([each.task for each in requests], contexts, 1)
+
+
+async def ask_suspects(
+    asker: HeadOnly,
+    baseline: RunReport,
+    tasks: Mapping[Key, Task],
+    cases: Sequence[CaseResult],
+) -> tuple[CaseResult, ...]:
+    """Return the cases; those that are worse than in a report, and failing new ones, asked again.
+
+    How they differ is said when the report of the run is compared.
+    """
+    matched = counterparts((case.key for case in cases), baseline.cases)
+    before = {key: was for key, each in matched.items() for was in with_verdict([each])}
+    suspects: dict[Key, Pair] = {}
+    failing: dict[Key, tuple[Task, Graded]] = {}
+    for case in with_verdict(cases):
+        was, task = before.get(case.key), tasks[case.key]
+        if was and rule.is_suspect(case, was):
+            suspects[case.key] = Pair(head_task=task, base_task=None, head=case, base=was)
+        elif was is None and case.status == "fail":
+            failing[case.key] = task, case
+    settled = await settle(asker, suspects)
+    alone = await settle_alone(asker, failing)
+    found: dict[Key, CaseResult] = {key: pair.head for key, pair in settled.pairs.items()}
+    for key, reason in settled.errored.items():
+        found[key] = found[key].as_errored(reason)
+    return tuple({**found, **alone}.get(case.key, case) for case in cases)

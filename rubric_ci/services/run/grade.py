@@ -16,8 +16,14 @@ from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.reports.render.progress import progress
 from rubric_ci.services.cost.expected_requests import ExpectedWork, ask_models
 from rubric_ci.services.run.asking import Key
-from rubric_ci.services.run.base_comparison import Outcome, compare, with_lone, without_base
-from rubric_ci.services.run.head_only import HeadOnly, ask_suspects
+from rubric_ci.services.run.base_comparison import (
+    HeadOnly,
+    Outcome,
+    ask_suspects,
+    compare,
+    with_lone,
+    without_base,
+)
 from rubric_ci.services.run.sentinel import Watch, grade_watched
 from rubric_ci.services.run.sides import BaseSide, Sides, open_base
 from rubric_ci.system import coroutines

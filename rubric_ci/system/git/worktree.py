@@ -14,8 +14,7 @@ from typing import Final
 from rubric_ci.errors import CannotUseGit
 from rubric_ci.system.git import process
 from rubric_ci.system.git.process import Repository
-from rubric_ci.system.removal import remove_what_can_be
-from rubric_ci.system.scratch import hold, is_free
+from rubric_ci.system.scratch import hold, is_free, remove_what_can_be
 
 PREFIX: Final = "rubric-ci-base-"
 TREE: Final = "tree"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.home import furnished, kept
+from rubric_ci.models.agents.logins import furnished, kept
 from rubric_ci.models.agents.program import AgentFailed
 from tests import platforms
 from tests.parts.agents.cli_outputs import CLAUDE, CODEX, COPILOT, lines

@@ -11,11 +11,10 @@ from math import isfinite
 from typing import Final, TypeAlias
 
 from rubric_ci import __version__
-from rubric_ci.gate.grading_changes.eval_tool_results import ToolCase
 from rubric_ci.gate.report.decision import concluded, gate_of
 from rubric_ci.gate.waivers.waiver_report import with_outcomes
 from rubric_ci.grading.trial_results import median_trial
-from rubric_ci.parts.bring.adoption.samples import Check, Sample, judged
+from rubric_ci.parts.bring.adoption.samples import Check, Sample, ToolCase, judged
 from rubric_ci.text import numbers
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.changes import GradingChange

@@ -1,6 +1,8 @@
 """The common form of every tool's results: answers to cases, with the marks that they have.
 
-JSON of other tools is read key by key; what is missing or of another type raises with its path.
+JSON of other tools is read key by key; what is missing or of another type raises with its path. A
+tool's tests are known by its results only: without results of the base, a change that deletes one
+cannot be told.
 """
 
 import json
@@ -11,7 +13,12 @@ from math import isfinite
 from typing import Any, Final
 
 from rubric_ci.files.parsing.typed_json import Mismatch
+from rubric_ci.gate.differences.case_changes import case_changes, of_case, removed_cases
+from rubric_ci.values.changes import Direction, GradingChange
+from rubric_ci.values.comparison import CaseKey
+from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.scoring import weighted_mean
 
 MOST_ID: Final = 80  # characters of an id that is made from a question
@@ -221,3 +228,37 @@ def json_data(text: str) -> Data:
         return Data(json.loads(text))  # NaN is the score of a sample that Inspect did not score
     except (ValueError, RecursionError) as error:
         raise Mismatch(f"not JSON ({error})") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCase:
+    """A case of another tool, as its results show it."""
+
+    case: EvalCase  # with its question, its reference and its graders
+    trials: int
+    skipped: str = ""  # why there was nothing to grade
+    errored: bool = False  # then its graders are not known
+
+
+def results_changes(
+    head: Mapping[CaseKey, ToolCase], base: Mapping[CaseKey, ToolCase]
+) -> Iterator[GradingChange]:
+    """Yield how the cases of a tool differ from the results of the base."""
+    then = {key: each for key, each in base.items() if _is_graded(each)}
+    now = {key: each for key, each in head.items() if _is_graded(each)}
+    yield from removed_cases([then[key].case for key in then if key not in head], "")
+    for key, each in head.items():
+        if key in then and each.skipped:
+            yield from removed_cases([then[key].case], f"skipped: {each.skipped}")
+    known = [each.case for key, each in now.items() if key in then or key not in base]
+    yield from case_changes(known, {key: each.case for key, each in then.items()}, Config())
+    for key in now.keys() & then.keys():
+        before, after = then[key].trials, now[key].trials
+        if before != after:
+            direction: Direction = "weaker" if after < before else "stronger"
+            case = now[key].case
+            yield of_case(case, "trials", direction, case.id, f"{before}", f"{after}")
+
+
+def _is_graded(each: ToolCase) -> bool:
+    return not (each.skipped or each.errored)

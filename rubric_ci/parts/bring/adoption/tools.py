@@ -1,7 +1,7 @@
 """The tools whose results are read: one row each; and the run of such a tool."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -10,6 +10,7 @@ from rubric_ci.errors import CannotReadFile, CannotRunScript, CannotRunTool
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project import discovery
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
+from rubric_ci.gate.grading_changes.all_changes import check_is_known
 from rubric_ci.gate.grading_changes.script_files import UNNAMED
 from rubric_ci.parts.bring.adoption import graded_files, tool_results
 from rubric_ci.parts.bring.adoption.samples import Sample, counting
@@ -17,8 +18,8 @@ from rubric_ci.system import processes
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
 from rubric_ci.system.shell import shell_quote
-from rubric_ci.text.numbers import plural
-from rubric_ci.values.config import RunnerTarget
+from rubric_ci.text.numbers import listed, plural
+from rubric_ci.values.config import Config, RunnerTarget
 from rubric_ci.values.dataclass import dataclass
 
 
@@ -217,3 +218,16 @@ def _named(found: list[Sample], target: RunnerTarget) -> Iterator[Sample]:
         yield from counting(found, frozenset(target.graders))
     except Mismatch as error:
         raise CannotRunTool(f"target {target.name}: graders: {error}") from None
+
+
+def check_tracked(config: Config, tool: str, tracked: Sequence[str]) -> str:
+    """Return the note about results that git tracks; raises CannotConfigure where they decide."""
+    if not tracked:
+        return ""
+    verb = "is" if len(tracked) == 1 else "are"
+    return check_is_known(
+        config,
+        f"whether {tool} gave these marks: {listed(tracked)} {verb} tracked by git, and a change "
+        "can write them",
+        f"let {tool} write {plural(len(tracked), 'file')} that git ignores, in the same job",
+    )

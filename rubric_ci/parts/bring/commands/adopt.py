@@ -13,12 +13,7 @@ from rubric_ci.files.project.change import BaseOptions, Change, open_change
 from rubric_ci.files.project.loaded_project import open_project
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.gate.grading_changes.all_changes import find_tool_changes, ordered
-from rubric_ci.gate.grading_changes.eval_tool_results import (
-    check_is_known,
-    check_tracked,
-    results_changes,
-)
+from rubric_ci.gate.grading_changes.all_changes import check_is_known, find_tool_changes, ordered
 from rubric_ci.gate.policy.checkout import under_policy
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import without_secrets
@@ -34,8 +29,8 @@ from rubric_ci.parts.bring.adoption.adopted_report import (
     tool_cases,
     tool_cases_of,
 )
-from rubric_ci.parts.bring.adoption.samples import Sample, counting
-from rubric_ci.parts.bring.adoption.tools import TOOLS, Tool, recognise
+from rubric_ci.parts.bring.adoption.samples import Sample, counting, results_changes
+from rubric_ci.parts.bring.adoption.tools import TOOLS, Tool, check_tracked, recognise
 from rubric_ci.services.publish.files import check_folder, write_and_show
 from rubric_ci.services.publish.workflow import publish
 from rubric_ci.system import masking

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.system.removal import remove_tree, remove_what_can_be
+from rubric_ci.system.scratch import remove_tree, remove_what_can_be
 from tests import platforms
 from tests.checkout import Checkout
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.files.project.grading_files import Graders
+from rubric_ci.parts.agents.grading_files import Graders
 
 EVALS = "evalcases: [{id: a, input: Hi, rubrics: [{json_schema: s.json}]}]\n"
 FILES = {

@@ -3,14 +3,11 @@
 import pytest
 
 from rubric_ci.errors import CannotConfigure
-from rubric_ci.gate.grading_changes.eval_tool_results import (
-    ToolCase,
-    check_is_known,
-    check_tracked,
-    results_changes,
-)
+from rubric_ci.gate.grading_changes.all_changes import check_is_known
 from rubric_ci.gate.grading_changes.file_changes import tool_files
 from rubric_ci.gate.grading_changes.script_files import ScriptFiles
+from rubric_ci.parts.bring.adoption.samples import ToolCase, results_changes
+from rubric_ci.parts.bring.adoption.tools import check_tracked
 from rubric_ci.values.config import Config, RunnerTarget
 from rubric_ci.values.gate import FailOn, GateConfig
 from tests.cases import build_case

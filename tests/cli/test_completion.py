@@ -62,13 +62,9 @@ def test_words(project: Path, words: tuple[str, ...], found: list[str]) -> None:
 
 def test_the_program_completes(project: Path) -> None:
     done = subprocess.run(
-        [platforms.SCRIPTS / "rubric-ci"],
-        cwd=project,
-        env=environment("run", "--case", "ref"),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [platforms.SCRIPTS / "rubric-ci"], cwd=project, env=environment("run", "--case", "ref"),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert (found_in(done.stdout), done.stderr) == (["refund-late", "refund-early"], "")
 
 

@@ -55,14 +55,10 @@ class GitData:
     def git(self, *arguments: str, data: bytes = b"", index: str = "", missing: int = 0) -> str:
         """Run git; `missing` is its exit code for what does not exist, any other is an error."""
         done = subprocess.run(
-            ["git", *arguments],
-            cwd=self.root,
-            env={**ENVIRONMENT, **({"GIT_INDEX_FILE": index} if index else {})},
-            input=data,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
+            ["git", *arguments], cwd=self.root,
+            env={**ENVIRONMENT, **({"GIT_INDEX_FILE": index} if index else {})}, input=data,
+            capture_output=True, timeout=60, check=False,
+        )  # fmt: skip
         if done.returncode not in {0, missing}:
             raise RuntimeError(f"git {arguments[0]}: {done.stderr.decode()}")
         if done.returncode:

@@ -149,15 +149,9 @@ def test_a_check_run_takes_fifty_annotations_at_a_time(
         for line in range(number)
     ]
     url = checks.create(
-        server(contract),
-        "acme/app",
-        "f" * 40,
-        name="rubric-ci",
-        conclusion="failure",
-        title="fail: 1 of 2",
-        summary="text",
-        annotations=remarks,
-    )
+        server(contract), "acme/app", "f" * 40, name="rubric-ci", conclusion="failure",
+        title="fail: 1 of 2", summary="text", annotations=remarks,
+    )  # fmt: skip
     assert url == "https://github.example/acme/app/runs/1"
     (check,) = contract.checks
     assert (check["status"], check["conclusion"], check["requests"]) == (

@@ -19,16 +19,11 @@ ENVIRONMENT = {
     "GITHUB_API_URL": "https://git.acme.example/api/v3",
 }
 PLAIN = Event(
-    name="",
-    repository="acme/app",
-    api_url="https://git.acme.example/api/v3",
-    server_url="https://git.acme.example",
-    head_sha="c" * 40,
-    run_url="https://git.acme.example/acme/app/actions/runs/12",
-    run_id=12,
-    sha="c" * 40,
+    name="", repository="acme/app", api_url="https://git.acme.example/api/v3",
+    server_url="https://git.acme.example", head_sha="c" * 40,
+    run_url="https://git.acme.example/acme/app/actions/runs/12", run_id=12, sha="c" * 40,
     ref="refs/heads/topic",
-)
+)  # fmt: skip
 
 
 def pull(owner: str) -> dict[str, Any]:

@@ -47,14 +47,10 @@ def test_the_project_runs_its_own_action(event: str, published: Checkout, tmp_pa
         "pull_request": {"pull_request": {"number": 1, "base": base, "head": head}},
     }
     job = runner.run(
-        checkout,
-        "ci.yml",
-        folder=".github/workflows",
-        only=("--job", "evals", "--matrix", "system:ubuntu-latest"),
-        event=event,
-        payload=payloads[event],
-        published=published,
-    )
+        checkout, "ci.yml", folder=".github/workflows",
+        only=("--job", "evals", "--matrix", "system:ubuntu-latest"), event=event,
+        payload=payloads[event], published=published,
+    )  # fmt: skip
     assert job.succeeded, job.log
     assert job.outputs["verdict"] == "pass"  # of the last step, the example of AgentV
     assert job.outputs["report"] == ".rubric-ci/report.json"

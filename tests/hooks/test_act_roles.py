@@ -165,13 +165,9 @@ class Scene:
         follows = workflow in FOLLOWS.values()
         sent = finished(role, self.repository.head, conclusion)
         job = self.repository.run(
-            workflow,
-            role,
-            published=self.published,
-            scratch=self.scratch,
-            environ=self.environ(),
+            workflow, role, published=self.published, scratch=self.scratch, environ=self.environ(),
             event=("workflow_run", sent) if follows else None,
-        )
+        )  # fmt: skip
         asked = sorted(Counter(self.judge.answers).items())
         row = Row(
             jobs=tuple(line.replace("rubric-ci/rubric-ci", "rubric-ci") for line in job.ran),

@@ -38,15 +38,10 @@ def rubric_ci(
 
 def on_github(folder: Path, github: GitHub, *arguments: str) -> subprocess.CompletedProcess[str]:
     return rubric_ci(
-        folder,
-        *arguments,
-        GITHUB_REPOSITORY="acme/app",
-        GITHUB_EVENT_NAME="schedule",
-        GITHUB_API_URL=github.url,
-        GITHUB_SERVER_URL="https://github.example",
-        GITHUB_RUN_ID="7",
+        folder, *arguments, GITHUB_REPOSITORY="acme/app", GITHUB_EVENT_NAME="schedule",
+        GITHUB_API_URL=github.url, GITHUB_SERVER_URL="https://github.example", GITHUB_RUN_ID="7",
         GITHUB_TOKEN="actions",
-    )
+    )  # fmt: skip
 
 
 def written(folder: Path, name: str, report: RunReport) -> str:

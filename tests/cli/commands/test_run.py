@@ -462,13 +462,9 @@ main()
 
 def starting(root: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-m", "rubric_ci", "run", "--max-seconds", "5"],
-        cwd=root,
-        env=clean_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+        [sys.executable, "-m", "rubric_ci", "run", "--max-seconds", "5"], cwd=root,
+        env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
 
 
 def terminated(process: "subprocess.Popen[str]", seconds: float) -> tuple[int, bool, bool]:

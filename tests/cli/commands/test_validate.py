@@ -390,13 +390,9 @@ def test_what_is_not_loaded(project: Path) -> None:
         "    print(*sys.modules, file=sys.stderr)"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=project,
-        capture_output=True,
-        text=True,
-        timeout=60,
+        [sys.executable, "-c", script], cwd=project, capture_output=True, text=True, timeout=60,
         check=True,
-    )
+    )  # fmt: skip
     good, bad = (set(line.split()) for line in ran.stderr.splitlines())
     assert "unknown-key" in ran.stdout
     assert good & {*HEAVY, *CLASSES} == set()

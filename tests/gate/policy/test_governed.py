@@ -156,15 +156,11 @@ NOT_POLICY = {"evals", "compare", "targets", "judges"}
 def test_every_other_key_of_the_configuration_is_policy() -> None:
     """A new key must be decided on: it is taken from the base, or listed above."""
     base = Config(
-        judge=JudgeConfig(endpoint=Endpoint(model="m")),
-        gate=GateConfig(min_kappa=0.5),
-        regression=RegressionConfig(variants=False),
-        rules={"gate-kind": "off"},
-        env_allow=("MINE",),
-        untrusted=UntrustedCaps(max_cases=3),
-        shared_rubrics={"safe": "{}"},
+        judge=JudgeConfig(endpoint=Endpoint(model="m")), gate=GateConfig(min_kappa=0.5),
+        regression=RegressionConfig(variants=False), rules={"gate-kind": "off"},
+        env_allow=("MINE",), untrusted=UntrustedCaps(max_cases=3), shared_rubrics={"safe": "{}"},
         auto_mode=True,
-    )
+    )  # fmt: skip
     found = governed(Config(), base, configured=True)
     names = {each.name for each in fields(Config)} - NOT_POLICY
     assert {name: getattr(found, name) for name in names} == {

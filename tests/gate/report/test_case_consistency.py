@@ -42,38 +42,28 @@ MINIMUM = st.none() | st.integers(0, 10)
 CRITERIA = st.one_of(
     st.tuples(
         st.builds(
-            Check,
-            id=st.just("a"),
-            text=st.just("t"),
-            weight=WEIGHTS,
-            fault=st.booleans(),
+            Check, id=st.just("a"), text=st.just("t"), weight=WEIGHTS, fault=st.booleans(),
             span=st.just(span()),
         ),
         st.booleans(),
     ),
     st.tuples(
         st.builds(
-            Scored,
-            id=st.just("a"),
-            weight=WEIGHTS,
-            ranges=st.just((ScoreRange(low=0, high=10, text="t"),)),
-            required_min_score=MINIMUM,
+            Scored, id=st.just("a"), weight=WEIGHTS,
+            ranges=st.just((ScoreRange(low=0, high=10, text="t"),)), required_min_score=MINIMUM,
             span=st.just(span()),
         ),
         st.integers(0, 10),
     ),
     st.tuples(
         st.builds(
-            Levelled,
-            id=st.just("a"),
-            weight=WEIGHTS,
+            Levelled, id=st.just("a"), weight=WEIGHTS,
             levels=st.just(tuple(Level(level=n, text="t") for n in (-3, 0, 7))),
-            required_min_level=st.none() | st.sampled_from([-3, 0, 7]),
-            span=st.just(span()),
+            required_min_level=st.none() | st.sampled_from([-3, 0, 7]), span=st.just(span()),
         ),
         st.sampled_from([-3, 0, 7]),
     ),
-)
+)  # fmt: skip
 
 
 @st.composite
@@ -89,15 +79,10 @@ def assessed(draw: st.DrawFn) -> Assessed:
     )
     found = score(Rubric(criteria), marked.judgement, LIMITS)
     return Assessed(
-        name="rubric",
-        type="rubric",
-        weight=draw(WEIGHTS),
-        line=1,
-        score=found.value,
-        verdict=found.verdict,
-        gated_by=found.gated_by,
+        name="rubric", type="rubric", weight=draw(WEIGHTS), line=1, score=found.value,
+        verdict=found.verdict, gated_by=found.gated_by,
         criteria=tuple(_criterion_result(each, marked, {}, 1.0) for each in criteria),
-    )
+    )  # fmt: skip
 
 
 @st.composite
@@ -108,15 +93,9 @@ def trial(draw: st.DrawFn) -> Graded:
     ]
     whole = combine(parts, LIMITS)
     return Graded(
-        file="e.yaml",
-        line=1,
-        id="x",
-        verdict=whole.verdict,
-        score=whole.value,
-        reason="r",
-        gated_by=whole.gated_by,
-        evaluators=found,
-    )
+        file="e.yaml", line=1, id="x", verdict=whole.verdict, score=whole.value, reason="r",
+        gated_by=whole.gated_by, evaluators=found,
+    )  # fmt: skip
 
 
 @given(st.lists(trial(), min_size=1, max_size=5))

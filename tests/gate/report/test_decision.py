@@ -68,19 +68,13 @@ def test_the_settings_of_a_configuration() -> None:
         on_changed_grading="review",
     )
     settings = GateInfo(
-        fail_on="fail",
-        passing=0.8,
-        borderline=0.6,
+        fail_on="fail", passing=0.8, borderline=0.6,
         rates=(
-            PassRate(min_pass_rate=0.5),
-            PassRate(min_pass_rate=1.0, group="safety"),
+            PassRate(min_pass_rate=0.5), PassRate(min_pass_rate=1.0, group="safety"),
             PassRate(min_pass_rate=0.25, group="new"),
         ),
-        on_weaker_grading="fail",
-        on_changed_grading="review",
-        max_waivers=3,
-        holds=False,
-    )
+        on_weaker_grading="fail", on_changed_grading="review", max_waivers=3, holds=False,
+    )  # fmt: skip
     assert gate_of(config, None) == settings
     assert gate_of(replace(config, min_pass_rate=None), None).rates == settings.rates[1:]
     counted = concluded(settings, (graded("a", "pass", tags=("new", "safety")),), WHOLE)

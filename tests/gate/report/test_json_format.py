@@ -24,52 +24,28 @@ MARKS: list[MarkValue] = [True, False, 0, 1, 10, "cannot_assess"]
 
 def a_report(*, text: str = "text", mark: MarkValue = True) -> RunReport:
     criterion = CriterionResult(
-        id="c",
-        kind="levels",
-        line=3,
-        text=text,
-        weight=0.0,
-        mark=mark,
-        normalised=0.0 if mark is False or mark == "cannot_assess" else 1.0,
-        gated=False,
-        reasoning=text,
-        votes=(mark, mark),
-    )
+        id="c", kind="levels", line=3, text=text, weight=0.0, mark=mark,
+        normalised=0.0 if mark is False or mark == "cannot_assess" else 1.0, gated=False,
+        reasoning=text, votes=(mark, mark),
+    )  # fmt: skip
     rubric = Assessed(
-        name="rubric",
-        type="rubric",
-        weight=1.0,
-        line=2,
-        score=1.0,
-        verdict="pass",
-        criteria=(criterion,),
-        details={text: [1, 2.5, None, {"a": True}]},
-    )
+        name="rubric", type="rubric", weight=1.0, line=2, score=1.0, verdict="pass",
+        criteria=(criterion,), details={text: [1, 2.5, None, {"a": True}]},
+    )  # fmt: skip
     broken = Unassessed(name="lint", type="code_judge", weight=0.0, line=9, reason=text)
     cases = (
         Graded(
-            file="a.yaml",
-            line=1,
-            id="one",
-            verdict="pass",
-            score=1.0,
-            reason="",
-            answer=text,
+            file="a.yaml", line=1, id="one", verdict="pass", score=1.0, reason="", answer=text,
             evaluators=(rubric, broken),
         ),
         Errored(file="a.yaml", line=5, id="two", reason=text),
         Skipped(file="a.yaml", line=7, id="three", reason=text),
-    )
+    )  # fmt: skip
     return RunReport(
-        tool="rubric-ci 0",
-        started_at="2026-01-01T00:00:00Z",
-        duration_seconds=1.0,
-        verdict="error",
-        gate=GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=False),
-        totals=totals(cases),
-        cases=cases,
-        metadata={"head_sha": "abc"},
-    )
+        tool="rubric-ci 0", started_at="2026-01-01T00:00:00Z", duration_seconds=1.0,
+        verdict="error", gate=GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=False),
+        totals=totals(cases), cases=cases, metadata={"head_sha": "abc"},
+    )  # fmt: skip
 
 
 @given(text=ANY_TEXT, mark=st.sampled_from(MARKS))

@@ -148,26 +148,16 @@ def test_merging_the_shards_is_the_run_itself(cases: int, count: int, random: An
 
 def test_values_that_differ_between_shards_are_combined() -> None:
     one, two = shards_of(whole(results(4)), 2)
-    merged = merge(
-        [
-            replace(
-                one,
-                started_at="2025-01-01T00:00:02+00:00",
-                duration_seconds=3.0,
-                notes=("a", "b"),
-                metadata={"event": "push", "run_url": "1"},
-                scope=SHARD,
-            ),
-            replace(
-                two,
-                started_at="2025-01-01T00:00:01+00:00",
-                duration_seconds=9.0,
-                notes=("b", "c"),
-                metadata={"event": "push", "run_url": "2"},
-                scope=SHARD,
-            ),
-        ]
-    )
+    merged = merge([
+        replace(
+            one, started_at="2025-01-01T00:00:02+00:00", duration_seconds=3.0, notes=("a", "b"),
+            metadata={"event": "push", "run_url": "1"}, scope=SHARD,
+        ),
+        replace(
+            two, started_at="2025-01-01T00:00:01+00:00", duration_seconds=9.0, notes=("b", "c"),
+            metadata={"event": "push", "run_url": "2"}, scope=SHARD,
+        ),
+    ])  # fmt: skip
     assert merged.started_at == "2025-01-01T00:00:01+00:00"
     assert merged.duration_seconds == 9.0
     assert merged.notes == ("a", "b", "c")

@@ -73,14 +73,10 @@ def rubric(*texts: str, span: Span = HERE) -> RubricSpec:
 
 
 CASE = EvalCase(
-    id="a",
-    file="evals/a.yaml",
-    span=HERE,
-    expected_outcome="Says yes",
+    id="a", file="evals/a.yaml", span=HERE, expected_outcome="Says yes",
     input_messages=ask(TextPart("Yes?"), FilePart("prompts/a.md", "Be kind.")),
-    evaluators=(rubric("polite"),),
-    references=("prompts/a.md",),
-)
+    evaluators=(rubric("polite"),), references=("prompts/a.md",),
+)  # fmt: skip
 SCRIPT = CodeJudgeSpec(
     name="s", script="python ../judges/tone.py {answer_file}", cwd="evals", span=HERE
 )

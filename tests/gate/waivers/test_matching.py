@@ -100,23 +100,15 @@ def test_a_file_with_problems(tmp_path: Path, content: bytes, problem: str) -> N
 
 
 BASE = (
-    entry("kept"),
-    entry("removed"),
-    entry("longer"),
-    entry("shorter"),
-    entry("of another question"),
-    entry("theirs", tool="promptfoo"),
+    entry("kept"), entry("removed"), entry("longer"), entry("shorter"),
+    entry("of another question"), entry("theirs", tool="promptfoo"),
     entry("moved", tool="promptfoo"),
-)
+)  # fmt: skip
 HEAD = (
-    entry("new"),
-    entry("shorter", until="2026-06-20"),
-    entry("longer", until="2026-12-31"),
-    entry("kept", reason="other words"),
-    entry("of another question", fingerprint="ba9876543210"),
-    entry("theirs", tool="promptfoo"),
-    entry("moved"),
-)
+    entry("new"), entry("shorter", until="2026-06-20"), entry("longer", until="2026-12-31"),
+    entry("kept", reason="other words"), entry("of another question", fingerprint="ba9876543210"),
+    entry("theirs", tool="promptfoo"), entry("moved"),
+)  # fmt: skip
 
 
 def test_a_change_can_end_a_waiver_and_neither_add_nor_extend_one(tmp_path: Path) -> None:

@@ -48,15 +48,11 @@ def test_marks_of_each_kind() -> None:
     read = read_tests(reply(*ALL), criteria())
     assert not isinstance(read, InvalidReply)
     assert read == (
-        DraftTest("limit", "limit yes", (True,)),
-        DraftTest("limit", "limit no", (False,)),
-        DraftTest("day", "day yes", (True,)),
-        DraftTest("day", "day no", (False,)),
-        DraftTest("depth", "depth yes", (9, 10)),
-        DraftTest("depth", "depth no", (0, 1, 2)),
-        DraftTest("tone", "tone yes", (4,)),
-        DraftTest("tone", "tone no", (1,)),
-    )
+        DraftTest("limit", "limit yes", (True,)), DraftTest("limit", "limit no", (False,)),
+        DraftTest("day", "day yes", (True,)), DraftTest("day", "day no", (False,)),
+        DraftTest("depth", "depth yes", (9, 10)), DraftTest("depth", "depth no", (0, 1, 2)),
+        DraftTest("tone", "tone yes", (4,)), DraftTest("tone", "tone no", (1,)),
+    )  # fmt: skip
     assert read[4].written == {"answer": "depth yes", "marks": {"depth": [9, 10]}}
     assert read[0].written == {"answer": "limit yes", "marks": {"limit": True}}
 

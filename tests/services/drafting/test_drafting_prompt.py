@@ -34,18 +34,14 @@ def case(name: str, outcome: str, *, reference: str = "", rubric: Rubric | None 
 
 
 REFUND = case("refund", "Offers a refund", reference="Yes, within 30 days.")
-RUBRIC = Rubric(
-    (
-        Check(id="hours", text="Names the hours", weight=2.0, required=False, span=SPAN),
-        Scored(id="tone", ranges=(ScoreRange(low=0, high=10, text="polite"),), span=SPAN),
-        Levelled(
-            id="depth",
-            levels=(Level(level=1, text="flat"), Level(level=2, name="Deep", text="deep")),
-            required_min_level=2,
-            span=SPAN,
-        ),
-    )
-)
+RUBRIC = Rubric((
+    Check(id="hours", text="Names the hours", weight=2.0, required=False, span=SPAN),
+    Scored(id="tone", ranges=(ScoreRange(low=0, high=10, text="polite"),), span=SPAN),
+    Levelled(
+        id="depth", levels=(Level(level=1, text="flat"), Level(level=2, name="Deep", text="deep")),
+        required_min_level=2, span=SPAN,
+    ),
+))  # fmt: skip
 
 
 def question(

@@ -55,27 +55,28 @@ def faults(*status: int, method: str = "POST", **changes: Any) -> list[Fault]:
     return [Fault(method, COMMENTS, code, **changes) for code in status]
 
 
-def test_a_wrong_token(github: GitHub) -> None:
-    message = refusal(github, token="nobody")
-    assert message == "GitHub does not accept the token (401: Bad credentials)"
-    assert github.requests == ["GET /repos/acme/app/issues/7/comments"]
+DENIED = "GitHub denied the request (403: Resource not accessible by integration)"
+CANNOT_FIND = "GitHub cannot find pull request #{} (404: Not Found)"
 
 
-def test_a_token_that_may_only_read(github: GitHub) -> None:
+@pytest.mark.parametrize(("options", "message", "methods"), [
+    ({"token": "nobody"}, "GitHub does not accept the token (401: Bad credentials)", ["GET"]),
+    ({"token": "fork"}, DENIED, ["GET", "POST"]),
+    ({"place": replace(PLACE, pull_request=99)}, CANNOT_FIND.format("99 of acme/app"), ["GET"]),
+    (
+        {"place": replace(PLACE, repository="acme/other")}, CANNOT_FIND.format("7 of acme/other"),
+        ["GET"],
+    ),
+], ids=["wrong token", "may only read", "no such pull request", "no such repository"])  # fmt: skip
+def test_who_or_what_is_wrong(
+    github: GitHub, options: dict[str, Any], message: str, methods: list[str]
+) -> None:
     github.tokens["fork"] = Token(writes=False)
-    message = refusal(github, token="fork")
-    assert message == "GitHub denied the request (403: Resource not accessible by integration)"
+    assert refusal(github, **options) == message
+    place = options.get("place", PLACE)
+    path = f"/repos/{place.repository}/issues/{place.pull_request}/comments"
+    assert github.requests == [f"{method} {path}" for method in methods]
     assert github.bodies(7) == []
-
-
-def test_an_unknown_pull_request(github: GitHub) -> None:
-    message = refusal(github, place=Place(repository="acme/app", pull_request=99))
-    assert message == "GitHub cannot find pull request #99 of acme/app (404: Not Found)"
-
-
-def test_an_unknown_repository(github: GitHub) -> None:
-    message = refusal(github, place=Place(repository="acme/other", pull_request=7))
-    assert message == "GitHub cannot find pull request #7 of acme/other (404: Not Found)"
 
 
 def test_a_request_for_the_server_of_another_test_is_refused_and_fails_the_test() -> None:
@@ -89,11 +90,6 @@ def _meet_a_stray_request(github: GitHub) -> None:
     with serving(github):
         other = GitHub(url=github.url.replace(github.own_path, "/other"))
         assert refusal(other) == "GitHub rejected the request (421: Misdirected Request)"
-
-
-def test_a_locked_conversation(github: GitHub) -> None:
-    github.faults = faults(422, message="Unprocessable: issue is locked")
-    assert refusal(github) == ("GitHub rejected the request (422: Unprocessable: issue is locked)")
 
 
 @pytest.mark.parametrize(
@@ -129,11 +125,6 @@ def test_gives_up_after_three_attempts(github: GitHub, waits: list[float]) -> No
     assert len(github.faults) == 1
 
 
-def test_an_answer_without_json(github: GitHub) -> None:
-    github.faults = faults(502, 502, 502, body="<html>Bad Gateway</html>")
-    assert refusal(github) == "GitHub failed (502: no message)"
-
-
 @pytest.mark.parametrize(
     "body",
     ["<html>Sign in</html>", "[]", "{}", "null", "", "7", '[{"id": {}}]', "[null]", '{"a": '],
@@ -150,17 +141,21 @@ def test_an_answer_that_is_none_of_githubs(github: GitHub, method: str, body: st
     assert outcome.startswith(("created", "updated", *unread))
 
 
-def test_an_answer_of_a_proxy_is_named(github: GitHub) -> None:
-    github.faults = [Fault("GET", COMMENTS, 200, body="<html>Sign in</html>") for _ in range(3)]
-    assert refusal(github) == (
-        f"unexpected response from {github.url}: string indices must be integers, not 'str'"
-    )
+LOCKED = "Unprocessable: issue is locked"
+BAD_GATEWAY, SIGN_IN = "<html>Bad Gateway</html>", "<html>Sign in</html>"
 
 
-def test_a_comment_whose_answer_got_lost_is_found_again(github: GitHub) -> None:
-    github.faults = faults(500, happens=True)
-    assert write(github, []) == "unchanged"
-    assert len(github.bodies(7)) == 1
+@pytest.mark.parametrize(("each", "message"), [
+    (Fault("POST", COMMENTS, 422, LOCKED), f"GitHub rejected the request (422: {LOCKED})"),
+    (Fault("POST", COMMENTS, 502, body=BAD_GATEWAY), "GitHub failed (502: no message)"),
+    (
+        Fault("GET", COMMENTS, 200, body=SIGN_IN),
+        "unexpected response from {}: string indices must be integers, not 'str'",
+    ),
+], ids=["a locked conversation", "an answer without JSON", "a proxy is named"])  # fmt: skip
+def test_what_a_refusal_says(github: GitHub, each: Fault, message: str) -> None:
+    github.faults = [each] * 3
+    assert refusal(github) == message.format(github.url)
 
 
 def test_a_new_comment_whose_answer_got_lost_is_not_written_twice(github: GitHub) -> None:
@@ -170,9 +165,15 @@ def test_a_new_comment_whose_answer_got_lost_is_not_written_twice(github: GitHub
     assert len(github.bodies(7)) == 1
 
 
-def test_a_new_comment_that_was_turned_away_is_written(github: GitHub) -> None:
-    github.faults = faults(429, headers={"Retry-After": "1"})
-    assert write(github, [], mode="new") == "created"
+@pytest.mark.parametrize(("fault", "mode", "done"), [
+    ({"status": 500, "happens": True}, "update", "unchanged"),
+    ({"status": 429, "headers": {"Retry-After": "1"}}, "new", "created"),
+], ids=["its answer got lost: found again", "a new one was turned away: written"])  # fmt: skip
+def test_a_comment_is_there_once(
+    github: GitHub, fault: dict[str, Any], mode: Mode, done: str
+) -> None:
+    github.faults = [Fault("POST", COMMENTS, **fault)]
+    assert write(github, [], mode=mode) == done
     assert len(github.bodies(7)) == 1
 
 

@@ -143,25 +143,20 @@ def test_warnings_are_kept() -> None:
     )
 
 
-def test_check_accepts_a_reference_that_passes() -> None:
-    [made] = draft_all(answering(marking(True, True, True)), case("a", "Yes"), check=True)
+FAILS = "the reference answer does not pass this draft: fail, score 0.5; below full marks: limit"
+
+
+@pytest.mark.parametrize(("first", "reference", "warnings", "calls"), [
+    (True, "Yes", (), 2),
+    (False, "Yes", (FAILS,), 2),
+    (True, "", ("there is no reference answer to check the draft with",), 1),
+], ids=["it passes", "it fails", "there is none"])  # fmt: skip
+def test_check_with_the_reference(
+    first: bool, reference: str, warnings: tuple[str, ...], calls: int
+) -> None:
+    [made] = draft_all(answering(marking(first, True, True)), case("a", reference), check=True)
     assert isinstance(made, Drafted)
-    assert (made.warnings, made.unchecked) == ((), "")
-    assert made.usage.calls == 2
-
-
-def test_check_reports_a_reference_that_fails() -> None:
-    [made] = draft_all(answering(marking(False, True, True)), case("a", "Yes"), check=True)
-    assert isinstance(made, Drafted)
-    assert made.warnings == (
-        "the reference answer does not pass this draft: fail, score 0.5; below full marks: limit",
-    )
-
-
-def test_check_needs_a_reference_answer() -> None:
-    [made] = draft_all(answering(marking(True, True, True)), case("a"), check=True)
-    assert isinstance(made, Drafted)
-    assert made.warnings == ("there is no reference answer to check the draft with",)
+    assert (made.warnings, made.unchecked, made.usage.calls) == (warnings, "", calls)
 
 
 def test_check_with_a_judge_that_is_down_keeps_the_draft() -> None:

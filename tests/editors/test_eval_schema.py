@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(
         not SERVER.exists(),
         reason="npm is not installed: the language server comes with the Node tools of tests/npm",
-    ),
+    )
 ]
 
 GOOD = """\
@@ -89,14 +89,10 @@ def test_a_good_file_is_quiet(editor: LanguageServer, folder: Path) -> None:
     assert shown(editor, write(folder, MODELINE + GOOD), good=True) == []
 
 
-@pytest.mark.parametrize(
-    ("good", "bad", "expected"),
-    [
-        ("weight: 2", "weight: heavy", '9:17 Incorrect type. Expected "number".'),
-        ("rubrics:", "rubric:", "6:5 Property rubric is not allowed."),
-    ],
-    ids=["type", "key"],
-)
+@pytest.mark.parametrize(("good", "bad", "expected"), [
+    ("weight: 2", "weight: heavy", '9:17 Incorrect type. Expected "number".'),
+    ("rubrics:", "rubric:", "6:5 Property rubric is not allowed."),
+], ids=["type", "key"])  # fmt: skip
 def test_a_bad_file_is_marked_at_the_place(
     good: str, bad: str, expected: str, editor: LanguageServer, folder: Path
 ) -> None:

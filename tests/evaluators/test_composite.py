@@ -55,13 +55,9 @@ def composed(
         return ModelReply(text=text, usage=Usage(calls=1))
 
     spec = CompositeSpec(
-        name="whole",
-        evaluators=members,
-        aggregator=by or WeightedAverage(),
-        required_min_score=minimum,
-        weight=2.0,
-        span=span(4),
-    )
+        name="whole", evaluators=members, aggregator=by or WeightedAverage(),
+        required_min_score=minimum, weight=2.0, span=span(4),
+    )  # fmt: skip
     judge = JudgeConfig(endpoint=Endpoint(model="openai/j"))
     context = build_context(root, call_model=ask, judge=judge)
     return asyncio.run(evaluate(build_case(), text_answer("hello"), spec, context))
@@ -138,14 +134,9 @@ def test_a_composite_may_be_a_gate(
 
 def test_the_share_of_members_that_pass(tmp_path: Path) -> None:
     found = composed(
-        tmp_path,
-        script(0.9, "a"),
-        script(0.7, "b"),
-        RUBRIC,
-        script(1, "c", weight=2),
-        by=PassedShare(),
-        replies={"closed": MARKS},
-    )
+        tmp_path, script(0.9, "a"), script(0.7, "b"), RUBRIC, script(1, "c", weight=2),
+        by=PassedShare(), replies={"closed": MARKS},
+    )  # fmt: skip
     assert isinstance(found, Assessed)
     assert (found.score, found.verdict, found.gated_by) == (0.6, "borderline", ())
     assert not list(case_problems(_graded(found), DEFAULT_THRESHOLDS))

@@ -478,12 +478,9 @@ ORIGINS: dict[str, tuple[str, str, str, str]] = {
     "the suite's judge, no outcome": (f"{SUITE_JUDGE}{SHORT}", DEFAULT, "llm_judge", "llm_judge"),
     "the default": (CASE, DEFAULT, "llm_judge", "case-1"),
     "the default, a short key": (
-        CASE.replace("expected_outcome", "outcome"),
-        DEFAULT,
-        "llm_judge",
-        "case-1",
+        CASE.replace("expected_outcome", "outcome"), DEFAULT, "llm_judge", "case-1",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "default", "name", "word"), ORIGINS.values(), ids=ORIGINS)

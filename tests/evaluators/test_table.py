@@ -9,11 +9,7 @@ import pytest
 
 from rubric_ci.evaluators.kind import Kind
 from rubric_ci.evaluators.table import KINDS, kind_of
-from rubric_ci.files.validation.evaluator_rules import (
-    evaluator_problems,
-    prompts_of,
-    scripts_of,
-)
+from rubric_ci.files.validation.evaluator_rules import evaluator_problems, prompts_of, scripts_of
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "schemas/eval.schema.json").read_text("utf-8"))["$defs"]["evaluator"]

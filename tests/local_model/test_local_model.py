@@ -46,11 +46,7 @@ def url() -> Iterator[str]:
     """Return the base URL of the server."""
     command = [str(PYTHON), str(Path(__file__).with_name("server.py"))]
     with subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as server:
         assert server.stdout
         yield server.stdout.readline().strip()
@@ -136,9 +132,7 @@ def test_the_server_keeps_the_prompt_of_the_last_request(url: str) -> None:
     question = "Name one colour of the rainbow, and say in one sentence where it stands in it."
     body = {"messages": [{"role": "user", "content": question}], "max_tokens": 2}
     sent = Request(
-        f"{url}/chat/completions",
-        json.dumps(body).encode(),
-        {"Content-Type": "application/json"},
+        f"{url}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
     kept = []
     for _ in range(2):

@@ -44,14 +44,9 @@ QUIET: Final = (
 )
 
 settings.register_profile(
-    "mutants",
-    max_examples=40,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    phases=(Phase.explicit, Phase.generate),
-)
+    "mutants", max_examples=40, derandomize=True, database=None, deadline=None,
+    suppress_health_check=[HealthCheck.too_slow], phases=(Phase.explicit, Phase.generate),
+)  # fmt: skip
 
 Traced: TypeAlias = tuple[float, set[int]]
 """The processor seconds of a test, and the lines of the module that it executes."""

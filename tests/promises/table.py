@@ -116,10 +116,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
     "dialect": KindRow(
         title="eval file of another tool",
         page="bring.md",
-        covers=_named(
-            "dialect",
-            *("agent_skills", "agentv", "agentv_rows", "agentv_targets"),
-        ),
+        covers=_named("dialect", *("agent_skills", "agentv", "agentv_rows", "agentv_targets")),
     ),
     "table": KindRow(
         title="table with variables",
@@ -139,8 +136,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
         title="golden set, or cases of another tool, imported",
         page="bring.md",
         covers=_named(
-            "dialect",
-            *("golden_sets", "github_models", "healthbench", "openai_evals", "promptfoo"),
+            "dialect", *("golden_sets", "github_models", "healthbench", "openai_evals", "promptfoo")
         ),
     ),
     "trace": KindRow(

@@ -27,25 +27,14 @@ from tests.promises import kinds
 from tests.promises.bench import Bench, Shelf
 from tests.promises.checks import CHECKS
 from tests.promises.kinds import Server
-from tests.promises.table import (
-    KINDS,
-    NO_KINDS,
-    PROMISES,
-    DoesNotApply,
-    Holds,
-    Refused,
-    cell,
-)
+from tests.promises.table import KINDS, NO_KINDS, PROMISES, DoesNotApply, Holds, Refused, cell
 
 pytestmark = [platforms.SHELL, platforms.TERMINALS]
 ROOT = Path(__file__).parents[2]
 CELLS = {(kind, promise): cell(kind, promise) for kind in KINDS for promise in PROMISES}
 HELD = [pair for pair, each in CELLS.items() if isinstance(each, Holds)]
 REFUSED = [pair for pair, each in CELLS.items() if isinstance(each, Refused)]
-COMMANDS = {
-    "calibrate": ("judge", "calibrate", "labels.jsonl"),
-    "probe": ("probe",),
-}
+COMMANDS = {"calibrate": ("judge", "calibrate", "labels.jsonl"), "probe": ("probe",)}
 OPTIONS = {
     "untrusted": ("--untrusted", "HEAD"),
     "replay": ("--record", "all.jsonl"),

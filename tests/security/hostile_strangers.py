@@ -188,12 +188,8 @@ _TABLES = {
 }
 
 _BARE = (
-    "HEAD",
-    "config",
-    "objects/info/alternates",
-    "hooks/post-checkout",
-    "hooks/post-index-change",
-)
+    "HEAD", "config", "objects/info/alternates", "hooks/post-checkout", "hooks/post-index-change",
+)  # fmt: skip
 
 
 def hostile() -> Iterator[tuple[str, Hostile]]:

@@ -95,20 +95,17 @@ def test_a_random_report_is_inert(batch: int) -> None:
         assert alive(page(source)) == [], source
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "[x](https://evil.example)",
-        "_www.evil.example",
-        "<img src=x>",
-        "@octocat",
-        "![x](//e.f)",
-        "a@e.example",
-        "<details>",
-        "[^1]\n\n[^1]: x",
-        "| a |\n|--|",
-    ],
-)
+@pytest.mark.parametrize("source", [
+    "[x](https://evil.example)",
+    "_www.evil.example",
+    "<img src=x>",
+    "@octocat",
+    "![x](//e.f)",
+    "a@e.example",
+    "<details>",
+    "[^1]\n\n[^1]: x",
+    "| a |\n|--|",
+])  # fmt: skip
 def test_the_reader_sees_what_is_alive(source: str) -> None:
     assert alive(page(source)) != []
 
@@ -133,32 +130,26 @@ def test_every_ignorable_character_is_shown() -> None:
         assert code.replace("\\", "\\\\") in escape.markdown(written)
 
 
-@pytest.mark.parametrize(
-    "ordinary",
-    [
-        "👩\u200d💻",
-        "❤\ufe0f\u200d🔥",
-        "1\ufe0f\u20e3",
-        "☎\ufe0e",
-        "\u0645\u06cc\u200c\u062e",
-        "क\u094d\u200dष",
-    ],
-)
+@pytest.mark.parametrize("ordinary", [
+    "👩\u200d💻",
+    "❤\ufe0f\u200d🔥",
+    "1\ufe0f\u20e3",
+    "☎\ufe0e",
+    "\u0645\u06cc\u200c\u062e",
+    "क\u094d\u200dष",
+])  # fmt: skip
 def test_joiners_of_ordinary_text_stay(ordinary: str) -> None:
     assert escape.visible(ordinary) == ordinary
     assert escape.json_text(f'"{ordinary}"') == f'"{ordinary}"'
 
 
-@pytest.mark.parametrize(
-    ("hidden", "shown"),
-    [
-        ("a\ufe01\ufe0f", "a\\ufe01\\ufe0f"),
-        ("漢\u200d\u200d字", "漢\\u200d\\u200d字"),
-        ("漢\ufe0f\ufe0f", "漢\ufe0f\\ufe0f"),
-        ("漢\U000e0100", "漢\\U000e0100"),
-        ("漢 \u200d字", "漢 \\u200d字"),
-    ],
-)
+@pytest.mark.parametrize(("hidden", "shown"), [
+    ("a\ufe01\ufe0f", "a\\ufe01\\ufe0f"),
+    ("漢\u200d\u200d字", "漢\\u200d\\u200d字"),
+    ("漢\ufe0f\ufe0f", "漢\ufe0f\\ufe0f"),
+    ("漢\U000e0100", "漢\\U000e0100"),
+    ("漢 \u200d字", "漢 \\u200d字"),
+])  # fmt: skip
 def test_what_hides_behind_ordinary_text_is_shown(hidden: str, shown: str) -> None:
     assert escape.visible(hidden) == shown
 

@@ -199,15 +199,8 @@ def test_a_waiver_of_its_own_failure(tmp_path: Path, strict: Judge) -> None:
     pull = open_pull_request(tmp_path, {"rubric-ci.yaml": CONFIG.format(base=strict.url)}, {})
     until = (date.today() + timedelta(days=7)).isoformat()
     waive = (
-        "waive",
-        "one/greets",
-        "--until",
-        until,
-        "--reason",
-        "later",
-        "--owner",
-        "a@example.org",
-    )
+        "waive", "one/greets", "--until", until, "--reason", "later", "--owner", "a@example.org",
+    )  # fmt: skip
     assert pull.run(*waive).returncode == 0
     assert pull.run("run", "evals").returncode == 1
     assert pull.run("run", "evals", "--policy-from", "head").returncode == 0
@@ -555,18 +548,8 @@ HEALTH_CHECKS = {
     "with a user": ("{base}", "http://{base_host}@{other_host}/health", {}, "attacker"),
     "another port of the base's host": ("{base}", "http://127.0.0.1:1/health", {}, "attacker"),
     "of the base": ("{base}", "{base}/other", {}, ""),
-    "not listed": (
-        "{base}",
-        "{base}/health",
-        {"RUBRIC_CI_ALLOWED_HOSTS": "judge.example"},
-        "base",
-    ),
-    "listed": (
-        "{base}",
-        "{other}/health",
-        {"RUBRIC_CI_ALLOWED_HOSTS": "{other_host}"},
-        "",
-    ),
+    "not listed": ("{base}", "{base}/health", {"RUBRIC_CI_ALLOWED_HOSTS": "judge.example"}, "base"),
+    "listed": ("{base}", "{other}/health", {"RUBRIC_CI_ALLOWED_HOSTS": "{other_host}"}, ""),
 }
 
 

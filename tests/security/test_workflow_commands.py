@@ -53,19 +53,16 @@ def obeyed(output: str) -> list[str]:
     return found + _OBEYED.findall(output.replace("\r\n", "\n"))
 
 
-@pytest.mark.parametrize(
-    ("output", "found"),
-    [
-        ("a ::debug::b", 0),
-        ("a\n \u00a0::debug::b", 1),
-        ("a\r\n::debug a=b::c", 1),
-        ("a ##[debug]b", 1),
-        ("::stop-commands::x\n::debug::b\n::x::\n", 0),
-        ("::stop-commands::x\n::x::\n::debug::b\n", 1),
-        ("::error file=a::b ##[debug]c", 0),
-        ("a\x1b[2Jb\x9b", 2),
-    ],
-)
+@pytest.mark.parametrize(("output", "found"), [
+    ("a ::debug::b", 0),
+    ("a\n \u00a0::debug::b", 1),
+    ("a\r\n::debug a=b::c", 1),
+    ("a ##[debug]b", 1),
+    ("::stop-commands::x\n::debug::b\n::x::\n", 0),
+    ("::stop-commands::x\n::x::\n::debug::b\n", 1),
+    ("::error file=a::b ##[debug]c", 0),
+    ("a\x1b[2Jb\x9b", 2),
+])  # fmt: skip
 def test_the_reader_obeys_as_a_runner_does(output: str, found: int) -> None:
     assert len(obeyed(output)) == found
 

@@ -45,10 +45,7 @@ GRADERS: dict[str, tuple[dict[str, str], list[str]]] = {
     "a key after a long comment": ({"x.yaml": "#" * 2**21 + "\n" + EVALS}, ["x.yaml"]),
     "in a hidden folder": ({".ci/x.yaml": EVALS}, [".ci/x.yaml"]),
     "broken": ({"x.yaml": "evalcases: [\n"}, ["x.yaml"]),
-    "AgentV": (
-        {"x.yaml": "tests: [{id: b, input: Hi, assertions: [Greets]}]\n"},
-        ["x.yaml"],
-    ),
+    "AgentV": ({"x.yaml": "tests: [{id: b, input: Hi, assertions: [Greets]}]\n"}, ["x.yaml"]),
     "Agent Skills": (
         {
             "skills/a/SKILL.md": "---\nname: a\ndescription: Greets.\n---\n",

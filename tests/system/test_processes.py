@@ -71,17 +71,14 @@ def wait_for_death(pid: int) -> bool:
     return not is_alive(pid)
 
 
-@pytest.mark.parametrize(
-    ("script", "status", "stdout", "stderr"),
-    [
-        pytest.param("echo hello", 0, "hello\n", "", id="shell-line"),
-        pytest.param(("echo", "a b", "$HOME"), 0, "a b $HOME\n", "", id="argv-is-not-expanded"),
-        pytest.param("echo no >&2; exit 3", 3, "", "no\n", id="status-and-stderr"),
-        pytest.param("printf 'a\\r\\nb'", 0, "a\nb", "", id="crlf"),
-        pytest.param("printf '\\377'", 0, "�", "", id="not-utf-8"),
-        pytest.param("kill -9 $$", -9, "", "", id="signal"),
-    ],
-)
+@pytest.mark.parametrize(("script", "status", "stdout", "stderr"), [
+    pytest.param("echo hello", 0, "hello\n", "", id="shell-line"),
+    pytest.param(("echo", "a b", "$HOME"), 0, "a b $HOME\n", "", id="argv-is-not-expanded"),
+    pytest.param("echo no >&2; exit 3", 3, "", "no\n", id="status-and-stderr"),
+    pytest.param("printf 'a\\r\\nb'", 0, "a\nb", "", id="crlf"),
+    pytest.param("printf '\\377'", 0, "�", "", id="not-utf-8"),
+    pytest.param("kill -9 $$", -9, "", "", id="signal"),
+])  # fmt: skip
 def test_finished(
     script: str | tuple[str, ...], status: int, stdout: str, stderr: str, tmp_path: Path
 ) -> None:
@@ -106,23 +103,17 @@ AT = "    at run (file:///a.mjs:1:2)\n"
 NODE = "\nNode.js v20.20.2\n"
 
 
-@pytest.mark.parametrize(
-    ("output", "line"),
-    [
-        (f"Error: no disk\n{AT}{AT}{NODE}", "Error: no disk"),
-        (
-            f"    ^\n\nError: no disk\n    at a {{\n  code: 'E'\n}}\n{NODE}",
-            "Error: no disk (after: ^)",
-        ),
-        (f"bad\nthing\n{AT}{NODE}", "thing (after: bad)"),
-        (f"Error: {'x' * 9}\n{AT * 20}{NODE}", f"Error: {'x' * 9}"),
-        ("Node.js v20.20.2\n", "Node.js v20.20.2"),
-        (f"{AT}Node.js v20\n", "Node.js v20 (after: at run (file:///a.mjs:1:2))"),
-        (f"Error\n{AT}", "at run (file:///a.mjs:1:2) (after: Error)"),
-        ("one\ntwo\n", "two (after: one)"),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(("output", "line"), [
+    (f"Error: no disk\n{AT}{AT}{NODE}", "Error: no disk"),
+    (f"    ^\n\nError: no disk\n    at a {{\n  code: 'E'\n}}\n{NODE}", "Error: no disk (after: ^)"),
+    (f"bad\nthing\n{AT}{NODE}", "thing (after: bad)"),
+    (f"Error: {'x' * 9}\n{AT * 20}{NODE}", f"Error: {'x' * 9}"),
+    ("Node.js v20.20.2\n", "Node.js v20.20.2"),
+    (f"{AT}Node.js v20\n", "Node.js v20 (after: at run (file:///a.mjs:1:2))"),
+    (f"Error\n{AT}", "at run (file:///a.mjs:1:2) (after: Error)"),
+    ("one\ntwo\n", "two (after: one)"),
+    ("", ""),
+])  # fmt: skip
 def test_the_last_line_is_the_reason(output: str, line: str) -> None:
     assert one_line_tail(output) == line
 
@@ -167,13 +158,10 @@ def test_a_program_that_does_not_wait_for_its_reader_loses_nothing_in_a_file(
     assert not [*tmp_path.glob("rubric-ci-output-*")]
 
 
-@pytest.mark.parametrize(
-    ("script", "more", "message"),
-    [
-        ("yes", {}, "`yes` printed more than 8388608 bytes"),
-        ("echo begun; sleep 60", {"timeout_seconds": 1}, "did not end within 1 s and was killed"),
-    ],
-)
+@pytest.mark.parametrize(("script", "more", "message"), [
+    ("yes", {}, "`yes` printed more than 8388608 bytes"),
+    ("echo begun; sleep 60", {"timeout_seconds": 1}, "did not end within 1 s and was killed"),
+])  # fmt: skip
 def test_the_limits_of_an_output_in_a_file(
     script: str, more: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
@@ -188,13 +176,9 @@ def test_the_limits_of_an_output_in_a_file(
 
 def test_an_output_in_a_file_may_say_that_it_failed(tmp_path: Path) -> None:
     command = Command(
-        script="echo lost; sleep 60",
-        cwd=tmp_path,
-        environment=PATH,
-        timeout_seconds=50,
-        to_file=True,
-        gives_up=lambda printed: b"lost" in printed,
-    )
+        script="echo lost; sleep 60", cwd=tmp_path, environment=PATH, timeout_seconds=50,
+        to_file=True, gives_up=lambda printed: b"lost" in printed,
+    )  # fmt: skip
     finished = asyncio.run(run(command))
     assert (finished.status, finished.stdout) == (-9, "lost\n")
 
@@ -206,21 +190,18 @@ def test_keeps_the_end_of_a_long_stderr(tmp_path: Path) -> None:
     assert finished.stderr.endswith("xthe reason")
 
 
-@pytest.mark.parametrize(
-    ("script", "message"),
-    [
-        pytest.param(
-            ("no-such-program", "x"),
+@pytest.mark.parametrize(("script", "message"), [
+    pytest.param(
+        ("no-such-program", "x"),
+        (
             "`no-such-program x` cannot be started: [Errno 2] No such file or directory: "
-            "'no-such-program'",
-            id="no-program",
+            "'no-such-program'"
         ),
-        pytest.param("sleep 30", "`sleep 30` did not end within 0.3 s and was killed", id="late"),
-        pytest.param(
-            ("echo", "\0"), "`echo \0` cannot be started: embedded null byte", id="null-byte"
-        ),
-    ],
-)
+        id="no-program",
+    ),
+    pytest.param("sleep 30", "`sleep 30` did not end within 0.3 s and was killed", id="late"),
+    pytest.param(("echo", "\0"), "`echo \0` cannot be started: embedded null byte", id="null-byte"),
+])  # fmt: skip
 def test_no_end_that_counts(script: str | tuple[str, ...], message: str, tmp_path: Path) -> None:
     with pytest.raises(CannotRunScript) as caught:
         execute(script, tmp_path, timeout=0.3)
@@ -362,16 +343,13 @@ def test_a_command_sees_its_environment_only(
     assert "sk-secret" not in seen
 
 
-@pytest.mark.parametrize(
-    ("name", "argv", "expected"),
-    [
-        ("npx.cmd", ("npx", "a b", "c"), ["{folder}/npx.cmd", "a b", "c"]),
-        ("npx.exe", ("npx", "a&b"), ["npx", "a&b"]),
-        ("other.cmd", ("npx", "a"), ["npx", "a"]),
-        ("npx.cmd", ("npx", "-y", "a & calc"), "'a & calc'"),
-        ("npx.BAT", ("npx", "%PATH%"), "'%PATH%'"),
-    ],
-)
+@pytest.mark.parametrize(("name", "argv", "expected"), [
+    ("npx.cmd", ("npx", "a b", "c"), ["{folder}/npx.cmd", "a b", "c"]),
+    ("npx.exe", ("npx", "a&b"), ["npx", "a&b"]),
+    ("other.cmd", ("npx", "a"), ["npx", "a"]),
+    ("npx.cmd", ("npx", "-y", "a & calc"), "'a & calc'"),
+    ("npx.BAT", ("npx", "%PATH%"), "'%PATH%'"),
+])  # fmt: skip
 def test_a_batch_file_on_windows(
     name: str,
     argv: tuple[str, ...],

@@ -36,36 +36,25 @@ def test_did_you_mean() -> None:
     assert did_you_mean("") == ""
 
 
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        ([], "none is defined"),
-        (["a"], "known: `a`"),
-        (["b", "a"], "known: `b`, `a`"),
-        (MANY[:22], f"known: {', '.join(f'`{name}`' for name in MANY[:20])} and 2 more"),
-        (
-            [str(n) for n in range(1220)],
-            f"known: {', '.join(f'`{n}`' for n in range(20))} and 1,200 more",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("names", "expected"), [
+    ([], "none is defined"),
+    (["a"], "known: `a`"),
+    (["b", "a"], "known: `b`, `a`"),
+    (MANY[:22], f"known: {', '.join(f'`{name}`' for name in MANY[:20])} and 2 more"),
+    (
+        [str(n) for n in range(1220)],
+        f"known: {', '.join(f'`{n}`' for n in range(20))} and 1,200 more",
+    ),
+])  # fmt: skip
 def test_known_names(names: list[str], expected: str) -> None:
     assert known_names(names) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "known", "most", "expected"),
-    [
-        ("defualt", ["other", "default"], 64, "did you mean `default`?"),
-        ("x", ["b", "a"], 64, "known: `a`, `b`"),
-        (
-            "zz99",
-            [*MANY, "zz999"],
-            64,
-            f"known: {', '.join(f'`{n}`' for n in MANY[:20])} and 81 more",
-        ),
-        ("zz99", [*MANY, "zz999"], 0, "did you mean `zz999`?"),
-    ],
-)
+@pytest.mark.parametrize(("name", "known", "most", "expected"), [
+    ("defualt", ["other", "default"], 64, "did you mean `default`?"),
+    ("x", ["b", "a"], 64, "known: `a`, `b`"),
+    ("zz99", [*MANY, "zz999"], 64, f"known: {', '.join(f'`{n}`' for n in MANY[:20])} and 81 more"),
+    ("zz99", [*MANY, "zz999"], 0, "did you mean `zz999`?"),
+])  # fmt: skip
 def test_suggest(name: str, known: list[str], most: int, expected: str) -> None:
     assert suggest(name, known, most=most) == expected

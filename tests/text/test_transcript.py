@@ -26,17 +26,14 @@ def test_the_text_of_a_conversation() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "Yes.",
-        "Note:\n\n[user]\na\n\n[assistant]\nb",
-        "[assistant]\nb",
-        "[user]\na",
-        "[user]\na\n\n[user]\nb\n\n[assistant]\nc",
-        "[user]\na\n[assistant]\nb",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "",
+    "Yes.",
+    "Note:\n\n[user]\na\n\n[assistant]\nb",
+    "[assistant]\nb",
+    "[user]\na",
+    "[user]\na\n\n[user]\nb\n\n[assistant]\nc",
+    "[user]\na\n[assistant]\nb",
+])  # fmt: skip
 def test_what_is_no_conversation(text: str) -> None:
     assert read(text) == ()

@@ -66,25 +66,19 @@ WHOLE = Scope(complete=True)
 TABLE: dict[str, tuple[dict[str, object], Scope, list[str]]] = {
     "holds": ({"min_scores": {"safety": 0.5}}, WHOLE, []),
     "missed": (
-        {"min_scores": {"safety": 0.6}},
-        WHOLE,
-        ["criteria tagged safety: 0.50, 0.6 needed"],
+        {"min_scores": {"safety": 0.6}}, WHOLE, ["criteria tagged safety: 0.50, 0.6 needed"],
     ),
-    "each": (
-        {"min_scores": {"safety": 0.1, "*": 0.6}},
-        WHOLE,
-        ["criteria tagged tone: 0.00, 0.6 needed"],
-    ),
+    "each": ({"min_scores": {"safety": 0.1, "*": 0.6}}, WHOLE, [
+        "criteria tagged tone: 0.00, 0.6 needed",
+    ]),
     "no such criterion": (
-        {"min_scores": {"none": 0.1}},
-        WHOLE,
-        ["no graded criterion is tagged none"],
+        {"min_scores": {"none": 0.1}}, WHOLE, ["no graded criterion is tagged none"],
     ),
     "no such case": ({"groups": {"none": 0.1}}, WHOLE, ["no graded case is tagged none"]),
     "a part of the suite": ({"groups": {"none": 0.1}}, Scope(complete=False), []),
     "never": ({"fail_on": "never", "min_scores": {"safety": 0.6}}, WHOLE, []),
     "each tag of cases": ({"groups": {"*": 1.0}}, WHOLE, []),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("settings", "scope", "expected"), TABLE.values(), ids=TABLE)

@@ -102,9 +102,7 @@ TABLE: dict[str, tuple[GateInfo, list[CaseResult], bool]] = {
     "outside of groups no case may fail": (a_gate(safety=0.5), [FAIL], False),
     "both rates hold": (a_gate(every=0.6, safety=1.0), [PASS, PASS, FAIL], True),
     "all cases reach it, a group does not": (
-        a_gate(every=0.5, safety=1.0),
-        [PASS, PASS, TAGGED],
-        False,
+        a_gate(every=0.5, safety=1.0), [PASS, PASS, TAGGED], False,
     ),
     "broken": (a_gate("regression"), [of("borderline", change="broken")], False),
     "broken and passing": (a_gate("regression"), [of("pass", change="broken")], False),
@@ -113,22 +111,16 @@ TABLE: dict[str, tuple[GateInfo, list[CaseResult], bool]] = {
     "new and borderline": (a_gate("regression"), [of("borderline", change="new")], True),
     "without a base every case is new": (a_gate("regression"), [FAIL], False),
     "fixed and unchanged": (
-        a_gate("regression"),
-        [of("pass", change="better"), of("pass", change="unchanged")],
-        True,
+        a_gate("regression"), [of("pass", change="better"), of("pass", change="unchanged")], True,
     ),
     "a rate holds for regressions as well": (
-        a_gate("regression", every=1.0),
-        [of("fail", change="failing-before")],
-        False,
+        a_gate("regression", every=1.0), [of("fail", change="failing-before")], False,
     ),
     "not comparable counts as it is": (
-        a_gate("regression"),
-        [of("fail", change="not-comparable")],
-        False,
+        a_gate("regression"), [of("fail", change="not-comparable")], False,
     ),
     "not confirmed": (a_gate("regression"), [of("fail", change="not-confirmed")], True),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("gate", "cases", "passes"), TABLE.values(), ids=TABLE)
@@ -141,21 +133,17 @@ OUTAGE = errored("e", tags=("safety",))
 CASES_OF_A_RATE: list[CaseResult] = [PASS, FAIL, EDGE, WAIVED, OUTAGE, skipped("s")]
 
 
-@pytest.mark.parametrize(
-    ("rate", "counted"),
-    [
-        (
-            PassRate(min_pass_rate=0.6),
-            PassRate(min_pass_rate=0.6, passed=1, counted=3, errored=1, waived=1, required=2),
-        ),
-        (
-            PassRate(min_pass_rate=0.6, group="safety"),
-            PassRate(min_pass_rate=0.6, group="safety", errored=1, waived=1),
-        ),
-        (PassRate(min_pass_rate=0.6, group="tone"), PassRate(min_pass_rate=0.6, group="tone")),
-    ],
-    ids=["every case", "a group", "an empty group"],
-)
+@pytest.mark.parametrize(("rate", "counted"), [
+    (
+        PassRate(min_pass_rate=0.6),
+        PassRate(min_pass_rate=0.6, passed=1, counted=3, errored=1, waived=1, required=2),
+    ),
+    (
+        PassRate(min_pass_rate=0.6, group="safety"),
+        PassRate(min_pass_rate=0.6, group="safety", errored=1, waived=1),
+    ),
+    (PassRate(min_pass_rate=0.6, group="tone"), PassRate(min_pass_rate=0.6, group="tone")),
+], ids=["every case", "a group", "an empty group"])  # fmt: skip
 def test_a_rate_says_what_it_counted(rate: PassRate, counted: PassRate) -> None:
     assert pass_rates(CASES_OF_A_RATE, [rate]) == (counted,)
     assert counted.holds is bool(counted.group)
@@ -207,18 +195,15 @@ def a_waiver(state: WaiverState) -> WaiverResult:
     return WaiverResult(state=state, line=1, **facts)
 
 
-@pytest.mark.parametrize(
-    ("fail_on", "allowed", "states", "passes"),
-    [
-        ("fail", None, ["applied", "not-run", "expired", "edited", "unmatched", "safety"], True),
-        ("fail", 2, ["applied", "not-run"], True),
-        ("fail", 1, ["applied", "not-run"], False),
-        ("fail", 0, [], True),
-        ("fail", None, ["unneeded", "met"], True),
-        ("regression", 0, ["applied"], False),
-        ("never", 0, ["unneeded"], True),
-    ],
-)
+@pytest.mark.parametrize(("fail_on", "allowed", "states", "passes"), [
+    ("fail", None, ["applied", "not-run", "expired", "edited", "unmatched", "safety"], True),
+    ("fail", 2, ["applied", "not-run"], True),
+    ("fail", 1, ["applied", "not-run"], False),
+    ("fail", 0, [], True),
+    ("fail", None, ["unneeded", "met"], True),
+    ("regression", 0, ["applied"], False),
+    ("never", 0, ["unneeded"], True),
+])  # fmt: skip
 def test_waivers(
     fail_on: FailOn, allowed: int | None, states: list[WaiverState], passes: bool
 ) -> None:
@@ -226,16 +211,13 @@ def test_waivers(
     assert gate_passes([WAIVED], gate, [a_waiver(state) for state in states]) is passes
 
 
-@pytest.mark.parametrize(
-    ("fail_on", "enforced", "directions", "passes"),
-    [
-        ("fail", True, ["stronger", "changed"], True),
-        ("fail", True, ["changed", "weaker"], False),
-        ("regression", True, ["weaker"], False),
-        ("never", True, ["weaker"], True),
-        ("fail", False, ["weaker"], True),
-    ],
-)
+@pytest.mark.parametrize(("fail_on", "enforced", "directions", "passes"), [
+    ("fail", True, ["stronger", "changed"], True),
+    ("fail", True, ["changed", "weaker"], False),
+    ("regression", True, ["weaker"], False),
+    ("never", True, ["weaker"], True),
+    ("fail", False, ["weaker"], True),
+])  # fmt: skip
 def test_weaker_grading(
     fail_on: FailOn, enforced: bool, directions: list[Direction], passes: bool
 ) -> None:
@@ -245,21 +227,18 @@ def test_weaker_grading(
     assert gate_passes([PASS], gate, (), changes) is passes
 
 
-@pytest.mark.parametrize(
-    ("word", "fail_on", "direction", "passes", "review"),
-    [
-        ("note", "fail", "weaker", True, False),
-        ("review", "fail", "weaker", True, True),
-        ("review", "fail", "changed", True, True),
-        ("review", "regression", "changed", True, True),
-        ("review", "fail", "stronger", True, False),
-        ("review", "never", "changed", True, False),
-        ("fail", "fail", "changed", False, False),
-        ("fail", "regression", "weaker", False, False),
-        ("fail", "fail", "stronger", True, False),
-        ("fail", "never", "changed", True, False),
-    ],
-)
+@pytest.mark.parametrize(("word", "fail_on", "direction", "passes", "review"), [
+    ("note", "fail", "weaker", True, False),
+    ("review", "fail", "weaker", True, True),
+    ("review", "fail", "changed", True, True),
+    ("review", "regression", "changed", True, True),
+    ("review", "fail", "stronger", True, False),
+    ("review", "never", "changed", True, False),
+    ("fail", "fail", "changed", False, False),
+    ("fail", "regression", "weaker", False, False),
+    ("fail", "fail", "stronger", True, False),
+    ("fail", "never", "changed", True, False),
+])  # fmt: skip
 def test_changed_grading(
     word: OnChangedGrading, fail_on: FailOn, direction: Direction, passes: bool, review: bool
 ) -> None:
@@ -337,9 +316,7 @@ def side(case: str, target: str, verdict: Any = "fail") -> Graded:
         (("a",), [graded("alone", target="b")], False),
         (("a",), [side("one", "a", "pass"), skipped("two")], True),
     ],
-    ids=[
-        *("of the gate", "of no interest", "both", "all", "a case of one target", "skipped"),
-    ],
+    ids=[*("of the gate", "of no interest", "both", "all", "a case of one target", "skipped")],
 )
 @pytest.mark.parametrize("base", [a_gate(), a_gate(every=1.0)], ids=["each case", "a rate"])
 def test_of_several_targets_those_of_the_gate_must_pass(
@@ -368,18 +345,14 @@ def test_a_target_that_must_be_better(mean: float, *, significant: bool, better:
 LOWER = TargetDifference(target="a", than="b", cases=9, mean=-0.1, p_value=0.01, significant=True)
 
 
-@pytest.mark.parametrize(
-    ("cases", "changes", "open_"),
-    [
-        ([of("pass")], {}, True),
-        ([], {}, False),
-        ([skipped("c")], {}, False),
-        ([of("pass")], {"better_than": ""}, False),
-        ([of("pass")], {"fail_on": "never"}, False),
-        ([of("pass")], {"difference": LOWER}, False),
-    ],
-    ids=["graded", "no case", "skipped", "not demanded", "never", "compared"],
-)
+@pytest.mark.parametrize(("cases", "changes", "open_"), [
+    ([of("pass")], {}, True),
+    ([], {}, False),
+    ([skipped("c")], {}, False),
+    ([of("pass")], {"better_than": ""}, False),
+    ([of("pass")], {"fail_on": "never"}, False),
+    ([of("pass")], {"difference": LOWER}, False),
+], ids=["graded", "no case", "skipped", "not demanded", "never", "compared"])  # fmt: skip
 def test_a_target_that_must_be_better_was_compared_with_none(
     cases: list[CaseResult], changes: dict[str, Any], *, open_: bool
 ) -> None:

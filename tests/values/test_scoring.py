@@ -129,12 +129,7 @@ PAIRS: dict[
         "borderline",
         (),
     ),
-    "no score is below 0": (
-        ((check("a"), False), (fault(penalty=5), True)),
-        0.0,
-        "fail",
-        (),
-    ),
+    "no score is below 0": (((check("a"), False), (fault(penalty=5), True)), 0.0, "fail", ()),
     "of faults alone, the share that is not present": (
         ((fault("a", penalty=1), True), (fault("b", penalty=3), False)),
         0.75,
@@ -198,11 +193,7 @@ def test_combine(parts: list[tuple[float, Score]], expected: Score) -> None:
 
 def test_thresholds_are_configurable() -> None:
     strict = Thresholds(passing=0.95, borderline=0.9)
-    assert [verdict(v, (), strict) for v in (0.95, 0.9, 0.89)] == [
-        "pass",
-        "borderline",
-        "fail",
-    ]
+    assert [verdict(v, (), strict) for v in (0.95, 0.9, 0.89)] == ["pass", "borderline", "fail"]
 
 
 @pytest.mark.parametrize(
@@ -322,16 +313,12 @@ def test_lists_of_points_score_as_in_healthbench_and_autorubric() -> None:
         compared += 1
 
 
-@pytest.mark.parametrize(
-    ("parts", "value", "total"),
-    [
-        ([Weighed(1e308, 1.0), Weighed(1.7e308, 0.0)], 0.37037, float("inf")),
-        ([Weighed(1e308, 1.0), Weighed(1e308, 0.0, fault=True)], 0.0, 1e308),
-        ([Weighed(1e-300, 1.0), Weighed(1e308, 0.0, fault=True)], 0.0, 1e-300),
-        ([Weighed(4, 1.0), Weighed(0, 0.0, fault=True)], 1.0, 4),
-    ],
-    ids=["weights", "both", "a small weight", "a penalty of 0"],
-)
+@pytest.mark.parametrize(("parts", "value", "total"), [
+    ([Weighed(1e308, 1.0), Weighed(1.7e308, 0.0)], 0.37037, float("inf")),
+    ([Weighed(1e308, 1.0), Weighed(1e308, 0.0, fault=True)], 0.0, 1e308),
+    ([Weighed(1e-300, 1.0), Weighed(1e308, 0.0, fault=True)], 0.0, 1e-300),
+    ([Weighed(4, 1.0), Weighed(0, 0.0, fault=True)], 1.0, 4),
+], ids=["weights", "both", "a small weight", "a penalty of 0"])  # fmt: skip
 def test_points_of_any_size(parts: list[Weighed], value: float, total: float) -> None:
     assert (rubric_score(parts), total_points(parts)) == (value, total)
 

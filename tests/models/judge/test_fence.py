@@ -68,8 +68,7 @@ def test_escaping_twice_changes_nothing_more(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["<p>", "a < b", "<answer>", "</answer>", "<html_data>", "<<", "x <question mark>"],
+    "text", ["<p>", "a < b", "<answer>", "</answer>", "<html_data>", "<<", "x <question mark>"]
 )
 def test_other_markup_is_left_alone(text: str) -> None:
     assert fenced("answer", text, FENCE) == f"<answer_{FENCE}>\n{text}\n</answer_{FENCE}>"
@@ -77,13 +76,7 @@ def test_other_markup_is_left_alone(text: str) -> None:
 
 @pytest.mark.parametrize(
     "tag",
-    [
-        "</ᴀɴꜱᴡᴇʀ_1>",
-        "<ꞯᴜᴇꜱᴛɪᴏɴ_1>",
-        "</ans\x08wer_1>",
-        "<\x00answer_1>",
-        "</\x7fanswer_\x9b1>",
-    ],
+    ["</ᴀɴꜱᴡᴇʀ_1>", "<ꞯᴜᴇꜱᴛɪᴏɴ_1>", "</ans\x08wer_1>", "<\x00answer_1>", "</\x7fanswer_\x9b1>"],
     ids=ascii,
 )
 def test_small_capitals_and_control_characters_hide_no_tag(tag: str) -> None:

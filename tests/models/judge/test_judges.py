@@ -51,10 +51,7 @@ class Models:
 
 
 def ask(
-    models: Models,
-    *criteria: Judged,
-    votes: int = 1,
-    cache: MemoryCache | None = None,
+    models: Models, *criteria: Judged, votes: int = 1, cache: MemoryCache | None = None
 ) -> PanelResult:
     first, *others = (Endpoint(model=name) for name in models.marks)
     judge = JudgeConfig(endpoint=first, others=tuple(others), votes=votes)
@@ -86,20 +83,11 @@ def test_a_panel_has_the_majority_or_the_median(
     assert found.usage == Usage(calls=3)
 
 
-@pytest.mark.parametrize(
-    ("marks", "message"),
-    [
-        (
-            {"a": True, "b": "down", "c": "down"},
-            "no majority: only 1 of 3 judges gave marks; c: down",
-        ),
-        (
-            {"a": "down", "b": "down", "c": True},
-            "no majority: only 1 of 3 judges gave marks; b: down",
-        ),
-        ({"a": True, "b": False, "c": "down"}, "no majority of 3 votes on one: true, false"),
-    ],
-)
+@pytest.mark.parametrize(("marks", "message"), [
+    ({"a": True, "b": "down", "c": "down"}, "no majority: only 1 of 3 judges gave marks; c: down"),
+    ({"a": "down", "b": "down", "c": True}, "no majority: only 1 of 3 judges gave marks; b: down"),
+    ({"a": True, "b": False, "c": "down"}, "no majority of 3 votes on one: true, false"),
+])  # fmt: skip
 def test_half_of_a_panel_decides_nothing(marks: dict[str, Mark | list[Mark]], message: str) -> None:
     with pytest.raises(CannotJudge) as ended:
         ask(Models(marks), CHECK)

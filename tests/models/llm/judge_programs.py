@@ -68,16 +68,10 @@ def write_program(
     log = folder / f"{name}.log"
     top = Path(tempfile.gettempdir()).resolve()
     text = _PROGRAM.format(
-        others=tuple(map(str, (top, *top.parents))),
-        python=sys.executable,
-        planted=(*PLANTED, *PLANTED_FOLDERS),
-        log=str(log),
-        stdout=stdout,
-        stderr=stderr,
-        seconds=seconds,
-        status=status,
-        version=version,
-    )
+        others=tuple(map(str, (top, *top.parents))), python=sys.executable,
+        planted=(*PLANTED, *PLANTED_FOLDERS), log=str(log), stdout=stdout, stderr=stderr,
+        seconds=seconds, status=status, version=version,
+    )  # fmt: skip
     (folder / name).write_text(text)
     (folder / name).chmod(0o755)
     return Program(folder=folder, log=log)

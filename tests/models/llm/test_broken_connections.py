@@ -26,9 +26,7 @@ from tests.bodies import Bodies, Body, answering
 from tests.contract.test_judge_faults import SCORE, TEXT, assess
 from tests.toxiproxy import Toxic, Toxiproxy
 
-pytestmark = [
-    pytest.mark.skipif(bool(toxiproxy.missing()), reason=toxiproxy.missing() or "-"),
-]
+pytestmark = [pytest.mark.skipif(bool(toxiproxy.missing()), reason=toxiproxy.missing() or "-")]
 
 ATTEMPTS = Backoff().attempts
 LONG, SHORT, ENOUGH = 20.0, 0.5, 3.0  # seconds; the last for a fault that ends
@@ -149,9 +147,7 @@ def received(judge: Bodies, number: int) -> int:
 
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize(
-    "fault",
-    [fault for name, fault in FAULTS.items() if name in ENDING],
-    ids=ENDING,
+    "fault", [fault for name, fault in FAULTS.items() if name in ENDING], ids=ENDING
 )
 def test_a_fault_that_ends(judge: Bodies, proxy: Toxiproxy, fault: Fault, wire: str) -> None:
     proxy.set_toxic(fault.toxic)

@@ -85,18 +85,14 @@ def test_status_of(word: JSON, status: int | None) -> None:
     assert status_of(word) == status
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('X - {"error": {"code": 1}}', {"error": {"code": 1}}),
-        ("Got={'error': None}. File an issue", {"error": None}),
-        ("nothing", None),
-        ("{broken", None),
-        ("{1, 2}", None),
-        ("{" * 9999 + "}" * 9999, None),
-    ],
-    ids=["JSON", "Python", "none", "broken", "a set", "deep"],
-)
+@pytest.mark.parametrize(("text", "found"), [
+    ('X - {"error": {"code": 1}}', {"error": {"code": 1}}),
+    ("Got={'error': None}. File an issue", {"error": None}),
+    ("nothing", None),
+    ("{broken", None),
+    ("{1, 2}", None),
+    ("{" * 9999 + "}" * 9999, None),
+], ids=["JSON", "Python", "none", "broken", "a set", "deep"])  # fmt: skip
 def test_object_within(text: str, found: object) -> None:
     assert find_object(text) == found
 
@@ -106,15 +102,11 @@ def test_what_is_said_is_one_line_of_bearable_length() -> None:
 
 
 @pytest.mark.parametrize("wire", ["openai", "openai-litellm", "anthropic", "gemini"])
-@pytest.mark.parametrize(
-    ("error", "retryable"),
-    [
-        ({"message": "scripted", "code": 429}, True),
-        ({"message": "scripted", "code": "invalid_api_key"}, False),
-        ({"message": "scripted"}, True),
-    ],
-    ids=["busy", "wrong key", "who knows"],
-)
+@pytest.mark.parametrize(("error", "retryable"), [
+    ({"message": "scripted", "code": 429}, True),
+    ({"message": "scripted", "code": "invalid_api_key"}, False),
+    ({"message": "scripted"}, True),
+], ids=["busy", "wrong key", "who knows"])  # fmt: skip
 def test_over_the_wire(error: Mapping[str, JSON], retryable: bool, wire: str) -> None:
     name, _, by_litellm = wire.partition("-")
     with answering(Body(content=json.dumps({"error": error}).encode())) as server:

@@ -107,29 +107,21 @@ def test_a_server_that_refuses_both_gets_the_form_in_the_prompt() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("body", "mode", "reason"),
-    [
-        pytest.param(
-            refusal("context length exceeded"),
-            "json_schema",
-            "openai/my-own: HTTP 400: context length exceeded (1 request)",
-            id="about something else",
-        ),
-        pytest.param(
-            refusal("no access to json_schema", 403),
-            "json_schema",
-            "openai/my-own: HTTP 403: no access to json_schema (1 request)",
-            id="not allowed",
-        ),
-        pytest.param(
-            UNAVAILABLE,
-            "prompt",
-            "openai/my-own: HTTP 400: This response_format type is unavailable now (1 request)",
-            id="nothing simpler",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("body", "mode", "reason"), [
+    pytest.param(
+        refusal("context length exceeded"), "json_schema",
+        "openai/my-own: HTTP 400: context length exceeded (1 request)", id="about something else",
+    ),
+    pytest.param(
+        refusal("no access to json_schema", 403), "json_schema",
+        "openai/my-own: HTTP 403: no access to json_schema (1 request)", id="not allowed",
+    ),
+    pytest.param(
+        UNAVAILABLE, "prompt",
+        "openai/my-own: HTTP 400: This response_format type is unavailable now (1 request)",
+        id="nothing simpler",
+    ),
+])  # fmt: skip
 def test_other_refusals_are_not_sent_again(body: Body, mode: OutputMode, reason: str) -> None:
     seen = ask(body, mode=mode)
     assert (seen.modes, seen.outcomes, seen.notes) == (

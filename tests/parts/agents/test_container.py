@@ -77,8 +77,7 @@ def test_an_agent_works_in_it_and_commands_of_assertions_outside(bench: Bench) -
 
 
 def test_it_is_removed_when_the_target_is_killed(
-    bench: Bench,
-    monkeypatch: pytest.MonkeyPatch,
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(container_engine, "_ENGINES", ("docker",))
     log = stub(bench, "docker")

@@ -72,11 +72,7 @@ def served(origin: Checkout, kind: str, folder: Path) -> Iterator[dict[str, str]
     [(True, "change A\nchange A|main||.git a|8|"), (False, "Start workspace|main||.git a|3|")],
 )
 def test_an_agent_works_in_a_commit(
-    bench: Bench,
-    origin: Checkout,
-    kind: str,
-    history: bool,
-    seen: str,
+    bench: Bench, origin: Checkout, kind: str, history: bool, seen: str
 ) -> None:
     target = bench.program("claude-code", printed("claude", "ok"), LOOKS)
     wanted = origin.git("rev-parse", "wanted")
@@ -91,19 +87,12 @@ def test_an_agent_works_in_a_commit(
     ]
 
 
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [
-        ({"path": "."}, "`git: {path: .}` is this repository; use `copy`"),
-        ({"path": "no.bundle"}, "`git: {path: no.bundle}` of the workspace does not exist; fix it"),
-        ({"url": "http://127.0.0.1:1/x"}, "the commit 0123456789ab of http://127.0.0.1:1/x cannot"),
-    ],
-)
-def test_a_commit_that_is_not_there(
-    bench: Bench,
-    place: dict[str, Any],
-    message: str,
-) -> None:
+@pytest.mark.parametrize(("place", "message"), [
+    ({"path": "."}, "`git: {path: .}` is this repository; use `copy`"),
+    ({"path": "no.bundle"}, "`git: {path: no.bundle}` of the workspace does not exist; fix it"),
+    ({"url": "http://127.0.0.1:1/x"}, "the commit 0123456789ab of http://127.0.0.1:1/x cannot"),
+])  # fmt: skip
+def test_a_commit_that_is_not_there(bench: Bench, place: dict[str, Any], message: str) -> None:
     target = bench.program("codex", printed("codex", "ok"))
     source = GitSource(commit="0123456789abcdef0123456789abcdef01234567", **place)
     assert message in bench.refusal(worked(target, git=source))
@@ -118,9 +107,7 @@ def test_a_repository_that_an_agent_makes_is_no_work(bench: Bench) -> None:
 
 
 def test_a_server_is_asked_once_for_all_trials(
-    bench: Bench,
-    origin: Checkout,
-    tmp_path: Path,
+    bench: Bench, origin: Checkout, tmp_path: Path
 ) -> None:
     target = bench.program("claude-code", printed("claude", "ok"), "Path('a').unlink()")
     asked: list[str] = []
@@ -146,10 +133,7 @@ Path("lib/one/a").write_text("2\\n")
 """
 
 
-def test_repositories_in_folders_of_a_copy(
-    bench: Bench,
-    origin: Checkout,
-) -> None:
+def test_repositories_in_folders_of_a_copy(bench: Bench, origin: Checkout) -> None:
     target = bench.program("claude-code", printed("claude", "ok"), AROUND)
     bench.files(**{"shop/readme": "Shop\n"})
     place = str(origin.root)
@@ -161,22 +145,15 @@ def test_repositories_in_folders_of_a_copy(
     assert [change.path for change in found.work.changes] == ["lib/one/a", "seen"]
 
 
-@pytest.mark.parametrize(
-    ("ref", "into", "message"),
-    [
-        ("gone", "x", "the commit gone of "),
-        ("main", "../x", "`into: ../x` leads out of the workspace; fix the path"),
-        ("main", "readme", "`into: readme` is a file of the workspace; fix the path"),
-        ("main", "readme/x", "`into: readme/x` is a file of the workspace; fix the path"),
-        ("main", "lib", "`into: lib` is the folder of two repositories; fix one"),
-    ],
-)
+@pytest.mark.parametrize(("ref", "into", "message"), [
+    ("gone", "x", "the commit gone of "),
+    ("main", "../x", "`into: ../x` leads out of the workspace; fix the path"),
+    ("main", "readme", "`into: readme` is a file of the workspace; fix the path"),
+    ("main", "readme/x", "`into: readme/x` is a file of the workspace; fix the path"),
+    ("main", "lib", "`into: lib` is the folder of two repositories; fix one"),
+])  # fmt: skip
 def test_a_repository_that_cannot_be_there(
-    bench: Bench,
-    origin: Checkout,
-    ref: str,
-    into: str,
-    message: str,
+    bench: Bench, origin: Checkout, ref: str, into: str, message: str
 ) -> None:
     target = bench.program("codex", printed("codex", "ok"))
     bench.files(**{"shop/readme": "Shop\n"})
@@ -185,10 +162,7 @@ def test_a_repository_that_cannot_be_there(
     assert bench.refusal(worked(target, copy="shop", repos=repos)).startswith(message)
 
 
-def test_codex_may_write_in_its_folders_of_git(
-    bench: Bench,
-    origin: Checkout,
-) -> None:
+def test_codex_may_write_in_its_folders_of_git(bench: Bench, origin: Checkout) -> None:
     commit = origin.git("rev-parse", "wanted")
     source = GitSource(path=str(origin.root), commit=commit)
     body = "Path('words').write_text(repr(sys.argv))"
@@ -205,10 +179,7 @@ def test_codex_may_write_in_its_folders_of_git(
         assert (words in kept.text) if words else (option not in kept.text)
 
 
-def test_a_submodule_that_grades_is_left_out(
-    bench: Bench,
-    origin: Checkout,
-) -> None:
+def test_a_submodule_that_grades_is_left_out(bench: Bench, origin: Checkout) -> None:
     entry = f"160000,{origin.git('rev-parse', 'wanted')},.agentv"
     origin.git("update-index", "--add", "--cacheinfo", entry)
     origin.git("commit", "--quiet", "--message", "a submodule")

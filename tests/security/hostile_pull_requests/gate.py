@@ -56,11 +56,7 @@ def rubric(after: str, before: str = RUBRIC, code: int = 1, **more: str) -> Atta
     """Return the attack of other rubrics, whose answers pass at the head."""
     assert before in EVALS
     return Attack(
-        head={
-            "evals/a.eval.yaml": EVALS.replace(before, after),
-            "answers.jsonl": PASSING,
-            **more,
-        },
+        head={"evals/a.eval.yaml": EVALS.replace(before, after), "answers.jsonl": PASSING, **more},
         code=code,
         said=WEAKER,
     )
@@ -81,11 +77,7 @@ CHANGED = CONFIG.replace("on_weaker_grading", "on_changed_grading")
 ASSERTED = "evalcases:\n  - {id: one, input: Say hello, rubrics: [{contains: hello}]}\n"
 PARTS = [{"type": "text", "value": "hello"}, {"type": "file", "value": "i.pdf"}]
 SHOWN = json.dumps(
-    {
-        "id": "one",
-        "answer": "hello",
-        "output_messages": [{"role": "assistant", "content": PARTS}],
-    }
+    {"id": "one", "answer": "hello", "output_messages": [{"role": "assistant", "content": PARTS}]}
 )
 IN_FILE = EVALS.replace(
     "input: Say hello", "input_messages: [{role: user, content: [{type: file, value: q.md}]}]"

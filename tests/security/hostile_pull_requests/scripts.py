@@ -82,9 +82,7 @@ ATTACKS = {
     "a setting": script("sh check.sh --rules='my rules.json'", "evals/my rules.json"),
     "a shell in a shell": script("sh -c \"sh 'my check.sh'\"", "evals/my check.sh"),
     "a data file with a space": script(
-        "sh ../tools/c.sh",
-        "tools/gold data.json",
-        {"tools/c.sh": "cat 'gold data.json'; exit 1\n"},
+        "sh ../tools/c.sh", "tools/gold data.json", {"tools/c.sh": "cat 'gold data.json'; exit 1\n"}
     ),
     "an added module": script("python3 c.py", "evals/datetime.py", IMPORTS, before=""),
     "the tests of unittest": script(

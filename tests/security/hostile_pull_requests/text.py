@@ -25,9 +25,7 @@ ATTACKS = {
     "an answer in Markdown and HTML": answered("go away <script>PWNED</script> ![x](ATTACKER/x)"),
     "an answer of control characters": answered("go away \x1b[2J\x1b]0;PWNED\x07 \u202e"),
     "an id of workflow commands": Attack(
-        head={
-            "evals/a.eval.yaml": EVALS.replace("id: one", 'id: "one\\n::error::PWNED"'),
-        }
+        head={"evals/a.eval.yaml": EVALS.replace("id: one", 'id: "one\\n::error::PWNED"')}
     ),
     "a criterion of workflow commands": Attack(
         head={

@@ -38,23 +38,20 @@ def snapshot(checkout: Checkout, base: str) -> Snapshot:
 
 
 @pytest.mark.parametrize("edited", [False, True], ids=["unchanged", "changed since"])
-@pytest.mark.parametrize(
-    ("reference", "found"),
-    [
-        ("both.md", Found("evals/deep/both.md", "nearest")),
-        ("near.md", Found("evals/near.md", "near")),
-        ("../near.md", Found("evals/near.md", "near")),
-        ("prompts/far.md", Found("prompts/far.md", "far")),
-        ("prompts/naïve 日本.md", Found("prompts/naïve 日本.md", "naïve")),
-        ("./prompts/../both.md", Found("evals/deep/both.md", "nearest")),
-        ("/both.md", Found("both.md", "farthest")),
-        ("/near.md", NO_FILE),
-        ("prompts", NO_FILE),
-        ("missing.md", NO_FILE),
-        ("../../../outside.md", NO_FILE),
-        ("", NO_FILE),
-    ],
-)
+@pytest.mark.parametrize(("reference", "found"), [
+    ("both.md", Found("evals/deep/both.md", "nearest")),
+    ("near.md", Found("evals/near.md", "near")),
+    ("../near.md", Found("evals/near.md", "near")),
+    ("prompts/far.md", Found("prompts/far.md", "far")),
+    ("prompts/naïve 日本.md", Found("prompts/naïve 日本.md", "naïve")),
+    ("./prompts/../both.md", Found("evals/deep/both.md", "nearest")),
+    ("/both.md", Found("both.md", "farthest")),
+    ("/near.md", NO_FILE),
+    ("prompts", NO_FILE),
+    ("missing.md", NO_FILE),
+    ("../../../outside.md", NO_FILE),
+    ("", NO_FILE),
+])  # fmt: skip
 def test_lookup(checkout: Checkout, reference: str, found: object, *, edited: bool) -> None:
     base = checkout.commit(FILES)
     if edited:
@@ -152,16 +149,13 @@ OWN = '{\n  "version": 1,\n  "tool": "rubric-ci 0.1.0",\n  "cases": []\n}\n'
 REPORTS = ("json", "json,markdown", "json,html,junit,sarif")
 
 
-@pytest.mark.parametrize(
-    ("files", "left"),
-    [
-        (["o/report.json", "o/summary.md", "o/last-failed.json", "o/media/a.png"], []),
-        (["o/report.json", "o/own.py", "o/deep/media/a.png"], ["o/own.py", "o/deep/media/a.png"]),
-        (["o/summary.md", "a/media/b.png"], ["o/summary.md", "a/media/b.png"]),
-        (["o/other/report.json"], ["o/other/report.json"]),
-        (["report.json", "summary.md", "a.py"], ["a.py"]),
-    ],
-)
+@pytest.mark.parametrize(("files", "left"), [
+    (["o/report.json", "o/summary.md", "o/last-failed.json", "o/media/a.png"], []),
+    (["o/report.json", "o/own.py", "o/deep/media/a.png"], ["o/own.py", "o/deep/media/a.png"]),
+    (["o/summary.md", "a/media/b.png"], ["o/summary.md", "a/media/b.png"]),
+    (["o/other/report.json"], ["o/other/report.json"]),
+    (["report.json", "summary.md", "a.py"], ["a.py"]),
+])  # fmt: skip
 def test_what_a_run_wrote(files: list[str], left: list[str], tmp_path: Path) -> None:
     for name in files:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

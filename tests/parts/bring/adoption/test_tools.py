@@ -71,71 +71,44 @@ def shown(samples: Iterable[Sample], tool: str) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize(
-    ("tool", "text", "expected"),
-    [
-        (
-            "promptfoo",
-            "promptfoo.json",
-            [
-                "results:refund pass 1: +period +llm-rubric",
-                "results:support fail 0.666667: +icontains -!javascript",
-                "results:invoice pass 0.5: +not-contains -contains",
-                "results:outage errored: API error: 400 Bad Request",
-            ],
-        ),
-        (
-            "inspect",
-            "inspect.json",
-            [
-                "inspect_suite.py:invoice fail 0 x2: -!includes -!match -!model_graded_qa",
-                "inspect_suite.py:outage errored: no verdict in 2 of 2 trials; last reason: Mo",
-                "inspect_suite.py:refund pass 1 x2: +includes +match +model_graded_qa",
-                "inspect_suite.py:support fail 0.333333 x2: -!includes -!match +model_graded_qa",
-            ],
-        ),
-        (
-            "deepeval",
-            "deepeval.json",
-            [
-                "deepeval:refund pass 0.875: +Exact Match +Answered",
-                "deepeval:invoice fail 0.375: -!Exact Match +Answered",
-                "deepeval:outage errored: Exact Match: MissingTestCaseParamsError: 'ac",
-            ],
-        ),
-        (
-            "pydantic-evals",
-            "pydantic-evals.json",
-            [
-                "shop:refund pass 1: +Says +Contains",
-                "shop:support fail 0.5: -!Says +Contains",
-                "shop:invoice errored: Length: RuntimeError: the judge is not avail",
-                "shop:outage errored: RuntimeError: the model is not available",
-            ],
-        ),
-        (
-            "junit",
-            "junit.xml",
-            [
-                "junit_suite:test_refund pass 1: +test",
-                "junit_suite:test_invoice[Can I pay by invoice?] fail 0: -!test",
-                'junit_suite:test_outage errored: failed on setup with "RuntimeError: the mode',
-                "junit_suite:test_later skipped: not offered yet",
-            ],
-        ),
-        ("agent-skills", BENCHMARK, ["results:eval-1 pass 1 x2: +expectation-1"]),
-        ("agent-skills", GRADING, ["results:grading fail 0.5: +expectation-1 -!expectation-2"]),
-        (
-            "csv",
-            TABLE,
-            [
-                "evals:refund pass 0.933333: +tone +period",
-                "evals:support fail 0.5: -!tone",
-                "evals:outage errored: the judge is not available",
-            ],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("tool", "text", "expected"), [
+    ("promptfoo", "promptfoo.json", [
+        "results:refund pass 1: +period +llm-rubric",
+        "results:support fail 0.666667: +icontains -!javascript",
+        "results:invoice pass 0.5: +not-contains -contains",
+        "results:outage errored: API error: 400 Bad Request",
+    ]),
+    ("inspect", "inspect.json", [
+        "inspect_suite.py:invoice fail 0 x2: -!includes -!match -!model_graded_qa",
+        "inspect_suite.py:outage errored: no verdict in 2 of 2 trials; last reason: Mo",
+        "inspect_suite.py:refund pass 1 x2: +includes +match +model_graded_qa",
+        "inspect_suite.py:support fail 0.333333 x2: -!includes -!match +model_graded_qa",
+    ]),
+    ("deepeval", "deepeval.json", [
+        "deepeval:refund pass 0.875: +Exact Match +Answered",
+        "deepeval:invoice fail 0.375: -!Exact Match +Answered",
+        "deepeval:outage errored: Exact Match: MissingTestCaseParamsError: 'ac",
+    ]),
+    ("pydantic-evals", "pydantic-evals.json", [
+        "shop:refund pass 1: +Says +Contains",
+        "shop:support fail 0.5: -!Says +Contains",
+        "shop:invoice errored: Length: RuntimeError: the judge is not avail",
+        "shop:outage errored: RuntimeError: the model is not available",
+    ]),
+    ("junit", "junit.xml", [
+        "junit_suite:test_refund pass 1: +test",
+        "junit_suite:test_invoice[Can I pay by invoice?] fail 0: -!test",
+        'junit_suite:test_outage errored: failed on setup with "RuntimeError: the mode',
+        "junit_suite:test_later skipped: not offered yet",
+    ]),
+    ("agent-skills", BENCHMARK, ["results:eval-1 pass 1 x2: +expectation-1"]),
+    ("agent-skills", GRADING, ["results:grading fail 0.5: +expectation-1 -!expectation-2"]),
+    ("csv", TABLE, [
+        "evals:refund pass 0.933333: +tone +period",
+        "evals:support fail 0.5: -!tone",
+        "evals:outage errored: the judge is not available",
+    ]),
+])  # fmt: skip
 def test_results_keep_their_marks(tool: str, text: str, expected: list[str]) -> None:
     file = RESULTS / text if len(text) < 40 else None
     content = file.read_text("utf-8") if file else text
@@ -145,26 +118,23 @@ def test_results_keep_their_marks(tool: str, text: str, expected: list[str]) -> 
 PROMPTFOO = '{"results": {"results": [%s]}}'
 
 
-@pytest.mark.parametrize(
-    ("tool", "text", "message"),
-    [
-        ("promptfoo", "[]", "results.results must be a list"),
-        ("promptfoo", "{", "not JSON (Expecting property name enclosed"),
-        ("promptfoo", PROMPTFOO % "{}", "results.results.0.success must be true or false"),
-        ("inspect", "{}", "samples must be a list"),
-        ("deepeval", '{"testCases": [{}]}', "testCases.0.name must be a text"),
-        ("pydantic-evals", '{"cases": 1}', "cases must be a list"),
-        ("agent-skills", "{}", "the file has none of expectations, assertion_results, assertions"),
-        ("junit", "<a/>", "`a` is not `testsuites` or `testsuite`"),
-        ("junit", "<!DOCTYPE a []><testsuites/>", "has a document type"),
-        ("junit", "no", "not XML (syntax error"),
-        ("csv", "name\n", "line 1: expected the column `id`, and `passed` or `score`"),
-        ("csv", "id,passed,mark\n", "line 1: unknown column `mark`"),
-        ("csv", "id,passed\na,maybe\n", "line 2: `passed` is `maybe`, expected true or false"),
-        ("csv", "id,passed\na,yes\na,no\n", "line 3: `a` has this grader already"),
-        ("csv", "id,score\na,high\n", "line 2: `score` is `high`, expected a number"),
-    ],
-)
+@pytest.mark.parametrize(("tool", "text", "message"), [
+    ("promptfoo", "[]", "results.results must be a list"),
+    ("promptfoo", "{", "not JSON (Expecting property name enclosed"),
+    ("promptfoo", PROMPTFOO % "{}", "results.results.0.success must be true or false"),
+    ("inspect", "{}", "samples must be a list"),
+    ("deepeval", '{"testCases": [{}]}', "testCases.0.name must be a text"),
+    ("pydantic-evals", '{"cases": 1}', "cases must be a list"),
+    ("agent-skills", "{}", "the file has none of expectations, assertion_results, assertions"),
+    ("junit", "<a/>", "`a` is not `testsuites` or `testsuite`"),
+    ("junit", "<!DOCTYPE a []><testsuites/>", "has a document type"),
+    ("junit", "no", "not XML (syntax error"),
+    ("csv", "name\n", "line 1: expected the column `id`, and `passed` or `score`"),
+    ("csv", "id,passed,mark\n", "line 1: unknown column `mark`"),
+    ("csv", "id,passed\na,maybe\n", "line 2: `passed` is `maybe`, expected true or false"),
+    ("csv", "id,passed\na,yes\na,no\n", "line 3: `a` has this grader already"),
+    ("csv", "id,score\na,high\n", "line 2: `score` is `high`, expected a number"),
+])  # fmt: skip
 def test_what_is_not_results_is_named_with_its_place(tool: str, text: str, message: str) -> None:
     with pytest.raises(Mismatch) as error:
         list(TOOLS[tool].read(text))
@@ -247,20 +217,17 @@ def test_rows_of_promptfoo(rows: list[object], expected: list[str]) -> None:
     assert shown(TOOLS["promptfoo"].read(text), "promptfoo") == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ('"C"', "pass 1: +s"),
-        ('"P"', "fail 0.5: -!s"),
-        ('"N"', "fail 0: -!s"),
-        ("0.8", "pass 0.8: +s"),
-        ("true", "pass 1: +s"),
-        ("NaN", "errored: s: unscored"),
-        ("7", "errored: s: the score 7 is not between 0 and 1"),
-        ('{"a": 1, "b": 0}', "fail 0.5: +s/a -!s/b"),
-        ('"yes"', "errored: s: unscored"),
-    ],
-)
+@pytest.mark.parametrize(("value", "expected"), [
+    ('"C"', "pass 1: +s"),
+    ('"P"', "fail 0.5: -!s"),
+    ('"N"', "fail 0: -!s"),
+    ("0.8", "pass 0.8: +s"),
+    ("true", "pass 1: +s"),
+    ("NaN", "errored: s: unscored"),
+    ("7", "errored: s: the score 7 is not between 0 and 1"),
+    ('{"a": 1, "b": 0}', "fail 0.5: +s/a -!s/b"),
+    ('"yes"', "errored: s: unscored"),
+])  # fmt: skip
 def test_values_of_inspect(value: str, expected: str) -> None:
     text = '{"samples": [{"id": 1, "scores": {"s": {"value": VALUE}}}]}'.replace("VALUE", value)
     assert shown(TOOLS["inspect"].read(text), "inspect") == [f"results:1 {expected}"]
@@ -314,62 +281,50 @@ FILES_OF_SUITES = [
 GRADED = '{"expectations": [{"text": "x", "passed": true}]}'
 
 
-@pytest.mark.parametrize(
-    ("tool", "texts", "expected"),
-    [
-        (
-            "deepeval",
-            [deepeval(("Pads?", True), ("A bike?", True), ("Food?", False))],
-            ["t pass 1: +R", "t (2) pass 1: +R", "t (3) fail 0: -!R"],
-        ),
-        (
-            "deepeval",
-            [deepeval(("Pads?", True), ("Pads?", True), ("Pads?", False))],
-            ["t pass 1: +R", "t (2) pass 1: +R", "t (3) fail 0: -!R"],
-        ),
-        (
-            "pydantic-evals",
-            [of_pydantic(crash=True)],
-            ["t pass 1: +ok", "t (2) pass 1: +ok", "t (3) errored: crash"],
-        ),
-        ("pydantic-evals", [of_pydantic(source="t")], ["t pass 1 x2: +ok"]),
-        (
-            "inspect",
-            [log(model=each, score="I" if each == "c" else "C") for each in "abc"],
-            ["q [a] pass 1: +s", "q [b] pass 1: +s", "q [c] fail 0: -!s"],
-        ),
-        (
-            "inspect",
-            [log(), log(task="other", score="I"), log(task_args={"hard": True}, score="I")],
-            ["q pass 1: +s", "q (2) fail 0: -!s", "q (3) fail 0: -!s"],
-        ),
-        ("inspect", [log(), log(epoch=2), log(score="I")], ["q pass 1 x3: +s"]),
-        (
-            "junit",
-            [SUITES.format("".join(THREE))],
-            ["a pass 1: +test", "a pass 1: +test", "a fail 0: -!test"],
-        ),
-        (
-            "junit",
-            [SUITES.format("".join(FILES_OF_SUITES))],
-            ["a pass 1: +test", "a (2) fail 0: -!test"],
-        ),
-        (
-            "junit",
-            ['<testsuite><testcase name="a"/><testcase name="a"><failure/></testcase></testsuite>'],
-            ["a pass 1: +test", "a (2) fail 0: -!test"],
-        ),
-        (
-            "agent-skills",
-            [GRADED, GRADED.replace("true", "false")],
-            ["grading pass 1: +expectation-1", "grading (2) fail 0: -!expectation-1"],
-        ),
-    ],
-    ids=[
-        *("questions", "one test twice", "crash", "repeat", "models", "tasks", "runs", "suites"),
-        *("files of suites", "one name twice", "gradings"),
-    ],
-)
+@pytest.mark.parametrize(("tool", "texts", "expected"), [
+    (
+        "deepeval", [deepeval(("Pads?", True), ("A bike?", True), ("Food?", False))],
+        ["t pass 1: +R", "t (2) pass 1: +R", "t (3) fail 0: -!R"],
+    ),
+    (
+        "deepeval", [deepeval(("Pads?", True), ("Pads?", True), ("Pads?", False))],
+        ["t pass 1: +R", "t (2) pass 1: +R", "t (3) fail 0: -!R"],
+    ),
+    (
+        "pydantic-evals", [of_pydantic(crash=True)],
+        ["t pass 1: +ok", "t (2) pass 1: +ok", "t (3) errored: crash"],
+    ),
+    ("pydantic-evals", [of_pydantic(source="t")], ["t pass 1 x2: +ok"]),
+    (
+        "inspect", [log(model=each, score="I" if each == "c" else "C") for each in "abc"],
+        ["q [a] pass 1: +s", "q [b] pass 1: +s", "q [c] fail 0: -!s"],
+    ),
+    (
+        "inspect", [log(), log(task="other", score="I"), log(task_args={"hard": True}, score="I")],
+        ["q pass 1: +s", "q (2) fail 0: -!s", "q (3) fail 0: -!s"],
+    ),
+    ("inspect", [log(), log(epoch=2), log(score="I")], ["q pass 1 x3: +s"]),
+    (
+        "junit", [SUITES.format("".join(THREE))],
+        ["a pass 1: +test", "a pass 1: +test", "a fail 0: -!test"],
+    ),
+    (
+        "junit", [SUITES.format("".join(FILES_OF_SUITES))],
+        ["a pass 1: +test", "a (2) fail 0: -!test"],
+    ),
+    (
+        "junit",
+        ['<testsuite><testcase name="a"/><testcase name="a"><failure/></testcase></testsuite>'],
+        ["a pass 1: +test", "a (2) fail 0: -!test"],
+    ),
+    (
+        "agent-skills", [GRADED, GRADED.replace("true", "false")],
+        ["grading pass 1: +expectation-1", "grading (2) fail 0: -!expectation-1"],
+    ),
+], ids=[
+    *("questions", "one test twice", "crash", "repeat", "models", "tasks", "runs", "suites"),
+    *("files of suites", "one name twice", "gradings"),
+])  # fmt: skip
 def test_different_tests_are_no_trials(tool: str, texts: list[str], expected: list[str]) -> None:
     samples = [sample for text in texts for sample in TOOLS[tool].read(text)]
     found = [line.partition(":")[2] for line in shown(samples, tool)]
@@ -464,17 +419,14 @@ def test_results_of_a_whole_run(tool: str) -> None:
     assert TOOLS[tool].missing((RESULTS / FILES[tool]).read_text("utf-8")) == ""
 
 
-@pytest.mark.parametrize(
-    ("attributes", "expected"),
-    [
-        ('status="run" result="completed"', "pass 1: +test"),
-        ('status="notrun" result="suppressed"', "skipped: suppressed"),
-        ('status="notrun"', "errored: its status is `notrun`"),
-        ('status="failed"', "fail 0: -!test"),
-        ('result="error"', "errored: its status is `error`"),
-        ('status="Passed"', "pass 1: +test"),
-    ],
-)
+@pytest.mark.parametrize(("attributes", "expected"), [
+    ('status="run" result="completed"', "pass 1: +test"),
+    ('status="notrun" result="suppressed"', "skipped: suppressed"),
+    ('status="notrun"', "errored: its status is `notrun`"),
+    ('status="failed"', "fail 0: -!test"),
+    ('result="error"', "errored: its status is `error`"),
+    ('status="Passed"', "pass 1: +test"),
+])  # fmt: skip
 def test_words_of_junit(attributes: str, expected: str) -> None:
     text = f'<testsuite name="s"><testcase name="a" {attributes}/></testsuite>'
     assert shown(TOOLS["junit"].read(text), "junit") == [f"s:a {expected}"]

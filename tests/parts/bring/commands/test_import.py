@@ -152,19 +152,13 @@ tests:
 """
 
 
-@pytest.mark.parametrize(
-    ("folder", "copied", "prompt", "places"),
-    [
-        ("theirs", "repo", "prompts/style.md", [None, "checks"]),
-        (
-            "ours/new",
-            "../../theirs/repo",
-            "/theirs/prompts/style.md",
-            ["../../theirs", "../../theirs/checks"],
-        ),
-    ],
-    ids=["beside", "elsewhere"],
-)
+@pytest.mark.parametrize(("folder", "copied", "prompt", "places"), [
+    ("theirs", "repo", "prompts/style.md", [None, "checks"]),
+    (
+        "ours/new", "../../theirs/repo", "/theirs/prompts/style.md",
+        ["../../theirs", "../../theirs/checks"],
+    ),
+], ids=["beside", "elsewhere"])  # fmt: skip
 def test_folders_of_a_file_that_moves_stay_the_same(
     checkout: Checkout, folder: str, copied: str, prompt: str, places: list[str | None]
 ) -> None:
@@ -552,13 +546,9 @@ def test_prompts_variables_and_tests_in_files(checkout: Checkout) -> None:
         '[{"role": "system", "content": "In {{shop.city}}"}, {"role": "user", "content": "{{q}}"}]'
     )
     suite, _ = imported(
-        checkout,
-        "p.yaml",
-        p__yaml=config,
-        a__txt="Say {{q}}\n---\nAsk {{q}}",
-        chat__json=chat,
+        checkout, "p.yaml", p__yaml=config, a__txt="Say {{q}}\n---\nAsk {{q}}", chat__json=chat,
         tests__csv=table,
-    )
+    )  # fmt: skip
     assert suite["targets"] == ["openai:chat:gpt-6-luna", "big"]
     assert len(suite["evalcases"]) == 3 * (1 + 1 + 2)
     first, *_, last = suite["evalcases"]
@@ -743,31 +733,26 @@ def test_a_golden_set(
     assert written.get("raw", False) == ("{{" in text)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        pytest.param(
-            "a.json",
-            '[\n {"question": "Hi", "rubric": ["Greets"], "ideal": "Hello"},\n {"answer": "x"}\n]',
+@pytest.mark.parametrize(("name", "text", "said"), [
+    pytest.param(
+        "a.json",
+        '[\n {"question": "Hi", "rubric": ["Greets"], "ideal": "Hello"},\n {"answer": "x"}\n]',
+        (
             "a.json:2:21: not-supported: `rubric` has no counterpart, `rubrics` has one\n"
             "a.json:3:2: not-supported: the row has no text in input, prompt, question, query, "
-            "user_input, inputs\n",
-            id="misspelt",
+            "user_input, inputs\n"
         ),
-        pytest.param(
-            "a.jsonl",
-            '{"input": "Which?", "choices": ["Bern", "Rome"], "target": "A"}\n',
-            "a.jsonl:1:21: not-supported: `choices` has no counterpart\n",
-            id="choices",
-        ),
-        pytest.param(
-            "a.json",
-            '{"data": [{"question": "Hi", "expected": "Hello"}], "judge": "m"}',
-            "a.json:1:53: not-supported: `judge` has no counterpart\n",
-            id="key-of-the-file",
-        ),
-    ],
-)
+        id="misspelt",
+    ),
+    pytest.param(
+        "a.jsonl", '{"input": "Which?", "choices": ["Bern", "Rome"], "target": "A"}\n',
+        "a.jsonl:1:21: not-supported: `choices` has no counterpart\n", id="choices",
+    ),
+    pytest.param(
+        "a.json", '{"data": [{"question": "Hi", "expected": "Hello"}], "judge": "m"}',
+        "a.json:1:53: not-supported: `judge` has no counterpart\n", id="key-of-the-file",
+    ),
+])  # fmt: skip
 def test_a_part_of_a_golden_set_that_is_not_imported(
     name: str, text: str, said: str, checkout: Checkout
 ) -> None:
@@ -781,29 +766,25 @@ def test_a_part_of_a_golden_set_that_is_not_imported(
     assert (done.returncode, done.stdout) == (1, f"{written}{hinted}{ended}")
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "known"),
-    [
+@pytest.mark.parametrize(("name", "text", "known"), [
+    (
+        "a.prompt.yml",
         (
-            "a.prompt.yml",
-            (
-                "model: openai/m\nmessages: [{role: user, content: '{{input}}'}]\n"
-                "testData: [{input: Bob, expected: Hi}]\n"
-            ),
-            AS_REFERENCE,
+            "model: openai/m\nmessages: [{role: user, content: '{{input}}'}]\n"
+            "testData: [{input: Bob, expected: Hi}]\n"
         ),
+        AS_REFERENCE,
+    ),
+    (
+        "a.json",
         (
-            "a.json",
-            (
-                '{"testing_criteria": [{"type": "text_similarity", "name": "s"}], "data_source": '
-                '{"type": "completions", "source": {"type": "file_content", "content": '
-                '[{"item": {"question": "Q?"}}]}}}'
-            ),
-            "Answers the request correctly and completely",
+            '{"testing_criteria": [{"type": "text_similarity", "name": "s"}], "data_source": '
+            '{"type": "completions", "source": {"type": "file_content", "content": '
+            '[{"item": {"question": "Q?"}}]}}}'
         ),
-    ],
-    ids=["github-models", "openai-evals"],
-)
+        "Answers the request correctly and completely",
+    ),
+], ids=["github-models", "openai-evals"])  # fmt: skip
 def test_cases_that_nothing_grades_can_be_drafted(
     name: str, text: str, known: str, checkout: Checkout
 ) -> None:
@@ -845,21 +826,17 @@ def test_what_is_no_golden_set(data: Any) -> None:
     assert golden_records.list_of(data) is None
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"tests": [{"input": {"query": "Hi"}, "expected": {"output": "Hello"}}]},
-        {"tests": [{"input": "Hi", "expected_output": "Hello", "criteria": "Greets"}]},
-        {"tests": [{"input": "Hi", "expected_output": "Hello", "assertions": ["Greets"]}]},
-        {"tests": [{"question": "Hi", "expected": "Hello", "vars": {"name": "Bob"}}]},
-        {"tests": [{"input": "Hi"}]},
-        {"tests": [{"input": "Hi", "expected_output": "Hello"}, "file://more.yaml"]},
-        {"tests": "file://tests.yaml"},
-        {"execution": {"target": "a"}},
-        {"defaultTest": {"assert": []}},
-    ],
-    ids=json.dumps,
-)
+@pytest.mark.parametrize("changed", [
+    {"tests": [{"input": {"query": "Hi"}, "expected": {"output": "Hello"}}]},
+    {"tests": [{"input": "Hi", "expected_output": "Hello", "criteria": "Greets"}]},
+    {"tests": [{"input": "Hi", "expected_output": "Hello", "assertions": ["Greets"]}]},
+    {"tests": [{"question": "Hi", "expected": "Hello", "vars": {"name": "Bob"}}]},
+    {"tests": [{"input": "Hi"}]},
+    {"tests": [{"input": "Hi", "expected_output": "Hello"}, "file://more.yaml"]},
+    {"tests": "file://tests.yaml"},
+    {"execution": {"target": "a"}},
+    {"defaultTest": {"assert": []}},
+], ids=json.dumps)  # fmt: skip
 def test_tests_of_other_tools_are_no_golden_set(changed: dict[str, Any]) -> None:
     plain = {"tests": [{"input": "Hi", "expected_output": "Hello"}]}
     assert golden_records.list_of(plain) == ("tests",)
@@ -907,17 +884,13 @@ def test_a_sheet_of_a_workbook(checkout: Checkout) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "said"),
-    [
-        ("a.xlsx", SHEETS, "a.xlsx has 2 sheets\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n"),
-        (
-            "a.xlsx#Gone",
-            SHEETS,
-            "a.xlsx has no sheet `Gone`\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("name", "data", "said"), [
+    ("a.xlsx", SHEETS, "a.xlsx has 2 sheets\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n"),
+    (
+        "a.xlsx#Gone", SHEETS,
+        "a.xlsx has no sheet `Gone`\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n",
+    ),
+])  # fmt: skip
 def test_a_sheet_that_is_not_there(name: str, data: bytes, said: str, checkout: Checkout) -> None:
     pytest.importorskip("python_calamine")
     (checkout.root / "a.xlsx").write_bytes(data)
@@ -1185,17 +1158,14 @@ AS_JSON = (
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "reason"),
-    [
-        ("a.jsonl", json.dumps(SPAN), "has spans as the SDK of OpenTelemetry prints them"),
-        (
-            *("a.json", f"{json.dumps(SPAN, indent=4)}\n" * 2),
-            "has spans as the SDK of OpenTelemetry prints them",
-        ),
-        ("otlp.pb", "\n\x12", "is OTLP in Protobuf"),
-    ],
-)
+@pytest.mark.parametrize(("name", "data", "reason"), [
+    ("a.jsonl", json.dumps(SPAN), "has spans as the SDK of OpenTelemetry prints them"),
+    (
+        *("a.json", f"{json.dumps(SPAN, indent=4)}\n" * 2),
+        "has spans as the SDK of OpenTelemetry prints them",
+    ),
+    ("otlp.pb", "\n\x12", "is OTLP in Protobuf"),
+])  # fmt: skip
 def test_spans_in_another_form(name: str, data: str, reason: str, checkout: Checkout) -> None:
     checkout.write({name: data})
     done = run(checkout, name)

@@ -311,18 +311,15 @@ def test_functions_around_the_work_are_hooks() -> None:
     assert found.problems == {}
 
 
-@pytest.mark.parametrize(
-    ("extensions", "message"),
-    [
-        (["file://a.ts:beforeAll"], "an extension that is no function of a JavaScript file"),
-        ([{"id": "agentv:agent-rules"}], "an extension that is no function of a JavaScript file"),
-        (["file://a.mjs:afterAll"], "`afterAll` of `a.mjs` has no counterpart"),
-        (
-            ["file://a.mjs:beforeAll", "file://b.mjs:beforeAll"],
-            "a second `beforeAll` has no counterpart",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("extensions", "message"), [
+    (["file://a.ts:beforeAll"], "an extension that is no function of a JavaScript file"),
+    ([{"id": "agentv:agent-rules"}], "an extension that is no function of a JavaScript file"),
+    (["file://a.mjs:afterAll"], "`afterAll` of `a.mjs` has no counterpart"),
+    (
+        ["file://a.mjs:beforeAll", "file://b.mjs:beforeAll"],
+        "a second `beforeAll` has no counterpart",
+    ),
+])  # fmt: skip
 def test_an_extension_without_a_counterpart(extensions: list[Any], message: str) -> None:
     assert [text for _, _, text in extended(*extensions).problems] == [message]
 

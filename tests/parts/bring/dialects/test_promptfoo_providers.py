@@ -114,22 +114,14 @@ def test_the_region_of_vertex_is_a_location() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("tests", "settings", "said"),
-    [
-        ("defaultTest: {options: {temperature: 0, max_tokens: 9}}", SHARED, []),
-        (
-            f"defaultTest: {{options: {{temperature: 0}}}}\n{TWO.format('{temperature: 1}')}",
-            {},
-            [
-                f"defaultTest.options.temperature {OF_SOME}",
-                f"tests.1.options.temperature {OF_SOME}",
-            ],
-        ),
-        (TWO.format("{temperature: 1}"), {}, [f"tests.1.options.temperature {OF_SOME}"]),
-    ],
-    ids=["of every test", "of one test another", "of one test"],
-)
+@pytest.mark.parametrize(("tests", "settings", "said"), [
+    ("defaultTest: {options: {temperature: 0, max_tokens: 9}}", SHARED, []),
+    (
+        f"defaultTest: {{options: {{temperature: 0}}}}\n{TWO.format('{temperature: 1}')}", {},
+        [f"defaultTest.options.temperature {OF_SOME}", f"tests.1.options.temperature {OF_SOME}"],
+    ),
+    (TWO.format("{temperature: 1}"), {}, [f"tests.1.options.temperature {OF_SOME}"]),
+], ids=["of every test", "of one test another", "of one test"])  # fmt: skip
 def test_settings_in_the_options_of_tests(
     tests: str, settings: dict[str, Any], said: list[str]
 ) -> None:
@@ -226,16 +218,12 @@ def test_programs() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("(p, context) => context.vars.q", "--vars cases.vars.json {EVAL_ID} "),
-        ("(p, { vars }) => vars.q", "--vars cases.vars.json {EVAL_ID} "),
-        ("(p, context) => ask(p, context)", "--vars cases.vars.json {EVAL_ID} "),
-        ("(p, context) => p", ""),
-    ],
-    ids=["of the context", "taken apart", "passed on", "not read"],
-)
+@pytest.mark.parametrize(("code", "words"), [
+    ("(p, context) => context.vars.q", "--vars cases.vars.json {EVAL_ID} "),
+    ("(p, { vars }) => vars.q", "--vars cases.vars.json {EVAL_ID} "),
+    ("(p, context) => ask(p, context)", "--vars cases.vars.json {EVAL_ID} "),
+    ("(p, context) => p", ""),
+], ids=["of the context", "taken apart", "passed on", "not read"])  # fmt: skip
 def test_a_program_that_reads_the_variables_gets_them(code: str, words: str) -> None:
     (target,), said = imported("providers: ['file://b.js']", {"b.js": code})
     assert said == []
@@ -358,14 +346,11 @@ def test_the_judge_is_a_target(text: str, targets: list[dict[str, Any]]) -> None
     assert json.dumps(found)
 
 
-@pytest.mark.parametrize(
-    ("command", "windows", "words"),
-    [
-        (r"python tools\run.py -x", True, ["python", r"tools\run.py", "-x"]),
-        (r'"C:\My Programs\node.exe" a.js', True, [r"C:\My Programs\node.exe", "a.js"]),
-        ("python 'my tools/run.py'", False, ["python", "my tools/run.py"]),
-    ],
-)
+@pytest.mark.parametrize(("command", "windows", "words"), [
+    (r"python tools\run.py -x", True, ["python", r"tools\run.py", "-x"]),
+    (r'"C:\My Programs\node.exe" a.js', True, [r"C:\My Programs\node.exe", "a.js"]),
+    ("python 'my tools/run.py'", False, ["python", "my tools/run.py"]),
+])  # fmt: skip
 def test_the_words_of_a_command(command: str, windows: bool, words: list[str]) -> None:
     place = Path(dialects.__file__).with_name("shims") / "promptfoo_shim.py"
     spec = spec_from_file_location("promptfoo_shim", place)

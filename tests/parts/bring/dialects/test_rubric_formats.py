@@ -194,33 +194,30 @@ def test_each_kind_of_criterion() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("criterion", "problem"),
-    [
-        ("{weight: 1, dimension: gone}", "criteria.bad.dimension: there is no dimension `gone`"),
+@pytest.mark.parametrize(("criterion", "problem"), [
+    ("{weight: 1, dimension: gone}", "criteria.bad.dimension: there is no dimension `gone`"),
+    (
+        "{weight: 1, dimension: facts, tool_calls: {optional: {a: {}}}}",
         (
-            "{weight: 1, dimension: facts, tool_calls: {optional: {a: {}}}}",
-            (
-                "criteria.bad.tool_calls: these calls have no counterpart; write assertions about "
-                "calls"
-            ),
+            "criteria.bad.tool_calls: these calls have no counterpart; write assertions about "
+            "calls"
         ),
+    ),
+    (
+        "{weight: 1, dimension: facts, tool_calls: {required: {a: {min_calls: 2}}}}",
         (
-            "{weight: 1, dimension: facts, tool_calls: {required: {a: {min_calls: 2}}}}",
-            (
-                "criteria.bad.tool_calls: these calls with min_calls have no counterpart; write "
-                "assertions about calls"
-            ),
+            "criteria.bad.tool_calls: these calls with min_calls have no counterpart; write "
+            "assertions about calls"
         ),
+    ),
+    (
+        "{weight: 1, dimension: facts, tool_calls: {prohibited: {a: {}, b: {}}}}",
         (
-            "{weight: 1, dimension: facts, tool_calls: {prohibited: {a: {}, b: {}}}}",
-            (
-                "criteria.bad.tool_calls: several calls in any order, or forbidden, need an "
-                "assertion each"
-            ),
+            "criteria.bad.tool_calls: several calls in any order, or forbidden, need an "
+            "assertion each"
         ),
-    ],
-)
+    ),
+])  # fmt: skip
 def test_without_a_counterpart_of_rubric_kit(criterion: str, problem: str) -> None:
     data, problems = imported(f"{RUBRIC_KIT}  bad: {criterion}\n")
     assert len(data["criteria"]) == 5
@@ -234,13 +231,10 @@ def test_an_entry_that_is_a_text_is_named() -> None:
     assert problems == ["criteria.1.dimension: there is no dimension `None`"]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        *([], {}, "a", [{"a": 1}], {"prompt": "a"}, {"choice_scores": {}}, {"criteria": []}),
-        *({"criteria": ["a"]}, {"rubric": 1}),
-        {"dimensions": {}, "criteria": {"a": {"weight": 1}}},
-    ],
-)
+@pytest.mark.parametrize("data", [
+    *([], {}, "a", [{"a": 1}], {"prompt": "a"}, {"choice_scores": {}}, {"criteria": []}),
+    *({"criteria": ["a"]}, {"rubric": 1}),
+    {"dimensions": {}, "criteria": {"a": {"weight": 1}}},
+])  # fmt: skip
 def test_other_data(data: object) -> None:
     assert rubric_of(data, "grader") is None

@@ -18,16 +18,13 @@ LEVELLED = Levelled(
 )
 
 
-@pytest.mark.parametrize(
-    ("cells", "expected"),
-    [
-        pytest.param([[20, 5], [10, 15]], 0.4, id="Cohen's two readers of 50 grant proposals"),
-        pytest.param([[45, 15], [25, 15]], 0.1304, id="same accuracy 0.6, even marginals"),
-        pytest.param([[25, 35], [5, 35]], 0.2593, id="same accuracy 0.6, uneven marginals"),
-        pytest.param([[0, 50], [50, 0]], -1.0, id="never the same"),
-        pytest.param([[90, 5], [5, 0]], -0.0526, id="accuracy 0.9 by saying yes to all"),
-    ],
-)
+@pytest.mark.parametrize(("cells", "expected"), [
+    pytest.param([[20, 5], [10, 15]], 0.4, id="Cohen's two readers of 50 grant proposals"),
+    pytest.param([[45, 15], [25, 15]], 0.1304, id="same accuracy 0.6, even marginals"),
+    pytest.param([[25, 35], [5, 35]], 0.2593, id="same accuracy 0.6, uneven marginals"),
+    pytest.param([[0, 50], [50, 0]], -1.0, id="never the same"),
+    pytest.param([[90, 5], [5, 0]], -0.0526, id="accuracy 0.9 by saying yes to all"),
+])  # fmt: skip
 def test_kappa_of_checks_is_cohens(cells: list[list[int]], expected: float) -> None:
     assert agreement(checks(table(cells))).kappa == pytest.approx(expected, abs=5e-5)
 
@@ -100,14 +97,11 @@ def test_a_drawn_label_counts_as_often_as_it_stands_for() -> None:
     assert (other.n, other.rates) == (16, one.rates)
 
 
-@pytest.mark.parametrize(
-    ("marks", "leniency"),
-    [
-        pytest.param([(0, 1), (1, 1)], 0.5, id="milder"),
-        pytest.param([(1, 0), (1, 1)], -0.5, id="harsher"),
-        pytest.param([(1, 0), (0, 1)], 0.0, id="both ways"),
-    ],
-)
+@pytest.mark.parametrize(("marks", "leniency"), [
+    pytest.param([(0, 1), (1, 1)], 0.5, id="milder"),
+    pytest.param([(1, 0), (1, 1)], -0.5, id="harsher"),
+    pytest.param([(1, 0), (0, 1)], 0.0, id="both ways"),
+])  # fmt: skip
 def test_leniency_has_a_sign(marks: list[tuple[int, int]], leniency: float) -> None:
     assert agreement(checks(marks)).leniency == leniency
 
@@ -131,15 +125,12 @@ def test_bounds(marks: list[tuple[bool, bool]], seed: int) -> None:
         assert found.interval[0] <= found.interval[1]
 
 
-@pytest.mark.parametrize(
-    ("votes", "same", "flipped"),
-    [
-        pytest.param([[True, True, True]], 1.0, 0.0, id="unanimous"),
-        pytest.param([[True, True, False], [8, 8, 8]], 4 / 6, 0.5, id="one of two flips"),
-        pytest.param([[True], [False]], None, None, id="nothing repeated"),
-        pytest.param([], None, None, id="nothing"),
-    ],
-)
+@pytest.mark.parametrize(("votes", "same", "flipped"), [
+    pytest.param([[True, True, True]], 1.0, 0.0, id="unanimous"),
+    pytest.param([[True, True, False], [8, 8, 8]], 4 / 6, 0.5, id="one of two flips"),
+    pytest.param([[True], [False]], None, None, id="nothing repeated"),
+    pytest.param([], None, None, id="nothing"),
+])  # fmt: skip
 def test_votes(votes: list[list[MarkValue]], same: float | None, flipped: float | None) -> None:
     assert self_agreement(votes) == same
     assert flips(votes) == flipped

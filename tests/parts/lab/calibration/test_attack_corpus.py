@@ -105,60 +105,55 @@ def test_the_scan_on_the_corpus() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        pytest.param(
-            "  - {<<: *plain, id: b, metadata: {twin: c, answer: x}}",
-            ["8: case 'b': metadata.twin: this file has no case 'c'"],
-            id="no such control",
-        ),
-        pytest.param(
-            "  - {<<: *plain, id: b, metadata: {answer: x}}",
-            ["8: case 'b': metadata.marks must have one mark for each criterion"],
-            id="neither marks nor control",
-        ),
-        pytest.param(
-            "  - {<<: *plain, id: b, metadata: {twin: plain, answer: x, images: a.png}}",
-            ["8: case 'b': metadata.images must be a list of paths"],
-            id="images that are no list",
-        ),
-        pytest.param(
-            "  - {<<: *plain, id: b, metadata: {twin: plain, answer: x, images: [a.png]}}",
-            [f"8: case 'b': metadata.images: {NO_IMAGE}"],
-            id="no such image",
-        ),
-        pytest.param(
-            "  - {<<: *plain, id: b, metadata: {twin: plain}}",
-            ["8: case 'b': metadata.answer must be the text to judge"],
-            id="no answer",
-        ),
-        pytest.param(
-            "  - {<<: *plain, id: b, metadata: {answer: x, marks: {town: true}}}",
-            [
-                "8: case 'b': metadata.marks: criterion 'city' has no mark",
-                "8: case 'b': metadata.marks: there is no criterion 'town'",
-            ],
-            id="marks of other criteria",
-        ),
-        pytest.param(
-            "  - {<<: *plain, id: b, metadata: {answer: x, marks: {city: 7}}}",
-            ["8: case 'b': metadata.marks.city: 7 is not a mark of a checklist"],
-            id="a mark of another kind",
-        ),
-        pytest.param(
-            "  - {<<: *plain, id: b, rubrics: [Says so], metadata: {twin: plain, answer: x}}",
-            ["8: case 'b': metadata.twin: 'plain' has other criteria"],
-            id="a control with another rubric",
-        ),
-        pytest.param(
+@pytest.mark.parametrize(("more", "expected"), [
+    pytest.param(
+        "  - {<<: *plain, id: b, metadata: {twin: c, answer: x}}",
+        ["8: case 'b': metadata.twin: this file has no case 'c'"], id="no such control",
+    ),
+    pytest.param(
+        "  - {<<: *plain, id: b, metadata: {answer: x}}",
+        ["8: case 'b': metadata.marks must have one mark for each criterion"],
+        id="neither marks nor control",
+    ),
+    pytest.param(
+        "  - {<<: *plain, id: b, metadata: {twin: plain, answer: x, images: a.png}}",
+        ["8: case 'b': metadata.images must be a list of paths"], id="images that are no list",
+    ),
+    pytest.param(
+        "  - {<<: *plain, id: b, metadata: {twin: plain, answer: x, images: [a.png]}}",
+        [f"8: case 'b': metadata.images: {NO_IMAGE}"], id="no such image",
+    ),
+    pytest.param(
+        "  - {<<: *plain, id: b, metadata: {twin: plain}}",
+        ["8: case 'b': metadata.answer must be the text to judge"], id="no answer",
+    ),
+    pytest.param(
+        "  - {<<: *plain, id: b, metadata: {answer: x, marks: {town: true}}}",
+        [
+            "8: case 'b': metadata.marks: criterion 'city' has no mark",
+            "8: case 'b': metadata.marks: there is no criterion 'town'",
+        ],
+        id="marks of other criteria",
+    ),
+    pytest.param(
+        "  - {<<: *plain, id: b, metadata: {answer: x, marks: {city: 7}}}",
+        ["8: case 'b': metadata.marks.city: 7 is not a mark of a checklist"],
+        id="a mark of another kind",
+    ),
+    pytest.param(
+        "  - {<<: *plain, id: b, rubrics: [Says so], metadata: {twin: plain, answer: x}}",
+        ["8: case 'b': metadata.twin: 'plain' has other criteria"],
+        id="a control with another rubric",
+    ),
+    pytest.param(
+        (
             "  - {<<: *plain, id: b, metadata: {twin: plain, answer: x}}\n"
-            "  - {<<: *plain, id: c, metadata: {twin: b, answer: x}}",
-            ["9: case 'c': metadata.twin: 'b' has a twin itself; name a control answer"],
-            id="a control of a control",
+            "  - {<<: *plain, id: c, metadata: {twin: b, answer: x}}"
         ),
-    ],
-)
+        ["9: case 'c': metadata.twin: 'b' has a twin itself; name a control answer"],
+        id="a control of a control",
+    ),
+])  # fmt: skip
 def test_mistakes(more: str, expected: list[str]) -> None:
     assert read(f"{PLAIN}{more}\n") == ((), expected)
 
@@ -189,15 +184,12 @@ LEVELLED = Levelled(
 )
 
 
-@pytest.mark.parametrize(
-    ("criterion", "good", "bad"),
-    [
-        pytest.param(CHECK, [True, False, "cannot_assess"], [1, 0, "true", None], id="check"),
-        pytest.param(SCORED, [0, 10, "cannot_assess"], [11, -1, True, 7.5, "7"], id="scored"),
-        pytest.param(CHOSEN, ["refund", "cannot_assess"], ["Refund", 1, True], id="chosen"),
-        pytest.param(LEVELLED, [2, 5, "cannot_assess"], [3, True, "5"], id="levelled"),
-    ],
-)
+@pytest.mark.parametrize(("criterion", "good", "bad"), [
+    pytest.param(CHECK, [True, False, "cannot_assess"], [1, 0, "true", None], id="check"),
+    pytest.param(SCORED, [0, 10, "cannot_assess"], [11, -1, True, 7.5, "7"], id="scored"),
+    pytest.param(CHOSEN, ["refund", "cannot_assess"], ["Refund", 1, True], id="chosen"),
+    pytest.param(LEVELLED, [2, 5, "cannot_assess"], [3, True, "5"], id="levelled"),
+])  # fmt: skip
 def test_which_marks_a_criterion_allows(
     criterion: Judged, good: list[object], bad: list[object]
 ) -> None:
@@ -206,23 +198,20 @@ def test_which_marks_a_criterion_allows(
     ] * len(bad)
 
 
-@pytest.mark.parametrize(
-    ("criterion", "value", "expected"),
-    [
-        (CHECK, True, 1),
-        (CHECK, False, 0),
-        (CHECK, "cannot_assess", 0),
-        (SCORED, 3, 0),
-        (SCORED, 4, 1),
-        (SCORED, 10, 1),
-        (LEVELLED, 2, 0),
-        (LEVELLED, 5, 1),
-        (CHOSEN, "refund", 2),
-        (CHOSEN, "refuse", 0),
-        (replace(CHECK, fault=True), True, 0),
-        (replace(CHECK, fault=True), False, 1),
-    ],
-)
+@pytest.mark.parametrize(("criterion", "value", "expected"), [
+    (CHECK, True, 1),
+    (CHECK, False, 0),
+    (CHECK, "cannot_assess", 0),
+    (SCORED, 3, 0),
+    (SCORED, 4, 1),
+    (SCORED, 10, 1),
+    (LEVELLED, 2, 0),
+    (LEVELLED, 5, 1),
+    (CHOSEN, "refund", 2),
+    (CHOSEN, "refuse", 0),
+    (replace(CHECK, fault=True), True, 0),
+    (replace(CHECK, fault=True), False, 1),
+])  # fmt: skip
 def test_ranks(criterion: Judged, value: MarkValue, expected: int) -> None:
     assert rank(criterion, value) == expected
 

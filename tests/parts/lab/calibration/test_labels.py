@@ -62,69 +62,59 @@ def test_dump_then_parse_is_the_identity(labels: list[Label]) -> None:
     assert parse("l.jsonl", dump(labels)) == (tuple(labels), ())
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        pytest.param("{", "is not JSON", id="no JSON"),
-        pytest.param("[" * 100_000, "is not JSON", id="nested beyond reason"),
-        pytest.param(
-            '{"id": "a"}',
+@pytest.mark.parametrize(("line", "message"), [
+    pytest.param("{", "is not JSON", id="no JSON"),
+    pytest.param("[" * 100_000, "is not JSON", id="nested beyond reason"),
+    pytest.param(
+        '{"id": "a"}',
+        (
             "a label has the keys file, id, evaluator, answer, marks, and may have split, by, "
-            "draw, trace, file_changes, media",
-            id="keys",
+            "draw, trace, file_changes, media"
         ),
-        pytest.param(
-            '{"file": "", "id": 1, "evaluator": "", "answer": "", "marks": {}}',
-            "file, id, evaluator and answer must be texts",
-            id="a number for an id",
-        ),
-        pytest.param(
-            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "by": 1}',
-            "by must be a text",
-            id="a number for a name",
-        ),
-        pytest.param(
-            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "draw": {}}',
-            "draw must have the keys judged, drawn, of, seed, at, judge",
-            id="an empty draw",
-        ),
-        pytest.param(
-            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": []}',
-            "marks must be an object, criterion id to mark",
-            id="a list of marks",
-        ),
-        pytest.param(
-            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "split": "dev"}',
-            "split must be test or tune",
-            id="another split",
-        ),
-    ],
-)
+        id="keys",
+    ),
+    pytest.param(
+        '{"file": "", "id": 1, "evaluator": "", "answer": "", "marks": {}}',
+        "file, id, evaluator and answer must be texts", id="a number for an id",
+    ),
+    pytest.param(
+        '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "by": 1}',
+        "by must be a text", id="a number for a name",
+    ),
+    pytest.param(
+        '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "draw": {}}',
+        "draw must have the keys judged, drawn, of, seed, at, judge", id="an empty draw",
+    ),
+    pytest.param(
+        '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": []}',
+        "marks must be an object, criterion id to mark", id="a list of marks",
+    ),
+    pytest.param(
+        '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "split": "dev"}',
+        "split must be test or tune", id="another split",
+    ),
+])  # fmt: skip
 def test_invalid_lines(line: str, message: str) -> None:
     labels, problems = parse("l.jsonl", f"\n{line}\n")
     assert (labels, [(p.span.line, p.message) for p in problems]) == ((), [(2, message)])
 
 
-@pytest.mark.parametrize(
-    ("changed", "messages"),
-    [
-        pytest.param({"marks": {"city": True, "depth": 3}}, [], id="all is there"),
-        pytest.param({"id": "two"}, ["a.yaml: two: there is no such case"], id="case"),
-        pytest.param(
-            {"evaluator": "style"},
-            ["a.yaml: one: there is no evaluator 'style' with rubrics"],
-            id="evaluator",
-        ),
-        pytest.param(
-            {"marks": {"town": True, "depth": 11}},
-            [
-                "a.yaml: one: town: there is no such criterion",
-                "a.yaml: one: depth: 11 is not a mark of a score-range",
-            ],
-            id="criterion and mark",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("changed", "messages"), [
+    pytest.param({"marks": {"city": True, "depth": 3}}, [], id="all is there"),
+    pytest.param({"id": "two"}, ["a.yaml: two: there is no such case"], id="case"),
+    pytest.param(
+        {"evaluator": "style"}, ["a.yaml: one: there is no evaluator 'style' with rubrics"],
+        id="evaluator",
+    ),
+    pytest.param(
+        {"marks": {"town": True, "depth": 11}},
+        [
+            "a.yaml: one: town: there is no such criterion",
+            "a.yaml: one: depth: 11 is not a mark of a score-range",
+        ],
+        id="criterion and mark",
+    ),
+])  # fmt: skip
 def test_labels_of_missing_cases_and_criteria(
     changed: dict[str, object], messages: list[str]
 ) -> None:

@@ -23,13 +23,9 @@ def calibrated(people: dict[str, str]) -> Calibration:
     for name, marks in people.items():
         for n, mark in enumerate(marks):
             label = Label(
-                file=CASE.file,
-                id="one",
-                evaluator="rubric",
-                answer=f"answer {n}",
-                marks={"c": mark == "y"},
-                by=name,
-            )
+                file=CASE.file, id="one", evaluator="rubric", answer=f"answer {n}",
+                marks={"c": mark == "y"}, by=name,
+            )  # fmt: skip
             labelled = LabelledAnswer(label=label, case=CASE, spec=SPEC)
             judged.append(JudgedLabel(labelled=labelled, marks={"c": True}, votes={}, reasons={}))
     chance = Random(0)

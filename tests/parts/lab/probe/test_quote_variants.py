@@ -88,18 +88,15 @@ def test_families(family: str, text: str, variants: list[str]) -> None:
     assert texts(family, quote(text, wanted=ANSWER)) == variants
 
 
-@pytest.mark.parametrize(
-    ("sentence", "turned"),
-    [
-        ("It is open.", "It is not open."),
-        ("It is not open.", "It is open."),
-        ("It isn't open.", "It is open."),
-        ("You cannot return it.", "You can return it."),
-        ("You can\u2019t return it.", "You can return it."),
-        ("We won't pay.", "We will pay."),
-        ("Bring it.", "It is not true that bring it."),
-    ],
-)
+@pytest.mark.parametrize(("sentence", "turned"), [
+    ("It is open.", "It is not open."),
+    ("It is not open.", "It is open."),
+    ("It isn't open.", "It is open."),
+    ("You cannot return it.", "You can return it."),
+    ("You can\u2019t return it.", "You can return it."),
+    ("We won't pay.", "We will pay."),
+    ("Bring it.", "It is not true that bring it."),
+])  # fmt: skip
 def test_negation(sentence: str, turned: str) -> None:
     assert texts("negated", quote(sentence, answer=sentence)) == [turned]
 
@@ -140,19 +137,16 @@ def test_a_quote_that_stands_twice_must_not_be_noticed_where_one_is_left() -> No
     assert families == {"negated", "blank"}
 
 
-@pytest.mark.parametrize(
-    ("criterion", "sentence"),
-    [
-        ("States the limit", None),
-        ("Does not say “refund at once”", "refund at once."),
-        ("Never says that parts are free", "Parts are free."),
-        ("Does not promise a refund for used parts.", "We promise a refund for used parts."),
-        ("Does not mention the competition", "We also want to mention the competition."),
-        ("Avoids promising a date", "We are promising a date."),
-        ("Does not actually offer a voucher; is polite", "We offer a voucher."),
-        ("Does not use slang", ""),
-    ],
-)
+@pytest.mark.parametrize(("criterion", "sentence"), [
+    ("States the limit", None),
+    ("Does not say “refund at once”", "refund at once."),
+    ("Never says that parts are free", "Parts are free."),
+    ("Does not promise a refund for used parts.", "We promise a refund for used parts."),
+    ("Does not mention the competition", "We also want to mention the competition."),
+    ("Avoids promising a date", "We are promising a date."),
+    ("Does not actually offer a voucher; is polite", "We offer a voucher."),
+    ("Does not use slang", ""),
+])  # fmt: skip
 def test_what_a_criterion_forbids(criterion: str, sentence: str | None) -> None:
     assert forbidden(criterion) == sentence
 

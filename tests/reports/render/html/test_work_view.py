@@ -44,14 +44,11 @@ def test_a_dialogue_has_its_marks_and_steps_beside_each_turn() -> None:
     assert text.count(view.turns[1][1][0].anchor) == 3  # the row, its link, and the turn's
 
 
-@pytest.mark.parametrize(
-    ("question", "left"),
-    [
-        ("Hello <b>", ""),
-        ("[user]\nHello <b>\n\n[user]\n4711", ""),
-        ("[simulated user]\nAnna", "[simulated user]\nAnna"),
-    ],
-)
+@pytest.mark.parametrize(("question", "left"), [
+    ("Hello <b>", ""),
+    ("[user]\nHello <b>\n\n[user]\n4711", ""),
+    ("[simulated user]\nAnna", "[simulated user]\nAnna"),
+])  # fmt: skip
 def test_no_message_of_the_user_stands_twice(question: str, left: str) -> None:
     assert before_dialogue(question, TALK) == left
     assert before_dialogue(question, ()) == question

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -147,6 +148,12 @@ _OF_SHELL: Final = frozenset(
     | {"if", "for", "while", "until", "case", "function", "!", "{", "[[", "time", "trap", "wait"}
     | {"umask", "ulimit", "read", "local", "return", "shift", ":", "alias", "pushd", "popd"}
 )
+_OF_CMD: Final = frozenset(
+    {"assoc", "break", "call", "chdir", "cls", "color", "copy", "date", "del", "dir", "echo"}
+    | {"endlocal", "erase", "ftype", "goto", "md", "mkdir", "mklink", "move", "path", "pause"}
+    | {"prompt", "rd", "rem", "ren", "rename", "rmdir", "setlocal", "start", "title", "ver"}
+    | {"verify", "vol"}
+)
 
 
 class Started(NamedTuple):
@@ -156,22 +163,29 @@ class Started(NamedTuple):
     script: str = ""
 
 
-def read_command(command: str | Sequence[str]) -> Started:
+def read_command(command: str | Sequence[str], platform: str = sys.platform) -> Started:
     """Return the first program of a shell command or a list of words."""
-    words = _first_command(command) if isinstance(command, str) else list(command)
-    if not words or (isinstance(command, str) and words[0] in _OF_SHELL):
+    words = _first_command(command, platform) if isinstance(command, str) else list(command)
+    if platform == "win32":
+        words = [word.replace("\\", "/") for word in words]
+    if not words or (isinstance(command, str) and _is_builtin(words[0], platform)):
         return Started()
     program = words[0] if _is_plain(words[0]) else ""
     return Started(program=program, script=_script(words) if program else "")
 
 
-def _first_command(line: str) -> list[str]:
+def _is_builtin(name: str, platform: str) -> bool:
+    return name.lower() in _OF_SHELL | _OF_CMD if platform == "win32" else name in _OF_SHELL
+
+
+def _first_command(line: str, platform: str) -> list[str]:
     """Return the words of the first simple command of a shell line; none if PATH is set."""
     if len(line) > MOST_SHELL:  # shlex takes the square of the length of a word
         return []
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
+    lexer.escape = "" if platform == "win32" else lexer.escape
     try:
         tokens = list(lexer)
     except ValueError:  # quotes that only a shell understands

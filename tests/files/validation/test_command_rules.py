@@ -42,6 +42,24 @@ def test_read_command(command: str | Sequence[str], program: str, script: str) -
     assert read_command(command) == Started(program, script)
 
 
+WINDOWS = Started("python", "checks/a.py")
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        pytest.param("echo hello", Started(), id="builtin"),
+        pytest.param("COPY a b", Started(), id="builtin-in-capitals"),
+        pytest.param("cd x && node y.js", Started(), id="of-every-shell"),
+        pytest.param(["echo", "hello"], Started("echo"), id="without-a-shell"),
+        pytest.param(r"python checks\a.py", WINDOWS, id="backslashes"),
+        pytest.param(["python", r"checks\a.py"], WINDOWS, id="words-with-backslashes"),
+    ],
+)
+def test_a_command_of_windows(command: str | Sequence[str], found: Started) -> None:
+    assert read_command(command, "win32") == found
+
+
 MACHINE = Machine(
     has_folder=lambda folder: folder in {".", "../tools"},
     has_file=lambda folder, path: (folder, path) in {(".", "a.py"), ("../tools", "./gate")},

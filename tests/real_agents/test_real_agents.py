@@ -148,7 +148,8 @@ def test_how_codex_ends_a_reply_that_is_not_complete(tmp_path: Path) -> None:
 @pytest.mark.parametrize("status", [401, 429, 500])
 def test_a_server_that_refuses(agent: str, status: int, aimock: Aimock, tmp_path: Path) -> None:
     aimock.load([{**scripted.fails(status, "scripted reason"), "match": {}}])
-    target = programs.target(agent, aimock.url, timeout_seconds=40)
+    seconds = 100 if agent == "opencode" else 40  # it starts slowest, by far on a busy machine
+    target = programs.target(agent, aimock.url, timeout_seconds=seconds)
     (case,) = report(tmp_path, [target], {"one": "say plainly"}).values()
     reasons = ["scripted reason", str(status), *SAID.get((agent, status), ())]
     assert [reason for reason in reasons if reason in outcome(case)], outcome(case)
@@ -241,8 +242,11 @@ def test_long_answers_of_several_at_once(agent: str, aimock: Aimock, tmp_path: P
     text = "The answer is 42. " * 9_000  # 160 KB
     aimock.load([{**scripted.says(text), "match": {}}])
     asked = dict.fromkeys(("one", "two", "three"), "write much")
-    cases = report(tmp_path, [programs.target(agent, aimock.url, concurrency=3)], asked)
-    assert {outcome(case).strip() == text.strip() for case in cases.values()} == {True}
+    target = programs.target(agent, aimock.url, concurrency=3, timeout_seconds=300)
+    cases = report(tmp_path, [target], asked)
+    ends = {name: outcome(case).strip()[-100:] for name, case in cases.items()}
+    assert ends == dict.fromkeys(asked, text.strip()[-100:])
+    assert {len(outcome(case).strip()) for case in cases.values()} == {len(text.strip())}
 
 
 def test_thirty_cases_of_codex_at_a_time(aimock: Aimock, tmp_path: Path) -> None:

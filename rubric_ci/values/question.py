@@ -4,7 +4,6 @@ A waiver belongs to it, answers are compared and kept by it, and a change of it 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from hashlib import sha256
 from typing import Final
 
@@ -23,6 +22,7 @@ NOT_ASKED: Final = frozenset(
     )
 )
 """Fields of a case that are not asked, or that have their own line; a new field is asked."""
+_ASKED: Final = tuple(name for name in names(EvalCase) if name not in NOT_ASKED)
 _SAID: Final = frozenset(("parts", "in_list"))  # of a message
 _OF_TURN: Final = frozenset(("parts", "text", "expected_outcome"))
 _OF_WORK: Final = frozenset(("keep", "of_target", "sandbox", "container"))
@@ -46,9 +46,10 @@ def question(case: EvalCase, *, files: bool = False) -> JSON:
         {**facts(each, without=_OF_TURN), **_of_turn(each, read=read)} for each in case.turns
     ]
     hooked = bool(case.workspace and case.workspace.hooks.every)
-    others = {name: getattr(case, name) for name in names(EvalCase) if name not in NOT_ASKED}
-    others |= {"metadata": case.metadata} if hooked else {}
-    asked = {name: facts(value, without=_OF_WORK) for name, value in others.items() if value}
+    others = [*_ASKED, "metadata"] if hooked else _ASKED
+    asked = {
+        name: facts(value, without=_OF_WORK) for name in others if (value := getattr(case, name))
+    }
     return {
         **({"input_messages": said} if said else {}),
         **({"turns": turns} if turns else {}),
@@ -58,7 +59,7 @@ def question(case: EvalCase, *, files: bool = False) -> JSON:
 
 def question_id(case: EvalCase) -> str:
     """Return 12 hexadecimal digits of a question, by which two reports have the same one."""
-    content = canonical(question(replace(case, variant="")))
+    content = canonical(question(case))
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

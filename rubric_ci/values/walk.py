@@ -26,6 +26,7 @@ class Absent:
 
 ABSENT: Final = Absent()
 _PLAIN: Final = frozenset((str, int, float, bool))
+_WRITER: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 
 
 class Difference(NamedTuple):
@@ -167,6 +168,8 @@ def facts(value: Any, *, without: frozenset[str] = frozenset()) -> JSON:
 
     A field that is added with a default changes the facts of no value.
     """
+    if type(value) in _PLAIN:
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         return {
             name: facts(each, without=without)
@@ -187,7 +190,7 @@ def text_or_json(value: JSON) -> str:
 
 def canonical(value: JSON) -> str:
     """Return JSON as one text, whatever the order of its keys."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return _WRITER.encode(value)
 
 
 def _is_default(owner: Any, name: str, value: Any) -> bool:

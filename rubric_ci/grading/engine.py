@@ -31,7 +31,7 @@ from rubric_ci.grading.targets.workplace import Workplaces
 from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.system import coroutines
 from rubric_ci.values.config import JudgeConfig, Target
-from rubric_ci.values.context import RunContext
+from rubric_ci.values.context import RunContext, by_judge
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec, every_evaluator
 from rubric_ci.values.results import Answer, CaseResult, EvaluatorResult
@@ -73,11 +73,11 @@ async def grade(
         for is_base in (False, True)
     }
     failures = _FailureLimit(stop_after)
-    own = _own_contexts()
+    own = by_judge()
 
     async def one(place: int, task: Task) -> CaseResult:
         context = contexts[place]
-        result = await _case(task, own(task, context), runs[context.side.is_base])
+        result = await _case(task, own(context, task.judge), runs[context.side.is_base])
         on_result(place, result)
         if not context.side.is_base:
             failures.count(result)
@@ -150,20 +150,6 @@ def _limits(
         return LiveLimits(targets, concurrency)
     answers = sum(task.trials(trials) for task in tasks if task.case.evaluators)
     return BatchLimits(targets, concurrency, answers=answers)
-
-
-def _own_contexts() -> Callable[[Task, RunContext], RunContext]:
-    """Return the context of a task: one for all of a side that have the same judge."""
-    known: dict[tuple[int, int], tuple[JudgeConfig, RunContext, RunContext]] = {}
-
-    def own(task: Task, context: RunContext) -> RunContext:
-        if task.judge is None:
-            return context
-        if (name := (id(task.judge), id(context))) not in known:
-            known[name] = task.judge, context, replace(context, judge=task.judge)
-        return known[name][2]
-
-    return own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

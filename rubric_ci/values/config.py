@@ -78,7 +78,7 @@ class JudgeConfig:
     @property
     def members(self) -> "tuple[JudgeConfig, ...]":
         """Each judge alone."""
-        return tuple(map(self.alone, self.endpoints))
+        return tuple(map(self.alone, self.endpoints)) if self.others else (self,)
 
     @property
     def name(self) -> str:

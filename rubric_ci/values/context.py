@@ -207,3 +207,17 @@ class RunContext:
     def of_trial(self, number: int) -> "RunContext":
         """Return the context of a trial; itself if that is the number."""
         return self if number == self.trial else replace(self, trial=number)
+
+
+def by_judge(*, sends: bool = True) -> Callable[[RunContext, JudgeConfig | None], RunContext]:
+    """Return the context of a judge: one for all tasks of a side that have the same one."""
+    known: dict[tuple[int, int], tuple[RunContext, RunContext]] = {}
+
+    def own(context: RunContext, judge: JudgeConfig | None) -> RunContext:
+        if judge is None:
+            return context
+        if (name := (id(judge), id(context))) not in known:
+            known[name] = context, replace(context, judge=judge, sends=sends)
+        return known[name][1]  # it keeps the judge, so that the ids stay theirs
+
+    return own

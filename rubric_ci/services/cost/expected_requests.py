@@ -22,7 +22,7 @@ from rubric_ci.models.llm.budget import check_start, priced
 from rubric_ci.models.llm.client import identity
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.system import coroutines
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvaluatorSpec
@@ -62,23 +62,22 @@ class ExpectedWork:
         return answer_cache.find(task.answered, target, own)
 
     async def uncached(
-        self, task: Task, judge: JudgeConfig, spec: EvaluatorSpec, trial: int
+        self, task: Task, spec: EvaluatorSpec, own: RunContext
     ) -> Sequence[Endpoint] | None:
         """Return the model of each judge request that the cache leaves; None: of all of them.
 
-        What the cache answers is kept for the run.
+        What the cache answers is kept for the run. The context sends nothing.
         """
         if self.context.cache is None or self.context.fresh_judgements:
             return None
-        assess, answer = KINDS[spec.type].assess, self.answer(task, trial)
+        assess, answer = KINDS[spec.type].assess, self.answer(task, own.trial)
         if answer is None or assess is None:
             return None
-        own = replace(self.context, judge=judge, trial=trial, sends=False)
         with suppress(NoVerdict):  # the run says why
             found = await assess(task.case, answer, spec, own)
             if isinstance(found, Unsent):
                 return found.models
-            own.prepared.keep(task.case, spec, trial, answer, found)
+            own.prepared.keep(task.case, spec, own.trial, answer, found)
         return ()
 
 

@@ -17,6 +17,7 @@ from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.system import coroutines
 from rubric_ci.text import numbers
 from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.context import by_judge
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec
 from rubric_ci.values.media import Media
@@ -118,10 +119,12 @@ async def _by_judge(sides: Sequence[ExpectedWork]) -> list[tuple[JudgeConfig, Ju
     found: list[tuple[JudgeConfig, list[JudgeRequests]]] = []
     works = (side.without_empty_cache() for side in sides)
     pairs = [(work, task) for work in works for task in work.startable]
+    own = by_judge(sends=False)
     for side, task in pairs:
         trials = range(side.context.trial, side.context.trial + task.trials(side.trials))
         for judge, spec in judges_of(task.case, task.judge):
-            uncached = [await side.uncached(task, judge, spec, trial) for trial in trials]
+            context = own(side.context, judge)
+            uncached = [await side.uncached(task, spec, context.of_trial(n)) for n in trials]
             for member in judge.members:
                 parts = next(
                     (parts for one, parts in found if one is member or one == member), None

@@ -74,7 +74,7 @@ def test_modules_are_where_the_pages_say(page: Path) -> None:
 
 WORDS = {
     "calibration.md": ("attacks", "judge", "canary", "delimiters", "κ"),
-    "changed-cases.md": ("changed-since", "base", "merge base", "depends_on"),
+    "changed-cases.md": ("changed-since", "base", "merge-base", "depends_on"),
     "configuration.md": ("gate", "thresholds", "api_base", "timeout", "concurrency", "proxy"),
     "cost.md": ("cache", "limit", "batch", "replay"),
     "judge.md": (
@@ -82,7 +82,7 @@ WORDS = {
         *("timeout", "concurrency", "votes"),
     ),
     "compare.md": (
-        *("regression", "reference", "baseline", "base", "worktree", "asked again"),
+        *("regression", "baseline", "base", "worktree", "asked again"),
         *("exit code", "schedule"),
     ),
     "other-ci.md": ("shard", "matrix", "merge", "gate"),

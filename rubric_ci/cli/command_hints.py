@@ -60,7 +60,7 @@ OPTIONS: Final = {
     **dict.fromkeys(("--parallel", "--workers", "--jobs", "-j"), "--concurrency N"),
     "--timeout": "--max-seconds SECONDS",
     **dict.fromkeys(("--no-cache", "--clear-cache"), "--reuse nothing"),
-    "--fresh": "--reuse judgements",
+    "--fresh": "--reuse marks",
     "--reuse-answers": "--reuse answers",
     **dict.fromkeys(("--since", "--diff", "--changed"), "--changed-since REV"),
 }

@@ -146,7 +146,7 @@ def authorize(**options: Any) -> None:
     type=click.Path(path_type=Path),
     metavar="FOLDER",
     default=formats_and_defaults.CACHE_DIR,
-    help="Folder of the judgement cache.",
+    help="Folder of the cache.",
 )
 @option(
     "--unused-days",
@@ -162,7 +162,7 @@ def authorize(**options: Any) -> None:
 )
 @option("--clear", is_flag=True, help="Delete all entries.")
 def cache(**options: Any) -> None:
-    """Show the size of the judgement cache and prune it.
+    """Show the size of the cache and prune it.
 
     RUBRIC_CI_CACHE_DIR names another folder, which several checkouts or machines can share.
     """

@@ -117,7 +117,7 @@ _FIRST: Final = (
     "--offline",
     is_flag=True,
     help="Send no model requests and start no command targets; skip cases whose answer or "
-    "judgement is neither cached nor recorded.",
+    "mark is neither cached nor recorded.",
 )
 @request_options.requesting(
     "--batch",
@@ -128,11 +128,11 @@ _FIRST: Final = (
 @request_options.cache
 @request_options.caching(
     "--reuse",
-    type=click.Choice(["answers", "judgements", "nothing"]),
-    show_default="judgements, and answers of --against",
-    metavar="answers|judgements|nothing",
-    help="What to take from the cache where nothing changed: answers and judgements, so that a "
-    "repeated run has the same verdict; judgements alone; or nothing.",
+    type=click.Choice(["answers", "marks", "nothing"]),
+    show_default="marks, and answers of --against",
+    metavar="answers|marks|nothing",
+    help="What to take from the cache where nothing changed: answers and marks, so that a "
+    "repeated run has the same verdict; marks alone; or nothing.",
 )
 @options.outputs
 @options.posting
@@ -169,7 +169,7 @@ def _reused(reuse: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
     cache = options["cache"]
     return {
         "reuse_answers": reuse == "answers" or (not reuse and shows),
-        "fresh": reuse in ("judgements", "nothing"),
+        "fresh": reuse in ("marks", "nothing"),
         "cache": replace(cache, enabled=False) if reuse == "nothing" else cache,
     }
 

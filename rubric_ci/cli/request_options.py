@@ -76,7 +76,7 @@ _cache = bundle(
     workflow(
         "--cache/--no-cache",
         default=True,
-        help="Keep judgements and answers, and reuse judgements; `false` judges again.",
+        help="Keep marks and answers, and reuse marks; `false` marks again.",
     ),
 )
 

@@ -19,7 +19,7 @@ class Base:
     """The commit that the checkout is compared with."""
 
     commit: str
-    origin: str  # for messages: "the merge base with `main`"
+    origin: str  # for messages: "the last common commit with `main`"
     merged: bool = False  # the change is in the branch: its fixes can move the reference
 
 

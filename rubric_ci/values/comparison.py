@@ -202,7 +202,7 @@ class SentinelItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentinel:
-    """The judge, checked against twenty remembered judgements."""
+    """The judge, checked against twenty remembered marks."""
 
     items: tuple[SentinelItem, ...]
     p_value: float | None = None  # that the judge differs no more than from itself; None: not asked

@@ -44,7 +44,7 @@ class Scope:
     complete: bool = True  # every case of the suite ran
     narrowed_by: tuple[Narrowing, ...] = ()
     suite: int | None = None  # cases of the suite; None: unknown
-    base: str = ""  # what --changed-since compared the cases with: "the merge base with … (…)"
+    base: str = ""  # of --changed-since: "the last common commit with … (…)"
 
     def narrowed(self, *by: Narrowing) -> "Scope":
         """Return the scope of a part of this one."""

@@ -108,8 +108,8 @@ More:
 """
 NIGHTS = """\
 Nights:
-  baseline keep    Add a run to the log of the reference.
-  baseline accept  Make the results of a run the reference.
+  baseline keep    Add a run to the log of the baseline.
+  baseline accept  Make the results of a run the baseline.
   history add      Add a run to the history.
   history show     Print changes of score and cost, and cases whose verdict
                    changes.

@@ -29,9 +29,21 @@ INSTEAD = {
     "ground truth": "reference answer",
     "eval sets?": "suites",
     "regressed": "broke",
+    "judge?ments?": "marks, or a judge request",
+    "merge bases?": "the last common commit",
+    "grading changes?": "a change of policy, rubrics or cases",
+    "(?<!character )references?(?! answers?)": "baseline",
 }
-"""Words that are no concept, and what is written in their place."""
-OTHER = re.compile(rf"\b({'|'.join(INSTEAD)})\b", re.IGNORECASE)
+"""Words that are no concept, and what is written in their place.
+
+A *reference answer* is the answer that a case gives, and HTML has *character references*; a path
+such as `.rubric-ci/reference` and the command `git merge-base` are names.
+"""
+OTHER = re.compile(rf"(?<![/\w])({'|'.join(INSTEAD)})\b", re.IGNORECASE)
+TO_A_MODEL = {  # what a model reads, in its own words
+    ROOT / "rubric_ci/services/drafting/drafting_prompt.py",
+    ROOT / "rubric_ci/parts/bring/dialects/github_models.py",
+}
 CODE = re.compile(r"```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
@@ -80,7 +92,7 @@ def test_the_help_has_no_other_word(page: Path) -> None:
 
 
 def test_no_message_has_another_word() -> None:
-    paths = (ROOT / "rubric_ci").rglob("*.py")
+    paths = set((ROOT / "rubric_ci").rglob("*.py")) - TO_A_MODEL
     found = {
         path.relative_to(ROOT).as_posix(): texts
         for path in paths
@@ -90,6 +102,8 @@ def test_no_message_has_another_word() -> None:
     assert found == {}
 
 
-@pytest.mark.parametrize("text", ["the sentinel moved", "2 Suspects", "`x` was flipped"])
+@pytest.mark.parametrize(
+    "text", ["the sentinel moved", "2 Suspects", "`x` was flipped", "the reference"]
+)
 def test_another_word_is_found(text: str) -> None:
     assert OTHER.search(CODE.sub("", text))

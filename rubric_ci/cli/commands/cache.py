@@ -43,5 +43,5 @@ def _size(stats: CacheStats) -> str:
     setups = f", {plural(stats.setups, 'set-up')}" if stats.setups else ""
     modes = f", {plural(stats.modes, 'output mode')}" if stats.modes else ""
     others = stats.answers + stats.setups + stats.modes + stats.batches
-    judgements = plural(stats.entries - others, "judgement")
-    return f"{judgements}{answers}{setups}{modes}, {stats.size / MEGABYTE:.1f} MB"
+    requests = plural(stats.entries - others, "judge request")
+    return f"{requests}{answers}{setups}{modes}, {stats.size / MEGABYTE:.1f} MB"

@@ -40,7 +40,7 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
 
 def _why_undecided(compared: RunReport) -> UserError | None:
     if compared.comparison and compared.comparison.judge_moved:
-        fix = "make a run with this judge the reference: `rubric-ci baseline accept`"
+        fix = "make a run with this judge the baseline: `rubric-ci baseline accept`"
         return UserError(compared.comparison.judge_moved, fix)
     if errored := compared.totals.errored:
         cases = (

@@ -198,7 +198,7 @@ def read_log(folder: Path) -> ReferenceLog | None:
         log: ReferenceLog = typed_json.value_of(ReferenceLog, text)
     except Mismatch as error:
         raise CannotReadReport(
-            f"{path.as_posix()}: not the log of a reference: {error}", _HINT
+            f"{path.as_posix()}: not the log of a baseline: {error}", _HINT
         ) from error
     if log.version > LOG_VERSION or not log.decisions:
         raise CannotReadReport(
@@ -218,4 +218,4 @@ def write_log(folder: Path, log: ReferenceLog) -> None:
         ) from error
 
 
-_HINT = "remove the folder to start a new reference, or upgrade rubric-ci"
+_HINT = "remove the folder to start a new baseline, or upgrade rubric-ci"

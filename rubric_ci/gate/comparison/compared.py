@@ -241,7 +241,7 @@ def why_judge_moved(head: RunReport, baseline: RunReport, *, pinned: bool) -> st
     (before, repeats), (differing, requests) = seen.repeated, seen.asked
     return (
         f"The judge moved: {differing} of {requests} marks of remembered answers differ, "
-        f"{before} of {repeats} did when the reference was measured"
+        f"{before} of {repeats} did when the baseline was measured"
     )
 
 

@@ -12,7 +12,7 @@ MOVES: Final = 3  # of some cases of the reference, that are shown
 NOUNS: Final[Mapping[Source, str]] = {
     "commit": "base",
     "report": "baseline",
-    "reference": "reference",
+    "reference": "baseline",
 }
 
 
@@ -28,9 +28,9 @@ def than(report: RunReport) -> str:
         return "nothing"
     name = "" if comparison.ref == "auto" else comparison.ref
     if report.against:
-        name = name or report.against.origin.removeprefix("the merge base with ").strip("`")
+        name = name or report.against.origin.removeprefix("the last common commit with ").strip("`")
     elif comparison.source == "reference":
-        name = "the reference"
+        name = "the baseline"
     commit = escape.commit(comparison.commit)
     if name and commit and comparison.commit.startswith(name):
         name = ""

@@ -208,7 +208,7 @@ def limits(report: RunReport) -> Iterator[str]:
     """Yield the limits of the comparison: a judge that moved, and its notes."""
     comparison = report.comparison
     if comparison and comparison.judge_moved:
-        yield f"{comparison.judge_moved}. No case is called worse until the reference is new"
+        yield f"{comparison.judge_moved}. No case is called worse until the baseline is new"
     yield from together_lines(report)
     yield from comparison.notes if comparison else ()
 

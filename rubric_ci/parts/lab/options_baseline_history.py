@@ -15,7 +15,7 @@ from rubric_ci.values import formats_and_defaults
 
 @click.group(cls=Group)
 def baseline() -> None:
-    """Manage the reference that nightly runs are compared with."""
+    """Manage the baseline that nightly runs are compared with."""
 
 
 _report = click.argument("report", type=FILE, default=formats_and_defaults.REPORT)
@@ -24,7 +24,7 @@ _folder = option(
     type=FILE,
     metavar="FOLDER",
     default=formats_and_defaults.REFERENCE,
-    help="Folder of the reference.",
+    help="Folder of the baseline.",
 )
 
 
@@ -32,9 +32,9 @@ _folder = option(
 @_report
 @_folder
 def keep(report: Path, baseline: Path) -> None:
-    """Add a run to the log of the reference.
+    """Add a run to the log of the baseline.
 
-    REPORT is the report.json of a run over all cases. The first run becomes the reference; later
+    REPORT is the report.json of a run over all cases. The first run becomes the baseline; later
     ones add trials only to cases that have fewer than five.
     """
     from rubric_ci.gate.report.report_file import read_report
@@ -47,10 +47,10 @@ def keep(report: Path, baseline: Path) -> None:
 @baseline.command(epilog=examples("baseline accept --reason 'shorter answers are wanted, #12'"))
 @_report
 @_folder
-@option("--reason", required=True, metavar="REASON", help="Why these results are the reference.")
+@option("--reason", required=True, metavar="REASON", help="Why these results are the baseline.")
 @options.cases
 def accept(report: Path, baseline: Path, reason: str, cases: tuple[str, ...]) -> None:
-    """Make the results of a run the reference.
+    """Make the results of a run the baseline.
 
     REPORT is the report.json of a run over all cases. The changes that are accepted are printed;
     commit, date and reason are kept in the folder, and later reports show them.

@@ -68,18 +68,18 @@ def keep(head: RunReport, folder: Path) -> Iterator[str]:
     known = _path(head, folder).exists()
     added = lacking(head, reference, KEPT) if fits and not known else None
     if present is None and added is None:
-        yield "no reference yet: no case of this run was graded"
+        yield "no baseline yet: no case of this run was graded"
         return
     log = present.log if present else None
     compared = compare(head, present) if present else replace(head, comparison=None)
     night = night_of(compared)
     if added := _without_worse(added, compared.comparison):
         _write(added, folder)
-        yield f"{len(added.cases):,} of {len(head.cases):,} cases: added trials to the reference"
+        yield f"{len(added.cases):,} of {len(head.cases):,} cases: added trials to the baseline"
     elif present and fits and head.sentinel and not present.report.sentinel:
         _remember(head.sentinel, folder)
     if not fits:
-        yield "no trials were added: the reference has another judge or other thresholds"
+        yield "no trials were added: the baseline has another judge or other thresholds"
     log = (log or _first_log(head, present)).with_night(night)
     write_log(folder, log)
     yield f"night {len(log.nights):,} in {(folder / LOG_FILE).as_posix()}"
@@ -112,7 +112,7 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> RunReport |
     kept = _others(folder, keys, head) if present else []
     if kept and not all(comparable(head, each) for each in kept):
         raise CannotReadReport(
-            "the judge or the thresholds of the reference differ, and other cases would keep it",
+            "the judge or the thresholds of the baseline differ, and other cases would keep it",
             "accept all cases",
         )
     _replace(folder, [*kept, replace(moved, sentinel=_of_this_judge(head, present))])

@@ -46,7 +46,7 @@ _RULES: Mapping[str, tuple[str, str]] = {
         "Write rubrics for it, or draft them with `rubric-ci generate rubrics`.",
     ),
     "warning": (
-        "An answer or its judgement needs a check.",
+        "An answer or its mark needs a check.",
         "Read the answer yourself; it may have misled the judge.",
     ),
 }

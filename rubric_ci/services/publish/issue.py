@@ -164,7 +164,7 @@ def _gate(subject: Subject, repository_url: str) -> str:
 def _reference(subject: Subject, repository_url: str) -> str:
     unknown = subject.moved or subject.suspected or not subject.compared
     icon = WORSE if subject.worse else UNKNOWN if unknown else NOT_WORSE
-    line = f"- {icon} **Reference:** {escape.prose(_found(subject))}"
+    line = f"- {icon} **Baseline:** {escape.prose(_found(subject))}"
     first = subject.since(lambda night: night.worse) if subject.worse else None
     return f"{line}, since {_night(first, repository_url)}" if first else line
 
@@ -245,4 +245,4 @@ def _links(subject: Subject, repository_url: str) -> Iterator[str]:
     then = subject.head.comparison.commit if subject.head.comparison else ""
     if now and then and now != then:
         target = escape.link_target(f"{repository_url}/compare/{then}...{now}")
-        yield f"[Changes since the reference]({target})"
+        yield f"[Changes since the baseline]({target})"

@@ -87,7 +87,7 @@ def _further(
     if becomes_reference(inputs):
         yield (
             f"every case is answered and judged {inputs.settings.trials} times, to become the "
-            "reference; later nights need fewer trials"
+            "baseline; later nights need fewer trials"
         )
     yield from _of_suspects(inputs, last)
     if isinstance(sides, Sides):

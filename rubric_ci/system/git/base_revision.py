@@ -19,12 +19,12 @@ _OBJECT_ID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
 def since(repository: Repository, revision: str, option: str = "--changed-since") -> FoundBase:
-    """Return the merge base with a revision that the user names with an option."""
+    """Return the last common commit with a revision that the user names with an option."""
     if ".." in revision:
         first = revision.partition("..")[0] or "main"
         raise CannotFindRevision(
             f"{option}: `{revision}` is a range; one commit is wanted",
-            f"write {option} {first}: the merge base of it and HEAD is the base",
+            f"write {option} {first}: the last commit that HEAD shares with it is the base",
         )
     if not revision.strip("0"):
         return NoBase(reason=f"`{revision}` is not a commit: the branch is new")
@@ -73,7 +73,7 @@ def of_policy(repository: Repository, trigger: Trigger) -> FoundBase:
 
 
 def of_checkout(repository: Repository, option: str = "--changed-since") -> FoundBase:
-    """Return the merge base with the remote's default branch."""
+    """Return the last common commit with the remote's default branch."""
     if plumbing.commit(repository, "origin/HEAD") is None:
         return NoBase(reason=f"`origin/HEAD` is not known; name a base with `{option}`")
     return since(repository, "origin/HEAD")
@@ -116,7 +116,7 @@ def _present(
 def _merge_base(repository: Repository, revision: str, name: str) -> FoundBase:
     found = plumbing.merge_base(repository, revision, "HEAD")
     if found is not None:
-        return Base(commit=found, origin=f"the merge base with {name}")
+        return Base(commit=found, origin=f"the last common commit with {name}")
     if plumbing.is_shallow(repository):
         return NoBase(reason=f"this shallow clone does not reach back to {name}; {DEEPER}")
     return NoBase(reason=f"HEAD has no history in common with {name}")

@@ -14,7 +14,7 @@ from rubric_ci.values.command_settings import CacheSettings
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Three judgements of half a megabyte, one of them unused for long."""
+    """Three judge requests of half a megabyte, one of them unused for long."""
     folder = tmp_path / "cache"
     for key in ("aa", "bb", "cc"):
         Cache(folder).put(key * 32, key * 250_000)
@@ -23,10 +23,19 @@ def folder(tmp_path: Path) -> Path:
 
 
 SIZES = {
-    "nothing to delete": ({}, "{}: 3 judgements, 1.5 MB\n"),
-    "by age": ({"unused_days": 30}, "removed 1 judgement, 0.5 MB\n{}: 2 judgements, 1.0 MB\n"),
-    "by size": ({"max_megabytes": 0.7}, "removed 2 judgements, 1.0 MB\n{}: 1 judgement, 0.5 MB\n"),
-    "everything": ({"clear": True}, "removed 3 judgements, 1.5 MB\n{}: 0 judgements, 0.0 MB\n"),
+    "nothing to delete": ({}, "{}: 3 judge requests, 1.5 MB\n"),
+    "by age": (
+        {"unused_days": 30},
+        "removed 1 judge request, 0.5 MB\n{}: 2 judge requests, 1.0 MB\n",
+    ),
+    "by size": (
+        {"max_megabytes": 0.7},
+        "removed 2 judge requests, 1.0 MB\n{}: 1 judge request, 0.5 MB\n",
+    ),
+    "everything": (
+        {"clear": True},
+        "removed 3 judge requests, 1.5 MB\n{}: 0 judge requests, 0.0 MB\n",
+    ),
 }
 
 
@@ -45,13 +54,13 @@ def test_answers_are_counted_and_pruned(folder: Path, capsys: pytest.CaptureFixt
     cache(CacheSettings(folder=folder))
     cache(CacheSettings(folder=folder, clear=True))
     assert capsys.readouterr().out.splitlines() == [
-        f"{folder}: 3 judgements, 1 answer, 2.5 MB",
-        "removed 3 judgements, 1 answer, 2.5 MB",
-        f"{folder}: 0 judgements, 0.0 MB",
+        f"{folder}: 3 judge requests, 1 answer, 2.5 MB",
+        "removed 3 judge requests, 1 answer, 2.5 MB",
+        f"{folder}: 0 judge requests, 0.0 MB",
     ]
 
 
 def test_no_cache_is_an_empty_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cache(CacheSettings(folder=tmp_path / "none", clear=True)) is ExitCode.OK
-    assert capsys.readouterr().out.endswith("none: 0 judgements, 0.0 MB\n")
+    assert capsys.readouterr().out.endswith("none: 0 judge requests, 0.0 MB\n")
     assert not (tmp_path / "none").exists()

@@ -49,7 +49,7 @@ def test_only_changed_cases_run_and_the_report_gives_the_reason(checkout: Checko
     assert (done.returncode, done.stderr) == (0, "[1/1] pass       1.00  one\n")
     (case,) = report(checkout)["cases"]
     assert (case["id"], case["why"]) == ("one", "the case was edited: input_messages")
-    named = f"the merge base with `main` ({base[:10]})"
+    named = f"the last common commit with `main` ({base[:10]})"
     assert report(checkout)["scope"] == ONE_OF_TWO | {"base": named}
     assert report(checkout)["notes"] == []
     assert f"changed cases since {named}" in " ".join(done.stdout.split())
@@ -169,7 +169,7 @@ def test_the_base_comes_from_the_event_of_a_workflow(checkout: Checkout, tmp_pat
     ]
     assert compared(topic, "push", before=before) == (f"the branch before the push ({before[:10]})")
     assert compared(topic, "push", before="0" * 40) == (
-        f"the merge base with `origin/main` ({start[:10]})"
+        f"the last common commit with `origin/main` ({start[:10]})"
     )
     assert compared(merged, "merge_group", merge_group={"base_sha": main}) == (
         f"the base of the merge group ({main[:10]})"

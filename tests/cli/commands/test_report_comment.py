@@ -176,7 +176,7 @@ def test_an_older_run_does_not_replace_the_comment_of_a_newer_one(
     assert body.splitlines()[1] == f"<!-- rubric-ci run {number} -->"
 
 
-NOTHING = replace(a_report(), scope=Scope(base="the merge base with `main` (0123456789)"))
+NOTHING = replace(a_report(), scope=Scope(base="the last common commit with `main` (0123456789)"))
 
 
 @pytest.mark.parametrize(("reports", "expected"), [

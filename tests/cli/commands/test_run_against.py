@@ -132,7 +132,7 @@ def test_later_runs_ask_for_what_is_not_kept(changed: Checkout, log: Path) -> No
     assert (case["answer_reused"], case["answered_at"][:2]) == (True, "20")
     assert report(changed)["totals"]["reused_answers"] == 6
 
-    run(changed, *against, "--reuse", "judgements")
+    run(changed, *against, "--reuse", "marks")
     assert asked(log) == first
     assert report(changed)["against"]["reused"] == 0
 

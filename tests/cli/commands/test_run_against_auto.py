@@ -62,17 +62,19 @@ def change(checkout: Checkout) -> Change:
 FOUND = {
     "pull_request": ("merge", "pull_request", "main", PULL_REQUEST),
     "pull_request, its own head": (
-        "topic", "pull_request", "start", f"the merge base with {PULL_REQUEST}",
+        "topic", "pull_request", "start", f"the last common commit with {PULL_REQUEST}",
     ),
     "pull_request, a draft": ("merge", "draft", "main", PULL_REQUEST),
     "pull_request, main moved after the event": ("merge", "moved", "main", PULL_REQUEST),
     "pull_request, its own head, and main moved": (
-        "topic", "moved", "start", f"the merge base with {PULL_REQUEST}",
+        "topic", "moved", "start", f"the last common commit with {PULL_REQUEST}",
     ),
     "merge_group": ("merge", "merge_group", "main", "the base of the merge group"),
     "push": ("topic", "push", "first", "the branch before the push"),
-    "push of a new branch": ("topic", "created", "start", "the merge base with `origin/main`"),
-    "no event": ("topic", "", "start", "the merge base with `origin/HEAD`"),
+    "push of a new branch": (
+        "topic", "created", "start", "the last common commit with `origin/main`",
+    ),
+    "no event": ("topic", "", "start", "the last common commit with `origin/HEAD`"),
 }  # fmt: skip
 
 

@@ -77,4 +77,4 @@ def test_the_first_night_says_that_it_asks_more_often(checkout: Checkout) -> Non
     assert first[4].startswith("in all about 140 requests, about $")
     assert first[5].startswith("20 of these requests ask for marks again")
     assert first[6].startswith("every case is answered and judged 15 times, to become the ref")
-    assert "to become the reference" not in later
+    assert "to become the baseline" not in later

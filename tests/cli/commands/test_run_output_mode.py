@@ -72,4 +72,4 @@ def test_a_local_judge_of_an_unknown_name_needs_three_lines(
     said = [[note for note in each["notes"] if "output mode" in note] for each in reports]
     assert [len(notes) for notes in said] == [1, 0]
     counted = CliRunner().invoke(main, ["cache"])
-    assert ": 2 judgements, 1 output mode, " in counted.output
+    assert ": 2 judge requests, 1 output mode, " in counted.output

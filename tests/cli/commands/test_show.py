@@ -124,7 +124,7 @@ def test_no_report(tmp_path: Path) -> None:
 @platforms.SHELL
 @pytest.mark.parametrize(
     ("words", "job", "starts"),
-    [((), "", 1), (("--reuse", "judgements"), "", 2), ((), "true", 2)],
+    [((), "", 1), (("--reuse", "marks"), "", 2), ((), "true", 2)],
     ids=["kept", "fresh", "in CI"],
 )
 def test_verbose_takes_kept_answers(

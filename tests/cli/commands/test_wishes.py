@@ -70,7 +70,7 @@ WISHES = {
         named=(("waive --help", "such as March"),),
     ),
     "share a cache": Wish(
-        ("cache",), "0 judgements", named=(("cache --help", "RUBRIC_CI_CACHE_DIR"),),
+        ("cache",), "0 judge requests", named=(("cache --help", "RUBRIC_CI_CACHE_DIR"),),
     ),
     "gate only must-pass cases": Wish(
         ("run",), "Gate passes", named=(("run --help", "`gate.tags`"),),

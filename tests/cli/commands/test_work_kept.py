@@ -204,7 +204,7 @@ def test_kept_work_is_watched(project: Path, judge: AnswerJudge) -> None:
 def test_judgements_of_equal_work_are_cached(project: Path, judge: AnswerJudge) -> None:
     before = len(judge.answers)
     assert (
-        rubric_ci(project, "run", "--reuse", "judgements").returncode == 0
+        rubric_ci(project, "run", "--reuse", "marks").returncode == 0
     )  # the agent is started again
     assert len(judge.answers) == before
     text = (project / "agent.sh").read_text()

@@ -104,7 +104,7 @@ def test_without_a_base_git_is_not_asked(tmp_path: Path) -> None:
 
 
 def test_a_named_revision_is_the_base_of_the_policy_that_is_asked_for(history: History) -> None:
-    since = Base(commit=history.start, origin="the merge base with `main`")
+    since = Base(commit=history.start, origin="the last common commit with `main`")
     found = opened(history, {}, policy_from="base", against="main")
     assert bases(found) == (since, None, since)
     found = opened(history, {}, policy_from="base", changed_since="main", against="HEAD")
@@ -134,7 +134,9 @@ def test_a_policy_of_an_unknown_base(
 def test_a_pull_request_has_a_policy_and_a_merge_base(history: History, tmp_path: Path) -> None:
     job = history.pull_request(tmp_path / "event.json")
     tip = Base(commit=history.main, origin="the pull request's base branch")
-    merged = Base(commit=history.start, origin="the merge base with the pull request's base branch")
+    merged = Base(
+        commit=history.start, origin="the last common commit with the pull request's base branch"
+    )
     assert bases(opened(history, job, changed_since="auto", against="auto")) == (
         tip,
         merged,
@@ -158,7 +160,7 @@ def test_the_policy_of_a_push_comes_from_a_named_base(
     history: History, tmp_path: Path, branch: str, options: dict[str, str], *, known: bool
 ) -> None:
     job = history.push(tmp_path / "event.json", branch)
-    since = Base(commit=history.start, origin="the merge base with `main`")
+    since = Base(commit=history.start, origin="the last common commit with `main`")
     assert opened(history, job, **options).policy == (since if known else None)
 
 
@@ -177,7 +179,7 @@ def test_the_policy_of_a_push_comes_from_a_named_base(
 def test_in_other_ci_systems_a_named_revision_is_the_base_of_the_policy(
     history: History, job: dict[str, str], options: dict[str, str], *, known: bool
 ) -> None:
-    since = Base(commit=history.start, origin="the merge base with `main`")
+    since = Base(commit=history.start, origin="the last common commit with `main`")
     assert opened(history, job, **options).policy == (since if known else None)
 
 

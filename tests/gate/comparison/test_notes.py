@@ -140,7 +140,7 @@ ITEM = SentinelItem(
             Sentinel(items=(ITEM,), p_value=0.00123, moved=True),
             (
                 "The judge moved: 2 of 2 marks of remembered answers differ, "
-                "1 of 3 did when the reference was measured"
+                "1 of 3 did when the baseline was measured"
             ),
         ),
     ],

@@ -9,6 +9,7 @@ from rubric_ci.values.comparison import Comparison, ReferenceInfo, ReferenceMove
 from rubric_ci.values.report import Against, RunReport
 from tests.sample_reports import a_report
 
+SHARED = "the last common commit with"
 BASE = Against(ref="main", commit="a" * 40, committed_at="2026-11-20T10:00:00+00:00")
 
 
@@ -48,14 +49,16 @@ def test_no_base() -> None:
         (a_report(against=BASE), "main aaaaaaaaaa"),
         (a_report(against=replace(BASE, ref="a" * 8)), "aaaaaaaaaa"),
         (
-            a_report(against=replace(BASE, ref="auto", origin="the merge base with `main`")),
+            a_report(
+                against=replace(BASE, ref="auto", origin="the last common commit with `main`")
+            ),
             "main aaaaaaaaaa",
         ),
         (a_report(against=replace(BASE, ref="auto")), "aaaaaaaaaa"),
         (of("report", ref="base.json"), "base.json"),
         (of("report", commit="b" * 40), "bbbbbbbbbb"),
         (of("report"), "the baseline"),
-        (of("reference", commit="b" * 40, ref="nights"), "the reference bbbbbbbbbb"),
+        (of("reference", commit="b" * 40, ref="nights"), "the baseline bbbbbbbbbb"),
         (a_report(), "nothing"),
     ],
 )
@@ -68,7 +71,7 @@ def test_the_word_for_the_source() -> None:
     nouns: dict[Source, str] = {
         "commit": "base",
         "report": "baseline",
-        "reference": "reference",
+        "reference": "baseline",
     }
     for name, noun in nouns.items():
         assert other_side.noun(of(name)) == noun
@@ -119,7 +122,7 @@ def test_a_reference(info: ReferenceInfo, shown: str) -> None:
     assert other_side.source(report) == shown
     assert list(phrases.lines(report)) == [
         "no case to compare",
-        f"Reference: {shown}",
+        f"Baseline: {shown}",
         "One.",
         "Two.",
     ]

@@ -172,7 +172,7 @@ def test_a_judge_that_moved_limits_a_comparison() -> None:
     report = a_report(comparison=comparison)
     assert phrases.headline(report) == "Not comparable: the judge moved"
     assert list(phrases.limits(report)) == [
-        "The judge changed. No case is called worse until the reference is new",
+        "The judge changed. No case is called worse until the baseline is new",
         "Note.",
     ]
 

@@ -66,7 +66,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
 
 def test_a_base_without_configuration_is_named(base: Checkout) -> None:
     commit = base.git("rev-parse", "HEAD")[:10]
-    origin = f"the merge base with `origin/HEAD` ({commit})"
+    origin = f"the last common commit with `origin/HEAD` ({commit})"
     note = f"{origin} has no configuration: this change sets judge, gate and rules"
     assert policy_notes(load_project((), open_under_policy(None, "base"))) == (note,)
 

@@ -119,7 +119,7 @@ def test_a_base_without_configuration_says_that_the_change_sets_the_rules(
     checkout.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
     own = project(checkout.root)
     held, shown = under_rules(own, "base")
-    origin = f"the merge base with `origin/HEAD` ({base[:10]})"
+    origin = f"the last common commit with `origin/HEAD` ({base[:10]})"
     assert (held.rules, shown) == (
         {"unknown-key": "warning"},
         (f"{origin} has no configuration: this change sets the rules",),

@@ -45,7 +45,7 @@ FULL = night(1, case("a", 15), case("b", 0, 15))
     [
         pytest.param(
             [FULL],
-            ["2 of 2 cases: added trials to the reference", "night 1 in reference.json"],
+            ["2 of 2 cases: added trials to the baseline", "night 1 in reference.json"],
             {"a": "P" * 15, "b": "F" * 15},
             id="the first run, red as it is",
         ),
@@ -57,19 +57,19 @@ FULL = night(1, case("a", 15), case("b", 0, 15))
         ),
         pytest.param(
             [FULL, night(2, case("a", 3), case("b", 0, 3), case("c", 3))],
-            ["1 of 3 cases: added trials to the reference", "night 2 in reference.json"],
+            ["1 of 3 cases: added trials to the baseline", "night 2 in reference.json"],
             {"a": "P" * 15, "b": "F" * 15, "c": "PPP"},
             id="a new case",
         ),
         pytest.param(
             [night(1, errored("a"), errored("b"))],
-            ["no reference yet: no case of this run was graded"],
+            ["no baseline yet: no case of this run was graded"],
             None,
             id="an outage on the first night",
         ),
         pytest.param(
             [night(1, case("a", 15), errored("b")), night(2, case("a", 3), case("b", 3))],
-            ["1 of 2 cases: added trials to the reference", "night 2 in reference.json"],
+            ["1 of 2 cases: added trials to the baseline", "night 2 in reference.json"],
             {"a": "P" * 15, "b": "PPP"},
             id="a case that had no verdict",
         ),
@@ -82,7 +82,7 @@ FULL = night(1, case("a", 15), case("b", 0, 15))
         pytest.param(
             [FULL, replace(FULL, judge=JudgeInfo(model="m", prompt_version="2"), started_at=NOW)],
             [
-                "no trials were added: the reference has another judge or other thresholds",
+                "no trials were added: the baseline has another judge or other thresholds",
                 "night 2 in reference.json",
             ],
             {"a": "P" * 15, "b": "F" * 15},
@@ -167,7 +167,7 @@ def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str], s
     assert log.decisions[-1].decided_at == NOW
     after = compare(head, read_baseline(tmp_path))
     assert phrases.broken(after) == []
-    assert f"Reference: {shown}" in [*phrases.lines(after)]
+    assert f"Baseline: {shown}" in [*phrases.lines(after)]
 
 
 def test_accept_the_run_that_is_the_reference_in_part(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_the_first_night_is_not_compared_with_itself(tmp_path: Path) -> None:
         pytest.param(
             replace(FULL, judge=JudgeInfo(model="m", prompt_version="2"), started_at=NOW),
             ("a",),
-            "the judge or the thresholds of the reference differ",
+            "the judge or the thresholds of the baseline differ",
             id="two judges",
         ),
     ],
@@ -236,9 +236,9 @@ def test_what_cannot_be_accepted_changes_nothing(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}", "reference.json: not the log of a reference: decisions: is missing"),
+        ("{}", "reference.json: not the log of a baseline: decisions: is missing"),
         ('{"decisions": []}', "reference.json: version 1, or no decision: it cannot be read"),
-        ("[", "reference.json: not the log of a reference: not JSON (Expecting "),
+        ("[", "reference.json: not the log of a baseline: not JSON (Expecting "),
     ],
 )
 def test_a_log_that_is_none(tmp_path: Path, text: str, message: str) -> None:
@@ -268,7 +268,7 @@ def test_two_nights_make_five_answers(tmp_path: Path) -> None:
     said = "Worse tonight: c0; confirmed if it is worse tomorrow"
     assert headline(tmp_path, worse) == said
     assert kept(tmp_path, worse) == [
-        "7 of 8 cases: added trials to the reference",
+        "7 of 8 cases: added trials to the baseline",
         "night 2 in reference.json",
     ]
     assert headline(tmp_path, worse) == said

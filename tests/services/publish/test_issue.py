@@ -49,7 +49,7 @@ def test_gate_and_reference_are_apart_with_dates_evidence_and_links() -> None:
 ## rubric-ci · the gate fails; 1 case broke: a
 
 - ❌ Gate fails: 2 of 2 cases fail (fail\\_on: fail); it fails since {one}
-- 🔻 **Reference:** 1 case broke: a, since {two}
+- 🔻 **Baseline:** 1 case broke: a, since {two}
 
 | Broken | Since | Evidence |
 | :-- | :-- | :-- |
@@ -66,11 +66,11 @@ Passed 15 of 15 before, 0 of 10 now<br>`greets`: It lacks \\| the word. |
 - 0 pass (1 before) · Average score 0.00 (0.50 before)
 - a broke. Passed 15 of 15 before, 0 of 10 now
 - Fails as before: b
-- Reference: commit `1111111111` of 2026-01-01, 2 days old, 15 trials per case (first run)
+- Baseline: commit `1111111111` of 2026-01-01, 2 days old, 15 trials per case (first run)
 
 </details>
 
-[Run]({SITE}/actions/runs/3) · [Changes since the reference]({SITE}/compare/{"1" * 40}...{"3" * 40})
+[Run]({SITE}/actions/runs/3) · [Changes since the baseline]({SITE}/compare/{"1" * 40}...{"3" * 40})
 """
     )
 
@@ -83,7 +83,7 @@ def test_the_page_of_the_run_is_linked() -> None:
     page = f"[Every answer, mark and quote]({run}#artifacts): artifact `report.html`"
     assert last == (
         f"[Run]({run}) · {page} · "
-        f"[Changes since the reference]({SITE}/compare/{'1' * 40}...{'2' * 40})"
+        f"[Changes since the baseline]({SITE}/compare/{'1' * 40}...{'2' * 40})"
     )
 
 
@@ -138,7 +138,7 @@ def test_the_second_night_in_a_row_confirms(
     about = subject(*(night(n, *cases) for n, cases in enumerate(nights, 2)))
     about = replace(about, head=replace(about.head, gate=replace(FIRST.gate, fail_on="never")))
     assert (about.suspected, about.red) == (suspected, about.worse)
-    line = "⚠️ **Reference:** Worse tonight: a; confirmed if it is worse tomorrow"
+    line = "⚠️ **Baseline:** Worse tonight: a; confirmed if it is worse tomorrow"
     assert (line in issue.render(about, SITE)) == suspected
 
 
@@ -184,7 +184,7 @@ def test_a_baseline_without_a_log() -> None:
 ## rubric-ci · the gate fails; 1 case broke: a
 
 - ❌ Gate fails: 1 of 1 case fails (fail\\_on: fail)
-- 🔻 **Reference:** 1 case broke: a
+- 🔻 **Baseline:** 1 case broke: a
 
 | Broken | Since | Evidence |
 | :-- | :-- | :-- |
@@ -276,7 +276,7 @@ def test_more_cases_are_broken_later() -> None:
 
 
 @pytest.mark.parametrize(("then", "now", "shown"), [
-    ("a", "b", f"[Changes since the reference]({SITE}/compare/a...b)"),
+    ("a", "b", f"[Changes since the baseline]({SITE}/compare/a...b)"),
     ("a", "a", ""),
     ("", "b", ""),
     ("a", "", ""),

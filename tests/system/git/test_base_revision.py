@@ -71,7 +71,7 @@ def test_pull_request_checked_out_as_merge_commit(
 def test_pull_request_whose_own_head_is_checked_out(remote: Remote, tmp_path: Path) -> None:
     here = clone(remote, tmp_path, "topic")
     assert found(here, remote.pull_request) == Base(
-        commit=remote.start, origin="the merge base with the pull request's base branch"
+        commit=remote.start, origin="the last common commit with the pull request's base branch"
     )
 
 
@@ -82,7 +82,7 @@ def test_pull_request_whose_own_head_is_a_merge_of_main(remote: Remote, tmp_path
     head = here.git("rev-parse", "HEAD")
     trigger = Trigger(event="pull_request", base_sha=remote.main, head_sha=head)
     assert found(here, trigger) == Base(
-        commit=remote.main, origin="the merge base with the pull request's base branch"
+        commit=remote.main, origin="the last common commit with the pull request's base branch"
     )
 
 
@@ -138,7 +138,7 @@ def test_force_push_over_a_commit_that_is_still_here(remote: Remote, tmp_path: P
 def test_push_of_a_new_branch(remote: Remote, tmp_path: Path) -> None:
     here = clone(remote, tmp_path, "topic")
     assert found(here, remote.push(ZEROS)) == Base(
-        commit=remote.start, origin="the merge base with `origin/main`"
+        commit=remote.start, origin="the last common commit with `origin/main`"
     )
 
 
@@ -185,13 +185,13 @@ def test_an_event_without_a_change(remote: Remote, event: str) -> None:
 def test_a_named_revision_means_the_merge_base(remote: Remote, tmp_path: Path) -> None:
     here = clone(remote, tmp_path, "topic").repository
     assert base_revision.since(here, "origin/main") == Base(
-        commit=remote.start, origin="the merge base with `origin/main`"
+        commit=remote.start, origin="the last common commit with `origin/main`"
     )
     assert base_revision.since(here, "HEAD") == Base(
-        commit=remote.head, origin="the merge base with `HEAD`"
+        commit=remote.head, origin="the last common commit with `HEAD`"
     )
     assert base_revision.of_checkout(here) == Base(
-        commit=remote.start, origin="the merge base with `origin/HEAD`"
+        commit=remote.start, origin="the last common commit with `origin/HEAD`"
     )
 
 

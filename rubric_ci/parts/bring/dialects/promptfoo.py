@@ -244,7 +244,7 @@ def _dereferenced(found: Translation, data: dict[str, Any]) -> dict[str, Any]:
         left -= 1
         named = _named(data, reference)
         if named is None or left < 0 or len(path) > _DEEPEST:
-            why = "is not in the file" if named is None else "is one of too many references"
+            why = "is not in the file" if named is None else "is one of too many `$ref`"
             found.refuse(path, f"`{reference}` {why}")
             return {}
         return walked(named, (*path, "$ref"))

@@ -31,7 +31,7 @@ def test_keep_compare_and_accept(tmp_path: Path) -> None:
     done = rubric_ci(tmp_path, "baseline", "keep", first)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "2 of 2 cases: added trials to the reference\n"
+        "2 of 2 cases: added trials to the baseline\n"
         "night 1 in .rubric-ci/reference/reference.json\n"
     )
     second = written(tmp_path, "second.json", WORSE)
@@ -56,7 +56,7 @@ def test_keep_compare_and_accept(tmp_path: Path) -> None:
     again = rubric_ci(tmp_path, "compare", *folder)
     assert again.returncode == 0
     shown = (
-        "Reference: commit `2222222222` of 2026-01-03, 0 days old, 3 trials per case "
+        "Baseline: commit `2222222222` of 2026-01-03, 0 days old, 3 trials per case "
         "(shorter answers are wanted)"
     )
     assert shown in again.stdout

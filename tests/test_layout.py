@@ -205,7 +205,7 @@ IMPURE: Final = """
     services/drafting/review services/drafting/rewrite services/drafting/select
     parts/lab/probe/probing services/publish/authorization
     services/publish/comment services/publish/copies services/publish/files services/publish/issue
-    parts/agents/agent parts/agents/workspace_programs parts/agents/work
+    parts/agents/agent parts/agents/grading_files parts/agents/workspace_programs parts/agents/work
     parts/agents/workspace parts/bring/options_import_adopt parts/bring/commands
     parts/lab/commands parts/lab/options_judge_probe parts/lab/options_baseline_history
     parts/litellm parts/pytest

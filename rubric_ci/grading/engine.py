@@ -239,9 +239,8 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
         )
     except (CannotAnswer, CannotRunScript) as error:
         failed = replace(error.did or Answer(text=""), error=str(error))
-        answer_cache.record(case, task.target, context, failed)
+        answer_cache.keep(case, task.target, context, failed)
         raise
-    answer_cache.record(case, task.target, context, answer)
     answer_cache.keep(case, task.target, context, answer)
     return answer
 

@@ -94,13 +94,6 @@ def replayed(case: EvalCase, target: Target, context: RunContext) -> Answer | No
     return found
 
 
-def record(case: EvalCase, target: Target, context: RunContext, answer: Answer) -> None:
-    """Record the answer of a program, or its failure."""
-    if context.recording and not context.replays and is_started(case, target):
-        key, about = recorded_key(case, target, context), f"{case.file}: {case.id}: answer"
-        context.recording.keep(key, about, masking.redacted(answer, kept=("folder", "kind")))
-
-
 def recorded_key(case: EvalCase, target: Target, context: RunContext) -> str:
     """Return the key of an answer in a recording: the question, the target and the trial.
 
@@ -128,14 +121,20 @@ def find(case: EvalCase, target: Target, context: RunContext) -> Answer | None:
 
 
 def keep(case: EvalCase, target: Target, context: RunContext, answer: Answer) -> None:
-    """Cache an answer, unless its key is unknown or it holds a secret."""
-    if context.cache is None or (key := key_of(case, target, context)) is None:
+    """Record the answer of a program, or its failure; cache an answer that has no secret.
+
+    It is not cached where its key is unknown.
+    """
+    if context.recording and not context.replays and is_started(case, target):
+        key, about = recorded_key(case, target, context), f"{case.file}: {case.id}: answer"
+        context.recording.keep(key, about, masking.redacted(answer, kept=("folder", "kind")))
+    if answer.error or context.cache is None or (kept := key_of(case, target, context)) is None:
         return
     if context.side.is_compared and not target.answers_on_both_sides:
         return  # the next run would take it for an answer of the base
     text = _dumped(answer)
     if masking.redact(text) == text and masking.redact(answer.text) == answer.text:
-        context.cache.put(key, text)
+        context.cache.put(kept, text)
 
 
 def _parts(case: EvalCase, target: Target, context: RunContext) -> JSON:
@@ -206,31 +205,21 @@ def _work(written: Mapping[str, JSON]) -> Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
-    """The answers of a recording, which replace each start."""
+class Recording:
+    """The answers of a recording, which replace each start, or one that is written."""
 
-    answers: dict[str, JSON]
-    replays: bool = True
+    path: Path
+    answers: Mapping[str, JSON] | None  # by key; None: they are written
+
+    @property
+    def replays(self) -> bool:
+        """True if answers are read, False if they are written."""
+        return self.answers is not None
 
     def find(self, key: str) -> Answer | None:
         """Return the recorded answer, or None."""
-        found = answer_from(self.answers.get(key))
+        found = answer_from(self.answers.get(key)) if self.answers else None
         return found and replace(found, answered_at="")  # not from the cache
-
-    def keep(self, key: str, about: str, answer: Answer) -> None:
-        """Record nothing: the recording is complete."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recorder:
-    """A recording that is written."""
-
-    path: Path
-    replays: bool = False
-
-    def find(self, key: str) -> Answer | None:  # noqa: ARG002 - every answer is asked for
-        """Return None: every answer is asked for."""
-        return None
 
     def keep(self, key: str, about: str, answer: Answer) -> None:
         """Append an answer to the recording."""
@@ -240,5 +229,5 @@ class Recorder:
 def recording_of(requests: RequestOptions, root: Path) -> AnswerRecording | None:
     """Return the recording to read or to write; None: there is none."""
     if requests.replay:
-        return Recorded(answers=recorded_answers(requests.replay, root))
-    return Recorder(path=requests.record) if requests.record else None
+        return Recording(path=requests.replay, answers=recorded_answers(requests.replay, root))
+    return Recording(path=requests.record, answers=None) if requests.record else None

@@ -30,7 +30,7 @@ def record(ask: ModelCaller, path: Path, root: Path) -> ModelCaller:
 
     async def ask_and_record(call: ModelCall) -> ModelReply:
         reply = await ask(call)
-        _append(path, call, reply)
+        _append(path, _of_reply(call, reply))
         return reply
 
     return ask_and_record
@@ -55,8 +55,8 @@ def replay(path: Path, root: Path) -> ModelCaller:
     return ask
 
 
-def _append(path: Path, call: ModelCall, reply: ModelReply) -> None:
-    line = {
+def _of_reply(call: ModelCall, reply: ModelReply) -> dict[str, JSON]:
+    return {
         "key": call.key,
         "about": call.about,
         "model": call.endpoint.model,
@@ -66,6 +66,9 @@ def _append(path: Path, call: ModelCall, reply: ModelReply) -> None:
         **media_facts(reply.media, with_bytes=False),
         **({"calls": list(reply.calls)} if reply.calls else {}),
     }
+
+
+def _append(path: Path, line: Mapping[str, JSON]) -> None:
     try:
         file_io.append(path, f"{json.dumps(line)}\n".encode())
     except OSError as error:
@@ -142,11 +145,8 @@ def recorded_answers(path: Path, root: Path) -> dict[str, JSON]:
 
 def append_answer(path: Path, key: str, about: str, answer: Mapping[str, JSON]) -> None:
     """Append the answer of a program, as a line of the form of replies."""
-    line = {"key": key, "about": about, "text": answer["text"], "finish": "stop", "answer": answer}
-    try:
-        file_io.append(path, f"{json.dumps(line)}\n".encode())
-    except OSError as error:
-        raise _cannot_write(path, error) from error
+    fields = {"text": answer["text"], "finish": "stop", "answer": answer}
+    _append(path, {"key": key, "about": about, **fields})
 
 
 def log_requests(ask: ModelCaller, stream: TextIO) -> ModelCaller:

@@ -228,7 +228,7 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/rooms.md
         "models/llm/anthropic_http",
         "models/llm/gemini_http",
         "models/llm/judge_command",
-        "models/llm/request_hosts",
+        "models/llm/http_guard",
         "parts/litellm/workload_identity",
     ),
     *(

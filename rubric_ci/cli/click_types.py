@@ -1,7 +1,7 @@
 """The command and option types of click: headings in `--help`, environment variables, examples."""
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Any, Final, TypeAlias
 
 import click
 from click.core import ParameterSource
+
+from rubric_ci.text.suggestions import nearest
 
 INPUT_NAMES: Final = "RUBRIC_CI_INPUT_NAMES"  # of hooks/action.py: its errors name the input
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -160,9 +162,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command and name the next one; raises UsageError for an unknown variable."""
         if any(name.startswith(f"{ctx.find_root().auto_envvar_prefix}_") for name in os.environ):
-            from rubric_ci.cli.variables import refuse_unknown
-
-            refuse_unknown(ctx, os.environ, variable)
+            _refuse_unknown(ctx, os.environ)
         try:
             return super().invoke(ctx)
         except SystemExit as end:
@@ -262,3 +262,62 @@ def bundle(*options: Decorator) -> Decorator:
         return command
 
     return decorate
+
+
+PREFIX: Final = "RUBRIC_CI_"
+SHARED: Final = frozenset(
+    (
+        *("ALLOWED_HOSTS", "ANNOTATIONS", "BATCH", "CACHE", "CACHE_DIR", "CHECK_RUN", "COMMENT"),
+        *("COMMENT_KEY", "DEBUG", "FAIL_ON", "MAX_CALLS", "MAX_COST_USD", "MAX_SECONDS", "PAGE"),
+    )
+)
+"""Variables of every command that has the option."""
+NO_OPTIONS: Final = frozenset(
+    (
+        *("CACHE_KEY", "COMMAND", "ENV", "INPUTS", "INPUT_NAMES", "REQUIREMENTS", "RESTART"),
+        *("WORKING_DIRECTORY", "WORKSPACE"),
+    )
+)
+"""Variables of the action and of the cache."""
+
+
+def _refuse_unknown(context: click.Context, environment: Mapping[str, str]) -> None:
+    """Raise UsageError for a variable of this prefix that no command reads.
+
+    It begins as an option does, and is none: a misspelt cap would be no cap.
+    """
+    for name, value in environment.items():
+        word = name.removeprefix(PREFIX)
+        if word == name or not value or word in SHARED | NO_OPTIONS:
+            continue
+        known = set(_of_command(context, word))
+        if name not in known:
+            here = {variable(context, each) for each in context.command.params}
+            own = next((each for each in sorted(here) if each.endswith(f"_{word}")), "")
+            words = sorted({*(each.removeprefix(PREFIX) for each in {*known, *here}), *SHARED})
+            meant = own.removeprefix(PREFIX) or nearest(word, words)
+            hint = f"did you mean {PREFIX}{meant}?" if meant else "unset it, or rename it"
+            raise click.UsageError(f"{name} is no variable of rubric-ci; {hint}", context)
+
+
+def _of_command(context: click.Context, word: str) -> Iterator[str]:
+    """Yield the variables of the commands that the word of a variable may begin with."""
+    root = context.find_root()
+    assert isinstance(root.command, click.Group)  # noqa: S101 - the commands are in a group
+    for name in root.command.list_commands(root):
+        if word.startswith(f"{_upper(name)}_") and (
+            command := root.command.get_command(root, name)
+        ):
+            yield from _of(command, click.Context(command, root, info_name=name))
+
+
+def _of(command: click.Command, context: click.Context) -> Iterator[str]:
+    if isinstance(command, click.Group):
+        for name, each in command.commands.items():
+            yield from _of(each, click.Context(each, context, info_name=name))
+        return
+    yield from (variable(context, each) for each in command.params)
+
+
+def _upper(name: str) -> str:
+    return name.upper().replace("-", "_")

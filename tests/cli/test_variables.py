@@ -7,9 +7,8 @@ import click
 import pytest
 
 from rubric_ci.cli import main
-from rubric_ci.cli.click_types import Option, Variable, variable
+from rubric_ci.cli.click_types import PREFIX, SHARED, Option, Variable, variable
 from rubric_ci.cli.main import commands
-from rubric_ci.cli.variables import PREFIX, SHARED
 from tests.sample_project import Project
 
 

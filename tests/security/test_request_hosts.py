@@ -11,7 +11,7 @@ import pytest
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.models.llm.allowed_hosts import guard
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.request_hosts import RefusedHost, limited_to
+from rubric_ci.models.llm.http_guard import RefusedHost, limited_to
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.hosts import AllowedHosts

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from itertools import takewhile
 from os import environ
 from pathlib import Path
@@ -77,6 +77,7 @@ class Checker:
         self._states = states
         self._targets_of = cache(self._summarize_targets)
         self._nearest_path = cache(self._find_nearest_path)
+        self._globs: GlobsOfFiles | None = None
         self._suites_in = cache(lambda folder: eval_search.suites_in(project, folder))
         self._name = project.name_of
         self._lookup = cache(lambda folder: discovery.lookup(root, folder / "any"))
@@ -136,23 +137,28 @@ class Checker:
         if path.suffix in SUFFIXES:
             problem = LocatedProblem(CASE_FILE, 1, 1, 1, 2, f"it {NO_SUITE}", NAME_IT)
             return Checked(_diagnosed(name, problem, data))
-        if path.name in CONFIG_NAMES or self._is_config(path):
-            found = self._check_config(name, data, path, targets_only=False)
-            return Checked(found, tuple(self.project.shared.files))
-        if is_targets_file(path.absolute().as_posix()):
-            found = self._check_config(name, data, path, targets_only=True)
-        elif self._name(path) == WAIVERS:
-            found = self._check_waivers(name, data)
-        elif path.name.endswith(ENDING):
-            found = self._check_rubric(name, data, path)
-        else:
-            return self._check_eval(name, data, path)
-        return Checked(found)
+        return self._check(name, data, path)
 
-    def _check_rubric(self, name: str, data: bytes, path: Path) -> Found:
+    def check_stdin(self, data: bytes) -> Checked:
+        """Return the problems of an eval file that has no name."""
+        return self._check("<stdin>", data, Path("stdin.yaml"))
+
+    def _check(self, name: str, data: bytes, path: Path) -> Checked:
         text = decode(data)
         if isinstance(text, LocatedProblem):
-            return _diagnosed(name, text, data)
+            return Checked(_diagnosed(name, text, data))
+        if path.name in CONFIG_NAMES or self._is_config(path):
+            found = self._check_config(name, text, path, targets_only=False)
+            return Checked(found, tuple(self.project.shared.files))
+        if is_targets_file(path.absolute().as_posix()):
+            return Checked(self._check_config(name, text, path, targets_only=True))
+        if self._name(path) == WAIVERS:
+            return Checked(self._check_waivers(name, text))
+        if path.name.endswith(ENDING):
+            return Checked(self._check_rubric(name, text, path))
+        return self._check_eval(name, text, path)
+
+    def _check_rubric(self, name: str, text: str, path: Path) -> Found:
         found, texts = check_rubric(name, text, self._lookup(path.parent))
         return switched(found, texts, self.project.rules)
 
@@ -167,14 +173,7 @@ class Checker:
     def _shown(self, path: Path) -> str:
         return self._name(path) if self._from_root else path.as_posix()
 
-    def check_stdin(self, data: bytes) -> Checked:
-        """Return the problems of an eval file that has no name."""
-        return self._check_eval("<stdin>", data, Path("stdin.yaml"))
-
-    def _check_eval(self, name: str, data: bytes, path: Path) -> Checked:
-        text = decode(data)
-        if isinstance(text, LocatedProblem):
-            return Checked(_diagnosed(name, text, data))
+    def _check_eval(self, name: str, text: str, path: Path) -> Checked:
         sidecar_path = discovery.sidecar_of(path)
         sidecar = self._text(sidecar_path) if sidecar_path else None
         if isinstance(sidecar, LocatedProblem) and sidecar_path:
@@ -217,10 +216,7 @@ class Checker:
             replace(each, file=shown[each.file]) if each.file in shown else each for each in found
         )
 
-    def _check_config(self, name: str, data: bytes, path: Path, *, targets_only: bool) -> Found:
-        text = decode(data)
-        if isinstance(text, LocatedProblem):
-            return _diagnosed(name, text, data)
+    def _check_config(self, name: str, text: str, path: Path, *, targets_only: bool) -> Found:
         document = open_config(name, text, path.absolute().as_posix())
         others = cache(partial(self._targets_of_others, path))
         found = check_config(
@@ -237,10 +233,7 @@ class Checker:
         prompts = check_prompts(document, self._lookup(path.parent), near_file)
         return self._switched((*found, *prompts), document.texts())
 
-    def _check_waivers(self, name: str, data: bytes) -> Found:
-        text = decode(data)
-        if isinstance(text, LocatedProblem):
-            return _diagnosed(name, text, data)
+    def _check_waivers(self, name: str, text: str) -> Found:
         from rubric_ci.files.validation.validator import check_waivers
 
         document = Document(name, text)
@@ -272,16 +265,15 @@ class Checker:
         """Return the targets that serve a folder; the first of a name counts."""
         known = ConfigSummary()
         for name in self.project.serving(folder):
-            summary = self.project.summarize(name)
-            agents = known.agents | (summary.agents - known.targets)
+            summary, new = self.project.summarize(name), partial(_new, known)
             known = ConfigSummary(
                 targets=known.targets | summary.targets,
-                agents=agents,
-                prompts={**known.prompts, **_new(summary.prompts, known)},
+                agents=known.agents | (summary.agents - known.targets),
+                prompts={**known.prompts, **new(summary.prompts)},
                 bodies={**summary.bodies, **known.bodies},
-                without_calls={**known.without_calls, **_new(summary.without_calls, known)},
-                programs={**known.programs, **_new(summary.programs, known)},
-                models={**known.models, **_new(summary.models, known)},
+                without_calls={**known.without_calls, **new(summary.without_calls)},
+                programs={**known.programs, **new(summary.programs)},
+                models={**known.models, **new(summary.models)},
             )
         return known
 
@@ -294,17 +286,13 @@ class Checker:
 
         found = {}
         for target, (file, body) in known.bodies.items():
-            names = (used(text).names for _, text in texts_of(body))
-            read = frozenset[str]().union(*names)
+            read = frozenset[str]().union(*(used(text).names for _, text in texts_of(body)))
             found[target] = Prompt(target, file, read, is_body=True)
         for target, (file, written) in known.prompts.items():
             match self.project.files.lookup(file)(written):
                 case Resolved(path, text):
                     found[target] = Prompt(target, path, open_prompt(path, text).names)
         return _with_default(found, known)
-
-    def _own_prompts(self, name: str) -> "Mapping[str, Prompt]":
-        return self._prompts(self.project.summarize(name))
 
     def _targets_of_others(self, path: Path) -> frozenset[str]:
         """Return the targets of other files that serve the same eval files as a file."""
@@ -341,13 +329,10 @@ class Checker:
         return near_file(reference, os.path.realpath(folder), os.path.realpath(self.project.root))
 
     def _find_nearest_path(self, glob: str) -> str | None:
+        from rubric_ci.files.project.near_files import GlobsOfFiles  # few files name globs
+
+        self._globs = self._globs or GlobsOfFiles(self.project.root)
         return self._globs.nearest(glob)
-
-    @cached_property
-    def _globs(self) -> "GlobsOfFiles":
-        from rubric_ci.files.project.near_files import GlobsOfFiles
-
-        return GlobsOfFiles(self.project.root)
 
     def _read(self, name: str) -> bytes | None:
         try:
@@ -359,7 +344,9 @@ class Checker:
         from rubric_ci.files.project.eval_search import count_cases
 
         counted = count_cases(self.project, self._evals(""))
-        return counted._replace(read=self._read, prompts=partial(self._own_prompts, name))
+        return counted._replace(
+            read=self._read, prompts=lambda: self._prompts(self.project.summarize(name))
+        )
 
     def _evals(self, written: str) -> list[Path]:
         try:
@@ -368,7 +355,7 @@ class Checker:
             return []
 
 
-def _new(by_target: Mapping[str, T], known: ConfigSummary) -> Mapping[str, T]:
+def _new(known: ConfigSummary, by_target: Mapping[str, T]) -> Mapping[str, T]:
     """Return the values of targets that an earlier file does not define."""
     return {name: each for name, each in by_target.items() if name not in known.targets}
 

@@ -6,7 +6,7 @@ A further part or another weight cannot where gates alone decide the verdict.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final, assert_never
+from typing import Any
 
 from rubric_ci.evaluators.assertions.marking import TABLE
 from rubric_ci.gate.differences.move import Move, Told, maximum, text
@@ -32,8 +32,6 @@ from rubric_ci.values.rubric import (
 from rubric_ci.values.scales import scale
 from rubric_ci.values.waivers import SAFETY
 from rubric_ci.values.walk import ABSENT
-
-_NO_GATE: Final = float("-inf")
 
 
 def criterion(move: Move) -> Iterator[Told]:
@@ -239,35 +237,22 @@ def required(move: Move) -> Iterator[Told]:
 def least(criterion: Criterion) -> float:
     """Return the least mark that passes a criterion's gate, 0..1; -inf: there is no gate."""
     match criterion:
-        case Check() | Assertion():
-            return 1 if criterion.required else _NO_GATE
-        case Scored():
-            minimum = criterion.required_min_score
-            return _NO_GATE if minimum is None else minimum / 10
-        case Levelled():
-            minimum = criterion.required_min_level
-            return _NO_GATE if minimum is None else _worth(criterion, minimum)
-        case Chosen():
-            return 1 if criterion.required or criterion.required_choices else _NO_GATE
-        case _:
-            assert_never(criterion)
+        case Scored(required_min_score=int(minimum)):
+            return minimum / 10
+        case Levelled(required_min_level=int(minimum)):
+            return _worth(criterion, minimum)
+    return 1 if _requires(criterion) else float("-inf")
 
 
 def _requires(criterion: Criterion) -> str:
     match criterion:
-        case Check() | Assertion():
-            return "required" if criterion.required else ""
-        case Scored():
-            minimum = criterion.required_min_score
-            return "" if minimum is None else f"at least {minimum}"
-        case Levelled():
-            minimum = criterion.required_min_level
-            low, high = criterion.levels[0].level, criterion.levels[-1].level
-            return "" if minimum is None else f"at least {minimum} of {low} to {high}"
-        case Chosen():
-            return "required" if criterion.required else ", ".join(criterion.required_choices)
-        case _:
-            assert_never(criterion)
+        case Scored(required_min_score=int(minimum)):
+            return f"at least {minimum}"
+        case Levelled(required_min_level=int(minimum), levels=(low, *_, high)):
+            return f"at least {minimum} of {low.level} to {high.level}"
+        case Chosen(required_choices=choices) if choices and not criterion.required:
+            return ", ".join(choices)
+    return "required" if getattr(criterion, "required", False) else ""
 
 
 def safety(move: Move) -> Iterator[Told]:

@@ -21,7 +21,7 @@ from rubric_ci.grading.targets import answer_format, spending
 from rubric_ci.grading.targets.answer_format import measured, traced, with_files
 from rubric_ci.grading.targets.call_spelling import Spelling
 from rubric_ci.models.agents import READERS
-from rubric_ci.models.llm.request_hosts import is_allowed, refusal_of
+from rubric_ci.models.llm.http_guard import is_allowed, refusal_of
 from rubric_ci.system import coroutines, file_io, processes
 from rubric_ci.system.processes import (
     Command,

@@ -8,7 +8,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.models.llm.direct import named_provider
-from rubric_ci.models.llm.request_hosts import limited_to, refusal_of
+from rubric_ci.models.llm.http_guard import limited_to, refusal_of
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.hosts import AllowedHosts, WorkloadIdentity, host_of
 from rubric_ci.values.json_value import JSON

@@ -16,8 +16,15 @@ from rubric_ci.models.llm.failures import (
     find_failure,
 )
 from rubric_ci.models.llm.gateway import gateway_error
-from rubric_ci.models.llm.http_guard import MAX_BODY, MAX_ERROR, OFFERED, REDIRECTED, too_large
-from rubric_ci.models.llm.request_hosts import RefusedHost, check
+from rubric_ci.models.llm.http_guard import (
+    MAX_BODY,
+    MAX_ERROR,
+    OFFERED,
+    REDIRECTED,
+    RefusedHost,
+    check,
+    too_large,
+)
 from rubric_ci.models.llm.retry import RequestError, retry_after
 from rubric_ci.values.json_value import JSON
 

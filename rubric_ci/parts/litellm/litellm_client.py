@@ -27,6 +27,7 @@ from rubric_ci.models.llm.gateway import (
     provider_text,
     wording,
 )
+from rubric_ci.models.llm.http_guard import RefusedHost
 from rubric_ci.models.llm.model_info import accepts_schema
 from rubric_ci.models.llm.openai_http import (
     drawn,
@@ -38,7 +39,6 @@ from rubric_ci.models.llm.openai_http import (
     text_of,
     usage,
 )
-from rubric_ci.models.llm.request_hosts import RefusedHost
 from rubric_ci.models.llm.retry import RequestError, retry_after
 from rubric_ci.system.installation import install_command
 from rubric_ci.system.masking import redact

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from rubric_ci.models.llm.request_hosts import RefusedHost, check, is_allowed, limited_to
+from rubric_ci.models.llm.http_guard import RefusedHost, check, is_allowed, limited_to
 from rubric_ci.values.hosts import AllowedHosts
 
 BASE = AllowedHosts(hosts=frozenset({"judge.example:443"}), providers=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from rubric_ci.errors import CannotJudge, CannotRunScript, NoVerdict
 from rubric_ci.evaluators import code_judge
@@ -52,7 +52,7 @@ def read(written: Written) -> LlmJudgeSpec | RubricSpec:
         data = {**prompt, "name": written.data["name"]}
         script, prompt = code_judge.read(written._replace(data=data)), ""
     text, file = prompt_of(prompt, written.files)
-    given = {"prompt": text, "prompt_path": file, "prompt_script": script}
+    given: Any = {"prompt": text, "prompt_path": file, "prompt_script": script}
     return read_keys(LlmJudgeSpec, written.data, **given, span=written.span("name"))
 
 

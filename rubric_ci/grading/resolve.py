@@ -123,9 +123,11 @@ def resolve_target(target: Target, variables: Variables) -> Target:
         return target.having(endpoint=resolved(target.endpoint, who, variables))
     if not target.starts_program:
         return target
-    written = (target.command_template, target.cwd, target.healthcheck)
-    command, cwd, check = _substituted(written, who, variables)
+    check = target.healthcheck
+    written = (target.command_template, target.cwd, check and check.texts)
+    command, cwd, texts = _substituted(written, who, variables)
     agent = target.agent and _agent(target.agent, who, variables)
+    check = check and replace(check, **texts)
     return target.having(command_template=command, cwd=cwd, healthcheck=check, agent=agent)
 
 
@@ -193,8 +195,8 @@ def _in_eval_folder(case: EvalCase, target: Target) -> Target:
     if not target.cwd_from_eval_folder:
         return target
     folder, check = dirname(case.file), target.healthcheck
-    if check and "cwd" in check:
-        check = {**check, "cwd": _joined(folder, str(check["cwd"]))}
+    if check and check.cwd:
+        check = replace(check, cwd=_joined(folder, check.cwd))
     cwd = _joined(folder, target.cwd)
     return target.having(cwd=cwd, healthcheck=check, cwd_from_eval_folder=False)
 

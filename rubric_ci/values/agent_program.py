@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.written_keys import ENVIRONMENT, URL, Key
+from rubric_ci.values.written_keys import ENVIRONMENT, URL, Key, from_root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +45,27 @@ class AgentProgram:
     `headers`."""
     args: Annotated[tuple[str, ...], Key(["--add-dir", "/srv/data"], title="Arguments")] = ()
     """Further words of the command line, after all others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthCheck:
+    """A command or URL that must succeed before the first case of a target is answered."""
+
+    type: Annotated[Literal["command", "http"], Key("http")]
+    """`command` must exit with status 0, `http` must respond with 2xx."""
+    command_template: Annotated[str, Key("python agent.py --version", title="Command")] = ""
+    """Shell command to run."""
+    url: Annotated[str, Key("http://127.0.0.1:8000/health", pattern="^https?://")] = ""
+    """URL to request, http or https."""
+    cwd: Annotated[str | None, Key("agents", title="Working directory", to=from_root)] = None
+    """Working directory of the command. Without it, the target's `cwd`."""
+    timeout_seconds: Annotated[float | None, Key(10, exclusiveMinimum=0)] = None
+    """Timeout of the health check in seconds. Without it, the target's `timeout_seconds`."""
+
+    @property
+    def texts(self) -> Mapping[str, JSON]:
+        """The settings in which environment variables are substituted."""
+        return {"command_template": self.command_template, "url": self.url, "cwd": self.cwd}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, cast
 
-from rubric_ci.values.agent_program import AgentProgram, JudgeCommand
+from rubric_ci.values.agent_program import AgentProgram, HealthCheck, JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.formats_and_defaults import ADOPTED_TOOLS
@@ -16,7 +16,7 @@ from rubric_ci.values.results import Answer
 from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.service_program import HttpRequest, ServiceProgram
 from rubric_ci.values.workspace_settings import Workspace
-from rubric_ci.values.written_keys import ENVIRONMENT, Key
+from rubric_ci.values.written_keys import ENVIRONMENT, Key, from_root
 
 OutputMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
 
@@ -110,7 +110,7 @@ class TargetFacts:
     did: Answer | None = None
     endpoint: Endpoint | None = None
     env: tuple[str, ...] = ()
-    healthcheck: Mapping[str, JSON] | None = None
+    healthcheck: HealthCheck | None = None
     held: tuple[str, ...] = ()
     only: str = ""
     program: ServiceProgram | None = None
@@ -186,7 +186,8 @@ class TargetFacts:
     def with_variables(self) -> tuple[JSON | Mapping[str, JSON], ...]:
         """The settings in which environment variables are substituted."""
         options = self.endpoint.options if self.endpoint else None
-        return (options, self.command_template, self.only, self.cwd, self.healthcheck)
+        check = self.healthcheck and self.healthcheck.texts
+        return (options, self.command_template, self.only, self.cwd, check)
 
     @property
     def assumed_dependencies(self) -> tuple[str, ...] | None:
@@ -267,9 +268,9 @@ class CliTarget(TargetFacts):
     """Trace of the command's work: the format of its output (`claude-code`, `codex`, `copilot`,
     `gemini-cli`, `opencode`, `qwen`, `atif`, `otlp`), or the path of a file in one of them that it
     writes. `none`: an output that looks like one is the answer."""
-    workspace: Workspace | None = None  # None: the repository; of an agent an empty folder
+    workspace: Annotated[Workspace | None, Key.of("workspace")] = None  # None: the repository
     skill: Skill | None = None
-    cwd: Annotated[str, Key("agent", title="Working directory")] = "."  # here from the root
+    cwd: Annotated[str, Key("agent", title="Working directory", to=from_root)] = "."
     """Working directory of the command, relative to this file's folder."""
     cwd_from_eval_folder: bool = False  # then `cwd` is relative to the eval file's folder
     files_format: Annotated[
@@ -282,7 +283,7 @@ class CliTarget(TargetFacts):
     standard input and writes one `{"id", "text"}` per case."""
     timeout_seconds: Annotated[float, Key()] = 120.0
     cost_per_run: Annotated[float | None, Key()] = None  # None: not known
-    healthcheck: Mapping[str, JSON] | None = None
+    healthcheck: Annotated[HealthCheck | None, Key.of("healthCheck")] = None
     env: Annotated[tuple[str, ...], ENVIRONMENT] = ()
     concurrency: Annotated[int | None, Key(aliases={"workers": "older"})] = None
     judge_target: JudgeName = ""
@@ -297,7 +298,7 @@ class RecordedTarget(TargetFacts):
 
     is_at_hand: ClassVar[bool] = True
     name: Name
-    answers: Annotated[str, Key("answers.jsonl")] = field()  # here relative to the root
+    answers: Annotated[str, Key("answers.jsonl", to=from_root)] = field()
     """JSON Lines file, relative to this file's folder."""
     judge_target: JudgeName = ""
     depends_on: Globs = ()
@@ -334,7 +335,7 @@ class RunnerTarget(TargetFacts):
     `{CASE_IDS}` the ids with commas. Without it, no suspect gets further trials."""
     graders: Annotated[tuple[str, ...], Key(["model_graded_qa"])] = ()
     """Assertions, metrics or scorers that decide; the others are shown. Without it, all decide."""
-    cwd: Annotated[str, Key("evals", title="Working directory")] = "."  # here from the root
+    cwd: Annotated[str, Key("evals", title="Working directory", to=from_root)] = "."
     """Working directory of the command, relative to this file's folder."""
     env: Annotated[tuple[str, ...], ENVIRONMENT] = ()
     timeout_seconds: Annotated[float, Key(120, title="Timeout", exclusiveMinimum=0)] = 1800.0
@@ -359,12 +360,12 @@ class UnsupportedTarget(TargetFacts):
 
     can_answer: ClassVar[bool] = False
     reads_every_file: ClassVar[bool] = True
-    name: str
+    name: Name
     provider: str
     reason: str = ""  # empty: this version does not support the provider
     alias: str = ""  # the variable with the name of the target that it stands for
-    judge_target: str = ""
-    depends_on: tuple[str, ...] | None = None
+    judge_target: JudgeName = ""
+    depends_on: Globs = None
 
     @property
     def why_no_answers(self) -> str:

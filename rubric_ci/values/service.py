@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import ClassVar, Final, Self
 
-from rubric_ci.values.config import LlmTarget, TargetFacts
+from rubric_ci.values.config import Globs, LlmTarget, TargetFacts
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.service_program import ServiceProgram
 
@@ -12,13 +12,11 @@ DEPLOYED: Final = "its service is deployed, and what answers there may have chan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceTarget(LlmTarget):
-    """A service answers; `endpoint.http` says how it is asked.
-
-    `depends_on` is None where it is not written: every file of the repository.
-    """
+    """A service answers; `endpoint.http` says how it is asked."""
 
     runs: ClassVar[str] = "asks a service"
     program: ServiceProgram | None = None  # None: it is deployed
+    depends_on: Globs = None  # None: every file of the repository
 
     @property
     def url_before(self) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.written_keys import ENVIRONMENT, Key
+from rubric_ci.values.written_keys import ENVIRONMENT, Key, from_root
 
 _LINE: Final[dict[str, Any]] = {
     "type": ["string", "array"],
@@ -84,7 +84,7 @@ class ServiceProgram:
     """Seconds until a started service must be ready."""
     setup_seconds: Annotated[float, Key(120, exclusiveMinimum=0)] = 600.0
     """Timeout of `setup` in seconds."""
-    cwd: Annotated[str, Key("bot", title="Working directory")] = "."  # here relative to the root
+    cwd: Annotated[str, Key("bot", title="Working directory", to=from_root)] = "."
     """Working directory of `setup`, `start` and `stop`, relative to this file's folder."""
     env: Annotated[tuple[str, ...], ENVIRONMENT] = ()
 

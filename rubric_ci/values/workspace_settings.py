@@ -1,22 +1,34 @@
 """The folder that a target or a case works in, and what prepares it."""
 
-from typing import Annotated
+from posixpath import normpath
+from typing import Annotated, Any, Final
 
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.written_keys import Key
+from rubric_ci.values.written_keys import TEXT, Key, from_root
+
+_SANDBOX: Final[dict[str, Any]] = {
+    "type": ["array", "object"],
+    "if": {"type": "array"},
+    "then": {"items": TEXT, "minItems": 1},
+    "else": {"$ref": "#/$defs/container"},
+}
+
+
+def _image(written: Any, _: str) -> str:
+    return str(written["container"]) if isinstance(written, dict) else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitSource:
     """A commit of another git repository, and where it is in a workspace."""
 
-    into: Annotated[str, Key("shop")] = ""  # empty: the workspace itself
+    into: Annotated[str, Key("shop", to=lambda path, _: normpath(path))] = ""
     """Folder of the repository, relative to the workspace."""
     url: Annotated[
         str, Key("https://github.com/octocat/Hello-World", pattern="^(https?|ssh|git)://")
     ] = ""
     """URL that git can fetch from."""
-    path: Annotated[str, Key("fixtures/shop.bundle")] = ""  # here relative to the root
+    path: Annotated[str, Key("fixtures/shop.bundle", to=from_root)] = ""
     """Repository, mirror or bundle on this machine, relative to this file's folder."""
     commit: Annotated[
         str,
@@ -39,7 +51,7 @@ class Hook:
         tuple[str, ...], Key(["bash", "scripts/reset.sh", "{WORKSPACE}"], minItems=1)
     ]
     """Words of the command. `{WORKSPACE}` is the folder, `{EVAL_ID}` the id of the case."""
-    cwd: Annotated[str, Key("..", title="Working directory")] = "."  # here relative to the root
+    cwd: Annotated[str, Key("..", title="Working directory", to=from_root)] = "."
     """Folder in which the command starts, relative to this file's folder."""
     timeout_seconds: Annotated[float, Key(900, exclusiveMinimum=0)] = 60.0
     """Timeout in seconds."""
@@ -74,7 +86,7 @@ class Hooks:
 class Workspace:
     """The folder that a target works in, fresh for each trial."""
 
-    copy: Annotated[str, Key("fixtures/shop")] = ""  # here relative to the root
+    copy: Annotated[str, Key("fixtures/shop", to=from_root)] = ""
     """Folder whose files are copied, relative to this file's folder; files that git ignores are
     left out. Without it, the folder is empty."""
     git: Annotated[
@@ -93,7 +105,8 @@ class Workspace:
         ),
     ] = ()
     """Commits of git repositories, each in a folder of the workspace."""
-    setup: str | tuple[str, ...] = ""  # a shell command, or argv; run once per run
+    setup: Annotated[str | tuple[str, ...], Key("npm ci", title="Set-up", **TEXT)] = ""
+    """Shell command that prepares the folder, once per run. It runs before the sandbox."""
     hooks: Annotated[
         Hooks,
         Key({"before_each": {"command": ["bash", "scripts/reset.sh", "{WORKSPACE}"]}}),
@@ -104,8 +117,22 @@ class Workspace:
     """Parts of the folder that are kept at the end: `diff` for the changes, globs for the text of
     files."""
     of_target: bool = True  # not of a case, whose `setup` gets no variables of the target
-    sandbox: tuple[str, ...] = ()  # a command line in front of the target's
-    container: str = ""  # an image, in place of `sandbox`
+    sandbox: Annotated[
+        tuple[str, ...],
+        Key(
+            {"container": "ghcr.io/example/agent:1"},
+            [
+                *("bwrap", "--ro-bind", "/", "/", "--bind", "{WORKSPACE}", "{WORKSPACE}"),
+                *("--unshare-pid", "--die-with-parent"),
+            ],
+            to=lambda written, _: () if isinstance(written, dict) else tuple(written),
+            **_SANDBOX,
+        ),
+    ] = ()
+    """Command line that confines the target; the target's own follows it. `{WORKSPACE}` and
+    `{HOME}` are the folders that it may write. Or the image of a container:
+    `{container: IMAGE}`."""
+    container: Annotated[str, Key(name="sandbox", to=_image)] = ""  # in place of a command line
 
     @property
     def sources(self) -> tuple[GitSource, ...]:

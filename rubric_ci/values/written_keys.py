@@ -7,20 +7,22 @@ is in no file; one with an empty `Key` is written, and another class says what i
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache, partial
+from functools import cache
+from posixpath import dirname, join, normpath
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Final, TypeVar, get_args, get_origin
 
 from rubric_ci.values.json_value import JSON
 
 Value = TypeVar("Value")
-Convert = Callable[[Any], Any]
+Convert = Callable[[Any, str], Any]
+"""A written value and the file that has it, to a value."""
 
 
 class Key:
     """How a field is written; `limits` are those of JSON Schema that its type does not say."""
 
-    __slots__ = ("aliases", "examples", "limits", "name", "title")
+    __slots__ = ("aliases", "examples", "limits", "name", "title", "to")
 
     def __init__(
         self,
@@ -28,12 +30,14 @@ class Key:
         name: str = "",
         title: str = "",
         aliases: Mapping[str, str] = MappingProxyType({}),
+        to: Convert | None = None,
         **limits: JSON,
     ) -> None:
         self.examples = examples
         self.name = name  # in the file; empty: the name of the field
         self.title = title  # empty: the words of the name
         self.aliases = aliases  # "older" or "other" spellings; "": of another tool, not of ours
+        self.to = to  # None: the conversion to its type
         self.limits = limits
 
     @classmethod
@@ -44,6 +48,7 @@ class Key:
 
 
 ENVIRONMENT: Final = Key.of("environment")
+TEXT: Final[dict[str, Any]] = {"$ref": "#/$defs/text"}
 URL: Final = r"^(https?://|\$\{\{)"
 
 
@@ -55,40 +60,54 @@ def declared(cls: type[Any]) -> Iterator[tuple[str, Any, Key]]:
             yield each.name, kind, key
 
 
-def read(kind: type[Value], data: Mapping[str, Any], **given: Any) -> Value:
-    """Return the value of a mapping that the schema accepts; `given` are further fields."""
+def from_root(path: str, file: str) -> str:
+    """Return a path that counts from its file as one from the root, unless it is a variable's."""
+    return path if path.startswith("${{") else normpath(join(dirname(file), path))
+
+
+def read(kind: type[Value], data: Mapping[str, Any], file: str = "", **given: Any) -> Value:
+    """Return the value of a mapping that the schema accepts; `given` are further fields.
+
+    Paths count from `file`, also the folder that is the default.
+    """
     cls: Any = kind
-    for name, keys, to in _readers(cls):
-        if name not in given and (key := next((key for key in keys if key in data), "")):
-            given[name] = to(data[key])
+    for name, keys, to, default in _readers(cls):
+        key = next((key for key in keys if key in data), "")
+        if name not in given and (key or default):
+            given[name] = to(data.get(key, default), file)
     return kind(**given)
 
 
 def keys_of(kind: Any) -> tuple[str, ...]:
     """Return the keys of a class, with their aliases."""
-    return tuple(key for _, keys, _ in _readers(kind) for key in keys)
+    return tuple(key for _, keys, _, _ in _readers(kind) for key in keys)
 
 
 @cache
-def _readers(kind: Any) -> tuple[tuple[str, tuple[str, ...], Convert], ...]:
-    """Return the name, the key with its aliases, and the conversion of each written field."""
+def _readers(kind: Any) -> tuple[tuple[str, tuple[str, ...], Convert, str], ...]:
+    """Return each written field: name, key with aliases, conversion, and path if not written."""
+    defaults = {each.name: each.default for each in fields(kind)}
     return tuple(
-        (name, (key.name or name, *key.aliases), _reader(of)) for name, of, key in declared(kind)
+        (
+            *(name, (key.name or name, *key.aliases), key.to or _reader(of)),
+            "." if key.to is from_root and defaults[name] == "." else "",
+        )
+        for name, of, key in declared(kind)
     )
 
 
 def _reader(kind: Any) -> Convert:
     """Return the conversion to a type: whole numbers to floats, lists to tuples."""
     if kind is float:
-        return float
+        return lambda value, _: float(value)
     if isinstance(kind, type) and is_dataclass(kind):
-        return partial(read, kind)
+        return lambda value, file: read(kind, value, file)
     to = [_reader(each) for each in get_args(kind) if each not in (NoneType, ...)]
     match get_origin(kind):
         case origin if origin is tuple:
-            return lambda items: tuple(map(to[0], items))
+            return lambda items, file: tuple(to[0](item, file) for item in items)
         case origin if origin is Mapping:
-            return lambda items: {key: to[1](item) for key, item in items.items()}
+            return lambda items, file: {key: to[1](item, file) for key, item in items.items()}
         case origin if origin is UnionType and len(to) == 1:
             return to[0]
-    return lambda value: tuple(value) if isinstance(value, list) else value
+    return lambda value, _: tuple(value) if isinstance(value, list) else value

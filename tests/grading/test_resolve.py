@@ -7,6 +7,7 @@ import pytest
 from rubric_ci.errors import MissingVariable
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.grading.resolve import choose_cluster, choose_target, resolve_target
+from rubric_ci.values.agent_program import HealthCheck
 from rubric_ci.values.config import CliTarget, Config
 from tests.cases import build_case
 
@@ -27,12 +28,12 @@ def test_a_command_from_an_eval_folder_runs_in_the_folder_of_each(
         command_template="run",
         cwd=cwd,
         cwd_from_eval_folder=True,
-        healthcheck={"type": "command", "command_template": "ok", "cwd": cwd},
+        healthcheck=HealthCheck(type="command", command_template="ok", cwd=cwd),
     )
     chosen = choose_target(build_case(file=file), Config(targets={"agent": target}))
     assert isinstance(chosen, CliTarget)
     assert chosen.healthcheck is not None
-    assert (chosen.cwd, chosen.healthcheck["cwd"]) == (expected, expected)
+    assert (chosen.cwd, chosen.healthcheck.cwd) == (expected, expected)
 
 
 def test_a_command_is_given_variables() -> None:
@@ -40,12 +41,12 @@ def test_a_command_is_given_variables() -> None:
         name="agent",
         command_template="run --url ${{ HOST }}/v1",
         cwd="${{ FOLDER }}",
-        healthcheck={"type": "http", "url": "http://${{ HOST }}/up"},
+        healthcheck=HealthCheck(type="http", url="http://${{ HOST }}/up"),
     )
     resolved = resolve_target(target, allowed(HOST="here", FOLDER="/app"))
     assert isinstance(resolved, CliTarget)
     assert (resolved.command_template, resolved.cwd) == ("run --url here/v1", "/app")
-    assert resolved.healthcheck == {"type": "http", "url": "http://here/up"}
+    assert resolved.healthcheck == HealthCheck(type="http", url="http://here/up")
     with pytest.raises(MissingVariable, match=r"target `agent`: .* FOLDER is not set"):
         resolve_target(target, allowed(HOST="here"))
 

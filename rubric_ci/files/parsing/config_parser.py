@@ -1,12 +1,12 @@
 """Checked configuration data to `Config` and targets: aliases become canonical names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from posixpath import basename, dirname, join, normpath
+from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final
 
-from rubric_ci.files.parsing.program_targets import PROGRAMS, from_root, program_target
-from rubric_ci.files.validation.agentv import snake_cased
+from rubric_ci.files.parsing.program_targets import PROGRAMS, program_target
+from rubric_ci.files.validation.agentv import normalised_target, snake_cased
 from rubric_ci.files.validation.config_summary import (
     glob_from_root,
     is_of_agentv,
@@ -47,11 +47,8 @@ from rubric_ci.values.written_keys import keys_of, read
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.prompt_file import PromptFile
 
-_AT_HAND: Final[Mapping[str, tuple[type[Target], Sequence[str]]]] = {
-    "recorded": (RecordedTarget, ["answers"]),
-    "mock": (MockTarget, []),
-}
-"""The targets without a request, and their keys that are paths."""
+_AT_HAND: Final[Mapping[str, type[Target]]] = {"recorded": RecordedTarget, "mock": MockTarget}
+"""The targets without a request."""
 _NAMES: Final = ("model", "deployment", "deployment_name", "variant")
 _OPTIONS: Final = {
     "endpoint": "api_base",
@@ -96,7 +93,7 @@ def read_config(document: Source, lookup: Lookup) -> Config:
 def read_targets(document: Source, lookup: Lookup) -> tuple[Target, ...]:
     """Return the targets of a configuration or of a targets file."""
     return tuple(
-        _target(snake_cased(target), document.file, lookup)
+        _target(normalised_target(target), document.file, lookup)
         for target in document.data.get("targets", ())
     )
 
@@ -151,23 +148,17 @@ def _gate(data: dict[str, Any]) -> GateConfig:
 
 
 def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
-    judge = data.get("judge_target", data.get("grader_target", ""))
-    shared = {"name": data["name"], "judge_target": judge}
-    depends_on = tuple(data["depends_on"]) if "depends_on" in data else None
     match data.get("provider", "").lower():
         case provider if provider in PROGRAMS and not (
             provider in AGENTV_AGENTS and is_of_agentv(file)
         ):
-            return program_target(data, shared, file, _skill(data, lookup))
+            return program_target(data, file, _skill(data, lookup))
         case provider if provider in _AT_HAND:
-            kind, paths = _AT_HAND[provider]
-            return read(kind, data, **{key: from_root(file, data[key]) for key in paths})
+            return read(_AT_HAND[provider], data, file)
         case provider if provider in AGENTV_AGENTS:
             reason = f"see `rubric-ci validate {file}`" if provider == NOT_STARTED else ""
             alias = data.get(ALIAS, "") if is_of_agentv(file) else ""
-            return UnsupportedTarget(
-                **shared, provider=provider, reason=reason, alias=alias, depends_on=depends_on
-            )
+            return read(UnsupportedTarget, data, provider=provider, reason=reason, alias=alias)
         case "http":
             return _http_target(data, file)
         case _:
@@ -244,9 +235,8 @@ def _http_target(data: Mapping[str, Any], file: str) -> ServiceTarget:
     return read(
         ServiceTarget,
         data,
-        depends_on=tuple(data["depends_on"]) if "depends_on" in data else None,
         endpoint=_connection(data),
-        program=_service_program(data, file) if "start" in data else None,
+        program=read(ServiceProgram, data, file) if "start" in data else None,
     )
 
 
@@ -263,8 +253,3 @@ def _connection(data: Mapping[str, Any]) -> Endpoint:
         timeout_seconds=float(data.get("timeout_seconds", 60.0)),
         http=read(HttpRequest, data, usage=data.get("usage", {})),
     )
-
-
-def _service_program(data: Mapping[str, Any], file: str) -> ServiceProgram:
-    cwd = normpath(join(dirname(file), data.get("cwd", ".")))
-    return read(ServiceProgram, data, cwd=cwd)

@@ -20,7 +20,6 @@ from rubric_ci.evaluators.kind import (
     criteria_at,
     evaluators_of,
 )
-from rubric_ci.files.parsing.program_targets import workspace
 from rubric_ci.files.validation.agentv import guideline_matcher
 from rubric_ci.files.validation.reference_rules import is_parts
 from rubric_ci.files.yaml_text.source import STOPPED, Source
@@ -51,6 +50,7 @@ from rubric_ci.values.messages import (
 from rubric_ci.values.problems import Location, Path, Place, Placed
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.workspace_settings import Workspace
+from rubric_ci.values.written_keys import read
 
 _VARIABLE: Final = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}")
 
@@ -306,7 +306,7 @@ def _target(owner: dict[str, Any]) -> str:
 
 
 def _workspace(written: dict[str, Any] | None, file: str) -> Workspace | None:
-    return None if written is None else replace(workspace(written, file), of_target=False)
+    return None if written is None else read(Workspace, written, file, of_target=False)
 
 
 def _note(case: dict[str, Any]) -> str:

@@ -35,7 +35,7 @@ def normalise_keys(data: Any) -> Any:
     if isinstance(data.get("judge"), dict):
         made["judge"] = snake_cased(data["judge"])
     if isinstance(data.get("targets"), list):
-        made["targets"] = [_target(target) for target in data["targets"]]
+        made["targets"] = [normalised_target(target) for target in data["targets"]]
     return made
 
 
@@ -57,7 +57,8 @@ def conflicting_aliases(owner: Mapping[str, Any], path: Path) -> Iterator[Proble
             yield Problem(ALIAS_CONFLICT, (*path, key), message, at_key=True)
 
 
-def _target(target: Any) -> Any:
+def normalised_target(target: Any) -> Any:
+    """Return a target with snake_case keys, also of its health check."""
     if not isinstance(target, dict):
         return target
     made = snake_cased(target)

@@ -91,8 +91,9 @@ def _checked(config: Config, environment: Mapping[str, str]) -> Iterator[str]:
     """Yield the hosts of the health checks; none where a variable is not set."""
     variables = Variables(environment=environment, listed=config.env_allow)
     for target in config.targets.values():
-        with suppress(CannotConfigure):
-            yield host_of(str(substitute((target.healthcheck or {}).get("url", ""), variables)))
+        if check := target.healthcheck:
+            with suppress(CannotConfigure):
+                yield host_of(substitute(check.url, variables))
 
 
 def _served(loaded: LoadedProject) -> Iterator[str]:

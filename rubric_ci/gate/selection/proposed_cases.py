@@ -287,8 +287,8 @@ def _folders(target: Target) -> Iterator[str]:
     yield from filter(None, [target.skill and target.skill.path])
     if target.workspace:
         yield from _prepared_from(target.workspace)
-    check = target.healthcheck or {}
-    yield from named_paths(str(check.get("command", "")), str(check.get("cwd", target.cwd)))
+    if check := target.healthcheck:
+        yield from named_paths(check.command_template, check.cwd or target.cwd)
 
 
 def _prepared_from(workspace: Workspace) -> Iterator[str]:

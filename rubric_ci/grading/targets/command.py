@@ -33,11 +33,11 @@ from rubric_ci.system.processes import (
 from rubric_ci.system.scratch import program_folder, variables
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.text.suggestions import known_names
+from rubric_ci.values.agent_program import HealthCheck
 from rubric_ci.values.config import CliTarget, Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.hosts import host_of
-from rubric_ci.values.json_value import JSON
 from rubric_ci.values.messages import FilePart, MediaPart, Part
 from rubric_ci.values.references import file_text
 from rubric_ci.values.results import Answer
@@ -60,7 +60,7 @@ class HealthChecks:
             return
         key = target.name, target.cwd
         if key not in self._started:
-            self._started[key] = coroutines.start_shared(check(target, context))
+            self._started[key] = coroutines.start_shared(check_health(target, context))
         await asyncio.shield(self._started[key])
 
 
@@ -233,16 +233,16 @@ def _answer(text: str, finished: Finished, target: CliTarget, cwd: Path) -> Answ
     return measured(given, finished)
 
 
-async def check(target: Target, context: RunContext) -> None:
+async def check_health(target: Target, context: RunContext) -> None:
     """Run the target's health check; raises CannotAnswer if it fails."""
-    options = target.healthcheck
-    if options is None:
+    check = target.healthcheck
+    if check is None:
         return
-    seconds = float(options.get("timeout_seconds", target.timeout_seconds))
-    if options["type"] == "http":
-        problem = _refused(options["url"], context) or await probe(options["url"], seconds)
+    seconds = check.timeout_seconds or target.timeout_seconds
+    if check.type == "http":
+        problem = _refused(check.url, context) or await probe(check.url, seconds)
     else:
-        problem = await _run(target, options, seconds, context)
+        problem = await _run(target, check, seconds, context)
     if problem:
         raise CannotAnswer(f"the health check of the target `{target.name}` failed: {problem}")
 
@@ -255,14 +255,12 @@ def _refused(url: str, context: RunContext) -> str:
     return refusal_of(host)
 
 
-async def _run(
-    target: Target, options: Mapping[str, JSON], seconds: float, context: RunContext
-) -> str:
+async def _run(target: Target, check: HealthCheck, seconds: float, context: RunContext) -> str:
     try:
         finished = await processes.run(
             Command(
-                script=options["command_template"],
-                cwd=context.root / options.get("cwd", target.cwd),
+                script=check.command_template,
+                cwd=context.root / (check.cwd or target.cwd),
                 environment=clean_environment(context.environment, target.env),
                 known=context.environment,
                 timeout_seconds=seconds,

@@ -15,7 +15,7 @@ from rubric_ci.files.parsing.env_vars import (
     written,
 )
 from rubric_ci.text.variable_names import PROVIDER_VARIABLES, names
-from rubric_ci.values.agent_program import JudgeCommand
+from rubric_ci.values.agent_program import HealthCheck, JudgeCommand
 from rubric_ci.values.config import CliTarget, Config, Endpoint, JudgeConfig, LlmTarget
 
 SET = Variables(environment={"KEY": "abc", "HOST": "h"}, listed=("KEY", "HO*"))
@@ -131,7 +131,8 @@ def test_written(config: Config, values: list[str]) -> None:
 def test_substituted(name: str, values: list[str]) -> None:
     variable = f"${{{{ {name} }}}}"
     command = CliTarget(name="c", command_template=f"run {variable}")
-    address = CliTarget(name="c", command_template="run", healthcheck={"url": f"h/{variable}"})
+    check = HealthCheck(type="http", url=f"h/{variable}")
+    address = CliTarget(name="c", command_template="run", healthcheck=check)
     for config in (
         judge(api_base=f"http://{variable}/v1"),
         Config(targets={"c": command}),

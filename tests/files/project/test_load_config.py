@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.files.project.loader import load_config, load_targets
 from rubric_ci.files.yaml_text.opened import open_config
-from rubric_ci.values.agent_program import AgentProgram, JudgeCommand
+from rubric_ci.values.agent_program import AgentProgram, HealthCheck, JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import (
     CliTarget,
@@ -184,7 +184,7 @@ TARGETS: dict[str, tuple[str, Target]] = {
             timeout_seconds=5.0,
             env=("HOME",),
             depends_on=("src/**",),
-            healthcheck={"type": "http", "url": "http://x"},
+            healthcheck=HealthCheck(type="http", url="http://x"),
         ),
     ),
     "camel case": (
@@ -203,12 +203,9 @@ TARGETS: dict[str, tuple[str, Target]] = {
         CliTarget(
             name="a",
             command_template="run",
-            healthcheck={
-                "type": "command",
-                "command_template": "ok",
-                "timeout_seconds": 3,
-                "cwd": "b",
-            },
+            healthcheck=HealthCheck(
+                type="command", command_template="ok", timeout_seconds=3.0, cwd="b"
+            ),
         ),
     ),
     "a folder of the environment": (

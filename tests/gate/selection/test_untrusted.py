@@ -7,7 +7,7 @@ import pytest
 
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.gate.selection.proposed_cases import TrustedWork, within_caps
-from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.agent_program import AgentProgram, HealthCheck
 from rubric_ci.values.config import CliTarget, Endpoint, LlmTarget, MockTarget, RunnerTarget, Target
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
@@ -84,6 +84,17 @@ REFUSED: dict[str, tuple[EvalCase, Target, list[str], str]] = {
     "a program that depends on every file": (
         case(), CliTarget(name="p", command_template="python x.py"), ["y.py"],
         "target `p` starts a program, and `y.py` changed, and target `p` depends on every file",
+    ),
+    "a program of a health check": (
+        case(),
+        CliTarget(
+            name="p",
+            command_template="python x.py",
+            healthcheck=HealthCheck(type="command", command_template="sh check.sh", cwd="app"),
+            depends_on=("x.py",),
+        ),
+        ["app/check.sh"],
+        "target `p` starts a program, and `app/check.sh` changed",
     ),
     "another tool": (
         case(), RunnerTarget(name="r", command_template="x", reads="junit"), [],

@@ -13,6 +13,7 @@ from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading import engine
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.targets import command as healthcheck_module
+from rubric_ci.values.agent_program import HealthCheck
 from rubric_ci.values.config import CliTarget
 from rubric_ci.values.results import CaseResult, Errored, Graded
 from tests import platforms
@@ -37,14 +38,15 @@ def address() -> Iterator[str]:
         yield server.url
 
 
-def agent(healthcheck: dict[str, Any] | None, **facts: Any) -> CliTarget:
+def agent(check: dict[str, Any] | None, **facts: Any) -> CliTarget:
     defaults: dict[str, Any] = {"command_template": "echo hello", "timeout_seconds": 10}
+    healthcheck = HealthCheck(**check) if check else None
     return CliTarget(name="agent", healthcheck=healthcheck, **{**defaults, **facts})
 
 
 def problem(target: CliTarget, root: Path) -> str:
     try:
-        asyncio.run(healthcheck_module.check(target, build_context(root)))
+        asyncio.run(healthcheck_module.check_health(target, build_context(root)))
     except CannotAnswer as error:
         return str(error).removeprefix("the health check of the target `agent` failed: ")
     return ""

@@ -7,6 +7,7 @@ import pytest
 from rubric_ci.files.project.loader import LoadedTargets, load_targets
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text.opened import open_config
+from rubric_ci.values.agent_program import HealthCheck
 from rubric_ci.values.config import CliTarget, MockTarget, Target, UnsupportedTarget
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
@@ -48,11 +49,9 @@ def test_a_health_check_has_the_spelling_of_agentv() -> None:
         f"- {{name: a, provider: cli, command: 'agent {{PROMPT}}', {check}}}"
     ).targets
     assert isinstance(target, CliTarget)
-    assert target.healthcheck == {
-        "type": "command",
-        "timeout_seconds": 3,
-        "command_template": "agent --version",
-    }
+    assert target.healthcheck == HealthCheck(
+        type="command", timeout_seconds=3.0, command_template="agent --version"
+    )
 
 
 @pytest.mark.parametrize(

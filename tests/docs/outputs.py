@@ -39,7 +39,7 @@ def page(text: str) -> str:
         checkout = _checkout(Path(folder))
 
         def filled(block: re.Match[str]) -> str:
-            commands = re.findall(r"^\$ .*(?:\\\n.*)*", block[2], re.MULTILINE)
+            commands = re.findall(r"^\$ (?:.*\\\n)*.*", block[2], re.MULTILINE)
             shown = "".join(_shown(command, checkout) for command in commands)
             return f"{block[1]}{shown}{block[3]}"
 

@@ -9,7 +9,6 @@ from tests.docs.outputs import ROOT, pages
 ELSEWHERE = {  # task pages whose example runs in another test, or that show a picture
     "action": "the picture of the comment",
     "agents": "tests/docs/test_agents.py",
-    "calibration": "tests/docs/scan.py",
     "compare": "the picture of the page",
     "cost": "tests/docs/test_cost.py",
     "good-rubrics": "tests/docs/test_good_rubrics.py",

@@ -9,7 +9,6 @@ from rubric_ci.values.comparison import Comparison, ReferenceInfo, ReferenceMove
 from rubric_ci.values.report import Against, RunReport
 from tests.sample_reports import a_report
 
-SHARED = "the last common commit with"
 BASE = Against(ref="main", commit="a" * 40, committed_at="2026-11-20T10:00:00+00:00")
 
 

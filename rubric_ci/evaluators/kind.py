@@ -34,6 +34,7 @@ _PROMPT_FILE: Final = (
 )
 UNFILLED: Final = frozenset(("id", "tags", "field"))
 """Keys of a criterion whose texts are names: no variable is replaced in them."""
+FILLED_OF_USER: Final = ("persona", "goal", "end")
 
 INCLUDED: Final = "x-included"
 """The key of a criterion of a rubric file: its `Included`, which no YAML holds."""

@@ -168,8 +168,10 @@ def every_evaluator(specs: Iterable[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
 class TrialRule:
     """A case passes if `passes` of `count` answers pass, each graded on its own."""
 
-    count: int
-    passes: int
+    count: Annotated[int, Key(5, minimum=1, maximum=100)]
+    """Number of trials."""
+    passes: Annotated[int, Key(4, name="pass", minimum=1, maximum=100)]
+    """Number of trials that must pass. Without it, all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

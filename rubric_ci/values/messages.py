@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Final, Literal, TypeAlias, TypeGuard
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeGuard
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media
+from rubric_ci.values.written_keys import Key
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 MAX_TURNS: Final = 10
+_PARTS: Final[dict[str, Any]] = {"if": {"type": "array"}, "then": {"$ref": "#/$defs/parts"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +66,30 @@ Part: TypeAlias = TextPart | FilePart | DataPart | MediaPart
 class Message:
     """One message of a conversation."""
 
-    role: Role
-    parts: tuple[Part, ...] = ()  # empty when there are tool calls only
-    name: str = ""
-    tool_calls: tuple[Mapping[str, JSON], ...] = ()
+    role: Annotated[Role, Key("user")]
+    """Role of the speaker."""
+    parts: Annotated[  # empty when there are tool calls only
+        tuple[Part, ...],
+        Key(
+            "Explain how quicksort works",
+            [{"type": "file", "value": "prompts/task.md"}],
+            name="content",
+            type=["string", "object", "array"],
+            **_PARTS,
+        ),
+    ] = ()
+    """Text, an object (a structured answer), or a list of text, file and image parts."""
+    name: Annotated[str, Key("search", type="string", default="")] = ""
+    """Name of the speaker, if several share a role."""
+    tool_calls: Annotated[
+        tuple[Mapping[str, JSON], ...],
+        Key(
+            [{"tool": "search", "input": {"query": "quicksort"}}],
+            minItems=1,
+            items={"$ref": "#/$defs/toolCall"},
+        ),
+    ] = ()
+    """Tools that this message calls. With it, `content` is optional."""
     in_list: bool = False  # the file lists the parts, even if there is only one
 
     @property
@@ -104,8 +126,19 @@ def _is_guideline(part: Part) -> bool:
 class Turn:
     """A message of the scripted user; the rubric of its answer is among the evaluators."""
 
-    text: str
-    expected_outcome: str = ""
+    text: Annotated[
+        str,
+        Key(
+            "I want to return my brake pads",
+            name="input",
+            type=["string", "array"],
+            **_PARTS,
+            **{"else": {"pattern": "\\S"}},
+        ),
+    ]
+    """Message of the user: a text, or a list of parts."""
+    expected_outcome: Annotated[str, Key("Asks for the number of the order")] = ""
+    """Description of a good answer to this message. The judge of this turn sees it."""
     parts: tuple[Part, ...] = ()  # of a message that is a list of them; `text` is their text
 
 
@@ -113,8 +146,14 @@ class Turn:
 class SimulatedUser:
     """A model that writes the messages of a user, after the scripted turns."""
 
-    persona: str
-    goal: str
-    end: str = ""  # when the conversation ends; "": when the goal is reached or out of reach
-    max_turns: int = MAX_TURNS  # of the conversation, with the scripted ones
-    model: str = ""  # replaces the configured judge's model
+    persona: Annotated[str, Key("An impatient customer who answers in half sentences")]
+    """Who the user is, and how they write."""
+    goal: Annotated[str, Key("Return the brake pads of order 4711, bought on 2 March")]
+    """Goal of the user, with the facts that they know."""
+    end: Annotated[str, Key("The shop says whether the pads can be returned")] = ""
+    """When the conversation ends. Without it, when the user has what they want, or it is clear that
+    they will not get it."""
+    max_turns: Annotated[int, Key(6, title="Maximum of turns", minimum=1, maximum=100)] = MAX_TURNS
+    """Number of turns after which the conversation ends in any case, `turns` included."""
+    model: Annotated[str, Key("openai/gpt-6-luna")] = ""
+    """Model that plays the user. Without it, the model of the judge."""

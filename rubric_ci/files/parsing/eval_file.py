@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from rubric_ci.evaluators import table
 from rubric_ci.evaluators.kind import (
+    FILLED_OF_USER,
     INCLUDED,
     Fill,
     Included,
@@ -36,7 +37,6 @@ from rubric_ci.values.evals import (
 )
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.messages import (
-    MAX_TURNS,
     DataPart,
     FilePart,
     MediaPart,
@@ -206,22 +206,17 @@ class _InOneFile(NamedTuple):
 
 def _turn(written: str | dict[str, Any], own: "Contents") -> Turn:
     turn = {"input": written} if isinstance(written, str) else written
-    outcome = own.text(turn.get("expected_outcome", ""))
-    if isinstance(turn["input"], str):
-        return Turn(text=own.text(turn["input"]), expected_outcome=outcome)
     parts = _parts(turn["input"], own)
-    text = Message(role="user", parts=parts).text
-    return Turn(text=text, expected_outcome=outcome, parts=parts)
+    return Turn(
+        text=Message(role="user", parts=parts).text,
+        expected_outcome=own.text(turn.get("expected_outcome", "")),
+        parts=parts if isinstance(turn["input"], list) else (),
+    )
 
 
 def _user(written: dict[str, Any], own: "Contents") -> SimulatedUser:
-    return SimulatedUser(
-        persona=own.text(written["persona"]),
-        goal=own.text(written["goal"]),
-        end=own.text(written.get("end", "")),
-        max_turns=written.get("max_turns", MAX_TURNS),
-        model=written.get("model", ""),
-    )
+    texts = {key: own.text(written[key]) for key in FILLED_OF_USER if key in written}
+    return read(SimulatedUser, written | texts)
 
 
 def _evaluators(
@@ -296,9 +291,7 @@ def _default(source: Placed, path: Path, default: str) -> Iterator[EvaluatorSpec
 
 
 def _trials(written: dict[str, int] | None) -> TrialRule | None:
-    if written is None:
-        return None
-    return TrialRule(count=written["count"], passes=written.get("pass", written["count"]))
+    return read(TrialRule, {"pass": written["count"], **written}) if written else None
 
 
 def _target(owner: dict[str, Any]) -> str:
@@ -341,13 +334,9 @@ def read_messages(written: Any, role: Role, contents: Contents) -> tuple[Message
 
 
 def _message(message: dict[str, Any], contents: Contents) -> Message:
-    return Message(
-        role=message["role"],
-        parts=_parts(message["content"], contents) if "content" in message else (),
-        name=message.get("name", ""),
-        tool_calls=tuple(message.get("tool_calls", ())),
-        in_list=isinstance(message.get("content"), list),
-    )
+    parts = _parts(message.get("content", []), contents)
+    in_list = isinstance(message.get("content"), list)
+    return read(Message, message, parts=parts, in_list=in_list)
 
 
 def _parts(content: Any, contents: Contents) -> tuple[Part, ...]:

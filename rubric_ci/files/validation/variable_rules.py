@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.evaluators.assertions.marking import TABLE
 from rubric_ci.evaluators.kind import (
+    FILLED_OF_USER,
     INCLUDED,
     UNFILLED,
     Included,
@@ -367,7 +368,7 @@ def _own_texts(case: dict[str, Any], path: Path, *, raw: bool) -> Iterator[Text]
             yield from _criteria(turn.get("rubrics"), (*where, "rubrics"))
     user = case.get("simulated_user")
     if isinstance(user, dict) and not raw:
-        for key in ("persona", "goal", "end"):
+        for key in FILLED_OF_USER:
             yield from _texts(user.get(key), (*path, "simulated_user", key))
 
 

@@ -146,9 +146,11 @@ def properties(cls: Any) -> Iterator[tuple[str, Schema]]:
         values = of_key(kind, key)
         shown = {"examples": list(key.examples)} if key.examples else {}
         if about or "$ref" in key.limits:
-            yield written, {**about, **values, **default(defaults[name]), **shown}
+            yield written, {**about, **values, **default(defaults[name]), **key.limits, **shown}
         for alias, age in key.aliases.items():
-            if about and age:
+            if age[:1] == "#":
+                yield alias, {"$ref": f"#/$defs/{age[1:]}"}
+            elif about and age:
                 said = f"{age.capitalize()} spelling of `{written}`."
                 about = {"title": f"{title} ({age} spelling)", "description": said}
                 yield alias, {**about, **values, **shown}

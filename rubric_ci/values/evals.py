@@ -178,28 +178,59 @@ class TrialRule:
 class EvalCase:
     """One case, with everything that it inherits from its suite."""
 
-    id: str
+    id: Annotated[str, Key("refund-without-receipt")]
+    """Name of the case in reports, unique in the file."""
     file: str  # the eval file, as reports name it, forward slashes
     span: Span  # of the case's `id`
-    expected_outcome: str = ""
-    input_messages: tuple[Message, ...] = ()
-    turns: tuple[Turn, ...] = ()  # of a conversation that begins with the input messages
-    simulated_user: SimulatedUser | None = None
-    expected_messages: tuple[Message, ...] = ()
-    evaluators: tuple[EvaluatorSpec, ...] = ()  # inline rubrics first, named "rubric"
-    opts_out: bool = False  # of the `shared_rubrics` of its suite
+    expected_outcome: Annotated[
+        str,
+        Key("Explains how quicksort works and when it is slow", aliases={"outcome": "older"}),
+    ] = ""
+    """Description of a good answer. The judge sees it, and `rubric-ci generate rubrics` drafts
+    criteria from it."""
+    input_messages: Annotated[
+        tuple[Message, ...], Key.of("messages", aliases={"input": "#input"})
+    ] = ()
+    """Conversation that the target answers."""
+    # of a conversation that begins with the input messages
+    turns: Annotated[tuple[Turn, ...], Key.of("turns")] = ()
+    simulated_user: Annotated[SimulatedUser | None, Key.of("simulatedUser")] = None
+    expected_messages: Annotated[
+        tuple[Message, ...], Key.of("messages", aliases={"expected_output": "#expectedOutput"})
+    ] = ()
+    """Reference conversation. The text of its last message is the reference answer."""
+    evaluators: Annotated[  # inline rubrics first, named "rubric"
+        tuple[EvaluatorSpec, ...],
+        Key.of("evaluators", aliases={"rubrics": "#caseRubrics", "execution": "#execution"}),
+    ] = ()
+    """Older spelling of `execution.evaluators`."""
+    opts_out: Annotated[bool, Key(False, name="shared_rubrics", default=True)] = False
+    """`false`: without the `shared_rubrics` of the suite; those of the configuration stay."""
     only_shared: bool = False  # its criteria are those of every case: its own can be drafted
     inapplicable: bool = False  # it has no evaluators, because of its tags and variables
-    target: str = ""  # empty: the default target
-    workspace: Workspace | None = None  # replaces the target's, but for its sandbox
+    # empty: the default target
+    target: Annotated[str, Key("default", title="Target (older spelling)")] = ""
+    """Older spelling of `execution.target`."""
+    # replaces the target's, but for its sandbox
+    workspace: Annotated[Workspace | None, Key.of("workspace")] = None
     written_id: str = ""  # the id in the file, if several targets answer the case
-    vars: Mapping[str, JSON] = field(default_factory=dict)  # of the case and its suite
-    tags: tuple[str, ...] = ()
-    trials: TrialRule | None = None  # None: the trials of the run, and their median
-    conversation_id: str = ""
-    note: str = ""
-    metadata: Mapping[str, JSON] = field(default_factory=dict)
-    depends_on: tuple[str, ...] = ()  # globs relative to the repository root
+    # of the case and its suite; `raw`: the texts have none
+    vars: Annotated[Mapping[str, JSON], Key.of("vars", aliases={"raw": "#raw"})] = field(
+        default_factory=dict
+    )
+    tags: Annotated[tuple[str, ...], Key(["smoke", "python"], default=[])] = ()
+    """Tags to select cases by: `rubric-ci run --tag TAG`."""
+    # None: the trials of the run, and their median
+    trials: Annotated[TrialRule | None, Key.of("trials")] = None
+    conversation_id: Annotated[
+        str, Key("python-code-generation", title="Conversation", type="string", default="")
+    ] = ""
+    """Identifies cases of one conversation. It is not interpreted."""
+    note: Annotated[str, Key("Known to be hard for small models", type="string", default="")] = ""
+    """Note for readers of this file."""
+    metadata: Annotated[Mapping[str, JSON], Key.of("metadata")] = field(default_factory=dict)
+    # globs relative to the repository root
+    depends_on: Annotated[tuple[str, ...], Key.of("dependsOn")] = ()
     references: tuple[str, ...] = ()  # every file the case refers to, relative to the root
     stopped: str = ""  # why a case of another tool's file gets no answer; empty: it does
     template: str = ""  # of its question: digits of a text with variables that its rows share
@@ -284,9 +315,13 @@ class EvalFile:
     """The cases of one file, in its order."""
 
     path: str  # as reports name it
-    dataset: str
-    description: str = ""
-    cases: tuple[EvalCase, ...]
+    dataset: Annotated[str, Key("support-refunds")]
+    """Name of the suite in reports. Without it, the name of the file."""
+    description: Annotated[
+        str, Key("Answers of the support agent about refunds", type="string", default="")
+    ] = ""
+    """Subject of this suite."""
+    cases: Annotated[tuple[EvalCase, ...], Key.of("cases", name="evalcases")]
     in_files: bool = False  # cases are in other files, which `evalcases` names
     rubric_files: tuple[str, ...] = ()  # that it includes, relative to the repository root
     of_other_tool: bool = False  # written for another tool, and read as it is

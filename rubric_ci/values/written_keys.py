@@ -36,7 +36,9 @@ class Key:
         self.examples = examples
         self.name = name  # in the file; empty: the name of the field
         self.title = title  # empty: the words of the name
-        self.aliases = aliases  # "older" or "other" spellings; "": of another tool, not of ours
+        # "older" or "other" spellings; "": of another tool, not of ours; "#name": a form or a part
+        # of the value, in the definition of this name
+        self.aliases = aliases
         self.to = to  # None: the conversion to its type
         self.limits = limits
 

@@ -79,10 +79,10 @@ def parse(
     suite = source.data
     is_guideline = guideline_matcher(lookup)
     stem = source.file.rsplit("/", 1)[-1].rsplit(".", 1)[0].removesuffix(".eval")
-    return EvalFile(
+    return read(
+        EvalFile,
+        {"dataset": stem, **suite},
         path=source.file,
-        dataset=suite.get("dataset", stem),
-        description=suite.get("description", ""),
         in_files=source.in_files,
         rubric_files=source.rubric_files,
         of_other_tool=source.of_other_tool,
@@ -137,8 +137,9 @@ def _case(
     expected = read_messages(reference, "assistant", unguided)
     written = _evaluators(placed, path, (own, shared), variables, default_evaluator)
     evaluators = tuple(each for spec in written for each in _applying(spec))
-    return EvalCase(
-        id=case["id"],
+    return read(
+        EvalCase,
+        case,
         file=at.file,
         span=Span(*at.place),
         expected_outcome=own.text(case.get("expected_outcome", case.get("outcome", ""))),
@@ -153,9 +154,7 @@ def _case(
         target=_target(case) or _target(suite),
         workspace=_workspace(case.get("workspace", suite.get("workspace")), source.file),
         vars=variables,
-        tags=tuple(case.get("tags", ())),
         trials=_trials(case.get("trials", suite.get("trials"))),
-        conversation_id=case.get("conversation_id", ""),
         note=_note(case),
         metadata=case.get("metadata", {}),
         depends_on=(*suite.get("depends_on", ()), *case.get("depends_on", ())),

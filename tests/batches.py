@@ -10,10 +10,9 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.http_server import serving
+from tests.http_server import JsonHandler, serving
 
 Object = dict[str, Any]
 Judge = Callable[[Object], str]
@@ -160,7 +159,7 @@ def providing(judge: Judge) -> Iterator[Provider]:
         yield provider
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(JsonHandler):
     provider: Provider
     lock: threading.Lock
     protocol_version = "HTTP/1.1"
@@ -171,11 +170,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._serve()
 
-    def log_message(self, *_: Any) -> None:
-        """Print nothing."""
-
     def _serve(self) -> None:
-        data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        data = self.body()
         with self.lock:
             self.provider.journal.append(f"{self.command} {self.path}")
             self.provider.headers.append(dict(self.headers))
@@ -184,11 +180,12 @@ class _Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
                 return
             if fault:
-                self._send(fault.status, json.dumps({"error": {"message": "scripted"}}))
+                self.send_json(fault.status, {"error": {"message": "scripted"}})
                 return
             answer = self._answer(data)
             self.provider.at_step(len(self.provider.journal))
-        self._send(200 if answer else 404, answer or json.dumps({"error": {"message": "none"}}))
+        text = answer or json.dumps({"error": {"message": "none"}})
+        self.send(200 if answer else 404, text.encode())
 
     def _fault(self) -> Fault | None:
         for fault in self.provider.faults:
@@ -226,17 +223,6 @@ class _Handler(BaseHTTPRequestHandler):
                 assert isinstance(content, bytes)
                 return content.decode()
         raise AssertionError(f"no file in {data!r}")
-
-    def _send(self, status: int, body: str) -> None:
-        content = body.encode()
-        try:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-        except OSError:  # the client has given up
-            self.close_connection = True
 
 
 def _shown(batch: Object) -> Object:

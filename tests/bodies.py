@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 
-from tests.http_server import serving
+from tests.http_server import QuietHandler, serving
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +35,10 @@ class Bodies:
 def answering(*replies: Body) -> Iterator[Bodies]:
     """Serve these replies on a free port."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
             bodies.paths.append(self.path)
-            body = bodies.next(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+            body = bodies.next(self.body())
             if body.waits:
                 self.rfile.read(1)
                 return
@@ -50,9 +49,6 @@ def answering(*replies: Body) -> Iterator[Bodies]:
             self.send_header("Content-Length", str(len(body.content)))
             self.end_headers()
             self.wfile.write(body.content)
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
 
     with serving(Handler) as server:
         bodies = Bodies(server.url, list(replies))

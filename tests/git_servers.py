@@ -3,12 +3,11 @@
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Final
 
 from tests.checkout import ENVIRONMENT
-from tests.http_server import free_port, serving
+from tests.http_server import QuietHandler, free_port, serving
 
 READY: Final = "Ready to rumble"
 
@@ -32,11 +31,8 @@ def daemon(folder: Path) -> Iterator[str]:
 def http(folder: Path, asked_for: list[str] | None = None) -> Iterator[str]:
     """Serve the repositories of a folder as GitHub does, and keep the paths that were asked for."""
 
-    class Backend(BaseHTTPRequestHandler):
+    class Backend(QuietHandler):
         protocol_version = "HTTP/1.1"
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
 
         def do_POST(self) -> None:
             """Let git answer."""
@@ -47,7 +43,7 @@ def http(folder: Path, asked_for: list[str] | None = None) -> Iterator[str]:
             path, _, query = self.path.partition("?")
             if asked_for is not None:
                 asked_for.append(path)
-            sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            sent = self.body()
             asked = {
                 "GIT_PROJECT_ROOT": str(folder),
                 "GIT_HTTP_EXPORT_ALL": "1",

@@ -4,9 +4,10 @@ import json
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
 from typing import Any
 
 ACCEPT_SECONDS = 0.5
@@ -52,26 +53,38 @@ class Server(ThreadingHTTPServer):
             self.errors.append(error)
 
 
-class JsonHandler(BaseHTTPRequestHandler):
-    """Reads and sends JSON, and prints nothing."""
+class QuietHandler(BaseHTTPRequestHandler):
+    """Prints nothing."""
+
+    def body(self) -> bytes:
+        """Return the body of the request."""
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+
+    def respond(
+        self, status: int, content: bytes = b"", headers: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(content)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+class JsonHandler(QuietHandler):
+    """Reads and sends JSON."""
 
     def received(self) -> Any:
-        """Return the body of the request."""
-        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        return json.loads(self.body())
 
     def send_json(self, status: int, body: Any) -> None:
         self.send(status, json.dumps(body).encode())
 
     def send(self, status: int, content: bytes) -> None:
         """Send a text that is called JSON."""
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
+        self.respond(status, content, {"Content-Type": "application/json"})
 
 
 @contextmanager

@@ -3,27 +3,20 @@
 import socket
 import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler
-from typing import Any
 from urllib.request import urlopen
 
 import pytest
 
-from tests.http_server import Server, serving
+from tests.http_server import QuietHandler, Server, serving
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
         if self.path == "/broken":
             raise LookupError("broken handler")
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: Any) -> None:
-        """Print nothing."""
+        self.respond(200)
 
 
 def connect(server: Server, sent: bytes = b"") -> socket.socket:

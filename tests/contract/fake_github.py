@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlsplit
@@ -155,7 +154,7 @@ def serving(github: GitHub) -> Iterator[GitHub]:
     assert github.stray == [], "requests that were meant for the server of another test"
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(http_server.QuietHandler):
     github: GitHub
     protocol_version = "HTTP/1.1"
 
@@ -167,9 +166,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_PATCH(self) -> None:
         self._serve()
-
-    def log_message(self, *args: Any) -> None:
-        pass
 
     def _serve(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
@@ -206,17 +202,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(fault.status, body, fault.headers)
 
     def _send(self, status: int, body: str, headers: Mapping[str, str]) -> None:
-        content = body.encode()
-        try:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json; charset=utf-8")
-            self.send_header("Content-Length", str(len(content)))
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
-        except OSError:  # the client has given up
-            self.close_connection = True
+        kind = {"Content-Type": "application/json; charset=utf-8"}
+        self.respond(status, body.encode(), {**kind, **headers})
 
     def _answer(self, path: str, data: Object) -> tuple[int, Any, dict[str, str]]:
         token = self._token()

@@ -464,8 +464,6 @@ def test_rubrics_of_a_turn_are_an_evaluator_of_their_own() -> None:
 
 FAST = "evaluators: [{name: fast, type: latency, threshold: 5}]\n"
 SHORT = CASE.replace("expected_outcome: ok", "note: n")
-
-
 SUITE_JUDGE = "evaluator: llm_judge\n"
 DEFAULT = "llm_judge"
 

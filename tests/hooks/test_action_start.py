@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import MappingProxyType
 
@@ -18,7 +17,7 @@ from tests.checkout import ENVIRONMENT, Checkout
 from tests.contract.fake_github import GitHub, Pull
 from tests.contract.fake_github import serving as github
 from tests.hooks import composite
-from tests.http_server import serving
+from tests.http_server import QuietHandler, serving
 
 pytestmark = [pytest.mark.slow]
 
@@ -84,12 +83,11 @@ def test_run_leaves_its_outputs_also_when_the_gate_fails(
     """Results go to the endpoint of the input too: the exporter is installed for it."""
     seen: list[str] = []
 
-    class Receiver(BaseHTTPRequestHandler):
+    class Receiver(QuietHandler):
         def do_POST(self) -> None:
             seen.append(self.path)
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(200)
-            self.end_headers()
+            self.body()
+            self.respond(200)
 
     quickstart = "examples/quickstart"
     shutil.copytree(published.root / quickstart, checkout.root / quickstart)

@@ -133,8 +133,6 @@ ASKED = (
     "output_cost_per_token: 0.000002"
 )
 MODEL = f"model: openai/target, {ASKED}, prompt: prompt.txt"
-
-
 Rows: TypeAlias = Callable[[int], str | bytes]
 """The file with so many cases."""
 Edit: TypeAlias = tuple[str, str | bytes, str | bytes]  # file, old, new

@@ -40,8 +40,6 @@ OPTIONS = {
     "replay": ("--record", "all.jsonl"),
     "sentinel": ("--trials", "15"),
 }
-
-
 CASES = {"against": 6}  # where two are too few
 
 

@@ -1,9 +1,7 @@
 """Error bodies of a megabyte: they are cut before any library reads them."""
 
 import asyncio
-from http.server import BaseHTTPRequestHandler
 from time import process_time
-from typing import Any
 
 import pytest
 
@@ -12,7 +10,7 @@ from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.parts.litellm.litellm_client import loaded_litellm
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall
-from tests.http_server import serving
+from tests.http_server import JsonHandler, serving
 
 SIZE = 1_000_000
 MODELS = {
@@ -49,20 +47,10 @@ ASKED = [
 def test_a_long_error_takes_no_time(model: str, name: str, status: int) -> None:
     body = BODIES[name]
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            try:
-                self.wfile.write(body)
-            except OSError:  # the client has read enough
-                self.close_connection = True
-
-        def log_message(self, *_: Any) -> None:
-            """Print nothing."""
+            self.body()
+            self.send(status, body)
 
     asyncio.run(loaded_litellm("openai/m"))
     with serving(Handler) as server:

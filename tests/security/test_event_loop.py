@@ -31,8 +31,6 @@ FIELDS = FieldAccuracySpec(
 )
 ENOUGH = 20
 LARGE = "\uff1cé<é " * 30_000  # each sign could begin a tag, and is looked at
-
-
 LLM_JUDGE = LlmJudgeSpec(name="l", span=span())
 
 

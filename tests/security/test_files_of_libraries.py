@@ -14,15 +14,13 @@ import sysconfig
 import venv
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import rubric_ci
 from tests.checkout import Checkout
-from tests.http_server import serving
+from tests.http_server import QuietHandler, serving
 from tests.platforms import INHERITED, symlink
 
 KEY = "key-of-the-repository"
@@ -142,14 +140,11 @@ def listening() -> Iterator[tuple[str, list[str]]]:
     """Serve the attacker's host; yield its URL and what arrives there."""
     arrived: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.body()
             arrived.append(f"{self.path} {dict(self.headers)}")
             self.send_error(400)
-
-        def log_message(self, *_: Any) -> None:
-            """Print nothing."""
 
     with serving(Handler) as server:
         yield server.url, arrived

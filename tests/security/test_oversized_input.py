@@ -8,9 +8,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -32,7 +31,7 @@ from rubric_ci.values.config import Endpoint, MockTarget
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.values.references import Found
 from tests.cases import build_case, build_context
-from tests.http_server import serving
+from tests.http_server import QuietHandler, serving
 
 MIB = 2**20
 GZIP = zlib.MAX_WBITS | 16
@@ -47,7 +46,7 @@ def packed(size: int, container: int = GZIP) -> bytes:
     return b"".join([*pieces, packer.flush()])
 
 
-class Hostile(BaseHTTPRequestHandler):
+class Hostile(QuietHandler):
     ended = threading.Event()
     followed: list[str] = []  # noqa: RUF012 - the test looks at it
 
@@ -65,7 +64,7 @@ class Hostile(BaseHTTPRequestHandler):
         self.end_headers()
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+        self.body()
         if self.path.startswith("/big"):
             self.send(b" " * 2**20 for _ in range(100))
         elif self.path.startswith("/packed"):
@@ -80,9 +79,6 @@ class Hostile(BaseHTTPRequestHandler):
         with suppress(OSError):  # the client has read enough
             for chunk in chunks:
                 self.wfile.write(chunk)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - named by the library
-        pass
 
 
 @pytest.fixture
@@ -137,19 +133,11 @@ def test_a_reply_that_unpacks_to_more(model: str, encoding: str) -> None:
     content = made()
     offered = []
 
-    class Bomb(BaseHTTPRequestHandler):
+    class Bomb(QuietHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            self.body()
             offered.append(self.headers["Accept-Encoding"])
-            self.send_response(200)
-            self.send_header("Content-Encoding", encoding)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            with suppress(OSError):
-                self.wfile.write(content)
-
-        def log_message(self, *_: Any) -> None:
-            pass
+            self.respond(200, content, {"Content-Encoding": encoding})
 
     async def ask(url: str) -> str:
         await loaded_litellm("openai/m")
@@ -185,15 +173,12 @@ def test_the_replies_of_a_batch(size: int, said: str, monkeypatch: pytest.Monkey
     assert http_guard.MAX_FILE == 256 * MIB
     monkeypatch.setattr(batch_http, "MAX_FILE", 2 * http_guard.MAX_BODY)
 
-    class Stored(BaseHTTPRequestHandler):
+    class Stored(QuietHandler):
         def do_GET(self) -> None:
             self.send_response(200)
             self.send_header("Content-Encoding", "gzip")
             self.end_headers()
             self.wfile.write(packed(size))
-
-        def log_message(self, *_: Any) -> None:
-            pass
 
     async def read() -> str:
         options = {"api_base": server.url, "api_key": "k"}
@@ -209,16 +194,13 @@ def test_the_replies_of_a_batch(size: int, said: str, monkeypatch: pytest.Monkey
 
 
 def test_a_response_of_github() -> None:
-    class Endless(BaseHTTPRequestHandler):
+    class Endless(QuietHandler):
         def do_GET(self) -> None:
             self.send_response(200)
             self.send_header("Content-Encoding", "gzip")
             self.end_headers()
             with suppress(OSError):
                 self.wfile.write(packed(MAX_BODY + 1))
-
-        def log_message(self, *_: Any) -> None:
-            pass
 
     with serving(Endless) as address:
         server = Server(api_url=address.url, token="t", sleep=lambda _: None)
@@ -279,16 +261,10 @@ def test_braces_that_stand_for_more_globs_than_fit(pattern: str) -> None:
 
 @pytest.mark.parametrize("reply", [b"hello", b"[]", b"{}", b'{"id": 1}', b"<html>", b""])
 def test_a_batch_whose_server_speaks_another_language(reply: bytes) -> None:
-    class Wrong(BaseHTTPRequestHandler):
+    class Wrong(QuietHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(reply)))
-            self.end_headers()
-            self.wfile.write(reply)
-
-        def log_message(self, *_: Any) -> None:
-            pass
+            self.body()
+            self.respond(200, reply)
 
     with serving(Wrong) as server:
         options = {"api_base": server.url, "api_key": "k"}

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.checkout import Checkout
-from tests.http_server import JsonHandler, serving
+from tests.http_server import JsonHandler, QuietHandler, serving
 from tests.invoke import invoke
 from tests.sample_project import clean_environment
 from tests.security.hostile_pull_requests import generator
@@ -62,7 +61,7 @@ def judging(*, satisfied: bool) -> Iterator[Judge]:
             self.send_json(200, {"object": "model"})
 
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            self.body()
             judge.keys.append(self.headers["Authorization"])
             self.send_json(200, reply)
 
@@ -561,15 +560,10 @@ def test_a_health_check_goes_to_the_hosts_of_the_base(
 ) -> None:
     asked: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             asked.append(self.path)
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: Any) -> None:
-            """Print nothing."""
+            self.respond(200)
 
     with serving(Handler) as one, serving(Handler) as two:
         hosts = {"base_host": one.url.removeprefix("http://")}

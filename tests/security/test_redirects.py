@@ -4,8 +4,6 @@ import asyncio
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
-from typing import Any
 
 import pytest
 
@@ -18,7 +16,7 @@ from rubric_ci.parts.litellm.batch import send_batch
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall
-from tests.http_server import serving
+from tests.http_server import QuietHandler, serving
 
 KEY = "sk-of-the-repository"
 STATUSES = (301, 302, 303, 307, 308)
@@ -29,17 +27,13 @@ def recording() -> Iterator[tuple[str, list[str]]]:
     """Serve the other host; yield its URL and the keys of all requests that arrive."""
     arrived: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             arrived.append(f"{self.command} {self.path} {dict(self.headers)}")
-            self.send_response(200)
-            self.end_headers()
+            self.respond(200)
 
         def do_POST(self) -> None:
             self.do_GET()
-
-        def log_message(self, *_: Any) -> None:
-            """Print nothing."""
 
     with serving(Handler) as server:
         yield server.url.replace("127.0.0.1", "localhost"), arrived
@@ -47,19 +41,13 @@ def recording() -> Iterator[tuple[str, list[str]]]:
 
 @contextmanager
 def redirecting(status: int, location: str) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            self.send_response(status)
-            self.send_header("Location", location + self.path)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            self.body()
+            self.respond(status, headers={"Location": location + self.path})
 
         def do_POST(self) -> None:
             self.do_GET()
-
-        def log_message(self, *_: Any) -> None:
-            """Print nothing."""
 
     with serving(Handler) as server:
         yield server.url

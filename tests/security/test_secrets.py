@@ -178,8 +178,6 @@ FAILURES = {
     "model-bad-address": model("x", "m: ", api_base=f"http://[{PART}/v1"),
     "model-answer": model("200", ""),
 }
-
-
 ASKED: list[str] = []  # the requests that judges received
 
 

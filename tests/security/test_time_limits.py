@@ -10,15 +10,13 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests import platforms
 from tests.forked_command import started
-from tests.http_server import serving
+from tests.http_server import QuietHandler, serving
 from tests.invoke import invoke
 from tests.sample_project import Project, clean_environment
 
@@ -54,7 +52,7 @@ JUDGED = {kind: (kind, "recorded") for kind in WAITING} | ONE
 LATER = "110"  # seconds that a request waits for before it is repeated
 
 
-class Endless(BaseHTTPRequestHandler):
+class Endless(QuietHandler):
     """A server of one kind of attack, named by `attack`; other kinds are named by the model."""
 
     attack = ""
@@ -63,7 +61,7 @@ class Endless(BaseHTTPRequestHandler):
     missing: set[str] = set()  # noqa: RUF012 - models that were not asked yet
 
     def do_POST(self) -> None:
-        self.reply_to(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        self.reply_to(self.body().decode())
 
     def do_GET(self) -> None:
         self.reply_to(self.path)
@@ -111,9 +109,6 @@ class Endless(BaseHTTPRequestHandler):
             self.send_header("Retry-After", after)
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        """Print nothing."""
 
 
 class EndlessReplies(Endless):

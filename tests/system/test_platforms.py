@@ -52,8 +52,6 @@ USES: Final = {
     "rubric_ci/system/servers.py": {"killpg"},
     "rubric_ci/system/coroutines.py": {"SIGHUP", "add_signal_handler"},
 }
-
-
 NAMED: Final = re.compile(
     rf"os\.(?:{'|'.join(OF_OS)})\b|signal\.(?:{'|'.join(OF_SIGNAL)})\b|{'|'.join(OF_LOOPS)}"
     rf"|(?:import|from) (?:{'|'.join(MODULES)})\b|symlink_to|pexpect"

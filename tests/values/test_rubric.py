@@ -40,8 +40,6 @@ LEVELLED = Levelled(
     ),
     span=PLACE,
 )
-
-
 CHOSEN = Chosen(
     id="h",
     choices=(Choice(name="refund", score=1, text="pays"), Choice(name="refuse", score=0.25)),

@@ -166,8 +166,6 @@ tests:
   - {id: one, input: Greet guest 1, criteria: Greets}
   - {id: two, input: Greet guest 2, assertions: [{type: similar, value: hello}]}
 """
-
-
 USER = """\
 evalcases:
   - id: a

@@ -10,8 +10,6 @@ from tests.cli.commands.test_run_judged import Judged, judged
 from tests.cli.commands.test_validate import rubric_ci
 
 __all__ = ["judged"]
-
-
 EVALS = """\
 evalcases:
   - {id: bare, input: Say hello, expected_outcome: Greets}

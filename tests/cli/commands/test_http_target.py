@@ -5,7 +5,6 @@ from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 
 from rubric_ci.values.json_value import JSON
 from tests.checkout import Checkout
-from tests.http_server import serving
+from tests.http_server import QuietHandler, serving
 from tests.invoke import invoke
 from tests.pictures import png, write
 from tests.sample_project import Project, clean_environment
@@ -35,11 +34,11 @@ class Service:
 def service() -> Iterator[Service]:
     state = Service()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            sent = self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode()
+            sent = self.body().decode()
             headers = {name.lower(): value for name, value in self.headers.items()}
             state.asked.append(
                 {"method": self.command, "path": self.path, "headers": headers, "body": sent}
@@ -47,20 +46,13 @@ def service() -> Iterator[Service]:
             said = {"reply": {"text": f"Hello {sent}", "words": ["a", 1]}, "empty": ""}
             content = json.dumps(said).encode() if state.body is None else state.body
             failing, state.failing = state.failing > 0, max(0, state.failing - 1)
-            self.send_response(503 if failing else state.status)
-            for name, value in {"Content-Length": str(len(content)), **state.headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
+            self.respond(503 if failing else state.status, content, state.headers)
 
         def do_GET(self) -> None:
             self.do_POST()
 
         def do_PUT(self) -> None:
             self.do_POST()
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
 
     with serving(Handler) as server:
         state.url = server.url

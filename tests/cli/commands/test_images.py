@@ -162,8 +162,6 @@ evalcases:
       - {type: image, value: /b.png}
       - {type: image, value: /c.png}
 """
-
-
 PLACES = "paths are resolved from the eval file's folder, then from its parent folders"
 TYPES = "use a png, jpeg, gif or webp for `type: image`, a PDF or a text for `type: file`"
 FOUND = [
@@ -238,8 +236,6 @@ evalcases:
   - {id: two, rubrics: [x], target: open, input: [{type: file, value: /may.pdf}]}
   - {id: three, rubrics: [x], target: served, input: [{type: file, value: /may.pdf}]}
 """
-
-
 ADVICE = "choose a model that takes them; a list that is wrong is a reason to turn this rule off"
 REFUSED = [
     ("1:56", "one", "openai/gpt-3.5-turbo", "images"),

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.checkout import ENVIRONMENT, Checkout
-from tests.http_server import serving
+from tests.http_server import QuietHandler, serving
 from tests.invoke import invoke
 
 EVAL = f"""\
@@ -44,8 +44,6 @@ JUDGE = 'print(\'{"score": 0.9, "reasoning": "clean"}\')\n'
 FILES = {"a.eval.yaml": EVAL, "rubric-ci.yaml": CONFIG, "answers.jsonl": ANSWERS, "judge.py": JUDGE}
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 EXPORTER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
-
-
 REASON = "score 0.50 is below 0.60; largest loss: `thanks`: Contains `Thank`: it does not occur"
 
 
@@ -61,19 +59,13 @@ class Receiver:
     def handler(self, *given: Any) -> BaseHTTPRequestHandler:
         receiver = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_POST(self) -> None:
-                receiver.bodies.append(self.rfile.read(int(self.headers["content-length"])))
+                receiver.bodies.append(self.body())
                 receiver.paths.append(self.path)
                 receiver.headers.append({key.lower(): value for key, value in self.headers.items()})
-                self.send_response(receiver.status)
-                if receiver.location:
-                    self.send_header("location", f"{receiver.location}/v1/traces")
-                self.send_header("content-length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                pass
+                to = {"location": f"{receiver.location}/v1/traces"} if receiver.location else {}
+                self.respond(receiver.status, headers=to)
 
         return Handler(*given)
 

@@ -39,8 +39,6 @@ ANSWERS = """\
 {"id": "two", "answer": "Ask the shop"}
 {"id": "three", "answer": "Ask"}
 """
-
-
 POLITE = "shared_rubrics: [{id: polite, expected_outcome: Is polite, tags: [tone]}]\n"
 WRITTEN = '{"expected_outcome": "Is polite", "id": "polite", "tags": ["tone"]}'
 

@@ -4,14 +4,13 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from tests import platforms
 from tests.checkout import Checkout
-from tests.http_server import serving
+from tests.http_server import QuietHandler, serving
 from tests.parts.agents.cli_outputs import CLAUDE, printed
 from tests.sample_project import Project
 
@@ -232,7 +231,7 @@ def test_a_model_without_a_price_is_refused_before_any_request(
     """Also before the preflight, which asks each model whether it is there."""
     seen: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             seen.append(self.path)
             self.send_error(404)

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import platforms
-from tests.http_server import Server, serving
+from tests.http_server import QuietHandler, Server, serving
 from tests.sample_project import Project
 
 pytestmark = platforms.SHELL
@@ -159,12 +158,10 @@ def test_recorded_answers_have_no_folder(project: Project) -> None:
     )
 
 
-class _Says(BaseHTTPRequestHandler):
+class _Says(QuietHandler):
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(b'{"text": "Hello"}')
+        self.body()
+        self.respond(200, b'{"text": "Hello"}')
 
 
 @pytest.fixture

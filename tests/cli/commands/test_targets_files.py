@@ -111,8 +111,6 @@ SHADOWED = [
         ),
     )
 ]
-
-
 UNMATCHED = """\
 depends_on: [scr/**, src/**, '!none/**']
 evalcases:
@@ -121,8 +119,6 @@ evalcases:
     depends_on: [src/agnet.py, nowhere/x.py, 'src/*.js', '../src/*', ./src/agent.py, src]
     evaluators: [{name: s, type: code_judge, script: 'true'}]
 """
-
-
 WRONG_TARGET = targets("x").replace("}", ", depends_on: [srcs/**]}")
 NEAREST = {
     "scr/**": "did you mean `src/**`?",

@@ -185,8 +185,6 @@ FOLDED: dict[str, tuple[str, str, JSON, bool, str]] = {
     "ends": ("In der Straße", "ends_with", "STRASSE", True, "Straße"),
     "matches": ("Total: EUR 3", "matches", "eur \\d", True, "EUR 3"),
 }
-
-
 EXACT: list[tuple[str, str, JSON, bool, bool]] = [
     ("yes\n", "equals", "yes", True, False),
     ("yes", "equals", "yes ", True, False),

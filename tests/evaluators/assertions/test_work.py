@@ -19,8 +19,6 @@ DENIED = Step(tool="Bash", arguments={"command": "rm -rf /"}, error="denied")
 EDIT = Step(tool="Edit", arguments={"path": "a.py", "count": 2})
 SKILL = Step(tool="Skill", arguments={"skill": " refunds "})
 ALL = (READ, PUSH, DENIED, EDIT)
-
-
 FOLDED = [
     ("called", "rEAD", READ),
     ("called", "READ(a.py)", READ),

@@ -44,8 +44,6 @@ def test_mock(tmp_path: Path) -> None:
 
 DEEP = "[" * 101 + "]" * 101
 KEPT = RecordedTarget(name="kept", answers="answers.jsonl")
-
-
 UNKNOWN_KEY = "unknown key `anwser`; did you mean `answer`?"
 
 

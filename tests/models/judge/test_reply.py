@@ -34,8 +34,6 @@ from rubric_ci.values.rubric import (
 ANTHROPIC_UNIONS = 16  # parameters with `anyOf` or several types, per request
 
 SPAN = Span(1, 1, 1, 2)
-
-
 CHECK = Check(id="c", text="x", span=SPAN)
 SCORED = Scored(id="s", ranges=(ScoreRange(low=0, high=10, text="x"),), span=SPAN)
 LEVELS = (Level(level=1, text="a"), Level(level=2, text="b"), Level(level=4, text="c"))

@@ -73,8 +73,6 @@ FAULTS = {
     "a part of the body": Fault(toxic("limit_data", bytes=5000), CUT),
     "a part of the request": Fault(toxic("limit_data", "upstream", bytes=50), CLOSED),
 }
-
-
 ENDING = [n for n, fault in FAULTS.items() if fault.reason and n != "too little bandwidth"]
 
 
@@ -101,8 +99,6 @@ def proxy(judge: Bodies) -> Iterator[Toxiproxy]:
 
 
 WIRES = ("direct", "litellm")
-
-
 NUMBERS = count(1)
 
 

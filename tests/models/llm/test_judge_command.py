@@ -63,8 +63,6 @@ HOME_FILES: dict[str, dict[str, str]] = {
 }
 MARK = {"evidence": "", "reasoning": "It does.", "satisfied": True}
 NOT_MET = {"evidence": "", "reasoning": "It is not there.", "satisfied": False}
-
-
 MET = {"c1": NOT_MET, "c2": MARK}  # the place of the canary depends on the answer only
 
 

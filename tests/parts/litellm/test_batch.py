@@ -3,7 +3,6 @@
 import asyncio
 import json
 import time
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
 from tests.aimock import Aimock, says
 from tests.batches import providing
-from tests.http_server import serving
+from tests.http_server import QuietHandler, serving
 
 
 def call(endpoint: Endpoint, text: str = "Hello") -> ModelCall:
@@ -108,23 +107,16 @@ def test_a_reply_of_another_format_and_none(
         monkeypatch.setattr(batch_http, limit, 0.2)
     left = [*replies]
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"] or 0))
+            self.body()
             reply = left.pop(0) if len(left) > 1 else left[0]
             if reply is None:
                 time.sleep(0.5)
-            content = json.dumps(reply).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+            self.respond(200, json.dumps(reply).encode())
 
         def do_POST(self) -> None:
             self.do_GET()
-
-        def log_message(self, *_: Any) -> None:
-            """Print nothing."""
 
     with serving(Handler) as server:
         options = {"api_base": server.url, "api_key": "none"}

@@ -98,8 +98,6 @@ def asked_by(*words: str, head: Files) -> Attack:
 
 
 GOOD_ANSWERS = {"answers.jsonl": GOOD["answers.jsonl"]}
-
-
 ATTACKS = {
     "the failing target decides": of_targets({}),
     "another target decides": of_targets(

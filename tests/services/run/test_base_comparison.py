@@ -292,14 +292,8 @@ def test_a_run_that_was_interrupted_compares_no_further() -> None:
 
 
 UNDER_BASE = "Under the rubrics of the base"
-
-
 LOST = "no verdict: the judge was silent"
-
-
 LOST_AT_BASE = "no verdict at the base: the judge was silent"
-
-
 RUBRICS = {
     "a criterion that nothing meets excuses no break": ("ff", "fp", "broken", UNDER_BASE),
     "broken under both": ("ff", "pp", "broken", ""),

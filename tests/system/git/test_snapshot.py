@@ -15,8 +15,6 @@ from tests.checkout import Checkout
 from tests.invoke import invoke
 
 NO_FILE = NotFound("no such file")
-
-
 FILES = {
     "evals/deep/a.yaml": "a",
     "evals/near.md": "near",

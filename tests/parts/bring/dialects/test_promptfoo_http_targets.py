@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 from collections.abc import Mapping
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,7 +11,7 @@ import pytest
 
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects.promptfoo_code import as_argument
-from tests.http_server import serving
+from tests.http_server import QuietHandler, serving
 from tests.parts.bring.dialects.test_promptfoo_providers import imported
 
 SHIM = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.mjs"
@@ -92,21 +91,16 @@ def test_a_check_by_code_gets_the_data_of_a_reply() -> None:
     assert target["provider"] == "cli"
 
 
-class Echo(BaseHTTPRequestHandler):
+class Echo(QuietHandler):
     """Replies with the request, or with the status that its path names."""
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        body = self.body().decode()
         request = {"path": self.path, "type": self.headers.get("Content-Type"), "body": body}
         status = int(self.path[1:]) if self.path[1:].isdigit() else 200
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(json.dumps(request).encode())
+        self.respond(status, json.dumps(request).encode())
 
     do_GET = do_POST  # noqa: N815 - of the library
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 JSON_TYPE = "application/json"
@@ -144,8 +138,6 @@ SENT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"path": "/?q=Say+%22hi%22&k=secret", "type": None, "body": ""},
     ),
 }
-
-
 CASE = {"n": 2, "user": {"name": "Ann"}}
 READERS = ("json.path", "(json, text) => JSON.parse(text).path", "({output: json.path})")
 FAILED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {

@@ -38,8 +38,6 @@ evalcases:
       - {id: city, expected_outcome: Names Canberra}
     metadata: {answer: Sydney., marks: {city: false}}
 """
-
-
 NO_IMAGE = "there is no image 'a.png' below the folder of this file"
 
 

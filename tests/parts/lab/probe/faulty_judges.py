@@ -9,10 +9,9 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from typing import Any, Final
 
-from tests.http_server import serving
+from tests.http_server import JsonHandler, serving
 
 LONG: Final = 150  # characters that the judge of lengths wants
 _NEGATIONS: Final = re.compile(r"\b(?:not|never|cannot)\b|n't\b")
@@ -67,24 +66,14 @@ def _without_numbers(text: str) -> str:
 def judging(states: Marking) -> Iterator[str]:
     """Run a judge and yield its address."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            length = int(self.headers["content-length"])
-            request = json.loads(self.rfile.read(length))
-            body = json.dumps(_completion(_marks(request, states))).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.send_json(200, _completion(_marks(self.received(), states)))
 
         def do_GET(self) -> None:
             self.send_error(404)
-
-        def log_message(self, *_: object) -> None:
-            pass
 
     with serving(Handler) as server:
         yield server.url

@@ -9,8 +9,6 @@ from tests.sample_reports import a_criterion, a_report, graded, skipped
 REPORT = a_report(
     graded("a", "fail", a_criterion("c<")), graded("b", "pass", file="dir/a&b.yaml"), skipped("s")
 )
-
-
 CELL = "<t[dh].*?</t[dh]>"
 
 

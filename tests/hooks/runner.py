@@ -14,6 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import pytest
+
 from rubric_ci import __version__
 from rubric_ci.system.git.committed import checkout_commit
 from tests import platforms
@@ -22,6 +24,10 @@ from tests.hooks.pins import OURS, PINS, at
 
 ROOT = Path(__file__).parents[2]
 ACT = ROOT / ".tools" / "act"
+WITH_ACT = (
+    pytest.mark.slow,
+    pytest.mark.skipif(not ACT.exists(), reason="act is not here; `make act` builds it with Go"),
+)
 ACTIONS = Path(__file__).parent / "actions"
 BIN = platforms.SCRIPTS  # where uv is
 

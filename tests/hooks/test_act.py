@@ -8,13 +8,7 @@ import pytest
 from tests.checkout import Checkout
 from tests.hooks import runner
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.deep,
-    pytest.mark.skipif(
-        not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
-    ),
-]
+pytestmark = [pytest.mark.deep, *runner.WITH_ACT]
 
 BAD = "evalcases:\n  - id: a\n    input: Hi\n    expected_outcome: Greets\n    rubric: [Greets]\n"
 

@@ -9,14 +9,7 @@ from tests.checkout import Checkout
 from tests.hooks import runner
 from tests.http_server import JsonHandler, serving
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.deep,
-    pytest.mark.timeout(600),
-    pytest.mark.skipif(
-        not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
-    ),
-]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600), *runner.WITH_ACT]
 
 MARKS = json.dumps({"c1": {"evidence": "", "reasoning": "So it is.", "satisfied": True}})
 REPLIES = {

@@ -11,14 +11,9 @@ from tests.generating import AFTER, CONFIG, EVAL, GOOD
 from tests.hooks import runner
 
 pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.deep,
-    pytest.mark.timeout(400),
-    pytest.mark.skipif(
-        not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
-    ),
+    pytest.mark.deep, pytest.mark.timeout(400), *runner.WITH_ACT,
     pytest.mark.skipif(bool(aimock.missing()), reason=aimock.missing()),
-]
+]  # fmt: skip
 
 TOKEN = "the-token-of-the-job"
 OURS = "rubric-ci/rubrics-main"

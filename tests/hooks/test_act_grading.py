@@ -13,14 +13,9 @@ from tests.contract.fake_github import GitHub, Pull, Token, User, serving
 from tests.hooks import runner
 
 pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.deep,
-    pytest.mark.timeout(400),
-    pytest.mark.skipif(
-        not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
-    ),
+    pytest.mark.deep, pytest.mark.timeout(400), *runner.WITH_ACT,
     pytest.mark.skipif(bool(aimock.missing()), reason=aimock.missing()),
-]
+]  # fmt: skip
 
 CONFIG = """\
 evals: [evals/*.eval.yaml]

@@ -17,14 +17,7 @@ from tests.checkout import Checkout
 from tests.contract.fake_github import GitHub, Token, serving
 from tests.hooks import runner
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.deep,
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(
-        not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
-    ),
-]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(900), *runner.WITH_ACT]
 
 CONFIG = """\
 evals: [evals/*.eval.yaml]

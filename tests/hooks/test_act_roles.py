@@ -26,13 +26,7 @@ from tests.hooks.gate_repository import Repository
 from tests.hooks.pins import OURS, at
 from tests.hooks.roles import ROLES, Role, finished
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.deep,
-    pytest.mark.skipif(
-        not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
-    ),
-]
+pytestmark = [pytest.mark.deep, *runner.WITH_ACT]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,14 +12,7 @@ from tests.checkout import Checkout
 from tests.contract.fake_github import GitHub, Pull, Token, serving
 from tests.hooks import runner
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.deep,
-    pytest.mark.timeout(400),
-    pytest.mark.skipif(
-        not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
-    ),
-]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(400), *runner.WITH_ACT]
 
 EXAMPLE = Path(__file__).parents[2] / "examples/service"
 TOKEN = "the-token-of-the-job"

@@ -14,14 +14,7 @@ from tests.hooks import runner
 from tests.invoke import invoke
 from tests.services.publish.words import LATER, GitHub, github
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.deep,
-    pytest.mark.timeout(400),
-    pytest.mark.skipif(
-        not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
-    ),
-]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(400), *runner.WITH_ACT]
 
 CONFIG = """\
 evals: [evals/*.yaml]

@@ -12,14 +12,7 @@ from tests.hooks import runner
 from tests.hooks.roles import Role, payload
 from tests.sample_project import CONFIG, EVAL
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.deep,
-    pytest.mark.timeout(400),
-    pytest.mark.skipif(
-        not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
-    ),
-]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(400), *runner.WITH_ACT]
 
 PAGE = runner.ROOT / "docs/action.md"
 NAME = ".github/workflows/gates.yml"

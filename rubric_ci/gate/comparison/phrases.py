@@ -45,7 +45,7 @@ _LISTED: Final[frozenset[Change]] = frozenset(
 )
 _TOLD: Final = 3  # broken cases that have a line each
 _MOST: Final = 300  # characters of a reason
-_SAME: Final = 0.005  # difference of two average scores that are shown as equal
+_SAME: Final = 0.02  # difference of two average scores that says nothing
 
 
 def title(report: RunReport) -> str:
@@ -101,19 +101,22 @@ def passing(report: RunReport) -> str:
 
 
 def average(report: RunReport) -> str:
-    """Return how the average score changed: "Average unchanged"."""
+    """Return how the average score changed; empty: it hardly did."""
     comparison = report.comparison
     if comparison is None or comparison.mean is None or comparison.mean_before is None:
         return ""
     if abs(comparison.mean - comparison.mean_before) < _SAME:
-        return "Average unchanged"
+        return ""
     now, then = numbers.score(comparison.mean), numbers.score(comparison.mean_before)
     return f"Average score {now} ({then} before)"
 
 
 def counts(report: RunReport) -> str:
-    """Return how many cases pass now and before, and the change of the average score."""
-    return " · ".join(filter(None, [passing(report), average(report)])) or "no case to compare"
+    """Return how many cases pass now and before; if as many do, how the average score changed."""
+    found = report.comparison
+    same = found is not None and found.passed == found.passed_before
+    told = [passing(report), average(report) if same else ""]
+    return " · ".join(filter(None, told)) or "no case to compare"
 
 
 def kind_lines(report: RunReport) -> Iterator[str]:

@@ -124,9 +124,12 @@ SIGNS: Final[dict[CaseStatus, tuple[str, str]]] = {
 """The sign of a status on a page, and in a terminal."""
 
 
-def changed_lines(block: Differs) -> list[str]:
+def changed_lines(block: Differs, *, wrapped: bool = True) -> list[str]:
     """Return the lines that differ, each after `-`, `+` or a blank, with one line around them."""
-    lines = unified_diff(_wrapped(block.before), _wrapped(block.after), n=1, lineterm="")
+    sides = [
+        _wrapped(each) if wrapped else each.split("\n") for each in (block.before, block.after)
+    ]
+    lines = unified_diff(*sides, n=1, lineterm="")
     return [f"{line[:1]} {line[1:]}" for line in [*lines][2:] if not line.startswith("@@")]
 
 

@@ -1,7 +1,8 @@
 """What a report says, as blocks in the order of reading, for comment, summary and terminal.
 
-The verdict, the failure that matters most, a table of what did not pass, what the comparison found,
-changes to the grading, then the details of each case, notes, and one line about the run.
+The verdict, the failure that matters most, the counts and what the comparison found, a table of
+what did not pass, changes to the grading, then the details of each case, notes, and one line about
+the run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from itertools import accumulate
 from typing import Final
 
 from rubric_ci.gate.comparison import phrases
+from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.gate.report.matrix import Matrix, matrix
 from rubric_ci.gate.waivers import waiver_report as waivers
 from rubric_ci.reports.render import case_blocks, per_target, summary, usage_text, wording
@@ -43,12 +45,15 @@ _LONGEST_MISSES: Final = 70  # characters in a cell: two lines of a comment; the
 
 
 def top(report: RunReport) -> Iterator[Block]:
-    """Yield the verdict, the failure that matters most, the counts, and what to do."""
+    """Yield the verdict, the worst failure, the counts, how cases differ, and what to do."""
     heading, counts = verdict(report)
     yield heading
     if worst := most_urgent(report):
         yield from _first_failure(worst, report)
     yield counts
+    told = [*phrases.other_kind_lines(report), *phrases.limits(report)] if report.comparison else []
+    if told:
+        yield Listed(lines=tuple(map(plain, told)))
     if fixes := summary.fixes(report):
         yield Line(spans=(Span(text="To do: ", style="strong"), Span(text=f"{'; '.join(fixes)}.")))
 
@@ -61,16 +66,15 @@ def verdict(report: RunReport) -> tuple[Heading, Line]:
 
 def _counts(report: RunReport) -> Iterator[str]:
     if report.comparison and report.comparison.compared:
-        yield phrases.compared_with(report)
+        undecided = gate_state(report) == "no-verdict" or not summary.is_by_comparison(report)
+        yield phrases.compared_with(report) if undecided else ""
         yield phrases.counts(report)
     else:
         yield ", ".join(f"{number:,} {word}" for _, number, word in wording.counts(report.totals))
         score = None if matrix(report) else report.totals.score  # a mean over targets says nothing
         yield "" if score is None else f"average score {numbers.score(score)}"
     yield summary.by_tag(report)
-    yield report.covers
     yield from summary.limits(report)
-    yield from wording.provenance(report)
 
 
 def most_urgent(report: RunReport) -> Graded | None:
@@ -182,10 +186,7 @@ def _matrix(found: Matrix, report: RunReport, most: int) -> Table:
 
 
 def findings(report: RunReport) -> Iterator[Block]:
-    """Yield what the comparison found, changes to the grading, waivers and warnings."""
-    told = [*phrases.other_kind_lines(report), *phrases.limits(report)] if report.comparison else []
-    if told:
-        yield Listed(lines=tuple(plain(line) for line in told))
+    """Yield changes to the grading, waivers and warnings."""
     if changes := report.grading_changes:
         lines = [_change_line(each) for each in changes[:MOST_CHANGES]]
         if more := len(changes) - len(lines):
@@ -233,10 +234,17 @@ def _ids(cases: Sequence[CaseResult]) -> str:
 
 
 def end(report: RunReport) -> Facts:
-    """Return cost, duration, judge and commit of the run."""
+    """Return the part of the suite, cost, duration, judge and commit of the run."""
     sha = report.metadata.get("head_sha", "")
     commit = [f"commit {escape.commit(sha)}"] if sha else []
-    return Facts(facts=tuple(plain(fact) for fact in [*usage_text.summary(report), *commit]))
+    judge = usage_text.judges(report)
+    facts = [
+        *wording.basis(report),
+        *usage_text.brief(report),
+        *([judge] if judge else []),
+        *commit,
+    ]
+    return Facts(facts=tuple(map(plain, facts)))
 
 
 def detailed(report: RunReport) -> list[Graded]:

@@ -38,7 +38,7 @@ COMMENT_CASES = 25  # with details in a comment, which is part of a conversation
 COMMENT_ROWS = 100
 FIRST = 10  # failing cases that keep their details, and rows that are not folded
 FEW = 3  # cases with details that are not folded together
-SHORT_LINE = 200  # characters of a text that is quoted; longer ones are fenced
+PHONE: Final = 36  # columns of a code block at 400 pixels: GitHub lets a longer line scroll
 GATE_ICONS: Mapping[Tone, str] = {"pass": "✅", "fail": "❌", "error": "⚠️", "nothing": "⏭️"}
 _NARROW: Final = 3  # columns next to the one of signs
 _BREAK: Final = re.compile(r"(?<=[_./])(?=\w)")  # where the name of a case may go on below
@@ -244,12 +244,11 @@ class Writer:
         return f"| {' | '.join(cells)} |"
 
     def last_line(self, block: Facts) -> str:
-        """Return the facts in small letters, with the links to the run and its page."""
+        """Return the facts in one line of small letters, with the links to the run and its page."""
         facts = [self.spans(fact, in_table=True) for fact in block.facts]
         if self._links.run:
             facts.append(f"[run]({escape.link_target(self._links.run)})")
-        small = f"<sub>{' · '.join(facts)}</sub>"
-        return "\n\n".join(filter(None, [small, self._links.artifact]))
+        return f"<sub>{' · '.join(filter(None, [*facts, self._links.artifact]))}</sub>"
 
     def _folded(self, block: Folded) -> str:
         sign = f"{SIGNS[block.status][0]} " if block.status else ""
@@ -279,16 +278,37 @@ def _around(text: str, shown: str) -> str:
 def _literally(block: Literally) -> str:
     title = f"**{escape.markdown(block.title)}**"
     text = block.text.strip()
-    if "\n" in text or len(text) > SHORT_LINE:
+    lines = text.split("\n")
+    code = "```" in text or any(line[:1].isspace() for line in lines)
+    if len(lines) > 1 and (code or _are_narrow(lines)):
         return f"{title}\n\n{_in_quote(escape.fence(text, 'text'))}"
-    return f"{title}\n\n> {escape.prose(text)}"
+    return f"{title}\n\n{_quoted([*map(escape.prose, lines)])}"
 
 
 def _differs(block: Differs) -> str:
-    """Return the lines that differ, in a block of a diff."""
-    shown = "\n".join(changed_lines(block))
+    """Return the lines that differ, in a block of a diff if they are narrow."""
     title = f"**{escape.markdown(block.title)}**\n\n" if block.title else ""
-    return title + _in_quote(escape.fence(shown, "diff"))
+    lines = changed_lines(block, wrapped=False)
+    if _are_narrow(lines):
+        return title + _in_quote(escape.fence("\n".join(lines), "diff"))
+    return title + _quoted([_signed(line) for line in lines])
+
+
+def _signed(line: str) -> str:
+    text = escape.prose(line[2:])
+    return f"**{line[0]}** {text}".rstrip() if line[0] != " " else text
+
+
+def _are_narrow(lines: Sequence[str]) -> bool:
+    return all(len(line) <= PHONE for line in lines)
+
+
+def _quoted(lines: Sequence[str]) -> str:
+    """Return lines of markdown as a quote, which wraps them at any width."""
+    following = (*lines[1:], "")
+    pairs = zip(lines, following, strict=True)
+    broken = [f"{line}\\" if line and after else line for line, after in pairs]
+    return _in_quote("\n".join(broken))
 
 
 def _in_quote(text: str) -> str:

@@ -29,6 +29,7 @@ def heading(report: RunReport) -> str:
     It begins with the name of the suite, if a repository has several.
     """
     cases, missing = outcome(report), report.totals.errored
+    about = phrases.compared_with(report) if is_by_comparison(report) else cases
     match gate_state(report):
         case "pass":
             why = _why_it_passes(report)
@@ -38,9 +39,9 @@ def heading(report: RunReport) -> str:
             parts = [f"Gate fails: {why}"]
         case "no-verdict":
             why = _texts(report, ExitCode.NO_VERDICT)
-            parts, missing = [f"Gate undecided: {why}"], 0
+            parts, missing, about = [f"Gate undecided: {why}"], 0, cases
     without = [f"{numbers.plural(missing, 'case')} errored"] * bool(missing)
-    parts += [cases] * (cases not in why) + without
+    parts += [about] * (about not in why) + without
     suite = report.metadata.get("suite", "")
     return " · ".join(part for part in (suite, *parts, _texts(report, ExitCode.OK)) if part)
 
@@ -59,6 +60,12 @@ def _why_it_passes(report: RunReport) -> str:
         found = phrases.headline(report) if suspected else "Nothing broke"
         return found[0].lower() + found[1:]
     return f"{outcome(report)} (fail_on: {fail_on})"
+
+
+def is_by_comparison(report: RunReport) -> bool:
+    """Return True if a comparison of some cases decides: the heading says with what."""
+    compared = report.comparison.compared if report.comparison else 0
+    return report.gate.fail_on == "regression" and compared > 0
 
 
 def is_compared(report: RunReport) -> bool:

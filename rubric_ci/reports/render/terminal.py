@@ -67,6 +67,8 @@ def render(
     """
     short = detail == "verdict"
     blocks = content.verdict(report) if short else _blocks(report, files, detail)
+    if short and (basis := wording.basis(report)):
+        blocks = (*blocks, Facts(facts=tuple(map(plain, basis))))
     return _printed(blocks, width=width, color=color)
 
 
@@ -126,10 +128,10 @@ def _cut(table: Table) -> Table:
 
 
 def _end(report: RunReport, files: Sequence[str], detail: Detail) -> Facts:
-    """Return one line: cost, duration and the file to open next."""
+    """Return one line: the part of the suite, cost, duration and the file to open next."""
     facts = content.end(report).facts
     if detail != "full":
-        facts = tuple(map(plain, usage_text.brief(report)))
+        facts = tuple(map(plain, [*wording.basis(report), *usage_text.brief(report)]))
     pages = [file for file in files if file.endswith(".html")]
     return Facts(facts=(*facts, *([plain(", ".join(pages or files))] if files else [])))
 

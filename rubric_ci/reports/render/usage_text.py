@@ -36,7 +36,7 @@ def summary(report: RunReport) -> list[str]:
         numbers.usage(report.totals),
         _forecast(report.forecast) if report.forecast else "",
         numbers.duration(report.duration_seconds),
-        _judges(report),
+        judges(report),
         _thresholds(report.gate),
         report.tool,
     ]
@@ -64,7 +64,8 @@ def _forecast(forecast: CostEstimate) -> str:
     return f"estimate: {numbers.plural(forecast.requests, 'model call')}, {cost}"
 
 
-def _judges(report: RunReport) -> str:
+def judges(report: RunReport) -> str:
+    """Return the judges of the run, and the version of the prompt; empty without one."""
     default = report.judge.model if report.judge else ""
     others = sorted(
         {

@@ -141,9 +141,10 @@ def test_the_last_line_links_the_page(
     assert comment(replace(settings, page="report.html"), around) is ExitCode.OK
     (body,) = github.bodies(7)
     shown = [line for line in body.splitlines() if line and not line.startswith("<!--")]
+    run = "https://github.example/acme/app/actions/runs/5"
     assert shown[-1] == (
-        "[Every answer, mark and quote](https://github.example/acme/app/actions/runs/5#artifacts)"
-        ": artifact `report.html`"
+        f"<sub>no model calls · 1.0 s · [run]({run}) · [Every answer, mark and quote]"
+        f"({run}#artifacts): artifact `report.html`</sub>"
     )
 
 

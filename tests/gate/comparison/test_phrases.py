@@ -67,7 +67,7 @@ def test_what_a_user_with_20_cases_reads() -> None:
 def test_what_a_user_reads_of_a_break() -> None:
     report = a_report(BROKE, *QUIET[:3], against=BASE)
     assert phrases.headline(report) == "1 case broke: refund"
-    assert phrases.counts(report) == "3 pass (4 before) · Average score 0.75 (1.00 before)"
+    assert phrases.counts(report) == "3 pass (4 before)"
     assert list(phrases.kind_lines(report)) == [
         "refund broke. Asked 6 times: passed 6 before, 0 now"
     ]
@@ -160,11 +160,14 @@ def test_nothing_to_compare() -> None:
     assert list(phrases.limits(a_report())) == []
 
 
-def test_an_average_that_hardly_moves_is_unchanged() -> None:
-    comparison = Comparison(source="commit", compared=2, mean=0.8449, mean_before=0.84)
-    assert phrases.average(a_report(comparison=comparison)) == "Average unchanged"
-    lower = replace(comparison, mean=0.835)
-    assert phrases.average(a_report(comparison=lower)) == "Average score 0.83 (0.84 before)"
+def test_an_average_is_told_if_it_moves_and_as_many_pass() -> None:
+    hardly = Comparison(source="commit", compared=2, mean=0.823, mean_before=0.84)
+    assert phrases.counts(a_report(comparison=hardly)) == "0 pass (0 before)"
+    lower = replace(hardly, mean=0.81)
+    average = "Average score 0.81 (0.84 before)"
+    assert phrases.counts(a_report(comparison=lower)) == f"0 pass (0 before) · {average}"
+    fewer = replace(lower, passed_before=1)
+    assert phrases.counts(a_report(comparison=fewer)) == "0 pass (1 before)"
 
 
 def test_a_judge_that_moved_limits_a_comparison() -> None:

@@ -85,8 +85,18 @@ def test_markdown_shows_their_beginnings() -> None:
     case = graded("a", question="Why?\nPlease.", expected_outcome="x" * 401, answer="*So*")
     assert (
         "**Question**\n\n> ```text\n> Why?\n> Please.\n> ```\n\n"
-        f"**Expected outcome**\n\n> ```text\n> {'x' * 401}\n> ```\n\n"
+        f"**Expected outcome**\n\n> {'x' * 401}\n\n"
         "**Answer**\n\n> \\*So\\*\n"
+    ) in markdown.render(a_report(case))
+
+
+def test_markdown_quotes_lines_that_would_scroll_on_a_phone() -> None:
+    wide = "- " + "x " * 20
+    case = graded("a", question=f"{wide}\nb\n\n{wide}", answer=f"def f():\n    return '{wide}'")
+    quoted = "\\- " + ("x " * 20).strip()
+    assert (
+        f"**Question**\n\n> {quoted}\\\n> b\n> \n> {quoted}\n\n"
+        f"**Answer**\n\n> ```text\n> def f():\n>     return '{wide}'\n> ```\n"
     ) in markdown.render(a_report(case))
 
 

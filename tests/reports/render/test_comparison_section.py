@@ -42,7 +42,7 @@ def test_text() -> None:
         "e.yaml: <new>: new\n"
         "e.yaml: lost: not comparable\n"
         "e.yaml: gone: removed\n"
-        "1 pass (2 before) · Average score 0.50 (1.00 before)\n"
+        "1 pass (2 before)\n"
         "a|b broke. Passed before, not now, in one answer each\n"
         "New: <new>\n"
         "Removed: gone\n"
@@ -52,15 +52,13 @@ def test_text() -> None:
 
 
 def test_text_of_no_change() -> None:
-    assert comparison_section.text(SAME) == (
-        "4 pass (4 before) · Average unchanged\nNothing broke\n"
-    )
+    assert comparison_section.text(SAME) == ("4 pass (4 before)\nNothing broke\n")
 
 
 def test_markdown() -> None:
     assert comparison_section.markdown(WORSE) == (
         "## ❌ rubric-ci · 1 case broke: a\\|b\n\n"
-        "- 1 pass (2 before) · Average score 0.50 (1.00 before)\n"
+        "- 1 pass (2 before)\n"
         "- a\\|b broke. Passed before, not now, in one answer each\n"
         "- New: &lt;new&gt;\n"
         "- Removed: gone\n"
@@ -73,7 +71,7 @@ def test_markdown() -> None:
         "| `gone` | `e.yaml` | removed |\n"
     )
     assert comparison_section.markdown(SAME) == (
-        "## ✅ rubric-ci · Nothing broke\n\n- 4 pass (4 before) · Average unchanged\n"
+        "## ✅ rubric-ci · Nothing broke\n\n- 4 pass (4 before)\n"
     )
 
 

@@ -125,7 +125,7 @@ HEADINGS: dict[str, tuple[RunReport, Tone, str]] = {
     "mean score": (
         of(GOOD, OLD, gate=REGRESSION, comparison=FELL),
         "fail",
-        "Gate fails: 29 more of 200 fail than before · 1 of 2 cases fails",
+        "Gate fails: 29 more of 200 fail than before · 200 cases, compared with the baseline",
     ),
     "not comparable": (
         of(GOOD, UNKNOWN, gate=REGRESSION),

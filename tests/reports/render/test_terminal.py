@@ -156,7 +156,7 @@ def test_verbose_text_cannot_steer_the_terminal(width: int) -> None:
 def test_files_are_named_last() -> None:
     text = terminal.render(MIXED, width=90, color=False, files=(".rubric-ci/report.json",))
     assert text.rstrip().splitlines()[-1] == (
-        "12 model calls, $0.0184 · 12.3 s · .rubric-ci/report.json"
+        "6 of 43 cases: --changed-since · 12 model calls, $0.0184 · 12.3 s · .rubric-ci/report.json"
     )
     pages = (".rubric-ci/report.json", ".rubric-ci/report.html")
     text = terminal.render(MIXED, width=90, color=False, files=pages)

@@ -63,7 +63,7 @@ Passed 15 of 15 before, 0 of 10 now<br>`greets`: It lacks \\| the word. |
 
 <details><summary>Figures</summary>
 
-- 0 pass (1 before) · Average score 0.00 (0.50 before)
+- 0 pass (1 before)
 - a broke. Passed 15 of 15 before, 0 of 10 now
 - Fails as before: b
 - Baseline: commit `1111111111` of 2026-01-01, 2 days old, 15 trials per case (first run)
@@ -197,7 +197,7 @@ Passed before, not now, in one answer each |
 
 <details><summary>Figures</summary>
 
-- 0 pass (1 before) · Average score 0.00 (1.00 before)
+- 0 pass (1 before)
 - a broke. Passed before, not now, in one answer each
 
 </details>

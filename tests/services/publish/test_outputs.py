@@ -116,8 +116,8 @@ def test_the_summary_links_the_page(tmp_path: Path) -> None:
         (tmp_path / "summary")
         .read_text()
         .endswith(
-            "\n\n[Every answer, mark and quote](https://github.com/acme/app/actions/runs/12#artifacts)"
-            ": artifact `report.html`\n"
+            " · [Every answer, mark and quote](https://github.com/acme/app/actions/runs/12#artifacts)"
+            ": artifact `report.html`</sub>\n"
         )
     )
 

@@ -12,7 +12,16 @@ from rubric_ci.gate.comparison.other_side import source
 from rubric_ci.gate.report.matrix import matrix
 from rubric_ci.gate.waivers import waiver_report as waivers
 from rubric_ci.reports.render import content, summary, usage_text, wording
-from rubric_ci.reports.render.blocks import Block, Differs, Line, Quoted, Span, changed_lines
+from rubric_ci.reports.render.blocks import (
+    Block,
+    Differs,
+    Line,
+    Listed,
+    Quoted,
+    Span,
+    changed_lines,
+    text_of,
+)
 from rubric_ci.reports.render.html import groups
 from rubric_ci.reports.render.html.grid import target_grid
 from rubric_ci.reports.render.html.groups import (
@@ -60,7 +69,6 @@ class ComparisonView:
 
     title: str
     head: str
-    limits: tuple[str, ...]
     broken: tuple[BrokenView, ...]
     broken_title: str
     opened: bool  # the broken ones are few
@@ -111,8 +119,7 @@ def page(report: RunReport) -> dict[str, object]:
                 None,
                 [
                     summary.gate_settings(report),
-                    summary.by_tag(report),
-                    *wording.provenance(report),
+                    *wording.basis(report),
                 ],
             )
         ),
@@ -141,6 +148,8 @@ def _top(block: Block) -> TopView:
             return TopView(kind="quote", parts=tuple((text, "") for text in texts))
         case Differs():
             return TopView(kind="diff", parts=tuple((line, "") for line in changed_lines(block)))
+        case Listed(lines=lines):
+            return TopView(kind="list", parts=tuple((text_of(line), "") for line in lines))
     raise AssertionError(block)  # the beginning has no other blocks
 
 
@@ -174,7 +183,6 @@ def comparison(report: RunReport) -> ComparisonView | None:
     return ComparisonView(
         title=compared.title(report),
         head=": ".join(filter(None, [source(report), compared.counts(report)])),
-        limits=tuple(compared.limits(report)),
         broken=broken,
         broken_title=f"{len(broken):,} {compared.TITLES['broken']}",
         opened=len(broken) <= FEW,

@@ -84,7 +84,7 @@ def test_the_section_shows_what_the_change_broke() -> None:
     assert text == "".join(
         [
             '<section class="base"><h2>Compared with main aaaaaaaaaa</h2>',
-            "<p><code>aaaaaaaaaa</code>: 0 pass (1 before) · Average score 0.00 (1.00 before)</p>",
+            "<p><code>aaaaaaaaaa</code>: 0 pass (1 before)</p>",
             "<details open><summary>1 broke</summary>",
             f"<ul><li>{link} <small>pass → fail</small></li></ul>",
             "</details></section>",

@@ -30,17 +30,14 @@ def test_overview() -> None:
             "to do next."
         ),
         "“Our terms are clear: no refund after 30 days.”",
-        (
-            "2 passed, 1 borderline, 1 failed, 1 errored, 1 skipped · average score 0.75 · 6 "
-            "of 43 cases: --changed-since"
-        ),
+        "2 passed, 1 borderline, 1 failed, 1 errored, 1 skipped · average score 0.75",
         (
             "To do: fix what leaves 1 case without a verdict: the judge gave no usable reply "
             "in 3 attempts; the last one omitted "
         ),
         "c2",
         ".",
-        "fail-on: fail",
+        "fail-on: fail · 6 of 43 cases: --changed-since",
         "target default · judge openai/gpt-6-luna",
         "6 cases",
         "2",

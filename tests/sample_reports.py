@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rubric_ci.gate.comparison import whole
+from rubric_ci.gate.comparison import verdicts
 from rubric_ci.values.gate import GateInfo
 from rubric_ci.values.report import RunReport, run_verdict, totals
 from rubric_ci.values.results import Assessed, CaseResult, CriterionResult, Errored, Graded, Skipped
@@ -74,5 +74,5 @@ def a_report(*cases: CaseResult, **changes: Any) -> RunReport:
         "cases": cases,
     }
     if against := changes.get("against"):
-        facts["comparison"] = whole.of_commit(against, cases)
+        facts["comparison"] = verdicts.of_commit(against, cases)
     return RunReport(**{**facts, **changes})

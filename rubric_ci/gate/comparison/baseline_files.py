@@ -11,7 +11,7 @@ from rubric_ci.errors import CannotReadReport, CannotUseGit, CannotWriteFile
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project.discovery import read_text, write_text
-from rubric_ci.gate.comparison import whole
+from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.compared import compare, is_same_question
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.report.decision import with_gate
@@ -44,7 +44,7 @@ def with_comparison(
 ) -> RunReport:
     """Add the comparison that was asked for, and decide the gate with it."""
     if report.against:
-        compared = replace(report, comparison=whole.of_commit(report.against, report.cases))
+        compared = replace(report, comparison=verdicts.of_commit(report.against, report.cases))
     elif baseline:
         compared = compare(report, baseline)
     else:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rubric_ci.gate.comparison import reference, rule, together, verdicts, whole
+from rubric_ci.gate.comparison import reference, rule, together, verdicts
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.comparison.verdicts import SUSPECTED, Compared
 from rubric_ci.text import numbers
@@ -118,7 +118,7 @@ def _whole(
     every = None if moved else together.find(pairs)
     info = reference.info(head, baseline.report, baseline.log)
     found = replace(
-        whole.of_cases(baseline.source, cases),
+        verdicts.of_cases(baseline.source, cases),
         ref=baseline.ref,
         commit=info.commit if info else "",
         together=every,
@@ -234,7 +234,7 @@ def why_judge_moved(head: RunReport, baseline: RunReport, *, pinned: bool) -> st
     The settings decide for a pinned reference only; for other baselines they are a note.
     """
     if pinned and head.judge and baseline.judge and head.judge != baseline.judge:
-        return f"The judge changed ({'; '.join(_judge_differences(baseline.judge, head.judge))})"
+        return f"The judge changed ({judge_differences(baseline.judge, head.judge)})"
     seen = head.sentinel
     if seen is None or not seen.moved:
         return ""
@@ -248,7 +248,7 @@ def why_judge_moved(head: RunReport, baseline: RunReport, *, pinned: bool) -> st
 def differing_judges(head: RunReport, baseline: RunReport) -> Iterator[str]:
     """Yield the differences of judge and thresholds, which change scores as answers do."""
     if head.judge and baseline.judge and head.judge != baseline.judge:
-        differences = "; ".join(_judge_differences(baseline.judge, head.judge))
+        differences = judge_differences(baseline.judge, head.judge)
         yield f"The judges differ ({differences}): score changes may come from the judge."
     then, now = baseline.gate, head.gate
     if (then.passing, then.borderline) != (now.passing, now.borderline):
@@ -258,13 +258,12 @@ def differing_judges(head: RunReport, baseline: RunReport) -> Iterator[str]:
         )
 
 
-def _judge_differences(then: JudgeInfo, now: JudgeInfo) -> Iterator[str]:
-    """Yield the settings that differ."""
-    if then.model != now.model:
-        yield f"`{then.model}`, now `{now.model}`"
-    if then.prompt_version != now.prompt_version:
-        yield f"prompt {then.prompt_version}, now {now.prompt_version}"
-    if then.mode != now.mode:
-        yield f"{then.mode}, now {now.mode}"
-    if then.votes != now.votes:
-        yield f"votes {then.votes}, now {now.votes}"
+def judge_differences(then: JudgeInfo, now: JudgeInfo) -> str:
+    """Return the settings that differ: "gpt-x → gpt-y; votes 1 → 3"."""
+    pairs = (
+        ("", then.model, now.model),
+        ("prompt ", then.prompt_version, now.prompt_version),
+        ("", then.mode, now.mode),
+        ("votes ", then.votes, now.votes),
+    )
+    return "; ".join(f"{name}{was} → {new}" for name, was, new in pairs if was != new)

@@ -48,11 +48,6 @@ _MOST: Final = 300  # characters of a reason
 _SAME: Final = 0.02  # difference of two average scores that says nothing
 
 
-def title(report: RunReport) -> str:
-    """Return the heading: "Compared with main abc1234"."""
-    return f"Compared with {than(report)}"
-
-
 def headline(report: RunReport) -> str:
     """Return in one line what the comparison shows: "Nothing broke", "1 case broke: refund"."""
     comparison = report.comparison
@@ -92,31 +87,16 @@ def kinds(report: RunReport) -> Mapping[Change, Sequence[CaseResult]]:
     return {kind: [case for case in report.cases if case.change == kind] for kind in TITLES}
 
 
-def passing(report: RunReport) -> str:
-    """Return how many cases pass, and did before: "18 pass (18 before)"."""
-    comparison = report.comparison
-    if comparison is None or not comparison.compared:
-        return ""
-    return f"{comparison.passed:,} pass ({comparison.passed_before:,} before)"
-
-
-def average(report: RunReport) -> str:
-    """Return how the average score changed; empty: it hardly did."""
-    comparison = report.comparison
-    if comparison is None or comparison.mean is None or comparison.mean_before is None:
-        return ""
-    if abs(comparison.mean - comparison.mean_before) < _SAME:
-        return ""
-    now, then = numbers.score(comparison.mean), numbers.score(comparison.mean_before)
-    return f"Average score {now} ({then} before)"
-
-
 def counts(report: RunReport) -> str:
     """Return how many cases pass now and before; if as many do, how the average score changed."""
     found = report.comparison
-    same = found is not None and found.passed == found.passed_before
-    told = [passing(report), average(report) if same else ""]
-    return " · ".join(filter(None, told)) or "no case to compare"
+    if found is None or not found.compared:
+        return "no case to compare"
+    passing = f"{found.passed:,} pass ({found.passed_before:,} before)"
+    now, then = found.mean or 0.0, found.mean_before or 0.0
+    if found.passed != found.passed_before or abs(now - then) < _SAME:
+        return passing
+    return f"{passing} · Average score {numbers.score(now)} ({numbers.score(then)} before)"
 
 
 def kind_lines(report: RunReport) -> Iterator[str]:

@@ -1,14 +1,16 @@
-"""How a case differs from before: by its first answer, and by the answers to asking again."""
+"""How cases differ from before: each by its first answer and by asking again, and the whole."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from statistics import fmean
 from typing import Final, assert_never
 
 from rubric_ci.gate.comparison import rule
 from rubric_ci.gate.comparison.rule import Needs
-from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.comparison import Comparison, RegressionConfig, Source
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.media import of_answer
+from rubric_ci.values.report import Against
 from rubric_ci.values.results import (
     AnswerSource,
     AskedAgain,
@@ -22,6 +24,7 @@ from rubric_ci.values.results import (
     both_graded,
     with_verdict,
 )
+from rubric_ci.values.scoring import DECIMALS
 from rubric_ci.values.trials import trials_of
 
 SUSPECTED: Final = "confirmed if it is worse tomorrow"
@@ -145,10 +148,36 @@ def base_result(base: CaseResult) -> BaseResult:
     )
 
 
-def counted(cases: Sequence[CaseResult]) -> Sequence[Graded]:
-    """Return the cases with a verdict on both sides."""
-    return [case for case in with_verdict(cases) if _has_verdict(case.before)]
+def of_commit(against: Against, cases: Sequence[CaseResult]) -> Comparison:
+    """Return the comparison of a run with a commit that was graded with it."""
+    found = of_cases("commit", cases)
+    together = against.together
+    return replace(
+        found,
+        ref=against.ref,
+        commit=against.commit,
+        together=together,
+        worse=found.worse or (together is not None and together.worse),
+    )
 
 
-def _has_verdict(before: BaseResult | None) -> bool:
-    return before is not None and before.verdict is not None
+def of_cases(source: Source, cases: Sequence[CaseResult]) -> Comparison:
+    """Return the counts of the cases with a verdict on both sides."""
+    both = [
+        (case, case.before)
+        for case in with_verdict(cases)
+        if case.before and case.before.verdict is not None
+    ]
+    return Comparison(
+        source=source,
+        compared=len(both),
+        passed=sum(case.verdict == "pass" for case, _ in both),
+        passed_before=sum(before.verdict == "pass" for _, before in both),
+        mean=_mean([case.score for case, _ in both]),
+        mean_before=_mean([before.score for _, before in both if before.score is not None]),
+        worse=any(case.change == "broken" for case in cases),
+    )
+
+
+def _mean(scores: Sequence[float]) -> float | None:
+    return round(fmean(scores), DECIMALS) if scores else None

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.files.parsing.typed_json import Mismatch
+from rubric_ci.gate.comparison.compared import judge_differences
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.comparison import CaseKey
@@ -239,7 +240,11 @@ def judge_changes(records: Sequence[RunRecord]) -> tuple[JudgeChange, ...]:
     """
     judged = [(n, r.judge, r.judge_moved) for n, r in enumerate(records) if r.judge is not None]
     return tuple(
-        JudgeChange(run=n, text=_difference(before, after))
+        JudgeChange(
+            run=n,
+            text=judge_differences(before, after)
+            or f"{after.model} marks the remembered answers differently",
+        )
         for (_, before, had_moved), (n, after, moved) in pairwise(judged)
         if before != after or (moved and not had_moved)
     )
@@ -254,17 +259,6 @@ def _strip(key: CaseKey, verdicts: str, mixed: int) -> Strip:
 
 def _order(strip: Strip) -> tuple[int, int, CaseKey]:
     return _BY_ATTENTION.index(strip.latest), -strip.flips, strip.key
-
-
-def _difference(before: JudgeInfo, after: JudgeInfo) -> str:
-    pairs = (
-        ("", before.model, after.model),
-        ("prompt ", before.prompt_version, after.prompt_version),
-        ("", before.mode, after.mode),
-        ("votes ", before.votes, after.votes),
-    )
-    named = "; ".join(f"{name}{was} → {now}" for name, was, now in pairs if was != now)
-    return named or f"{after.model} marks the remembered answers differently"
 
 
 def percent(value: float) -> str:

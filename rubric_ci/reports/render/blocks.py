@@ -126,10 +126,9 @@ SIGNS: Final[dict[CaseStatus, tuple[str, str]]] = {
 
 def changed_lines(block: Differs, *, wrapped: bool = True) -> list[str]:
     """Return the lines that differ, each after `-`, `+` or a blank, with one line around them."""
-    sides = [
-        _wrapped(each) if wrapped else each.split("\n") for each in (block.before, block.after)
-    ]
-    lines = unified_diff(*sides, n=1, lineterm="")
+    texts = (block.before, block.after)
+    before, after = (_wrapped(text) if wrapped else text.split("\n") for text in texts)
+    lines = unified_diff(before, after, n=1, lineterm="")
     return [f"{line[:1]} {line[1:]}" for line in [*lines][2:] if not line.startswith("@@")]
 
 

@@ -137,14 +137,6 @@ def _ending(services: Services | None) -> Iterator[None]:
             services.close()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FirstRound:
-    """The first results of both sides; fewer than tasks if the run was interrupted."""
-
-    head: tuple[CaseResult, ...]
-    base: Mapping[Key, CaseResult]
-
-
 async def _preflight_and_compare(
     inputs: RunInput,
     sides: Sides | NoBase | None,
@@ -152,24 +144,24 @@ async def _preflight_and_compare(
     watch: Watch,
     on_result: Callable[[CaseResult], None],
 ) -> Outcome:
-    first = _FirstRound(head=(), base={})
+    head: tuple[CaseResult, ...] = ()
     base: dict[Key, CaseResult] = {}
-
-    async def grading(_: bool) -> tuple[CaseResult, ...]:
-        found = await _first_round(inputs, sides, on_result)
-        base.update(found.base)
-        return found.head
-
     if await ask_models(models, inputs.context):
+        grading = partial(_first_round, inputs, sides, on_result, base)
         head = await grade_watched(grading, watch, inputs.tasks, inputs.context)
-        first = _FirstRound(head=head, base=base)
-    return await _compared(inputs, sides, first, watch)
+    return await _compared(inputs, sides, head, base, watch)
 
 
 async def _first_round(
-    inputs: RunInput, sides: Sides | NoBase | None, on_result: Callable[[CaseResult], None]
-) -> _FirstRound:
-    """Grade both sides in turn, so that what moves during the run meets both."""
+    inputs: RunInput,
+    sides: Sides | NoBase | None,
+    on_result: Callable[[CaseResult], None],
+    base: dict[Key, CaseResult],
+) -> tuple[CaseResult, ...]:
+    """Grade both sides in turn, so that what moves during the run meets both; fill `base`.
+
+    The results are fewer than tasks if the run was interrupted.
+    """
     tasks: list[Task] = []
     contexts: list[RunContext] = []
     for task in inputs.tasks:
@@ -187,14 +179,13 @@ async def _first_round(
         inputs, tasks, contexts, inputs.settings.trials, shown, inputs.settings.max_failures
     )
     own = [r for c, r in zip(contexts, results, strict=True) if r and c is inputs.context]
-    base = [r for c, r in zip(contexts, results, strict=True) if r and c is not inputs.context]
-    if not isinstance(sides, Sides):
-        return _FirstRound(head=tuple(own), base={})
-    keys = {task.case.key: key for key, task in sides.base.tasks.items()}
-    found = {keys[each.key]: each for each in base}
-    if len(own) < len(inputs.tasks):
-        found.update(await _base_of_failures(inputs, sides, own, found))
-    return _FirstRound(head=tuple(own), base=found)
+    if isinstance(sides, Sides):
+        there = [r for c, r in zip(contexts, results, strict=True) if r and c is not inputs.context]
+        keys = {task.case.key: key for key, task in sides.base.tasks.items()}
+        base.update({keys[each.key]: each for each in there})
+        if len(own) < len(inputs.tasks):
+            base.update(await _base_of_failures(inputs, sides, own, base))
+    return tuple(own)
 
 
 async def _base_of_failures(
@@ -240,16 +231,20 @@ async def _graded(
 
 
 async def _compared(
-    inputs: RunInput, sides: Sides | NoBase | None, first: _FirstRound, watch: Watch
+    inputs: RunInput,
+    sides: Sides | NoBase | None,
+    head: Sequence[CaseResult],
+    base: Mapping[Key, CaseResult],
+    watch: Watch,
 ) -> Outcome:
     ref = inputs.settings.against
     match sides:
         case Sides():
-            return await compare(sides, ref, inputs.tasks, first.head, first.base)
+            return await compare(sides, ref, inputs.tasks, head, base)
         case NoBase(reason=reason):
-            found = without_base(reason, ref, first.head)
+            found = without_base(reason, ref, head)
         case None:
-            found = Outcome(results=first.head)
+            found = Outcome(results=tuple(head))
     if sides is None and (inputs.baseline is None or (watch.seen and watch.seen.moved)):
         return found
     asker = HeadOnly(

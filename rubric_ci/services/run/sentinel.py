@@ -146,22 +146,20 @@ class Watch:
 
 
 async def grade_watched(
-    grading: Callable[[bool], Awaitable[tuple[CaseResult, ...]]],
+    grading: Callable[[], Awaitable[tuple[CaseResult, ...]]],
     watch: Watch,
     tasks: Sequence[Task],
     context: RunContext,
 ) -> tuple[CaseResult, ...]:
     """Grade, and ask for the remembered judgements before, or for new ones after it.
 
-    `grading` receives whether the judge moved. If it did, all cached judgements are deleted: they
-    are of the earlier judge.
+    If the judge moved, all cached judgements are deleted: they are of the earlier one.
     """
     if watch.remembered:
         watch.seen = await check(watch.remembered, tasks, context, watch.concurrency)
-    moved = watch.seen is not None and watch.seen.moved
-    if moved and context.cache:
+    if watch.seen and watch.seen.moved and context.cache:
         context.cache.clear()
-    results = await grading(moved)
+    results = await grading()
     if watch.measures and len(results) == len(tasks):
         watch.seen = await measure(results, tasks, context, watch.concurrency)
     return results

@@ -162,7 +162,7 @@ def test_every_format_says_so(project: Project) -> None:
     options = ("--case", "good", "--reports", formats)
     done = call(project, "run", *options, RUBRIC_CI_ANNOTATIONS="true")
     beginning = "Gate passes: the only case passes (fail_on: fail)\n1 passed · average score 1.00"
-    assert done.stdout.startswith(f"{beginning} · 1 of 4 cases: case filter · ")
+    assert done.stdout.startswith(f"{beginning}\n1 of 4 cases: case filter · ")
     assert "::notice title=rubric-ci::1 of 4 cases: case filter" in done.stdout
     for name in ("summary.md", "report.html", "junit.xml", "report.sarif"):
         assert "1 of 4 cases: case filter" in (project.root / ".rubric-ci" / name).read_text(), name

@@ -469,7 +469,7 @@ def test_a_break_that_repeats_is_broken(checkout: Checkout, log: Path) -> None:
     done = run(checkout, "evals", "--against", "HEAD~1", "--fail-on", "regression")
     assert done.returncode == 1
     assert "c0 · Always: passed before, fails now" in done.stdout
-    assert "Gate fails: c0 broke · 1 of 6 cases fails" in done.stdout
+    assert "Gate fails: c0 broke · 6 cases, compared with HEAD~1 " in done.stdout
     lines = asked(log)
     assert [lines.count(f"{side} c0") for side in ("head", "base")] == [5, 5]
     noted = {"rubric-ci.yaml": f"{CONFIG}regression: {{repeated: note}}\n"}

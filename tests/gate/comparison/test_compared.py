@@ -242,7 +242,7 @@ def test_different_judges_and_thresholds_are_reported() -> None:
     )
     assert whole_of(now, report()).notes == (
         (
-            "The judges differ (`openai/m`, now `openai/n`; prompt 1, now 2): "
+            "The judges differ (openai/m → openai/n; prompt 1 → 2): "
             "score changes may come from the judge."
         ),
         "The thresholds differ (pass ≥ 0.8, now ≥ 0.9; borderline ≥ 0.6, now ≥ 0.6).",
@@ -254,7 +254,7 @@ def test_only_differing_judge_settings_are_reported() -> None:
     assert then.judge is not None
     now = replace(then, judge=replace(then.judge, mode="isolated", votes="auto"))
     (note,) = whole_of(now, then).notes
-    assert note.startswith("The judges differ (batched, now isolated; votes 1, now auto): ")
+    assert note.startswith("The judges differ (batched → isolated; votes 1 → auto): ")
 
 
 PINNED = ReferenceLog(
@@ -327,7 +327,7 @@ def test_nothing_is_concluded_from_marks_of_another_judge(log: ReferenceLog) -> 
     comparison = whole(found)
     assert kinds(found) == [f"not-comparable {name}" for name in "abcdefghyz"]
     assert found.cases[0].change_reason == comparison.judge_moved
-    assert comparison.judge_moved == "The judge changed (`openai/m`, now `openai/n`)"
+    assert comparison.judge_moved == "The judge changed (openai/m → openai/n)"
     assert (comparison.worse, comparison.suspected, comparison.worse_cases) == (False, False, ())
 
 

@@ -85,11 +85,11 @@ def test_cached_marks(*, pinned: bool, cached: int, shown: str) -> None:
 
 JUDGE = JudgeInfo(model="m", prompt_version="1")
 JUDGES: list[tuple[dict[str, Any], str]] = [
-    ({"model": "n"}, "`m`, now `n`"),
-    ({"prompt_version": "2"}, "prompt 1, now 2"),
-    ({"mode": "isolated"}, "batched, now isolated"),
-    ({"votes": 3}, "votes 1, now 3"),
-    ({"votes": 3, "model": "n"}, "`m`, now `n`; votes 1, now 3"),
+    ({"model": "n"}, "m → n"),
+    ({"prompt_version": "2"}, "prompt 1 → 2"),
+    ({"mode": "isolated"}, "batched → isolated"),
+    ({"votes": 3}, "votes 1 → 3"),
+    ({"votes": 3, "model": "n"}, "m → n; votes 1 → 3"),
 ]
 
 

@@ -63,7 +63,6 @@ def test_no_base() -> None:
 )
 def test_what_a_run_is_compared_with(report: RunReport, shown: str) -> None:
     assert other_side.than(report) == shown
-    assert phrases.title(report) == f"Compared with {shown}"
 
 
 def test_the_word_for_the_source() -> None:

@@ -12,7 +12,7 @@ weight. The answers of a case are a cluster: they are drawn together in the inte
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations, permutations
+from itertools import permutations
 from math import fsum
 from typing import TypeAlias
 
@@ -229,44 +229,11 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
-Weighed: TypeAlias = tuple[MarkValue, MarkValue, float]
-"""The marks of person and judge, and the number of answers that the answer stands for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckRates:
-    """Shares of marks that the judge gives as the person does; None: there are no such marks."""
-
-    sensitivity: float | None  # of the person's "satisfied"
-    specificity: float | None  # of the person's "not satisfied"
-    macro_f1: float | None  # mean F1 over the marks that either of them gave
-
-
-NO_RATES = CheckRates(sensitivity=None, specificity=None, macro_f1=None)
-
-
-def check_rates(marks: Sequence[Weighed]) -> CheckRates:
-    """Return the rates of the marks of checklist criteria."""
-    if not marks:
-        return NO_RATES
-    given = dict.fromkeys(mark for person, judge, _ in marks for mark in (person, judge))
-    return CheckRates(
-        sensitivity=_recall(marks, mark=True),
-        specificity=_recall(marks, mark=False),
-        macro_f1=fsum(_f1(marks, mark) for mark in given) / len(given),
-    )
-
-
-def _recall(marks: Sequence[Weighed], *, mark: MarkValue) -> float | None:
-    judged = [(judge, weight) for person, judge, weight in marks if person == mark]
-    found = fsum(weight for judge, weight in judged if judge == mark)
-    return found / fsum(weight for _, weight in judged) if judged else None
-
-
-def _f1(marks: Sequence[Weighed], mark: MarkValue) -> float:
-    both = fsum(weight for person, judge, weight in marks if person == judge == mark)
-    either = fsum(w * ((person == mark) + (judge == mark)) for person, judge, w in marks)
-    return 2 * both / either
+def recall(pairs: "Sequence[MarkPair]", *, mark: bool) -> float | None:
+    """Return the share of a person's marks that the judge gives as well; None: there are none."""
+    given = [p for p in pairs if p.kind == Check.kind and p.reference == mark]
+    found = fsum(p.weight for p in given if p.other == mark)
+    return found / fsum(p.weight for p in given) if given else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,7 +257,8 @@ class Agreement:
     accuracy: float  # the share of identical marks
     kappa: float | None  # None: both raters gave the same mark of a criterion everywhere
     interval: tuple[float, float] | None = None  # 95 %, of κ
-    rates: CheckRates  # of checklist criteria
+    sensitivity: float | None  # of the reference's "satisfied"
+    specificity: float | None  # of the reference's "not satisfied"
     leniency: float  # mean of other - reference, in -1..1; above 0: the other is more lenient
     confusion: Mapping[tuple[str, str], int]  # (reference, other) -> count
     lone_criteria: int  # criteria marked in one answer only: they cannot raise κ
@@ -339,23 +307,17 @@ def agreement(
 ) -> Agreement:
     """Return the agreement of one or more pairs; without `draw` it has no interval."""
     total = fsum(p.weight for p in pairs)
-    checks = [(p.reference, p.other, p.weight) for p in pairs if p.kind == Check.kind]
     return Agreement(
         n=len(pairs),
         accuracy=fsum(p.weight * (p.reference == p.other) for p in pairs) / total,
         kappa=kappa(pairs),
         interval=interval(pairs, draw, draws) if draw else None,
-        rates=check_rates(checks),
+        sensitivity=recall(pairs, mark=True),
+        specificity=recall(pairs, mark=False),
         leniency=fsum(p.weight * p.lenience for p in pairs) / total,
         confusion=dict(Counter(map(_in_words, pairs))),
         lone_criteria=sum(len({p.answer for p in group}) == 1 for group in by_criterion(pairs)),
     )
-
-
-def self_agreement(votes: Sequence[Sequence[MarkValue]]) -> float | None:
-    """Return the share of equal pairs among repeated votes; None if there is one vote each."""
-    equal = [a == b for panel in votes for a, b in combinations(panel, 2)]
-    return fsum(equal) / len(equal) if equal else None
 
 
 def flips(votes: Sequence[Sequence[MarkValue]]) -> float | None:

@@ -15,7 +15,6 @@ from rubric_ci.parts.lab.calibration.agreement import (
     flips,
     mark_text,
     pair,
-    self_agreement,
 )
 from rubric_ci.parts.lab.calibration.labels import TEST, TUNE, Label, LabelledAnswer, Split
 from rubric_ci.text.p_values_and_intervals import SIGNIFICANT, p_value
@@ -84,8 +83,7 @@ class Calibration:
     overall: Agreement
     criteria: tuple[CriterionAgreement, ...]
     differences: tuple[Difference, ...]
-    self_agreement: float | None  # over votes; None: there was one vote
-    flips: float | None
+    flips: float | None  # over votes; None: there was one vote
     no_verdict: int  # number of labelled answers without a judgement
     split: Split = TEST
     people: Agreement | None = None  # of several people among themselves; None: one person
@@ -123,7 +121,6 @@ def calibrate(
             _on_criterion(marks, agreement(pairs[key], draw)) for key, marks in groups.items()
         ),
         differences=tuple(_differences(judged)),
-        self_agreement=self_agreement(votes),
         flips=flips(votes),
         no_verdict=no_verdict,
         split=TEST if all(each.labelled.label.split in {None, TEST} for each in judged) else TUNE,
@@ -265,7 +262,6 @@ def _criterion_key(criterion: Judged) -> str:
 def _measures(calibration: Calibration) -> JSON:
     return {
         "overall": _agreement(calibration.overall),
-        "self_agreement": _rounded(calibration.self_agreement),
         "flips": _rounded(calibration.flips),
         "silent": calibration.no_verdict,
     }
@@ -286,9 +282,8 @@ def _agreement(found: Agreement) -> JSON:
         "accuracy": _rounded(found.accuracy),
         "kappa": _rounded(found.kappa),
         "interval": [_rounded(end) for end in found.interval] if found.interval else None,
-        "sensitivity": _rounded(found.rates.sensitivity),
-        "specificity": _rounded(found.rates.specificity),
-        "macro_f1": _rounded(found.rates.macro_f1),
+        "sensitivity": _rounded(found.sensitivity),
+        "specificity": _rounded(found.specificity),
         "leniency": _rounded(found.leniency),
         "confusion": [
             {"person": person, "judge": judge, "n": n}

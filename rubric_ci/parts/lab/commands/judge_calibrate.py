@@ -199,7 +199,7 @@ def _exit_code(found: Calibration, min_kappa: float | None) -> ExitCode:
     return ExitCode.NO_VERDICT if found.no_verdict else ExitCode.OK
 
 
-_HEAD = ("criterion", "marks", "same", "kappa", PERCENT, "sens", "spec", "F1", "leniency")
+_HEAD = ("criterion", "marks", "same", "kappa", PERCENT, "sens", "spec", "leniency")
 _MAX_CONFUSIONS = 6
 _MAX_DIFFERENCES = 20
 
@@ -261,9 +261,8 @@ def _row(name: str, found: Agreement) -> tuple[str, ...]:
         f"{found.accuracy:.2f}",
         _number(found.kappa),
         interval,
-        _number(found.rates.sensitivity),
-        _number(found.rates.specificity),
-        _number(found.rates.macro_f1),
+        _number(found.sensitivity),
+        _number(found.specificity),
         f"{found.leniency:+.2f}",
     )
 
@@ -305,12 +304,9 @@ def _differences(found: Calibration) -> Iterator[str]:
 
 
 def _repeats(found: Calibration) -> Iterator[str]:
-    if found.self_agreement is not None and found.flips is not None:
+    if found.flips is not None:
         yield ""
-        yield (
-            f"The judge agrees with itself in {found.self_agreement:.0%} of its votes; "
-            f"{found.flips:.0%} of the marks were not unanimous"
-        )
+        yield f"{found.flips:.0%} of the marks were not unanimous in the votes of the judge"
 
 
 def _people(found: Calibration) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
 from rubric_ci.gate.comparison import phrases as compared
-from rubric_ci.gate.comparison.other_side import source
+from rubric_ci.gate.comparison.other_side import source, than
 from rubric_ci.gate.report.matrix import matrix
 from rubric_ci.gate.waivers import waiver_report as waivers
 from rubric_ci.reports.render import content, summary, usage_text, wording
@@ -181,7 +181,7 @@ def comparison(report: RunReport) -> ComparisonView | None:
         return None
     broken = tuple(_broken(case) for case in wording.by_attention(compared.broken(report)))
     return ComparisonView(
-        title=compared.title(report),
+        title=f"Compared with {than(report)}",
         head=": ".join(filter(None, [source(report), compared.counts(report)])),
         broken=broken,
         broken_title=f"{len(broken):,} {compared.TITLES['broken']}",

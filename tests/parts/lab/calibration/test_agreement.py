@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.parts.lab.calibration.agreement import agreement, flips, pair, self_agreement
+from rubric_ci.parts.lab.calibration.agreement import agreement, flips, pair, recall
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.rubric import Check, Level, Levelled, Scored, ScoreRange
 from rubric_ci.values.scoring import MarkValue
@@ -94,7 +94,7 @@ def test_a_drawn_label_counts_as_often_as_it_stands_for() -> None:
     one, other = agreement(weighed), agreement(repeated)
     assert one.kappa == pytest.approx(other.kappa)
     assert (one.n, one.accuracy, one.leniency) == (4, other.accuracy, other.leniency)
-    assert (other.n, other.rates) == (16, one.rates)
+    assert (other.n, other.sensitivity) == (16, one.sensitivity)
 
 
 @pytest.mark.parametrize(("marks", "leniency"), [
@@ -125,12 +125,33 @@ def test_bounds(marks: list[tuple[bool, bool]], seed: int) -> None:
         assert found.interval[0] <= found.interval[1]
 
 
-@pytest.mark.parametrize(("votes", "same", "flipped"), [
-    pytest.param([[True, True, True]], 1.0, 0.0, id="unanimous"),
-    pytest.param([[True, True, False], [8, 8, 8]], 4 / 6, 0.5, id="one of two flips"),
-    pytest.param([[True], [False]], None, None, id="nothing repeated"),
-    pytest.param([], None, None, id="nothing"),
+@pytest.mark.parametrize(("votes", "flipped"), [
+    pytest.param([[True, True, True]], 0.0, id="unanimous"),
+    pytest.param([[True, True, False], [8, 8, 8]], 0.5, id="one of two flips"),
+    pytest.param([[True], [False]], None, id="nothing repeated"),
+    pytest.param([], None, id="nothing"),
 ])  # fmt: skip
-def test_votes(votes: list[list[MarkValue]], same: float | None, flipped: float | None) -> None:
-    assert self_agreement(votes) == same
+def test_votes(votes: list[list[MarkValue]], flipped: float | None) -> None:
     assert flips(votes) == flipped
+
+
+NO_GROUND = "cannot_assess"
+
+
+@pytest.mark.parametrize(("marks", "rates"), [
+    pytest.param([], (None, None), id="no checks"),
+    pytest.param([(True, True, 1)] * 3, (1.0, None), id="the person never says no"),
+    pytest.param(
+        [(True, True, 3), (True, False, 1), (False, True, 1), (False, False, 2)], (3 / 4, 2 / 3),
+        id="each counts as often as it stands for",
+    ),
+    pytest.param(
+        [(True, NO_GROUND, 1), (True, True, 1), (NO_GROUND, NO_GROUND, 1)], (0.5, None),
+        id="cannot_assess is not the person's mark",
+    ),
+])  # fmt: skip
+def test_rates(
+    marks: list[tuple[MarkValue, MarkValue, int]], rates: tuple[float | None, float | None]
+) -> None:
+    pairs = [pair(CHECK, str(n), a, b, weight=w) for n, (a, b, w) in enumerate(marks)]
+    assert (recall(pairs, mark=True), recall(pairs, mark=False)) == rates

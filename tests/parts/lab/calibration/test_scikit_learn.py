@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.parts.lab.calibration.agreement import check_rates, kappa
+from rubric_ci.parts.lab.calibration.agreement import kappa, pair, recall
 from rubric_ci.values.scoring import MarkValue
-from tests.parts.lab.calibration.marks import checks
-from tests.parts.lab.calibration.test_check_rates import NO_GROUND
+from tests.parts.lab.calibration.marks import CHECK, checks
+from tests.parts.lab.calibration.test_agreement import NO_GROUND
 from tests.parts.lab.calibration.test_kappa import MARKS, scores
 
 pytestmark = pytest.mark.deep
@@ -39,12 +39,11 @@ def test_kappa_of_checks(marks: list[tuple[int, int]]) -> None:
 
 @given(st.lists(st.tuples(*[st.sampled_from([True, False, NO_GROUND])] * 2), min_size=1))
 def test_rates(marks: list[tuple[MarkValue, MarkValue]]) -> None:
-    from sklearn.metrics import f1_score, recall_score
+    from sklearn.metrics import recall_score
 
     person, judge = ([str(mark) for mark in column] for column in zip(*marks, strict=True))
-    found = check_rates([(*pair, 1.0) for pair in marks])
-    assert found.macro_f1 == pytest.approx(f1_score(person, judge, average="macro"))
-    for label, mine in (("True", found.sensitivity), ("False", found.specificity)):
-        if mine is not None:
-            theirs = recall_score(person, judge, labels=[label], average="macro")
+    pairs = [pair(CHECK, str(n), *each) for n, each in enumerate(marks)]
+    for mark in (True, False):
+        if (mine := recall(pairs, mark=mark)) is not None:
+            theirs = recall_score(person, judge, labels=[str(mark)], average="macro")
             assert mine == pytest.approx(theirs)

@@ -142,10 +142,10 @@ def test_what_it_prints_and_writes(calibrated: Calibrated) -> None:
     assert result.stdout.splitlines()[:6] == [
         "openai/gullible, prompt 1, batched, 1 vote",
         "",
-        "criterion           marks  same  kappa           95 %  sens  spec    F1  leniency",
-        "a.eval.yaml: city       4  0.75   0.50  -0.89 to 0.87  1.00  0.50  0.73     +0.25",
-        "a.eval.yaml: depth      4  0.50   0.93   0.16 to 0.99     -     -     -     +0.10",
-        "all                     8  0.62   0.65  -0.09 to 0.93  1.00  0.50  0.73     +0.18",
+        "criterion           marks  same  kappa           95 %  sens  spec  leniency",
+        "a.eval.yaml: city       4  0.75   0.50  -0.89 to 0.87  1.00  0.50     +0.25",
+        "a.eval.yaml: depth      4  0.50   0.93   0.16 to 0.99     -     -     +0.10",
+        "all                     8  0.62   0.65  -0.09 to 0.93  1.00  0.50     +0.18",
     ]
     assert "  1 x person not satisfied, judge satisfied" in result.stdout
     assert result.stderr.splitlines()[-1] == f"wrote {calibrated.file}"

@@ -67,7 +67,7 @@ def from_root(path: str, file: str) -> str:
     return path if path.startswith("${{") else normpath(join(dirname(file), path))
 
 
-def read(kind: type[Value], data: Mapping[str, Any], file: str = "", **given: Any) -> Value:
+def read(kind: type[Value], data: Mapping[str, Any], file: str = "", /, **given: Any) -> Value:
     """Return the value of a mapping that the schema accepts; `given` are further fields.
 
     Paths count from `file`, also the folder that is the default.

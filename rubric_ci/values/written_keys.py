@@ -74,9 +74,15 @@ def read(kind: type[Value], data: Mapping[str, Any], file: str = "", /, **given:
     """
     cls: Any = kind
     for name, keys, to, default in _readers(cls):
-        key = next((key for key in keys if key in data), "")
-        if name not in given and (key or default):
-            given[name] = to(data.get(key, default), file)
+        if name in given:
+            continue
+        for key in keys:
+            if key in data:
+                given[name] = to(data[key], file)
+                break
+        else:
+            if default:
+                given[name] = to(default, file)
     return kind(**given)
 
 

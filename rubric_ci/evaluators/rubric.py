@@ -151,9 +151,8 @@ def _assessment(
 ) -> Assessment:
     """Return the score; raises CannotJudge if no criterion with a weight applies."""
     own = marked.judgement
-    every = Judgement({**own.marks, **idle}, own.reasoning)
+    every = Judgement({**own.marks, **idle}, own.reasoning) if idle else own
     judgement = settled(spec.rubric, every)
-    marked = replace(marked, judgement=judgement)
     applying = [c for c in spec.rubric if judgement[c.id].value != NOT_APPLICABLE]
     points = total_points(weighed(c, judgement[c.id]) for c in applying)
     if not points:
@@ -163,7 +162,9 @@ def _assessment(
         score=result.value,
         gated_by=result.gated_by,
         reasoning=judgement.reasoning,
-        criteria=tuple([_criterion_result(c, marked, quoted, points) for c in spec.rubric]),
+        criteria=tuple(
+            [_criterion_result(c, judgement[c.id], marked, quoted, points) for c in spec.rubric]
+        ),
         warnings=(*silent_judges(marked.silent), *warnings),
         judge=marked.judge,
         marks=sum(c.id in own.marks for c in spec.rubric.judged),
@@ -173,9 +174,13 @@ def _assessment(
 
 
 def _criterion_result(
-    criterion: Criterion, marked: PanelResult, quoted: Mapping[str, SeenPart], points: float
+    criterion: Criterion,
+    mark: Mark,
+    marked: PanelResult,
+    quoted: Mapping[str, SeenPart],
+    points: float,
 ) -> CriterionResult:
-    mark, votes = marked.judgement[criterion.id], marked.votes.get(criterion.id, ())
+    votes, fault = marked.votes.get(criterion.id, ()), is_fault(criterion)
     applies = mark.value != NOT_APPLICABLE
     return CriterionResult(
         id=criterion.id,
@@ -188,8 +193,8 @@ def _criterion_result(
         normalised=criterion.normalise(mark) if applies else 0.0,
         gated=applies and criterion.gates(mark),
         applies_if=" ".join(condition_text(criterion.applies_if).split()),
-        fault=is_fault(criterion),
-        points=points if is_fault(criterion) else 0.0,
+        fault=fault,
+        points=points if fault else 0.0,
         gate=_gate(criterion),
         met=" ".join(met(criterion, mark).split()),
         reasoning=mark.reasoning,

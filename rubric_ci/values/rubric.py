@@ -355,8 +355,10 @@ def renamed(criterion: Criterion, prefix: str) -> Criterion:
 
 def settled(rubric: Rubric, judgement: Judgement) -> Judgement:
     """Return the judgement with the criteria that do not apply by the mark of another one."""
+    if not rubric.is_branching:
+        return judgement
     marks = dict(judgement.marks)
-    for criterion in rubric if rubric.is_branching else ():
+    for criterion in rubric:
         needs = criterion.applies_if
         if isinstance(needs, ByMark) and not equal_marks(
             got := marks[needs.criterion].value, needs.mark

@@ -81,7 +81,7 @@ def assessed(draw: st.DrawFn) -> Assessed:
     return Assessed(
         name="rubric", type="rubric", weight=draw(WEIGHTS), line=1, score=found.value,
         verdict=found.verdict, gated_by=found.gated_by,
-        criteria=tuple(_criterion_result(each, marked, {}, 1.0) for each in criteria),
+        criteria=tuple(_criterion_result(c, marks[c.id], marked, {}, 1.0) for c in criteria),
     )  # fmt: skip
 
 

@@ -84,7 +84,8 @@ def tone(report: RunReport) -> Tone:
 def outcome(report: RunReport) -> str:
     """Return how the cases of the gate ended, the worst first; empty if errors left none."""
     deciding = gating(report.cases, report.gate)
-    counts = totals(tuple(deciding)) if deciding else report.totals
+    every = len(deciding) in {0, len(report.cases)}
+    counts = report.totals if every else totals(tuple(deciding))
     if counts.failed or counts.borderline:
         return failing(report.cases, report.gate)
     if counts.graded:

@@ -198,7 +198,7 @@ def _more(count: int) -> str:
 
 
 def _missed_gates(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:
-    for evaluator in (e for e in evaluators if e.weight > 0):
+    for evaluator in (e for e in evaluators if e.weight > 0 and e.gated_by):
         named = {c.id: (c, points) for c, points in losses(evaluator)}
         whole = None, evaluator.weight * (1 - evaluator.score)
         for gate in evaluator.gated_by:

@@ -68,7 +68,7 @@ def _schema(marks: tuple[_Marks, ...]) -> tuple[Mapping[str, JSON], str]:
 
 def mark_property(criterion: Judged) -> str:
     """Return the name of the property that carries the mark."""
-    return _marks(criterion)[0]
+    return _of_kind(criterion)[0]
 
 
 def allowed_marks(criterion: Judged) -> str:
@@ -86,7 +86,7 @@ def allowed_marks(criterion: Judged) -> str:
             marks = "one of " + ", ".join(str(level.level) for level in criterion.levels)
         case _:
             assert_never(criterion)
-    others = [json.dumps(each) for each in _marks(criterion)[3]]
+    others = [f'"{each}"' for each in _marks(criterion)[3]]
     *first, last = [marks, *others] if others else marks.rsplit(", ", 1)
     return f"{', '.join(first)} or {last}"
 

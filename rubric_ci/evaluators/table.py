@@ -4,6 +4,7 @@ NOTE: `validate` needs this table, and nothing of a run: a type's file is import
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,9 +17,14 @@ if TYPE_CHECKING:
 def _late(name: str) -> Callable[..., Any]:
     """Return `module.function` of this package, which is imported when it is called."""
 
-    def call(*given: Any) -> Any:
+    @cache
+    def found() -> Callable[..., Any]:
         module, _, function = name.partition(".")
-        return getattr(import_module(f"{__package__}.{module}"), function)(*given)
+        given: Callable[..., Any] = getattr(import_module(f"{__package__}.{module}"), function)
+        return given
+
+    def call(*given: Any) -> Any:
+        return found()(*given)
 
     return call
 
@@ -57,6 +63,7 @@ KINDS: Final[Mapping[str, Kind]] = {
 
 
 _NONE: Final = Kind(_late(""))
+_INLINE: Final = _late("written_criteria.inline")
 
 
 def kind_of(evaluator: Evaluator) -> Kind:
@@ -77,5 +84,5 @@ def read(written: Written) -> "EvaluatorSpec":
 
 def inline(name: str, written: Written, turn: int = 0) -> "RubricSpec":
     """Return the spec of `rubrics` of a case or, with a number, of a turn."""
-    spec: RubricSpec = _late("written_criteria.inline")(name, written, turn)
+    spec: RubricSpec = _INLINE(name, written, turn)
     return spec

@@ -143,9 +143,9 @@ def _equal(found: Sequence[tuple[Path, str, Any]]) -> Iterator[list[tuple[Path, 
     import json  # few files have such criteria, and as JSON is a tenth of the check of a file
 
     same = dict[str, list[tuple[Path, str]]]()
+    written = json.JSONEncoder(sort_keys=True, default=str)
     for path, name, criterion in found:
-        written = json.dumps(criterion, sort_keys=True, default=str)
-        same.setdefault(written, []).append((path, name))
+        same.setdefault(written.encode(criterion), []).append((path, name))
     yield from (each for each in same.values() if len({name for _, name in each}) >= OFTEN)
 
 

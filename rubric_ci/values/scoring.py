@@ -110,13 +110,13 @@ def rubric_score(parts: Iterable[Weighed]) -> float:
         return rubric_score(each._replace(weight=each.weight * _SMALLER) for each in pairs)
     if not weights:
         return weighted_mean((each.weight, each.value) for each in pairs)
-    met = (each.weight * (each.value - each.fault) for each in pairs)
+    met = [weight * (value - fault) for weight, value, fault in pairs]
     return max(0.0, round(fsum(met) / weights, DECIMALS))
 
 
 def _sum(parts: Iterable[Weighed], *, fault: bool) -> float:
     try:
-        return fsum(each.weight for each in parts if each.fault is fault)
+        return fsum([weight for weight, _, is_fault in parts if is_fault is fault])
     except OverflowError:
         return inf
 

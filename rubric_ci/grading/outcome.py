@@ -20,7 +20,6 @@ from rubric_ci.values.results import (
     Skipped,
     Unassessed,
     losses,
-    weighed,
 )
 from rubric_ci.values.scoring import (
     CANNOT_ASSESS,
@@ -30,7 +29,6 @@ from rubric_ci.values.scoring import (
     Thresholds,
     combine,
     format_score,
-    total_points,
 )
 from rubric_ci.values.usage import Usage
 from rubric_ci.values.waivers import with_waivers
@@ -237,7 +235,7 @@ def _threshold(value: float) -> str:
 
 def _losses(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:
     for evaluator in (e for e in evaluators if e.weight > 0):
-        own = bool(evaluator.misses) or not total_points(weighed(evaluator.criteria))
+        own = bool(evaluator.misses) or not any(c.weight for c in evaluator.criteria if c.applies)
         for c, points in () if own else losses(evaluator):
             if points:
                 yield _Loss(name=c.id, points=points, words=c.reasoning)

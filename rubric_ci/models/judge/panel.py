@@ -200,10 +200,10 @@ def _quorum(request: PanelRequest, votes: Sequence[_Vote]) -> list[Judgement]:
     The quorum is one of each criterion.
     """
     judgements = [vote.judgement for vote in votes if vote.judgement.marks]
-    lost = [vote.lost for vote in votes if vote.lost]
-    succeeded = [len(given_to(criterion, judgements)) for criterion in request.rubric.judged]
-    if lost and 2 * min(succeeded) <= len(votes):
-        raise _no_quorum(lost[-1], min(succeeded), votes)
+    if lost := [vote.lost for vote in votes if vote.lost]:
+        succeeded = min(len(given_to(criterion, judgements)) for criterion in request.rubric.judged)
+        if 2 * succeeded <= len(votes):
+            raise _no_quorum(lost[-1], succeeded, votes)
     return judgements
 
 

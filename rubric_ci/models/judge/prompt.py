@@ -205,7 +205,7 @@ def rubric_messages(
 def _about_faults(criteria: Sequence[Judged]) -> Iterator[str]:
     if any(isinstance(each, Check) and each.fault for each in criteria):
         yield FAULTS
-    severe = [a for a, c in aliased(criteria).items() if isinstance(c, Chosen) and c.fault]
+    severe = [f"c{n}" for n, c in enumerate(criteria, 1) if isinstance(c, Chosen) and c.fault]
     if severe:
         yield SEVERITIES.format(names=", ".join(severe))
 
@@ -223,6 +223,8 @@ def _marked_before(
     examples: Sequence[MarkedAnswer], criteria: Sequence[Judged], fence: str
 ) -> Iterator[str]:
     """Yield answers with their marks of these criteria, each fenced as data."""
+    if not examples:
+        return
     names = {criterion.id: alias for alias, criterion in aliased(criteria).items()}
     shown = [each for each in examples if names.keys() & each.marks.keys()]
     if shown:

@@ -10,6 +10,8 @@ from rubric_ci.files.validation.rules import apply_suppressions
 from rubric_ci.files.validation.validator import check_config, check_evals
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.opened import open_source
+from tests import house
+from tests.docs.test_concepts import guides
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(yaml|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -58,6 +60,14 @@ def test_links_lead_somewhere(page: Path) -> None:
         there = page.parent / name if name else page
         assert there.exists(), name
         assert not anchor or anchor in headings(there), f"{name}#{anchor}"
+
+
+def test_the_pages_are_few_and_short() -> None:
+    found = house.counts()
+    assert found["pages by hand"] <= 30
+    assert found["words by hand"] <= 45_000
+    long = {page.name: house.words(page) for page in guides() if house.words(page) > 1_800}
+    assert long == {}, "a task page over 1,800 words is two tasks"
 
 
 NAMING = [ROOT / "docs/rooms.md", ROOT / "docs/design.md", ROOT / "CONTRIBUTING.md"]

@@ -184,6 +184,14 @@ def test_every_picture_has_a_text_in_its_place(site: Path) -> None:
     assert [img for img in found if not re.search(r'\balt="?[^" >]', img)] == []
 
 
+def test_an_old_address_forwards_to_a_page(site: Path) -> None:
+    names = (ROOT / "docs/.site/forwards.txt").read_text(encoding="utf-8").split()
+    for old, new in zip(names[::2], names[1::2], strict=True):
+        (url,) = re.findall(r'url=([^"]+)', (site / old / "index.html").read_text("utf-8"))
+        assert (site / old / url).resolve() == site / new
+        assert (site / new / "index.html").exists()
+
+
 def test_every_page_has_a_twin_in_markdown(site: Path) -> None:
     assert {path.relative_to(site).as_posix() for path in site.rglob("*.md")} == pages()
     twin = (site / "action.md").read_text(encoding="utf-8")

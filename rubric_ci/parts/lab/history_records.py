@@ -377,7 +377,7 @@ def _unsteady(every: Sequence[Strip]) -> Iterator[str]:
 def flips(strip: Strip) -> str:
     """Return how unsteady a case is, in a few words; empty: its verdict never changed."""
     parts = [
-        numbers.plural(strip.flips, "flip") if strip.flips else "",
+        numbers.plural(strip.flips, "verdict change") if strip.flips else "",
         f"{numbers.plural(strip.mixed, 'run')} with mixed trials" if strip.mixed else "",
     ]
     return ", ".join(part for part in parts if part)

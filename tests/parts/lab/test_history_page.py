@@ -76,7 +76,7 @@ def test_every_part_is_there() -> None:
     text = history_page.render(list(records()))
     assert re.findall(r"<h2>(.*?)</h2>", text) == ["Score and pass rate", "Cost", "6 cases", "Runs"]
     assert "<li>2026-01-09 02:43: gpt → opus</li>" in text
-    assert "e.yaml · 11 flips" in text
+    assert "e.yaml · 11 verdict changes" in text
     assert text.count('<path class="dots') == 2
     assert text.count("<tr><td>") == 12
 

@@ -26,8 +26,8 @@ started (UTC)     verdict            score  pass rate  cost
 2026-01-12 02:43  fail, gate fails   0.78   60 %       $0.0500
 
 cases without a steady pass, the oldest run on the left:  █ pass  ▓ borderline  _ fail  w waived  ? no verdict
-█__  e.yaml: broken  1 flip
-▓█▓  e.yaml: tone  2 flips
+█__  e.yaml: broken  1 verdict change
+▓█▓  e.yaml: tone  2 verdict changes
 ?██  e.yaml: late
 """  # noqa: E501
 

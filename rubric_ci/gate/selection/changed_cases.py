@@ -46,9 +46,10 @@ from rubric_ci.grading.resolve import choose_judge, choose_target, lacks_target
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.system.git.snapshot import Snapshot
+from rubric_ci.system.repository import empty_submodule
 from rubric_ci.text import escape
 from rubric_ci.text.globs import TooManyComparisons
-from rubric_ci.values.changes import Base, NoBase
+from rubric_ci.values.changes import SUBMODULE, Base, NoBase
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.config import Config, MockTarget
 from rubric_ci.values.evals import EvalCase
@@ -137,7 +138,18 @@ def choose_changed(now: LoadedProject, base: Base, settings: RunSettings) -> Sel
     then = _base(state, before.files, head, settings)
     names = {name for file in state.files for name in now.project.candidates(file)}
     paths = ChangedPaths(sorted(before.difference.changed_paths), {*state.files, *names})
-    return select(head, then, paths)
+    selection = select(head, then, paths)
+    return replace(selection, notes=(*selection.notes, *_unseen(now.root, before.difference)))
+
+
+def _unseen(root: Path, difference: Difference) -> Iterator[str]:
+    """Yield one note for each submodule that moved and has no files here."""
+    for change in difference.changes:
+        if SUBMODULE in {change.old_mode, change.new_mode} and empty_submodule(root, change.path):
+            yield (
+                f"The submodule `{change.path}` moved and is not checked out, so its eval files "
+                "are not read: run `git submodule update --init`."
+            )
 
 
 def _cases(loaded: LoadedProject) -> list[EvalCase]:

@@ -501,6 +501,22 @@ def test_eval_files_in_a_submodule_that_moved(checkout: Checkout, tmp_path: Path
     )
 
 
+def test_a_submodule_that_moved_and_is_not_checked_out(checkout: Checkout, tmp_path: Path) -> None:
+    library = Checkout.create(tmp_path / "library")
+    library.commit({"s.eval.yaml": "evalcases: [{id: s, input: q, rubrics: [polite]}]\n"})
+    checkout.git("submodule", "--quiet", "add", library.root.as_uri(), "evals/lib")
+    base = checkout.commit(FILES)
+    Checkout(checkout.root / "evals/lib").commit({"README.md": "x"})
+    checkout.commit()
+    selection = chosen(checkout.clone(tmp_path / "clone"), base)
+    assert reasons(selection) == {}
+    (note,) = selection.notes
+    assert note == (
+        "The submodule `evals/lib` moved and is not checked out, so its eval files are not read: "
+        "run `git submodule update --init`."
+    )
+
+
 def test_a_shallow_clone_without_a_base(checkout: Checkout, tmp_path: Path) -> None:
     base = checkout.commit(FILES)
     checkout.commit({"README.md": "later\n"})

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from posixpath import join, normpath
 from typing import Any, Final, NamedTuple
@@ -89,6 +90,9 @@ def import_files(settings: ImportSettings) -> ExitCode:
     for file in settings.files:
         check_readable(file)
     form = settings.traces.form or form_of(settings.files[0])
+    if form in {"", "otlp"}:
+        for file in settings.files:
+            _check_spans(file)
     if form:
         return import_traces(settings.files, _output(settings), settings.traces._replace(form=form))
     if settings.traces != TraceChoice():
@@ -235,22 +239,22 @@ def _variables(found: Translation, stem: str) -> Iterator[tuple[str, bytes]]:
 
 
 _PROTOBUF: Final = frozenset((".pb", ".binpb"))
-_PRINTED_SPAN: Final = re.compile(r'"trace_id":\s*"0x[0-9a-f]{32}"')
+_PRINTED_SPAN: Final = re.compile(rb'"trace_id":\s*"0x[0-9a-f]{32}"')
 _AS_JSON: Final = (
     "export OTLP JSON, one request per line, as the `file` exporter of the OpenTelemetry Collector "
     "writes it, and import that file"
 )
 
 
-def _read(file: Path) -> str:
-    """Return the text of a file; raises CannotConfigure for spans in another form than JSON."""
+def _check_spans(file: Path) -> None:
+    """Raise CannotConfigure for spans in another form than OTLP JSON."""
     if file.suffix in _PROTOBUF:
         raise CannotConfigure(f"{file.as_posix()} is OTLP in Protobuf", _AS_JSON)
-    text = discovery.read_text(file)
-    if _PRINTED_SPAN.search(text):
+    if not file.is_file():
+        return
+    if _PRINTED_SPAN.search(b"".join(islice(file_io.read_lines(file, 10_000), 10))):
         printed = f"{file.as_posix()} has spans as the SDK of OpenTelemetry prints them"
         raise CannotConfigure(printed, _AS_JSON)
-    return text
 
 
 def _translated(file: Path, folder: Path) -> TranslatedSource:
@@ -259,7 +263,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
             "an empty name, or a folder, is not a file", "name the files to import"
         )
     book = tables.split_workbook(file.name)
-    text = "" if book else _read(file)
+    text = "" if book else discovery.read_text(file)
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
     root = discovery.find_root(file.parent.absolute())
     beside = Beside(

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -1164,11 +1164,14 @@ AS_JSON = (
         *("a.json", f"{json.dumps(SPAN, indent=4)}\n" * 2),
         "has spans as the SDK of OpenTelemetry prints them",
     ),
-    ("otlp.pb", "\n\x12", "is OTLP in Protobuf"),
+    ("otlp.pb", "\n\xff", "is OTLP in Protobuf"),
 ])  # fmt: skip
-def test_spans_in_another_form(name: str, data: str, reason: str, checkout: Checkout) -> None:
+@pytest.mark.parametrize("form", [(), ("--from", "otlp")], ids=["found", "named"])
+def test_spans_in_another_form(
+    form: Sequence[str], name: str, data: str, reason: str, checkout: Checkout
+) -> None:
     checkout.write({name: data})
-    done = run(checkout, name)
+    done = run(checkout, name, *form)
     shown = " ".join(done.stderr.split())
     assert (done.returncode, shown) == (2, f"rubric-ci: {name} {reason} {AS_JSON}")
 

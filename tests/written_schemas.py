@@ -94,15 +94,9 @@ def write_assertions(definitions: Schema) -> None:
         },
         **{key: {"$ref": "#/$defs/assertion"} for key in OPTIONS},
     }
-    own = ("criterion", "is", "tag", "var", "equals")
-    condition["properties"] = {
-        **{key: condition["properties"][key] for key in own},
-        **{
-            key: {"$ref": f"#/$defs/criterionObject/properties/{key}"}
-            for key in (*TABLE, *OPTIONS)
-            if key not in own
-        },
-    }
+    for key in (*TABLE, *OPTIONS):
+        reference = {"$ref": f"#/$defs/criterionObject/properties/{key}"}
+        condition["properties"].setdefault(key, reference)
 
 
 def shared(schema: Schema, others: Mapping[str, Any]) -> Schema:

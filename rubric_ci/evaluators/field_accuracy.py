@@ -25,7 +25,11 @@ class FieldAccuracySpec(MeasuringSpec):
     """Fields of a JSON answer are compared with the reference answer."""
 
     type: str = "field_accuracy"
-    fields: tuple[FieldSpec, ...]
+    fields: Annotated[
+        tuple[FieldSpec, ...],
+        Key([{"path": "total", "match": "numeric_tolerance", "tolerance": 0.5}], minItems=1),
+    ]
+    """Fields to compare."""
     aggregation: Annotated[Literal["weighted_average", "all_or_nothing"], Key("all_or_nothing")] = (
         "weighted_average"
     )

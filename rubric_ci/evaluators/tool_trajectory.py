@@ -30,8 +30,30 @@ class ExpectedCall:
 
     tool: Annotated[str, Key("search")]
     """Name of the tool."""
-    args: Mapping[str, Any] | None = None  # required arguments; None: any
-    exact_args: bool = False  # no other arguments
+    args: Annotated[  # None: any
+        Mapping[str, Any] | None,
+        Key(
+            {"query": "quicksort"},
+            title="Arguments",
+            type=["string", "object"],
+            **{"if": {"type": "string"}, "then": {"enum": ["any"]}},
+            default="any",
+            to=lambda args, _: None if args == "any" else args,
+        ),
+    ] = None
+    """Arguments that the call must have, or `any`."""
+    exact_args: Annotated[
+        bool,
+        Key(
+            "exact",
+            name="args_match",
+            title="Comparison of arguments",
+            enum=["superset", "exact"],
+            default="superset",
+            to=lambda match, _: match == "exact",
+        ),
+    ] = False
+    """`superset`: the call may have other arguments. `exact`: it has no others."""
     max_duration_ms: Annotated[float | None, Key(2000, title="Maximum duration", minimum=0)] = None
     """Maximum duration of the call in milliseconds."""
 
@@ -56,7 +78,11 @@ class ToolTrajectorySpec(MeasuringSpec):
         ),
     ] = field(default_factory=dict)
     """Minimum number of calls of each tool."""
-    expected: tuple[ExpectedCall, ...] = ()  # for the others
+    expected: Annotated[  # for the others
+        tuple[ExpectedCall, ...],
+        Key([{"tool": "search"}, {"tool": "summarise"}], title="Expected calls", minItems=1),
+    ] = ()
+    """Expected calls; `in_order` and `exact`: in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +97,7 @@ class _Compared:
 
 def read(written: Written) -> ToolTrajectorySpec:
     """Return the spec."""
-    expected = tuple(_expected(call) for call in written.data.get("expected", ()))
-    return read_keys(ToolTrajectorySpec, written.data, span=written.span("name"), expected=expected)
-
-
-def _expected(call: dict[str, Any]) -> ExpectedCall:
-    args = call.get("args", "any")
-    exact = call.get("args_match") == "exact"
-    return read_keys(ExpectedCall, call, args=None if args == "any" else args, exact_args=exact)
+    return read_keys(ToolTrajectorySpec, written.data, span=written.span("name"))
 
 
 def tool_trajectory(

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY, keys_of
 from rubric_ci.evaluators.assertions.marking import described
@@ -17,8 +17,10 @@ from rubric_ci.evaluators.kind import (
     names_file,
     weight_of,
 )
+from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import RubricSpec
+from rubric_ci.values.json_value import JSON
 from rubric_ci.values.problems import Path
 from rubric_ci.values.rubric import (
     Assertion,
@@ -39,7 +41,33 @@ from rubric_ci.values.rubric import (
     ScoreRange,
     renamed,
 )
+from rubric_ci.values.written_keys import Key
 from rubric_ci.values.written_keys import read as read_keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByCase:
+    """A criterion applies to cases with a tag, or with this value of a variable."""
+
+    tag: Annotated[str, Key("formal")] = ""
+    """Tag of the cases to which the criterion applies."""
+    var: Annotated[str, Key("language", title="Variable", pattern="^[A-Za-z_][A-Za-z0-9_]*$")] = ""
+    """Name of a variable of the case; with `equals`."""
+    equals: Annotated[
+        JSON,
+        Key(
+            "de",
+            type=["string", "number", "boolean", "object", "array"],
+            to=lambda value, _: value,
+        ),
+    ] = None
+    """Value of the variable, or of the answer as for the assertion."""
+
+    def rules_out(self, written: Written) -> bool:
+        """Return True if the case has another value, or not the tag."""
+        if self.tag:
+            return self.tag not in written.tags
+        return bool(self.var) and written.variables.get(self.var) != self.equals
 
 
 def read(written: Written) -> RubricSpec:
@@ -132,19 +160,12 @@ def _criterion(written: Written, template: Any, span: Span, number: int) -> Crit
     if isinstance(filled.get(SCHEMA_KEY), str):
         filled[SCHEMA_KEY] = template[SCHEMA_KEY]  # the name of a file, which the checks found
     condition = filled.get("applies_if")
-    if isinstance(condition, dict) and not _is_of_case(condition, written):
+    if isinstance(condition, dict) and read_keys(ByCase, condition).rules_out(written):
         return None
     found = _of(filled, written.files, span, number)
     if filled == template:
         return found
     return replace(found, template=_shown(template))
-
-
-def _is_of_case(condition: dict[str, Any], written: Written) -> bool:
-    """Return False if a tag or a variable of the case rules a criterion out."""
-    if "tag" in condition:
-        return condition["tag"] in written.tags
-    return "var" not in condition or written.variables.get(condition["var"]) == condition["equals"]
 
 
 def _condition(written: Any, files: UsedFiles, span: Span) -> Condition | None:

@@ -26,14 +26,23 @@ class RubricSpec:
     name: Annotated[str, Key()]
     type: Annotated[str, Key()] = "rubric"  # or "llm_judge" with rubrics
     weight: Annotated[float, Key()] = 1.0
-    rubric: Annotated[Rubric, Key.of("rubrics", name="rubrics")]
+    rubric: Annotated[Rubric, Key.of("rubrics", name="rubrics", aliases={"criteria": "#rubrics"})]
     sees: Annotated[tuple[SeenPart, ...], Key.of("sees")] = ("answer",)
     guidelines: Annotated[tuple[str, ...], Key.of("guidelines")] = ()
     seen_by: tuple[str, ...] = field(default=(), compare=False)
     guided_by: tuple[str, ...] = field(default=(), compare=False)
     """The rubric file of each part, and of each of the guidelines; empty: the file of the case."""
     examples: Annotated[tuple[MarkedAnswer, ...], Key.of("markedExamples")] = ()
-    tests: tuple[MarkTest, ...] = field(default=(), compare=False)  # for `judge test` alone
+    tests: Annotated[
+        tuple[MarkTest, ...],
+        Key(
+            [{"answer": "We will refund you.", "marks": {"no-promise": True}}],
+            minItems=1,
+            items={"$ref": "#/$defs/caseTest"},
+        ),
+    ] = field(default=(), compare=False)
+    """In `rubrics` of a case: answers with the marks that a judge must give them, for `rubric-ci
+    judge test`. No judge that grades is shown them."""
     turn: int = 0  # of a conversation, from 1: marks the answer of this turn only
     model: Annotated[str, Key()] = ""  # replaces the configured judge's model
     span: Span

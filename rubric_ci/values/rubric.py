@@ -71,7 +71,8 @@ class _Criterion:
     text: Annotated[str, Key("Names the worst case and its time", **_OUTCOME)] = ""
     """Statement that the judge checks. Optional with `score_ranges`, `levels` or `choices`; the
     text of an assertion in reports."""
-    weight: Annotated[float, Key.of("criterionWeight")] = 1.0  # of a fault, the penalty
+    # of a fault, the penalty
+    weight: Annotated[float, Key.of("criterionWeight", aliases={"penalty": "#penalty"})] = 1.0
     tags: Annotated[tuple[str, ...], Key(["safety"])] = ()
     """Tags of the criterion. One with the tag `safety` cannot be waived."""
     applies_if: Annotated["Condition | None", Key.of("appliesIf")] = None
@@ -263,8 +264,10 @@ class ByAnswer:
 class ByMark:
     """A criterion applies where another one of the list has this mark."""
 
-    criterion: str  # id of one without a condition
-    mark: MarkValue
+    criterion: Annotated[str, Key("refuses")]
+    """Id of another criterion of the list, without a condition; with `is`."""
+    mark: Annotated[MarkValue, Key(True, name="is", type=["boolean", "integer", "string"])]
+    """Mark of the other criterion with which this one applies."""
 
 
 Condition: TypeAlias = ByJudge | ByAnswer | ByMark

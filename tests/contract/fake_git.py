@@ -67,14 +67,11 @@ class GitData:
 
     def _branch(self, data: Object, name: str) -> Object:
         sha = self._head(name)
-        return self.complete(
-            "branch-with-protection",
-            {
-                "name": name,
-                "protected": name in self.protected,
-                "commit": {"sha": sha, "commit": {"message": self._message(sha)}},
-            },
-        )
+        return self.complete("branch-with-protection", {
+            "name": name,
+            "protected": name in self.protected,
+            "commit": {"sha": sha, "commit": {"message": self._message(sha)}},
+        })  # fmt: skip
 
     def _ref(self, data: Object, name: str) -> Object:
         sha = self._head(name)
@@ -84,14 +81,11 @@ class GitData:
         return self.git("rev-parse", "--verify", "--quiet", f"refs/heads/{name}", missing=1)
 
     def _ref_json(self, name: str, sha: str) -> Object:
-        return self.complete(
-            "git-ref",
-            {
-                "ref": f"refs/heads/{name}",
-                "url": f"{self.api}/git/refs/heads/{name}",
-                "object": {"sha": sha, "type": "commit"},
-            },
-        )
+        return self.complete("git-ref", {
+            "ref": f"refs/heads/{name}",
+            "url": f"{self.api}/git/refs/heads/{name}",
+            "object": {"sha": sha, "type": "commit"},
+        })  # fmt: skip
 
     def _create_ref(self, data: Object) -> Object:
         name = data["ref"].removeprefix("refs/heads/")
@@ -115,17 +109,14 @@ class GitData:
 
     def _commit(self, data: Object, sha: str) -> Object:
         parents = self.git("log", "-1", "--format=%P", sha, "--").split()
-        return self.complete(
-            "git-commit",
-            {
-                "sha": sha,
-                "message": self._message(sha),
-                "tree": {"sha": self.git("rev-parse", f"{sha}^{{tree}}")},
-                "parents": [
-                    {"sha": parent, "url": self.api, "html_url": self.api} for parent in parents
-                ],
-            },
-        )
+        return self.complete("git-commit", {
+            "sha": sha,
+            "message": self._message(sha),
+            "tree": {"sha": self.git("rev-parse", f"{sha}^{{tree}}")},
+            "parents": [
+                {"sha": parent, "url": self.api, "html_url": self.api} for parent in parents
+            ],
+        })  # fmt: skip
 
     def _create_commit(self, data: Object) -> Object:
         parents = [word for parent in data["parents"] for word in ("-p", parent)]

@@ -35,12 +35,9 @@ def write(
     timeout_seconds: int = 20,
 ) -> str:
     server = Server(
-        api_url=github.url,
-        token=token,
-        timeout_seconds=timeout_seconds,
-        backoff=replace(BACKOFF, jitter=lambda: 0.5),
-        sleep=waits.append,
-    )
+        api_url=github.url, token=token, timeout_seconds=timeout_seconds,
+        backoff=replace(BACKOFF, jitter=lambda: 0.5), sleep=waits.append,
+    )  # fmt: skip
     return post(server, place, ["body"], mode=mode, failing=True).done
 
 

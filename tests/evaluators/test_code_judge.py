@@ -130,12 +130,9 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
         trace_summary={"duration_ms": 7, "tool_calls_by_name": {"search": 2, "read": 1}},
     )
     judge(
-        tmp_path,
-        f"cat > seen.json; {SCORED}",
-        answer,
-        case,
+        tmp_path, f"cat > seen.json; {SCORED}", answer, case,
         config={"maxLength": 3, "nested_key": [1]},
-    )
+    )  # fmt: skip
     raw = (tmp_path / "seen.json").read_bytes()
     assert raw.isascii()
     assert json.loads(raw) == {
@@ -345,12 +342,9 @@ def test_a_script_in_a_container(
     (tmp_path / "of-the-host").touch()
     script = ("sh", "-c", 'cat > in; ls; echo "$0 $DEMO $DAYS $API_KEY"; test -s in', "one two")
     spec = build_script(
-        script,
-        container=Container(image=image, memory="64m"),
-        score_from="output_or_exit_status",
-        env=("DEMO", "API_KEY"),
-        timeout_seconds=60,
-    )
+        script, container=Container(image=image, memory="64m"), score_from="output_or_exit_status",
+        env=("DEMO", "API_KEY"), timeout_seconds=60,
+    )  # fmt: skip
     monkeypatch.setenv("API_KEY", "s3cr3t-of-the-job")
     given = {"DEMO": "given", "DAYS": "hidden", "API_KEY": "s3cr3t-of-the-job"}
     environment = {**ENVIRONMENT, **podman.environment(), **given}

@@ -214,11 +214,8 @@ def test_a_judge_may_decide(prompt: str, asked: str, tmp_path: Path) -> None:
     opinion = '{"score": 0.7, "hits": ["h"], "misses": ["m"], "reasoning": "r"}'
     result = assessed(tmp_path, script(0.123, "a"), by=by, replies={'"score": 0.123': opinion})
     assert (result.score, result.hits, result.misses, result.reasoning) == (
-        0.7,
-        ("h",),
-        ("m",),
-        "r",
-    )
+        0.7, ("h",), ("m",), "r",
+    )  # fmt: skip
     assert result.usage == Usage(calls=1)
 
 

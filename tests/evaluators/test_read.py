@@ -450,16 +450,13 @@ def test_rubrics_of_a_turn_are_an_evaluator_of_their_own() -> None:
     (found,) = evaluators(text)
     span = at(text)
     assert found == RubricSpec(
-        name="turn-2",
-        turn=2,
-        rubric=Rubric(
-            (
-                Check(id="turn-2/rubric-1", text="Is short", span=span("Is short")),
-                Check(id="turn-2/rubric-2", text="Is warm", span=span("Is warm")),
-            )
-        ),
+        name="turn-2", turn=2,
+        rubric=Rubric((
+            Check(id="turn-2/rubric-1", text="Is short", span=span("Is short")),
+            Check(id="turn-2/rubric-2", text="Is warm", span=span("Is warm")),
+        )),
         span=span("rubrics"),
-    )
+    )  # fmt: skip
 
 
 FAST = "evaluators: [{name: fast, type: latency, threshold: 5}]\n"

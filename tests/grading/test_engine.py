@@ -220,13 +220,10 @@ def test_trials_ask_the_target_again(tmp_path: Path) -> None:
     check = build_script("grep -q 'attempt [01]' {answer_file}")
     (result,) = asyncio.run(
         engine.grade(
-            [task(check, target=target)],
-            build_context(tmp_path),
-            concurrency=2,
-            on_result=lambda _, result: heard.append(result),
-            trials=3,
-        )
-    )
+            [task(check, target=target)], build_context(tmp_path), concurrency=2,
+            on_result=lambda _, result: heard.append(result), trials=3,
+        ),
+    )  # fmt: skip
     assert isinstance(result, Graded)
     assert [trial.verdict for trial in result.trials] == ["pass", "pass", "fail"]
     assert (result.verdict, result.answer) == ("pass", "attempt 0")

@@ -17,12 +17,9 @@ def test_validate_annotates(checkout: Checkout, published: Checkout) -> None:
     base = {"sha": checkout.commit({"README.md": "A base.\n"})}
     checkout.commit({"evals/a.eval.yaml": BAD})
     job = runner.run(
-        checkout,
-        "evals-validate.yml",
-        event="pull_request",
-        payload={"pull_request": {"number": 1, "base": base}},
-        published=published,
-    )
+        checkout, "evals-validate.yml", event="pull_request",
+        payload={"pull_request": {"number": 1, "base": base}}, published=published,
+    )  # fmt: skip
     annotations = ["error evals/a.eval.yaml:5", "notice evals/a.eval.yaml:2"]
     assert (job.succeeded, job.annotations) == (False, annotations), job.log
 

@@ -33,14 +33,11 @@ def test_one_pull_request(checkout: Checkout, published: Checkout, tmp_path: Pat
         def schedule() -> runner.Job:
             checkout.git("checkout", "--quiet", ".")
             return runner.run(
-                checkout,
-                "evals-generate.yml",
-                event="schedule",
+                checkout, "evals-generate.yml", event="schedule",
                 payload={"repository": {"full_name": "acme/app", "default_branch": "main"}},
-                published=published,
-                environ={"GITHUB_API_URL": github.url},
+                published=published, environ={"GITHUB_API_URL": github.url},
                 secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "key"},
-            )
+            )  # fmt: skip
 
         job = schedule()
         assert job.succeeded, job.log

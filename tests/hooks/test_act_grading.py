@@ -184,14 +184,11 @@ def report(topic: Topic, github: GitHub, published: Checkout, head: str) -> runn
         "html_url": "https://github.com/acme/app/actions/runs/1",
     }
     return runner.run(
-        topic.checkout,
-        "evals-gate-report.yml",
-        event="workflow_run",
+        topic.checkout, "evals-gate-report.yml", event="workflow_run",
         payload={"workflow_run": finished, "repository": {"full_name": "acme/app"}},
-        published=published,
-        environ={"GITHUB_API_URL": github.url},
+        published=published, environ={"GITHUB_API_URL": github.url},
         secrets={"GITHUB_TOKEN": TOKEN},
-    )
+    )  # fmt: skip
 
 
 def test_shards_are_put_together_again(

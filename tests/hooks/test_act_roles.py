@@ -91,14 +91,11 @@ FIRST_PUSH = Row(
 )
 SHARDS = Row(
     jobs=(
-        "plan: checkout rubric-ci",
-        "tests of rubrics: checkout rubric-ci",
-        "1: checkout rubric-ci upload-artifact",
-        f"merge: download-artifact rubric-ci {PAGES}",
+        "plan: checkout rubric-ci", "tests of rubrics: checkout rubric-ci",
+        "1: checkout rubric-ci upload-artifact", f"merge: download-artifact rubric-ci {PAGES}",
     ),
-    judged="hello x1, hello again x1",
-    kept="artifact",
-)
+    judged="hello x1, hello again x1", kept="artifact",
+)  # fmt: skip
 NIGHT = Row(  # the first of the reference: 3 trials and 5 of the sentinel
     jobs=(f"{STARTS} rubric-ci rubric-ci upload-artifact {PAGES} {SAVES} rubric-ci",),
     judged="hello x8, hello again x8",

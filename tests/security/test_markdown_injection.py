@@ -57,11 +57,8 @@ def report(random: Random) -> str:
     other = a_rubric(name=any_(), reasoning=any_(), misses=(any_(),))
     failing = replace(
         graded(any_(), evaluators=(rubric, other), reason=any_(), why=any_(), target=any_()),
-        file=any_(),
-        question=any_(),
-        expected_outcome=any_(),
-        answer=any_(),
-    )
+        file=any_(), question=any_(), expected_outcome=any_(), answer=any_(),
+    )  # fmt: skip
     passing = graded(any_(), "pass", why=any_(), file=any_())
     cases = (failing, passing, errored(any_(), any_()), skipped(any_(), any_()))
     whole = a_report(*cases, notes=(any_(),))
@@ -158,12 +155,9 @@ def test_a_page_of_a_random_report_runs_nothing() -> None:
     random = Random(99)
     for _ in range(50):
         answer = text(random)
-        case = graded(
-            text(random),
-            answer=answer,
-            question=".",
-            evaluators=(a_rubric(a_criterion(text(random))),),
-        )
+        case = graded(text(random), answer=answer, question=".", evaluators=(
+            a_rubric(a_criterion(text(random))),
+        ))  # fmt: skip
         shown = Page(render(a_report(case, errored(text(random), text(random)))))
         assert {"link", "img", "iframe", "object", "base"} & shown.tags == set()
         links = [target for target in shown.targets if not target.startswith("#")]

@@ -272,13 +272,10 @@ def test_the_json_on_a_runner_is_the_same_value(root: Path) -> None:
 def test_a_diff_in_a_file_can_be_applied(root: Path) -> None:
     with (root / "out.diff").open("wb") as out:
         subprocess.run(
-            [sys.executable, "-m", "rubric_ci", *COMMANDS["validate-diff"]],
-            cwd=root,
-            env=clean_environment() | {"GITHUB_ACTIONS": "true"},
-            stdout=out,
-            timeout=60,
+            [sys.executable, "-m", "rubric_ci", *COMMANDS["validate-diff"]], cwd=root,
+            env=clean_environment() | {"GITHUB_ACTIONS": "true"}, stdout=out, timeout=60,
             check=False,
-        )
+        )  # fmt: skip
     done = subprocess.run(["git", "apply", "--check", "out.diff"], cwd=root, check=False)
     assert done.returncode == 0
 

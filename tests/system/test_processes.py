@@ -42,12 +42,9 @@ def execute(
     environment: dict[str, str] | None = None,
 ) -> Finished:
     command = Command(
-        script=script,
-        cwd=cwd,
-        environment=PATH if environment is None else environment,
-        timeout_seconds=timeout,
-        stdin=stdin,
-    )
+        script=script, cwd=cwd, environment=PATH if environment is None else environment,
+        timeout_seconds=timeout, stdin=stdin,
+    )  # fmt: skip
     return asyncio.run(run(command))
 
 

@@ -31,12 +31,9 @@ subprocess.Popen([sys.executable, '-c', {BEATS!r}])
 
 def command(code: str, cwd: Path, *, stdin: str = "", timeout: float = 50) -> Command:
     return Command(
-        script=(sys.executable, "-c", code),
-        cwd=cwd,
-        environment=ENVIRONMENT,
-        timeout_seconds=timeout,
-        stdin=stdin,
-    )
+        script=(sys.executable, "-c", code), cwd=cwd, environment=ENVIRONMENT,
+        timeout_seconds=timeout, stdin=stdin,
+    )  # fmt: skip
 
 
 def execute(code: str, cwd: Path, *, stdin: str = "", timeout: float = 50) -> Finished:

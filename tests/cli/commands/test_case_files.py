@@ -228,10 +228,7 @@ def test_a_file_belongs_to_one_suite(checkout: Checkout) -> None:
     checkout.write({"rubric-ci.yaml": CONFIG, "evals/a.yaml": suite, "evals/b.yaml": suite})
     checkout.write({"evals/cases.csv": "id,input\nx,Hi\n"})
     done = run(checkout)
-    assert (done.returncode, done.stderr.splitlines()[-2:]) == (
-        2,
-        [
-            "rubric-ci: the cases of evals/cases.csv belong to evals/a.yaml and to evals/b.yaml",
-            "  reports identify a case by its file and id: name the file in one suite",
-        ],
-    )
+    assert (done.returncode, done.stderr.splitlines()[-2:]) == (2, [
+        "rubric-ci: the cases of evals/cases.csv belong to evals/a.yaml and to evals/b.yaml",
+        "  reports identify a case by its file and id: name the file in one suite",
+    ])  # fmt: skip

@@ -443,33 +443,27 @@ GRADER = """\
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "ids", "after"),
-    [
-        (
-            "evals.json",
-            SKILL,
-            ("1", "2"),
-            SKILL.replace('a refund"}', f'a refund", "expectations": {TEXTS}}}').replace(
-                '"States the hours"\n',
+@pytest.mark.parametrize(("name", "text", "ids", "after"), [
+    (
+        "evals.json", SKILL, ("1", "2"),
+        SKILL.replace('a refund"}', f'a refund", "expectations": {TEXTS}}}').replace(
+            '"States the hours"\n',
+            (
                 '"States the hours",\n      "expectations": [\n'
                 '        "Names the 30-day limit",\n        "Explains the way back",\n'
-                '        "Says who pays: us"\n      ]\n',
+                '        "Says who pays: us"\n      ]\n'
             ),
         ),
-        ("shop.yaml", AGENTV, ("refund",), AGENTV + GRADER),
-        (
-            "five.yaml",
-            f"prompts: ['{{{{ input }}}}']\n{AGENTV}",
-            ("refund",),
-            f"prompts: ['{{{{ input }}}}']\n{AGENTV}"
-            + GRADER.replace("assertions", "assert")
-            .replace("rubrics\n", "llm-rubric\n")
-            .replace("criteria:", "value:"),
-        ),
-    ],
-    ids=["agent skills", "agentv 4", "agentv 5"],
-)
+    ),
+    ("shop.yaml", AGENTV, ("refund",), AGENTV + GRADER),
+    (
+        "five.yaml", f"prompts: ['{{{{ input }}}}']\n{AGENTV}", ("refund",),
+        f"prompts: ['{{{{ input }}}}']\n{AGENTV}"
+        + GRADER.replace("assertions", "assert")
+        .replace("rubrics\n", "llm-rubric\n")
+        .replace("criteria:", "value:"),
+    ),
+], ids=["agent skills", "agentv 4", "agentv 5"])  # fmt: skip
 def test_a_file_of_another_tool_gets_its_own_keys(
     project: Project, name: str, text: str, ids: tuple[str, ...], after: str
 ) -> None:

@@ -522,14 +522,11 @@ def test_a_label_is_judged_with_its_pictures(tmp_path: Path, judge: Seeing) -> N
     draws(tmp_path, judge.url, "shots/cart.png")
     text = {**LABEL, "answer": "hello", "media": []}
     lines = "".join(f"{json.dumps(each)}\n" for each in (LABEL, text))
-    write(
-        tmp_path,
-        {
-            "evals/a.eval.yaml": KEPT.encode(),
-            "labels.jsonl": lines.encode(),
-            f"labels-media/{SHOT}": png(40, 30),
-        },
-    )
+    write(tmp_path, {
+        "evals/a.eval.yaml": KEPT.encode(),
+        "labels.jsonl": lines.encode(),
+        f"labels-media/{SHOT}": png(40, 30),
+    })  # fmt: skip
     words = ("judge", "calibrate", "labels.jsonl")
     done = invoke(tmp_path, ENVIRONMENT, *words)
     assert done.returncode == 0, done.stdout + done.stderr

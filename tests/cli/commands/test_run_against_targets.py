@@ -259,9 +259,6 @@ def test_the_list_counts_both_sides_less_what_the_caches_hold(
     assert (len(judge.asked), len(judge.seen)) == (4, 4)
     cached = "; {} in the cache"
     assert listed() == LISTED.format(
-        head=none.format("3 more answers"),
-        base=none.format("1 more answer"),
-        all="",
-        judge=JUDGED.format("0 requests", "0", "0", cached.format("4 more")),
-        **facts,
-    )
+        head=none.format("3 more answers"), base=none.format("1 more answer"), all="",
+        judge=JUDGED.format("0 requests", "0", "0", cached.format("4 more")), **facts,
+    )  # fmt: skip

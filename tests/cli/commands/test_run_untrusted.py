@@ -311,12 +311,7 @@ PRICE = ", input_cost_per_token: 0.000001, output_cost_per_token: 0.000001"
     ids=["the judge of the checkout is asked with its key", "a cap of nothing asks nothing"],
 )
 def test_what_the_judge_is_asked(
-    cap: str,
-    options: tuple[str, ...],
-    code: int,
-    cases: dict[str, str],
-    keys: set[str],
-    pull: Pull,
+    cap: str, options: tuple[str, ...], code: int, cases: dict[str, str], keys: set[str], pull: Pull
 ) -> None:
     with judging(satisfied=True) as judge:
         pull.checkout.commit({"rubric-ci.yaml": JUDGED.format(base=judge.url, price=PRICE) + cap})

@@ -304,19 +304,16 @@ def test_judges_are_known_from_every_file(project: Path) -> None:
     )
     ran = rubric_ci("validate", cwd=project)
     found = [line for line in ran.stdout.splitlines() if "unknown-target" in line]
-    assert (ran.returncode, found) == (
-        1,
-        [
-            (
-                "rubric-ci.yaml:4:44: unknown-target: no target is called `besides`; did you mean "
-                "`beside`?"
-            ),
-            (
-                "evals/.agentv/targets.yaml:3:44: unknown-target: no target is called `d`; known: "
-                "`a`, `b`, `beside`, `c`"
-            ),
-        ],
-    )
+    assert (ran.returncode, found) == (1, [
+        (
+            "rubric-ci.yaml:4:44: unknown-target: no target is called `besides`; did you mean "
+            "`beside`?"
+        ),
+        (
+            "evals/.agentv/targets.yaml:3:44: unknown-target: no target is called `d`; known: "
+            "`a`, `b`, `beside`, `c`"
+        ),
+    ])  # fmt: skip
 
 
 def test_github(project: Path) -> None:

@@ -61,12 +61,9 @@ def test_the_gate_in_words(report: RunReport, text: str, code: ExitCode) -> None
 
 def test_the_settings_of_a_configuration() -> None:
     config = GateConfig(
-        min_pass_rate=0.5,
-        groups={"safety": 1.0, "new": 0.25},
-        max_waivers=3,
-        on_weaker_grading="fail",
-        on_changed_grading="review",
-    )
+        min_pass_rate=0.5, groups={"safety": 1.0, "new": 0.25}, max_waivers=3,
+        on_weaker_grading="fail", on_changed_grading="review",
+    )  # fmt: skip
     settings = GateInfo(
         fail_on="fail", passing=0.8, borderline=0.6,
         rates=(

@@ -490,12 +490,9 @@ def test_nothing_to_compare_with() -> None:
 
 
 CASES = st.builds(
-    EvalCase,
-    id=st.sampled_from("abc"),
-    file=st.sampled_from(["x.yaml", "y.yaml"]),
-    span=st.builds(Span, *[st.integers(1, 9)] * 4),
-    expected_outcome=st.sampled_from(["", "yes"]),
-)
+    EvalCase, id=st.sampled_from("abc"), file=st.sampled_from(["x.yaml", "y.yaml"]),
+    span=st.builds(Span, *[st.integers(1, 9)] * 4), expected_outcome=st.sampled_from(["", "yes"]),
+)  # fmt: skip
 FILES = st.lists(CASES, unique_by=lambda case: (case.file, case.id)).map(tuple)
 
 

@@ -295,12 +295,7 @@ def test_the_files_of_a_case() -> None:
         input_messages=(ASKED,),
         expected_messages=(replace(ASKED, parts=(FilePart("data/b.csv", "2"),)),),
     )
-    assert held_files(case) == {
-        "data/a.csv",
-        "data/b.csv",
-        "prompts/m.md",
-        "prompts/by.md",
-    }
+    assert held_files(case) == {"data/a.csv", "data/b.csv", "prompts/m.md", "prompts/by.md"}
 
 
 TEMPLATE = PromptTemplate(path="prompts/t.md", messages=(("user", "Old"),), takes_input=False)

@@ -31,13 +31,10 @@ FILE_SCRIPT = replace(SCRIPT, script=("sh", "a.sh", "{code_file}"))
 
 def case(*specs: EvaluatorSpec, asked: str = "Hi", user: SimulatedUser | None = None) -> EvalCase:
     return EvalCase(
-        id="c",
-        file="e.yaml",
-        span=SPAN,
-        input_messages=(Message(role="user", parts=(TextPart(asked),)),),
-        simulated_user=user,
+        id="c", file="e.yaml", span=SPAN,
+        input_messages=(Message(role="user", parts=(TextPart(asked),)),), simulated_user=user,
         evaluators=specs,
-    )
+    )  # fmt: skip
 
 
 def composite(aggregator: LlmJudgeSpec | CodeJudgeSpec) -> CompositeSpec:

@@ -75,17 +75,14 @@ def test_a_structured_answer_is_indented_json(tmp_path: Path) -> None:
 
 def test_a_recording_may_hold_measurements(tmp_path: Path) -> None:
     calls = [{"role": "assistant", "content": "ok", "tool_calls": [{"tool": "b"}, {"tool": "a"}]}]
-    record(
-        tmp_path,
-        {
-            "id": "one",
-            "answer": "ok",
-            "output_messages": calls,
-            "duration_ms": 1500,
-            "cost_usd": 0.25,
-            "token_usage": {"input": 3, "output": 4},
-        },
-    )
+    record(tmp_path, {
+        "id": "one",
+        "answer": "ok",
+        "output_messages": calls,
+        "duration_ms": 1500,
+        "cost_usd": 0.25,
+        "token_usage": {"input": 3, "output": 4},
+    })  # fmt: skip
     assert answer(KEPT, tmp_path) == Answer(
         text="ok",
         messages=tuple(calls),

@@ -70,12 +70,9 @@ def ask(*bodies: Body, mode: OutputMode | None = "json_schema", times: int = 1) 
             model="openai/my-own", options={"api_base": f"{server.url}/v1", "api_key": "none"}
         )
         call = ModelCall(
-            endpoint=endpoint,
-            messages=(ChatMessage(role="user", content="Hello"),),
-            key="k",
-            output_schema=SCHEMA,
-            output_mode=mode,
-        )
+            endpoint=endpoint, messages=(ChatMessage(role="user", content="Hello"),), key="k",
+            output_schema=SCHEMA, output_mode=mode,
+        )  # fmt: skip
         asyncio.run(run(call))
         sent = [json.loads(body).get("response_format", {}) for body in server.requests]
     return Seen(modes=[form.get("type", "prompt") for form in sent], outcomes=outcomes, notes=notes)

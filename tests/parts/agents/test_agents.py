@@ -392,46 +392,38 @@ def test_totals_of_a_trajectory_and_of_spans() -> None:
 
 
 SAID_TOKENS = {
-    "claude-code": lines(
-        {
-            **CLAUDE,
-            "usage": {
-                "input_tokens": 2000,
-                "cache_creation_input_tokens": 0,
-                "cache_read_input_tokens": 18000,
-                "output_tokens": 1000,
-                "output_tokens_details": {"thinking_tokens": 0},
-            },
-        }
-    ),
-    "codex": lines(
-        *CODEX[:-1],
-        {
-            "type": "turn.completed",
-            "usage": {
-                "input_tokens": 20000,
-                "cached_input_tokens": 18000,
-                "cache_write_input_tokens": 0,
-                "output_tokens": 1000,
-                "reasoning_output_tokens": 600,
-            },
+    "claude-code": lines({
+        **CLAUDE,
+        "usage": {
+            "input_tokens": 2000,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 18000,
+            "output_tokens": 1000,
+            "output_tokens_details": {"thinking_tokens": 0},
         },
-    ),
+    }),
+    "codex": lines(*CODEX[:-1], {
+        "type": "turn.completed",
+        "usage": {
+            "input_tokens": 20000,
+            "cached_input_tokens": 18000,
+            "cache_write_input_tokens": 0,
+            "output_tokens": 1000,
+            "reasoning_output_tokens": 600,
+        },
+    }),
     "copilot": lines(*COPILOT),
-    "gemini-cli": lines(
-        {"type": "message", "role": "assistant", "content": "ok"},
-        {
-            "type": "result",
-            "status": "success",
-            "stats": {
-                "total_tokens": 21000,
-                "input_tokens": 20000,
-                "output_tokens": 400,
-                "cached": 18000,
-                "input": 2000,
-            },
+    "gemini-cli": lines({"type": "message", "role": "assistant", "content": "ok"}, {
+        "type": "result",
+        "status": "success",
+        "stats": {
+            "total_tokens": 21000,
+            "input_tokens": 20000,
+            "output_tokens": 400,
+            "cached": 18000,
+            "input": 2000,
         },
-    ),
+    }),
     "opencode": lines(
         *(
             {
@@ -449,20 +441,18 @@ SAID_TOKENS = {
                 },
             }
             for _ in range(2)
-        )
+        ),
     ),
-    "qwen": lines(
-        {
-            **CLAUDE,
-            "usage": {
-                "input_tokens": 20000,
-                "output_tokens": 1000,
-                "cache_read_input_tokens": 18000,
-                "total_tokens": 21000,
-            },
-        }
-    ),
-}
+    "qwen": lines({
+        **CLAUDE,
+        "usage": {
+            "input_tokens": 20000,
+            "output_tokens": 1000,
+            "cache_read_input_tokens": 18000,
+            "total_tokens": 21000,
+        },
+    }),
+}  # fmt: skip
 """Ends of real streams: 20,000 tokens of input, 18,000 of them from a cache, and 1,000 of output,
 600 of them reasoning."""
 METRICS = {"modelMetrics": {"m": {"usage": {"inputTokens": 20000, "outputTokens": 1000}}}}

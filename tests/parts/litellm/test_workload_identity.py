@@ -166,16 +166,13 @@ def test_the_token_of_a_workflow_is_exchanged(judged: Judged, server: Cloud) -> 
             "/github",
             {"authorization": f"bearer {REQUEST_TOKEN}", "api": "1", "audience": "my models"},
         ),
-        (
-            "/token",
-            {
-                "grant_type": TOKEN_EXCHANGE,
-                "subject_token_type": JWT,
-                "subject_token": server.issued[0],
-                "form": True,
-            },
-        ),
-    ]
+        ("/token", {
+            "grant_type": TOKEN_EXCHANGE,
+            "subject_token_type": JWT,
+            "subject_token": server.issued[0],
+            "form": True,
+        }),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "model", "fields"), [

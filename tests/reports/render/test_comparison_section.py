@@ -26,10 +26,7 @@ def test_html_shows_the_change_of_each_case() -> None:
         r'<b>([^<]+)</b>((?:<span class="badge|<small).*?)?<span class="score">', page
     )
     assert marks == [
-        (
-            "a|b",
-            '<span class="badge fail">broke</span><small>pass 1.00 → fail 0.00</small>',
-        ),
+        ("a|b", '<span class="badge fail">broke</span><small>pass 1.00 → fail 0.00</small>'),
         ("lost", '<span class="badge errored">not comparable</span>'),
         ("same", ""),
         ("&lt;new&gt;", '<span class="badge waived">new</span>'),

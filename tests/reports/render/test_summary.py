@@ -57,182 +57,116 @@ PART = Scope(suite=4).narrowed("case")
 CHANGED = Scope(suite=4).narrowed("changed-since")
 
 HEADINGS: dict[str, tuple[RunReport, Tone, str]] = {
-    "pass": (
-        of(GOOD, FINE),
-        "pass",
-        "Gate passes: all 2 cases pass (fail_on: fail)",
-    ),
-    "one": (
-        of(GOOD),
-        "pass",
-        "Gate passes: the only case passes (fail_on: fail)",
-    ),
+    "pass": (of(GOOD, FINE), "pass", "Gate passes: all 2 cases pass (fail_on: fail)"),
+    "one": (of(GOOD), "pass", "Gate passes: the only case passes (fail_on: fail)"),
     "borderline": (
-        of(GOOD, MEDIUM),
-        "pass",
-        "Gate passes: 1 of 2 cases is borderline (fail_on: fail)",
+        of(GOOD, MEDIUM), "pass", "Gate passes: 1 of 2 cases is borderline (fail_on: fail)",
     ),
     "borderline is forbidden": (
-        of(GOOD, MEDIUM, gate=BORDERLINE),
-        "fail",
+        of(GOOD, MEDIUM, gate=BORDERLINE), "fail",
         "Gate fails: 1 of 2 cases is borderline (fail_on: borderline)",
     ),
-    "fail": (
-        of(GOOD, FINE, BAD),
-        "fail",
-        "Gate fails: 1 of 3 cases fails (fail_on: fail)",
-    ),
-    "all fail": (
-        of(BAD, UNKNOWN),
-        "fail",
-        "Gate fails: 2 of 2 cases fail (fail_on: fail)",
-    ),
+    "fail": (of(GOOD, FINE, BAD), "fail", "Gate fails: 1 of 3 cases fails (fail_on: fail)"),
+    "all fail": (of(BAD, UNKNOWN), "fail", "Gate fails: 2 of 2 cases fail (fail_on: fail)"),
     "never": (
-        of(GOOD, FINE, BAD, gate=NEVER),
-        "pass",
-        "Gate passes: 1 of 3 cases fails (fail_on: never)",
+        of(GOOD, FINE, BAD, gate=NEVER), "pass", "Gate passes: 1 of 3 cases fails (fail_on: never)",
     ),
     "rate reached": (
-        of(GOOD, FINE, BAD, gate=rate(0.6)),
-        "pass",
+        of(GOOD, FINE, BAD, gate=rate(0.6)), "pass",
         "Gate passes: 1 of 3 cases fails (fail_on: fail)",
     ),
     "rate missed": (
-        of(GOOD, BAD, UNKNOWN, gate=rate(0.6)),
-        "fail",
+        of(GOOD, BAD, UNKNOWN, gate=rate(0.6)), "fail",
         "Gate fails: all cases: 1 of 3 pass, 2 needed for 0.6 · 2 of 3 cases fail",
     ),
     "rate of a tag": (
-        of(GOOD, replace(MEDIUM, tags=("t",)), gate=rate(1.0, "t")),
-        "fail",
+        of(GOOD, replace(MEDIUM, tags=("t",)), gate=rate(1.0, "t")), "fail",
         "Gate fails: tag t: 0 of 1 pass, 1 needed for 1.0 · 1 of 2 cases is borderline",
     ),
     "old failure": (
-        of(GOOD, OLD, gate=REGRESSION),
-        "pass",
-        "Gate passes: nothing broke · 1 of 2 cases fails",
+        of(GOOD, OLD, gate=REGRESSION), "pass", "Gate passes: nothing broke · 1 of 2 cases fails",
     ),
     "broken": (
-        of(GOOD, OLD, BROKEN, gate=REGRESSION),
-        "fail",
+        of(GOOD, OLD, BROKEN, gate=REGRESSION), "fail",
         "Gate fails: broken broke · 2 of 3 cases fail",
     ),
     "broken and new": (
-        of(BROKEN, NEW, gate=REGRESSION),
-        "fail",
+        of(BROKEN, NEW, gate=REGRESSION), "fail",
         "Gate fails: broken broke; new and failing: new · 2 of 2 cases fail",
     ),
     "mean score": (
-        of(GOOD, OLD, gate=REGRESSION, comparison=FELL),
-        "fail",
+        of(GOOD, OLD, gate=REGRESSION, comparison=FELL), "fail",
         "Gate fails: 29 more of 200 fail than before · 200 cases, compared with the baseline",
     ),
     "not comparable": (
-        of(GOOD, UNKNOWN, gate=REGRESSION),
-        "fail",
+        of(GOOD, UNKNOWN, gate=REGRESSION), "fail",
         "Gate fails: failing, and not comparable: unknown · 1 of 2 cases fails",
     ),
     "another target": (
-        of(GOOD, BAD, gate={"fail_on": "regression", "better_than": "b"}),
-        "fail",
+        of(GOOD, BAD, gate={"fail_on": "regression", "better_than": "b"}), "fail",
         "Gate fails: 1 of 2 cases fails (fail_on: regression, nothing to compare with)",
     ),
     "no other target": (
-        of(GOOD, gate={"better_than": "b"}),
-        "error",
+        of(GOOD, gate={"better_than": "b"}), "error",
         "Gate undecided: no case was graded for both b and another target · the only case passes",
     ),
     "waived": (
-        of(GOOD, WAIVED),
-        "pass",
-        "Gate passes: 1 of 2 cases pass, 1 waived (fail_on: fail)",
+        of(GOOD, WAIVED), "pass", "Gate passes: 1 of 2 cases pass, 1 waived (fail_on: fail)",
     ),
     "unneeded waiver": (
-        of(GOOD, waivers=(a_waiver("unneeded"),)),
-        "pass",
+        of(GOOD, waivers=(a_waiver("unneeded"),)), "pass",
         "Gate passes: the only case passes (fail_on: fail)",
     ),
     "weaker grading": (
-        of(GOOD, gate={"on_weaker_grading": "fail"}, grading_changes=(WEAKER,)),
-        "fail",
+        of(GOOD, gate={"on_weaker_grading": "fail"}, grading_changes=(WEAKER,)), "fail",
         "Gate fails: the change makes the grading weaker · the only case passes",
     ),
     "edited grading": (
-        of(GOOD, gate={"on_changed_grading": "fail"}, grading_changes=(WEAKER,)),
-        "fail",
+        of(GOOD, gate={"on_changed_grading": "fail"}, grading_changes=(WEAKER,)), "fail",
         "Gate fails: the change edits the grading · the only case passes",
     ),
     "grading to review": (
-        of(GOOD, gate={"on_changed_grading": "review"}, grading_changes=(WEAKER,)),
-        "pass",
+        of(GOOD, gate={"on_changed_grading": "review"}, grading_changes=(WEAKER,)), "pass",
         "Gate passes: the only case passes (fail_on: fail) · review the changes to the grading",
     ),
     "errored": (
-        of(GOOD, LOST),
-        "error",
-        "Gate undecided: 1 case errored · the only graded case passes",
+        of(GOOD, LOST), "error", "Gate undecided: 1 case errored · the only graded case passes",
     ),
-    "all errored": (
-        of(LOST),
-        "error",
-        "Gate undecided: 1 case errored",
-    ),
+    "all errored": (of(LOST), "error", "Gate undecided: 1 case errored"),
     "errored, never": (
-        of(BAD, LOST, gate=NEVER),
-        "error",
+        of(BAD, LOST, gate=NEVER), "error",
         "Gate undecided: 1 case errored · 1 of 1 graded case fails",
     ),
     "fail and errored": (
-        of(BAD, LOST),
-        "fail",
+        of(BAD, LOST), "fail",
         "Gate fails: 1 of 1 graded case fails (fail_on: fail) · 1 case errored",
     ),
     "invalid files": (
-        of(GOOD, verdict="error", scope=Scope().narrowed("invalid")),
-        "error",
+        of(GOOD, verdict="error", scope=Scope().narrowed("invalid")), "error",
         "Gate undecided: some eval files could not be read · the only case passes",
     ),
     "interrupted": (
-        of(GOOD, verdict="error", scope=Scope(suite=2).narrowed("interrupted")),
-        "error",
+        of(GOOD, verdict="error", scope=Scope(suite=2).narrowed("interrupted")), "error",
         "Gate undecided: the run is incomplete · the only case passes",
     ),
-    "part": (
-        of(GOOD, FINE, scope=PART),
-        "pass",
-        "Gate passes: all 2 cases pass (fail_on: fail)",
-    ),
+    "part": (of(GOOD, FINE, scope=PART), "pass", "Gate passes: all 2 cases pass (fail_on: fail)"),
     "part that fails": (
-        of(GOOD, BAD, scope=PART),
-        "fail",
-        "Gate fails: 1 of 2 cases fails (fail_on: fail)",
+        of(GOOD, BAD, scope=PART), "fail", "Gate fails: 1 of 2 cases fails (fail_on: fail)",
     ),
-    "part that is undecided": (
-        of(LOST, scope=PART),
-        "error",
-        "Gate undecided: 1 case errored",
-    ),
+    "part that is undecided": (of(LOST, scope=PART), "error", "Gate undecided: 1 case errored"),
     "nothing changed": (
-        of(scope=CHANGED),
-        "nothing",
-        "Gate passes · nothing to grade: the change affects no case",
+        of(scope=CHANGED), "nothing", "Gate passes · nothing to grade: the change affects no case",
     ),
     "cases removed": (
-        of(scope=CHANGED, grading_changes=(replace(WEAKER, kind="case"), WEAKER)),
-        "nothing",
+        of(scope=CHANGED, grading_changes=(replace(WEAKER, kind="case"), WEAKER)), "nothing",
         "Gate passes · nothing to grade: the change removes 1 case",
     ),
-    "nothing": (
-        of(scope=PART),
-        "nothing",
-        "Gate passes · nothing to grade",
-    ),
+    "nothing": (of(scope=PART), "nothing", "Gate passes · nothing to grade"),
     "nothing graded": (
-        of(skipped("a"), skipped("b")),
-        "nothing",
+        of(skipped("a"), skipped("b")), "nothing",
         "Gate passes · nothing was graded: 2 cases skipped",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("report", "colour", "shown"), HEADINGS.values(), ids=HEADINGS)

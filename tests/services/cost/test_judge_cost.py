@@ -55,20 +55,17 @@ def test_groups_votes_and_isolation_multiply(
 
 BRIEFED = RubricSpec(
     name="rubric",
-    rubric=Rubric(
-        (
-            Check(id="s/a", text="x", span=Span(1, 1, 1, 2, file="s.rubric.yaml")),
-            Check(id="own", text="x", span=SPAN),
-        )
-    ),
-    guidelines=("g" * 400, "h" * 80),
-    guided_by=("s.rubric.yaml", ""),
+    rubric=Rubric((
+        Check(id="s/a", text="x", span=Span(1, 1, 1, 2, file="s.rubric.yaml")),
+        Check(id="own", text="x", span=SPAN),
+    )),
+    guidelines=("g" * 400, "h" * 80), guided_by=("s.rubric.yaml", ""),
     examples=(
         MarkedAnswer(answer="e" * 200, marks={"s/a": True}),
         MarkedAnswer(answer="f" * 40, marks={"own": True}),
     ),
     span=SPAN,
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

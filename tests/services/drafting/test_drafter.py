@@ -38,15 +38,12 @@ BAD = json.dumps({"rubrics": ITEMS[:1]})
 
 def case(name: str, reference: str = "") -> EvalCase:
     return EvalCase(
-        id=name,
-        file="evals/a.yaml",
-        span=Span(1, 1, 1, 2),
-        expected_outcome="Offers a refund",
+        id=name, file="evals/a.yaml", span=Span(1, 1, 1, 2), expected_outcome="Offers a refund",
         input_messages=(Message(role="user", parts=(TextPart("Hi"),)),),
         expected_messages=(Message(role="assistant", parts=(TextPart(reference),)),)
         if reference
         else (),
-    )
+    )  # fmt: skip
 
 
 def answering(reply: Callable[[ModelCall], str]) -> ModelCaller:
@@ -64,12 +61,9 @@ def draft_all(
     **options: Any,
 ) -> list[DraftResult]:
     context = RunContext(
-        call_model=ask,
-        root=Path(),
-        environment=os.environ,
-        judge=JudgeConfig(endpoint=ENDPOINT) if judge else None,
-        cache=memory,
-    )
+        call_model=ask, root=Path(), environment=os.environ,
+        judge=JudgeConfig(endpoint=ENDPOINT) if judge else None, cache=memory,
+    )  # fmt: skip
     drafter = Drafter(endpoint=ENDPOINT, **options)
     orders = [DraftRequest(case=case, suite=cases) for case in cases]
     return list(asyncio.run(draft(orders, drafter, context, concurrency=4)))

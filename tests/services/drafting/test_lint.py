@@ -10,17 +10,14 @@ from rubric_ci.values.rubric import Check, Rubric
 
 SPAN = Span(1, 1, 1, 2)
 CASE = EvalCase(
-    id="refund",
-    file="evals/a.yaml",
-    span=SPAN,
+    id="refund", file="evals/a.yaml", span=SPAN,
     expected_outcome="Offers a refund within 30 days and names the return address",
     expected_messages=(
-        Message(
-            role="assistant",
-            parts=(TextPart("You can send it back to us in Kiel within 30 days for a refund."),),
-        ),
+        Message(role="assistant", parts=(
+            TextPart("You can send it back to us in Kiel within 30 days for a refund."),
+        )),
     ),
-)
+)  # fmt: skip
 
 
 def check(*texts: str) -> tuple[str, ...]:

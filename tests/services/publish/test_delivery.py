@@ -102,12 +102,9 @@ def test_a_runner_with_a_terminal_reads_the_commands(
     project: Project, environment: dict[str, str]
 ) -> None:
     printed = pexpect.run(
-        f"{sys.executable} -m rubric_ci run",
-        cwd=str(project.root),
-        env=clean_environment() | environment,
-        encoding="utf-8",
-        timeout=60,
-    )
+        f"{sys.executable} -m rubric_ci run", cwd=str(project.root),
+        env=clean_environment() | environment, encoding="utf-8", timeout=60,
+    )  # fmt: skip
     fences = [line for line in str(printed).splitlines() if "::stop-commands::" in line]
     assert [line.index("::stop-commands::") for line in fences] == [0]
 

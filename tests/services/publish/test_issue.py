@@ -26,12 +26,9 @@ def subject(*heads: RunReport) -> Subject:
     """Return the subject of the last night; all are compared with the first one."""
     measured = FIRST.started_at
     decision = Decision(
-        reason="first run",
-        commit=FIRST.metadata["head_sha"],
-        measured_at=measured,
-        decided_at=measured,
-        cases=2,
-    )
+        reason="first run", commit=FIRST.metadata["head_sha"], measured_at=measured,
+        decided_at=measured, cases=2,
+    )  # fmt: skip
     log = ReferenceLog(decisions=(decision,)).with_night(reference.night_of(FIRST))
     for head in heads:
         last = compared(head, FIRST, log=log)

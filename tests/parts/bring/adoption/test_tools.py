@@ -147,71 +147,52 @@ def row(**fields: object) -> dict[str, object]:
     return {**known, "gradingResult": {"componentResults": [part]}, **fields}
 
 
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        ([row(), row()], ["results:Hello? pass 1 x2: +equals"]),
-        (
-            [row(testCase={"description": "a"}), row(testCase={"description": "a"}, vars={"q": 1})],
-            ["results:a pass 1: +equals", "results:a (2) pass 1: +equals"],
-        ),
-        (
-            [
-                row(testCase={"description": "a", "assert": [{"type": "equals", "value": each}]})
-                for each in ("b", "c", "b")
-            ],
-            ["results:a pass 1 x2: +equals", "results:a (2) pass 1: +equals"],
-        ),
-        (
-            [row(testCase={"description": "a", "threshold": each}) for each in (0.5, 0.9)],
-            ["results:a pass 1: +equals", "results:a (2) pass 1: +equals"],
-        ),
-        (
-            [row(provider={"id": "x"}), row(provider={"id": "y", "label": "Y"}, promptIdx=1)],
-            [
-                "results:Hello? [x, prompt 1] pass 1: +equals",
-                "results:Hello? [Y, prompt 2] pass 1: +equals",
-            ],
-        ),
-        ([row(score=7)], ["results:Hello? pass 1: +equals"]),
-        (
-            [row(success=False, gradingResult=None, error=None)],
-            ["results:Hello? errored: the provider gave no output"],
-        ),
-        ([row(success=False, score=0.9)], ["results:Hello? fail 0.9: +equals -!promptfoo"]),
-        (
-            [
-                row(
-                    success=False,
-                    failureReason=1,
-                    gradingResult={
-                        "componentResults": [
-                            {
-                                "pass": False,
-                                "score": 0,
-                                "reason": "the judge is down",
-                                "assertion": {"type": "llm-rubric"},
-                                "metadata": {"graderError": True},
-                            }
-                        ]
+@pytest.mark.parametrize(("rows", "expected"), [
+    ([row(), row()], ["results:Hello? pass 1 x2: +equals"]),
+    (
+        [row(testCase={"description": "a"}), row(testCase={"description": "a"}, vars={"q": 1})],
+        ["results:a pass 1: +equals", "results:a (2) pass 1: +equals"],
+    ),
+    (
+        [
+            row(testCase={"description": "a", "assert": [{"type": "equals", "value": each}]})
+            for each in ("b", "c", "b")
+        ],
+        ["results:a pass 1 x2: +equals", "results:a (2) pass 1: +equals"],
+    ),
+    (
+        [row(testCase={"description": "a", "threshold": each}) for each in (0.5, 0.9)],
+        ["results:a pass 1: +equals", "results:a (2) pass 1: +equals"],
+    ),
+    ([row(provider={"id": "x"}), row(provider={"id": "y", "label": "Y"}, promptIdx=1)], [
+        "results:Hello? [x, prompt 1] pass 1: +equals",
+        "results:Hello? [Y, prompt 2] pass 1: +equals",
+    ]),
+    ([row(score=7)], ["results:Hello? pass 1: +equals"]),
+    ([row(success=False, gradingResult=None, error=None)], [
+        "results:Hello? errored: the provider gave no output",
+    ]),
+    ([row(success=False, score=0.9)], ["results:Hello? fail 0.9: +equals -!promptfoo"]),
+    (
+        [
+            row(success=False, failureReason=1, gradingResult={
+                "componentResults": [
+                    {
+                        "pass": False,
+                        "score": 0,
+                        "reason": "the judge is down",
+                        "assertion": {"type": "llm-rubric"},
+                        "metadata": {"graderError": True},
                     },
-                )
-            ],
-            ["results:Hello? errored: the judge is down"],
-        ),
-    ],
-    ids=[
-        "repeat",
-        "same description",
-        "checks",
-        "threshold",
-        "providers",
-        "score of 7",
-        "no output",
-        "own",
-        "judge",
-    ],
-)
+                ],
+            }),
+        ],
+        ["results:Hello? errored: the judge is down"],
+    ),
+], ids=[
+    "repeat", "same description", "checks", "threshold", "providers", "score of 7", "no output",
+    "own", "judge",
+])  # fmt: skip
 def test_rows_of_promptfoo(rows: list[object], expected: list[str]) -> None:
     text = json.dumps({"results": {"results": rows}})
     assert shown(TOOLS["promptfoo"].read(text), "promptfoo") == expected
@@ -354,62 +335,54 @@ BROKEN_SUITE = (
 OF_40 = {"dataset": {"samples": 40}}
 
 
-@pytest.mark.parametrize(
-    ("tool", "text", "reason"),
-    [
-        *(
-            (
-                "inspect",
-                json.dumps({**WHOLE, "status": each, "eval": OF_40}),
-                f"the log's status is `{each}`: 1 of 40 samples",
-            )
-            for each in ("cancelled", "error", "started")
-        ),
+@pytest.mark.parametrize(("tool", "text", "reason"), [
+    *(
         (
             "inspect",
-            json.dumps({**WHOLE, "status": "success", "eval": OF_40}),
-            "the log has 1 of 40 samples",
-        ),
-        (
-            "inspect",
-            json.dumps({**WHOLE, "results": {"total_samples": 2}}),
-            "the log has 1 of 2 samples",
-        ),
-        (
-            "inspect",
-            json.dumps({**WHOLE, "eval": {"dataset": {"samples": 1}, "config": {"epochs": 3}}}),
-            "the log has 1 of 3 samples",
-        ),
-        ("inspect", json.dumps({**WHOLE, "eval": {**OF_40, "config": {"limit": 1}}}), ""),
-        ("inspect", json.dumps({**WHOLE, "invalidated": True}), "the log is invalidated: 1 sample"),
-        (
-            "deepeval",
-            json.dumps({**json.loads(deepeval(("x", True))), "testPassed": 1, "testFailed": 3}),
-            "`testPassed` is 1, `testFailed` is 3, and 1 of 1 test here passed",
-        ),
-        (
-            "promptfoo",
-            json.dumps({"results": {"results": [row()], "stats": {"successes": 1, "errors": 2}}}),
-            "1 of 3 results are listed",
-        ),
-        ("junit", BROKEN_SUITE, "s: error outside of a test: set-up failed"),
-        (
-            "junit",
-            '<testsuites tests="3"><testsuite><testcase name="a"/></testsuite></testsuites>',
-            'testsuites: `tests="3"`, and 1 in the file',
-        ),
-        (
-            "junit",
-            '<testsuite name="s" tests="1" failures="1"><testcase name="a"/></testsuite>',
-            's: `failures="1"`, and 0 in the file',
-        ),
-        (
-            "junit",
-            '<testsuite tests="1" failures="1"><testcase name="a" status="failed"/></testsuite>',
-            "",
-        ),
-    ],
-)
+            json.dumps({**WHOLE, "status": each, "eval": OF_40}),
+            f"the log's status is `{each}`: 1 of 40 samples",
+        )
+        for each in ("cancelled", "error", "started")
+    ),
+    (
+        "inspect", json.dumps({**WHOLE, "status": "success", "eval": OF_40}),
+        "the log has 1 of 40 samples",
+    ),
+    (
+        "inspect", json.dumps({**WHOLE, "results": {"total_samples": 2}}),
+        "the log has 1 of 2 samples",
+    ),
+    (
+        "inspect",
+        json.dumps({**WHOLE, "eval": {"dataset": {"samples": 1}, "config": {"epochs": 3}}}),
+        "the log has 1 of 3 samples",
+    ),
+    ("inspect", json.dumps({**WHOLE, "eval": {**OF_40, "config": {"limit": 1}}}), ""),
+    ("inspect", json.dumps({**WHOLE, "invalidated": True}), "the log is invalidated: 1 sample"),
+    (
+        "deepeval",
+        json.dumps({**json.loads(deepeval(("x", True))), "testPassed": 1, "testFailed": 3}),
+        "`testPassed` is 1, `testFailed` is 3, and 1 of 1 test here passed",
+    ),
+    (
+        "promptfoo",
+        json.dumps({"results": {"results": [row()], "stats": {"successes": 1, "errors": 2}}}),
+        "1 of 3 results are listed",
+    ),
+    ("junit", BROKEN_SUITE, "s: error outside of a test: set-up failed"),
+    (
+        "junit", '<testsuites tests="3"><testsuite><testcase name="a"/></testsuite></testsuites>',
+        'testsuites: `tests="3"`, and 1 in the file',
+    ),
+    (
+        "junit", '<testsuite name="s" tests="1" failures="1"><testcase name="a"/></testsuite>',
+        's: `failures="1"`, and 0 in the file',
+    ),
+    (
+        "junit",
+        '<testsuite tests="1" failures="1"><testcase name="a" status="failed"/></testsuite>', "",
+    ),
+])  # fmt: skip
 def test_results_of_a_part_of_a_run(tool: str, text: str, reason: str) -> None:
     assert TOOLS[tool].missing(text) == reason
 

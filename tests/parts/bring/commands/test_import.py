@@ -250,15 +250,12 @@ CODE_FILES = {
 def test_code_of_promptfoo_runs_through_a_shim(checkout: Checkout) -> None:
     checkout.commit({**CODE_FILES, "rubric-ci.yaml": "evals: [ours/*.eval.yaml]\n"})
     done = run(checkout, "theirs/promptfooconfig.yaml", "--output-dir", "ours")
-    assert (done.returncode, done.stdout.splitlines()) == (
-        0,
-        [
-            "wrote ours/promptfoo_shim.mjs",
-            "wrote ours/promptfoo_shim.py",
-            "wrote ours/targets.yaml: 1 target",
-            "wrote ours/promptfooconfig.eval.yaml: 3 cases",
-        ],
-    )
+    assert (done.returncode, done.stdout.splitlines()) == (0, [
+        "wrote ours/promptfoo_shim.mjs",
+        "wrote ours/promptfoo_shim.py",
+        "wrote ours/targets.yaml: 1 target",
+        "wrote ours/promptfooconfig.eval.yaml: 3 cases",
+    ])  # fmt: skip
     assert yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"] == [
         {
             "name": "ours",
@@ -357,16 +354,13 @@ def test_a_text_with_stars_in_a_word_is_no_glob(checkout: Checkout) -> None:
 def test_a_column_that_occurs_twice(checkout: Checkout) -> None:
     checkout.commit({"a.csv": "question,answer,question,\na,b,c,\n", "b.csv": "input,,\nHi,,\n"})
     done = run(checkout, "a.csv")
-    assert (done.returncode, done.stdout.splitlines()[:2]) == (
-        1,
-        [
-            "no case of a.csv is imported",
-            (
-                "a.csv:1:17: case-file: the column `question` occurs twice; correct the file, or "
-                "its name under `evalcases`"
-            ),
-        ],
-    )
+    assert (done.returncode, done.stdout.splitlines()[:2]) == (1, [
+        "no case of a.csv is imported",
+        (
+            "a.csv:1:17: case-file: the column `question` occurs twice; correct the file, or "
+            "its name under `evalcases`"
+        ),
+    ])  # fmt: skip
     assert run(checkout, "b.csv").stdout.startswith("wrote b.eval.yaml: 1 case")
 
 
@@ -849,14 +843,11 @@ def test_a_row_with_a_cell_too_many_is_not_cut(checkout: Checkout) -> None:
     assert "a.csv:2:1: case-file: the row has 3 cells, and the header 2" in said
 
 
-SHEETS = workbook(
-    About=[["Cases of the shop"]],
-    Cases=[
-        ["Question", "Ground truth", "rubric", "n"],
-        ["Hi", "Hello", "x", 3],
-        ["", True, "", 1.5],
-    ],
-)
+SHEETS = workbook(About=[["Cases of the shop"]], Cases=[
+    ["Question", "Ground truth", "rubric", "n"],
+    ["Hi", "Hello", "x", 3],
+    ["", True, "", 1.5],
+])  # fmt: skip
 NO_COUNTERPART = "remove it, or write the file for rubric-ci (docs/evals.md)"
 
 

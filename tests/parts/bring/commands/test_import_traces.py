@@ -59,16 +59,13 @@ def test_one_conversation_is_one_case_in_every_format(
 ) -> None:
     checkout.write({"traces.json": text()})
     done = run(checkout, "traces.json")
-    assert (done.returncode, done.stdout.splitlines()) == (
-        0,
-        [
-            "read traces.json: 1 trace",
-            "wrote traces.eval.yaml: 1 case",
-            "wrote traces.answers.jsonl: 1 recorded answer",
-            "wrote targets.yaml: 1 target",
-            NEXT,
-        ],
-    )
+    assert (done.returncode, done.stdout.splitlines()) == (0, [
+        "read traces.json: 1 trace",
+        "wrote traces.eval.yaml: 1 case",
+        "wrote traces.answers.jsonl: 1 recorded answer",
+        "wrote targets.yaml: 1 target",
+        NEXT,
+    ])  # fmt: skip
     (case,) = written(checkout)
     origin = case["metadata"]["trace"]
     assert case["id"] == "trace-4bf92f35"

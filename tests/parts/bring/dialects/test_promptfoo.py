@@ -320,22 +320,18 @@ MADE: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "a number": ("{type: equals, value: 1.0}", [{"equals": "1", "exact": True}]),
     "json": ("{type: is-json}", [{"is_json": True, "exact": True}]),
     "no json": ("{type: not-is-json}", [{"is_json": True, "exact": True, "not": True}]),
-    "a schema": (
-        "{type: is-json, value: 'required: [a]'}",
-        [
-            {
-                "json_schema": {
-                    "$schema": "http://json-schema.org/draft-07/schema#",
-                    "required": ["a"],
-                },
-                "exact": True,
-            }
-        ],
-    ),
+    "a schema": ("{type: is-json, value: 'required: [a]'}", [
+        {
+            "json_schema": {
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "required": ["a"],
+            },
+            "exact": True,
+        },
+    ]),
     "a pattern": ("{type: regex, value: 'a.c'}", [{"matches": "a.c"}]),
     "a pattern of javascript": (
-        "{type: regex, value: '(?i)a'}",
-        [{"name": "regex", "matches": "(?i)a"}],
+        "{type: regex, value: '(?i)a'}", [{"name": "regex", "matches": "(?i)a"}],
     ),
     "white space": ("{type: contains, value: ' '}", [{"name": "contains", "contains": " "}]),
     "quotes": ("{type: contains-any, value: '\"a, b\", c'}", [{"contains_any": ["a, b", "c"]}]),
@@ -344,42 +340,33 @@ MADE: dict[str, tuple[str, list[dict[str, Any]]]] = {
         [{"contains": "a", "weight": 0, "required": False}, {"is_json": True, "exact": True}],
     ),
     "json in a text": ("{type: contains-json}", [{"name": "contains-json", "contains_json": True}]),
-    "a distance": (
-        "{type: levenshtein, value: abc, threshold: 2}",
-        [{"name": "levenshtein", "levenshtein": {"text": "abc", "most": 2}}],
-    ),
+    "a distance": ("{type: levenshtein, value: abc, threshold: 2}", [
+        {"name": "levenshtein", "levenshtein": {"text": "abc", "most": 2}},
+    ]),
     "a judge": ("{type: llm-rubric, value: Kind}", [{"expected_outcome": "Kind"}]),
     "an inverted judge": (
-        "{type: not-llm-rubric, value: Rude}",
-        [{"expected_outcome": "Does not hold: Rude"}],
+        "{type: not-llm-rubric, value: Rude}", [{"expected_outcome": "Does not hold: Rude"}],
     ),
-    "a judge with a threshold": (
-        "{type: llm-rubric, value: Kind, threshold: 0.8}",
-        [{"expected_outcome": "At least 80 % of this is met: Kind"}],
-    ),
-    "steps of a judge": (
-        "{type: g-eval, value: Clear}",
-        [{"expected_outcome": "At least 70 % of this is met: Clear"}],
-    ),
-    "a context": (
-        "{type: context-faithfulness, threshold: 0.8}",
-        [
-            {
-                "expected_outcome": (
-                    "At least 80 % of this is met: Its statements follow from this context: Paris"
-                )
-            }
-        ],
-    ),
-    "a context without a limit": (
-        "{type: context-faithfulness}",
-        [{"expected_outcome": "Its statements follow from this context: Paris", "required": False}],
-    ),
-    "facts": (
-        "{type: factuality, value: Bern is in Switzerland}",
-        [{"expected_outcome": "States nothing that contradicts this: Bern is in Switzerland"}],
-    ),
-}
+    "a judge with a threshold": ("{type: llm-rubric, value: Kind, threshold: 0.8}", [
+        {"expected_outcome": "At least 80 % of this is met: Kind"},
+    ]),
+    "steps of a judge": ("{type: g-eval, value: Clear}", [
+        {"expected_outcome": "At least 70 % of this is met: Clear"},
+    ]),
+    "a context": ("{type: context-faithfulness, threshold: 0.8}", [
+        {
+            "expected_outcome": (
+                "At least 80 % of this is met: Its statements follow from this context: Paris"
+            )
+        },
+    ]),
+    "a context without a limit": ("{type: context-faithfulness}", [
+        {"expected_outcome": "Its statements follow from this context: Paris", "required": False},
+    ]),
+    "facts": ("{type: factuality, value: Bern is in Switzerland}", [
+        {"expected_outcome": "States nothing that contradicts this: Bern is in Switzerland"},
+    ]),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "made"), MADE.values(), ids=MADE)

@@ -254,12 +254,9 @@ def test_the_shim_runs_a_command(tmp_path: Path) -> None:
     words = ["--vars", "cases.vars.json", "one", "--config", config, command, "Hi"]
     shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
     done = subprocess.run(
-        [sys.executable, str(shim), *words],
-        cwd=tmp_path,
-        capture_output=True,
-        encoding="utf-8",
+        [sys.executable, str(shim), *words], cwd=tmp_path, capture_output=True, encoding="utf-8",
         check=True,
-    )
+    )  # fmt: skip
     assert done.stdout == "Hi 1 {'q': 'Why?'}"
 
 
@@ -271,13 +268,10 @@ def test_transforms_follow_each_other_in_both_languages(tmp_path: Path) -> None:
     shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
     sources = ["output.a", "output.b * context.vars.by", "file://more.py", "output * 10"]
     done = subprocess.run(
-        [sys.executable, str(shim), "--transform", *sources],
-        cwd=tmp_path,
+        [sys.executable, str(shim), "--transform", *sources], cwd=tmp_path,
         input=json.dumps({"output": {"a": {"b": 3}}, "context": {"vars": {"by": 2}}}),
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
+        capture_output=True, encoding="utf-8", check=True,
+    )  # fmt: skip
     assert done.stdout == "70"
 
 
@@ -289,12 +283,9 @@ def test_a_module_of_the_user_hides_none_that_the_shim_needs(tmp_path: Path) -> 
         (tmp_path / f"{hidden}.py").write_text("raise SystemExit(__name__)\n")
     shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
     done = subprocess.run(
-        [sys.executable, str(shim), "answer.py", "Hi"],
-        cwd=tmp_path,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+        [sys.executable, str(shim), "answer.py", "Hi"], cwd=tmp_path, capture_output=True,
+        encoding="utf-8", check=False,
+    )  # fmt: skip
     assert (done.stdout, done.stderr) == ("Shop", "")
 
 

@@ -29,14 +29,8 @@ TRACE = CaseTrace(
     usage={"token_usage": {"input": 1}},
 )
 LABELS = st.builds(
-    Label,
-    file=st.text(),
-    id=st.text(),
-    evaluator=st.text(),
-    answer=st.text(),
-    marks=MARKS,
-    split=st.sampled_from([None, "test", "tune"]),
-    by=st.none() | st.text(),
+    Label, file=st.text(), id=st.text(), evaluator=st.text(), answer=st.text(), marks=MARKS,
+    split=st.sampled_from([None, "test", "tune"]), by=st.none() | st.text(),
     draw=st.none()
     | st.builds(
         Draw,
@@ -49,7 +43,7 @@ LABELS = st.builds(
     ),
     trace=st.sampled_from([None, TRACE]),
     file_changes=st.sampled_from([(), (FileChange(path="a", kind="added", diff="+1"),)]),
-)
+)  # fmt: skip
 
 
 def label(**changes: Any) -> Label:

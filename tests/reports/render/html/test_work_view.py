@@ -31,13 +31,10 @@ def test_a_dialogue_has_its_marks_and_steps_beside_each_turn() -> None:
     ]
     assert shown == [
         ("Hello <b>", (("", "Which order?"),), None, ["turn-1/asks"]),
-        (
-            "4711",
-            (("", "Until "), ("mark", "1 April"), ("", ".")),
-            "Tool calls: 1",
-            ["turn-2/dates"],
-        ),
-    ]
+        ("4711", (("", "Until "), ("mark", "1 April"), ("", ".")), "Tool calls: 1", [
+            "turn-2/dates",
+        ]),
+    ]  # fmt: skip
     assert view.work == ()
     text = drawn.macro("case.html", "case", view)
     assert "<pre>Hello &lt;b&gt;</pre>" in text

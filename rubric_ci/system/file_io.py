@@ -164,6 +164,16 @@ def _refused(path: Path | str, reason: str | None) -> CannotReadFile:
     return CannotReadFile(f"cannot read {path}: {reason}", reason=str(reason))
 
 
+@contextmanager
+def writing(path: Path | str, what: str = "", hint: str = "") -> Iterator[None]:
+    """Raise CannotWriteFile where the system refuses a file: `PATH: cannot write WHAT: …`."""
+    try:
+        yield
+    except OSError as error:
+        tried = f"{path}: cannot write {what}".rstrip()
+        raise CannotWriteFile(f"{tried}: {error.strerror}", hint) from error
+
+
 def create_folder(folder: Path) -> None:
     """Create a folder if it is missing; git ignores a new `.rubric-ci` with all that is in it."""
     ours = next((each for each in (folder, *folder.parents) if each.name == OUTPUT_DIR), None)

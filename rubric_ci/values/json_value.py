@@ -19,6 +19,16 @@ class Missing:
     """There is no value."""
 
 
+def parsed(text: str | bytes) -> JSON:
+    """Return the value of a JSON text; None for another text."""
+    import json  # `validate` reads most files without it
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def equal(one: JSON, other: JSON) -> bool:
     """Return True if two JSON values are equal: `true` is not 1, but 1.0 is."""
     if isinstance(one, bool) or isinstance(other, bool):

@@ -20,7 +20,7 @@ HELD: Final[Mapping[str, str]] = {
     ),
     "files/project/links.py": "files/project/test_links.py",
     "gate/selection/dependencies.py": (
-        "gate/selection/test_dependencies.py gate/selection/test_compare_cases.py"
+        "gate/selection/test_dependencies.py gate/selection/test_affected_cases.py"
     ),
     "gate/differences/cases.py": "gate/differences/test_cases.py",
     "gate/differences/case_changes.py": (

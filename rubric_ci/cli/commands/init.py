@@ -370,13 +370,7 @@ def _append(path: Path, text: str) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise CannotWriteFile(
-            f"{path}: cannot write the file: {error.strerror}",
-            "choose a folder that you can write to",
-        ) from error
+    write_text(path, text, "the file", "choose a folder that you can write to")
 
 
 def _name(path: Path, folder: Path) -> str:

@@ -97,10 +97,14 @@ def read_bytes(path: Path, root: Path | None = None) -> bytes:
     return file_io.read_given(path, root or find_root(Path.cwd()))
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file and its folders atomically; raises CannotWriteFile if links lead elsewhere."""
+def write_text(path: Path, text: str, what: str = "", hint: str = "") -> None:
+    """Write a file and its folders atomically; raises CannotWriteFile if links lead elsewhere.
+
+    `what` the file is stands in the message where it cannot be written.
+    """
     check_place(path.parent)
-    file_io.write(path, text.encode())
+    with file_io.writing(path.as_posix(), what, hint):
+        file_io.write(path, text.encode())
 
 
 def check_place(path: Path) -> None:

@@ -7,6 +7,7 @@ from posixpath import basename, dirname, join, splitext
 from typing import Final, Protocol
 
 from rubric_ci.files.yaml_text.opened import AGENTV, PROVIDERS_NAMES, is_providers
+from rubric_ci.values.json_value import parsed
 from rubric_ci.values.references import Lookup
 
 CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
@@ -148,10 +149,5 @@ def _lines(data: bytes) -> Iterator[bytes]:
 
 def _keys(line: bytes) -> frozenset[str] | None:
     """Return the keys of an object; None: the line is not an object in JSON."""
-    import json  # few files need it
-
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
+    value = parsed(line)
     return frozenset(value) if isinstance(value, dict) else None

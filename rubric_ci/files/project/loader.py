@@ -1,6 +1,5 @@
 """Check and parse texts of the configuration, targets files and eval files."""
 
-import json
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +21,7 @@ from rubric_ci.files.yaml_text.translation import TranslatedSource, Translation
 from rubric_ci.values.config import Config, Target, UnsupportedTarget
 from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.evals import EvalFile
+from rubric_ci.values.json_value import parsed
 from rubric_ci.values.model_end_and_parameters import Models
 from rubric_ci.values.problems import Path
 from rubric_ci.values.references import NO_SUCH_FILE, FindFiles, Lookup, NotFound
@@ -49,11 +49,7 @@ def with_mode(config: Config, read_calibration: Callable[[], bytes | None]) -> C
 
 def calibrated_mode(calibration: bytes | None) -> Literal["batched", "isolated"] | None:
     """Return the mode that `judge calibrate` chose; None: it did not compare the two."""
-    try:
-        content = json.loads(calibration or b"null")
-    except ValueError:
-        return None
-    match content:
+    match parsed(calibration or b""):
         case {"version": 3, "split": "test", "modes": {"chosen": "batched"}}:
             return "batched"
         case {"version": 3, "split": "test", "modes": {"chosen": "isolated"}}:

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.errors import CannotReadReport, CannotUseGit, CannotWriteFile
+from rubric_ci.errors import CannotReadReport, CannotUseGit
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project.discovery import read_text, write_text
@@ -209,13 +209,8 @@ def read_log(folder: Path) -> ReferenceLog | None:
 
 def write_log(folder: Path, log: ReferenceLog) -> None:
     """Write the log, atomically; raises CannotWriteFile."""
-    path = folder / LOG_FILE
-    try:
-        write_text(path, json.dumps(asdict(log), indent=2) + "\n")
-    except OSError as error:
-        raise CannotWriteFile(
-            f"{path.as_posix()}: cannot write the log: {error.strerror}", "check --baseline"
-        ) from error
+    text = json.dumps(asdict(log), indent=2)
+    write_text(folder / LOG_FILE, f"{text}\n", "the log", "check --baseline")
 
 
 _HINT = "remove the folder to start a new baseline, or upgrade rubric-ci"

@@ -1,6 +1,5 @@
 """Check the judges of a run against `calibration.json` and `gate.min_kappa`."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
@@ -9,7 +8,7 @@ from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.loader import calibrated_mode
 from rubric_ci.text.p_values_and_intervals import PERCENT
 from rubric_ci.values.formats_and_defaults import CALIBRATION
-from rubric_ci.values.json_value import JSON
+from rubric_ci.values.json_value import JSON, parsed
 from rubric_ci.values.report import JudgeInfo
 
 NAME = CALIBRATION
@@ -41,7 +40,7 @@ def check_calibration(
         return mode
     if content is None:
         raise CannotConfigure(f"gate.min_kappa is {min_kappa:g}, but there is no {NAME}", HINT)
-    known = _read(content)
+    known = parsed(content)
     found = [w for judge in judges for w in calibration_warnings(known, judge, min_kappa)]
     if not found and about_work:
         found = [*_work_warnings(known, min_kappa)]
@@ -108,10 +107,3 @@ def _why_unreadable(calibration: JSON) -> str:
             return f"it is of the labels with split {split!r}, which chose the judge"
         case _:
             return "the calibration cannot be read by this version"
-
-
-def _read(content: bytes) -> JSON:
-    try:
-        return json.loads(content)
-    except ValueError:
-        return None

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.errors import CannotConfigure, CannotReadFile, CannotUseGit, CannotWriteFile
+from rubric_ci.errors import CannotConfigure, CannotReadFile, CannotUseGit
 from rubric_ci.files.project import discovery
 from rubric_ci.gate.selection.affected_cases import Key, Selection
 from rubric_ci.system.git.committed import first_tracked
@@ -82,13 +82,8 @@ def remember(folder: Path, ended: Iterable[CaseResult], suite: Set[Key] | None) 
     path = folder / LAST_FAILED
     found = sorted(updated(_read(path) or frozenset(), ended, suite))
     data = {"version": _VERSION, "failed": [{"file": file, "id": name} for file, name in found]}
-    try:
-        discovery.write_text(path, json.dumps(data, indent=2) + "\n")
-    except OSError as error:
-        raise CannotWriteFile(
-            f"{path.as_posix()}: cannot write: {error.strerror}",
-            "choose another folder with --output-dir",
-        ) from error
+    hint = "choose another folder with --output-dir"
+    discovery.write_text(path, json.dumps(data, indent=2) + "\n", hint=hint)
 
 
 def _read(path: Path) -> Set[Key] | None:

@@ -15,12 +15,17 @@ from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut, Targe
 from rubric_ci.files.yaml_text.recordings import MEASURES
 from rubric_ci.grading.targets.call_spelling import Spelling, spelled
 from rubric_ci.models.agents import READERS, format_of, steps_so_far
-from rubric_ci.models.agents.program import NO_FILES, AgentFailed, Files, last_event, parsed
+from rubric_ci.models.agents.program import (
+    NO_FILES,
+    AgentFailed,
+    Files,
+    last_event,
+)
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Finished, describe_exit
 from rubric_ci.values.config import CliTarget
-from rubric_ci.values.json_value import JSON, MAX_DEPTH, depth
+from rubric_ci.values.json_value import JSON, MAX_DEPTH, depth, parsed
 from rubric_ci.values.references import file_text
 from rubric_ci.values.results import Answer
 from rubric_ci.values.trace import Step, Trace
@@ -37,10 +42,7 @@ def parse(text: str) -> Answer:
     An object with any other key is itself the text. Raises CannotAnswer for an invalid
     measurement.
     """
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return Answer(text=text)
+    found = parsed(text)
     value = with_messages(found) if isinstance(found, dict) else {}
     if not value.keys() & {"text", "output_messages"}:
         return Answer(text=text)

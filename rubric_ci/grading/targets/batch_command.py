@@ -19,7 +19,7 @@ from rubric_ci.system.shell import shell_quote
 from rubric_ci.values.config import CliTarget, Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.json_value import JSON
+from rubric_ci.values.json_value import JSON, parsed
 from rubric_ci.values.results import Answer
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
@@ -148,10 +148,7 @@ def _lines(text: str) -> Iterator[tuple[str, tuple[int, Mapping[str, JSON]]]]:
 
 
 def _object(line: str, number: int) -> Mapping[str, JSON]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        value = None
+    value = parsed(line)
     if not isinstance(value, dict):
         raise CannotAnswer(f"line {number} is not a JSON object; write one object per case")
     return answer_format.with_messages(value)

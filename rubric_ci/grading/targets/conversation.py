@@ -19,7 +19,7 @@ from rubric_ci.text import transcript
 from rubric_ci.text.transcript import Exchange
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.json_value import JSON
+from rubric_ci.values.json_value import JSON, parsed
 from rubric_ci.values.llm_calls import ChatMessage, call_key
 from rubric_ci.values.media import Media
 from rubric_ci.values.messages import Message, Role, SimulatedUser, TextPart
@@ -107,10 +107,7 @@ def of_texts(case: EvalCase, texts: Sequence[str]) -> Answer:
 
 def recorded(case: EvalCase, answer: Answer) -> Answer:
     """Return a recorded conversation: its answer is a list with a text, or an object, per turn."""
-    try:
-        turns = json.loads(answer.text)
-    except ValueError:
-        turns = None
+    turns = parsed(answer.text)
     listed = turns if isinstance(turns, list) else []
     said = [_exchange(case, number, each) for number, each in enumerate(listed)]
     fewest = max(len(case.turns), 1)

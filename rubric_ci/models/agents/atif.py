@@ -12,8 +12,8 @@ from rubric_ci.models.agents.program import (
     items,
     mapping,
     number,
-    parsed,
 )
+from rubric_ci.values.json_value import parsed
 from rubric_ci.values.trace import Step, Trace
 
 

@@ -12,12 +12,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from rubric_ci.models.agents.program import NO_FILES, Files, Start, mapping, parsed
+from rubric_ci.models.agents.program import (
+    NO_FILES,
+    Files,
+    Start,
+    mapping,
+)
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set, in_a_job
 from rubric_ci.system.file_io import read_end
 from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import parsed
 
 _SHORTEST: Final = timedelta(minutes=15)  # that a token must be valid yet
 _RENEWED: Final = timedelta(days=7)  # codex renews a login that is older

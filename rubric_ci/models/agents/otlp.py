@@ -12,8 +12,8 @@ from rubric_ci.models.agents.program import (
     integer,
     items,
     mapping,
-    parsed,
 )
+from rubric_ci.values.json_value import parsed
 from rubric_ci.values.trace import Step, Trace
 
 _ERROR = 2  # the status code of a span

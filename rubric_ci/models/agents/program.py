@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.json_value import JSON
+from rubric_ci.values.json_value import parsed
 from rubric_ci.values.trace import Finish, Step, Trace
 
 Files: TypeAlias = Mapping[str, str]
@@ -216,14 +216,6 @@ def last_object(text: str) -> str:
             end = at + 1
         at = text.find("{", end)
     return found
-
-
-def parsed(text: str) -> JSON:
-    """Return the value of a JSON text; None for another text."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

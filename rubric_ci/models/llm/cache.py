@@ -13,7 +13,7 @@ from dataclasses import field
 from pathlib import Path
 from time import time
 
-from rubric_ci.errors import CannotReadFile, CannotWriteFile
+from rubric_ci.errors import CannotReadFile
 from rubric_ci.system import file_io
 from rubric_ci.values.dataclass import dataclass
 
@@ -25,6 +25,9 @@ SETUP = ".setup"  # ends the key of what the set-up of a workspace left
 BATCH = ".batch"  # ends the key of the batches that were begun
 MODE = ".mode"  # ends the key of the output mode that a server accepts
 
+_HINT = (
+    "make the folder writable, set RUBRIC_CI_CACHE_DIR to another one, or set RUBRIC_CI_CACHE=false"
+)
 _ENTRY = re.compile(
     r"[0-9a-f]{64}(\.answer|\.setup|\.mode|\.batch)?\.json"
 )  # a temporary file has a suffix after it
@@ -53,10 +56,8 @@ class Cache:
     def prepare(self) -> None:
         """Create the folder; raise CannotWriteFile before any request is sent if that fails."""
         self._check_place()
-        try:
+        with file_io.writing(self.folder, "the cache", _HINT):
             file_io.create_folder(self.folder)
-        except OSError as error:
-            raise self._cannot_write(error) from error
 
     def get(self, key: str) -> str | None:
         """Return the text under a key and mark it as used now; None if there is none."""
@@ -72,10 +73,8 @@ class Cache:
         Raises CannotWriteFile, also if a command has made the folder a link that leads out.
         """
         self._check_place()
-        try:
+        with file_io.writing(self.folder, "the cache", _HINT):
             file_io.write(Path(self._path(key)), _dumped(key, text, self.seal).encode())
-        except OSError as error:
-            raise self._cannot_write(error) from error
 
     def clear(self) -> None:
         """Delete every entry."""
@@ -112,13 +111,6 @@ class Cache:
         """Raise CannotWriteFile if a link leads the folder out of the repository."""
         if self.root:
             file_io.check_place(self.folder, self.root)
-
-    def _cannot_write(self, error: OSError) -> CannotWriteFile:
-        return CannotWriteFile(
-            f"{self.folder}: cannot write the cache: {error.strerror}",
-            "make the folder writable, set RUBRIC_CI_CACHE_DIR to another one, or set "
-            "RUBRIC_CI_CACHE=false",
-        )
 
     def _path(self, key: str) -> str:
         return f"{self.folder}{os.sep}{key[:2]}{os.sep}{key}.json"  # a path per entry

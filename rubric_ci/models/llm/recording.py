@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
 
-from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile, NoVerdict
+from rubric_ci.errors import CannotReachModel, CannotReadFile, NoVerdict
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.text import escape
@@ -22,11 +22,9 @@ _FINISHES: Mapping[str, Finish] = {"stop": "stop", "length": "length", "refusal"
 def record(ask: ModelCaller, path: Path, root: Path) -> ModelCaller:
     """Return an Ask that appends every reply to a new file, as one line."""
     file_io.check_place(path.parent, root)
-    try:
+    with file_io.writing(path, "the recording"):
         file_io.create_folder(path.parent)
         file_io.empty_file(path)
-    except OSError as error:
-        raise _cannot_write(path, error) from error
 
     async def ask_and_record(call: ModelCall) -> ModelReply:
         reply = await ask(call)
@@ -69,10 +67,8 @@ def _of_reply(call: ModelCall, reply: ModelReply) -> dict[str, JSON]:
 
 
 def _append(path: Path, line: Mapping[str, JSON]) -> None:
-    try:
+    with file_io.writing(path, "the recording"):
         file_io.append(path, f"{json.dumps(line)}\n".encode())
-    except OSError as error:
-        raise _cannot_write(path, error) from error
 
 
 def media_facts(media: Sequence[Media], *, with_bytes: bool) -> dict[str, JSON]:
@@ -127,10 +123,6 @@ def _parse(path: Path, number: int, line: str) -> tuple[str, ModelReply]:
         raise CannotReadFile(
             f"{path}:{number}: not a recorded reply", "record again with --record FILE"
         ) from error
-
-
-def _cannot_write(path: Path, error: OSError) -> CannotWriteFile:
-    return CannotWriteFile(f"{path}: cannot write the recording: {error.strerror}")
 
 
 def recorded_answers(path: Path, root: Path) -> dict[str, JSON]:

@@ -17,9 +17,9 @@ from rubric_ci.models.agents.program import (
     mapping,
     milliseconds,
     option,
-    parsed,
 )
 from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.json_value import parsed
 from rubric_ci.values.trace import Step, Trace
 
 _USAGE: Final = "usage.json"

@@ -22,10 +22,9 @@ from rubric_ci.models.agents.program import (
     milliseconds,
     number,
     option,
-    parsed,
 )
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.json_value import JSON
+from rubric_ci.values.json_value import JSON, parsed
 from rubric_ci.values.trace import Step, Trace
 
 _SETTINGS: Final = ".gemini/settings.json"

@@ -5,7 +5,6 @@ those that a case gives to its target.
 """
 
 import fnmatch
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
@@ -20,6 +19,7 @@ from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.system import file_io
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.values.formats_and_defaults import CALIBRATION, LABELS, WAIVERS
+from rubric_ci.values.json_value import parsed
 from rubric_ci.values.references import Found, Lookup, NotFound
 
 _FOLDERS: Final = frozenset((".git", ".rubric-ci", ".agentv"))
@@ -85,10 +85,7 @@ def _content(path: Path) -> str:
 
 
 def _is_recording(data: bytes) -> bool:
-    try:
-        first = json.loads(data.partition(b"\n")[0])
-    except (ValueError, RecursionError):
-        return False
+    first = parsed(data.partition(b"\n")[0])
     return isinstance(first, dict) and first.keys() >= _RECORDED
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from rubric_ci.errors import CannotReadReport, CannotWriteFile
+from rubric_ci.errors import CannotReadReport
 from rubric_ci.files.project.discovery import write_text
 from rubric_ci.gate.comparison.baseline_files import (
     LOG_FILE,
@@ -193,9 +193,4 @@ def _write(report: RunReport, folder: Path, number: int = 0) -> Path:
 
 
 def _write_to(path: Path, report: RunReport) -> None:
-    try:
-        write_text(path, json_format.render(report))
-    except OSError as error:
-        raise CannotWriteFile(
-            f"{path.as_posix()}: cannot write the report: {error.strerror}", "check --baseline"
-        ) from error
+    write_text(path, json_format.render(report), "the report", "check --baseline")

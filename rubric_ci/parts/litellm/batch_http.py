@@ -17,7 +17,7 @@ from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.masking import redact
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.json_value import JSON
+from rubric_ci.values.json_value import JSON, parsed
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 
 _NEVER_RUN = frozenset({"batch_cancelled", "batch_expired"})
@@ -63,11 +63,7 @@ def _by_id(texts: Iterable[str]) -> Mapping[str, list[JSON]]:
     """Group the lines by request; a line that cannot be read is ignored."""
     found: dict[str, list[JSON]] = {}
     for line in (line for text in texts for line in text.split("\n")):
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        match value:
+        match value := parsed(line):
             case {"custom_id": str(name)} if value not in found.setdefault(name, []):
                 found[name].append(value)
     return found

@@ -9,7 +9,6 @@ from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from rubric_ci.errors import CannotWriteFile
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.system import file_io
 from rubric_ci.values.report import RunReport
@@ -39,10 +38,8 @@ def keep(cache: Path, root: Path, used: Sequence[UsedBy]) -> None:
     file_io.check_place(cache, root)
     every = [asdict(each) for each in _by_key((*_used_by(cache / NAME), *used)).values()]
     text = json.dumps({"used_by": every}, indent=2)
-    try:
+    with file_io.writing(cache / NAME):
         file_io.write(cache / NAME, text.encode())
-    except OSError as error:
-        raise CannotWriteFile(f"{cache / NAME}: cannot write: {error.strerror}") from error
 
 
 def _by_key(every: Iterable[UsedBy]) -> LastRun:

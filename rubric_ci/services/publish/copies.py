@@ -5,7 +5,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from rubric_ci.errors import CannotReadFile, CannotWriteFile
+from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.project import discovery
 from rubric_ci.models.llm.media import content
 from rubric_ci.system import file_io
@@ -62,7 +62,7 @@ def _media(picture: Picture, again: Callable[[], bytes]) -> Media:
 
 
 def keep_copies(pictures: Iterable[Picture], read: ReadCopy, folder: Path, hint: str) -> None:
-    """Write the pictures that can be read into another folder of copies."""
+    """Write the pictures that can be read into another folder of copies; raises CannotWriteFile."""
     for each in dict.fromkeys(pictures):
         try:
             data = read(each)
@@ -73,10 +73,6 @@ def keep_copies(pictures: Iterable[Picture], read: ReadCopy, folder: Path, hint:
 
 
 def _write(path: Path, data: bytes, name: str, hint: str) -> None:
-    """Write a copy of a file; raises CannotWriteFile."""
-    try:
+    with file_io.writing(path, f"a copy of {name}", hint):
         discovery.check_place(path.parent)
         file_io.write(path, data)
-    except OSError as error:
-        message = f"{path}: cannot write a copy of {name}: {error.strerror}"
-        raise CannotWriteFile(message, hint) from error

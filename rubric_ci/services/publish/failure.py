@@ -22,6 +22,7 @@ from rubric_ci.text.numbers import shortened
 from rubric_ci.text.workflow_commands import command
 from rubric_ci.values.command_settings import CommentSettings, RunSettings
 from rubric_ci.values.formats_and_defaults import FAILURE, OUTPUT_DIR
+from rubric_ci.values.json_value import parsed
 
 NO_FILES: Final = "paths are named from the folder of the command; is there a step to check out?"
 LONGEST: Final = 4_000  # characters of an error in a file, which a fork's run may have written
@@ -116,10 +117,7 @@ def read_failure(report: Path) -> tuple[str, str]:
     file = report.with_name(FAILURE)
     if os.path.lexists(report) or not os.path.lexists(file):
         return "", ""
-    try:
-        data = json.loads(read_text(file))
-    except ValueError:
-        data = None
+    data = parsed(read_text(file))
     known = data if isinstance(data, dict) else {}
     failure, suite = known.get("failure"), known.get("suite", "")
     if not isinstance(failure, str) or not failure or not isinstance(suite, str):

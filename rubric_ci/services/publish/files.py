@@ -28,14 +28,10 @@ NARROWEST, WIDEST = 60, 140  # columns of the table
 def check_folder(folder: Path) -> None:
     """Raise CannotWriteFile if reports cannot be written; called before any model request."""
     discovery.check_place(folder)
-    try:
+    with file_io.writing(folder, "reports to this folder", HINT):
         _create(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except OSError as error:
-        raise CannotWriteFile(
-            f"{folder}: cannot write reports to this folder: {error.strerror}", HINT
-        ) from error
 
 
 def _create(folder: Path) -> None:
@@ -62,25 +58,17 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
     written = []
     page: tuple[ReportFormat, ...] = ("html",) if settings.page else ()
     discovery.check_place(settings.output_dir)
-    try:
+    with file_io.writing(settings.output_dir, "the report", HINT):
         _create(settings.output_dir)
-    except OSError as error:
-        message = f"{settings.output_dir}: cannot write the report: {error.strerror}"
-        raise CannotWriteFile(message, HINT) from error
     for name in dict.fromkeys((*settings.reports, *page)):
         of_page = name == "html" and settings.page.endswith(".html")
         path = settings.output_dir / (Path(settings.page).name if of_page else REPORT_FILES[name])
-        try:
+        with file_io.writing(path, "the report", HINT):
             discovery.check_place(path.parent)
             found = formats.pieces(name, report, _inline(settings.output_dir))
             pieces = (piece.encode() for piece in found)
             file_io.clean(path)
             file_io.write_pieces(path, pieces)
-        except OSError as error:
-            raise CannotWriteFile(
-                f"{path}: cannot write the report: {error.strerror}",
-                HINT,
-            ) from error
         written.append(path)
     return tuple(written)
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.errors import CannotWriteFile
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.system import file_io
 from rubric_ci.values.comparison import CaseKey
@@ -67,10 +66,8 @@ def keep_passes(
         return
     file_io.check_place(cache, root)
     text = json.dumps({**before, **counts}, indent=2, sort_keys=True)
-    try:
+    with file_io.writing(cache / NAME):
         file_io.write(cache / NAME, text.encode())
-    except OSError as error:
-        raise CannotWriteFile(f"{cache / NAME}: cannot write: {error.strerror}") from error
 
 
 def _times(waiver: WaiverResult, before: Mapping[str, int], new: Set[CaseKey]) -> int:

@@ -23,6 +23,7 @@ from rubric_ci.parts.bring.dialects.nunjucks import (
     of_prompt,
 )
 from rubric_ci.text import template
+from rubric_ci.values.json_value import parsed
 from rubric_ci.values.problems import Path
 
 _SEPARATOR: Final = re.compile(r"(?m)^[ \t]*---[ \t]*$")
@@ -108,10 +109,7 @@ def _prompt(found: Translation, text: str, place: Path, programs: bool | None) -
 
 
 def _json(text: str) -> Any:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    found = parsed(text)
     return found if isinstance(found, dict | list) else None
 
 

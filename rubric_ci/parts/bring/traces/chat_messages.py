@@ -11,9 +11,13 @@ from sys import intern  # the instructions of a program are in all of its traces
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.column_names import USUAL, spelt
-from rubric_ci.models.agents.program import as_text, items, mapping, parsed
+from rubric_ci.models.agents.program import (
+    as_text,
+    items,
+    mapping,
+)
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.json_value import JSON
+from rubric_ci.values.json_value import JSON, parsed
 from rubric_ci.values.trace import Step
 from rubric_ci.values.walk import text_or_json
 

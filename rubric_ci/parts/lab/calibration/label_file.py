@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
-from rubric_ci.errors import CannotWriteFile, InvalidInput
+from rubric_ci.errors import InvalidInput
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import show_problems
 from rubric_ci.parts.lab.calibration import labels
@@ -39,12 +39,7 @@ def copies_of(path: Path) -> Path:
 
 def write_labels(path: Path, found: Iterable[Label]) -> None:
     """Write the labels, atomically."""
-    try:
-        discovery.write_text(path, labels.dump(found))
-    except OSError as error:
-        raise CannotWriteFile(
-            f"{path}: cannot write the labels: {error.strerror}", ANOTHER
-        ) from error
+    discovery.write_text(path, labels.dump(found), "the labels", ANOTHER)
 
 
 def draw(report: RunReport, passes: int, fails: int, seed: int) -> dict[CaseKey, Draw]:

@@ -11,17 +11,18 @@ from typing import Final
 
 import click
 
-from rubric_ci.errors import CannotReadHistory, CannotWriteFile, ExitCode
+from rubric_ci.errors import CannotReadHistory, ExitCode
 from rubric_ci.files.project.discovery import check_place, read_text, write_text
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.parts.lab.history_records import RunRecord, dump, load, record_of
-from rubric_ci.system.file_io import create_folder
+from rubric_ci.system.file_io import create_folder, writing
 from rubric_ci.system.scratch import alone_in
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.report import RunReport
 
 LINES: Final = "history.jsonl"
 LATEST: Final = "report.html"
+_HINT: Final = "make the file writable, or set another one with --history"
 
 
 def add(report: Path, history: Path, link: str) -> ExitCode:
@@ -69,12 +70,7 @@ def publish(report: Path, site: Path, title: str) -> ExitCode:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise CannotWriteFile(
-            f"{path}: cannot write: {error.strerror}", "choose another file with --output"
-        ) from error
+    write_text(path, text, hint="choose another file with --output")
     _say(f"wrote {path}")
 
 
@@ -94,12 +90,10 @@ def held(path: Path) -> Iterator[None]:
     Raises CannotWriteFile as `add` does.
     """
     check_place(path)
-    try:
+    with writing(path, "the history", _HINT):
         create_folder(path.parent)
         with alone_in(path.parent):
             yield
-    except OSError as error:
-        raise _cannot_write(path, error) from error
 
 
 def add_record(path: Path, record: RunRecord) -> bool:
@@ -113,10 +107,7 @@ def add_record(path: Path, record: RunRecord) -> bool:
     if record in known:
         return False
     every = sorted([*known, record], key=lambda each: each.started_at)
-    try:
-        write_text(path, "".join(f"{dump(each)}\n" for each in every))
-    except OSError as error:
-        raise _cannot_write(path, error) from error
+    write_text(path, "".join(f"{dump(each)}\n" for each in every), "the history", _HINT)
     return True
 
 
@@ -129,13 +120,6 @@ def records(path: Path, last: int | None = None) -> Sequence[RunRecord]:
             "add a run with `rubric-ci history add`, or set another file with --history",
         )
     return found[-last:] if last else found
-
-
-def _cannot_write(path: Path, error: OSError) -> CannotWriteFile:
-    return CannotWriteFile(
-        f"{path}: cannot write the history: {error.strerror}",
-        "make the file writable, or set another one with --history",
-    )
 
 
 def _runs(path: Path) -> list[RunRecord]:

@@ -12,7 +12,6 @@ import click
 from rubric_ci.errors import (
     CannotCalibrate,
     CannotFindEvals,
-    CannotWriteFile,
     ExitCode,
     InvalidInput,
 )
@@ -183,12 +182,8 @@ def _match(path: Path, given: Sequence[Label], loaded: LoadedProject) -> Sequenc
 
 
 def _write(path: Path, value: JSON) -> None:
-    try:
-        discovery.write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
-    except OSError as error:
-        raise CannotWriteFile(
-            f"{path}: cannot write the calibration: {error.strerror}", "use --output"
-        ) from error
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    discovery.write_text(path, f"{text}\n", "the calibration", "use --output")
 
 
 def _exit_code(found: Calibration, min_kappa: float | None) -> ExitCode:

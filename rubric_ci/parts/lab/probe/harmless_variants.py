@@ -12,6 +12,7 @@ from zlib import crc32
 
 from rubric_ci.parts.lab.probe.quote_variants import Span, Variant, replaced, sentences
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import parsed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,10 +118,7 @@ def _json_order(answer: str, _: int) -> str | None:
 
 
 def _is_json(answer: str) -> bool:
-    try:
-        return isinstance(json.loads(answer), dict | list)
-    except (ValueError, RecursionError):
-        return False
+    return isinstance(parsed(answer), dict | list)
 
 
 _GREETINGS: Final = ("Hello!", "Good afternoon,", "Hi there,")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
 from rubric_ci.values.dataclass import dataclass
@@ -57,6 +57,12 @@ EXCHANGES: Final[Mapping[str, Exchange]] = {
     "": Exchange(subject="subject_token", fixed=_EXCHANGE, form=True),
 }
 """By name of the provider; empty: a server of RFC 8693, which the configuration names."""
+_OIDC: Final[dict[str, Any]] = {
+    "type": ["string", "object"],
+    "if": {"type": "string"},
+    "then": {"enum": [*filter(None, EXCHANGES)]},
+    "else": {"if": {"type": "object"}, "then": {"$ref": "#/$defs/exchange"}},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +95,17 @@ class IdentitySource:
 class WorkloadIdentity:
     """The exchange of an identity token, in place of an API key."""
 
-    exchange: str  # of `EXCHANGES`
+    exchange: Annotated[
+        str,
+        Key(
+            *("anthropic", {"token_url": "https://login.example/token", "audience": "models"}),
+            name="oidc",
+            title="Exchange",
+            **_OIDC,
+        ),
+    ]
+    """`openai`, `anthropic` or `openrouter`, or an object for any other server of RFC 8693, with
+    its `token_url`, the `audience` and the `parameters`."""
     audience: Annotated[str, Key("https://api.openai.com/v1")] = ""
     """Audience of the identity token that GitHub is asked for, as the provider's rule expects it.
     Without it, GitHub's default: the URL of the owner."""
@@ -98,7 +114,11 @@ class WorkloadIdentity:
     )
     token_url: Annotated[str, Key("https://proxy.example/oauth/token")] = ""
     """URL of the exchange, if it is not the provider's."""
-    source: IdentitySource = field(default_factory=IdentitySource)
+    source: Annotated[
+        IdentitySource, Key({"env": "MODEL_ID_TOKEN"}, name="identity", title="Identity token")
+    ] = field(default_factory=IdentitySource)
+    """Where the identity token is. Without it, the token of GitHub's workflow, which needs
+    `permissions: {id-token: write}`."""
 
     @property
     def url(self) -> str:

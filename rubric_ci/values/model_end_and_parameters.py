@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, timedelta
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
+from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.written_keys import Key
 
 WARNING_TIME: Final = timedelta(days=90)
 SWITCH: Final = (
@@ -15,6 +17,97 @@ _SAMPLING = ("temperature", "top_p", "top_k")
 _PENALTIES = ("frequency_penalty", "presence_penalty")
 _LISTED = frozenset({"anthropic", "gemini", "openai"})
 _OWN_HOST = frozenset({"api_base", "base_url", "endpoint"})
+
+
+NAMES: Final = ("model", "deployment", "deployment_name", "variant")
+"""The keys of a model's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """The keys of a model's request; others are passed to the call unchanged."""
+
+    provider: Annotated[str, Key("cli", "recorded", "azure")] = ""
+    """`cli`, `claude-code`, `codex`, `copilot`, `gemini-cli`, `opencode`, `qwen`, `recorded`,
+    `http`, `mock`, `runner`, or the provider of the model. Without it, `model` contains the
+    provider."""
+    model: Annotated[
+        str, Key("anthropic/claude-sonnet-5-5", aliases=dict.fromkeys(NAMES[1:], ""))
+    ] = ""
+    """litellm model name; with `provider`, the name without the provider prefix."""
+    prompt: Annotated[str, Key("prompts/support.md")] = ""
+    """File with the prompt of a model: a text with `{{ variables }}` of the cases, or a
+    `.prompt.yml` of GitHub Models. With `{{ input }}` it replaces the messages of a case, else it
+    precedes them."""
+    skill: Annotated[str, Key("skills/refunds")] = ""
+    """Folder of an Agent Skill, with `SKILL.md`. A model and a command get its text before the
+    messages; a target with a workspace finds the folder there as `skills/NAME`."""
+    api_key: Annotated[str, Key("${{ OPENAI_API_KEY }}", title="API key", type="string")] = ""
+    """API key, as `${{ NAME }}`: the value of an environment variable. Do not write the key
+    itself."""
+    api_base: Annotated[
+        str,
+        Key(
+            "http://127.0.0.1:8000/v1",
+            title="API base",
+            aliases=dict.fromkeys(("endpoint", "base_url", "resource", "resource_name"), ""),
+            type="string",
+        ),
+    ] = ""
+    """Base URL of an OpenAI-compatible server, a proxy or a resource."""
+    api_version: Annotated[
+        JSON, Key("2024-10-21", title="API version", aliases={"version": ""})
+    ] = None
+    """Version of the API, for Azure."""
+    temperature: Annotated[JSON, Key(0, type=["number", "string"])] = None
+    """Sampling temperature of the model."""
+    max_tokens: Annotated[JSON, Key(4000, aliases={"max_output_tokens": ""})] = None
+    """Maximum length of the reply in tokens."""
+    timeout_seconds: Annotated[float, Key.of("seconds")] = 60.0
+    input_cost_per_token: Annotated[JSON, Key(1e-07)] = None
+    """Price in US dollars of a token that is read, for a model that litellm has no price for."""
+    output_cost_per_token: Annotated[JSON, Key(4e-07)] = None
+    """Price in US dollars of a token that is written, for a model that litellm has no price for."""
+    input_cost_per_token_batches: Annotated[JSON, Key(5e-08)] = None
+    """Price in US dollars of a token that is read in a batch."""
+    output_cost_per_token_batches: Annotated[JSON, Key(2e-07)] = None
+    """Price in US dollars of a token that is written in a batch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCall(ModelCall):
+    """The keys of a judge that is a model, or several; `JudgeConfig` has those of any judge."""
+
+    panel: Annotated[
+        tuple[JSON, ...],
+        Key(
+            ["openai/gpt-6-luna", "anthropic/claude-sonnet-5-5", "gemini/gemini-3.8-flash"],
+            items={"$ref": "#/$defs/one_judge"},
+            minItems=3,
+        ),
+    ] = ()
+    """Odd number of judges, of different model families: models, or objects with the settings of a
+    model, a `cli` or a `command`. Each marks every criterion; the majority counts, of scores and
+    levels the median."""
+    provider: Annotated[str, Key("openai")] = ""
+    """Provider, if `model` does not start with it."""
+    auth: Annotated[
+        JSON,
+        Key(
+            {
+                "oidc": "anthropic",
+                "audience": "https://api.anthropic.com",
+                "parameters": {"federation_rule_id": "fdrl_1", "organization_id": "o_1"},
+            },
+            **{"$ref": "#/$defs/auth"},
+        ),
+    ] = None
+    temperature: Annotated[JSON, Key(0, type="number", minimum=0)] = None
+    """Sampling temperature, for models that take one: most that reason do not."""
+    max_tokens: Annotated[JSON, Key(4000, type="integer", minimum=1)] = None
+    """Maximum length of the reply in tokens."""
+    timeout_seconds: Annotated[float, Key.of("seconds")] = 60.0
+    """Timeout of one judge request in seconds."""
 
 
 class Models(NamedTuple):

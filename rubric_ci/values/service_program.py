@@ -41,7 +41,7 @@ class HttpRequest:
     tool_calls: Annotated[str, Key("steps")] = ""
     """Where the calls of tools are in the JSON of the reply: a JSON Pointer or a dotted path of a
     list. Each is `{name, arguments, output}`, or has OpenAI's form."""
-    usage: Mapping[str, str] = field(default_factory=dict)
+    usage: Annotated[Mapping[str, str], Key.of("usage")] = field(default_factory=dict)
     stream: Annotated[bool, Key(True)] = False
     """Whether the reply is a stream: server-sent events, or a line of JSON each. It is read to its
     end; `answer` is the place of the piece of text in each event, `tool_calls` and `usage` are

@@ -129,7 +129,8 @@ def kind(schema: Schema, root: Schema) -> str:
         return ", ".join(f"`{flow(value)}`" for value in schema["enum"])
     if "type" not in schema and "else" in schema:
         return ", or ".join(dict.fromkeys(kind(schema[key], root) for key in ("else", "then")))
-    types = schema.get("type", "object")
+    about = {"title", "description", "examples"}
+    types = schema.get("type", "any" if schema.keys() <= about else "object")
     return " or ".join(
         one_kind(name, schema, root) for name in ([types] if isinstance(types, str) else types)
     )

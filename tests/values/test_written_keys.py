@@ -5,7 +5,7 @@ from typing import Annotated
 
 import pytest
 
-from rubric_ci.files.validation.config_summary import JUDGE_KEYS
+from rubric_ci.files.validation.model_rules import judge_keys
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.written_keys import Key, keys_of, read
@@ -49,4 +49,4 @@ def test_fields_without_a_key_are_given() -> None:
 
 
 def test_the_checks_know_the_keys_of_a_judge() -> None:
-    assert keys_of(JudgeConfig) == JUDGE_KEYS  # which `validate` needs without the class
+    assert judge_keys() == {*keys_of(JudgeConfig)}  # which `validate` needs without the class

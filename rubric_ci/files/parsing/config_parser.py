@@ -14,6 +14,7 @@ from rubric_ci.files.validation.config_summary import (
 from rubric_ci.files.validation.included_source import SHARED
 from rubric_ci.files.validation.includes import criteria_by_id, shared_of
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
+from rubric_ci.files.validation.target_rules import is_idle
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.model_names import ALIASES
 from rubric_ci.values.agent_names_and_credentials import (
@@ -35,38 +36,29 @@ from rubric_ci.values.config import (
     UnsupportedTarget,
 )
 from rubric_ci.values.gate import GateConfig
-from rubric_ci.values.hosts import IdentitySource, WorkloadIdentity
+from rubric_ci.values.hosts import WorkloadIdentity
+from rubric_ci.values.model_end_and_parameters import NAMES, ModelCall
 from rubric_ci.values.prompt_and_skill import PromptTemplate, Skill
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.scoring import DECIMALS, Thresholds
 from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.service_program import HttpRequest, ServiceProgram
-from rubric_ci.values.written_keys import keys_of, read
+from rubric_ci.values.written_keys import declared, keys_of, read
 
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.prompt_file import PromptFile
 
 _AT_HAND: Final[Mapping[str, type[Target]]] = {"recorded": RecordedTarget, "mock": MockTarget}
 """The targets without a request."""
-_NAMES: Final = ("model", "deployment", "deployment_name", "variant")
-_OPTIONS: Final = {
-    "endpoint": "api_base",
-    "base_url": "api_base",
-    "resource": "api_base",
-    "resource_name": "api_base",
-    "version": "api_version",
-    "max_output_tokens": "max_tokens",
-}
+_OPTIONS: Final = {each: name for name, _, key in declared(ModelCall) for each in key.aliases}
 _NOT_OPTIONS: Final = frozenset(
     (
-        *(*keys_of(LlmTarget), *keys_of(JudgeConfig), *_NAMES, "provider", "timeout_seconds"),
-        *("panel", "auth", "prompt", "skill", "cost_per_run"),
-        *("settings", "max_retries", "provider_batching"),
-        *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
-        *("retry_status_codes", "verbose", "cli_verbose", "batch_requests"),
+        *(*keys_of(LlmTarget), *NAMES, "provider", "timeout_seconds", "prompt", "skill"),
+        *("settings", "cost_per_run"),
     )
 )
+"""Keys of a target that is a model, besides those without effect."""
 
 
 def read_config(document: Source, lookup: Lookup) -> Config:
@@ -111,9 +103,8 @@ def _judge(data: Any) -> JudgeConfig:
 
 
 def _identity(data: dict[str, Any]) -> WorkloadIdentity:
-    oidc, source = data["oidc"], data.get("identity", {})
-    exchange, written = ("", oidc) if isinstance(oidc, dict) else (oidc, data)
-    return read(WorkloadIdentity, written, exchange=exchange, source=read(IdentitySource, source))
+    oidc = data["oidc"]
+    return read(WorkloadIdentity, {**data, **oidc, "oidc": ""} if isinstance(oidc, dict) else data)
 
 
 def _panel(several: list[Any], data: dict[str, Any]) -> JudgeConfig:
@@ -197,7 +188,7 @@ def _of_prompt(prompt: "PromptFile | None", data: dict[str, Any]) -> dict[str, A
     """Return the options of a prompt file, and its model unless the target has one."""
     if prompt is None:
         return {}
-    named = prompt.model and not any(name in data for name in _NAMES)
+    named = prompt.model and not any(name in data for name in NAMES)
     return {**prompt.options, **({"model": prompt.model} if named else {})}
 
 
@@ -211,9 +202,8 @@ def _endpoint(data: dict[str, Any]) -> Endpoint:
     """Return the model under its litellm name; unknown keys are options of the call."""
     provider = data.get("provider", "").lower()
     prefix = ALIASES.get(provider, provider)
-    names = _NAMES
-    if prefix == "azure":
-        names = ("deployment", "deployment_name", "model", "variant")
+    model, *others = NAMES
+    names = (*others[:2], model, *others[2:]) if prefix == "azure" else NAMES
     name = next(data[key] for key in names if key in data)
     return Endpoint(
         model=f"{prefix}/{name}" if prefix and not name.startswith(f"{prefix}/") else name,
@@ -226,7 +216,7 @@ def _options(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         _OPTIONS.get(key, key): value
         for key, value in data.items()
-        if key not in _NOT_OPTIONS and not key.startswith("x-")
+        if not (key in _NOT_OPTIONS or is_idle(key) or key.startswith("x-"))
     }
 
 
@@ -251,5 +241,5 @@ def _connection(data: Mapping[str, Any]) -> Endpoint:
             **dict.fromkeys(("input_cost_per_token", "output_cost_per_token"), 0.0),
         },
         timeout_seconds=float(data.get("timeout_seconds", 60.0)),
-        http=read(HttpRequest, data, usage=data.get("usage", {})),
+        http=read(HttpRequest, data),
     )

@@ -13,7 +13,7 @@ from rubric_ci.files.validation.agentv import (
     to_original_path,
 )
 from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems
-from rubric_ci.files.validation.config_summary import JUDGE_KEYS, is_of_agentv
+from rubric_ci.files.validation.config_summary import is_of_agentv
 from rubric_ci.files.validation.evaluator_rules import SIMILAR_KEY
 from rubric_ci.files.validation.model_rules import (
     AUTH_AND_KEY,
@@ -23,9 +23,9 @@ from rubric_ci.files.validation.model_rules import (
 )
 from rubric_ci.files.validation.provider_rules import agent_problems
 from rubric_ci.files.validation.schema import problems as schema_problems
+from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.files.validation.target_rules import (
-    NAMES,
     Names,
     is_idle,
     is_model,
@@ -35,14 +35,10 @@ from rubric_ci.files.validation.target_rules import (
 from rubric_ci.files.yaml_text.source import Source, Values
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.values.model_end_and_parameters import NAMES, ModelCall
 from rubric_ci.values.problems import MAX_PROBLEMS, UNKNOWN_KEY, Path, Problem, Rule, mappings
+from rubric_ci.values.written_keys import keys_of
 
-_KNOWN: Final = (
-    *("name", "provider", "model", "api_key", "api_base", "temperature", "concurrency"),
-    *("judge_target", "grader_target", "timeout_seconds", "depends_on", "max_tokens"),
-    *("settings", "cache", "prompt", "input_cost_per_token", "output_cost_per_token"),
-    *("input_cost_per_token_batches", "output_cost_per_token_batches"),
-)
 _SHELL_REFERENCE: Final = re.compile(
     r"(?:\$(?:\{|env:)?|%|\{\{ *|os\.environ/)([A-Za-z_][A-Za-z0-9_]*)(?: *\}\}|\}|%)?"
 )
@@ -202,8 +198,7 @@ def _one_judge(judge: dict[str, Any], path: Path) -> Iterator[Problem]:
         message = f"`{key}` is not used: `auth` gives the key"
         yield Problem(AUTH_AND_KEY, (*path, key), message, at_key=True)
     yield from _secret(judge, path)
-    known = (*_KNOWN, *JUDGE_KEYS, "panel", "auth")
-    yield from _misspelt(judge, path, known)
+    yield from _misspelt(judge, path, "judge")
 
 
 def _targets(data: Any, *, agents: bool) -> Iterator[Problem]:
@@ -216,7 +211,7 @@ def _targets(data: Any, *, agents: bool) -> Iterator[Problem]:
         if agents:
             yield from agent_problems(target, path)
         if is_model(target):
-            yield from _misspelt(target, path, _KNOWN)
+            yield from _misspelt(target, path, "target")
 
 
 def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
@@ -237,12 +232,13 @@ def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
             yield Problem(LITERAL_SECRET, (*path, key), message, hint, secret=not hint)
 
 
-def _misspelt(owner: dict[str, Any], path: Path, known: tuple[str, ...]) -> Iterator[Problem]:
+def _misspelt(owner: dict[str, Any], path: Path, definition: str) -> Iterator[Problem]:
     """Yield keys that are passed to the model call and look like a misspelt setting."""
-    given = snake_cased(owner)
+    given, known = snake_cased(owner), read_schema("config")["$defs"][definition]["properties"]
+    read = {*known, *keys_of(ModelCall)}  # with the spellings of other tools
     for key in owner:
         name = snake_case(key)
-        if name not in known and not name.startswith("x-") and not is_idle(name):
+        if name not in read and not name.startswith("x-") and not is_idle(name):
             free = [other for other in known if other not in given]
             missing = ["model"] if given.keys().isdisjoint(NAMES) else []
             meant = nearest(name, missing) or nearest(name, free)

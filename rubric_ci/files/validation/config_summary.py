@@ -35,9 +35,6 @@ KINDS: Final[Mapping[str, WrittenKind]] = {
 """By `provider`; any other is the provider of a model."""
 NO_MODELS: Final = tuple(name for name in KINDS if name not in STARTED)
 
-JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary", "images")
-"""Settings of `judge` that are not options of the model call."""
-
 
 class ConfigSummary(NamedTuple):
     """Globs of eval files, severities of rules and names of targets."""

@@ -2,16 +2,21 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from math import inf
 from typing import Any, Final
 
 from rubric_ci.evaluators.kind import written_evaluators
 from rubric_ci.files.validation.agentv import snake_case, snake_cased
-from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED
+from rubric_ci.files.validation.config_summary import STARTED
 from rubric_ci.files.validation.provider_rules import provider_problems
+from rubric_ci.files.validation.schema import read_schema
+from rubric_ci.values.agent_program import JudgeCommand
 from rubric_ci.values.model_end_and_parameters import (
+    NAMES,
     SWITCH,
     WARNING_TIME,
+    JudgeCall,
     Models,
     end_of,
     ending,
@@ -69,7 +74,6 @@ MODEL_PRICE: Final = Rule(
     good="judge: {model: openai/gpt-6-luna, input_cost_per_token: 1, output_cost_per_token: 1}\n",
 )
 
-_NAMES: Final = frozenset({"deployment", "deployment_name", "model", "variant"})
 _MODEL: Final = re.compile(r"[A-Za-z0-9_.:/@+~-]*")
 _REGION: Final = re.compile(r"[a-z0-9-]*")
 _VARIABLE: Final = re.compile(r"\$\{\{[^{}]*\}\}")
@@ -165,7 +169,7 @@ def _unsafe(settings: Mapping[str, Any], path: Path, named: bool) -> Iterator[Pr
     """Yield parts of a request's address with characters of an address, and wrong prices."""
     if "cli" in settings or settings.get("provider") in ("cli", *STARTED):
         return  # a program gets the name, no address is built from it
-    for key in _NAMES & settings.keys():
+    for key in sorted(settings.keys() & {*NAMES}):
         yield from _unsafe_name(settings[key], (*path, key) if named else path)
     nested = settings.get("settings")
     inner = nested if isinstance(nested, dict) else {}
@@ -274,11 +278,9 @@ JUDGE_WITHOUT_MODEL: Final = Rule(
 
 def judge_command_problems(judge: dict[str, Any], path: Path) -> Iterator[Problem]:
     """Yield the keys that a judge that is a command cannot have, and a missing model."""
-    from rubric_ci.values.agent_program import JudgeCommand  # few judges are commands
-
     kind = "cli" if "cli" in judge else "command"
     other = ("command",) if kind == "cli" else ("cli", "model")
-    known = {*keys_of(JudgeCommand), "timeout_seconds", *JUDGE_KEYS} - {"output", *other}
+    known = {*keys_of(JudgeCommand), "timeout_seconds", *judge_keys()} - {"output", *other}
     for key in judge:
         if snake_case(key) not in known and not key.startswith("x-"):
             message = f"`{key}` has no effect on a judge with `{kind}`"
@@ -286,6 +288,13 @@ def judge_command_problems(judge: dict[str, Any], path: Path) -> Iterator[Proble
     if kind == "cli" and "model" not in judge:
         message = f"`cli: {judge['cli']}` has no `model`"
         yield Problem(JUDGE_WITHOUT_MODEL, (*path, "cli"), message)
+
+
+@cache
+def judge_keys() -> frozenset[str]:
+    """Return the settings of `judge` that hold for each of its models and commands."""
+    found = read_schema("config")["$defs"]["judge"]["properties"]
+    return frozenset(found) - {*keys_of(JudgeCall), *keys_of(JudgeCommand)}
 
 
 def members_of(judge: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
@@ -298,7 +307,7 @@ def members_of(judge: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
 
 def judges_problems(judge: dict[str, Any]) -> Iterator[Problem]:
     """Yield the settings that a panel cannot have."""
-    shared = {*JUDGE_KEYS, "panel"}
+    shared = {*judge_keys(), "panel"}
     for key in judge:
         if snake_case(key) not in shared and not key.startswith("x-"):
             message = f"`{key}` has no effect together with `panel`"

@@ -326,8 +326,9 @@ def prompt_problems(data: Any, lookup: Lookup, near_file: NearFile) -> Iterator[
     """Yield prompt files that are missing or broken, and targets without a model."""
     from rubric_ci.files.validation.eval_rules import UNUSED_SETTING
     from rubric_ci.files.validation.shape_rules import MISSING_KEY
-    from rubric_ci.files.validation.target_rules import NAMES, is_model
+    from rubric_ci.files.validation.target_rules import is_model
     from rubric_ci.files.yaml_text.prompt_file import open_prompt  # few targets have a prompt
+    from rubric_ci.values.model_end_and_parameters import NAMES
 
     for place, target in mappings(data, "targets"):
         skill = target.get("skill")

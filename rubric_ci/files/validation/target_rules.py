@@ -7,15 +7,17 @@ from typing import Any, Final, TypeAlias
 
 from rubric_ci.files.validation import http_target_rules
 from rubric_ci.files.validation.agentv import conflicting_aliases, snake_case, snake_cased
-from rubric_ci.files.validation.config_summary import JUDGE_KEYS, KINDS, WrittenKind
+from rubric_ci.files.validation.config_summary import KINDS, WrittenKind
 from rubric_ci.files.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
 from rubric_ci.files.validation.http_target_rules import UNKNOWN_PLACEHOLDER
+from rubric_ci.files.validation.model_rules import judge_keys
 from rubric_ci.files.validation.provider_rules import agent_meant
 from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 from rubric_ci.values.agent_names_and_credentials import AGENTV_AGENTS
+from rubric_ci.values.model_end_and_parameters import NAMES
 from rubric_ci.values.problems import Path, Problem, Rule, mappings
 
 PLACEHOLDERS: Final = (
@@ -36,7 +38,6 @@ _PLACEHOLDER = re.compile(r"(?<![$\w{])\{([A-Z_]+)\}")
 _IN_SMALL_LETTERS = re.compile(rf"(?<![$\w{{]){{({'|'.join(PLACEHOLDERS)})}}".lower())
 _IN_TWO_BRACES = re.compile(r"(?<!\$)\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _MEANT: Final = {"input": "PROMPT", "question": "PROMPT", "prompt": "PROMPT", "id": "EVAL_ID"}
-NAMES: Final = ("model", "deployment", "deployment_name", "variant")
 _RETRIES: Final = (
     "max_retries",
     *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor", "retry_status_codes"),
@@ -51,7 +52,6 @@ _WITHOUT_EFFECT: Final = {
         ("verbose", "cli_verbose"), "a command's output is part of the error message when it fails"
     ),
     **dict.fromkeys(("keep_temp_files", "keep_output_files"), "the answer is in the report"),
-    **dict.fromkeys(JUDGE_KEYS, "it is a setting of `judge` in rubric-ci.yaml"),
 }
 
 
@@ -122,7 +122,14 @@ def _listed(names: Any) -> list[Any]:
 
 def is_idle(key: str) -> bool:
     """Return True for a setting of other tools that has no effect on any target."""
-    return snake_case(key) in _WITHOUT_EFFECT
+    return bool(_why_idle(snake_case(key)))
+
+
+def _why_idle(key: str) -> str:
+    """Return why a setting has no effect; empty: it may have one."""
+    if key in {*judge_keys(), "panel", "auth"}:
+        return "it is a setting of `judge` in rubric-ci.yaml"
+    return _WITHOUT_EFFECT.get(key, "")
 
 
 def is_model(target: dict[str, Any]) -> bool:
@@ -151,7 +158,7 @@ def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> I
         yield from _missing_model(target, path, kind, checked=not agentv)
         for key, value in target.items():
             if is_idle(key) and value is not False:
-                yield _idle(key, path, "a model", _WITHOUT_EFFECT[snake_case(key)])
+                yield _idle(key, path, "a model", _why_idle(snake_case(key)))
 
 
 def _unused(target: dict[str, Any], path: Path, kind: WrittenKind) -> Iterator[Problem]:
@@ -162,7 +169,7 @@ def _unused(target: dict[str, Any], path: Path, kind: WrittenKind) -> Iterator[P
         if meant in known or key.startswith("x-") or (is_idle(key) and value is False):
             continue
         similar = "" if is_idle(key) else nearest(meant, free)
-        hint = _WITHOUT_EFFECT.get(meant) or did_you_mean(similar)
+        hint = _why_idle(meant) or did_you_mean(similar)
         yield _idle(key, path, kind.what, hint, similar)
 
 

@@ -205,9 +205,10 @@ $(LOCAL_MODEL)/.ready: Makefile
 AGENTS := .tools/agents
 AGENT_VERSIONS := @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 @github/copilot@1.0.102 opencode-ai@1.18.33 @qwen-code/qwen-code@0.24.4
 AGENT_PROGRAMS := $(if $(NEWEST),$(shell echo $(AGENT_VERSIONS) | sed -E 's/@[0-9.]+( |$$)/@latest\1/g'),$(AGENT_VERSIONS))
-agents: $(READY) $(NODE_READY) $(AGENTS)/.ready
+AGENTS_READY := $(AGENTS)/.$(if $(NEWEST),newest,pinned)
+agents: $(READY) $(NODE_READY) $(AGENTS_READY)
 	$(BIN)/pytest -q -n 2 --dist worksteal tests/real_agents
-$(AGENTS)/.ready: Makefile
+$(AGENTS_READY): Makefile
 	rm -rf $(AGENTS); mkdir -p $(AGENTS)
 	npm install --prefix $(AGENTS) --ignore-scripts --no-audit --no-fund --loglevel=error $(AGENT_PROGRAMS)
 	cd $(AGENTS)/node_modules/@anthropic-ai/claude-code && node install.cjs

@@ -1,12 +1,14 @@
 """How often does the rule call a quiet pull request red, and how often does it find a break?
 
-    python benchmarks/against/simulate.py [--seed 1] [--size 1]
+    python benchmarks/against/simulate.py [--seed 1] [--size 1] [--exact]
 
 The rule is the program's own (`services/run/asking.py`), with a target that draws its answers. The
 noise is of this file: the logit of a case is 2 + 1.5 t with t of Student's distribution with
 three degrees of freedom, so that most cases pass nearly always and some are a coin. A broken case
 passed in nineteen of twenty answers before, and its logit here is -3 + t: it passes now and then.
-`--size` scales the number of pull requests, 600 per cell of the first table.
+`--size` scales the number of pull requests, 600 per cell of the first table. `--exact` prints the
+rates of the first tables by integration, from the rule's own definition and without its code: in
+this noise, and in one with fewer cases that pass now and then.
 """
 
 import argparse
@@ -15,14 +17,14 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import exp, log, sqrt
+from math import cosh, exp, gamma, log, pi, sinh, sqrt
 from pathlib import Path
 from random import Random
 from statistics import fmean, median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from rubric_ci.gate.comparison import together
+from rubric_ci.gate.comparison import rule, together
 from rubric_ci.grading.resolve import Task
 from rubric_ci.services.run.asking import Request, settle
 from rubric_ci.services.run.suspect import Pair
@@ -213,6 +215,59 @@ def lenient(cases: int, random: Random, shift: float = 1.5) -> Draw:
     return draw
 
 
+Shares = Sequence[tuple[float, float]]
+"""How often cases pass, each with its weight."""
+
+
+def shares(centre: float, scale: float, freedom: int) -> Shares:
+    """Return cases whose logits are `centre` + `scale` t, of Student's t."""
+    factor = gamma((freedom + 1) / 2) / sqrt(freedom * pi) / gamma(freedom / 2)
+    found = []
+    for step in range(-2000, 2001):
+        t = sinh(step / 200)
+        density = factor * (1 + t * t / freedom) ** (-(freedom + 1) / 2)
+        found.append((sigmoid(centre + scale * t), density * cosh(step / 200) / 200))
+    return found
+
+
+def falls(passes: float, k: int, kept: int) -> float:
+    """Return how probably a case falls here: its first answer, and all but one of k + 1."""
+    fails = 1 - passes
+    if kept == 1:  # none of 2k may hold
+        return fails ** (2 * k)
+    return fails * (fails**k + k * passes * fails ** (k - 1))
+
+
+def holds(passes: float, k: int, kept: int) -> float:
+    """Return how probably a case held before; of five kept answers or a side to ask one may not."""
+    if kept in {1, 3}:
+        return passes**kept
+    n, firsts = (k, passes) if kept == 0 else (5, 1.0)
+    return firsts * (passes**n + n * (1 - passes) * passes ** (n - 1))
+
+
+def print_exact() -> None:
+    """Print the rates of the two noises."""
+    wide, mild = shares(2, 1.5, 3), shares(2.25, 1, 2)
+    steady = [(p, weight) for p, weight in wide if p >= 0.95]
+    noises: dict[str, tuple[Shares, Shares, Shares]] = {  # quiet cases, a broken one before, here
+        "2 + 1.5 t, t of 3": (wide, steady, shares(-3, 1, 3)),
+        "2.25 + t, t of 2": (mild, [(0.92, 1)], [(0.05, 1)]),
+    }
+    print(
+        "| logit of a case | kept | cases | quiet red | one broken found |\n|:--|--:|--:|--:|--:|"
+    )
+    for name, (quiet, before, here) in noises.items():
+        for kept in (0, 1, 3, 5):
+            for cases in (20, 60, 200) if kept else (5, 20, 60, 200, 500):
+                k = rule.times(cases)
+                one = sum(w * falls(p, k, kept) * holds(p, k, kept) for p, w in quiet)
+                held = sum(w * holds(p, k, kept) for p, w in before) / sum(w for _, w in before)
+                found = held * sum(w * falls(p, k, kept) for p, w in here)
+                red = 1 - (1 - one) ** cases
+                print(f"| {name} | {kept or 'asked'} | {cases} | {red:.3f} | {found:.2f} |")
+
+
 @dataclass(frozen=True)
 class Rates:
     """The shares of pull requests that are red, that find case 0 and that have an errored case."""
@@ -251,7 +306,11 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--size", type=float, default=1.0)
+    options.add_argument("--exact", action="store_true")
     given = options.parse_args()
+    if given.exact:
+        print_exact()
+        return
     random, count = Random(given.seed), round(600 * given.size)
     print("| compared cases | quiet red | one broken found | further requests, median |")
     print("|--:|--:|--:|--:|")

@@ -243,6 +243,7 @@ def run_metadata(environment: Mapping[str, str], page: str = "", suite: str = ""
         "repository": event.repository,
         "pull_request": str(event.pull_request or ""),
         "head_sha": event.head_sha,
+        "base_ref": environment.get("GITHUB_BASE_REF", ""),
         "run_url": event.run_url,
         "page": page,
         "suite": suite,

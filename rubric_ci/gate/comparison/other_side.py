@@ -28,7 +28,9 @@ def than(report: RunReport) -> str:
         return "nothing"
     name = "" if comparison.ref == "auto" else comparison.ref
     if report.against:
-        name = name or report.against.origin.removeprefix("the last common commit with ").strip("`")
+        origin = report.against.origin.removeprefix("the last common commit with ").strip("`")
+        name = name or report.metadata.get("base_ref", "") or origin
+        name = "the default branch" if name == "origin/HEAD" else name.removeprefix("origin/")
     elif comparison.source == "reference":
         name = "the baseline"
     commit = escape.commit(comparison.commit)

@@ -35,12 +35,17 @@ def detail(
 ) -> Folded:
     """Return a case with its marks and reasons, and its texts."""
     kind = phrases.in_words(case) if case.change not in {None, "unchanged"} else ""
-    about = [kind or numbers.score(case.score), wording.trials(case)]
+    about = [kind or numbers.score(case.score), trials(case)]
     return Folded(
         status=case.status,
         title=joined([(Span(text=_short(case.id), style="strong"),), plain(*about)]),
         blocks=tuple(_body(case, report, characters, with_texts=with_texts)),
     )
+
+
+def trials(case: CaseResult) -> str:
+    """Return how many trials pass; empty of a broken case, whose counts are told in words."""
+    return "" if case.change == "broken" and case.asked_again else wording.trials(case)
 
 
 def whole(case: CaseResult, criterion: str) -> Folded:

@@ -150,7 +150,7 @@ def _misses(case: CaseResult, report: RunReport) -> Spans:
     if not isinstance(case, Graded):
         return plain(case.reason)
     idle = "" if wording.decides(case, report.gate) else "does not decide"
-    last = (wording.trials(case), idle)
+    last = (case_blocks.trials(case), idle)
     found = wording.misses(case, report)
     if not any(each.criterion for each in found):
         return plain(numbers.shortened(wording.reason(case), LONGEST_NAME), *last)

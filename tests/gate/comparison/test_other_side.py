@@ -53,6 +53,22 @@ def test_no_base() -> None:
             ),
             "main aaaaaaaaaa",
         ),
+        (
+            a_report(
+                against=replace(
+                    BASE, ref="auto", origin="the last common commit with `origin/HEAD`"
+                )
+            ),
+            "the default branch aaaaaaaaaa",
+        ),
+        (a_report(against=replace(BASE, ref="origin/main")), "main aaaaaaaaaa"),
+        (
+            a_report(
+                against=replace(BASE, ref="auto", origin="the pull request's base branch"),
+                metadata={"base_ref": "main"},
+            ),
+            "main aaaaaaaaaa",
+        ),
         (a_report(against=replace(BASE, ref="auto")), "aaaaaaaaaa"),
         (of("report", ref="base.json"), "base.json"),
         (of("report", commit="b" * 40), "bbbbbbbbbb"),

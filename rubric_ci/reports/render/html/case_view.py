@@ -6,7 +6,7 @@ from typing import Final
 
 from rubric_ci.gate.comparison import other_side
 from rubric_ci.gate.comparison import phrases as compared
-from rubric_ci.reports.render import comparison_section, palette, usage_text, wording
+from rubric_ci.reports.render import case_blocks, comparison_section, palette, usage_text, wording
 from rubric_ci.reports.render.html.groups import criteria_of
 from rubric_ci.reports.render.html.jinja import case_anchor, criterion_anchor
 from rubric_ci.reports.render.html.work_view import (
@@ -324,7 +324,7 @@ def _marks(case: CaseResult) -> Iterator[str]:
     """Yield the facts that are visible while a case is folded."""
     if case.change != "unchanged" and (movement := compared.movement(case)):
         yield movement
-    if trials := wording.trials(case):
+    if trials := case_blocks.trials(case):
         yield trials
     if warnings := wording.warnings([case]):
         yield f"⚠ {numbers.plural(len(warnings), 'warning')}"

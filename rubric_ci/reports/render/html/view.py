@@ -147,7 +147,8 @@ def _top(block: Block) -> TopView:
         case Quoted(texts=texts):
             return TopView(kind="quote", parts=tuple((text, "") for text in texts))
         case Differs():
-            return TopView(kind="diff", parts=tuple((line, "") for line in changed_lines(block)))
+            lines = changed_lines(block, wrapped=False)
+            return TopView(kind="diff", parts=tuple((line, "") for line in lines))
         case Listed(lines=lines):
             return TopView(kind="list", parts=tuple((text_of(line), "") for line in lines))
     raise AssertionError(block)  # the beginning has no other blocks

@@ -254,17 +254,14 @@ def test_no_other_workflow_starts(role: str, repository: Repository) -> None:
     assert starts - ELSEWHERE == TABLE[role].keys() - FOLLOWS.values()
 
 
-@pytest.mark.parametrize(
-    ("workflow", "role", "conclusion"),
-    [
-        (POSTS, "base", "cancelled"),
-        (POSTS, "schedule", "failure"),
-        (PUBLISHES, "base", "failure"),  # a pull request may name a workflow as it likes
-        (PUBLISHES, "fork", "success"),
-        (PUBLISHES, "push", "success"),
-        (PUBLISHES, "schedule", "cancelled"),
-    ],
-)
+@pytest.mark.parametrize(("workflow", "role", "conclusion"), [
+    (POSTS, "base", "cancelled"),
+    (POSTS, "schedule", "failure"),
+    (PUBLISHES, "base", "failure"),  # a pull request may name a workflow as it likes
+    (PUBLISHES, "fork", "success"),
+    (PUBLISHES, "push", "success"),
+    (PUBLISHES, "schedule", "cancelled"),
+])  # fmt: skip
 def test_a_second_workflow_ignores_other_runs(
     workflow: str, role: str, conclusion: str, cold: Scene
 ) -> None:

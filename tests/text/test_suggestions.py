@@ -7,22 +7,19 @@ from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, sugge
 MANY = [f"case-{number:03}" for number in range(100)]
 
 
-@pytest.mark.parametrize(
-    ("name", "known", "expected"),
-    [
-        ("rubric", ["rubrics", "input"], "rubrics"),
-        ("inptu", ["rubrics", "input"], "input"),
-        ("Max-Tokens", ["max_tokens"], "max_tokens"),
-        ("max_tokens", ["MAX-TOKENS"], "MAX-TOKENS"),
-        ("gate-knd", ["gate-kind"], "gate-kind"),
-        ("question", ["rubrics", "input"], "input"),  # a synonym
-        ("question", ["rubrics"], ""),
-        ("time", ["timeout_seconds"], "timeout_seconds"),  # its beginning
-        ("xyz", ["rubrics"], ""),
-        ("a" * 101, ["a" * 101], ""),  # too long to compare
-        ("case-99", MANY, "case-059"),  # only the first 64 are compared
-    ],
-)
+@pytest.mark.parametrize(("name", "known", "expected"), [
+    ("rubric", ["rubrics", "input"], "rubrics"),
+    ("inptu", ["rubrics", "input"], "input"),
+    ("Max-Tokens", ["max_tokens"], "max_tokens"),
+    ("max_tokens", ["MAX-TOKENS"], "MAX-TOKENS"),
+    ("gate-knd", ["gate-kind"], "gate-kind"),
+    ("question", ["rubrics", "input"], "input"),  # a synonym
+    ("question", ["rubrics"], ""),
+    ("time", ["timeout_seconds"], "timeout_seconds"),  # its beginning
+    ("xyz", ["rubrics"], ""),
+    ("a" * 101, ["a" * 101], ""),  # too long to compare
+    ("case-99", MANY, "case-059"),  # only the first 64 are compared
+])  # fmt: skip
 def test_nearest(name: str, known: list[str], expected: str) -> None:
     assert nearest(name, known) == expected
 

@@ -67,19 +67,16 @@ def of(verdict: Any, *tags: str, **facts: Any) -> Graded:
     return graded("c", verdict, tags=tags, **facts)
 
 
-@pytest.mark.parametrize(
-    ("rate", "size", "required"),
-    [
-        (0.95, 11, 11),
-        (0.95, 20, 19),
-        (0.7, 10, 7),  # 0.7 * 10 is 7.000000000000001 in some orders of floats
-        (0.55, 100, 55),  # 0.55 * 100 is 55.00000000000001
-        (0.29, 100, 29),  # 0.29 * 100 is 28.999999999999996
-        (1.0, 3, 3),
-        (0.001, 5, 1),
-        (0.9, 0, 0),
-    ],
-)
+@pytest.mark.parametrize(("rate", "size", "required"), [
+    (0.95, 11, 11),
+    (0.95, 20, 19),
+    (0.7, 10, 7),  # 0.7 * 10 is 7.000000000000001 in some orders of floats
+    (0.55, 100, 55),  # 0.55 * 100 is 55.00000000000001
+    (0.29, 100, 29),  # 0.29 * 100 is 28.999999999999996
+    (1.0, 3, 3),
+    (0.001, 5, 1),
+    (0.9, 0, 0),
+])  # fmt: skip
 def test_required_passes_are_exact(rate: float, size: int, required: int) -> None:
     assert required_passes(rate, size) == required
 

@@ -196,34 +196,28 @@ def test_thresholds_are_configurable() -> None:
     assert [verdict(v, (), strict) for v in (0.95, 0.9, 0.89)] == ["pass", "borderline", "fail"]
 
 
-@pytest.mark.parametrize(
-    ("parts", "mean"),
-    [
-        ([(1, 1.0), (2, 0.0)], 0.333333),  # six decimals
-        ([(2, 1.0), (1, 0.0)], 0.666667),
-        ([(0.1, 1.0), (0.7, 1.0), (0.2, 0.0)], 0.8),
-        ([(1, 0.7999996), (0, 1.0)], 0.8),
-        ([(1, 0.7999994)], 0.799999),
-        ([(1e308, 1.0), (1.7e308, 0.0)], 0.37037),  # more than a number can hold
-        ([(1.7e308, 1.0), (1e-308, 0.0)], 1.0),
-    ],
-)
+@pytest.mark.parametrize(("parts", "mean"), [
+    ([(1, 1.0), (2, 0.0)], 0.333333),  # six decimals
+    ([(2, 1.0), (1, 0.0)], 0.666667),
+    ([(0.1, 1.0), (0.7, 1.0), (0.2, 0.0)], 0.8),
+    ([(1, 0.7999996), (0, 1.0)], 0.8),
+    ([(1, 0.7999994)], 0.799999),
+    ([(1e308, 1.0), (1.7e308, 0.0)], 0.37037),  # more than a number can hold
+    ([(1.7e308, 1.0), (1e-308, 0.0)], 1.0),
+])  # fmt: skip
 def test_a_mean_is_rounded_once(parts: list[tuple[float, float]], mean: float) -> None:
     assert weighted_mean(parts) == mean
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.8, "0.80"),
-        (0.799999, "0.79"),  # never shown as what it does not reach
-        (0.7999999, "0.80"),  # the same number as 0.8, as scores have six decimals
-        (0.005, "0.00"),
-        (1.0, "1.00"),
-        (0.0, "0.00"),
-        (1e-6, "0.00"),
-    ],
-)
+@pytest.mark.parametrize(("value", "text"), [
+    (0.8, "0.80"),
+    (0.799999, "0.79"),  # never shown as what it does not reach
+    (0.7999999, "0.80"),  # the same number as 0.8, as scores have six decimals
+    (0.005, "0.00"),
+    (1.0, "1.00"),
+    (0.0, "0.00"),
+    (1e-6, "0.00"),
+])  # fmt: skip
 def test_a_score_is_shown_rounded_down(value: float, text: str) -> None:
     assert format_score(value) == text
 

@@ -148,15 +148,11 @@ def test_the_last_line_links_the_page(
     )
 
 
-@pytest.mark.parametrize(
-    ("second", "done"),
-    [
-        (("12", "2"), "updated"),  # the run again
-        (("13", "1"), "updated"),
-        (("11", "2"), "left to a newer run"),  # an older push ends later
-    ],
-    ids=["another attempt", "a newer run", "an older run"],
-)
+@pytest.mark.parametrize(("second", "done"), [
+    (("12", "2"), "updated"),  # the run again
+    (("13", "1"), "updated"),
+    (("11", "2"), "left to a newer run"),  # an older push ends later
+], ids=["another attempt", "a newer run", "an older run"])  # fmt: skip
 def test_an_older_run_does_not_replace_the_comment_of_a_newer_one(
     github: GitHub,
     settings: CommentSettings,

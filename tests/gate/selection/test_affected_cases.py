@@ -180,15 +180,12 @@ def test_an_edit(now: EvalCase, reason: str) -> None:
     assert why(side(now), side(CASE)) == {now.id: reason}
 
 
-@pytest.mark.parametrize(
-    ("then", "now"),
-    [
-        ({"n": 1}, {"n": True}),
-        ({"n": 1}, {"n": 1.0}),
-        ({"n": None}, {}),
-        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),  # the target reads them in this order
-    ],
-)
+@pytest.mark.parametrize(("then", "now"), [
+    ({"n": 1}, {"n": True}),
+    ({"n": 1}, {"n": 1.0}),
+    ({"n": None}, {}),
+    ({"a": 1, "b": 2}, {"b": 2, "a": 1}),  # the target reads them in this order
+])  # fmt: skip
 def test_data_is_compared_as_it_is_written(then: object, now: object) -> None:
     case = replace(CASE, input_messages=ask(DataPart(now)))
     was = replace(CASE, input_messages=ask(DataPart(then)))

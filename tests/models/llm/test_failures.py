@@ -19,34 +19,25 @@ ERRORS: dict[str, tuple[Mapping[str, JSON], int | None, bool, str]] = {
     "a status as its code": ({"error": {"message": "busy", "code": 429}}, 429, True, "busy"),
     "a status in words": ({"error": {"message": "busy", "code": "503"}}, 503, True, "busy"),
     "OpenAI's words": (
-        {"error": {"message": "wrong key", "type": "invalid_request_error", "code": "no_key"}},
-        400,
-        False,
-        "wrong key",
+        {"error": {"message": "wrong key", "type": "invalid_request_error", "code": "no_key"}}, 400,
+        False, "wrong key",
     ),
     "the code says more than the type": (
         {"error": {"message": "no", "type": "invalid_request_error", "code": "invalid_api_key"}},
-        401,
-        False,
-        "no",
+        401, False, "no",
     ),
     "Anthropic's words": (
-        {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
-        529,
-        True,
-        "Overloaded",
+        {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, 529,
+        True, "Overloaded",
     ),
     "Google's words": ({"error": {"message": "no", "status": "UNAVAILABLE"}}, 503, True, "no"),
     "vLLM's form": (
-        {"object": "error", "message": "too long", "code": 400},
-        400,
-        False,
-        "too long",
+        {"object": "error", "message": "too long", "code": 400}, 400, False, "too long",
     ),
     "nothing that is known": ({"error": {"message": "hm", "code": 17}}, None, True, "hm"),
     "a word alone": ({"error": "model is\n loading"}, None, True, "model is loading"),
     "no message": ({"error": {"hint": [1]}}, None, True, '{"hint": [1]}'),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

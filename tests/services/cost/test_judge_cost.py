@@ -68,14 +68,11 @@ BRIEFED = RubricSpec(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("mode", "expected"),
-    [
-        pytest.param("batched", {"s.rubric.yaml": 150, "a.yaml": 30}, id="one request"),
-        # An example is shown with the criteria that it marks, guidelines in each request.
-        pytest.param("isolated", {"s.rubric.yaml": 250, "a.yaml": 50}, id="two requests"),
-    ],
-)
+@pytest.mark.parametrize(("mode", "expected"), [
+    pytest.param("batched", {"s.rubric.yaml": 150, "a.yaml": 30}, id="one request"),
+    # An example is shown with the criteria that it marks, guidelines in each request.
+    pytest.param("isolated", {"s.rubric.yaml": 250, "a.yaml": 50}, id="two requests"),
+])  # fmt: skip
 def test_guidelines_and_examples_count_for_their_file(
     mode: Literal["batched", "isolated"], expected: dict[str, int]
 ) -> None:

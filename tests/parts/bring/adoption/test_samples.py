@@ -19,20 +19,17 @@ ERRORED = ToolCase(case=CASE, trials=3, errored=True)
 FEWER = ToolCase(case=CASE, trials=1)
 
 
-@pytest.mark.parametrize(
-    ("now", "then", "expected"),
-    [
-        (GRADED, GRADED, []),
-        (None, GRADED, ["weaker case one: graded → "]),
-        (SKIPPED, GRADED, ["weaker case one: graded → skipped: too slow"]),
-        (FEWER, GRADED, ["weaker trials one: 3 → 1"]),
-        (GRADED, FEWER, ["stronger trials one: 1 → 3"]),
-        (GRADED, None, ["stronger case one:  → added"]),
-        (ERRORED, GRADED, []),  # its graders are not known, and it has no verdict
-        (GRADED, ERRORED, []),
-        (None, SKIPPED, []),
-    ],
-)
+@pytest.mark.parametrize(("now", "then", "expected"), [
+    (GRADED, GRADED, []),
+    (None, GRADED, ["weaker case one: graded → "]),
+    (SKIPPED, GRADED, ["weaker case one: graded → skipped: too slow"]),
+    (FEWER, GRADED, ["weaker trials one: 3 → 1"]),
+    (GRADED, FEWER, ["stronger trials one: 1 → 3"]),
+    (GRADED, None, ["stronger case one:  → added"]),
+    (ERRORED, GRADED, []),  # its graders are not known, and it has no verdict
+    (GRADED, ERRORED, []),
+    (None, SKIPPED, []),
+])  # fmt: skip
 def test_a_sample(now: ToolCase | None, then: ToolCase | None, expected: list[str]) -> None:
     head, base = ({CASE.key: each} if each else {} for each in (now, then))
     found = results_changes(head, base)

@@ -54,30 +54,25 @@ def test_the_messages_of_a_question(messages: tuple[Message, ...], *, same: bool
     assert (question(now) == question(then)) is same
 
 
-@pytest.mark.parametrize(
-    ("case", "edited", "seen"),
-    [
-        (asking(TextPart("Read"), FILE), asking(TextPart("Read"), OTHER_FILE), False),
-        (asking(DataPart({"a": 1}), FILE), asking(DataPart({"a": 1}), OTHER_FILE), False),
-        (asking(FILE), asking(OTHER_FILE), True),
-        (
-            asking(FILE, MediaPart(media=media("a.png", png(8, 6)))),
-            asking(OTHER_FILE, MediaPart(media=media("a.png", png(8, 6)))),
-            True,
-        ),
-        (
-            replace(asking(FILE), turns=(Turn(text="And?", parts=(TextPart("And?"),)),)),
-            replace(asking(OTHER_FILE), turns=(Turn(text="And?", parts=(TextPart("And?"),)),)),
-            False,
-        ),
-        (
-            asking(turns=(Turn(text="1", parts=(FILE,)),)),
-            asking(turns=(Turn(text="2", parts=(OTHER_FILE,)),)),
-            True,
-        ),
-    ],
-    ids=["next to a text", "next to data", "alone", "with an image", "before a turn", "of a turn"],
-)
+@pytest.mark.parametrize(("case", "edited", "seen"), [
+    (asking(TextPart("Read"), FILE), asking(TextPart("Read"), OTHER_FILE), False),
+    (asking(DataPart({"a": 1}), FILE), asking(DataPart({"a": 1}), OTHER_FILE), False),
+    (asking(FILE), asking(OTHER_FILE), True),
+    (
+        asking(FILE, MediaPart(media=media("a.png", png(8, 6)))),
+        asking(OTHER_FILE, MediaPart(media=media("a.png", png(8, 6)))), True,
+    ),
+    (
+        replace(asking(FILE), turns=(Turn(text="And?", parts=(TextPart("And?"),)),)),
+        replace(asking(OTHER_FILE), turns=(Turn(text="And?", parts=(TextPart("And?"),)),)), False,
+    ),
+    (
+        asking(turns=(Turn(text="1", parts=(FILE,)),)),
+        asking(turns=(Turn(text="2", parts=(OTHER_FILE,)),)), True,
+    ),
+], ids=[
+    "next to a text", "next to data", "alone", "with an image", "before a turn", "of a turn",
+])  # fmt: skip
 def test_a_file_without_a_text_is_the_question(
     case: EvalCase, edited: EvalCase, seen: bool
 ) -> None:

@@ -177,25 +177,22 @@ def test_a_deployed_service_is_always_asked_unless_its_files_are_listed(
         assert "target default: 1 request to http/default, cost unknown before the answers" in ran
 
 
-@pytest.mark.parametrize(
-    ("facts", "rest", "reason"),
-    [
-        ({}, "answer: /text", "the reply has no `/text`, only reply, empty; check `answer` of"),
-        ({}, "answer: /empty", "http/default gave an empty answer"),
-        ({"body": b'{"a": null}'}, "answer: /a", "http/default gave an empty answer"),
-        ({"body": b"<html>"}, "answer: /text", "the reply is not JSON: "),
-        ({"body": b"\xff"}, "method: GET", "the reply is not UTF-8: "),
-        ({"status": 404, "body": b"no such page"}, "method: GET", "HTTP 404: no such page"),
-        (
-            {"status": 302, "headers": {"Location": "http://elsewhere.example/"}},
-            "method: GET",
-            "HTTP 302: ",
-        ),
-        ({}, 'body: "{{ users }}"', "`body` of the target `default`: "),
-        ({"body": b"x" * (8 * 1024 * 1024 + 1)}, "method: GET", "8 MiB"),
-    ],
-    ids=["place", "empty", "null", "json", "utf-8", "status", "redirect", "variable", "size"],
-)
+@pytest.mark.parametrize(("facts", "rest", "reason"), [
+    ({}, "answer: /text", "the reply has no `/text`, only reply, empty; check `answer` of"),
+    ({}, "answer: /empty", "http/default gave an empty answer"),
+    ({"body": b'{"a": null}'}, "answer: /a", "http/default gave an empty answer"),
+    ({"body": b"<html>"}, "answer: /text", "the reply is not JSON: "),
+    ({"body": b"\xff"}, "method: GET", "the reply is not UTF-8: "),
+    ({"status": 404, "body": b"no such page"}, "method: GET", "HTTP 404: no such page"),
+    (
+        {"status": 302, "headers": {"Location": "http://elsewhere.example/"}}, "method: GET",
+        "HTTP 302: ",
+    ),
+    ({}, 'body: "{{ users }}"', "`body` of the target `default`: "),
+    ({"body": b"x" * (8 * 1024 * 1024 + 1)}, "method: GET", "8 MiB"),
+], ids=[
+    "place", "empty", "null", "json", "utf-8", "status", "redirect", "variable", "size",
+])  # fmt: skip
 def test_no_answer_has_its_reason(
     project: Asked, service: Service, facts: dict[str, Any], rest: str, reason: str
 ) -> None:

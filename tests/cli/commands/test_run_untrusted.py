@@ -296,20 +296,15 @@ OVER = (
 PRICE = ", input_cost_per_token: 0.000001, output_cost_per_token: 0.000001"
 
 
-@pytest.mark.parametrize(
-    ("cap", "options", "code", "cases", "keys"),
-    [
-        ("", (), 0, {"new": "pass"}, {f"Bearer {KEY}"}),
-        (
-            "untrusted: {max_cost_usd: 0}\n",
-            ("--max-cost-usd", "5"),
-            3,
-            {"new": f"rubric: budget: $0.0000 of $0 spent; {OVER}"},
-            set(),
-        ),
-    ],
-    ids=["the judge of the checkout is asked with its key", "a cap of nothing asks nothing"],
-)
+@pytest.mark.parametrize(("cap", "options", "code", "cases", "keys"), [
+    ("", (), 0, {"new": "pass"}, {f"Bearer {KEY}"}),
+    (
+        "untrusted: {max_cost_usd: 0}\n", ("--max-cost-usd", "5"), 3,
+        {"new": f"rubric: budget: $0.0000 of $0 spent; {OVER}"}, set(),
+    ),
+], ids=[
+    "the judge of the checkout is asked with its key", "a cap of nothing asks nothing",
+])  # fmt: skip
 def test_what_the_judge_is_asked(
     cap: str, options: tuple[str, ...], code: int, cases: dict[str, str], keys: set[str], pull: Pull
 ) -> None:

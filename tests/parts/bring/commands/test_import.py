@@ -77,50 +77,41 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "cases", "lost"),
-    [
-        ("evals.json", SKILL, 3, []),
-        ("evals.json", SKILL.replace('"id": 1,', '"id": 1, "slug": "a",'), 3, []),
-        ("shop.eval.yaml", AGENTV, 1, []),
+@pytest.mark.parametrize(("name", "text", "cases", "lost"), [
+    ("evals.json", SKILL, 3, []),
+    ("evals.json", SKILL.replace('"id": 1,', '"id": 1, "slug": "a",'), 3, []),
+    ("shop.eval.yaml", AGENTV, 1, []),
+    ("promptfooconfig.yaml", (SUITES / "promptfooconfig.yaml").read_text(), 0, [
+        "2:11 `file://prompt.txt` is not there, from the folder of this file; promptfoo",
+    ]),
+    (
+        "a.yaml",
         (
-            "promptfooconfig.yaml",
-            (SUITES / "promptfooconfig.yaml").read_text(),
-            0,
-            ["2:11 `file://prompt.txt` is not there, from the folder of this file; promptfoo"],
+            f"{PROMPTFOO}  - file://more.yaml\n"
+            "  - {vars: {question: Hi}, assert: [{type: similar, value: x}]}\n"
         ),
+        6,
+        [
+            "16:5 tests in this file are not imported",
+            "17:38 the assertion `similar` has no counterpart",
+        ],
+    ),
+    (
+        "a.yaml",
         (
-            "a.yaml",
-            (
-                f"{PROMPTFOO}  - file://more.yaml\n"
-                "  - {vars: {question: Hi}, assert: [{type: similar, value: x}]}\n"
-            ),
-            6,
-            [
-                "16:5 tests in this file are not imported",
-                "17:38 the assertion `similar` has no counterpart",
-            ],
+            "prompts: ['{{q}}']\nproviders: [echo]\ndescription: 2024-01-31\ntests:\n"
+            "  - {vars: {q: no}, assert: [{type: equals, value: no}]}\n"
+            "  - {vars: {q: 2024-01-31}, assert: [{type: is-json}]}\n"
         ),
-        (
-            "a.yaml",
-            (
-                "prompts: ['{{q}}']\nproviders: [echo]\ndescription: 2024-01-31\ntests:\n"
-                "  - {vars: {q: no}, assert: [{type: equals, value: no}]}\n"
-                "  - {vars: {q: 2024-01-31}, assert: [{type: is-json}]}\n"
-            ),
-            2,
-            ["6:13 promptfoo does not read a date without quotes as text"],
-        ),
-        ("a.yaml", "prompts: [a]\ntests: tests.csv\n", 0, ["2:1 tests in this file are not"]),
-        (
-            "a.yaml",
-            "tests: [{id: a, input: Hi, criteria: Greets, window_size: 2}]\n",
-            1,
-            ["1:46 `window_size` has no counterpart"],
-        ),
-    ],
-    ids=["skill", "metadata", "agentv", "file prompt", "similar", "words", "csv", "window"],
-)
+        2, ["6:13 promptfoo does not read a date without quotes as text"],
+    ),
+    ("a.yaml", "prompts: [a]\ntests: tests.csv\n", 0, ["2:1 tests in this file are not"]),
+    ("a.yaml", "tests: [{id: a, input: Hi, criteria: Greets, window_size: 2}]\n", 1, [
+        "1:46 `window_size` has no counterpart",
+    ]),
+], ids=[
+    "skill", "metadata", "agentv", "file prompt", "similar", "words", "csv", "window",
+])  # fmt: skip
 def test_cases_in_are_cases_out_and_the_rest_is_reported(
     checkout: Checkout, name: str, text: str, cases: int, lost: list[str]
 ) -> None:

@@ -411,25 +411,20 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        (
-            "set.jsonl",
-            lines({**EXAMPLE, "input": {"question": "Hi?"}, "output": {"answer": "Hello"}}),
+@pytest.mark.parametrize(("name", "text"), [
+    ("set.jsonl", lines({**EXAMPLE, "input": {"question": "Hi?"}, "output": {"answer": "Hello"}})),
+    (
+        "set.csv",
+        records.as_table(
+            json.dumps([{**EXAMPLE, "input.question": "Hi?", "output.answer": "Hello"}]),
         ),
-        (
-            "set.csv",
-            records.as_table(
-                json.dumps([{**EXAMPLE, "input.question": "Hi?", "output.answer": "Hello"}])
-            ),
-        ),
-        ("set.json", records.phoenix_experiment()),
-        ("set.csv", records.as_table(json.dumps([{**records.RUN, **COLUMNS}]))),
-        ("set.csv", records.as_table(json.dumps([{**records.RUN, **COLUMNS, **ODD}]))),
-    ],
-    ids=["dataset", "its table", "experiment", "its table of runs", "numbers that are none"],
-)
+    ),
+    ("set.json", records.phoenix_experiment()),
+    ("set.csv", records.as_table(json.dumps([{**records.RUN, **COLUMNS}]))),
+    ("set.csv", records.as_table(json.dumps([{**records.RUN, **COLUMNS, **ODD}]))),
+], ids=[
+    "dataset", "its table", "experiment", "its table of runs", "numbers that are none",
+])  # fmt: skip
 def test_downloads_of_phoenix_that_are_no_spans(checkout: Checkout, name: str, text: str) -> None:
     checkout.write({name: text})
     done = run(checkout, name)

@@ -95,53 +95,39 @@ def pushed(time: str) -> dict[str, Any]:
     return {"head": LATER, "pushes": [(f"2026-11-01T{time}Z", LATER), first]}
 
 
+COMMENTED, LABELLED = "issue_comment", "pull_request_target"
+EVE = "`eve` may not push to ana/shop, and is not listed"
+MOVED = "the head of #7 is bbbbbbbbbb, and it was aaaaaaaaaa then"
+
+
+def later(at: str) -> dict[str, Any]:
+    """Return the state after a push at this time of the day."""
+    pushes = [(f"2026-11-01T{at}Z", LATER), ("2026-11-01T09:00:00Z", SEEN)]
+    return {"head": LATER, "pushes": pushes}
+
+
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
-    "a stranger": (
-        {"author": ("eve", "User")}, "issue_comment",
-        "`eve` may not push to ana/shop, and is not listed",
-    ),
-    "a maintainer who lost access": (
-        {"rights": {}}, "issue_comment", "`ana` may not push to ana/shop, and is not listed",
-    ),
+    "a stranger": ({"author": ("eve", "User")}, COMMENTED, EVE),
+    "a maintainer who lost access": ({"rights": {}}, COMMENTED, EVE.replace("eve", "ana")),
     "an app": (
-        {"author": ("bot[bot]", "Bot")}, "issue_comment", "`bot[bot]` is an app, and not a person",
+        {"author": ("bot[bot]", "Bot")}, COMMENTED, "`bot[bot]` is an app, and not a person",
     ),
     "an edited comment": (
-        {"edited": "2026-11-01T10:00:01Z"}, "issue_comment", "the comment was edited",
+        {"edited": "2026-11-01T10:00:01Z"}, COMMENTED, "the comment was edited",
     ),
-    "a forged comment": ({"said": "Nice work"}, "issue_comment", "the comment is not a command"),
-    "a commit that came later": (
-        {
-            "head": LATER,
-            "pushes": [("2026-11-01T10:00:01Z", LATER), ("2026-11-01T09:00:00Z", SEEN)],
-        },
-        "issue_comment", "the head of #7 is bbbbbbbbbb, and it was aaaaaaaaaa then",
-    ),
-    "a commit of the same second": (
-        {
-            "head": LATER,
-            "pushes": [("2026-11-01T10:00:00Z", LATER), ("2026-11-01T09:00:00Z", SEEN)],
-        },
-        "issue_comment", "the head of #7 is bbbbbbbbbb, and it was aaaaaaaaaa then",
-    ),
+    "a forged comment": ({"said": "Nice work"}, COMMENTED, "the comment is not a command"),
+    "a commit that came later": (later("10:00:01"), COMMENTED, MOVED),
+    "a commit of the same second": (later("10:00:00"), COMMENTED, MOVED),
     "a push that GitHub does not know": (
-        {"pushes": []}, "issue_comment",
-        "the head of #7 is aaaaaaaaaa, and when it came is not known",
+        {"pushes": []}, COMMENTED, "the head of #7 is aaaaaaaaaa, and when it came is not known",
     ),
     "a closed pull request": (
-        {"state": "closed"}, "issue_comment", "#7 is closed, or its branch is gone",
+        {"state": "closed"}, COMMENTED, "#7 is closed, or its branch is gone",
     ),
     "a label of a stranger": (
-        {"labels": [("2026-11-01T10:00:00Z", "eve", "rubric-ci")]}, "pull_request_target",
-        "`eve` may not push to ana/shop, and is not listed",
+        {"labels": [("2026-11-01T10:00:00Z", "eve", "rubric-ci")]}, LABELLED, EVE,
     ),
-    "a label before a commit": (
-        {
-            "head": LATER,
-            "pushes": [("2026-11-01T11:00:00Z", LATER), ("2026-11-01T09:00:00Z", SEEN)],
-        },
-        "pull_request_target", "the head of #7 is bbbbbbbbbb, and it was aaaaaaaaaa then",
-    ),
+    "a label before a commit": (later("11:00:00"), LABELLED, MOVED),
     "another head than was typed": (
         {"head": LATER}, "workflow_dispatch", f"`sha` is not the head of #7, which is {LATER}",
     ),

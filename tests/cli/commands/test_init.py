@@ -255,29 +255,17 @@ def test_what_is_found_is_proposed_and_explained(tmp_path: Path) -> None:
     assert not (tmp_path / "agent.py").exists()
 
 
+ASK = "http://127.0.0.1:8000/ask"
+BODY = {"message": "{{ message }}", "session": "{{ session_id }}"}
+HTTP = {"name": "default", "provider": "http", "body": BODY}
+
+
 @pytest.mark.parametrize(("words", "target"), [
-    (("--target", "http", "--url", "http://127.0.0.1:8000/ask"), {
-        "name": "default",
-        "provider": "http",
-        "url": "http://127.0.0.1:8000/ask",
-        "body": {"message": "{{ message }}", "session": "{{ session_id }}"},
-        "answer": "reply",
-    }),
-    (("--url", "http://127.0.0.1:8000/ask"), {
-        "name": "default",
-        "provider": "http",
-        "url": "http://127.0.0.1:8000/ask",
-        "body": {"message": "{{ message }}", "session": "{{ session_id }}"},
-        "answer": "reply",
-    }),
+    (("--target", "http", "--url", ASK), {**HTTP, "url": ASK, "answer": "reply"}),
+    (("--url", ASK), {**HTTP, "url": ASK, "answer": "reply"}),
     (("--start", "python3 bot.py 8000", "--reply", '{"said": "yes", "steps": []}'), {
-        "name": "default",
-        "provider": "http",
-        "start": "python3 bot.py {PORT}",
-        "url": "http://127.0.0.1:{PORT}/chat",
-        "body": {"message": "{{ message }}", "session": "{{ session_id }}"},
-        "answer": "said",
-        "env": ["OPENAI_API_KEY"],
+        **HTTP, "start": "python3 bot.py {PORT}", "url": "http://127.0.0.1:{PORT}/chat",
+        "answer": "said", "env": ["OPENAI_API_KEY"],
     }),
     (("--target", "codex"), {"name": "default", "provider": "codex"}),
     (

@@ -85,55 +85,28 @@ SAID = printed("codex", "ok")
 LESS = "increase the limit, or start `default` less often"
 
 
-@pytest.mark.parametrize(("keys", "stdout", "announced", "usage"), [
-    pytest.param(
-        CLAUDE_CODE, OK, "target default: 3 starts of its command, cost unknown before the answers",
-        (3, 0.003, 0), id="its own figure",
-    ),
-    pytest.param(
-        {**CLAUDE_CODE, **DEAR}, OK, "target default: 3 starts of its command, at most $0.7500",
-        (3, 0.003, 0), id="its own figure, and that of the target",
-    ),
-    pytest.param(
-        {**CLAUDE_CODE, "max_cost_usd": 0.2}, OK,
-        "target default: 3 starts of its command, at most $0.6000", (3, 0.003, 0),
-        id="its own limit",
-    ),
-    pytest.param(
-        {**CLAUDE_CODE, **DEAR, "max_cost_usd": 0.2}, OK,
-        "target default: 3 starts of its command, at most $0.6000", (3, 0.003, 0),
-        id="its own limit, below the figure of the target",
-    ),
-    pytest.param(
-        CODEX, SAID, "target default: 3 starts of its command, cost unknown before the answers",
-        (3, 0, 3), id="unknown",
-    ),
-    pytest.param(
-        {**CODEX, **DEAR}, SAID, "target default: 3 starts of its command, at most $0.7500",
-        (3, 0.75, 0), id="the figure of the target",
-    ),
-    pytest.param(
-        {**COMMAND, **DEAR}, "ok", "target default: 3 starts of its command, at most $0.7500",
-        (3, 0.75, 0), id="a command",
-    ),
-    pytest.param(COMMAND, "ok", None, (0, 0, 0), id="a command that costs nothing"),
-    pytest.param(
-        CLAUDE_CODE, json.dumps(FAILED),
-        "target default: 3 starts of its command, cost unknown before the answers", (3, 0.003, 0),
-        id="a failure with its own figure",
-    ),
+OPEN, MOST, LIMIT = "cost unknown before the answers", "at most $0.7500", "at most $0.6000"
+LIMITED = {**CLAUDE_CODE, "max_cost_usd": 0.2}
+
+
+@pytest.mark.parametrize(("keys", "stdout", "cost", "usage"), [
+    pytest.param(CLAUDE_CODE, OK, OPEN, (3, 0.003, 0), id="its own figure"),
+    pytest.param({**CLAUDE_CODE, **DEAR}, OK, MOST, (3, 0.003, 0), id="and that of the target"),
+    pytest.param(LIMITED, OK, LIMIT, (3, 0.003, 0), id="its own limit"),
+    pytest.param({**LIMITED, **DEAR}, OK, LIMIT, (3, 0.003, 0), id="its limit is below the figure"),
+    pytest.param(CODEX, SAID, OPEN, (3, 0, 3), id="unknown"),
+    pytest.param({**CODEX, **DEAR}, SAID, MOST, (3, 0.75, 0), id="the figure of the target"),
+    pytest.param({**COMMAND, **DEAR}, "ok", MOST, (3, 0.75, 0), id="a command"),
+    pytest.param(COMMAND, "ok", "", (0, 0, 0), id="a command that costs nothing"),
+    pytest.param(CLAUDE_CODE, json.dumps(FAILED), OPEN, (3, 0.003, 0), id="a failure's own figure"),
 ])  # fmt: skip
 def test_what_is_announced_is_started_and_reported(
-    bench: Bench,
-    keys: Mapping[str, object],
-    stdout: str,
-    announced: str | None,
-    usage: tuple[int, float, int],
+    bench: Bench, keys: Mapping[str, object], stdout: str, cost: str, usage: tuple[int, float, int]
 ) -> None:
     bench.target(stdout, **keys)
     _, _, said = bench.graded()
     lines = [line for line in said.splitlines() if "starts of" in line]
-    assert lines == ([announced] if announced else [])
+    assert lines == ([f"target default: 3 starts of its command, {cost}"] if cost else [])
     totals = bench.report()["totals"]
     found = totals["calls"], round(totals["cost_usd"], 6), totals["unpriced_calls"]
     assert (found, len(bench.started())) == (usage, 3)

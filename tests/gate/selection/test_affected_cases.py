@@ -136,48 +136,38 @@ def test_what_does_not_matter(now: EvalCase) -> None:
     assert why(side(now), side(CASE)) == {}
 
 
-@pytest.mark.parametrize(("now", "reason"), [
-    (replace(CASE, id="b"), "the case is new"),
-    (replace(CASE, expected_outcome="Says no"), "the case was edited: expected_outcome"),
-    (replace(CASE, evaluators=(rubric("rude"),)), "the case was edited: rubrics"),
-    (replace(CASE, evaluators=(rubric("polite", "short"),)), "the case was edited: rubrics"),
-    (
-        replace(CASE, evaluators=(replace(rubric("polite"), weight=2.0),)),
-        "the case was edited: rubrics",
-    ),
-    (replace(CASE, evaluators=(*CASE.evaluators, SCRIPT)), "the case was edited: evaluators"),
-    (
-        replace(CASE, evaluators=(replace(rubric("polite"), name="tone"),)),
-        "the case was edited: rubrics, evaluators",
-    ),
-    (
-        replace(CASE, input_messages=ask(TextPart("No?")), expected_outcome=""),
-        "the case was edited: expected_outcome, input_messages",
-    ),
-    (
-        replace(CASE, input_messages=ask(DataPart("Yes?"), FilePart("prompts/a.md", "Be kind."))),
-        "the case was edited: input_messages",
-    ),
-    (
-        replace(CASE, expected_messages=ask(TextPart("Yes."))),
-        "the case was edited: expected_messages",
-    ),
-    (replace(CASE, trials=TrialRule(count=3, passes=2)), "the case was edited: trials"),
-    (
-        replace(CASE, input_messages=ask(TextPart("Yes?"), FilePart("prompts/a.md", "Be rude."))),
-        "`prompts/a.md` changed",
-    ),
-    (
-        replace(CASE, input_messages=ask(TextPart("Yes?"), FilePart("prompts/b.md", "Be kind."))),
-        "the case was edited: input_messages",
-    ),
-    (
-        replace(CASE, file="evals/b.yaml", expected_outcome="Says no"),
-        "the case was edited: expected_outcome",
-    ),
+def asking(text: TextPart | DataPart, path: str, content: str) -> EvalCase:
+    return replace(CASE, input_messages=ask(text, FilePart(path, content)))
+
+
+KIND, SILENT = "Be kind.", replace(CASE, expected_outcome="")
+
+
+@pytest.mark.parametrize(("now", "edited"), [
+    (replace(CASE, expected_outcome="Says no"), "expected_outcome"),
+    (replace(CASE, evaluators=(rubric("rude"),)), "rubrics"),
+    (replace(CASE, evaluators=(rubric("polite", "short"),)), "rubrics"),
+    (replace(CASE, evaluators=(replace(rubric("polite"), weight=2.0),)), "rubrics"),
+    (replace(CASE, evaluators=(*CASE.evaluators, SCRIPT)), "evaluators"),
+    (replace(CASE, evaluators=(replace(rubric("polite"), name="tone"),)), "rubrics, evaluators"),
+    (replace(SILENT, input_messages=ask(TextPart("No?"))), "expected_outcome, input_messages"),
+    (asking(DataPart("Yes?"), "prompts/a.md", KIND), "input_messages"),
+    (replace(CASE, expected_messages=ask(TextPart("Yes."))), "expected_messages"),
+    (replace(CASE, trials=TrialRule(count=3, passes=2)), "trials"),
+    (asking(TextPart("Yes?"), "prompts/b.md", KIND), "input_messages"),
+    (replace(CASE, file="evals/b.yaml", expected_outcome="Says no"), "expected_outcome"),
 ])  # fmt: skip
-def test_an_edit(now: EvalCase, reason: str) -> None:
-    assert why(side(now), side(CASE)) == {now.id: reason}
+def test_an_edit(now: EvalCase, edited: str) -> None:
+    assert why(side(now), side(CASE)) == {now.id: f"the case was edited: {edited}"}
+
+
+def test_a_new_case() -> None:
+    assert why(side(replace(CASE, id="b")), side(CASE)) == {"b": "the case is new"}
+
+
+def test_an_edited_file() -> None:
+    edited = asking(TextPart("Yes?"), "prompts/a.md", "Be rude.")
+    assert why(side(edited), side(CASE)) == {"a": "`prompts/a.md` changed"}
 
 
 @pytest.mark.parametrize(("then", "now"), [
@@ -263,87 +253,60 @@ def test_options_of_a_model(options: dict[str, object], *, same: bool) -> None:
     assert reasons == ({} if same else {"a": "target `m` changed"})
 
 
-@pytest.mark.parametrize(
-    ("case", "target", "paths", "reason"),
-    [
-        (SCRIPTED, MOCK, ["judges/tone.py"], "`judges/tone.py` changed"),
-        (
-            replace(CASE, evaluators=(replace(SCRIPT, script="python ../judges"),)),
-            MOCK,
-            ["judges/tone.py", "judges/rules/a.md", "judges.py"],
-            "`judges/rules/a.md` and `judges/tone.py` changed",  # a folder is all that is below
-        ),
-        (SCRIPTED, MOCK, ["judges"], "`judges` changed"),  # a submodule, or a link to a folder
-        (SCRIPTED, MOCK, ["judges/other.py", "tone.py"], ""),
-        (CASE, NARROW, ["src/a.py"], "`src/a.py` changed"),
-        (CASE, NARROW, ["src/b.py", "src/a.py"], "`src/a.py` and `src/b.py` changed"),
-        (CASE, NARROW, ["src/a", "src/b", "src/c"], "`src/a` and 2 more files changed"),
-        (CASE, NARROW, ["bin/agent.py"], "`bin/agent.py` changed"),
-        (CASE, NARROW, ["README.md"], ""),
-        (CASE, NARROW, ["evals/a.yaml"], ""),  # its cases are compared one by one
-        (CASE, READS_EVAL_FILE, ["evals/a.yaml"], "`evals/a.yaml` changed"),
-        (CASE, READS_EVAL_FILE, ["evals/b.yaml"], ""),
-        (
-            CASE,
-            AGENT,
-            ["README.md"],
-            "`README.md` changed, and target `agent` depends on every file",
-        ),
-        (CASE, AGENT, ["evals/b.yaml"], ""),
-        (CASE, AGENT, ["bin/agent.py", "README.md"], "`bin/agent.py` changed"),
-        (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["work/a"], "`work/a` changed"),
-        (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["README.md"], ""),
-        (
-            replace(CASE, workspace=Workspace(repos=(GitSource(path="lib.bundle", ref="main"),))),
-            MOCK,
-            ["lib.bundle"],
-            "`lib.bundle` changed",
-        ),
-        (
-            replace(CASE, workspace=Workspace(copy="work", setup="sh b.sh ../tools/c.sh")),
-            MOCK,
-            ["b.sh", "tools/c.sh"],
-            "`tools/c.sh` changed",
-        ),
-        (replace(CASE, workspace=Workspace(setup="sh b.sh")), MOCK, ["b.sh"], "`b.sh` changed"),
-        (
-            replace(CASE, workspace=Workspace(hooks=Hooks(before_each=HOOK))),
-            MOCK,
-            ["b.sh", "evals/b.sh"],
-            "`evals/b.sh` changed",
-        ),
-        (replace(CASE, depends_on=("data/*",)), MOCK, ["data/x"], "`data/x` changed"),
-        (replace(CASE, depends_on=("evals/*",)), MOCK, ["evals/b.yaml"], "`evals/b.yaml` changed"),
-        (
-            replace(CASE, references=("prompts/a.md", "data/g.json")),
-            MOCK,
-            ["data/g.json"],
-            "`data/g.json` changed",
-        ),
-        (
-            replace(
-                CASE,
-                evaluators=(
-                    CompositeSpec(
-                        name="c",
-                        evaluators=(replace(SCRIPT, script="python inner.py", cwd="lib"),),
-                        aggregator=replace(SCRIPT, script="python gate.py", cwd="lib"),
-                        span=HERE,
-                    ),
-                ),
-            ),
-            MOCK,
-            ["lib/inner.py", "lib/gate.py"],
-            "`lib/gate.py` and `lib/inner.py` changed",
-        ),
-    ],
+INNER, OUTER = (
+    replace(SCRIPT, script=f"python {name}.py", cwd="lib") for name in ("inner", "gate")
 )
+SHARED = replace(CASE, evaluators=(composite(INNER, by=OUTER),))
+PREPARED = Workspace(copy="work", setup="sh b.sh ../tools/c.sh")
+BUNDLED = Workspace(repos=(GitSource(path="lib.bundle", ref="main"),))
+RULED = replace(CASE, evaluators=(replace(SCRIPT, script="python ../judges"),))
+
+
+@pytest.mark.parametrize(("case", "target", "paths", "changed"), [
+    (SCRIPTED, MOCK, ["judges/tone.py"], "`judges/tone.py`"),
+    # A folder is all that is below.
+    (
+        RULED, MOCK, ["judges/tone.py", "judges/rules/a.md", "judges.py"],
+        "`judges/rules/a.md` and `judges/tone.py`",
+    ),
+    (SCRIPTED, MOCK, ["judges"], "`judges`"),  # a submodule, or a link to a folder
+    (SCRIPTED, MOCK, ["judges/other.py", "tone.py"], ""),
+    (CASE, NARROW, ["src/a.py"], "`src/a.py`"),
+    (CASE, NARROW, ["src/b.py", "src/a.py"], "`src/a.py` and `src/b.py`"),
+    (CASE, NARROW, ["src/a", "src/b", "src/c"], "`src/a` and 2 more files"),
+    (CASE, NARROW, ["bin/agent.py"], "`bin/agent.py`"),
+    (CASE, NARROW, ["README.md"], ""),
+    (CASE, NARROW, ["evals/a.yaml"], ""),  # its cases are compared one by one
+    (CASE, READS_EVAL_FILE, ["evals/a.yaml"], "`evals/a.yaml`"),
+    (CASE, READS_EVAL_FILE, ["evals/b.yaml"], ""),
+    (CASE, AGENT, ["evals/b.yaml"], ""),
+    (CASE, AGENT, ["bin/agent.py", "README.md"], "`bin/agent.py`"),
+    (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["work/a"], "`work/a`"),
+    (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["README.md"], ""),
+    (replace(CASE, workspace=BUNDLED), MOCK, ["lib.bundle"], "`lib.bundle`"),
+    (replace(CASE, workspace=PREPARED), MOCK, ["b.sh", "tools/c.sh"], "`tools/c.sh`"),
+    (replace(CASE, workspace=Workspace(setup="sh b.sh")), MOCK, ["b.sh"], "`b.sh`"),
+    (
+        replace(CASE, workspace=Workspace(hooks=Hooks(before_each=HOOK))), MOCK,
+        ["b.sh", "evals/b.sh"], "`evals/b.sh`",
+    ),
+    (replace(CASE, depends_on=("data/*",)), MOCK, ["data/x"], "`data/x`"),
+    (replace(CASE, depends_on=("evals/*",)), MOCK, ["evals/b.yaml"], "`evals/b.yaml`"),
+    (replace(CASE, references=("a.md", "data/g.json")), MOCK, ["data/g.json"], "`data/g.json`"),
+    (SHARED, MOCK, ["lib/inner.py", "lib/gate.py"], "`lib/gate.py` and `lib/inner.py`"),
+])  # fmt: skip
 def test_files_that_it_depends_on(
-    case: EvalCase, target: Target, paths: list[str], reason: str
+    case: EvalCase, target: Target, paths: list[str], changed: str
 ) -> None:
     now = side(case, target=target)
     selection = select(now, now, ChangedPaths(paths, compared={"evals/b.yaml"}))
-    assert [why for _, why in selection.chosen] == ([reason] if reason else [])
+    assert [why for _, why in selection.chosen] == ([f"{changed} changed"] if changed else [])
+
+
+def test_a_target_without_dependencies_depends_on_every_file() -> None:
+    now = side(CASE, target=AGENT)
+    reason = "`README.md` changed, and target `agent` depends on every file"
+    assert why(now, now, "README.md") == {"a": reason}
 
 
 def test_a_note_explains_how_to_narrow_a_target() -> None:

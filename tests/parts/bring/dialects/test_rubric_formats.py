@@ -194,34 +194,25 @@ def test_each_kind_of_criterion() -> None:
     ]
 
 
-@pytest.mark.parametrize(("criterion", "problem"), [
-    ("{weight: 1, dimension: gone}", "criteria.bad.dimension: there is no dimension `gone`"),
+NO_CALLS = "have no counterpart; write assertions about calls"
+
+
+@pytest.mark.parametrize(("more", "problem"), [
+    ("gone", "dimension: there is no dimension `gone`"),
+    ("facts, tool_calls: {optional: {a: {}}}", f"tool_calls: these calls {NO_CALLS}"),
     (
-        "{weight: 1, dimension: facts, tool_calls: {optional: {a: {}}}}",
-        (
-            "criteria.bad.tool_calls: these calls have no counterpart; write assertions about "
-            "calls"
-        ),
+        "facts, tool_calls: {required: {a: {min_calls: 2}}}",
+        f"tool_calls: these calls with min_calls {NO_CALLS}",
     ),
     (
-        "{weight: 1, dimension: facts, tool_calls: {required: {a: {min_calls: 2}}}}",
-        (
-            "criteria.bad.tool_calls: these calls with min_calls have no counterpart; write "
-            "assertions about calls"
-        ),
-    ),
-    (
-        "{weight: 1, dimension: facts, tool_calls: {prohibited: {a: {}, b: {}}}}",
-        (
-            "criteria.bad.tool_calls: several calls in any order, or forbidden, need an "
-            "assertion each"
-        ),
+        "facts, tool_calls: {prohibited: {a: {}, b: {}}}",
+        "tool_calls: several calls in any order, or forbidden, need an assertion each",
     ),
 ])  # fmt: skip
-def test_without_a_counterpart_of_rubric_kit(criterion: str, problem: str) -> None:
-    data, problems = imported(f"{RUBRIC_KIT}  bad: {criterion}\n")
+def test_without_a_counterpart_of_rubric_kit(more: str, problem: str) -> None:
+    data, problems = imported(f"{RUBRIC_KIT}  bad: {{weight: 1, dimension: {more}}}\n")
     assert len(data["criteria"]) == 5
-    assert problem in problems
+    assert f"criteria.bad.{problem}" in problems
 
 
 def test_an_entry_that_is_a_text_is_named() -> None:

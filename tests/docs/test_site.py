@@ -75,10 +75,11 @@ SEARCHES = {
     "comment on pull request": "reports/#comment-on-a-pull-request",
     "compare two models": "targets/#compare-two-models-or-two-prompts",
     "csv": "bring/#spreadsheets-excel-and-csv",
-    "every night": "compare/#every-night-watch-on-a-schedule",
+    "every night": "compare/#every-night-a-nightly-run-on-a-schedule",
     "excel": "bring/#spreadsheets-excel-and-csv",
     "exit code": "gate/#exit-code",
     "fork": "public-repositories/",
+    "gate pull requests": "action/",
     "gitlab": "other-ci/#gitlab-ci",
     "how much will it cost": "cost/",
     "human agreement": "calibration/",
@@ -94,6 +95,10 @@ SEARCHES = {
     "nothing is graded": "troubleshooting/#nothing-is-graded-or-too-many-cases",
     "ollama": "judge/#a-model-that-runs-here-llamacpp-ollama-vllm-lm-studio",
     "only one case": "changed-cases/#run-only-one-case-rerun-what-failed-stop-early-list",
+    "nightly run": "compare/#every-night-a-nightly-run-on-a-schedule",
+    "own agent": "agents/",
+    "own program": "targets/#use-a-command-your-own-program-or-script",
+    "own service": "services/",
     "parallel": "other-ci/#split-a-run-into-shards",
     "pdf": "conversations/#ask-about-an-image-or-a-pdf",
     "pre-commit": "evals/#run-it-on-every-commit-pre-commit",
@@ -103,6 +108,7 @@ SEARCHES = {
     "rate limit": "judge/#timeouts-retries-and-rate-limits",
     "red check without a comment": "troubleshooting/#red-check-without-a-comment",
     "reduce cost": "cost/",
+    "required check": "action/#make-the-job-a-required-check-block-a-merge",
     "rerun failed": "changed-cases/#run-only-one-case-rerun-what-failed-stop-early-list",
     "secret": "threat-model/#which-secrets-are-masked",
     "see the answer": "reports/#see-the-answer-of-a-case-and-why-it-failed",
@@ -195,7 +201,7 @@ def test_an_old_address_forwards_to_a_page(site: Path) -> None:
 def test_every_page_has_a_twin_in_markdown(site: Path) -> None:
     assert {path.relative_to(site).as_posix() for path in site.rglob("*.md")} == pages()
     twin = (site / "action.md").read_text(encoding="utf-8")
-    assert twin.startswith("# GitHub Action\n")
+    assert twin.startswith("# Gate pull requests: the GitHub Action\n")
     assert "](reports.md)" in twin
     assert "](https://github.com/rubric-ci/rubric-ci/tree/main/examples/workflows)" in twin
 

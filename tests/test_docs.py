@@ -7,7 +7,7 @@ import pytest
 
 from rubric_ci.files.project.discovery import lookup
 from rubric_ci.files.validation.rules import apply_suppressions
-from rubric_ci.files.validation.validator import check_config, check_evals
+from rubric_ci.files.validation.validator import Surroundings, check_config, check_evals
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.opened import open_source
 from tests import house
@@ -29,7 +29,7 @@ def test_examples_are_valid(kind: str, text: str) -> None:
         assert check_config(Document("rubric-ci.yaml", text)) == ()
         return
     source = open_source("evals/a.jsonl" if kind == "json" else "evals/a.yaml", text)
-    found = check_evals(source, lookup(ROOT, ROOT / "docs/evals.md"))
+    found = check_evals(source, Surroundings(lookup(ROOT, ROOT / "docs/evals.md")))
     assert apply_suppressions(found, source.texts(), {}) == ()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from rubric_ci.cli.main import main
 from rubric_ci.files.project.discovery import lookup
-from rubric_ci.files.validation.validator import check_evals
+from rubric_ci.files.validation.validator import Surroundings, check_evals
 from rubric_ci.files.yaml_text.opened import open_source
 from tests.docs import skill
 from tests.docs.skill import ROOT
@@ -36,7 +36,8 @@ def test_the_options_of_the_skill_exist(line: str) -> None:
 
 def test_the_case_of_the_skill_is_valid() -> None:
     (text,) = re.findall(r"```yaml\n([^`]*evalcases:.*?)```", SKILL, re.DOTALL)
-    assert check_evals(open_source("a.eval.yaml", text), lookup(ROOT, ROOT / "a.eval.yaml")) == ()
+    around = Surroundings(lookup(ROOT, ROOT / "a.eval.yaml"))
+    assert check_evals(open_source("a.eval.yaml", text), around) == ()
 
 
 def test_make_has_the_targets() -> None:

@@ -19,6 +19,7 @@ from rubric_ci.cli.main import main
 from rubric_ci.files.project.loader import load_targets
 from rubric_ci.files.validation.rules import apply_suppressions
 from rubric_ci.files.validation.validator import (
+    Surroundings,
     check_config,
     check_evals,
     check_rubric,
@@ -129,7 +130,7 @@ def of_evals(text: str, **off: str) -> tuple[Diagnostic, ...]:
     """
     rules = off | ({"wording": "off"} if "# bad" in text else {})
     source = open_source("evals/a.yaml", text)
-    problems = check_evals(source, existing)
+    problems = check_evals(source, Surroundings(existing))
     return apply_suppressions(problems, source.texts(), rules)
 
 

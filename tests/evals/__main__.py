@@ -10,7 +10,7 @@ from rubric_ci.files.project.discovery import lookup, sidecar_of
 from rubric_ci.files.validation.located_problems import to_diagnostic
 from rubric_ci.files.validation.rules import apply_suppressions
 from rubric_ci.files.validation.includes import with_includes
-from rubric_ci.files.validation.validator import check_evals
+from rubric_ci.files.validation.validator import Surroundings, check_evals
 from rubric_ci.values.problems import LocatedProblem
 from rubric_ci.files.yaml_text.source import decode
 
@@ -39,7 +39,7 @@ def diagnostics(path: Path) -> tuple[Diagnostic, ...]:
     source = with_includes(
         open_source(path.name, text, sidecar, lambda name: [find(name)]), find
     )
-    return apply_suppressions(check_evals(source, find), source.texts(), {})
+    return apply_suppressions(check_evals(source, Surroundings(find)), source.texts(), {})
 
 
 def report(path: Path) -> str:

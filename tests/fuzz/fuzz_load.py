@@ -20,7 +20,7 @@ with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.files.validation.config_summary import KnownTargets
     from rubric_ci.files.validation.output import github, json, plain_text, sarif
     from rubric_ci.files.validation.rules import meanings
-    from rubric_ci.files.validation.validator import check_evals
+    from rubric_ci.files.validation.validator import Surroundings, check_evals
     from rubric_ci.files.yaml_text.opened import open_config, open_source
     from rubric_ci.files.yaml_text.source import decode
     from rubric_ci.values.diagnostics import Diagnostic
@@ -52,9 +52,8 @@ def as_targets(written: str) -> None:
 
 
 def with_targets(written: str) -> None:
-    shown(
-        check_evals(open_source("a.yaml", written), look_up, KnownTargets(frozenset(["default"])))
-    )
+    known = KnownTargets(frozenset(["default"]))
+    shown(check_evals(open_source("a.yaml", written), Surroundings(look_up, known)))
 
 
 def fixed(written: str) -> None:

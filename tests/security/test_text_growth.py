@@ -18,7 +18,7 @@ from time import process_time
 import pytest
 
 import rubric_ci
-from rubric_ci.files.validation.validator import check_evals
+from rubric_ci.files.validation.validator import Surroundings, check_evals
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.gate.selection.prefilter import count_cases
 from rubric_ci.models.judge.injection_scan import scan_for_injection
@@ -45,7 +45,7 @@ def check(key: str, text: str) -> object:
     """Check an eval file with an evaluator that has a hostile field."""
     before = "evalcases:\n- id: a\n  input: b\n  evaluators:\n  - name: c\n    "
     source = open_source("a.eval.yaml", f"{before}{key}: {text}\n")
-    return check_evals(source, lambda _: NotFound("missing"))
+    return check_evals(source, Surroundings(lambda _: NotFound("missing")))
 
 
 READERS: dict[str, Callable[[str], object]] = {

@@ -19,6 +19,7 @@ from rubric_ci.files.validation.config_summary import ConfigSummary, KnownTarget
 from rubric_ci.files.validation.included_source import IncludedSource, may_include
 from rubric_ci.files.validation.rubric_files import ENDING, RUBRIC_UNUSED
 from rubric_ci.files.validation.validator import (
+    Surroundings,
     check_config,
     check_evals,
     check_prompts,
@@ -185,8 +186,7 @@ class Checker:
         lookup = self._lookup(path.parent)
         opened = open_source(name, text, beside, self.project.case_finder(self._name(path)))
         source = self._included(opened, lookup)
-        found = check_evals(
-            source,
+        around = Surroundings(
             lookup,
             KnownTargets(
                 known.targets,
@@ -203,7 +203,7 @@ class Checker:
             near_file=partial(self._near_file, path.parent),
             models=known_models,
         )
-        found = self._switched(found, source.texts())
+        found = self._switched(check_evals(source, around), source.texts())
         included = tuple(source.files) if isinstance(source, IncludedSource) else ()
         return Checked(self._placed(found, included) if found else (), included)
 

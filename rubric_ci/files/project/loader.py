@@ -14,7 +14,13 @@ from rubric_ci.files.validation.includes import with_includes
 from rubric_ci.files.validation.located_problems import has_errors, position
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.validation.target_rules import TARGET_NAME_DUPLICATE
-from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts, switched
+from rubric_ci.files.validation.validator import (
+    Surroundings,
+    check_config,
+    check_evals,
+    check_prompts,
+    switched,
+)
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.files.yaml_text.translation import TranslatedSource, Translation
@@ -177,7 +183,7 @@ def load(  # noqa: PLR0913 - what a file depends on
     `targets` answer the cases. `shared` are the criteria that the configuration gives to each.
     """
     source = with_includes(open_source(path, text, sidecar, find), lookup, shared)
-    found = check_evals(source, lookup, KnownTargets(prompts=None))
+    found = check_evals(source, Surroundings(lookup, KnownTargets(prompts=None)))
     found = switched(found, source.texts(), rules or {})
     if has_errors(found):
         return Loaded(None, found)

@@ -5,7 +5,7 @@ NOTE: modules that describe problems are imported late: a file without problems 
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_ci.evaluators.assertions.keys import KEYS
 from rubric_ci.files.validation.config_summary import NO_TARGETS, KnownTargets, is_of_agentv
@@ -41,51 +41,48 @@ _MARK = "rubric-ci:"  # of comments that silence a rule
 _KINDS = frozenset(("score_ranges", "levels", "choices"))  # make a criterion of another kind
 
 
-def check_evals(
-    source: Source,
-    lookup: Lookup,
-    known: KnownTargets = NO_TARGETS,
-    nearest_path: "NearestPath | None" = None,
-    *,
-    machine: "Callable[[], Machine] | None" = None,
-    near_file: NearFile = lambda _: "",
-    default_evaluator: str = "",
-    models: "Callable[[], Models] | None" = None,
-) -> "tuple[Diagnostic, ...]":
-    """Return all problems of an eval file.
+class Surroundings(NamedTuple):
+    """What an eval file is checked against; what is not known is not checked."""
 
-    Without `nearest_path`, globs under `depends_on` are not checked; without `machine`, scripts
-    are not. `near_file` names the file that a missing one probably is. `default_evaluator` is the
-    configuration's; only `none` leaves cases ungraded.
-    """
+    lookup: Lookup
+    known: KnownTargets = NO_TARGETS
+    nearest_path: "NearestPath | None" = None  # of a glob under `depends_on`
+    machine: "Callable[[], Machine] | None" = None  # that starts scripts
+    near_file: NearFile = lambda _: ""  # that a missing one probably is
+    default_evaluator: str = ""  # of the configuration; only `none` leaves cases ungraded
+    models: "Callable[[], Models] | None" = None
+
+
+def check_evals(source: Source, around: Surroundings) -> "tuple[Diagnostic, ...]":
+    """Return all problems of an eval file."""
     if other := _other_tool(source):
         return _diagnosed(source, [other])
     if isinstance(source, IncludedSource) and (first := _of_includes(source)):
         return first
-    found = list(_eval_problems(source, lookup, near_file))
+    found = list(_eval_problems(source, around.lookup, around.near_file))
     if golden := _golden_set(source, found):
         return _diagnosed(source, [golden])
     if source.readable:
-        found.extend(_problems_with_targets(source, known))
+        found.extend(_problems_with_targets(source, around.known))
     if source.readable and not source.of_other_tool:
         raw = source.raw if isinstance(source, IncludedSource) else source
         found.extend(_first(repeated_criteria(raw.data)))
-    if default_evaluator == "none" and source.readable:
+    if around.default_evaluator == "none" and source.readable:
         found.extend(ungraded_cases(source.data, source.file))
-    if nearest_path and _mentions(source, "depends_on"):
+    if around.nearest_path and _mentions(source, "depends_on"):
         from rubric_ci.files.validation.project_rules import unmatched_dependencies
 
-        found.extend(_first(unmatched_dependencies(source.data, nearest_path)))
-    if models and source.readable and _mentions(source, "model"):
+        found.extend(_first(unmatched_dependencies(source.data, around.nearest_path)))
+    if around.models and source.readable and _mentions(source, "model"):
         from rubric_ci.files.validation.model_rules import evaluator_model_problems
 
-        found.extend(_first(evaluator_model_problems(source.data, models)))
-    if models and known.models and source.readable:
-        found.extend(_first(_media_problems(source, lookup, known, models)))
-    if machine and _mentions(source, "evaluators", "workspace"):
+        found.extend(_first(evaluator_model_problems(source.data, around.models)))
+    if around.known.models and source.readable:
+        found.extend(_first(_media_problems(source, around)))
+    if around.machine and _mentions(source, "evaluators", "workspace"):
         from rubric_ci.files.validation.command_rules import script_problems
 
-        found.extend(_first(script_problems(source.data, machine())))
+        found.extend(_first(script_problems(source.data, around.machine())))
     return _diagnosed(source, found)
 
 
@@ -224,15 +221,14 @@ def switched(
     return apply_suppressions(found, texts, rules)
 
 
-def _media_problems(
-    source: Source, lookup: Lookup, known: KnownTargets, models: "Callable[[], Models]"
-) -> Iterator[Problem]:
-    if not any(map(_has_media, source.texts().values())):
+def _media_problems(source: Source, around: Surroundings) -> Iterator[Problem]:
+    if around.models is None or not any(map(_has_media, source.texts().values())):
         return
     from rubric_ci.files.validation.media_rules import model_problems
     from rubric_ci.files.validation.reference_rules import media_of
 
-    yield from model_problems(source.data, list(media_of(source.data, lookup)), known, models)
+    media = list(media_of(source.data, around.lookup))
+    yield from model_problems(source.data, media, around.known, around.models)
 
 
 def _has_media(text: str) -> bool:

@@ -16,7 +16,7 @@ from rubric_ci.files.project.discovery import lookup
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.schema_errors import explain
-from rubric_ci.files.validation.validator import check_evals
+from rubric_ci.files.validation.validator import Surroundings, check_evals
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import decode
 from rubric_ci.values.problems import LocatedProblem
@@ -165,7 +165,7 @@ LINES = st.sampled_from(
 def test_any_text_is_read_or_explained(text: str) -> None:
     for file in ("a.yaml", "a.jsonl"):
         source = open_source(file, text.encode("utf-8", "replace").decode())
-        found = check_evals(source, lambda _: NotFound("no such file"))
+        found = check_evals(source, Surroundings(lambda _: NotFound("no such file")))
         assert source.readable or found
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.files.project.discovery import lookup
 from rubric_ci.files.validation.gate_rules import Sizes
-from rubric_ci.files.validation.validator import check_config, check_evals
+from rubric_ci.files.validation.validator import Surroundings, check_config, check_evals
 from rubric_ci.files.yaml_text.document import Document
 
 ROOT = Path(__file__).parents[3]
@@ -65,5 +65,5 @@ TRIALS = {
 @pytest.mark.parametrize(("suite", "expected"), TRIALS.values(), ids=TRIALS)
 def test_trials(suite: str, expected: list[str]) -> None:
     text = f"{suite}\nevalcases:\n  - id: a\n    input: Hi\n    rubrics: [Greets]\n"
-    found = check_evals(Document("a.yaml", text), lookup(ROOT, ROOT / "a.yaml"))
+    found = check_evals(Document("a.yaml", text), Surroundings(lookup(ROOT, ROOT / "a.yaml")))
     assert [f"{d.span.line}:{d.span.column}: {d.rule}: {d.message}" for d in found] == expected

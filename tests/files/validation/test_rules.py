@@ -12,7 +12,12 @@ from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.files.validation.gate_rules import Sizes
 from rubric_ci.files.validation.includes import with_includes
 from rubric_ci.files.validation.rules import RULES, apply_suppressions, meanings, render
-from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts
+from rubric_ci.files.validation.validator import (
+    Surroundings,
+    check_config,
+    check_evals,
+    check_prompts,
+)
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.parts.bring import dialects
@@ -43,11 +48,8 @@ def rules_of(text: str) -> list[str]:
         "a.jsonl" if text.startswith("{") else "a.yaml", text, find=lambda name: [lookup(name)]
     )
     source = with_includes(source, lookup)
-    found = check_evals(
-        source,
-        lookup,
-        KnownTargets(frozenset(["default", "codex"]), frozenset(["codex"])),
-    )
+    known = KnownTargets(frozenset(["default", "codex"]), frozenset(["codex"]))
+    found = check_evals(source, Surroundings(lookup, known))
     return [problem.rule for problem in apply_suppressions(found, source.texts(), {})]
 
 

@@ -2,8 +2,8 @@
 
 from rubric_ci.gate.comparison import phrases
 from rubric_ci.gate.comparison.compared import compare
-from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.values.comparison import Comparison, ReferenceLog
+from rubric_ci.gate.comparison.reference import Baseline, ReferenceLog
+from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.report import RunReport
 
 

@@ -3,20 +3,13 @@
 How each case differs is part of its result (`change`, `change_reason`, `before`).
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.media import Picture
-from rubric_ci.values.scoring import MarkValue
-from rubric_ci.values.trace import CaseTrace, FileChange
 from rubric_ci.values.written_keys import Key
 
 Source: TypeAlias = Literal["commit", "report", "reference"]
 """A commit that was graded in the same run, an earlier report, or a pinned reference."""
-
-LOG_VERSION = 1
 
 CaseKey: TypeAlias = tuple[str, str]
 """File and id."""
@@ -97,72 +90,6 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """Why the trials of a run are the reference."""
-
-    reason: str
-    commit: str = ""  # of the run; empty: unknown
-    measured_at: str  # start of the run, RFC 3339, UTC
-    decided_at: str  # RFC 3339, UTC
-    cases: int  # that the decision moved
-    partial: bool = False  # the other cases kept their reference
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Night:
-    """One run that was compared with the reference."""
-
-    started_at: str  # RFC 3339, UTC
-    commit: str = ""
-    run_url: str = ""
-    gate: GateState
-    worse: bool  # than the reference, or suspected
-    regressed: tuple[CaseKey, ...] = ()  # cases that are worse in this night
-    lower: bool = False  # all cases together are worse
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReferenceLog:
-    """The decisions, the newest last, and the nights since, the oldest first."""
-
-    version: int = LOG_VERSION
-    decisions: tuple[Decision, ...]
-    nights: tuple[Night, ...] = ()
-
-    @property
-    def whole(self) -> Decision:
-        """The last decision about all cases."""
-        return next((d for d in reversed(self.decisions) if not d.partial), self.decisions[0])
-
-    @property
-    def moves(self) -> tuple[Decision, ...]:
-        """The decisions about some cases since `whole`, the newest last."""
-        place = max(n for n, decision in enumerate(self.decisions) if decision is self.whole)
-        return self.decisions[place + 1 :]
-
-    def last(self, started_at: str | None = None) -> Night | None:
-        """Return the last night with a verdict, before a run, against the present reference."""
-        known = self.nights if started_at is None else self.before(started_at)
-        since = self.whole.decided_at
-        nights = [n for n in known if n.gate != "no-verdict" and n.started_at >= since]
-        return nights[-1] if nights else None
-
-    def before(self, started_at: str) -> tuple[Night, ...]:
-        """Return the nights before a run."""
-        return tuple(night for night in self.nights if night.started_at < started_at)
-
-    def with_night(self, night: Night) -> "ReferenceLog":
-        """Return the log with a night; it replaces the entry of the same run."""
-        others = [each for each in self.nights if each.started_at != night.started_at]
-        ordered = sorted([*others, night], key=lambda each: each.started_at)
-        return replace(self, nights=tuple(ordered))
-
-    def with_decision(self, decision: Decision) -> "ReferenceLog":
-        """Return the log with a decision."""
-        return replace(self, decisions=(*self.decisions, decision))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RegressionConfig:
     """How a suspected break is asked again, and which cases are one."""
 
@@ -176,49 +103,3 @@ class RegressionConfig:
     """Cases without `conversation_id` that are not independent of each other: the cases of one file
     (`file`), or with the same tag that matches a glob (`tag:GLOB`). `case` counts each as
     independent."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentinelItem:
-    """One criterion of one answer: its remembered mark and the marks of later requests."""
-
-    file: str
-    id: str
-    evaluator: str
-    criterion: str
-    text: str  # of the criterion
-    answer: str
-    trace: CaseTrace | None = None  # of a criterion about work
-    file_changes: tuple[FileChange, ...] = ()
-    mark: MarkValue
-    repeats: tuple[MarkValue, ...] = ()  # asked when the reference was measured
-    now: tuple[MarkValue, ...] = ()  # asked in this run
-
-    @property
-    def media(self) -> tuple[Picture, ...]:
-        """No images: a reference keeps none, so that an answer with one is not remembered."""
-        return ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sentinel:
-    """The judge, checked against twenty remembered marks."""
-
-    items: tuple[SentinelItem, ...]
-    p_value: float | None = None  # that the judge differs no more than from itself; None: not asked
-    moved: bool = False
-
-    @property
-    def repeated(self) -> tuple[int, int]:
-        """Return how many repeats differ from the remembered marks, of how many."""
-        return _differing([(item.mark, item.repeats) for item in self.items])
-
-    @property
-    def asked(self) -> tuple[int, int]:
-        """Return how many marks of this run differ from the remembered ones, of how many."""
-        return _differing([(item.mark, item.now) for item in self.items])
-
-
-def _differing(marks: Sequence[tuple[MarkValue, Sequence[MarkValue]]]) -> tuple[int, int]:
-    each = [mark == other for mark, others in marks for other in others]
-    return len(each) - sum(each), len(each)

@@ -6,20 +6,18 @@ from dataclasses import field
 from typing import Literal, Protocol, TypeAlias
 
 from rubric_ci.values.changes import GradingChange
-from rubric_ci.values.comparison import (
-    Comparison,
-    RegressionConfig,
-    Sentinel,
-    Together,
-)
+from rubric_ci.values.comparison import Comparison, RegressionConfig, Together
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import FailOn, GateInfo
+from rubric_ci.values.media import Picture
 from rubric_ci.values.results import (
     Assessed,
     CaseResult,
     with_verdict,
 )
 from rubric_ci.values.scope import WHOLE, Scope
+from rubric_ci.values.scoring import MarkValue
+from rubric_ci.values.trace import CaseTrace, FileChange
 from rubric_ci.values.trials import CriterionNoise, judge_noise, mean_score
 from rubric_ci.values.usage import NOTHING_USED, Usage, UsedBy
 from rubric_ci.values.waivers import WaiverResult
@@ -155,6 +153,52 @@ class Against:
     shared: int = 0  # answers that both sides have, as nothing that determines them differs
     usage: Usage = NOTHING_USED  # of the base side
     together: Together | None = None  # all cases; None: fewer than 100 clusters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentinelItem:
+    """One criterion of one answer: its remembered mark and the marks of later requests."""
+
+    file: str
+    id: str
+    evaluator: str
+    criterion: str
+    text: str  # of the criterion
+    answer: str
+    trace: CaseTrace | None = None  # of a criterion about work
+    file_changes: tuple[FileChange, ...] = ()
+    mark: MarkValue
+    repeats: tuple[MarkValue, ...] = ()  # asked when the reference was measured
+    now: tuple[MarkValue, ...] = ()  # asked in this run
+
+    @property
+    def media(self) -> tuple[Picture, ...]:
+        """No images: a reference keeps none, so that an answer with one is not remembered."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentinel:
+    """The judge, checked against twenty remembered marks."""
+
+    items: tuple[SentinelItem, ...]
+    p_value: float | None = None  # that the judge differs no more than from itself; None: not asked
+    moved: bool = False
+
+    @property
+    def repeated(self) -> tuple[int, int]:
+        """Return how many repeats differ from the remembered marks, of how many."""
+        return _differing([(item.mark, item.repeats) for item in self.items])
+
+    @property
+    def asked(self) -> tuple[int, int]:
+        """Return how many marks of this run differ from the remembered ones, of how many."""
+        return _differing([(item.mark, item.now) for item in self.items])
+
+
+def _differing(marks: Sequence[tuple[MarkValue, Sequence[MarkValue]]]) -> tuple[int, int]:
+    each = [mark == other for mark, others in marks for other in others]
+    return len(each) - sum(each), len(each)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,13 +13,13 @@ from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project.discovery import read_text, write_text
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.compared import compare, is_same_question
-from rubric_ci.gate.comparison.reference import Baseline
+from rubric_ci.gate.comparison.reference import LOG_VERSION, Baseline, ReferenceLog
 from rubric_ci.gate.report.decision import with_gate
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.values.command_settings import RunSettings
-from rubric_ci.values.comparison import LOG_VERSION, CaseKey, ReferenceLog
+from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.formats_and_defaults import REPORT_FILES
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult, Graded, Trial

@@ -19,14 +19,22 @@ from rubric_ci.gate.comparison.baseline_files import (
     write_log,
 )
 from rubric_ci.gate.comparison.compared import compare
-from rubric_ci.gate.comparison.reference import Baseline, comparable, lacking, night_of, part
+from rubric_ci.gate.comparison.reference import (
+    Baseline,
+    Decision,
+    ReferenceLog,
+    comparable,
+    lacking,
+    night_of,
+    part,
+)
 from rubric_ci.gate.comparison.rule import KEPT
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import check_measured, read_report
-from rubric_ci.values.comparison import Comparison, Decision, ReferenceLog, Sentinel
+from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.formats_and_defaults import REPORT_FILES
-from rubric_ci.values.report import RunReport
+from rubric_ci.values.report import RunReport, Sentinel
 from rubric_ci.values.results import Graded
 
 FIRST = "first run"

@@ -10,6 +10,7 @@ from typing import Final
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub
 from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.comparison import reference
+from rubric_ci.gate.comparison.reference import Night, ReferenceLog
 from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.github.actions import read_event
 from rubric_ci.github.comments_and_issues import IssueKey, keep_issue
@@ -18,7 +19,7 @@ from rubric_ci.reports.render import summary, wording
 from rubric_ci.reports.render.markdown import GATE_ICONS, Links
 from rubric_ci.text import escape, numbers
 from rubric_ci.text.escape import error_line
-from rubric_ci.values.comparison import CaseKey, Night, ReferenceLog
+from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import is_held_against
 from rubric_ci.values.report import RunReport

@@ -9,12 +9,11 @@ from typing import Final, TypeAlias
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, given
 from rubric_ci.values.answers import answer_of
-from rubric_ci.values.comparison import Sentinel, SentinelItem
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.media import of_answer
-from rubric_ci.values.report import RunReport
+from rubric_ci.values.report import RunReport, Sentinel, SentinelItem
 from rubric_ci.values.results import Answer, Assessed, CaseResult, with_verdict
 from rubric_ci.values.scoring import ASSERTION, MarkValue
 

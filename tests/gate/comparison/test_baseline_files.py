@@ -17,12 +17,11 @@ from rubric_ci.gate.comparison.baseline_files import (
     with_comparison,
     write_log,
 )
-from rubric_ci.gate.comparison.reference import Baseline
+from rubric_ci.gate.comparison.reference import Baseline, Decision, ReferenceLog
 from rubric_ci.gate.report import json_format
 from rubric_ci.values.command_settings import RunSettings
-from rubric_ci.values.comparison import Decision, ReferenceLog, Sentinel
 from rubric_ci.values.gate import GateInfo
-from rubric_ci.values.report import Against, JudgeInfo, RunReport
+from rubric_ci.values.report import Against, JudgeInfo, RunReport, Sentinel
 from rubric_ci.values.results import Change, Graded, Trial
 from rubric_ci.values.scoring import Verdict
 from tests.checkout import ENVIRONMENT, Checkout

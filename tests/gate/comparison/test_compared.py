@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.gate.comparison import phrases
-from rubric_ci.gate.comparison.reference import night_of
+from rubric_ci.gate.comparison.reference import Decision, ReferenceLog, night_of
 from rubric_ci.gate.comparison.verdicts import SUSPECTED
-from rubric_ci.values.comparison import Decision, ReferenceLog, RegressionConfig
+from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.gate import GateInfo
 from rubric_ci.values.report import JudgeInfo, RunReport, run_verdict, totals
 from rubric_ci.values.results import (

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.comparison import compared
-from rubric_ci.values.comparison import Sentinel, SentinelItem
 from rubric_ci.values.gate import GateInfo
-from rubric_ci.values.report import JudgeInfo, RunReport
+from rubric_ci.values.report import JudgeInfo, RunReport, Sentinel, SentinelItem
 from tests.sample_reports import a_report, graded, skipped
 
 

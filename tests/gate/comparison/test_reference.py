@@ -6,15 +6,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.comparison import reference
-from rubric_ci.values.comparison import (
-    Comparison,
-    Decision,
-    Night,
-    ReferenceInfo,
-    ReferenceLog,
-    ReferenceMove,
-    Together,
-)
+from rubric_ci.gate.comparison.reference import Decision, Night, ReferenceLog
+from rubric_ci.values.comparison import Comparison, ReferenceInfo, ReferenceMove, Together
 from rubric_ci.values.report import Against, JudgeInfo, RemovedCase, RunReport, totals
 from rubric_ci.values.results import BaseResult
 from rubric_ci.values.usage import NOTHING_USED, Usage

@@ -21,8 +21,7 @@ from rubric_ci.parts.lab.history_records import (
     render,
     strips,
 )
-from rubric_ci.values.comparison import Sentinel
-from rubric_ci.values.report import JudgeInfo, ShardInfo
+from rubric_ci.values.report import JudgeInfo, Sentinel, ShardInfo
 from rubric_ci.values.scope import NARROWINGS, Scope
 from rubric_ci.values.usage import Usage
 from tests.parts.lab.nights import a_case, a_night, records

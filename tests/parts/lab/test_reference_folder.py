@@ -10,10 +10,11 @@ from rubric_ci.errors import CannotReadReport
 from rubric_ci.gate.comparison import phrases
 from rubric_ci.gate.comparison.baseline_files import LOG_FILE, read_baseline, read_log
 from rubric_ci.gate.comparison.compared import compare
+from rubric_ci.gate.comparison.reference import Decision, ReferenceLog
 from rubric_ci.gate.report.decision import concluded
 from rubric_ci.parts.lab.reference_folder import Acceptance, accept, keep
-from rubric_ci.values.comparison import Comparison, Decision, ReferenceLog, Sentinel, SentinelItem
-from rubric_ci.values.report import JudgeInfo, RunReport
+from rubric_ci.values.comparison import Comparison
+from rubric_ci.values.report import JudgeInfo, RunReport, Sentinel, SentinelItem
 from rubric_ci.values.results import Graded
 from rubric_ci.values.scope import Narrowing, Scope
 from tests.gate.waivers.test_waiver_report import a_waiver

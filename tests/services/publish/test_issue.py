@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.gate.comparison import reference
+from rubric_ci.gate.comparison.reference import Decision, ReferenceLog
 from rubric_ci.gate.report.decision import with_gate
 from rubric_ci.services.publish import issue
 from rubric_ci.services.publish.issue import Subject
-from rubric_ci.values.comparison import Decision, ReferenceLog
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Scope

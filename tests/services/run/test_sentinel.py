@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.services.run import sentinel
 from rubric_ci.values.answers import pictures_of
-from rubric_ci.values.comparison import Sentinel, SentinelItem
+from rubric_ci.values.report import Sentinel, SentinelItem
 from rubric_ci.values.results import Graded
 from rubric_ci.values.scoring import MarkValue
 from tests.pictures import media, png

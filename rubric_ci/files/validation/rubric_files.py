@@ -140,13 +140,22 @@ def _title(criterion: Any) -> str:
 
 def _equal(found: Sequence[tuple[Path, str, Any]]) -> Iterator[list[tuple[Path, str]]]:
     """Yield the places and cases of each criterion that stands in three cases or more."""
-    import json  # few files have such criteria, and as JSON is a tenth of the check of a file
-
-    same = dict[str, list[tuple[Path, str]]]()
-    written = json.JSONEncoder(sort_keys=True, default=str)
+    same = dict[Any, list[tuple[Path, str]]]()
     for path, name, criterion in found:
-        same.setdefault(written.encode(criterion), []).append((path, name))
+        same.setdefault(_exact(criterion), []).append((path, name))
     yield from (each for each in same.values() if len({name for _, name in each}) >= OFTEN)
+
+
+def _exact(criterion: Any) -> Any:
+    """Return a value that equal criteria have alike, and no others."""
+    if isinstance(criterion, str):
+        return criterion
+    try:
+        return frozenset(criterion.items())
+    except TypeError:  # of a list or a mapping: as JSON, a tenth of the check of a file
+        import json
+
+        return json.dumps(criterion, sort_keys=True, default=str)
 
 
 def file_name(written: str) -> str:

@@ -263,8 +263,8 @@ def _evaluators(
 def _is_shared(case: dict[str, Any]) -> bool:
     """Return True if every criterion of a case is one that each case has."""
     criteria, _ = criteria_at(case.get("rubrics", []), ())
-    origins = [each.get(INCLUDED) if isinstance(each, dict) else None for each in criteria]
-    return bool(origins) and all(isinstance(o, Included) and o.shared for o in origins)
+    origins = (each.get(INCLUDED) if isinstance(each, dict) else None for each in criteria)
+    return bool(criteria) and all(isinstance(o, Included) and o.shared for o in origins)
 
 
 def _applying(spec: EvaluatorSpec) -> Iterator[EvaluatorSpec]:

@@ -194,7 +194,7 @@ def is_chosen(tags: Sequence[str], gate: GateConfig | GateInfo) -> bool:
     """Return True if the gate is about cases with these tags."""
     if gate.tags and set(tags).isdisjoint(gate.tags):
         return False
-    return set(tags).isdisjoint(gate.not_tags)
+    return not gate.not_tags or set(tags).isdisjoint(gate.not_tags)
 
 
 def required_passes(rate: float, size: int) -> int:

@@ -184,10 +184,8 @@ Standing: TypeAlias = Literal["fail", "borderline", "waived", "pass"]
 """The standing of a graded case; `waived`: it passes but for waived criteria."""
 
 
-def _standing(verdict: Verdict, without_waived: Verdict | None) -> Standing:
-    if without_waived is None:
-        return verdict
-    return "waived" if without_waived == "pass" else without_waived
+def _waived(without: Verdict) -> Standing:
+    return "waived" if without == "pass" else without
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +204,7 @@ class Trial:
     @property
     def status(self) -> Standing:
         """Its verdict, or a better one without waived criteria."""
-        return _standing(self.verdict, self.without_waived)
+        return _waived(self.without_waived) if self.without_waived else self.verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,7 +315,7 @@ class Graded(_Asked):
     @property
     def status(self) -> Standing:
         """Its verdict, or a better one without waived criteria."""
-        return _standing(self.verdict, self.without_waived)
+        return _waived(self.without_waived) if self.without_waived else self.verdict
 
 
 class _Ungraded:

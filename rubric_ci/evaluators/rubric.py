@@ -154,9 +154,10 @@ def _assessment(
     every = Judgement({**own.marks, **idle}, own.reasoning) if idle else own
     judgement = settled(spec.rubric, every)
     applying = [c for c in spec.rubric if judgement[c.id].value != NOT_APPLICABLE]
-    points = total_points(weighed(c, judgement[c.id]) for c in applying)
-    if not points:
+    if not any(c.weight for c in applying):
         raise CannotJudge("no criterion that counts applies to this answer", marked.usage)
+    faults = any(map(is_fault, spec.rubric))
+    points = total_points(weighed(c, judgement[c.id]) for c in applying) if faults else 0.0
     result = score(spec.rubric, judgement, context.thresholds)
     return Assessment(
         score=result.value,

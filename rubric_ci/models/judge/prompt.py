@@ -183,15 +183,15 @@ def rubric_messages(
     `media` are the images and documents of the answer; those that are not `shown` are only named.
     """
     every = "c1" if len(criteria) == 1 else f"c1 to c{len(criteria)}"
+    properties = tuple(map(mark_property, criteria))
     parts = [
         *background(case, fence, shown),
         *map(_guidelines, briefing.guidelines),
-        "Criteria:\n\n" + "\n\n".join(_described(a, c) for a, c in aliased(criteria).items()),
+        "Criteria:\n\n" + "\n\n".join(map(_described, aliased(criteria), criteria, properties)),
         *_about_faults(criteria),
         *([CONDITIONS] if any(isinstance(c.applies_if, ByJudge) for c in criteria) else []),
         *_marked_before(briefing.examples, criteria, fence),
-        "Reply with one JSON object of this form:\n"
-        + _reply_format(tuple(map(mark_property, criteria))),
+        "Reply with one JSON object of this form:\n" + _reply_format(properties),
         *_said([part for part in seen if part.said], fence, shown),
         *_work([part for part in seen if not part.said], fence),
         fenced("answer", answer, fence),
@@ -294,9 +294,9 @@ def pictures(of: str, media: Sequence[Media], fence: str, shown: Shown) -> Itera
         yield f"You are not shown every image and document that the {of} names in brackets."
 
 
-def _described(alias: str, criterion: Judged) -> str:
+def _described(alias: str, criterion: Judged, mark: str) -> str:
     lines = "\n".join([_indented(escaped(line)) for line in _lines(criterion)])
-    return f'{alias}: "{mark_property(criterion)}" is {allowed_marks(criterion)}\n{lines}'
+    return f'{alias}: "{mark}" is {allowed_marks(criterion)}\n{lines}'
 
 
 def _indented(text: str) -> str:

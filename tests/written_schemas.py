@@ -20,8 +20,7 @@ from textwrap import dedent
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
-from rubric_ci.evaluators.assertions.keys import OPTIONS
-from rubric_ci.evaluators.assertions.marking import TABLE
+from rubric_ci.evaluators.assertions.marking import OPTIONS, TABLE
 from rubric_ci.values.written_keys import Key, declared
 
 Schema: TypeAlias = dict[str, Any]

@@ -11,6 +11,10 @@ Place: TypeAlias = tuple[int, int, int, int]
 """Line, column, end line, end column: from 1, end exclusive."""
 
 
+INPUTS: Final = ("input_messages", "input")
+MESSAGES: Final = (*INPUTS, "expected_messages", "expected_output")
+"""The keys of a case with messages, as `EvalCase` declares them, which most files do not load."""
+
 MAX_PROBLEMS: Final = 1_000
 """Reported per file; each takes a kilobyte."""
 

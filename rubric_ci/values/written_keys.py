@@ -86,9 +86,10 @@ def read(kind: type[Value], data: Mapping[str, Any], file: str = "", /, **given:
     return kind(**given)
 
 
-def keys_of(kind: Any) -> tuple[str, ...]:
-    """Return the keys of a class, with their aliases."""
-    return tuple(key for _, keys, _, _ in _readers(kind) for key in keys)
+def keys_of(kind: Any, *names: str) -> tuple[str, ...]:
+    """Return the keys of a class, or of these fields of it, with their aliases."""
+    found = ((name, keys) for name, keys, *_ in _readers(kind))
+    return tuple(key for name, keys in found if not names or name in names for key in keys)
 
 
 @cache

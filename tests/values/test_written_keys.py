@@ -8,6 +8,8 @@ import pytest
 from rubric_ci.files.validation.model_rules import judge_keys
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.problems import MESSAGES
 from rubric_ci.values.written_keys import Key, keys_of, read
 
 
@@ -50,3 +52,7 @@ def test_fields_without_a_key_are_given() -> None:
 
 def test_the_checks_know_the_keys_of_a_judge() -> None:
     assert judge_keys() == {*keys_of(JudgeConfig)}  # which `validate` needs without the class
+
+
+def test_the_keys_with_messages_are_those_of_a_case() -> None:
+    assert keys_of(EvalCase, "input_messages", "expected_messages") == MESSAGES

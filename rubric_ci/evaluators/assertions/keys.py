@@ -10,7 +10,6 @@ KEYS: Final = (
     *("no_other_calls", "max_calls"),
     *("exists", "file_contains", "unchanged", "command"),
 )
-OPTIONS: Final = ("not", "ignore_case", "exact", "field")
 _KEYS: Final = frozenset(KEYS)
 SCHEMA_KEY: Final = "json_schema"  # its value may be the path of a file
 

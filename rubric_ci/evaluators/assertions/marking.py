@@ -13,9 +13,10 @@ from rubric_ci.evaluators.assertions.row import CALLS, Outcome, Row, listed, sho
 from rubric_ci.text.numbers import shortened
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON, Missing, value_at
-from rubric_ci.values.rubric import Assertion, ByAnswer, Mark, Rubric
+from rubric_ci.values.rubric import Assertion, ByAnswer, Check, Mark, Rubric
 from rubric_ci.values.scoring import NOT_APPLICABLE
 from rubric_ci.values.trace import Step, WorkCheck, steps_of
+from rubric_ci.values.written_keys import keys_of
 
 if TYPE_CHECKING:  # `validate` does not need it
     from rubric_ci.values.results import Answer
@@ -23,6 +24,8 @@ if TYPE_CHECKING:  # `validate` does not need it
 TABLE: Final[Mapping[str, Row]] = {
     row.key: row for row in (*text.ROWS, *json_data.ROWS, *text.WORDS, *calls.ROWS, *folder.ROWS)
 }
+
+OPTIONS: Final = tuple(key for key in keys_of(Assertion) if key not in keys_of(Check))
 
 MOST_EVIDENCE = 400  # characters
 

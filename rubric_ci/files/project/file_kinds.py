@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from rubric_ci.files.yaml_text.opened import AGENTV, PROVIDERS_NAMES, is_providers
 from rubric_ci.values.json_value import parsed
+from rubric_ci.values.problems import INPUTS
 from rubric_ci.values.references import Lookup
 
 CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
@@ -80,7 +81,7 @@ class RepositoryFiles(Protocol):
 _FOREIGN: Final = rb"(?m)^[^\S\n]*+(?:tests|testData|scenarios)\s*+:"
 _HOLDS_ID: Final = rb"\"id\"\s*+:"
 _HOLDS_INPUT: Final = rb"\"input(?:_messages)?\"\s*+:"
-_INPUTS: Final = frozenset(("input", "input_messages"))
+_INPUTS: Final = frozenset(INPUTS)
 _MISSPELT_INPUTS: Final = frozenset(("inputs", "input_message", "prompt", "question", "messages"))
 
 

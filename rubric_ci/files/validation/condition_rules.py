@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rubric_ci.evaluators.assertions.keys import OPTIONS, keys_of
+from rubric_ci.evaluators.assertions.keys import keys_of
 from rubric_ci.evaluators.kind import is_penalty
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.problems import WRONG_TYPE, Path, Problem, Rule, with_rubrics
@@ -66,6 +66,8 @@ def _condition(
     partner = _PARTNERS.get(way, "")
     if partner and partner not in condition:
         yield Problem(CONDITION, path, f"`{way}` has no `{partner}`", f"write `{partner}: …`")
+    if own:
+        from rubric_ci.evaluators.assertions.marking import OPTIONS  # few files have conditions
     for key in ("is", "equals", *(OPTIONS if own else ())):
         if key in condition and key not in {way, partner}:
             message = f"`{key}` has no effect with `{way}`"

@@ -12,7 +12,7 @@ from rubric_ci.files.validation.literal_rules import (
     literal_variables,
     places_of_service,
 )
-from rubric_ci.values.problems import Path, Problem, Rule, mappings
+from rubric_ci.values.problems import INPUTS, Path, Problem, Rule, mappings
 
 _OWN_ADDRESS: Final = "http://127.0.0.1:{PORT}"
 BODY_VARIABLES: Final = frozenset(
@@ -202,7 +202,7 @@ def _needed(case: Mapping[str, Any], data: Any) -> Iterator[tuple[str, frozenset
             yield key, _OF_TURNS
             return
     shared = data.get("messages") if isinstance(data, dict) else None
-    for key in ("input_messages", "input"):
+    for key in INPUTS:
         own = case.get(key)
         if isinstance(own, list) and _count(own) + _count(shared) > 1:
             yield key, _OF_MESSAGES

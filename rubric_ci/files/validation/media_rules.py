@@ -7,11 +7,10 @@ from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.values.media import MOST_BYTES, MOST_BYTES_OF_CASE, MOST_PIXELS, SUFFIXES, Media
 from rubric_ci.values.model_end_and_parameters import Models, takes
-from rubric_ci.values.problems import Path, Problem, Rule, mappings, with_cases
+from rubric_ci.values.problems import INPUTS, Path, Problem, Rule, mappings, with_cases
 
 _TYPES: Final = "png, jpeg, gif or webp"
 _SMALLER: Final = "make it smaller"
-_ASKED: Final = ("input_messages", "input", "messages")
 _WITHOUT: Final = ("system", "assistant")  # roles whose messages have text only
 
 
@@ -146,7 +145,7 @@ def size_problems(found: Sequence[tuple[Path, Media]]) -> Iterator[Problem]:
 def role_problem(path: Path, message: dict[str, Any], kind: str) -> Problem | None:
     """Return the problem of a part in a message whose role has text only."""
     role, key = message.get("role"), path[2] if path[0] == "evalcases" else path[0]
-    if role not in _WITHOUT or key not in _ASKED:
+    if role not in _WITHOUT or key not in (*INPUTS, "messages"):
         return None
     what = "an image" if kind == "image" else "a PDF"
     return Problem(MEDIA_ROLE, path, f"{what} in a message with `role: {role}`")

@@ -17,9 +17,9 @@ from rubric_ci.files.yaml_text.recordings import read_recording
 from rubric_ci.text.globs import TooManyComparisons
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import did_you_mean, nearest, suggest
-from rubric_ci.values.problems import Path, Problem, Rule, mappings
+from rubric_ci.values.problems import INPUTS, Path, Problem, Rule, mappings
 
-_INPUTS: Final = {"input", "input_messages", "turns", "simulated_user", "vars"}
+_INPUTS: Final = {*INPUTS, "turns", "simulated_user", "vars"}
 
 
 class Winner(NamedTuple):

@@ -9,6 +9,7 @@ from rubric_ci.files.validation.agentv import guideline_problems
 from rubric_ci.text.suggestions import did_you_mean, suggest
 from rubric_ci.values.problems import (
     GIT_LFS,
+    MESSAGES,
     Path,
     Problem,
     Rule,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:  # few files have one
 
 NOT_TEXT: Final = "is not UTF-8 text"
 _WITH_FILE: Final = ("file", "image")
-_MESSAGES = ("input_messages", "input", "expected_messages", "expected_output")
 
 
 LONE_PART: Final = Rule(
@@ -309,7 +309,7 @@ def _names(data: dict[str, Any], written: str, path: Path) -> Iterator[tuple[Pat
 def _messages(data: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
     yield from mappings(data, "messages")
     for path, case in mappings(data, "evalcases"):
-        for key in _MESSAGES:
+        for key in MESSAGES:
             if key in case and not is_parts(case[key]):
                 yield from mappings(case, key, path)
 

@@ -37,7 +37,7 @@ from rubric_ci.files.validation.shape_rules import (
     rule_of,
 )
 from rubric_ci.text.suggestions import did_you_mean, nearest
-from rubric_ci.values.problems import MAX_PROBLEMS, UNKNOWN_KEY, WRONG_TYPE, Path, Problem
+from rubric_ci.values.problems import INPUTS, MAX_PROBLEMS, UNKNOWN_KEY, WRONG_TYPE, Path, Problem
 
 Explain: TypeAlias = Callable[[ValidationError, Path], Iterator[Problem]]
 
@@ -139,7 +139,7 @@ _PROVIDERS: Final = {
 """Settings of a target that is not a model, and the provider that it lacks."""
 
 _ALTERNATIVES: Final = {
-    "input_messages": ("input_messages", "input"),
+    INPUTS[0]: INPUTS,
     "max_total": ("max_total", "max_input", "max_output"),
 }
 """Keys of which any one is enough, by the key that the schema names."""

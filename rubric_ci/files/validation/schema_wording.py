@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from rubric_ci.files.validation.shape_rules import CRITERION_TEXT, MISSING_KEY
 from rubric_ci.text.suggestions import nearest, number_hint, seconds_hint
-from rubric_ci.values.problems import Path, Problem
+from rubric_ci.values.problems import INPUTS, MESSAGES, Path, Problem
 
 KINDS: Final = {
     "string": "text",
@@ -49,11 +49,7 @@ _OWNERS = {
     "levels": "the level",
     "choices": "the choice",
     "evaluators": "the evaluator",
-    "messages": "the message",
-    "input_messages": "the message",
-    "input": "the message",
-    "expected_messages": "the message",
-    "expected_output": "the message",
+    **dict.fromkeys((*MESSAGES, "messages"), "the message"),
     "content": "the part",
     "targets": "the target",
 }
@@ -82,14 +78,9 @@ def shown(value: Any) -> str:
             return "a mapping"
 
 
-MESSAGES: Final = frozenset(
-    ("messages", "input_messages", "input", "expected_messages", "expected_output")
-)
-ROLES: Final = ("system", "user", "assistant", "tool")
-
 _ENTRIES: Final = {
-    **dict.fromkeys(("input_messages", "input"), "{{role: user, content: {0}}}"),
-    **dict.fromkeys(("expected_messages", "expected_output"), "{{role: assistant, content: {0}}}"),
+    **dict.fromkeys(MESSAGES, "{{role: assistant, content: {0}}}"),
+    **dict.fromkeys(INPUTS, "{{role: user, content: {0}}}"),
     "content": "{{type: text, value: {0}}}",
     "expected": "{{tool: {0}}}",
     "tool_calls": "{{tool: {0}}}",
@@ -134,11 +125,13 @@ def diagnose_shape(schema: Any, path: Path, value: Any) -> Problem | None:
         return None
     if owner in {"rubrics", "criteria"} and len(value) == 1:
         return _text_with_colon(schema, path, value)
-    if owner in MESSAGES and "role" not in value:
-        role = next((role for role in ROLES if role in value), None)
+    if owner in {*MESSAGES, "messages"} and "role" not in value:
+        roles = schema["$defs"]["message"]["properties"]["role"]["enum"]
+        role = next((role for role in roles if role in value), None)
         return _named_by_key(path, role, "message", "role", "content") if role else None
     if owner == "content" and "type" not in value:
-        kind = next((kind for kind in ("text", "file", "image") if kind in value), None)
+        kinds = schema["$defs"]["part"]["properties"]["type"]["enum"]
+        kind = next((kind for kind in kinds if kind in value), None)
         return _named_by_key(path, kind, "part", "type", "value") if kind else None
     return None
 

@@ -19,9 +19,6 @@ from rubric_ci.values.problems import (
     with_rubrics,
 )
 
-_TEXT_KEYS = ("expected_outcome", "description", "criteria")
-
-
 MISSING_KEY: Final = Rule(
     id="missing-key",
     meaning="A required field is missing.",
@@ -149,6 +146,13 @@ _OF_RANGES: Final = {
 }
 
 
+def _names_text(key: str | int) -> bool:
+    from rubric_ci.values.rubric import Level, ScoreRange
+    from rubric_ci.values.written_keys import keys_of
+
+    return key in {*keys_of(ScoreRange, "text"), *keys_of(Level, "text")}
+
+
 def rule_of(path: Path, check: str, otherwise: Rule) -> Rule:  # noqa: PLR0911 - one line per rule
     """Return the rule for a failed check at a path: some places have their own rules."""
     if path and path[-1] == "score_ranges" and check in {"at least", "at most"}:
@@ -157,7 +161,7 @@ def rule_of(path: Path, check: str, otherwise: Rule) -> Rule:  # noqa: PLR0911 -
         kind = {"type": "type", "bounds": "bounds", "key": "bounds"}.get(check)
         if path[-1] == "score_range":
             kind = "type"
-        elif path[-1] in _TEXT_KEYS or kind is None:
+        elif _names_text(path[-1]) or kind is None:
             kind = "text" if check in {"required", "pattern", "type"} else None
         if isinstance(path[-1], str) and path[-2] == "score_ranges" and check != "key":
             kind = "text"
@@ -166,7 +170,7 @@ def rule_of(path: Path, check: str, otherwise: Rule) -> Rule:  # noqa: PLR0911 -
         return LEVELS_COUNT if check == "at least" else LEVELS_TYPE
     if "levels" in path and (path[-1] == "level" or check == "key"):
         return LEVELS_TYPE
-    if "levels" in path and (path[-1] in _TEXT_KEYS or path[-2] == "levels"):
+    if "levels" in path and (_names_text(path[-1]) or path[-2] == "levels"):
         return LEVELS_TEXT
     if {"rubrics", "criteria"} & {*path} and path[-1] == "expected_outcome":
         return CRITERION_TEXT

@@ -23,11 +23,10 @@ from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.size_limits import FILE_SIZE
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.suggestions import did_you_mean, slip, suggest
-from rubric_ci.values.problems import Path, Problem, Rule, mappings, with_cases
+from rubric_ci.values.problems import MESSAGES, Path, Problem, Rule, mappings, with_cases
 
 INPUT: Final = "input"
 OUTCOMES: Final = ("expected_outcome", "outcome")
-MESSAGES: Final = ("input_messages", "input", "expected_messages", "expected_output")
 
 UNDEFINED_VARIABLE: Final = Rule(
     id="undefined-variable",

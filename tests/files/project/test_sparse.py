@@ -1,7 +1,9 @@
 """A sparse checkout: cases that are not there are not removed."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -72,3 +74,32 @@ def test_a_file_that_is_removed_is_not_left_out(origin: Checkout) -> None:
     origin.commit()
     done = invoke(sparse(origin, "x").root, ENVIRONMENT, "run", "--changed-since", "HEAD^")
     assert (done.returncode, "Removed since the base: `y`." in done.stdout) == (0, True)
+
+
+def graded(checkout: Checkout, output: str, paths: Sequence[str]) -> tuple[int, list[str]]:
+    """Run what changed; return the exit code and the cases that ran."""
+    options = ("--changed-since", "HEAD^", "--output-dir", output)
+    done = invoke(checkout.root, ENVIRONMENT, "run", *options, *paths)
+    report = checkout.root / output / "report.json"
+    cases = json.loads(report.read_text())["cases"] if report.exists() else []
+    return done.returncode, sorted(case["id"] for case in cases)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_drawn_checkouts(seed: int, tmp_path: Path) -> None:
+    """A part of a checkout grades as the whole, or is refused; its own reports change nothing."""
+    draw, folders = Random(seed), ["a", "b", "c"]
+    origin = Checkout.create(tmp_path / "origin")
+    target = "targets: [{name: default, provider: cli, command_template: echo hello}]\n"
+    files = {f"{each}/{each}.eval.yaml": suite(each, "hello") for each in folders}
+    origin.commit({"rubric-ci.yaml": target, **files})
+    edited = draw.sample(sorted(files), draw.randint(1, 2))
+    origin.commit({each: suite(each[0], draw.choice(["hell", "nope"])) for each in edited})
+    kept = draw.sample(folders, draw.randint(1, 3))
+    paths = draw.choice([[], kept, draw.sample(folders, 2)])
+    whole, part = origin.clone(tmp_path / "whole"), sparse(origin, *kept)
+    expected = graded(whole, "one", paths)
+    assert expected[1] == sorted(each[0] for each in edited if not paths or each[0] in paths)
+    if not {*(paths or folders)} <= {*kept}:
+        expected = 2, []
+    assert [graded(part, each, paths) for each in ("one", "out/two", "one")] == [expected] * 3

@@ -251,37 +251,27 @@ NO_COPY = (
 )
 
 
-@pytest.mark.parametrize(("hook", "reason"), [
+@pytest.mark.parametrize(("moment", "program", "reason"), [
+    ("before_all", "[sh, -c, 'echo no disk >&2; exit 2']", "exit status 2: no disk"),
+    ("before_each", "[no-such-program]", "`no-such-program` cannot be started: "),
+    ("before_each", "[sleep, '60'], timeout_seconds: 0.2", "`sleep 60` did not end within 0.2 s"),
+    ("before_each", "['true'], cwd: nowhere", "`true` cannot run in "),
     (
-        "before_all: {command: [sh, -c, 'echo no disk >&2; exit 2']}",
-        "`before_all` of the workspace failed: exit status 2: no disk",
+        "before_each", "[sh, -c, 'EVAL_ID=a;echo ${EVAL_ID} $0;exit 1', '{EVAL_ID}']",
+        "exit status 1: a one-{WORKSPACE}",
     ),
-    (
-        "before_each: {command: [no-such-program]}",
-        "`before_each` of the workspace failed: `no-such-program` cannot be started: ",
-    ),
-    (
-        "before_each: {command: [sleep, '60'], timeout_seconds: 0.2}",
-        "`before_each` of the workspace failed: `sleep 60` did not end within 0.2 s",
-    ),
-    (
-        "before_each: {command: ['true'], cwd: nowhere}",
-        "`before_each` of the workspace failed: `true` cannot run in ",
-    ),
-    ("before_all: {command: [mkfifo, '{WORKSPACE}/pipe']}", NO_COPY),
-    ("before_each: {command: [mkfifo, '{WORKSPACE}/pipe']}", NO_COPY),
-    (
-        "before_each: {command: [sh, -c, 'EVAL_ID=a;echo ${EVAL_ID} $0;exit 1', '{EVAL_ID}']}",
-        "`before_each` of the workspace failed: exit status 1: a one-{WORKSPACE}",
-    ),
+    ("before_all", "[mkfifo, '{WORKSPACE}/pipe']", NO_COPY),
+    ("before_each", "[mkfifo, '{WORKSPACE}/pipe']", NO_COPY),
 ])  # fmt: skip
 def test_without_its_preparation_a_case_has_no_answer(
-    hook: str, reason: str, project: Project
+    moment: str, program: str, reason: str, project: Project
 ) -> None:
+    hook = f"{moment}: {{command: {program}}}"
     command(project, "echo done", cwd=".")
     setup = "setup: echo ready > made.txt"
     suite = SUITE.replace(setup, f"hooks: {{{hook}}}").replace("id: one", 'id: "one-{WORKSPACE}"')
     project.write("evals/a.yaml", suite)
     assert project.run().returncode == 3
     (case,) = project.report()["cases"]
-    assert case["reason"].startswith(reason)
+    failed = "" if reason == NO_COPY else f"`{moment}` of the workspace failed: "
+    assert case["reason"].startswith(failed + reason)

@@ -103,57 +103,40 @@ def test_the_scan_on_the_corpus() -> None:
     }
 
 
-@pytest.mark.parametrize(("more", "expected"), [
-    pytest.param(
-        "  - {<<: *plain, id: b, metadata: {twin: c, answer: x}}",
-        ["8: case 'b': metadata.twin: this file has no case 'c'"], id="no such control",
+@pytest.mark.parametrize(("keys", "wrong"), [
+    ("metadata: {twin: c, answer: x}", ["twin: this file has no case 'c'"]),
+    ("metadata: {answer: x}", ["marks must have one mark for each criterion"]),
+    (
+        "metadata: {twin: plain, answer: x, images: a.png}", ["images must be a list of paths"],
     ),
-    pytest.param(
-        "  - {<<: *plain, id: b, metadata: {answer: x}}",
-        ["8: case 'b': metadata.marks must have one mark for each criterion"],
-        id="neither marks nor control",
+    ("metadata: {twin: plain, answer: x, images: [a.png]}", [f"images: {NO_IMAGE}"]),
+    ("metadata: {twin: plain}", ["answer must be the text to judge"]),
+    (
+        "metadata: {answer: x, marks: {town: true}}",
+        ["marks: criterion 'city' has no mark", "marks: there is no criterion 'town'"],
     ),
-    pytest.param(
-        "  - {<<: *plain, id: b, metadata: {twin: plain, answer: x, images: a.png}}",
-        ["8: case 'b': metadata.images must be a list of paths"], id="images that are no list",
+    ("metadata: {answer: x, marks: {city: 7}}", ["marks.city: 7 is not a mark of a checklist"]),
+    (
+        "rubrics: [Says so], metadata: {twin: plain, answer: x}",
+        ["twin: 'plain' has other criteria"],
     ),
-    pytest.param(
-        "  - {<<: *plain, id: b, metadata: {twin: plain, answer: x, images: [a.png]}}",
-        [f"8: case 'b': metadata.images: {NO_IMAGE}"], id="no such image",
-    ),
-    pytest.param(
-        "  - {<<: *plain, id: b, metadata: {twin: plain}}",
-        ["8: case 'b': metadata.answer must be the text to judge"], id="no answer",
-    ),
-    pytest.param(
-        "  - {<<: *plain, id: b, metadata: {answer: x, marks: {town: true}}}",
-        [
-            "8: case 'b': metadata.marks: criterion 'city' has no mark",
-            "8: case 'b': metadata.marks: there is no criterion 'town'",
-        ],
-        id="marks of other criteria",
-    ),
-    pytest.param(
-        "  - {<<: *plain, id: b, metadata: {answer: x, marks: {city: 7}}}",
-        ["8: case 'b': metadata.marks.city: 7 is not a mark of a checklist"],
-        id="a mark of another kind",
-    ),
-    pytest.param(
-        "  - {<<: *plain, id: b, rubrics: [Says so], metadata: {twin: plain, answer: x}}",
-        ["8: case 'b': metadata.twin: 'plain' has other criteria"],
-        id="a control with another rubric",
-    ),
-    pytest.param(
-        (
-            "  - {<<: *plain, id: b, metadata: {twin: plain, answer: x}}\n"
-            "  - {<<: *plain, id: c, metadata: {twin: b, answer: x}}"
-        ),
-        ["9: case 'c': metadata.twin: 'b' has a twin itself; name a control answer"],
-        id="a control of a control",
-    ),
+], ids=[
+    "no such control", "neither marks nor control", "images that are no list", "no such image",
+    "no answer", "marks of other criteria", "a mark of another kind",
+    "a control with another rubric",
 ])  # fmt: skip
-def test_mistakes(more: str, expected: list[str]) -> None:
-    assert read(f"{PLAIN}{more}\n") == ((), expected)
+def test_mistakes(keys: str, wrong: list[str]) -> None:
+    expected = [f"8: case 'b': metadata.{each}" for each in wrong]
+    assert read(f"{PLAIN}  - {{<<: *plain, id: b, {keys}}}\n") == ((), expected)
+
+
+def test_a_control_of_a_control() -> None:
+    more = "".join(
+        f"  - {{<<: *plain, id: {name}, metadata: {{twin: {twin}, answer: x}}}}\n"
+        for name, twin in (("b", "plain"), ("c", "b"))
+    )
+    wrong = "9: case 'c': metadata.twin: 'b' has a twin itself; name a control answer"
+    assert read(PLAIN + more) == ((), [wrong])
 
 
 def test_answer_and_marks_of_the_control_are_used() -> None:

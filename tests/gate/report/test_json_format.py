@@ -165,48 +165,39 @@ def _with(**changes: Any) -> str:
     return json.dumps({**json.loads(json_format.render(a_report())), **changes})
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        pytest.param(
-            "{", "r.json: not JSON (Expecting property name enclosed in double quotes: "
-            "line 1 column 2 (char 1))", id="cut off",
-        ),
-        pytest.param("[]", "r.json: not a report: no `version` number", id="a list"),
-        pytest.param("{}", "r.json: not a report: no `version` number", id="no version"),
-        pytest.param(
-            _with(version=True), "r.json: not a report: no `version` number", id="version no number"
-        ),
-        pytest.param(
-            _with(version=2, cases="?"),
-            "r.json: version 2 is newer than this program's 1",
-            id="newer",
-        ),
-        pytest.param(
-            _with(verdict="great"),
-            "r.json: not a valid report: verdict: must be 'pass', 'borderline', 'fail', "
-            "'error', 'nothing-changed' or 'nothing-graded'",
-            id="unknown verdict",
-        ),
-        pytest.param(
-            _with(duration_seconds=float("inf")),
-            "r.json: not JSON (Infinity is not a finite number)",
-            id="not finite",
-        ),
-        pytest.param(
-            _with(duration_seconds=7).replace(": 7,", ": 1e999,"),
-            "r.json: not JSON (1e999 is not a finite number)",
-            id="too large",
-        ),
-        pytest.param(
-            _with(totals={**json.loads(json_format.render(a_report()))["totals"], "score": 1.5}),
-            "r.json: not a valid report: score 1.5 is not between 0 and 1",
-            id="score out of range",
-        ),
-    ],
-)  # fmt: skip
+NO_VERSION = "not a report: no `version` number"
+CUT_OFF = "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
+VERDICTS = "'pass', 'borderline', 'fail', 'error', 'nothing-changed' or 'nothing-graded'"
+TOTALS = json.loads(json_format.render(a_report()))["totals"]
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    pytest.param("{", f"not JSON ({CUT_OFF})", id="cut off"),
+    pytest.param("[]", NO_VERSION, id="a list"),
+    pytest.param("{}", NO_VERSION, id="no version"),
+    pytest.param(_with(version=True), NO_VERSION, id="version no number"),
+    pytest.param(
+        _with(version=2, cases="?"), "version 2 is newer than this program's 1", id="newer",
+    ),
+    pytest.param(
+        _with(verdict="great"), f"not a valid report: verdict: must be {VERDICTS}",
+        id="unknown verdict",
+    ),
+    pytest.param(
+        _with(duration_seconds=float("inf")), "not JSON (Infinity is not a finite number)",
+        id="not finite",
+    ),
+    pytest.param(
+        _with(duration_seconds=7).replace(": 7,", ": 1e999,"),
+        "not JSON (1e999 is not a finite number)", id="too large",
+    ),
+    pytest.param(
+        _with(totals={**TOTALS, "score": 1.5}),
+        "not a valid report: score 1.5 is not between 0 and 1", id="score out of range",
+    ),
+])  # fmt: skip
 def test_refused(text: str, message: str) -> None:
     with pytest.raises(CannotReadReport) as caught:
         json_format.read(text, "r.json")
-    assert caught.value.message == message
+    assert caught.value.message == f"r.json: {message}"
     assert caught.value.hint

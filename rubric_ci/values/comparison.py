@@ -3,13 +3,15 @@
 How each case differs is part of its result (`change`, `change_reason`, `before`).
 """
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.written_keys import Key
 
 Source: TypeAlias = Literal["commit", "report", "reference"]
 """A commit that was graded in the same run, an earlier report, or a pinned reference."""
+
+OTHER_QUESTION: Final = "its question changed"  # why two answers are not comparable
 
 CaseKey: TypeAlias = tuple[str, str]
 """File and id."""

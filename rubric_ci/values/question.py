@@ -12,7 +12,6 @@ from rubric_ci.values.json_value import JSON
 from rubric_ci.values.messages import FilePart, MediaPart, Part, Turn
 from rubric_ci.values.walk import canonical, facts, names
 
-OTHER_QUESTION: Final = "its question changed"  # why two answers are not comparable
 NOT_ASKED: Final = frozenset(
     (
         *("id", "file", "written_id", "references", "note", "conversation_id", "stopped"),

@@ -9,10 +9,9 @@ from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.comparison.verdicts import SUSPECTED, Compared
 from rubric_ci.text import numbers
 from rubric_ci.values.answers import identity
-from rubric_ci.values.comparison import CaseKey, Comparison, RegressionConfig
+from rubric_ci.values.comparison import OTHER_QUESTION, CaseKey, Comparison, RegressionConfig
 from rubric_ci.values.dimensions import by_tag
 from rubric_ci.values.media import of_answer
-from rubric_ci.values.question import OTHER_QUESTION
 from rubric_ci.values.report import JudgeInfo, RemovedCase, RunReport
 from rubric_ci.values.results import BaseResult, CaseResult, Graded
 from rubric_ci.values.scoring import MarkValue

@@ -39,13 +39,13 @@ from rubric_ci.system.git.worktree import Worktree, worktree
 from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import Base, NoBase
 from rubric_ci.values.command_settings import RunSettings
-from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.comparison import OTHER_QUESTION, RegressionConfig
 from rubric_ci.values.config import Target
 from rubric_ci.values.context import Dependencies, RunContext, Side
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, TrialRule
 from rubric_ci.values.gate import GateConfig
-from rubric_ci.values.question import OTHER_QUESTION, question
+from rubric_ci.values.question import question
 from rubric_ci.values.report import RemovedCase
 from rubric_ci.values.results import Answer, CaseResult
 

@@ -68,7 +68,7 @@ def _case_of_several(what: str) -> str:
 def _in_eval_files(project: Project) -> list[EvalCase]:
     """Return the cases of eval files; none where only results of other tools are gated."""
     try:
-        return [case for file in load_project((), project).files for case in file.cases]
+        return [*load_project((), project).cases]
     except CannotFindEvals:
         if not _adopted():
             raise

@@ -102,10 +102,7 @@ def _of_includes(source: IncludedSource) -> "tuple[Diagnostic, ...]":
     """Return the problems of the file as it is written, and of files that it cannot include."""
     raw = source.raw
     own = [*schema_problems("eval", raw), *source.problems]
-    if raw.ambiguous:
-        from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems
-
-        own.extend(_first(ambiguous_scalar_problems(raw, own)))
+    own.extend(_ambiguous(raw, own))
     found = list(_diagnosed(raw, own))
     for each in source.files.values():
         found += _diagnosed(each.document, [*each.problems]) if each.faulty else ()
@@ -128,10 +125,7 @@ def check_rubric(
         data = {"rubrics": document.data}
         inner = _first(assertion_problems(data, lookup))
         found.extend(each._replace(path=each.path[1:]) for each in inner)
-    if document.ambiguous:
-        from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems
-
-        found.extend(_first(ambiguous_scalar_problems(document, found)))
+    found.extend(_ambiguous(document, found))
     return _diagnosed(document, found), document.texts()
 
 
@@ -284,10 +278,7 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
     kinds = {problem.path[:-1] for problem in found if problem.meant in _KINDS}  # misspelt
     rules = _first(chain(expansion_problems(source.data), eval_problems(source.data)))
     found.extend(p for p in rules if p.rule != GATE_KIND or p.path[:-1] not in kinds)
-    if source.ambiguous:
-        from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems
-
-        found.extend(_first(ambiguous_scalar_problems(source, found)))
+    found.extend(_ambiguous(source, found))
     found.extend(_first(reference_problems(source.data, lookup, near_file)))
     if not source.of_other_tool and _mentions(source, "file://"):
         from rubric_ci.files.validation.literal_rules import literal_files
@@ -306,6 +297,14 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
 
         found.extend(_first(reference_answer_problems(source.data, lookup)))
     yield from found
+
+
+def _ambiguous(source: Source, found: list[Problem]) -> list[Problem]:
+    if not source.ambiguous:
+        return []
+    from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems
+
+    return [*_first(ambiguous_scalar_problems(source, found))]
 
 
 def _has_variables(texts: Mapping[str, str]) -> bool:

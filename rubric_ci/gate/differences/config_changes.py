@@ -43,17 +43,8 @@ def judge_targets(config: Config) -> frozenset[str]:
 
 def kept_targets(head: Config, base: Config) -> frozenset[str]:
     """Return the targets with a model of the same provider, or one program, on both sides."""
-    then, now = _asked(base), _asked(head)
-    return frozenset(name for name in then if then[name] == now.get(name))
-
-
-def _asked(config: Config) -> Mapping[str, str]:
-    """Return the provider or the program of each target that has one."""
-    return {
-        name: target.credential_of
-        for name, target in config.targets.items()
-        if target.credential_of
-    }
+    then, now = ({t.name: t.credential_of for t in c.targets.values()} for c in (base, head))
+    return frozenset(name for name, asked in then.items() if asked and asked == now.get(name))
 
 
 def is_secret(key: str) -> bool:
@@ -202,11 +193,6 @@ def _shown(text: str) -> str:
 def policy_changes(head: Config, base: Config) -> Iterator[ConfigChange]:
     """Yield the settings that differ between two configurations, in the order of their keys."""
     return (change for change in config_changes(head, base) if change.is_policy)
-
-
-def rule_changes(head: Mapping[str, str], base: Mapping[str, str]) -> Iterator[ConfigChange]:
-    """Yield the rule switches that differ, in the order of their names."""
-    yield from policy_changes(Config(rules=head), Config(rules=base))
 
 
 def change_notes(title: str, changes: Sequence[ConfigChange]) -> tuple[str, ...]:

@@ -34,24 +34,15 @@ from rubric_ci.values.waivers import SAFETY
 from rubric_ci.values.walk import ABSENT
 
 
-def criterion(move: Move) -> Iterator[Told]:
-    """Yield a criterion that is new, gone or of another kind."""
-    if move.after is ABSENT:
-        yield "weaker", _shown(move.before), ""
-    elif move.before is ABSENT:
-        yield _of_addition(move), "", _shown(move.after)
-    elif move.before.kind != move.after.kind:
-        yield "weaker", move.before.kind, move.after.kind
-
-
-def evaluator(move: Move) -> Iterator[Told]:
-    """Yield an evaluator that is new, gone or of another type."""
-    if move.after is ABSENT:
-        yield "weaker", _type(move.before), ""
-    elif move.before is ABSENT:
-        yield _of_addition(move), "", _type(move.after)
-    else:
-        yield "weaker", _type(move.before), _type(move.after)
+def part(move: Move) -> Iterator[Told]:
+    """Yield a criterion or an evaluator that is new, gone, of another kind or type."""
+    then, now = move.before, move.after
+    if now is ABSENT:
+        yield "weaker", _shown(then), ""
+    elif then is ABSENT:
+        yield _of_addition(move), "", _shown(now)
+    elif _kind(then) != _kind(now):
+        yield "weaker", _kind(then), _kind(now)
 
 
 def _of_addition(move: Move) -> Direction:
@@ -61,14 +52,16 @@ def _of_addition(move: Move) -> Direction:
     return "weaker" if lifts else "stronger"
 
 
-def _shown(criterion: Criterion) -> str:
-    return criterion.text or "; ".join(scale(criterion))
+def _kind(item: Any) -> str:
+    return getattr(item, "kind", "") or _shown(item)
 
 
-def _type(spec: EvaluatorSpec) -> str:
-    """Return the type, and what tells two evaluators of the same type from each other."""
-    with_rubrics = isinstance(spec, RubricSpec) and spec.type != "rubric"
-    return f"{spec.type} with rubrics" if with_rubrics else spec.type
+def _shown(item: Any) -> str:
+    """Return a criterion's text, or the type of an evaluator, with rubrics or without."""
+    if hasattr(item, "kind"):
+        return item.text or "; ".join(scale(item))
+    with_rubrics = isinstance(item, RubricSpec) and item.type != "rubric"
+    return f"{item.type} with rubrics" if with_rubrics else item.type
 
 
 def gates_decide(items: Sequence[Criterion | EvaluatorSpec]) -> bool:

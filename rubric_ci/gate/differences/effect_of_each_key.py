@@ -168,7 +168,7 @@ CASE: Final = (
 )
 _EVALUATORS: Final = (
     _tested("**.evaluators"),  # their order
-    Row(pattern="**.evaluators.*", effect="grades", kind="evaluator", told=criteria.evaluator),
+    Row(pattern="**.evaluators.*", effect="grades", kind="evaluator", told=criteria.part),
     _tested("**.evaluators.*.name|type"),
     _tested("**.evaluators.*.prompt_path"),  # its text is compared
     Row(
@@ -219,7 +219,7 @@ _EVALUATORS: Final = (
 _CRITERION: Final = "**.evaluators.*.rubric.criteria.*"
 _CRITERIA: Final = (
     _tested("**.evaluators.*.rubric.criteria"),  # their order
-    Row(pattern=_CRITERION, effect="grades", kind="criterion", told=criteria.criterion),
+    Row(pattern=_CRITERION, effect="grades", kind="criterion", told=criteria.part),
     _tested(f"{_CRITERION}.id|template"),
     _none(f"{_CRITERION}.applies_if.assertion.tags"),
     Row(

@@ -83,12 +83,14 @@ def under(project: Project, policy: Project) -> Project:
 def _notes(own: Project, policy: Project) -> Iterator[str]:
     from rubric_ci.gate.differences.config_changes import (  # the classes of a run
         change_notes,
-        rule_changes,
+        policy_changes,
     )
+    from rubric_ci.values.config import Config
 
     if policy.config_name:
         title = f"Policy (rule switches) is taken from {policy.origin}"
-        yield from change_notes(title, list(rule_changes(own.rules, policy.rules)))
+        switches = Config(rules=own.rules), Config(rules=policy.rules)
+        yield from change_notes(title, list(policy_changes(*switches)))
     elif own.rules:
         yield f"{policy.origin} has no configuration: this change sets the rules"
 

@@ -114,18 +114,18 @@ def _select(
     base = change.selection
     if base is None:
         loaded = load_evals(project, paths, change)
-        every = tuple((case, EVERY_CASE) for case in _cases(loaded))
+        every = tuple((case, EVERY_CASE) for case in loaded.cases)
         selection = Selection(chosen=every, scope=Scope(suite=len(every)))
         return loaded, _asked_for(selection, loaded, settings)
     if isinstance(base, NoBase):
         loaded = load_evals(project, paths, change)
-        return loaded, _asked_for(select_all(_cases(loaded), base.reason), loaded, settings)
+        return loaded, _asked_for(select_all(loaded.cases, base.reason), loaded, settings)
     unread = find_unconcerned(project, paths, change.at(base).difference, settings)
     loaded = load_evals(project, [path for path in paths if path not in unread], change)
     loaded = replace(loaded, unread=tuple(map(project.name_of, unread)))
     selection = choose_changed(loaded, base, settings)
     compared = f"{base.origin} ({escape.commit(base.commit)})"
-    suite = Scope(suite=len(_cases(loaded)) + sum(unread.values()), base=compared)
+    suite = Scope(suite=len(loaded.cases) + sum(unread.values()), base=compared)
     selection = replace(selection, scope=changed_only(suite, len(selection.chosen)))
     return loaded, _asked_for(selection, loaded, settings)
 
@@ -152,13 +152,9 @@ def _unseen(root: Path, difference: Difference) -> Iterator[str]:
             )
 
 
-def _cases(loaded: LoadedProject) -> list[EvalCase]:
-    return [case for file in loaded.files for case in file.cases]
-
-
 def _asked_for(selection: Selection, loaded: LoadedProject, settings: RunSettings) -> Selection:
     """Leave out the cases that --case and --tag leave out."""
-    every = _cases(loaded)
+    every = loaded.cases
     _check_lines(loaded, settings.places)
     placed = named_cases(
         _of_paths(loaded, settings.paths),
@@ -187,10 +183,10 @@ def _check_lines(loaded: LoadedProject, places: Sequence[CasePlace]) -> None:
             )
 
 
-def _of_paths(loaded: LoadedProject, paths: Sequence[str]) -> list[EvalCase]:
+def _of_paths(loaded: LoadedProject, paths: Sequence[str]) -> Sequence[EvalCase]:
     """Return the cases; of a suite that is meant by its files of cases, theirs."""
     if not (paths and any(file.in_files for file in loaded.files)):
-        return _cases(loaded)
+        return loaded.cases
     name = loaded.project.name_of
     asked = eval_search.asked(loaded.project, paths)
     owned = eval_search.files_of_cases(loaded.project, asked)
@@ -225,7 +221,7 @@ def _leave_out(paths: Sequence[Path], project: Project) -> bool:
 
 
 def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> Revision:
-    cases = tuple(case for file in now.files for case in file.cases)
+    cases = now.cases
     setups = {
         place(case): _head_setup(case, now.config_for(case.file), settings)
         for case in _one_a_place(cases)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.gate.differences.config_changes import change_notes, policy_changes, rule_changes
+from rubric_ci.gate.differences.config_changes import change_notes, policy_changes
 from rubric_ci.values.agent_program import AgentProgram, JudgeCommand
 from rubric_ci.values.changes import Direction
 from rubric_ci.values.comparison import RegressionConfig
@@ -263,7 +263,7 @@ def test_a_value_beyond_the_120_characters_that_are_shown() -> None:
 
 
 def test_the_rules_that_changed() -> None:
-    found = rule_changes({"gate-kind": "off"}, {"gate-kind": "error"})
+    found = policy_changes(Config(rules={"gate-kind": "off"}), Config(rules={"gate-kind": "error"}))
     assert [(each.key, each.before, each.after) for each in found] == [
         ("rules.gate-kind", "error", "off")
     ]

@@ -171,7 +171,7 @@ def _open(given: Sequence[Label], settings: CalibrateSettings) -> LoadedProject:
 
 
 def _match(path: Path, given: Sequence[Label], loaded: LoadedProject) -> Sequence[LabelledAnswer]:
-    cases = [case for file in loaded.files for case in file.cases]
+    cases = loaded.cases
     labelled, problems = labels.match(str(path), given, cases)
     if problems:
         show_problems(problems)

@@ -32,7 +32,7 @@ def label(settings: LabelSettings) -> ExitCode:
     check_ours(report, settings.report)
     loaded = load_project(settings.paths, open_project(settings.config))
     show_problems(loaded.diagnostics)
-    cases = [case for file in loaded.files for case in file.cases]
+    cases = loaded.cases
     if settings.sample:
         check_whole(report)  # a part of the suite is not a random sample of it
     if report.covers:

@@ -131,7 +131,10 @@ def test_every_key_of_a_schema_is_drawn(name: str) -> None:
 SILENT = {
     "agentTarget.model": "under test",
     "agentTarget.tools": "under test",
+    "target.input_cost_per_token": "a price",
+    "target.max_tokens": "under test",
     "target.model": "under test",
+    "target.output_cost_per_token": "a price",
     "target.prompt": "under test",
     "target.skill": "under test",
     "target.temperature": "under test",

@@ -86,7 +86,7 @@ def build_context(
         hosts=hosts,
         offline=offline,
         max_seconds=requests.max_seconds,
-        max_cost_usd=requests.max_cost_usd,
+        needs_prices=requests.max_cost_usd is not None and not (offline or requests.replay),
         thresholds=config.gate.thresholds,
     )
 

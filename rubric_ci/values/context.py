@@ -169,7 +169,7 @@ class RunContext:
     recording: AnswerRecording | None = None  # None: nothing is recorded or replayed
     fresh_judgements: bool = False  # every judgement is requested, and cached for other runs
     max_seconds: float | None = None  # of the run; None: no limit
-    max_cost_usd: float | None = None  # of the run, in dollars; None: no limit
+    needs_prices: bool = False  # requests are sent under a cap in dollars
     started: float | None = None  # by time.monotonic, when they begin; None: with the grading
     unreachable: Callable[[Endpoint], str] = field(default=lambda _: "")
     """Why a model is requested no further; empty: it is requested."""
@@ -198,11 +198,6 @@ class RunContext:
     def replays(self) -> bool:
         """True if nothing is started or requested: answers and replies are recorded ones."""
         return self.recording is not None and self.recording.replays
-
-    @property
-    def needs_prices(self) -> bool:
-        """True if requests are sent under a cap in dollars."""
-        return self.max_cost_usd is not None and not (self.offline or self.replays)
 
     def of_trial(self, number: int) -> "RunContext":
         """Return the context of a trial; itself if that is the number."""

@@ -117,7 +117,7 @@ def find(case: EvalCase, target: Target, context: RunContext) -> Answer | None:
         return None
     key = key_of(case, target, context)
     text = None if key is None else context.cache.get(key)
-    return None if text is None else _loaded(text)
+    return None if text is None else answer_from(json.loads(text))
 
 
 def keep(case: EvalCase, target: Target, context: RunContext, answer: Answer) -> None:
@@ -132,7 +132,7 @@ def keep(case: EvalCase, target: Target, context: RunContext, answer: Answer) ->
         return
     if context.side.is_compared and not target.answers_on_both_sides:
         return  # the next run would take it for an answer of the base
-    text = _dumped(answer)
+    text = json.dumps(facts_of(answer, with_bytes=True), ensure_ascii=False)
     if masking.redact(text) == text and masking.redact(answer.text) == answer.text:
         context.cache.put(kept, text)
 
@@ -148,10 +148,6 @@ def _environment(names: Iterable[str], environment: Mapping[str, str]) -> Mappin
     return {name: "" if is_secret_name(name) else environment.get(name, "") for name in names}
 
 
-def _dumped(answer: Answer) -> str:
-    return json.dumps(facts_of(answer, with_bytes=True), ensure_ascii=False)
-
-
 def facts_of(answer: Answer, *, with_bytes: bool = False) -> dict[str, JSON]:
     """Return an answer as recordings keep it; the cache keeps the bytes of its images as well."""
     return {
@@ -164,10 +160,6 @@ def facts_of(answer: Answer, *, with_bytes: bool = False) -> dict[str, JSON]:
         "answered_at": datetime.now(UTC).isoformat(timespec="seconds"),
         **{name: text for name in _FAILED if (text := getattr(answer, name))},
     }
-
-
-def _loaded(text: str) -> Answer | None:
-    return answer_from(json.loads(text))
 
 
 def answer_from(facts: JSON) -> Answer | None:

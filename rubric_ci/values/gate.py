@@ -32,6 +32,17 @@ _FORBIDDEN: Final = {"fail": {"fail"}, "borderline": {"fail", "borderline"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Gate of the cases, and of the criteria, with one tag."""
+
+    min_pass_rate: Annotated[float | None, Key(0.95, minimum=0, maximum=1)] = None
+    """Share of the group's graded cases that must have the verdict `pass`."""
+    min_score: Annotated[float | None, Key(0.9, minimum=0, maximum=1)] = None
+    """Mean score that the criteria with this tag must have, over the graded cases that have
+    one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateConfig:
     """When the gate of a run fails."""
 
@@ -44,8 +55,11 @@ class GateConfig:
     min_pass_rate: Annotated[float | None, Key(0.9, minimum=0, maximum=1)] = None
     """Share of the graded cases that must have the verdict `pass`. With it, single cases no longer
     fail the gate."""
-    groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
-    min_scores: Mapping[str, float] = field(default_factory=dict)  # tag of criteria -> minimum
+    groups: Annotated[
+        Mapping[str, Group], Key({"safety": {"min_pass_rate": 1}, "*": {"min_score": 0.7}})
+    ] = field(default_factory=dict)
+    """Pass rates of the cases, and scores of the criteria, with a tag, by tag. `*` is every tag
+    without a group of its own, so the worst one decides."""
     max_waivers: Annotated[int | None, Key(5, minimum=0)] = None
     """Maximum number of entries in `waivers.yaml`. Above it, the gate fails."""
     on_weaker_grading: Annotated[OnWeakerGrading, Key("fail")] = "note"
@@ -77,6 +91,12 @@ class GateConfig:
     """Minimum Cohen's kappa between the judge and people, required of the lower end of its 95 %
     interval. `rubric-ci judge calibrate` fails below it, and `rubric-ci run` requires a calibration
     of every judge."""
+
+    @property
+    def rates(self) -> Mapping[str, float]:
+        """The minimum pass rates of groups, by tag."""
+        found = {tag: of.min_pass_rate for tag, of in self.groups.items()}
+        return {tag: rate for tag, rate in found.items() if rate is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import pytest
 from rubric_ci.gate.report.decision import concluded, gate_of, settings_of
 from rubric_ci.gate.report.reasons import Facts, reasons
 from rubric_ci.values.dimensions import Dimension, by_tag, dimensions, of_tag
-from rubric_ci.values.gate import GateConfig, GateInfo
+from rubric_ci.values.gate import GateConfig, GateInfo, Group
 from rubric_ci.values.results import BaseResult, Graded
 from rubric_ci.values.scope import Scope
 from tests.sample_reports import a_criterion, a_rubric, graded
@@ -63,21 +63,23 @@ def said(found: GateInfo, cases: list[Graded], scope: Scope) -> list[str]:
 
 
 WHOLE = Scope(complete=True)
+RARE = {"none": Group(min_pass_rate=0.1)}
+SAFER = {"safety": Group(min_score=0.6)}
 TABLE: dict[str, tuple[dict[str, object], Scope, list[str]]] = {
-    "holds": ({"min_scores": {"safety": 0.5}}, WHOLE, []),
+    "holds": ({"groups": {"safety": Group(min_score=0.5)}}, WHOLE, []),
     "missed": (
-        {"min_scores": {"safety": 0.6}}, WHOLE, ["criteria tagged safety: 0.50, 0.6 needed"],
+        {"groups": SAFER}, WHOLE, ["criteria tagged safety: 0.50, 0.6 needed"],
     ),
-    "each": ({"min_scores": {"safety": 0.1, "*": 0.6}}, WHOLE, [
+    "each": ({"groups": {"safety": Group(min_score=0.1), "*": Group(min_score=0.6)}}, WHOLE, [
         "criteria tagged tone: 0.00, 0.6 needed",
     ]),
     "no such criterion": (
-        {"min_scores": {"none": 0.1}}, WHOLE, ["no graded criterion is tagged none"],
+        {"groups": {"none": Group(min_score=0.1)}}, WHOLE, ["no graded criterion is tagged none"],
     ),
-    "no such case": ({"groups": {"none": 0.1}}, WHOLE, ["no graded case is tagged none"]),
-    "a part of the suite": ({"groups": {"none": 0.1}}, Scope(complete=False), []),
-    "never": ({"fail_on": "never", "min_scores": {"safety": 0.6}}, WHOLE, []),
-    "each tag of cases": ({"groups": {"*": 1.0}}, WHOLE, []),
+    "no such case": ({"groups": RARE}, WHOLE, ["no graded case is tagged none"]),
+    "a part of the suite": ({"groups": RARE}, Scope(complete=False), []),
+    "never": ({"fail_on": "never", "groups": SAFER}, WHOLE, []),
+    "each tag of cases": ({"groups": {"*": Group(min_pass_rate=1.0)}}, WHOLE, []),
 }  # fmt: skip
 
 
@@ -88,7 +90,7 @@ def test_groups_of_criteria(settings: dict[str, object], scope: Scope, expected:
 
 
 def test_a_gate_on_each_tag_is_one_setting() -> None:
-    found = gate([case("one", SAFE, WARM)], min_scores={"*": 0.6}, groups={"*": 0.5})
+    found = gate([case("one", SAFE, WARM)], groups={"*": Group(min_score=0.6, min_pass_rate=0.5)})
     assert [(each.group, each.of_each) for each in found.scores] == [
         ("safety", True),
         ("tone", True),

@@ -131,11 +131,7 @@ def _gate(data: dict[str, Any]) -> GateConfig:
     thresholds = Thresholds(
         passing=round(written.passing, DECIMALS), borderline=round(written.borderline, DECIMALS)
     )
-    rates, scores = (
-        {tag: float(of[key]) for tag, of in data.get("groups", {}).items() if key in of}
-        for key in ("min_pass_rate", "min_score")
-    )
-    return read(GateConfig, data, thresholds=thresholds, groups=rates, min_scores=scores)
+    return read(GateConfig, data, thresholds=thresholds)
 
 
 def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:

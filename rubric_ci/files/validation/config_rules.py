@@ -163,8 +163,8 @@ class _Normalised(Values):
 
 
 def _misplaced_in_targets_file(data: dict[str, Any]) -> Iterator[Problem]:
-    for key in ("evals", "judge", "default_evaluator", "gate", "regression", "rules"):
-        if key in data:
+    for key in read_schema("config")["properties"]:
+        if key in data and key not in ("$schema", "targets"):
             message = f"`{key}` does not belong in a targets file"
             yield Problem(UNKNOWN_KEY, (key,), message, "move it to rubric-ci.yaml", at_key=True)
     if "targets" not in data:

@@ -106,7 +106,7 @@ def tags(move: Move) -> Iterator[Told]:
     if then != now:
         before, after = _decision(was, decides=then), _decision(case, decides=now)
         yield "weaker" if then else "stronger", before, after
-    yield from _groups(was, case, move.base.gate.groups if now >= then else {})
+    yield from _groups(was, case, move.base.gate.rates if now >= then else {})
 
 
 def moved(move: Move) -> Iterator[Told]:

@@ -156,8 +156,6 @@ def key_of(path: Path) -> str:
     match path:
         case ("gate", "thresholds", "passing"):
             return "gate.thresholds.pass"
-        case ("gate", "groups", tag):
-            return f"gate.groups.{tag}.min_pass_rate"
         case ("env_allow",):
             return "env.allow"
         case ("judge", "others", number, *rest):

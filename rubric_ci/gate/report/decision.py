@@ -29,11 +29,12 @@ if TYPE_CHECKING:  # a report is checked without the types of the configuration
 
 def gate_of(config: "GateConfig", fail_on: "FailOn | None") -> GateInfo:
     """Return the settings without counts; `fail_on` of the command line comes first."""
-    rates = [PassRate(min_pass_rate=rate, group=tag) for tag, rate in config.groups.items()]
+    rates = [PassRate(min_pass_rate=rate, group=tag) for tag, rate in config.rates.items()]
     if config.min_pass_rate is not None:
         rates = [PassRate(min_pass_rate=config.min_pass_rate), *rates]
-    scores = [MinScore(min_score=least, group=tag) for tag, least in config.min_scores.items()]
-    own = {"fail_on", "thresholds", "min_pass_rate", "groups", "min_scores"}
+    least = {tag: of.min_score for tag, of in config.groups.items()}
+    scores = [MinScore(min_score=of, group=tag) for tag, of in least.items() if of is not None]
+    own = {"fail_on", "thresholds", "min_pass_rate", "groups"}
     shown = {field.name for field in fields(GateInfo)} - own
     return GateInfo(
         fail_on=fail_on or config.fail_on,

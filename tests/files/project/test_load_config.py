@@ -540,9 +540,10 @@ def test_a_configuration_switches_its_own_rules() -> None:
 
 
 def test_a_targets_file_has_targets_only() -> None:
-    loaded = load_targets(open_config("targets.yaml", "judge: {model: m}\n"))
+    loaded = load_targets(open_config("targets.yaml", "judge: {model: m}\ncompare: [a, b]\n"))
     assert loaded.targets == ()
     assert [d.message for d in loaded.diagnostics] == [
         "the file has no `targets`",
         "`judge` does not belong in a targets file",
+        "`compare` does not belong in a targets file",
     ]

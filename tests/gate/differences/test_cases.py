@@ -10,12 +10,14 @@ from rubric_ci.gate.differences.move import narrowed
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.config import Config
 from rubric_ci.values.evals import EvalCase, TrialRule
-from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.gate import GateConfig, Group
 from rubric_ci.values.messages import FilePart, MediaPart, Message, Role, TextPart
 from tests.cases import build_case, text_message
 from tests.pictures import media, png
 
-POLICY = Config(gate=GateConfig(groups={"smoke": 0.9, "strict": 1.0}))
+POLICY = Config(
+    gate=GateConfig(groups={"smoke": Group(min_pass_rate=0.9), "strict": Group(min_pass_rate=1.0)})
+)
 
 
 def changes(now: EvalCase, then: EvalCase) -> list[GradingChange]:

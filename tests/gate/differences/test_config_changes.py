@@ -10,7 +10,7 @@ from rubric_ci.values.agent_program import AgentProgram, JudgeCommand
 from rubric_ci.values.changes import Direction
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import CliTarget, Config, Endpoint, JudgeConfig, LlmTarget
-from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.gate import GateConfig, Group
 from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.scoring import Thresholds
 from tests.gate.policy.test_governed import config, judge, mock, model
@@ -81,7 +81,7 @@ SET: dict[str, tuple[Config, list[tuple[str, str, str, str | None]]]] = {
                 thresholds=Thresholds(passing=0.9, borderline=0.5),
                 min_kappa=0.5,
                 min_pass_rate=0.25,
-                groups={"a": 0.75},
+                groups={"a": Group(min_pass_rate=0.75)},
                 max_waivers=3,
                 targets=("x", "y"),
                 on_weaker_grading="fail",
@@ -204,9 +204,9 @@ WEAKER: dict[str, tuple[Config, Config]] = {
     "kappa removed": (gate(min_kappa=-1.0), gate()),
     "a rate that tolerates failures": (gate(), gate(min_pass_rate=0.99)),
     "rate lowered": (gate(min_pass_rate=1.0), gate(min_pass_rate=0.99)),
-    "a group that tolerates failures": (gate(), gate(groups={"a": 0.9})),
+    "a group that tolerates failures": (gate(), gate(groups={"a": Group(min_pass_rate=0.9)})),
     "group removed beside a rate": (
-        gate(min_pass_rate=0.5, groups={"a": 0.1}), gate(min_pass_rate=0.5),
+        gate(min_pass_rate=0.5, groups={"a": Group(min_pass_rate=0.1)}), gate(min_pass_rate=0.5),
     ),
     "more waivers": (gate(max_waivers=10), gate(max_waivers=11)),
     "any number of waivers": (gate(max_waivers=10), gate()),

@@ -11,13 +11,13 @@ from rubric_ci.gate.report.decision import concluded, exit_code, gate_of, settin
 from rubric_ci.gate.report.reasons import rate_text
 from rubric_ci.reports.render import summary
 from rubric_ci.values.comparison import Comparison, Together
-from rubric_ci.values.gate import FailOn, GateConfig, GateInfo, PassRate
+from rubric_ci.values.gate import FailOn, GateConfig, GateInfo, Group, PassRate
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult, Trial
 from rubric_ci.values.scope import WHOLE, Scope
 from tests.sample_reports import a_report, errored, graded
 
-CONFIG = GateConfig(min_pass_rate=0.5, groups={"safety": 1.0})
+CONFIG = GateConfig(min_pass_rate=0.5, groups={"safety": Group(min_pass_rate=1.0)})
 
 
 def gated(report: RunReport, config: GateConfig = CONFIG) -> RunReport:
@@ -60,8 +60,9 @@ def test_the_gate_in_words(report: RunReport, text: str, code: ExitCode) -> None
 
 
 def test_the_settings_of_a_configuration() -> None:
+    groups = {"safety": Group(min_pass_rate=1.0), "new": Group(min_pass_rate=0.25)}
     config = GateConfig(
-        min_pass_rate=0.5, groups={"safety": 1.0, "new": 0.25}, max_waivers=3,
+        min_pass_rate=0.5, groups=groups, max_waivers=3,
         on_weaker_grading="fail", on_changed_grading="review",
     )  # fmt: skip
     settings = GateInfo(

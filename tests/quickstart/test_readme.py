@@ -27,6 +27,12 @@ class Model(AnswerJudge):
         return json.dumps({name: {**said, kind: marks[kind]} for name, kind in kinds})
 
 
+def test_the_first_rubric_is_valid(tmp_path: Path) -> None:
+    (rubric,) = re.findall(r"^```yaml\n(rubrics:.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    (tmp_path / "a.eval.yaml").write_text(f"{rubric}evalcases: [{{id: a, input: Hi}}]\n")
+    assert "no problems" in invoke(tmp_path, {}, "validate", "a.eval.yaml").stdout
+
+
 def test_the_first_files_run_as_the_readme_says(tmp_path: Path) -> None:
     for name, text in FILES:
         (tmp_path / name).parent.mkdir(exist_ok=True)

@@ -76,5 +76,5 @@ def test_the_first_night_says_that_it_asks_more_often(checkout: Checkout) -> Non
     assert first[3].startswith("about 80 requests to openai/gpt-6-luna, ")
     assert first[4].startswith("in all about 140 requests, about $")
     assert first[5].startswith("20 of these requests ask for marks again")
-    assert first[6].startswith("every case is answered and judged 15 times, to become the ref")
+    assert first[6].startswith("every case is answered and judged 15 times, to become the base")
     assert "to become the baseline" not in later

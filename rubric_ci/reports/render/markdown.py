@@ -162,11 +162,16 @@ def _left_out(report: RunReport, table: Table, rows: int, details: int) -> Itera
 
 def _passing(report: RunReport, write: "Writer", room: int) -> Iterator[str]:
     """Yield the passing cases behind a summary, if they all fit."""
-    cases = [case for case in with_verdict(report.cases) if _passes(case)]
-    names = [f"- {write.spans(case_blocks.passing_line(case))}" for case in cases]
-    text = "\n".join(names)
-    if cases and _size(text) + 200 < room:
-        title = f"{SIGNS['pass'][0]} {numbers.plural(len(cases), 'passing case')}"
+    names: list[str] = []
+    room -= 199  # for the summary
+    for case in filter(_passes, with_verdict(report.cases)):
+        names.append(f"- {write.spans(case_blocks.passing_line(case))}")
+        room -= _size(names[-1]) + 1
+        if room <= 0:
+            return
+    if names:
+        text = "\n".join(names)
+        title = f"{SIGNS['pass'][0]} {numbers.plural(len(names), 'passing case')}"
         yield f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
 
 

@@ -241,8 +241,9 @@ def pass_rates(
 
 def min_scores(cases: Sequence[CaseResult], minimums: Iterable[MinScore]) -> tuple[MinScore, ...]:
     """Return the minimums with the scores of these cases."""
-    tags = [each.tag for each in dimensions(cases)]
-    found = [(each, dimension(cases, each.group)) for each in _of_tags(as_written(minimums), tags)]
+    written = as_written(minimums)
+    tags = [each.tag for each in dimensions(cases)] if written else []
+    found = [(each, dimension(cases, each.group)) for each in _of_tags(written, tags)]
     return tuple(
         replace(each, score=of.score if of else None, cases=of.cases if of else 0)
         for each, of in found

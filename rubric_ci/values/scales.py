@@ -34,7 +34,7 @@ def met(criterion: Criterion, mark: Mark) -> str:
         return ""
     match criterion:
         case Check() | Assertion():
-            holds = []
+            return ""
         case Scored():
             holds = [each.low <= int(value) <= each.high for each in criterion.ranges]
         case Levelled():

@@ -40,9 +40,9 @@ CASE = """\
       - role: assistant
         content: It divides the input, works on the parts, and puts the results together again.
     rubrics:
-      - Names the idea behind the algorithm
+      - Names the idea behind the algorithm number {number}
       - id: cost
-        expected_outcome: States the cost of the average and of the worst case
+        expected_outcome: States the cost of the average and of the worst case of number {number}
         weight: 2.0
         required: true
       - id: clarity
@@ -50,14 +50,14 @@ CASE = """\
         required_min_score: 6
         score_ranges:
           - score_range: [0, 3]
-            expected_outcome: Cannot be followed
+            expected_outcome: Number {number} cannot be followed
           - score_range: [4, 7]
             expected_outcome: Can be followed with effort
           - score_range: [8, 10]
             expected_outcome: Clear at the first reading
       - id: depth
         levels:
-          1: Names things only
+          1: Names things of number {number} only
           3: Says how they work
           5: Says why they work
 """

@@ -99,15 +99,10 @@ def _said(trial: Trial) -> Hashable:
 
 def without_verdict(result: CaseResult, where: str) -> str:
     """Return why a case is in no comparison; empty if it has a verdict."""
-    match result:
-        case Graded():
-            return ""
-        case Errored(reason=reason):
-            return f"no verdict{where}: {reason}"
-        case Skipped(reason=reason):
-            return f"not graded{where}: {reason}"
-        case _:
-            assert_never(result)
+    if isinstance(result, Graded):
+        return ""
+    word = "no verdict" if isinstance(result, Errored) else "not graded"
+    return f"{word}{where}: {result.reason}"
 
 
 def changed(case: CaseResult, found: Compared, before: BaseResult | None = None) -> CaseResult:

@@ -132,7 +132,8 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> RunReport |
         cases=len(keys),
         partial=bool(kept),
     )
-    _log_decision(folder, present, decision)
+    log = present.log if present else None
+    write_log(folder, log.with_decision(decision) if log else ReferenceLog(decisions=(decision,)))
     return compared
 
 
@@ -148,14 +149,6 @@ def _remember(sentinel: Sentinel, folder: Path) -> None:
     """Keep the marks to ask for again in a reference that has none."""
     path = next(find_reports([folder]))
     _write_to(path, replace(read_report(path), sentinel=sentinel))
-
-
-def _log_decision(folder: Path, present: Baseline | None, decision: Decision) -> None:
-    log = present.log if present else None
-    if log:
-        write_log(folder, log.with_decision(decision))
-    else:
-        write_log(folder, ReferenceLog(decisions=(decision,)))
 
 
 def _first_log(head: RunReport, present: Baseline | None) -> ReferenceLog:

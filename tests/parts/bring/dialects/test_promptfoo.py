@@ -641,7 +641,7 @@ GROWING = {
 def test_references_that_grow_without_end_are_refused(parts: list[str]) -> None:
     text = f"a: {{{', '.join(parts)}, p40: 1}}\ntests: [{{assert: [{{type: is-json}}]}}]"
     _, said = translated(text)
-    assert said[0].endswith("is one of too many references")
+    assert said[0].endswith("is one of too many `$ref`")
 
 
 IGNORED = {

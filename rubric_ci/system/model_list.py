@@ -6,14 +6,19 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
+from typing import TYPE_CHECKING
 
 from rubric_ci.system.resources import read_model_list
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.model_end_and_parameters import Models
+
+if TYPE_CHECKING:
+    from rubric_ci.values.model_end_and_parameters import Models
 
 
-def known_models() -> Models:
+def known_models() -> "Models":
     """Return the list, read today."""
+    from rubric_ci.values.model_end_and_parameters import Models  # few checks ask for it
+
     return Models(info=model_info, today=datetime.now(UTC).date(), providers=known_providers())
 
 

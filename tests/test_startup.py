@@ -131,11 +131,15 @@ def test_a_run_loads_what_its_answers_and_reports_need(tmp_path: Path) -> None:
     assert "opentelemetry" in loaded(tmp_path, "run", "a.eval.yaml", **sends)
 
 
-@pytest.mark.parametrize(("environment", "needed"), [
-    ({"GITHUB_ACTIONS": "", "GITHUB_EVENT_NAME": "pull_request"}, False),
-    ({"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "push"}, False),
-    ({"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "pull_request"}, True),
-], ids=["at a desk", "after a push", "on a pull request"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("environment", "needed"),
+    [
+        ({"GITHUB_ACTIONS": "", "GITHUB_EVENT_NAME": "pull_request"}, False),
+        ({"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "push"}, False),
+        ({"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "pull_request"}, True),
+    ],
+    ids=["at a desk", "after a push", "on a pull request"],
+)
 def test_validate_loads_git_code_for_a_base_only(
     tmp_path: Path, environment: dict[str, str], needed: bool
 ) -> None:

@@ -52,22 +52,27 @@ def test_every_tracked_path() -> None:
     assert list(problems(tracked)) == []
 
 
-@pytest.mark.parametrize(("paths", "expected"), [
-    (["docs/a.md", "docs/.site/x.py", "auxiliary/com10.txt", "console.log"], []),
-    ([r"C:\users\verdict.sarif"], [
-        r"'C:\\users\\verdict.sarif': a character that Windows refuses",
-    ]),
-    (["what?.md"], ["'what?.md': a character that Windows refuses"]),
-    (["a\tb"], [r"'a\tb': a character that Windows refuses"]),
-    (["tests/AUX/x.py"], ["'tests/AUX/x.py': AUX is a device of Windows"]),
-    (["nul.tar.gz"], ["'nul.tar.gz': nul.tar.gz is a device of Windows"]),
-    (["lpt1 .txt"], ["'lpt1 .txt': lpt1 .txt is a device of Windows"]),
-    (["a./b"], ["'a./b': 'a.' ends with a dot or a space"]),
-    (["a "], ["'a ': 'a ' ends with a dot or a space"]),
-    (["Docs/a.md", "docs/b.md"], ["['Docs', 'docs']: one name on Windows"]),
-    (["a/B.md", "a/b.md"], ["['a/B.md', 'a/b.md']: one name on Windows"]),
-    (["x" * 180], []),
-    (["x" * 181], [f"'{'x' * 181}': 181 characters, more than 180"]),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["docs/a.md", "docs/.site/x.py", "auxiliary/com10.txt", "console.log"], []),
+        (
+            [r"C:\users\verdict.sarif"],
+            [r"'C:\\users\\verdict.sarif': a character that Windows refuses"],
+        ),
+        (["what?.md"], ["'what?.md': a character that Windows refuses"]),
+        (["a\tb"], [r"'a\tb': a character that Windows refuses"]),
+        (["tests/AUX/x.py"], ["'tests/AUX/x.py': AUX is a device of Windows"]),
+        (["nul.tar.gz"], ["'nul.tar.gz': nul.tar.gz is a device of Windows"]),
+        (["lpt1 .txt"], ["'lpt1 .txt': lpt1 .txt is a device of Windows"]),
+        (["a./b"], ["'a./b': 'a.' ends with a dot or a space"]),
+        (["a "], ["'a ': 'a ' ends with a dot or a space"]),
+        (["Docs/a.md", "docs/b.md"], ["['Docs', 'docs']: one name on Windows"]),
+        (["a/B.md", "a/b.md"], ["['a/B.md', 'a/b.md']: one name on Windows"]),
+        (["x" * 180], []),
+        (["x" * 181], [f"'{'x' * 181}': 181 characters, more than 180"]),
+    ],
+    ids=str,
+)
 def test_a_path_that_windows_refuses(paths: list[str], expected: list[str]) -> None:
     assert list(problems(paths)) == expected

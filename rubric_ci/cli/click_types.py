@@ -122,12 +122,7 @@ def _show_all(context: click.Context, _: click.Parameter, asked: bool) -> None:
 
 
 help_all = partial(
-    click.option,
-    "--help-all",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_all,
+    click.option, "--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_show_all
 )
 
 

@@ -11,12 +11,7 @@ from uuid import uuid4
 
 from rubric_ci.errors import CannotReadFile, CannotRunScript
 from rubric_ci.evaluators import scripts
-from rubric_ci.evaluators.kind import (
-    ANSWER_FILE,
-    CODE_FILE,
-    Written,
-    takes_file,
-)
+from rubric_ci.evaluators.kind import ANSWER_FILE, CODE_FILE, Written, takes_file
 from rubric_ci.evaluators.scripts import payload
 from rubric_ci.system import container_engine, processes
 from rubric_ci.system.masking import redact

@@ -66,9 +66,7 @@ def read(written: Written) -> CompositeSpec:
     )
 
 
-def _aggregator(
-    written: Written,
-) -> WeightedAverage | PassedShare | CodeJudgeSpec | LlmJudgeSpec:
+def _aggregator(written: Written) -> WeightedAverage | PassedShare | CodeJudgeSpec | LlmJudgeSpec:
     name, settings = written.data["name"], _settings(written.data)
     match settings.get("type"):
         case "code_judge":

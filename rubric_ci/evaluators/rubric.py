@@ -7,11 +7,7 @@ from functools import partial
 from typing import Final
 
 from rubric_ci.errors import CannotJudge
-from rubric_ci.evaluators.assertions.marking import (
-    assertion_marks,
-    did,
-    unmet_conditions,
-)
+from rubric_ci.evaluators.assertions.marking import assertion_marks, did, unmet_conditions
 from rubric_ci.evaluators.judge_choice import judge_of, silent_judges
 from rubric_ci.evaluators.kind import ExpectedRequest
 from rubric_ci.models.judge.injection_scan import scan_for_injection
@@ -237,10 +233,7 @@ def _warnings(request: PanelRequest, marked: PanelResult) -> tuple[str, ...]:
     )
     return (
         *missing_quotes(marked.judgement, request.rubric.judged, request.material),
-        *map(
-            str,
-            scan_for_injection(scanned, question=question, criteria=texts),
-        ),
+        *map(str, scan_for_injection(scanned, question=question, criteria=texts)),
         *(
             _disagreement(name, marks, by_judge=bool(marked.judges))
             for name, marks in marked.votes.items()

@@ -8,12 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.system.processes import (
-    Finished,
-    describe_exit,
-    missing_variables,
-    one_line_tail,
-)
+from rubric_ci.system.processes import Finished, describe_exit, missing_variables, one_line_tail
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON, MAX_DEPTH, depth
 from rubric_ci.values.messages import (

@@ -71,11 +71,7 @@ class ToolTrajectorySpec(MeasuringSpec):
     and any others, in any order. `subset`: no calls but the expected ones."""
     minimums: Annotated[
         Mapping[str, int],
-        Key(
-            {"search": 2},
-            minProperties=1,
-            additionalProperties={"type": "integer", "minimum": 0},
-        ),
+        Key({"search": 2}, minProperties=1, additionalProperties={"type": "integer", "minimum": 0}),
     ] = field(default_factory=dict)
     """Minimum number of calls of each tool."""
     expected: Annotated[  # for the others

@@ -43,13 +43,11 @@ class TokenUsageSpec(MeasuringSpec):
     maximums: ClassVar = ("max_total", "max_input", "max_output")
     type: str = "token_usage"
     max_total: Annotated[
-        float | None,
-        Key.of("tokens", title="Maximum total tokens", aliases={"maxTotal": "older"}),
+        float | None, Key.of("tokens", title="Maximum total tokens", aliases={"maxTotal": "older"})
     ] = None
     """Maximum number of input and output tokens together."""
     max_input: Annotated[
-        float | None,
-        Key.of("tokens", title="Maximum input tokens", aliases={"maxInput": "older"}),
+        float | None, Key.of("tokens", title="Maximum input tokens", aliases={"maxInput": "older"})
     ] = None
     """Maximum number of input tokens."""
     max_output: Annotated[

@@ -56,9 +56,7 @@ class ByCase:
     equals: Annotated[
         JSON,
         Key(
-            "de",
-            type=["string", "number", "boolean", "object", "array"],
-            to=lambda value, _: value,
+            "de", type=["string", "number", "boolean", "object", "array"], to=lambda value, _: value
         ),
     ] = None
     """Value of the variable, or of the answer as for the assertion."""

@@ -14,13 +14,7 @@ from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.text.model_names import misnamed
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.config import (
-    Config,
-    Endpoint,
-    JudgeConfig,
-    MockTarget,
-    Target,
-)
+from rubric_ci.values.config import Config, Endpoint, JudgeConfig, MockTarget, Target
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import (
     CompositeSpec,
@@ -231,10 +225,7 @@ def choose_judge(config: Config, target: Target, override: str = "") -> JudgeCon
 def judge_info(judge: JudgeConfig) -> JudgeInfo:
     """Return the judge as reports and calibrations identify it."""
     return JudgeInfo(
-        model=judge.name,
-        prompt_version=PROMPT_VERSION,
-        mode=judge.mode,
-        votes=judge.votes,
+        model=judge.name, prompt_version=PROMPT_VERSION, mode=judge.mode, votes=judge.votes
     )
 
 

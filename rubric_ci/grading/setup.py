@@ -172,10 +172,7 @@ def uses_cache(requests: RequestOptions, options: CacheOptions) -> bool:
 
 
 def readable_cache(
-    requests: RequestOptions,
-    options: CacheOptions,
-    config: Config,
-    environment: Mapping[str, str],
+    requests: RequestOptions, options: CacheOptions, config: Config, environment: Mapping[str, str]
 ) -> tuple[CacheOptions, str]:
     """Return the cache options to use, and why the cache folder is not read; empty: it is."""
     if not uses_cache(requests, options):

@@ -21,11 +21,7 @@ EVENTS: Final[dict[str, EventKind]] = {
     "push": "push",
 }
 
-HEAD_COMMIT: Final = (
-    ("pull_request", "head", "sha"),
-    ("merge_group", "head_sha"),
-    ("after",),
-)
+HEAD_COMMIT: Final = (("pull_request", "head", "sha"), ("merge_group", "head_sha"), ("after",))
 BASE_COMMIT: Final = (
     ("pull_request", "base", "sha"),
     ("merge_group", "base_sha"),

@@ -45,10 +45,7 @@ _WRAPPERS: Final[Mapping[str, _Wrapper]] = {
     "coproc": _Wrapper(),
     "doas": _Wrapper(flags="Lns", valued="aCu"),
     "env": _Wrapper(
-        flags="i0v",
-        valued="uC",
-        long="ignore-environment null debug",
-        long_valued="unset chdir",
+        flags="i0v", valued="uC", long="ignore-environment null debug", long_valued="unset chdir"
     ),
     "exec": _Wrapper(flags="cl", valued="a"),
     "flock": _Wrapper(

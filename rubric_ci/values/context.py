@@ -1,13 +1,6 @@
 """Dependencies of targets and evaluators: model client, cache, paths, environment."""
 
-from collections.abc import (
-    Awaitable,
-    Callable,
-    Coroutine,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack
 from dataclasses import field, replace
 from pathlib import Path

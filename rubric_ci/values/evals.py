@@ -192,8 +192,7 @@ class EvalCase:
     file: str  # the eval file, as reports name it, forward slashes
     span: Span  # of the case's `id`
     expected_outcome: Annotated[
-        str,
-        Key("Explains how quicksort works and when it is slow", aliases={"outcome": "older"}),
+        str, Key("Explains how quicksort works and when it is slow", aliases={"outcome": "older"})
     ] = ""
     """Description of a good answer. The judge sees it, and `rubric-ci generate rubrics` drafts
     criteria from it."""

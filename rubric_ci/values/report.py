@@ -10,11 +10,7 @@ from rubric_ci.values.comparison import Comparison, RegressionConfig, Together
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import FailOn, GateInfo
 from rubric_ci.values.media import Picture
-from rubric_ci.values.results import (
-    Assessed,
-    CaseResult,
-    with_verdict,
-)
+from rubric_ci.values.results import Assessed, CaseResult, with_verdict
 from rubric_ci.values.scope import WHOLE, Scope
 from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.trace import CaseTrace, FileChange

@@ -14,14 +14,7 @@ from rubric_ci.values.results import (
     Graded,
     weighed,
 )
-from rubric_ci.values.scoring import (
-    Score,
-    Thresholds,
-    combine,
-    rubric_score,
-    total_points,
-    verdict,
-)
+from rubric_ci.values.scoring import Score, Thresholds, combine, rubric_score, total_points, verdict
 from rubric_ci.values.written_keys import Key
 
 ENOUGH: Final = 6

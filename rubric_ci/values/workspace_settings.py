@@ -108,8 +108,7 @@ class Workspace:
     setup: Annotated[str | tuple[str, ...], Key("npm ci", title="Set-up", **TEXT)] = ""
     """Shell command that prepares the folder, once per run. It runs before the sandbox."""
     hooks: Annotated[
-        Hooks,
-        Key({"before_each": {"command": ["bash", "scripts/reset.sh", "{WORKSPACE}"]}}),
+        Hooks, Key({"before_each": {"command": ["bash", "scripts/reset.sh", "{WORKSPACE}"]}})
     ] = Hooks()
     """Commands around the work in the folder, which start in the folder of this file. They read
     JSON with `workspace_path`, `test_id`, `case_input` and `case_metadata`."""

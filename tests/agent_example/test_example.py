@@ -65,10 +65,14 @@ def test_its_files_have_no_problems() -> None:
     assert (done.returncode, done.stdout) == (0, "2 files checked: no problems\n")
 
 
-@pytest.mark.parametrize(("path", "old", "new"), [
-    (PRICES, "shipping, in cents", "shipping, in euros"),
-    (f"{EXAMPLE}/agent.py", "re.DOTALL)[1]", "re.DOTALL)[1].replace('in cents', '')"),
-], ids=["the fixture", "the agent"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        (PRICES, "shipping, in cents", "shipping, in euros"),
+        (f"{EXAMPLE}/agent.py", "re.DOTALL)[1]", "re.DOTALL)[1].replace('in cents', '')"),
+    ],
+    ids=["the fixture", "the agent"],
+)
 def test_the_base_has_its_own_folder_and_its_own_agent(
     checkout: Checkout, tmp_path: Path, path: str, old: str, new: str
 ) -> None:

@@ -50,11 +50,15 @@ def test_a_number_is_finite(words: tuple[str, ...], option: click.Option) -> Non
         assert problem in done.stderr or "is not in the range" in done.stderr
 
 
-@pytest.mark.parametrize(("arguments", "expected"), [
-    (["--shard", "1/2", "--shard", "2/2"], "--shard is given twice; it has one value"),
-    (["-q", "--quiet"], "-q / --quiet is given twice; it has one value"),
-    (["--judge=a", "evals", "--judge", "a"], "--judge is given twice; it has one value"),
-], ids=["two values", "a flag", "one value twice"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--shard", "1/2", "--shard", "2/2"], "--shard is given twice; it has one value"),
+        (["-q", "--quiet"], "-q / --quiet is given twice; it has one value"),
+        (["--judge=a", "evals", "--judge", "a"], "--judge is given twice; it has one value"),
+    ],
+    ids=["two values", "a flag", "one value twice"],
+)
 def test_the_message_names_the_option(arguments: list[str], expected: str) -> None:
     done = CliRunner().invoke(main, ["run", *arguments])
     assert done.exit_code == 2

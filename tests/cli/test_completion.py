@@ -48,23 +48,31 @@ def found_in(output: str) -> list[str]:
     return [line.partition(",")[2] for line in output.splitlines() if line]
 
 
-@pytest.mark.parametrize(("words", "found"), [
-    (("run", "--case", "ref"), ["refund-late", "refund-early"]),
-    (("run", "--tag", ""), ["money", "safety"]),
-    (("run", "--target", ""), ["default", "agent"]),
-    (("generate", "rubrics", "--target", "a"), ["agent"]),
-    (("validate", "--explain", "score-range-o"), ["score-range-overlap"]),
-    (("run", "--last"), ["--last-failed"]),
-], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("run", "--case", "ref"), ["refund-late", "refund-early"]),
+        (("run", "--tag", ""), ["money", "safety"]),
+        (("run", "--target", ""), ["default", "agent"]),
+        (("generate", "rubrics", "--target", "a"), ["agent"]),
+        (("validate", "--explain", "score-range-o"), ["score-range-overlap"]),
+        (("run", "--last"), ["--last-failed"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
 def test_words(project: Path, words: tuple[str, ...], found: list[str]) -> None:
     assert complete(project, *words) == found
 
 
 def test_the_program_completes(project: Path) -> None:
     done = subprocess.run(
-        [platforms.SCRIPTS / "rubric-ci"], cwd=project, env=environment("run", "--case", "ref"),
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [platforms.SCRIPTS / "rubric-ci"],
+        cwd=project,
+        env=environment("run", "--case", "ref"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (found_in(done.stdout), done.stderr) == (["refund-late", "refund-early"], "")
 
 

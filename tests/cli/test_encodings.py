@@ -106,9 +106,12 @@ def test_line_ends_in_a_pipe_are_the_same_on_every_system(project: Project) -> N
     project.write("a.eval.yaml", "evalcases:\n  - id: a\n    input: @handle\n    rubrics: [x]\n")
     for words in (("validate", "evals"), ("validate", "--diff", "a.eval.yaml")):
         done = subprocess.run(
-            [sys.executable, "-m", "rubric_ci", *words], cwd=project.root, env=clean_environment(),
-            capture_output=True, check=False,
-        )  # fmt: skip
+            [sys.executable, "-m", "rubric_ci", *words],
+            cwd=project.root,
+            env=clean_environment(),
+            capture_output=True,
+            check=False,
+        )
         assert (b"\n" in done.stdout, b"\r" in done.stdout) == (True, False)
 
 
@@ -118,9 +121,12 @@ LOCALE_C: Final = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 @platforms.SHELL
 def test_names_of_files_in_the_locale_c(project: Project) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "validate", "evals"], cwd=project.root,
-        env=clean_environment() | LOCALE_C, capture_output=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "rubric_ci", "validate", "evals"],
+        cwd=project.root,
+        env=clean_environment() | LOCALE_C,
+        capture_output=True,
+        check=False,
+    )
     assert (done.returncode, b"Traceback" in done.stderr) == (1, False)
     assert b"farbe" in done.stdout
 
@@ -128,9 +134,12 @@ def test_names_of_files_in_the_locale_c(project: Project) -> None:
 @platforms.TERMINALS
 def test_a_terminal_in_the_locale_c(project: Project) -> None:
     child: pexpect.spawn[bytes] = pexpect.spawn(
-        sys.executable, ["-m", "rubric_ci", "validate", "evals"], cwd=str(project.root),
-        env={**clean_environment(), **LOCALE_C, "TERM": "dumb"}, timeout=60,
-    )  # fmt: skip
+        sys.executable,
+        ["-m", "rubric_ci", "validate", "evals"],
+        cwd=str(project.root),
+        env={**clean_environment(), **LOCALE_C, "TERM": "dumb"},
+        timeout=60,
+    )
     seen = child.read()
     child.close()
     assert (child.exitstatus, b"Traceback" in seen) == (1, False)

@@ -78,16 +78,23 @@ def test_run() -> None:
     assert all(name in shown for name in ("--reuse", "--max-seconds SECONDS", "--batch"))
 
 
-@pytest.mark.parametrize(("words", "expected"), [
-    (("run",), "Select Policy Judge Compare Gate Limits Requests Cache Reports Options"),
-    (("report", "merge"), "Gate Compare Reports Options"),
-    (("plan",), "Select Policy Shards Options"),
-    (("validate",), "Select Policy Options"),
-    (("compare",), "Reports GitHub Options"),
-    (("judge", "attack"), "Select Policy Judge Limits Requests Options"),
-    (("judge", "calibrate"), "Select Policy Judge Calibration Limits Requests Options"),
-    (("generate", "rubrics"), "Select Policy Drafts Commit and publish Limits Requests Options"),
-], ids=lambda value: value if isinstance(value, str) else " ".join(value))  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("run",), "Select Policy Judge Compare Gate Limits Requests Cache Reports Options"),
+        (("report", "merge"), "Gate Compare Reports Options"),
+        (("plan",), "Select Policy Shards Options"),
+        (("validate",), "Select Policy Options"),
+        (("compare",), "Reports GitHub Options"),
+        (("judge", "attack"), "Select Policy Judge Limits Requests Options"),
+        (("judge", "calibrate"), "Select Policy Judge Calibration Limits Requests Options"),
+        (
+            ("generate", "rubrics"),
+            "Select Policy Drafts Commit and publish Limits Requests Options",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
 def test_options_stand_under_headings(words: tuple[str, ...], expected: str) -> None:
     assert " ".join(headings(words)) == expected
 
@@ -125,12 +132,16 @@ def test_the_first_page_has_one_line_for_a_topic() -> None:
     assert NIGHTS in page(())
 
 
-@pytest.mark.parametrize(("words", "expected"), [
-    (("nights",), NIGHTS),
-    (("run",), page(("run",), "--help")),
-    ((), page((), "--help")),
-    (("history", "show"), page(("history", "show"))),
-], ids=["a topic", "a command", "nothing", "a command of a group"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("nights",), NIGHTS),
+        (("run",), page(("run",), "--help")),
+        ((), page((), "--help")),
+        (("history", "show"), page(("history", "show"))),
+    ],
+    ids=["a topic", "a command", "nothing", "a command of a group"],
+)
 def test_help_as_a_word(words: tuple[str, ...], expected: str) -> None:
     done = CliRunner().invoke(main, ["help", *words], prog_name="rubric-ci", terminal_width=78)
     assert (done.exit_code, done.output) == (0, expected)
@@ -209,10 +220,14 @@ def test_exit_codes() -> None:
     assert "RUBRIC_CI_RUN_CONCURRENCY=4" in first
 
 
-@pytest.mark.parametrize(("words", "default"), [
-    (("run",), "[default: (`gate.fail_on`, else fail)]"),
-    (("run",), "[default: (`judge.votes`, else 1)]"),
-    (("report", "merge"), "[default: (as the shards)]"),
-], ids=["fail-on", "votes", "fail-on of merge"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "default"),
+    [
+        (("run",), "[default: (`gate.fail_on`, else fail)]"),
+        (("run",), "[default: (`judge.votes`, else 1)]"),
+        (("report", "merge"), "[default: (as the shards)]"),
+    ],
+    ids=["fail-on", "votes", "fail-on of merge"],
+)
 def test_a_default_from_the_configuration_is_shown(words: tuple[str, ...], default: str) -> None:
     assert default in " ".join(page(words).split())

@@ -31,21 +31,27 @@ def end(words: str, code: ExitCode, **options: object) -> None:
     show_next(context, code)
 
 
-@pytest.mark.parametrize(("words", "code", "options", "expected"), [
-    (
-        "run", 1, {},
+@pytest.mark.parametrize(
+    ("words", "code", "options", "expected"),
+    [
         (
-            "next: `rubric-ci show CASE` prints its answer and marks; `rubric-ci run --lf` "
-            "grades only the cases that did not pass\n"
+            "run",
+            1,
+            {},
+            (
+                "next: `rubric-ci show CASE` prints its answer and marks; `rubric-ci run --lf` "
+                "grades only the cases that did not pass\n"
+            ),
         ),
-    ),
-    ("run", 0, {}, ""),
-    ("run", 2, {}, ""),
-    ("run", 1, {"quiet": True}, ""),
-    ("validate", 0, {"format": "text"}, "next: `rubric-ci run` grades the cases\n"),
-    ("validate", 0, {"format": "json"}, ""),
-    ("history add", 0, {}, "next: `rubric-ci history show` prints the trends\n"),
-], ids=["failed", "passed", "unusable", "quiet", "text", "data", "of a group"])  # fmt: skip
+        ("run", 0, {}, ""),
+        ("run", 2, {}, ""),
+        ("run", 1, {"quiet": True}, ""),
+        ("validate", 0, {"format": "text"}, "next: `rubric-ci run` grades the cases\n"),
+        ("validate", 0, {"format": "json"}, ""),
+        ("history add", 0, {}, "next: `rubric-ci history show` prints the trends\n"),
+    ],
+    ids=["failed", "passed", "unusable", "quiet", "text", "data", "of a group"],
+)
 def test_at_a_terminal(
     words: str,
     code: int,

@@ -30,9 +30,15 @@ def shell(project: Project, line: str) -> tuple[str, str, str]:
     """Run `rubric-ci …` of a shell's line; return its exit code and what the shell saw."""
     script = f'rubric-ci() {{ "{sys.executable}" -m rubric_ci "$@"; }}\n{line}\necho $code > code'
     done = subprocess.run(
-        ["bash", "-c", script], cwd=project.root, env=clean_environment(), capture_output=True,
-        encoding="utf-8", errors="replace", timeout=60, check=False,
-    )  # fmt: skip
+        ["bash", "-c", script],
+        cwd=project.root,
+        env=clean_environment(),
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=60,
+        check=False,
+    )
     return (project.root / "code").read_text().strip(), done.stdout, done.stderr
 
 

@@ -43,14 +43,17 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
-@pytest.mark.parametrize(("name", "value", "said"), [
-    ("RUBRIC_CI_RUN_MAX_COST", "0", "did you mean RUBRIC_CI_RUN_MAX_COST_USD?"),
-    ("RUBRIC_CI_RUN_MAX_COSTS_USD", "0", "did you mean RUBRIC_CI_RUN_MAX_COST_USD?"),
-    ("RUBRIC_CI_MAX_COST", "0", "did you mean RUBRIC_CI_MAX_COST_USD?"),
-    ("RUBRIC_CI_VOTES", "3", "did you mean RUBRIC_CI_RUN_VOTES?"),
-    ("RUBRIC_CI_VALIDATE_FORMATS", "github", "did you mean RUBRIC_CI_VALIDATE_FORMAT?"),
-    ("RUBRIC_CI_ZEBRA", "1", "unset it, or rename it"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("RUBRIC_CI_RUN_MAX_COST", "0", "did you mean RUBRIC_CI_RUN_MAX_COST_USD?"),
+        ("RUBRIC_CI_RUN_MAX_COSTS_USD", "0", "did you mean RUBRIC_CI_RUN_MAX_COST_USD?"),
+        ("RUBRIC_CI_MAX_COST", "0", "did you mean RUBRIC_CI_MAX_COST_USD?"),
+        ("RUBRIC_CI_VOTES", "3", "did you mean RUBRIC_CI_RUN_VOTES?"),
+        ("RUBRIC_CI_VALIDATE_FORMATS", "github", "did you mean RUBRIC_CI_VALIDATE_FORMAT?"),
+        ("RUBRIC_CI_ZEBRA", "1", "unset it, or rename it"),
+    ],
+)
 def test_a_variable_that_is_no_option_is_refused(
     project: Project, name: str, value: str, said: str
 ) -> None:
@@ -59,14 +62,17 @@ def test_a_variable_that_is_no_option_is_refused(
     assert f"{name} is no variable of rubric-ci; {said}" in " ".join(done.stderr.split())
 
 
-@pytest.mark.parametrize(("name", "value"), [
-    ("RUBRIC_CI_FAIL_ON", "never"),
-    ("RUBRIC_CI_RUN_FAIL_ON", "never"),
-    ("RUBRIC_CI_VALIDATE_FORMAT", "github"),
-    ("RUBRIC_CI_REPORT_COMMENT_SHA", "x"),
-    ("RUBRIC_CI_MAX_CALLS", "0"),
-    ("RUBRIC_CI_ZEBRA", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RUBRIC_CI_FAIL_ON", "never"),
+        ("RUBRIC_CI_RUN_FAIL_ON", "never"),
+        ("RUBRIC_CI_VALIDATE_FORMAT", "github"),
+        ("RUBRIC_CI_REPORT_COMMENT_SHA", "x"),
+        ("RUBRIC_CI_MAX_CALLS", "0"),
+        ("RUBRIC_CI_ZEBRA", ""),
+    ],
+)
 def test_a_variable_of_any_command_is_fine(project: Project, name: str, value: str) -> None:
     project.write("answers.jsonl", '{"id": "greeting", "answer": "Goodbye"}\n')
     done = project.run(**{name: value})

@@ -55,10 +55,14 @@ class GitData:
     def git(self, *arguments: str, data: bytes = b"", index: str = "", missing: int = 0) -> str:
         """Run git; `missing` is its exit code for what does not exist, any other is an error."""
         done = subprocess.run(
-            ["git", *arguments], cwd=self.root,
-            env={**ENVIRONMENT, **({"GIT_INDEX_FILE": index} if index else {})}, input=data,
-            capture_output=True, timeout=60, check=False,
-        )  # fmt: skip
+            ["git", *arguments],
+            cwd=self.root,
+            env={**ENVIRONMENT, **({"GIT_INDEX_FILE": index} if index else {})},
+            input=data,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
         if done.returncode not in {0, missing}:
             raise RuntimeError(f"git {arguments[0]}: {done.stderr.decode()}")
         if done.returncode:
@@ -67,11 +71,14 @@ class GitData:
 
     def _branch(self, data: Object, name: str) -> Object:
         sha = self._head(name)
-        return self.complete("branch-with-protection", {
-            "name": name,
-            "protected": name in self.protected,
-            "commit": {"sha": sha, "commit": {"message": self._message(sha)}},
-        })  # fmt: skip
+        return self.complete(
+            "branch-with-protection",
+            {
+                "name": name,
+                "protected": name in self.protected,
+                "commit": {"sha": sha, "commit": {"message": self._message(sha)}},
+            },
+        )
 
     def _ref(self, data: Object, name: str) -> Object:
         sha = self._head(name)
@@ -81,11 +88,14 @@ class GitData:
         return self.git("rev-parse", "--verify", "--quiet", f"refs/heads/{name}", missing=1)
 
     def _ref_json(self, name: str, sha: str) -> Object:
-        return self.complete("git-ref", {
-            "ref": f"refs/heads/{name}",
-            "url": f"{self.api}/git/refs/heads/{name}",
-            "object": {"sha": sha, "type": "commit"},
-        })  # fmt: skip
+        return self.complete(
+            "git-ref",
+            {
+                "ref": f"refs/heads/{name}",
+                "url": f"{self.api}/git/refs/heads/{name}",
+                "object": {"sha": sha, "type": "commit"},
+            },
+        )
 
     def _create_ref(self, data: Object) -> Object:
         name = data["ref"].removeprefix("refs/heads/")
@@ -109,14 +119,17 @@ class GitData:
 
     def _commit(self, data: Object, sha: str) -> Object:
         parents = self.git("log", "-1", "--format=%P", sha, "--").split()
-        return self.complete("git-commit", {
-            "sha": sha,
-            "message": self._message(sha),
-            "tree": {"sha": self.git("rev-parse", f"{sha}^{{tree}}")},
-            "parents": [
-                {"sha": parent, "url": self.api, "html_url": self.api} for parent in parents
-            ],
-        })  # fmt: skip
+        return self.complete(
+            "git-commit",
+            {
+                "sha": sha,
+                "message": self._message(sha),
+                "tree": {"sha": self.git("rev-parse", f"{sha}^{{tree}}")},
+                "parents": [
+                    {"sha": parent, "url": self.api, "html_url": self.api} for parent in parents
+                ],
+            },
+        )
 
     def _create_commit(self, data: Object) -> Object:
         parents = [word for parent in data["parents"] for word in ("-p", parent)]

@@ -334,15 +334,18 @@ class _Handler(http_server.QuietHandler):
         return 200, self._issue(issue), {}
 
     def _issue(self, issue: Issue) -> Object:
-        return self._complete("issue", {
-            "number": issue.number,
-            "state": issue.state,
-            "title": issue.title,
-            "body": issue.body,
-            "user": self._complete("simple-user", issue.user.as_json()),
-            "url": f"{self.github.url}/repos/{self.github.repository}/issues/{issue.number}",
-            "html_url": f"https://github.example/{self.github.repository}/issues/{issue.number}",
-        })  # fmt: skip
+        return self._complete(
+            "issue",
+            {
+                "number": issue.number,
+                "state": issue.state,
+                "title": issue.title,
+                "body": issue.body,
+                "user": self._complete("simple-user", issue.user.as_json()),
+                "url": f"{self.github.url}/repos/{self.github.repository}/issues/{issue.number}",
+                "html_url": f"https://github.example/{self.github.repository}/issues/{issue.number}",
+            },
+        )
 
     def _list_comments(
         self, token: Token, data: Object, number: int

@@ -8,17 +8,25 @@ from typing import Any
 
 DESCRIPTIONS = Path(__file__).parents[1] / "npm/node_modules/@octokit/openapi/generated"
 PATHS = (
-    "/user", "/repos/{owner}/{repo}/branches/{branch}", "/repos/{owner}/{repo}/git/blobs",
-    "/repos/{owner}/{repo}/git/commits", "/repos/{owner}/{repo}/git/commits/{commit_sha}",
-    "/repos/{owner}/{repo}/git/ref/{ref}", "/repos/{owner}/{repo}/git/refs",
-    "/repos/{owner}/{repo}/git/refs/{ref}", "/repos/{owner}/{repo}/git/trees",
-    "/repos/{owner}/{repo}/git/trees/{tree_sha}", "/repos/{owner}/{repo}/pulls",
-    "/repos/{owner}/{repo}/pulls/{pull_number}", "/repos/{owner}/{repo}/issues",
+    "/user",
+    "/repos/{owner}/{repo}/branches/{branch}",
+    "/repos/{owner}/{repo}/git/blobs",
+    "/repos/{owner}/{repo}/git/commits",
+    "/repos/{owner}/{repo}/git/commits/{commit_sha}",
+    "/repos/{owner}/{repo}/git/ref/{ref}",
+    "/repos/{owner}/{repo}/git/refs",
+    "/repos/{owner}/{repo}/git/refs/{ref}",
+    "/repos/{owner}/{repo}/git/trees",
+    "/repos/{owner}/{repo}/git/trees/{tree_sha}",
+    "/repos/{owner}/{repo}/pulls",
+    "/repos/{owner}/{repo}/pulls/{pull_number}",
+    "/repos/{owner}/{repo}/issues",
     "/repos/{owner}/{repo}/issues/{issue_number}",
     "/repos/{owner}/{repo}/issues/{issue_number}/comments",
-    "/repos/{owner}/{repo}/issues/comments/{comment_id}", "/repos/{owner}/{repo}/check-runs",
+    "/repos/{owner}/{repo}/issues/comments/{comment_id}",
+    "/repos/{owner}/{repo}/check-runs",
     "/repos/{owner}/{repo}/check-runs/{check_run_id}",
-)  # fmt: skip
+)
 OPTIONAL = ("author_association", "body", "url")  # which the fake sends nevertheless
 PROSE = frozenset(("description", "summary", "title", "example", "examples", "externalDocs"))
 JSON_TYPE, GITHUB_JSON = "application/json", "application/vnd.github+json"

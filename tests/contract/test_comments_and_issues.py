@@ -76,14 +76,17 @@ def test_keys_keep_comments_apart(contract: GitHub) -> None:
     ]
 
 
-@pytest.mark.parametrize(("mode", "runs", "bodies"), [
-    pytest.param("update", [True, False], ["1"], id="update"),
-    pytest.param("new", [True, False], ["0", "1"], id="new"),
-    pytest.param("off", [True, True], [], id="off"),
-    pytest.param("on-failure", [False, False], [], id="on-failure, green"),
-    pytest.param("on-failure", [False, True], ["1"], id="on-failure, turned red"),
-    pytest.param("on-failure", [True, False], ["1"], id="on-failure, fixed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("mode", "runs", "bodies"),
+    [
+        pytest.param("update", [True, False], ["1"], id="update"),
+        pytest.param("new", [True, False], ["0", "1"], id="new"),
+        pytest.param("off", [True, True], [], id="off"),
+        pytest.param("on-failure", [False, False], [], id="on-failure, green"),
+        pytest.param("on-failure", [False, True], ["1"], id="on-failure, turned red"),
+        pytest.param("on-failure", [True, False], ["1"], id="on-failure, fixed"),
+    ],
+)
 def test_modes(contract: GitHub, mode: Mode, runs: list[bool], bodies: list[str]) -> None:
     for number, failing in enumerate(runs):
         write(contract, str(number), mode=mode, failing=failing)
@@ -118,10 +121,13 @@ def test_a_pull_request_that_moved_on_is_left_alone(contract: GitHub) -> None:
     assert caught.value.message == message
 
 
-@pytest.mark.parametrize(("event", "error", "hint"), [
-    ("pull_request", PullRequestSuperseded, "nothing to do: it was closed meanwhile"),
-    ("push", CannotFindPullRequest, "the run was for a push event"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("event", "error", "hint"),
+    [
+        ("pull_request", PullRequestSuperseded, "nothing to do: it was closed meanwhile"),
+        ("push", CannotFindPullRequest, "the run was for a push event"),
+    ],
+)
 def test_a_run_without_a_pull_request(
     contract: GitHub, event: str, error: type[CannotFindPullRequest], hint: str
 ) -> None:
@@ -149,9 +155,15 @@ def test_a_check_run_takes_fifty_annotations_at_a_time(
         for line in range(number)
     ]
     url = checks.create(
-        server(contract), "acme/app", "f" * 40, name="rubric-ci", conclusion="failure",
-        title="fail: 1 of 2", summary="text", annotations=remarks,
-    )  # fmt: skip
+        server(contract),
+        "acme/app",
+        "f" * 40,
+        name="rubric-ci",
+        conclusion="failure",
+        title="fail: 1 of 2",
+        summary="text",
+        annotations=remarks,
+    )
     assert url == "https://github.example/acme/app/runs/1"
     (check,) = contract.checks
     assert (check["status"], check["conclusion"], check["requests"]) == (

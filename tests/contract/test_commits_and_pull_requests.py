@@ -85,11 +85,14 @@ def test_an_executable_stays_one(contract: GitHub, checkout: Checkout, tmp_path:
     assert remote.git("ls-tree", made).startswith("100755 blob")
 
 
-@pytest.mark.parametrize("change", [
-    pytest.param(Change(path=CHANGE.path, before=b"x", after=b"y"), id="other-content"),
-    pytest.param(Change(path="evals/gone.yaml", before=b"", after=b"y"), id="no-such-file"),
-    pytest.param(Change(path="no/a.yaml", before=b"a\r\n", after=b"y"), id="no-such-folder"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(Change(path=CHANGE.path, before=b"x", after=b"y"), id="other-content"),
+        pytest.param(Change(path="evals/gone.yaml", before=b"", after=b"y"), id="no-such-file"),
+        pytest.param(Change(path="no/a.yaml", before=b"a\r\n", after=b"y"), id="no-such-folder"),
+    ],
+)
 def test_a_file_that_differs_is_a_conflict(
     contract: GitHub, data: GitData, remote: Checkout, change: Change
 ) -> None:

@@ -35,9 +35,12 @@ def write(
     timeout_seconds: int = 20,
 ) -> str:
     server = Server(
-        api_url=github.url, token=token, timeout_seconds=timeout_seconds,
-        backoff=replace(BACKOFF, jitter=lambda: 0.5), sleep=waits.append,
-    )  # fmt: skip
+        api_url=github.url,
+        token=token,
+        timeout_seconds=timeout_seconds,
+        backoff=replace(BACKOFF, jitter=lambda: 0.5),
+        sleep=waits.append,
+    )
     return post(server, place, ["body"], mode=mode, failing=True).done
 
 
@@ -56,15 +59,20 @@ DENIED = "GitHub denied the request (403: Resource not accessible by integration
 CANNOT_FIND = "GitHub cannot find pull request #{} (404: Not Found)"
 
 
-@pytest.mark.parametrize(("options", "message", "methods"), [
-    ({"token": "nobody"}, "GitHub does not accept the token (401: Bad credentials)", ["GET"]),
-    ({"token": "fork"}, DENIED, ["GET", "POST"]),
-    ({"place": replace(PLACE, pull_request=99)}, CANNOT_FIND.format("99 of acme/app"), ["GET"]),
-    (
-        {"place": replace(PLACE, repository="acme/other")}, CANNOT_FIND.format("7 of acme/other"),
-        ["GET"],
-    ),
-], ids=["wrong token", "may only read", "no such pull request", "no such repository"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "message", "methods"),
+    [
+        ({"token": "nobody"}, "GitHub does not accept the token (401: Bad credentials)", ["GET"]),
+        ({"token": "fork"}, DENIED, ["GET", "POST"]),
+        ({"place": replace(PLACE, pull_request=99)}, CANNOT_FIND.format("99 of acme/app"), ["GET"]),
+        (
+            {"place": replace(PLACE, repository="acme/other")},
+            CANNOT_FIND.format("7 of acme/other"),
+            ["GET"],
+        ),
+    ],
+    ids=["wrong token", "may only read", "no such pull request", "no such repository"],
+)
 def test_who_or_what_is_wrong(
     github: GitHub, options: dict[str, Any], message: str, methods: list[str]
 ) -> None:
@@ -142,14 +150,18 @@ LOCKED = "Unprocessable: issue is locked"
 BAD_GATEWAY, SIGN_IN = "<html>Bad Gateway</html>", "<html>Sign in</html>"
 
 
-@pytest.mark.parametrize(("each", "message"), [
-    (Fault("POST", COMMENTS, 422, LOCKED), f"GitHub rejected the request (422: {LOCKED})"),
-    (Fault("POST", COMMENTS, 502, body=BAD_GATEWAY), "GitHub failed (502: no message)"),
-    (
-        Fault("GET", COMMENTS, 200, body=SIGN_IN),
-        "unexpected response from {}: string indices must be integers, not 'str'",
-    ),
-], ids=["a locked conversation", "an answer without JSON", "a proxy is named"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("each", "message"),
+    [
+        (Fault("POST", COMMENTS, 422, LOCKED), f"GitHub rejected the request (422: {LOCKED})"),
+        (Fault("POST", COMMENTS, 502, body=BAD_GATEWAY), "GitHub failed (502: no message)"),
+        (
+            Fault("GET", COMMENTS, 200, body=SIGN_IN),
+            "unexpected response from {}: string indices must be integers, not 'str'",
+        ),
+    ],
+    ids=["a locked conversation", "an answer without JSON", "a proxy is named"],
+)
 def test_what_a_refusal_says(github: GitHub, each: Fault, message: str) -> None:
     github.faults = [each] * 3
     assert refusal(github) == message.format(github.url)
@@ -162,10 +174,14 @@ def test_a_new_comment_whose_answer_got_lost_is_not_written_twice(github: GitHub
     assert len(github.bodies(7)) == 1
 
 
-@pytest.mark.parametrize(("fault", "mode", "done"), [
-    ({"status": 500, "happens": True}, "update", "unchanged"),
-    ({"status": 429, "headers": {"Retry-After": "1"}}, "new", "created"),
-], ids=["its answer got lost: found again", "a new one was turned away: written"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fault", "mode", "done"),
+    [
+        ({"status": 500, "happens": True}, "update", "unchanged"),
+        ({"status": 429, "headers": {"Retry-After": "1"}}, "new", "created"),
+    ],
+    ids=["its answer got lost: found again", "a new one was turned away: written"],
+)
 def test_a_comment_is_there_once(
     github: GitHub, fault: dict[str, Any], mode: Mode, done: str
 ) -> None:

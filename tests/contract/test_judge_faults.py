@@ -38,15 +38,20 @@ MODELS = {
 SPAN = Span(7, 1, 7, 2)
 CASE = EvalCase(id="greeting", file="evals/a.yaml", span=SPAN, expected_outcome="Warm")
 SPEC = RubricSpec(
-    name="rubric", span=SPAN,
-    rubric=Rubric((
-        Check(id="polite", text="Is polite", span=SPAN),
-        Scored(id="depth", ranges=(ScoreRange(low=0, high=10, text="any"),), span=SPAN),
-        Levelled(
-            id="tone", levels=(Level(level=1, text="cold"), Level(level=5, text="warm")), span=SPAN,
-        ),
-    )),
-)  # fmt: skip
+    name="rubric",
+    span=SPAN,
+    rubric=Rubric(
+        (
+            Check(id="polite", text="Is polite", span=SPAN),
+            Scored(id="depth", ranges=(ScoreRange(low=0, high=10, text="any"),), span=SPAN),
+            Levelled(
+                id="tone",
+                levels=(Level(level=1, text="cold"), Level(level=5, text="warm")),
+                span=SPAN,
+            ),
+        )
+    ),
+)
 
 
 def entry(**mark: object) -> dict[str, object]:

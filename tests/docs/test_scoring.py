@@ -25,9 +25,7 @@ MARKS: dict[str, MarkValue] = {"yes": True, "no": False, "cannot assess": CANNOT
 
 
 PENALISED = re.findall(
-    r"^\| (yes|no) \| (yes|no) \| (yes|no) \| (yes|no) \| ([\d.]+) \| (\w+) \|$",
-    TEXT,
-    re.MULTILINE,
+    r"^\| (yes|no) \| (yes|no) \| (yes|no) \| (yes|no) \| ([\d.]+) \| (\w+) \|$", TEXT, re.MULTILINE
 )
 
 

@@ -89,10 +89,14 @@ def test_a_good_file_is_quiet(editor: LanguageServer, folder: Path) -> None:
     assert shown(editor, write(folder, MODELINE + GOOD), good=True) == []
 
 
-@pytest.mark.parametrize(("good", "bad", "expected"), [
-    ("weight: 2", "weight: heavy", '9:17 Incorrect type. Expected "number".'),
-    ("rubrics:", "rubric:", "6:5 Property rubric is not allowed."),
-], ids=["type", "key"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("good", "bad", "expected"),
+    [
+        ("weight: 2", "weight: heavy", '9:17 Incorrect type. Expected "number".'),
+        ("rubrics:", "rubric:", "6:5 Property rubric is not allowed."),
+    ],
+    ids=["type", "key"],
+)
 def test_a_bad_file_is_marked_at_the_place(
     good: str, bad: str, expected: str, editor: LanguageServer, folder: Path
 ) -> None:

@@ -66,10 +66,14 @@ def test_a_mark_becomes_an_assessment(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "score"), [(GOOD, 1.0), (BAD, 0.0)], ids=["compiles", "does-not"]
 )
-@pytest.mark.parametrize("script", [
-    f"{sys.executable} -m py_compile {{code_file}}",
-    (sys.executable, "-m", "py_compile", "{code_file}"),
-], ids=["shell", "argv"])  # fmt: skip
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"{sys.executable} -m py_compile {{code_file}}",
+        (sys.executable, "-m", "py_compile", "{code_file}"),
+    ],
+    ids=["shell", "argv"],
+)
 def test_a_compiler_is_a_judge(
     script: str | tuple[str, ...], answer: str, score: float, tmp_path: Path
 ) -> None:
@@ -99,16 +103,19 @@ def test_other_braces_are_the_script_s(tmp_path: Path) -> None:
     assert judge(tmp_path, script, score_from="exit_status").score == 1.0
 
 
-@pytest.mark.parametrize(("script", "score_from", "score"), [
-    pytest.param("test -s {answer_file}", None, 1.0, id="takes-the-answer"),
-    pytest.param(("test", "-d", "{code_file}"), None, 0.0, id="takes-the-code"),
-    pytest.param("exit 1", "exit_status", 0.0, id="said-explicitly"),
-    pytest.param("echo '{\"score\": 0.3}'", "exit_status", 1.0, id="output-is-ignored"),
-    pytest.param(
-        "cat {answer_file} > /dev/null; echo '{\"score\": 0.3}'", "output", 0.3, id="output",
-    ),
-    pytest.param("echo '{\"score\": 0.3}'", None, 0.3, id="printed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("script", "score_from", "score"),
+    [
+        pytest.param("test -s {answer_file}", None, 1.0, id="takes-the-answer"),
+        pytest.param(("test", "-d", "{code_file}"), None, 0.0, id="takes-the-code"),
+        pytest.param("exit 1", "exit_status", 0.0, id="said-explicitly"),
+        pytest.param("echo '{\"score\": 0.3}'", "exit_status", 1.0, id="output-is-ignored"),
+        pytest.param(
+            "cat {answer_file} > /dev/null; echo '{\"score\": 0.3}'", "output", 0.3, id="output"
+        ),
+        pytest.param("echo '{\"score\": 0.3}'", None, 0.3, id="printed"),
+    ],
+)
 def test_where_the_score_comes_from(
     script: str | tuple[str, ...], score_from: Any, score: float, tmp_path: Path
 ) -> None:
@@ -130,9 +137,12 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
         trace_summary={"duration_ms": 7, "tool_calls_by_name": {"search": 2, "read": 1}},
     )
     judge(
-        tmp_path, f"cat > seen.json; {SCORED}", answer, case,
+        tmp_path,
+        f"cat > seen.json; {SCORED}",
+        answer,
+        case,
         config={"maxLength": 3, "nested_key": [1]},
-    )  # fmt: skip
+    )
     raw = (tmp_path / "seen.json").read_bytes()
     assert raw.isascii()
     assert json.loads(raw) == {
@@ -183,13 +193,16 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(("content", "arrives"), [
-    pytest.param("Greet", "Greet", id="string"),
-    pytest.param(
-        [{"type": "text", "value": "Greet"}], [{"type": "text", "value": "Greet"}], id="list",
-    ),
-    pytest.param({"say": "hi"}, {"say": "hi"}, id="object"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "arrives"),
+    [
+        pytest.param("Greet", "Greet", id="string"),
+        pytest.param(
+            [{"type": "text", "value": "Greet"}], [{"type": "text", "value": "Greet"}], id="list"
+        ),
+        pytest.param({"say": "hi"}, {"say": "hi"}, id="object"),
+    ],
+)
 def test_content_arrives_as_it_is_written(content: Any, arrives: Any, tmp_path: Path) -> None:
     written = [{"role": "user", "content": content}]
     files = UsedFiles(lambda _: NotFound("no such file"))
@@ -247,18 +260,27 @@ def test_keys_stay_out_of_scripts(tmp_path: Path) -> None:
     assert "sk-secret" not in seen
 
 
-@pytest.mark.parametrize(("script", "keys", "score", "warns"), [
-    pytest.param(f"cat {{answer_file}} >&2; {SCORED}", {}, 1.0, True, id="status-0"),
-    pytest.param(f"cat {{code_file}} >&2; {SCORED}; exit 1", {}, 0.0, True, id="status-1"),
-    pytest.param(
-        "cat {answer_file} >&2; echo '{\"score\": 0.3}'", {"score_from": "output"}, 0.3, False,
-        id="from-the-output",
-    ),
-    pytest.param(
-        f"cat {{answer_file}} >&2; {SCORED}; exit 1", {"score_from": "exit_status"}, 0.0, False,
-        id="from-the-status",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("script", "keys", "score", "warns"),
+    [
+        pytest.param(f"cat {{answer_file}} >&2; {SCORED}", {}, 1.0, True, id="status-0"),
+        pytest.param(f"cat {{code_file}} >&2; {SCORED}; exit 1", {}, 0.0, True, id="status-1"),
+        pytest.param(
+            "cat {answer_file} >&2; echo '{\"score\": 0.3}'",
+            {"score_from": "output"},
+            0.3,
+            False,
+            id="from-the-output",
+        ),
+        pytest.param(
+            f"cat {{answer_file}} >&2; {SCORED}; exit 1",
+            {"score_from": "exit_status"},
+            0.0,
+            False,
+            id="from-the-status",
+        ),
+    ],
+)
 def test_a_script_that_takes_a_file_and_prints_a_score(
     script: str, keys: dict[str, Any], score: float, warns: bool, tmp_path: Path
 ) -> None:
@@ -266,31 +288,38 @@ def test_a_script_that_takes_a_file_and_prints_a_score(
     assert (found.score, bool(found.warnings)) == (score, warns)
 
 
-@pytest.mark.parametrize(("script", "message"), [
-    pytest.param("sleep 30", "`sleep 30` did not end within 0.4 s and was killed", id="late"),
-    pytest.param("no-such-tool", "the script was not found", id="not-found"),
-    pytest.param("echo fine", "the script printed `fine`", id="not-json"),
-    pytest.param("true", "the script printed nothing; expected one JSON object", id="nothing"),
-    pytest.param(
-        "echo '{\"score\": 1}'; echo refused >&2; exit 1",
-        "the script failed: exit status 1: refused", id="failed",
-    ),
-    pytest.param("no-such-tool {code_file}", "the script was not found", id="127-with-a-file"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        pytest.param("sleep 30", "`sleep 30` did not end within 0.4 s and was killed", id="late"),
+        pytest.param("no-such-tool", "the script was not found", id="not-found"),
+        pytest.param("echo fine", "the script printed `fine`", id="not-json"),
+        pytest.param("true", "the script printed nothing; expected one JSON object", id="nothing"),
+        pytest.param(
+            "echo '{\"score\": 1}'; echo refused >&2; exit 1",
+            "the script failed: exit status 1: refused",
+            id="failed",
+        ),
+        pytest.param("no-such-tool {code_file}", "the script was not found", id="127-with-a-file"),
+    ],
+)
 def test_no_mark_is_an_error(script: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(CannotRunScript) as caught:
         judge(tmp_path, script, timeout_seconds=0.4 if "sleep" in script else 60.0)
     assert str(caught.value).startswith(message)
 
 
-@pytest.mark.parametrize(("script", "score", "reasoning"), [
-    (SCORED, 1.0, ""),
-    ("echo all good", 1.0, "exit status 0"),
-    ("echo 2 of 3; exit 4", 0.0, "2 of 3"),
-    ("exit 4", 0.0, "exit status 4"),
-    ("echo '[1]'", 1.0, "exit status 0"),
-    ("echo '3 of {4}'", 1.0, "exit status 0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("script", "score", "reasoning"),
+    [
+        (SCORED, 1.0, ""),
+        ("echo all good", 1.0, "exit status 0"),
+        ("echo 2 of 3; exit 4", 0.0, "2 of 3"),
+        ("exit 4", 0.0, "exit status 4"),
+        ("echo '[1]'", 1.0, "exit status 0"),
+        ("echo '3 of {4}'", 1.0, "exit status 0"),
+    ],
+)
 def test_a_score_from_the_output_or_the_status(
     script: str, score: float, reasoning: str, tmp_path: Path
 ) -> None:
@@ -301,26 +330,32 @@ def test_a_score_from_the_output_or_the_status(
 NOT_ONE = "which is not one JSON object; print the object alone, or a text without one"
 
 
-@pytest.mark.parametrize(("script", "message"), [
-    ("echo no disk >&2; exit 2", "the script failed: exit status 2: no disk"),
-    ("echo '{\"score\": 1}'; exit 1", "the script failed: exit status 1: {"),
-    ("no-such-tool", "the script was not found"),
-    ("echo '{}'", "the script printed no `score`"),
-    (
-        f'echo \'{{"score": 1, "details": {"[" * 101}{"]" * 101}}}\'',
-        "the script printed JSON of more than 100 levels",
-    ),
-    ("echo \"{'score': 0}\"", f"the script printed `{{'score': 0}}`, {NOT_ONE}"),
-    ("echo '{\"score\": 0}'; echo ok", f'the script printed `{{"score": 0}} ok`, {NOT_ONE}'),
-    ("echo go; echo '{\"score\": 0}'", f'the script printed `go {{"score": 0}}`, {NOT_ONE}'),
-    ("echo go; printf '{\\n\"score\": 0}'", 'the script printed `go { "score": 0}`, which'),
-    (
-        "echo go; echo '{\"score\": 0}'; echo ok",
-        f'the script printed `go {{"score": 0}} ok`, {NOT_ONE}',
-    ),
-    ("echo 'Result: {\"score\": 0}'", f'the script printed `Result: {{"score": 0}}`, {NOT_ONE}'),
-    ("echo go; echo \"{'score' : 0}\"", f"the script printed `go {{'score' : 0}}`, {NOT_ONE}"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("echo no disk >&2; exit 2", "the script failed: exit status 2: no disk"),
+        ("echo '{\"score\": 1}'; exit 1", "the script failed: exit status 1: {"),
+        ("no-such-tool", "the script was not found"),
+        ("echo '{}'", "the script printed no `score`"),
+        (
+            f'echo \'{{"score": 1, "details": {"[" * 101}{"]" * 101}}}\'',
+            "the script printed JSON of more than 100 levels",
+        ),
+        ("echo \"{'score': 0}\"", f"the script printed `{{'score': 0}}`, {NOT_ONE}"),
+        ("echo '{\"score\": 0}'; echo ok", f'the script printed `{{"score": 0}} ok`, {NOT_ONE}'),
+        ("echo go; echo '{\"score\": 0}'", f'the script printed `go {{"score": 0}}`, {NOT_ONE}'),
+        ("echo go; printf '{\\n\"score\": 0}'", 'the script printed `go { "score": 0}`, which'),
+        (
+            "echo go; echo '{\"score\": 0}'; echo ok",
+            f'the script printed `go {{"score": 0}} ok`, {NOT_ONE}',
+        ),
+        (
+            "echo 'Result: {\"score\": 0}'",
+            f'the script printed `Result: {{"score": 0}}`, {NOT_ONE}',
+        ),
+        ("echo go; echo \"{'score' : 0}\"", f"the script printed `go {{'score' : 0}}`, {NOT_ONE}"),
+    ],
+)
 def test_neither_output_nor_status_is_a_score(script: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(CannotRunScript) as caught:
         judge(tmp_path, script, score_from="output_or_exit_status")
@@ -342,9 +377,12 @@ def test_a_script_in_a_container(
     (tmp_path / "of-the-host").touch()
     script = ("sh", "-c", 'cat > in; ls; echo "$0 $DEMO $DAYS $API_KEY"; test -s in', "one two")
     spec = build_script(
-        script, container=Container(image=image, memory="64m"), score_from="output_or_exit_status",
-        env=("DEMO", "API_KEY"), timeout_seconds=60,
-    )  # fmt: skip
+        script,
+        container=Container(image=image, memory="64m"),
+        score_from="output_or_exit_status",
+        env=("DEMO", "API_KEY"),
+        timeout_seconds=60,
+    )
     monkeypatch.setenv("API_KEY", "s3cr3t-of-the-job")
     given = {"DEMO": "given", "DAYS": "hidden", "API_KEY": "s3cr3t-of-the-job"}
     environment = {**ENVIRONMENT, **podman.environment(), **given}
@@ -388,12 +426,15 @@ def test_takes_file(script: str | tuple[str, ...], expected: bool) -> None:
     assert takes_file(script) is expected
 
 
-@pytest.mark.parametrize("script", [
-    r"python checks\a.py",
-    "python checks/a.py",
-    r'python "checks\a.py" x',
-    ["python", r"checks\a.py"],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "script",
+    [
+        r"python checks\a.py",
+        "python checks/a.py",
+        r'python "checks\a.py" x',
+        ["python", r"checks\a.py"],
+    ],
+)
 def test_a_script_with_the_backslashes_of_windows(script: str | list[str]) -> None:
     """Its file is found, so that a change to it selects the case."""
 

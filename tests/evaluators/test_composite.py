@@ -55,9 +55,13 @@ def composed(
         return ModelReply(text=text, usage=Usage(calls=1))
 
     spec = CompositeSpec(
-        name="whole", evaluators=members, aggregator=by or WeightedAverage(),
-        required_min_score=minimum, weight=2.0, span=span(4),
-    )  # fmt: skip
+        name="whole",
+        evaluators=members,
+        aggregator=by or WeightedAverage(),
+        required_min_score=minimum,
+        weight=2.0,
+        span=span(4),
+    )
     judge = JudgeConfig(endpoint=Endpoint(model="openai/j"))
     context = build_context(root, call_model=ask, judge=judge)
     return asyncio.run(evaluate(build_case(), text_answer("hello"), spec, context))
@@ -134,9 +138,14 @@ def test_a_composite_may_be_a_gate(
 
 def test_the_share_of_members_that_pass(tmp_path: Path) -> None:
     found = composed(
-        tmp_path, script(0.9, "a"), script(0.7, "b"), RUBRIC, script(1, "c", weight=2),
-        by=PassedShare(), replies={"closed": MARKS},
-    )  # fmt: skip
+        tmp_path,
+        script(0.9, "a"),
+        script(0.7, "b"),
+        RUBRIC,
+        script(1, "c", weight=2),
+        by=PassedShare(),
+        replies={"closed": MARKS},
+    )
     assert isinstance(found, Assessed)
     assert (found.score, found.verdict, found.gated_by) == (0.6, "borderline", ())
     assert not list(case_problems(_graded(found), DEFAULT_THRESHOLDS))
@@ -214,8 +223,11 @@ def test_a_judge_may_decide(prompt: str, asked: str, tmp_path: Path) -> None:
     opinion = '{"score": 0.7, "hits": ["h"], "misses": ["m"], "reasoning": "r"}'
     result = assessed(tmp_path, script(0.123, "a"), by=by, replies={'"score": 0.123': opinion})
     assert (result.score, result.hits, result.misses, result.reasoning) == (
-        0.7, ("h",), ("m",), "r",
-    )  # fmt: skip
+        0.7,
+        ("h",),
+        ("m",),
+        "r",
+    )
     assert result.usage == Usage(calls=1)
 
 

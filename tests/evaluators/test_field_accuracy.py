@@ -49,81 +49,96 @@ def mark(answer: Any, path: str, match: Any = "exact", **facts: Any) -> str:
     return criterion.reasoning
 
 
-@pytest.mark.parametrize(("answer", "path", "reason"), [
-    pytest.param({"id": "A-1"}, "id", "", id="same-text"),
-    pytest.param({"id": "a-1"}, "id", 'is "a-1", not "A-1"', id="other-case"),
-    pytest.param({"paid": 1}, "paid", "is 1, not true", id="1-is-not-true"),
-    pytest.param({"none": None}, "none", "", id="null"),
-    pytest.param({"none": 0}, "none", "is 0, not null", id="0-is-not-null"),
-    pytest.param({}, "id", 'missing; expected "A-1"', id="missing"),
-    pytest.param([], "id", 'missing; expected "A-1"', id="a-list"),
-    pytest.param({"lines": [{}, {"n": 1.0}]}, "lines[1].n", "", id="index-and-1.0-is-1"),
-    pytest.param({"lines": [{}, {"n": 1}]}, "lines.1.n", "", id="index-between-dots"),
-    pytest.param({"lines": [{}]}, "lines[1].n", "missing; expected 1", id="beyond-the-list"),
-    pytest.param({"lines": [{"n": 2, "sku": "x"}, {"sku": "y", "n": 1}]}, "lines", "", id="deep"),
-    pytest.param(
-        {"lines": [{"n": 2, "sku": "x"}]}, "lines",
-        'is [{"n": 2, "sku": "x"}], not [{"sku": "x", "n": 2}, {"sku": "y", "n": 1}]',
-        id="shorter-list",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("answer", "path", "reason"),
+    [
+        pytest.param({"id": "A-1"}, "id", "", id="same-text"),
+        pytest.param({"id": "a-1"}, "id", 'is "a-1", not "A-1"', id="other-case"),
+        pytest.param({"paid": 1}, "paid", "is 1, not true", id="1-is-not-true"),
+        pytest.param({"none": None}, "none", "", id="null"),
+        pytest.param({"none": 0}, "none", "is 0, not null", id="0-is-not-null"),
+        pytest.param({}, "id", 'missing; expected "A-1"', id="missing"),
+        pytest.param([], "id", 'missing; expected "A-1"', id="a-list"),
+        pytest.param({"lines": [{}, {"n": 1.0}]}, "lines[1].n", "", id="index-and-1.0-is-1"),
+        pytest.param({"lines": [{}, {"n": 1}]}, "lines.1.n", "", id="index-between-dots"),
+        pytest.param({"lines": [{}]}, "lines[1].n", "missing; expected 1", id="beyond-the-list"),
+        pytest.param(
+            {"lines": [{"n": 2, "sku": "x"}, {"sku": "y", "n": 1}]}, "lines", "", id="deep"
+        ),
+        pytest.param(
+            {"lines": [{"n": 2, "sku": "x"}]},
+            "lines",
+            'is [{"n": 2, "sku": "x"}], not [{"sku": "x", "n": 2}, {"sku": "y", "n": 1}]',
+            id="shorter-list",
+        ),
+    ],
+)
 def test_exact(answer: Any, path: str, reason: str) -> None:
     assert mark(answer, path) == reason
 
 
-@pytest.mark.parametrize(("total", "facts", "reason"), [
-    pytest.param(0.3, {}, "", id="same"),
-    pytest.param(0.31, {}, "is 0.31, more than 0 from 0.3", id="no-tolerance"),
-    pytest.param(0.4, {"tolerance": 0.1}, "", id="on-the-edge"),
-    pytest.param(0.41, {"tolerance": 0.1}, "is 0.41, more than 0.1 from 0.3", id="beyond"),
-    pytest.param(" 0.35 ", {"tolerance": 0.1}, "", id="a-number-as-text"),
-    pytest.param(0.33, {"tolerance": 0.1, "relative": True}, "", id="relative"),
-    pytest.param(
-        0.34, {"tolerance": 0.1, "relative": True}, "is 0.34, more than 0.03 from 0.3",
-        id="relative-beyond",
-    ),
-    pytest.param("0.3 EUR", {}, "", id="unit"),
-    pytest.param("0.3%", {}, "", id="percent"),
-    pytest.param("0.4 kg", {}, "is 0.4, more than 0 from 0.3", id="unit-beyond"),
-    pytest.param("EUR 0.3", {}, 'is "EUR 0.3", which is not a number', id="text"),
-    pytest.param("0.3 to 5", {}, 'is "0.3 to 5", which is not a number', id="two-numbers"),
-    pytest.param("1_000", {"tolerance": 999}, 'is "1_000", which is not a number', id="_"),
-    pytest.param("0,3", {}, 'is "0,3", which is not a number', id="comma"),
-    pytest.param("0.3/2", {}, 'is "0.3/2", which is not a number', id="fraction"),
-    pytest.param(True, {"tolerance": 9}, "is true, which is not a number", id="boolean"),
-    pytest.param("inf", {"tolerance": 9}, 'is "inf", which is not a number', id="infinite"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("total", "facts", "reason"),
+    [
+        pytest.param(0.3, {}, "", id="same"),
+        pytest.param(0.31, {}, "is 0.31, more than 0 from 0.3", id="no-tolerance"),
+        pytest.param(0.4, {"tolerance": 0.1}, "", id="on-the-edge"),
+        pytest.param(0.41, {"tolerance": 0.1}, "is 0.41, more than 0.1 from 0.3", id="beyond"),
+        pytest.param(" 0.35 ", {"tolerance": 0.1}, "", id="a-number-as-text"),
+        pytest.param(0.33, {"tolerance": 0.1, "relative": True}, "", id="relative"),
+        pytest.param(
+            0.34,
+            {"tolerance": 0.1, "relative": True},
+            "is 0.34, more than 0.03 from 0.3",
+            id="relative-beyond",
+        ),
+        pytest.param("0.3 EUR", {}, "", id="unit"),
+        pytest.param("0.3%", {}, "", id="percent"),
+        pytest.param("0.4 kg", {}, "is 0.4, more than 0 from 0.3", id="unit-beyond"),
+        pytest.param("EUR 0.3", {}, 'is "EUR 0.3", which is not a number', id="text"),
+        pytest.param("0.3 to 5", {}, 'is "0.3 to 5", which is not a number', id="two-numbers"),
+        pytest.param("1_000", {"tolerance": 999}, 'is "1_000", which is not a number', id="_"),
+        pytest.param("0,3", {}, 'is "0,3", which is not a number', id="comma"),
+        pytest.param("0.3/2", {}, 'is "0.3/2", which is not a number', id="fraction"),
+        pytest.param(True, {"tolerance": 9}, "is true, which is not a number", id="boolean"),
+        pytest.param("inf", {"tolerance": 9}, 'is "inf", which is not a number', id="infinite"),
+    ],
+)
 def test_numbers(total: Any, facts: dict[str, Any], reason: str) -> None:
     assert mark({"total": total}, "total", "numeric_tolerance", **facts) == reason
 
 
-@pytest.mark.parametrize(("when", "formats", "reason"), [
-    pytest.param("2025-01-15", (), "", id="iso"),
-    pytest.param("2025-01-15T08:00:00Z", (), "", id="the-time-does-not-matter"),
-    pytest.param("2025-01-16", (), "is 2025-01-16, not 2025-01-15", id="another-day"),
-    pytest.param("15.01.2025", (), "", id="day-above-12-is-no-month"),
-    pytest.param("01/15/2025", (), "", id="american-without-format"),
-    pytest.param("15-JAN-2025", (), "", id="month-name-without-format"),
-    pytest.param("15th January, 2025", (), "", id="long-month"),
-    pytest.param("Jan. 15, 2025", (), "", id="month-first"),
-    pytest.param("2025/1/15", (), "", id="year-first"),
-    pytest.param("01/15/2025 08:00", (), "", id="with-a-time"),
-    pytest.param("16/01/2025", (), "is 2025-01-16, not 2025-01-15", id="16-is-a-day"),
-    pytest.param(
-        "02/03/2025", (), "is 2025-02-03 or 2025-03-02, not 2025-01-15", id="either-is-wrong",
-    ),
-    pytest.param("2025-01-15", ("DD.MM.YYYY", "DD/MM/YYYY"), "", id="iso-and-formats"),
-    pytest.param("15/13/2025", (), 'is "15/13/2025", which is not a date', id="13-months"),
-    pytest.param("15.01.2025", ("YYYY-MM-DD", "DD.MM.YYYY"), "", id="named-format"),
-    pytest.param("15-JAN-2025", ("YYYY-MM-DD", "DD-MMM-YYYY"), "", id="month-name"),
-    pytest.param("01/15/2025", ("YYYY-MM-DD", "MM/DD/YYYY"), "", id="american"),
-    pytest.param(
-        "31.02.2025", ("YYYY-MM-DD", "DD.MM.YYYY"),
-        'is "31.02.2025", which is not a date in the format YYYY-MM-DD or DD.MM.YYYY',
-        id="no-such-day",
-    ),
-    pytest.param(20250115, (), "is 20250115, which is not a date", id="a-number"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("when", "formats", "reason"),
+    [
+        pytest.param("2025-01-15", (), "", id="iso"),
+        pytest.param("2025-01-15T08:00:00Z", (), "", id="the-time-does-not-matter"),
+        pytest.param("2025-01-16", (), "is 2025-01-16, not 2025-01-15", id="another-day"),
+        pytest.param("15.01.2025", (), "", id="day-above-12-is-no-month"),
+        pytest.param("01/15/2025", (), "", id="american-without-format"),
+        pytest.param("15-JAN-2025", (), "", id="month-name-without-format"),
+        pytest.param("15th January, 2025", (), "", id="long-month"),
+        pytest.param("Jan. 15, 2025", (), "", id="month-first"),
+        pytest.param("2025/1/15", (), "", id="year-first"),
+        pytest.param("01/15/2025 08:00", (), "", id="with-a-time"),
+        pytest.param("16/01/2025", (), "is 2025-01-16, not 2025-01-15", id="16-is-a-day"),
+        pytest.param(
+            "02/03/2025", (), "is 2025-02-03 or 2025-03-02, not 2025-01-15", id="either-is-wrong"
+        ),
+        pytest.param("2025-01-15", ("DD.MM.YYYY", "DD/MM/YYYY"), "", id="iso-and-formats"),
+        pytest.param("15/13/2025", (), 'is "15/13/2025", which is not a date', id="13-months"),
+        pytest.param("15.01.2025", ("YYYY-MM-DD", "DD.MM.YYYY"), "", id="named-format"),
+        pytest.param("15-JAN-2025", ("YYYY-MM-DD", "DD-MMM-YYYY"), "", id="month-name"),
+        pytest.param("01/15/2025", ("YYYY-MM-DD", "MM/DD/YYYY"), "", id="american"),
+        pytest.param(
+            "31.02.2025",
+            ("YYYY-MM-DD", "DD.MM.YYYY"),
+            'is "31.02.2025", which is not a date in the format YYYY-MM-DD or DD.MM.YYYY',
+            id="no-such-day",
+        ),
+        pytest.param(20250115, (), "is 20250115, which is not a date", id="a-number"),
+    ],
+)
 def test_dates(when: Any, formats: tuple[str, ...], reason: str) -> None:
     assert mark({"when": when}, "when", "date", formats=formats) == reason
 
@@ -151,15 +166,21 @@ def test_a_required_field_is_a_gate() -> None:
     assert [c.gate for c in result.criteria] == ["", "required"]
 
 
-@pytest.mark.parametrize(("reference", "answer", "formats", "reason"), [
-    pytest.param("03/04/2025", "03/04/2025", (), "", id="same-text"),
-    pytest.param("05/05/2025", "2025-05-05", (), "", id="the-same-both-ways"),
-    pytest.param("03/04/2025", "2025-04-03", ("DD/MM/YYYY",), "", id="format-decides"),
-    pytest.param(
-        "03/04/2025", "2025-04-03", ("MM/DD/YYYY",), "is 2025-04-03, not 2025-03-04",
-        id="other-format",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reference", "answer", "formats", "reason"),
+    [
+        pytest.param("03/04/2025", "03/04/2025", (), "", id="same-text"),
+        pytest.param("05/05/2025", "2025-05-05", (), "", id="the-same-both-ways"),
+        pytest.param("03/04/2025", "2025-04-03", ("DD/MM/YYYY",), "", id="format-decides"),
+        pytest.param(
+            "03/04/2025",
+            "2025-04-03",
+            ("MM/DD/YYYY",),
+            "is 2025-04-03, not 2025-03-04",
+            id="other-format",
+        ),
+    ],
+)
 def test_dates_that_can_be_swapped(
     reference: str, answer: str, formats: tuple[str, ...], reason: str
 ) -> None:
@@ -169,29 +190,38 @@ def test_dates_that_can_be_swapped(
     assert criterion.reasoning == reason
 
 
-@pytest.mark.parametrize("text", [
-    pytest.param('{"id": "A-1"}', id="bare"),
-    pytest.param('So:\n```json\n{"id": "A-1"}\n```\nDone.', id="fenced"),
-    pytest.param('Here is [1] the {order}, not {}: {"id": "A-1"}. Anything else?', id="prose"),
-    pytest.param('{"id": "A-1"}, again {"id": "A-1"}', id="twice-the-same"),
-    pytest.param('```python\nprint({})\n```\n```json\n{"id": "A-1"}\n```', id="after-other-code"),
-    pytest.param('{"a": 1} becomes\n```\n{"id": "A-1"}\n```', id="a-fence-before-prose"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{"id": "A-1"}', id="bare"),
+        pytest.param('So:\n```json\n{"id": "A-1"}\n```\nDone.', id="fenced"),
+        pytest.param('Here is [1] the {order}, not {}: {"id": "A-1"}. Anything else?', id="prose"),
+        pytest.param('{"id": "A-1"}, again {"id": "A-1"}', id="twice-the-same"),
+        pytest.param(
+            '```python\nprint({})\n```\n```json\n{"id": "A-1"}\n```', id="after-other-code"
+        ),
+        pytest.param('{"a": 1} becomes\n```\n{"id": "A-1"}\n```', id="a-fence-before-prose"),
+    ],
+)
 def test_json_is_found(text: str) -> None:
     assert compare(text, field("id")).score == 1.0
 
 
-@pytest.mark.parametrize(("text", "reason"), [
-    pytest.param("A-1", "the answer is not JSON", id="text"),
-    pytest.param('["A-1"] and [1]', "the answer is not JSON", id="lists-in-prose"),
-    pytest.param('{"id": "A-1"', "the answer is not JSON", id="cut-off"),
-    pytest.param("{" * 99_999, "the answer is not JSON", id="braces"),
-    pytest.param('{"a":' * 9_999, "the answer is not JSON", id="nested-too-deeply"),
-    pytest.param(
-        'Either {"id": "A-1"} or {"id": "A-2"}',
-        "the answer has 2 different JSON values, so none is compared", id="two-answers",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        pytest.param("A-1", "the answer is not JSON", id="text"),
+        pytest.param('["A-1"] and [1]', "the answer is not JSON", id="lists-in-prose"),
+        pytest.param('{"id": "A-1"', "the answer is not JSON", id="cut-off"),
+        pytest.param("{" * 99_999, "the answer is not JSON", id="braces"),
+        pytest.param('{"a":' * 9_999, "the answer is not JSON", id="nested-too-deeply"),
+        pytest.param(
+            'Either {"id": "A-1"} or {"id": "A-2"}',
+            "the answer has 2 different JSON values, so none is compared",
+            id="two-answers",
+        ),
+    ],
+)
 def test_an_answer_without_one_json_value_is_wrong(text: str, reason: str) -> None:
     result = compare(text, field("id"), field("none", optional=True, may_lack_reference=True))
     assert (result.score, result.reasoning) == (0.0, reason)
@@ -204,33 +234,45 @@ def test_an_answer_without_one_json_value_is_wrong(text: str, reason: str) -> No
 OPTIONAL = {"optional": True, "may_lack_reference": True}
 
 
-@pytest.mark.parametrize(("answer", "fields", "score", "criteria"), [
-    pytest.param(
-        {"id": "A-2"}, [field("id"), field("paid", **OPTIONAL)], 0.0,
-        [
-            ("id", False, 1.0, 'is "A-2", not "A-1"'),
-            ("paid", True, 0.0, "missing, so it is not counted"),
-        ],
-        id="missing-in-the-answer",
-    ),
-    pytest.param(
-        {"id": "A-2", "note": 1}, [field("id"), field("note", **OPTIONAL)], 0.5,
-        [("id", False, 1.0, 'is "A-2", not "A-1"'), ("note", True, 1.0, "not compared")],
-        id="missing-in-the-reference",
-    ),
-    pytest.param(
-        {"id": "A-1", "paid": False}, [field("id"), field("paid", **OPTIONAL)], 0.5,
-        [("id", True, 1.0, ""), ("paid", False, 1.0, "is false, not true")], id="wrong",
-    ),
-    pytest.param(
-        {"other": 1}, [field("id", **OPTIONAL), field("paid", **OPTIONAL)], 0.0,
-        [
-            ("id", False, 1.0, 'missing; expected "A-1"'),
-            ("paid", False, 1.0, "missing; expected true"),
-        ],
-        id="nothing-is-counted",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("answer", "fields", "score", "criteria"),
+    [
+        pytest.param(
+            {"id": "A-2"},
+            [field("id"), field("paid", **OPTIONAL)],
+            0.0,
+            [
+                ("id", False, 1.0, 'is "A-2", not "A-1"'),
+                ("paid", True, 0.0, "missing, so it is not counted"),
+            ],
+            id="missing-in-the-answer",
+        ),
+        pytest.param(
+            {"id": "A-2", "note": 1},
+            [field("id"), field("note", **OPTIONAL)],
+            0.5,
+            [("id", False, 1.0, 'is "A-2", not "A-1"'), ("note", True, 1.0, "not compared")],
+            id="missing-in-the-reference",
+        ),
+        pytest.param(
+            {"id": "A-1", "paid": False},
+            [field("id"), field("paid", **OPTIONAL)],
+            0.5,
+            [("id", True, 1.0, ""), ("paid", False, 1.0, "is false, not true")],
+            id="wrong",
+        ),
+        pytest.param(
+            {"other": 1},
+            [field("id", **OPTIONAL), field("paid", **OPTIONAL)],
+            0.0,
+            [
+                ("id", False, 1.0, 'missing; expected "A-1"'),
+                ("paid", False, 1.0, "missing; expected true"),
+            ],
+            id="nothing-is-counted",
+        ),
+    ],
+)
 def test_optional_fields(
     answer: Any, fields: list[FieldSpec], score: float, criteria: list[Any]
 ) -> None:
@@ -240,59 +282,82 @@ def test_optional_fields(
     assert found == criteria
 
 
-@pytest.mark.parametrize("messages", [
-    (text_message('{"id": "A-1"}', "assistant"),),
-    (text_message('{"id": "A-1"}', "assistant"), Message(role="assistant", tool_calls=({},))),
-], ids=["text", "before-a-tool-call"])  # fmt: skip
+@pytest.mark.parametrize(
+    "messages",
+    [
+        (text_message('{"id": "A-1"}', "assistant"),),
+        (text_message('{"id": "A-1"}', "assistant"), Message(role="assistant", tool_calls=({},))),
+    ],
+    ids=["text", "before-a-tool-call"],
+)
 def test_the_reference_may_be_text(messages: tuple[Message, ...]) -> None:
     assert (
         compare('{"id": "A-1"}', field("id"), of=build_case(expected_messages=messages)).score == 1
     )
 
 
-@pytest.mark.parametrize(("of", "fields", "message"), [
-    pytest.param(
-        build_case(), [field("id")],
-        "the case has no reference answer (`expected_messages`) to compare with", id="no-reference",
-    ),
-    pytest.param(
-        build_case(expected_messages=(text_message("A-1", "assistant"),)), [field("id")],
-        "the reference answer of the case is not JSON", id="reference-is-no-json",
-    ),
-    pytest.param(
-        case(), [field("nmae")], "the reference answer has no `nmae` to compare with",
-        id="no-such-field",
-    ),
-    pytest.param(
-        case(), [field("note", **OPTIONAL)],
-        "the reference answer has none of the fields to compare with", id="no-field-at-all",
-    ),
-    pytest.param(
-        build_case(expected_messages=(text_message('{"a": 1} or {"a": 2}', "assistant"),)),
-        [field("a")], "the reference answer of the case has several JSON values",
-        id="two-references",
-    ),
-    pytest.param(
-        case({"a": "2025-04-03"}), [field("b", **OPTIONAL), field("a", "date")],
-        (
-            '`a` is "03/04/2025", the reference answer has "2025-04-03", and one of them is '
-            "2025-03-04 or 2025-04-03; set `formats`"
+@pytest.mark.parametrize(
+    ("of", "fields", "message"),
+    [
+        pytest.param(
+            build_case(),
+            [field("id")],
+            "the case has no reference answer (`expected_messages`) to compare with",
+            id="no-reference",
         ),
-        id="day-and-month-swapped",
-    ),
-    pytest.param(
-        case({"a": "x"}), [field("a", "numeric_tolerance")],
-        "`a` of the reference answer is not a number", id="no-number",
-    ),
-    pytest.param(
-        case({"a": "x"}), [field("a", "date", formats=("DD.MM.YYYY",))],
-        "`a` of the reference answer is not a date in the format DD.MM.YYYY", id="no-date",
-    ),
-    pytest.param(
-        case(), [field("id", weight=0.0)],
-        "every field has weight 0; set a weight above 0 for at least one", id="0",
-    ),
-])  # fmt: skip
+        pytest.param(
+            build_case(expected_messages=(text_message("A-1", "assistant"),)),
+            [field("id")],
+            "the reference answer of the case is not JSON",
+            id="reference-is-no-json",
+        ),
+        pytest.param(
+            case(),
+            [field("nmae")],
+            "the reference answer has no `nmae` to compare with",
+            id="no-such-field",
+        ),
+        pytest.param(
+            case(),
+            [field("note", **OPTIONAL)],
+            "the reference answer has none of the fields to compare with",
+            id="no-field-at-all",
+        ),
+        pytest.param(
+            build_case(expected_messages=(text_message('{"a": 1} or {"a": 2}', "assistant"),)),
+            [field("a")],
+            "the reference answer of the case has several JSON values",
+            id="two-references",
+        ),
+        pytest.param(
+            case({"a": "2025-04-03"}),
+            [field("b", **OPTIONAL), field("a", "date")],
+            (
+                '`a` is "03/04/2025", the reference answer has "2025-04-03", and one of them is '
+                "2025-03-04 or 2025-04-03; set `formats`"
+            ),
+            id="day-and-month-swapped",
+        ),
+        pytest.param(
+            case({"a": "x"}),
+            [field("a", "numeric_tolerance")],
+            "`a` of the reference answer is not a number",
+            id="no-number",
+        ),
+        pytest.param(
+            case({"a": "x"}),
+            [field("a", "date", formats=("DD.MM.YYYY",))],
+            "`a` of the reference answer is not a date in the format DD.MM.YYYY",
+            id="no-date",
+        ),
+        pytest.param(
+            case(),
+            [field("id", weight=0.0)],
+            "every field has weight 0; set a weight above 0 for at least one",
+            id="0",
+        ),
+    ],
+)
 def test_nothing_to_compare_with(of: EvalCase, fields: list[FieldSpec], message: str) -> None:
     with pytest.raises(CannotMeasure) as caught:
         compare('{"a": "03/04/2025"}', *fields, of=of)

@@ -21,10 +21,14 @@ JUDGE = JudgeConfig(
 
 
 @pytest.mark.parametrize("judge", [JUDGE, None], ids=["configured", "none-configured"])
-@pytest.mark.parametrize(("spec", "reply"), [
-    (RubricSpec(name="r", rubric=KIND, model="openai/own", span=span()), MARKS),
-    (LlmJudgeSpec(name="l", model="openai/own", span=span()), '{"score": 1}'),
-], ids=["rubric", "llm_judge"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("spec", "reply"),
+    [
+        (RubricSpec(name="r", rubric=KIND, model="openai/own", span=span()), MARKS),
+        (LlmJudgeSpec(name="l", model="openai/own", span=span()), '{"score": 1}'),
+    ],
+    ids=["rubric", "llm_judge"],
+)
 def test_it_is_asked(spec: EvaluatorSpec, reply: str, judge: JudgeConfig | None) -> None:
     asked: list[Endpoint] = []
 

@@ -40,9 +40,14 @@ def test_a_score_in_full() -> None:
     reply = '{"reasoning": "Short.", "hits": ["a"], "misses": ["b", "c"], "score": 0.61234567}'
     result, seen = judged("Is {{ answer }} nice?", reply)
     assert result == Assessment(
-        judge="openai/m", marks=1, score=0.612346, reasoning="Short.", hits=("a",),
-        misses=("b", "c"), usage=Usage(calls=1),
-    )  # fmt: skip
+        judge="openai/m",
+        marks=1,
+        score=0.612346,
+        reasoning="Short.",
+        hits=("a",),
+        misses=("b", "c"),
+        usage=Usage(calls=1),
+    )
     assert "\nHi\n</answer_" in seen[0]
 
 

@@ -41,16 +41,20 @@ def test_what_it_prints_is_the_template(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "seen").read_text())["config"] == {"a": 1}
 
 
-@pytest.mark.parametrize(("script", "reason"), [
-    pytest.param(
-        "true", "the prompt script printed no prompt: exit status 0, no output", id="nothing",
-    ),
-    pytest.param(
-        "echo half; echo broken >&2; exit 2",
-        "the prompt script printed no prompt: exit status 2: broken", id="failed",
-    ),
-    pytest.param("sleep 9", "`sleep 9` did not end within 0.3 s and was killed", id="timeout"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        pytest.param(
+            "true", "the prompt script printed no prompt: exit status 0, no output", id="nothing"
+        ),
+        pytest.param(
+            "echo half; echo broken >&2; exit 2",
+            "the prompt script printed no prompt: exit status 2: broken",
+            id="failed",
+        ),
+        pytest.param("sleep 9", "`sleep 9` did not end within 0.3 s and was killed", id="timeout"),
+    ],
+)
 def test_no_prompt_no_verdict(script: str, reason: str, tmp_path: Path) -> None:
     result, asked = judged(tmp_path, script, timeout_seconds=0.3 if "sleep" in script else 60.0)
     assert isinstance(result, Unassessed)

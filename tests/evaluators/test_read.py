@@ -450,13 +450,16 @@ def test_rubrics_of_a_turn_are_an_evaluator_of_their_own() -> None:
     (found,) = evaluators(text)
     span = at(text)
     assert found == RubricSpec(
-        name="turn-2", turn=2,
-        rubric=Rubric((
-            Check(id="turn-2/rubric-1", text="Is short", span=span("Is short")),
-            Check(id="turn-2/rubric-2", text="Is warm", span=span("Is warm")),
-        )),
+        name="turn-2",
+        turn=2,
+        rubric=Rubric(
+            (
+                Check(id="turn-2/rubric-1", text="Is short", span=span("Is short")),
+                Check(id="turn-2/rubric-2", text="Is warm", span=span("Is warm")),
+            )
+        ),
         span=span("rubrics"),
-    )  # fmt: skip
+    )
 
 
 FAST = "evaluators: [{name: fast, type: latency, threshold: 5}]\n"
@@ -473,9 +476,12 @@ ORIGINS: dict[str, tuple[str, str, str, str]] = {
     "the suite's judge, no outcome": (f"{SUITE_JUDGE}{SHORT}", DEFAULT, "llm_judge", "llm_judge"),
     "the default": (CASE, DEFAULT, "llm_judge", "case-1"),
     "the default, a short key": (
-        CASE.replace("expected_outcome", "outcome"), DEFAULT, "llm_judge", "case-1",
+        CASE.replace("expected_outcome", "outcome"),
+        DEFAULT,
+        "llm_judge",
+        "case-1",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("text", "default", "name", "word"), ORIGINS.values(), ids=ORIGINS)

@@ -38,17 +38,23 @@ CASE = EvalCase(id="greeting", file="evals/a.yaml", span=Span(3, 7, 3, 15))
 ANSWER = Answer(text="Dear  customer")
 RANGES = (ScoreRange(low=0, high=4, text="Thin"), ScoreRange(low=5, high=10, text="Deep"))
 SPEC = RubricSpec(
-    name="manners", weight=2.0, span=Span(5, 1, 5, 2),
-    rubric=Rubric((
-        Check(id="polite", text="Is\n  polite", weight=3.0, span=Span(6, 1, 6, 2)),
-        Scored(id="depth", ranges=RANGES, required_min_score=7, span=Span(7, 1, 7, 2)),
-        Levelled(
-            id="tone", levels=(Level(level=1, text="cold"), Level(level=5, text="warm")),
-            required_min_level=5, span=Span(8, 1, 8, 2),
-        ),
-        Check(id="short", text="Is short", required=False, span=Span(9, 1, 9, 2)),
-    )),
-)  # fmt: skip
+    name="manners",
+    weight=2.0,
+    span=Span(5, 1, 5, 2),
+    rubric=Rubric(
+        (
+            Check(id="polite", text="Is\n  polite", weight=3.0, span=Span(6, 1, 6, 2)),
+            Scored(id="depth", ranges=RANGES, required_min_score=7, span=Span(7, 1, 7, 2)),
+            Levelled(
+                id="tone",
+                levels=(Level(level=1, text="cold"), Level(level=5, text="warm")),
+                required_min_level=5,
+                span=Span(8, 1, 8, 2),
+            ),
+            Check(id="short", text="Is short", required=False, span=Span(9, 1, 9, 2)),
+        )
+    ),
+)
 MARKS: dict[str, dict[str, object]] = {
     "c1": {"evidence": "Dear customer", "reasoning": "A salutation.", "satisfied": True},
     "c2": {"evidence": "", "reasoning": "Thin.", "score": 3},
@@ -78,31 +84,67 @@ def test_a_judgement_in_full() -> None:
         {"checks": [{"id": i, **m} for i, m in MARKS.items()], "overall_reasoning": "So."}
     )
     assert asyncio.run(rubric(CASE, ANSWER, SPEC, context(says(text)))) == Assessment(
-        judge="openai/m", marks=4, score=round((3 + 0.3 + 1 + 0) / 6, 6), gated_by=("depth",),
+        judge="openai/m",
+        marks=4,
+        score=round((3 + 0.3 + 1 + 0) / 6, 6),
+        gated_by=("depth",),
         reasoning="So.",
         criteria=(
             CriterionResult(
-                id="polite", kind="checklist", line=6, text="Is polite", weight=3.0, mark=True,
-                normalised=1.0, gated=False, gate="required", reasoning="A salutation.",
+                id="polite",
+                kind="checklist",
+                line=6,
+                text="Is polite",
+                weight=3.0,
+                mark=True,
+                normalised=1.0,
+                gated=False,
+                gate="required",
+                reasoning="A salutation.",
                 evidence="Dear customer",
             ),
             CriterionResult(
-                id="depth", kind="score-range", line=7, text="0-4: Thin; 5-10: Deep", weight=1.0,
-                mark=3, normalised=0.3, gated=True, gate="score >= 7", met="0-4: Thin",
+                id="depth",
+                kind="score-range",
+                line=7,
+                text="0-4: Thin; 5-10: Deep",
+                weight=1.0,
+                mark=3,
+                normalised=0.3,
+                gated=True,
+                gate="score >= 7",
+                met="0-4: Thin",
                 reasoning="Thin.",
             ),
             CriterionResult(
-                id="tone", kind="levels", line=8, text="1: cold; 5: warm", weight=1.0, mark=5,
-                normalised=1.0, gated=False, gate="level >= 5", met="5: warm", reasoning="Warm.",
+                id="tone",
+                kind="levels",
+                line=8,
+                text="1: cold; 5: warm",
+                weight=1.0,
+                mark=5,
+                normalised=1.0,
+                gated=False,
+                gate="level >= 5",
+                met="5: warm",
+                reasoning="Warm.",
                 evidence="Yours",
             ),
             CriterionResult(
-                id="short", kind="checklist", line=9, text="Is short", weight=1.0,
-                mark="cannot_assess", normalised=0.0, gated=False, reasoning="No ground.",
+                id="short",
+                kind="checklist",
+                line=9,
+                text="Is short",
+                weight=1.0,
+                mark="cannot_assess",
+                normalised=0.0,
+                gated=False,
+                reasoning="No ground.",
             ),
         ),
-        warnings=('the evidence for tone is not in the answer: "Yours"',), usage=USED,
-    )  # fmt: skip
+        warnings=('the evidence for tone is not in the answer: "Yours"',),
+        usage=USED,
+    )
 
 
 def test_strict_evidence_is_asked_for_again() -> None:

@@ -137,13 +137,16 @@ OWN = [(True, False, False), (False, False, False), (False, True, True)]
 AGENTV = [(False, False, True), (False, False, True), (False, True, True)]
 
 
-@pytest.mark.parametrize(("head", "folder", "expected"), [
-    pytest.param("", "", OWN, id="own"),
-    pytest.param("$schema: agentv-eval-v2\n", "", AGENTV, id="schema"),
-    pytest.param("", ".agentv/targets.yaml", AGENTV, id="targets-of-agentv"),
-    pytest.param("", ".agentv/config.yaml", AGENTV, id="config-of-agentv"),
-    pytest.param("$schema: eval.schema.json\n", ".agentv/targets.yaml", OWN, id="own-schema"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("head", "folder", "expected"),
+    [
+        pytest.param("", "", OWN, id="own"),
+        pytest.param("$schema: agentv-eval-v2\n", "", AGENTV, id="schema"),
+        pytest.param("", ".agentv/targets.yaml", AGENTV, id="targets-of-agentv"),
+        pytest.param("", ".agentv/config.yaml", AGENTV, id="config-of-agentv"),
+        pytest.param("$schema: eval.schema.json\n", ".agentv/targets.yaml", OWN, id="own-schema"),
+    ],
+)
 def test_required_fields(head: str, folder: str, expected: list[tuple[bool, ...]]) -> None:
     def lookup(name: str) -> Found | NotFound:
         return Found(name, "") if name == folder else NotFound("no such file")

@@ -34,102 +34,169 @@ def expected(*context: str | ExpectedCall) -> dict[str, Any]:
     return {"expected": tuple(calls)}
 
 
-@pytest.mark.parametrize(("answer", "mode", "facts", "score", "misses"), [
-    pytest.param(
-        called("a", "b", "a"), "any_order", {"minimums": {"a": 2, "b": 1}}, 1.0, (), id="counts",
-    ),
-    pytest.param(
-        called("a"), "any_order", {"minimums": {"a": 2, "b": 0}}, 0.5,
-        ("a: 1 of at least 2 calls",), id="too-few",
-    ),
-    pytest.param(called("x", "a", "y", "b"), "in_order", expected("a", "b"), 1.0, (), id="gaps"),
-    pytest.param(called("b", "a"), "in_order", expected("a", "b"), 0.5, ("b",), id="swapped"),
-    pytest.param(
-        called("b", "c", "a"), "in_order", expected("a", "b", "c"), 0.333333, ("b", "c"),
-        id="nothing-is-left-after-the-last-call",
-    ),
-    pytest.param(
-        called({"tool": "a", "input": {"q": 1}}, {"tool": "a", "input": {"q": 2, "n": 3}}),
-        "in_order", expected(ExpectedCall(tool="a", args={"q": 2})), 0.0, ('a with {"q": 2}',),
-        id="only-the-next-call-of-the-tool-is-compared",
-    ),
-    pytest.param(
-        called("a"), "in_order", expected(ExpectedCall(tool="a", args={"q": 2})), 0.0,
-        ('a with {"q": 2}',), id="no-arguments",
-    ),
-    pytest.param(
-        called({"tool": "a", "input": {"q": 2, "n": 3}}, {"tool": "b"}), "in_order",
-        expected(
-            ExpectedCall(tool="a", args={"q": 2}, exact_args=True),
-            ExpectedCall(tool="b", exact_args=True),
+@pytest.mark.parametrize(
+    ("answer", "mode", "facts", "score", "misses"),
+    [
+        pytest.param(
+            called("a", "b", "a"), "any_order", {"minimums": {"a": 2, "b": 1}}, 1.0, (), id="counts"
         ),
-        0.5, ('a with {"q": 2}',), id="an-argument-too-many",
-    ),
-    pytest.param(called("a", "b"), "exact", expected("a", "b"), 1.0, (), id="exact"),
-    pytest.param(called("x", "b", "a"), "superset", expected("a", "b"), 1.0, (), id="superset"),
-    pytest.param(
-        called("a", "x"), "superset", expected("a", "a"), 0.5, ("a",), id="a-call-counts-once",
-    ),
-    pytest.param(
-        called({"tool": "a", "input": {"q": 1}}, {"tool": "a", "input": {"q": 2}}), "superset",
-        expected("a", ExpectedCall(tool="a", args={"q": 1})), 1.0, (),
-        id="the-assignment-that-fits-most",
-    ),
-    pytest.param(
-        called({"tool": "a", "error": "denied"}), "superset", expected("a"), 1.0, (),
-        id="a-call-that-failed-counts",
-    ),
-    pytest.param(called("a", "a"), "subset", expected("a", "b"), 1.0, (), id="subset-and-repeated"),
-    pytest.param(called(), "subset", expected("a"), 1.0, (), id="subset-without-calls"),
-    pytest.param(
-        called("a", "x", {"tool": "b", "input": {"q": 1}}), "subset",
-        expected("a", ExpectedCall(tool="b", args={"q": 2})), 0.333333,
-        ("x is not expected", "b is not expected"), id="not-in-the-subset",
-    ),
-    pytest.param(
-        called({"tool": "a", "duration_ms": 50}, {"tool": "a", "duration_ms": 30}), "subset",
-        expected(ExpectedCall(tool="a", max_duration_ms=40)), 0.666667,
-        ("a within 40 ms: took 50 ms",), id="the-slowest-call-of-a-subset",
-    ),
-    pytest.param(
-        called("a", "b", "b"), "exact", expected("a", "b"), 0.666667,
-        ("b is called beyond what is expected",), id="one-too-many",
-    ),
-    pytest.param(
-        called("b"), "exact", expected("a", "c"), 0.0,
-        ("a: b is called in its place", "c: is not called"), id="one-too-few-and-another",
-    ),
-    pytest.param(
-        called({"tool": "a", "input": {"q": True}}), "exact",
-        expected(ExpectedCall(tool="a", args={"q": 1})), 0.0, ('a with {"q": 1}: `q` is true',),
-        id="true-is-not-1",
-    ),
-    pytest.param(
-        called({"tool": "a", "duration_ms": 30}, {"tool": "a", "duration_ms": 50}), "exact",
-        expected(*[ExpectedCall(tool="a", max_duration_ms=40)] * 2), 0.75,
-        ("a within 40 ms: took 50 ms",), id="too-slow",
-    ),
-    pytest.param(
-        called({"tool": "b"}, {"tool": "a", "duration_ms": 50}), "in_order",
-        expected(ExpectedCall(tool="a", max_duration_ms=40)), 0.5, ("a within 40 ms: took 50 ms",),
-        id="in-order-and-too-slow",
-    ),
-    pytest.param(
-        called({"tool": "a", "duration_ms": 40}), "in_order",
-        expected(
-            ExpectedCall(tool="a", max_duration_ms=40), ExpectedCall(tool="b", max_duration_ms=40),
+        pytest.param(
+            called("a"),
+            "any_order",
+            {"minimums": {"a": 2, "b": 0}},
+            0.5,
+            ("a: 1 of at least 2 calls",),
+            id="too-few",
         ),
-        0.5, ("b",), id="limit-of-a-call-that-is-missing",
-    ),
-    pytest.param(
-        Answer(text="x", trace_summary={"tool_calls_by_name": {"a": 1}}), "any_order",
-        {"minimums": {"a": 1}}, 1.0, (), id="counts-of-the-trace-summary",
-    ),
-    pytest.param(
-        Answer(text="x", messages=({"role": "assistant", "content": "x"},)), "exact", expected("a"),
-        0.0, ("a: is not called",), id="no-call-at-all",
-    ),
-])  # fmt: skip
+        pytest.param(
+            called("x", "a", "y", "b"), "in_order", expected("a", "b"), 1.0, (), id="gaps"
+        ),
+        pytest.param(called("b", "a"), "in_order", expected("a", "b"), 0.5, ("b",), id="swapped"),
+        pytest.param(
+            called("b", "c", "a"),
+            "in_order",
+            expected("a", "b", "c"),
+            0.333333,
+            ("b", "c"),
+            id="nothing-is-left-after-the-last-call",
+        ),
+        pytest.param(
+            called({"tool": "a", "input": {"q": 1}}, {"tool": "a", "input": {"q": 2, "n": 3}}),
+            "in_order",
+            expected(ExpectedCall(tool="a", args={"q": 2})),
+            0.0,
+            ('a with {"q": 2}',),
+            id="only-the-next-call-of-the-tool-is-compared",
+        ),
+        pytest.param(
+            called("a"),
+            "in_order",
+            expected(ExpectedCall(tool="a", args={"q": 2})),
+            0.0,
+            ('a with {"q": 2}',),
+            id="no-arguments",
+        ),
+        pytest.param(
+            called({"tool": "a", "input": {"q": 2, "n": 3}}, {"tool": "b"}),
+            "in_order",
+            expected(
+                ExpectedCall(tool="a", args={"q": 2}, exact_args=True),
+                ExpectedCall(tool="b", exact_args=True),
+            ),
+            0.5,
+            ('a with {"q": 2}',),
+            id="an-argument-too-many",
+        ),
+        pytest.param(called("a", "b"), "exact", expected("a", "b"), 1.0, (), id="exact"),
+        pytest.param(called("x", "b", "a"), "superset", expected("a", "b"), 1.0, (), id="superset"),
+        pytest.param(
+            called("a", "x"), "superset", expected("a", "a"), 0.5, ("a",), id="a-call-counts-once"
+        ),
+        pytest.param(
+            called({"tool": "a", "input": {"q": 1}}, {"tool": "a", "input": {"q": 2}}),
+            "superset",
+            expected("a", ExpectedCall(tool="a", args={"q": 1})),
+            1.0,
+            (),
+            id="the-assignment-that-fits-most",
+        ),
+        pytest.param(
+            called({"tool": "a", "error": "denied"}),
+            "superset",
+            expected("a"),
+            1.0,
+            (),
+            id="a-call-that-failed-counts",
+        ),
+        pytest.param(
+            called("a", "a"), "subset", expected("a", "b"), 1.0, (), id="subset-and-repeated"
+        ),
+        pytest.param(called(), "subset", expected("a"), 1.0, (), id="subset-without-calls"),
+        pytest.param(
+            called("a", "x", {"tool": "b", "input": {"q": 1}}),
+            "subset",
+            expected("a", ExpectedCall(tool="b", args={"q": 2})),
+            0.333333,
+            ("x is not expected", "b is not expected"),
+            id="not-in-the-subset",
+        ),
+        pytest.param(
+            called({"tool": "a", "duration_ms": 50}, {"tool": "a", "duration_ms": 30}),
+            "subset",
+            expected(ExpectedCall(tool="a", max_duration_ms=40)),
+            0.666667,
+            ("a within 40 ms: took 50 ms",),
+            id="the-slowest-call-of-a-subset",
+        ),
+        pytest.param(
+            called("a", "b", "b"),
+            "exact",
+            expected("a", "b"),
+            0.666667,
+            ("b is called beyond what is expected",),
+            id="one-too-many",
+        ),
+        pytest.param(
+            called("b"),
+            "exact",
+            expected("a", "c"),
+            0.0,
+            ("a: b is called in its place", "c: is not called"),
+            id="one-too-few-and-another",
+        ),
+        pytest.param(
+            called({"tool": "a", "input": {"q": True}}),
+            "exact",
+            expected(ExpectedCall(tool="a", args={"q": 1})),
+            0.0,
+            ('a with {"q": 1}: `q` is true',),
+            id="true-is-not-1",
+        ),
+        pytest.param(
+            called({"tool": "a", "duration_ms": 30}, {"tool": "a", "duration_ms": 50}),
+            "exact",
+            expected(*[ExpectedCall(tool="a", max_duration_ms=40)] * 2),
+            0.75,
+            ("a within 40 ms: took 50 ms",),
+            id="too-slow",
+        ),
+        pytest.param(
+            called({"tool": "b"}, {"tool": "a", "duration_ms": 50}),
+            "in_order",
+            expected(ExpectedCall(tool="a", max_duration_ms=40)),
+            0.5,
+            ("a within 40 ms: took 50 ms",),
+            id="in-order-and-too-slow",
+        ),
+        pytest.param(
+            called({"tool": "a", "duration_ms": 40}),
+            "in_order",
+            expected(
+                ExpectedCall(tool="a", max_duration_ms=40),
+                ExpectedCall(tool="b", max_duration_ms=40),
+            ),
+            0.5,
+            ("b",),
+            id="limit-of-a-call-that-is-missing",
+        ),
+        pytest.param(
+            Answer(text="x", trace_summary={"tool_calls_by_name": {"a": 1}}),
+            "any_order",
+            {"minimums": {"a": 1}},
+            1.0,
+            (),
+            id="counts-of-the-trace-summary",
+        ),
+        pytest.param(
+            Answer(text="x", messages=({"role": "assistant", "content": "x"},)),
+            "exact",
+            expected("a"),
+            0.0,
+            ("a: is not called",),
+            id="no-call-at-all",
+        ),
+    ],
+)
 def test_modes(
     answer: Answer, mode: str, facts: dict[str, Any], score: float, misses: tuple[str, ...]
 ) -> None:

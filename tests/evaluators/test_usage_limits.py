@@ -44,26 +44,35 @@ def test_all_of_a_result() -> None:
     )
 
 
-@pytest.mark.parametrize(("result", "score", "reasoning"), [
-    pytest.param(
-        latency(2000, answer(seconds=2)), 1.0, "2000 of at most 2000 ms", id="on-the-limit",
-    ),
-    pytest.param(cost(0.1, answer(cost_usd=0.05)), 1.0, "0.05 of at most 0.1 USD", id="cheap"),
-    pytest.param(cost(0.1, answer(cost_usd=0)), 1.0, "0 of at most 0.1 USD", id="free"),
-    pytest.param(cost(0.1, answer(cost_usd=0.11)), 0.0, "0.11 of at most 0.1 USD", id="dear"),
-    pytest.param(
-        cost(0.3, answer(cost_usd=0.1 + 0.2)), 1.0, "0.3 of at most 0.3 USD", id="two-turns",
-    ),
-    pytest.param(tokens(USED, max_total=120), 1.0, "120 of at most 120 tokens in all", id="total"),
-    pytest.param(
-        tokens(answer(token_usage={"input": 1, "output": 2, "cached": 4}), max_total=6), 0.0,
-        "7 of at most 6 tokens in all", id="cached-tokens-count",
-    ),
-    pytest.param(
-        tokens(USED, max_input=99, max_output=20), 0.0,
-        "100 of at most 99 input tokens; 20 of at most 20 output tokens", id="one-of-two",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("result", "score", "reasoning"),
+    [
+        pytest.param(
+            latency(2000, answer(seconds=2)), 1.0, "2000 of at most 2000 ms", id="on-the-limit"
+        ),
+        pytest.param(cost(0.1, answer(cost_usd=0.05)), 1.0, "0.05 of at most 0.1 USD", id="cheap"),
+        pytest.param(cost(0.1, answer(cost_usd=0)), 1.0, "0 of at most 0.1 USD", id="free"),
+        pytest.param(cost(0.1, answer(cost_usd=0.11)), 0.0, "0.11 of at most 0.1 USD", id="dear"),
+        pytest.param(
+            cost(0.3, answer(cost_usd=0.1 + 0.2)), 1.0, "0.3 of at most 0.3 USD", id="two-turns"
+        ),
+        pytest.param(
+            tokens(USED, max_total=120), 1.0, "120 of at most 120 tokens in all", id="total"
+        ),
+        pytest.param(
+            tokens(answer(token_usage={"input": 1, "output": 2, "cached": 4}), max_total=6),
+            0.0,
+            "7 of at most 6 tokens in all",
+            id="cached-tokens-count",
+        ),
+        pytest.param(
+            tokens(USED, max_input=99, max_output=20),
+            0.0,
+            "100 of at most 99 input tokens; 20 of at most 20 output tokens",
+            id="one-of-two",
+        ),
+    ],
+)
 def test_within_or_beyond(result: Assessment, score: float, reasoning: str) -> None:
     assert (result.score, result.reasoning) == (score, reasoning)
     assert result.hits + result.misses != ()

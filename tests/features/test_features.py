@@ -34,8 +34,7 @@ def done(root: Path, *command: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("feature", "touched"),
-    [("assertion", 2), ("format", 3), ("gate-key", 3), ("target", 5)],
+    ("feature", "touched"), [("assertion", 2), ("format", 3), ("gate-key", 3), ("target", 5)]
 )
 def test_few_files_are_touched(feature: str, touched: int) -> None:
     assert len([name for name in files(feature) if name.startswith("rubric_ci/")]) == touched

@@ -19,11 +19,16 @@ ENVIRONMENT = {
     "GITHUB_API_URL": "https://git.acme.example/api/v3",
 }
 PLAIN = Event(
-    name="", repository="acme/app", api_url="https://git.acme.example/api/v3",
-    server_url="https://git.acme.example", head_sha="c" * 40,
-    run_url="https://git.acme.example/acme/app/actions/runs/12", run_id=12, sha="c" * 40,
+    name="",
+    repository="acme/app",
+    api_url="https://git.acme.example/api/v3",
+    server_url="https://git.acme.example",
+    head_sha="c" * 40,
+    run_url="https://git.acme.example/acme/app/actions/runs/12",
+    run_id=12,
+    sha="c" * 40,
     ref="refs/heads/topic",
-)  # fmt: skip
+)
 
 
 def pull(owner: str) -> dict[str, Any]:
@@ -43,44 +48,60 @@ FINISHED = {
 }
 
 
-@pytest.mark.parametrize(("name", "payload", "expected"), [
-    pytest.param(
-        "pull_request", pull("acme"),
-        replace(PLAIN, head_sha="a" * 40, base_sha="b" * 40, pull_request=7), id="pull request",
-    ),
-    pytest.param(
-        "pull_request", pull("fork"),
-        replace(PLAIN, head_sha="a" * 40, base_sha="b" * 40, pull_request=7, from_fork=True),
-        id="pull request of a fork",
-    ),
-    pytest.param(
-        "pull_request", {"pull_request": {"number": 7, "head": {"sha": "a" * 40, "repo": None}}},
-        replace(PLAIN, head_sha="a" * 40, pull_request=7, from_fork=True),
-        id="the fork was deleted",
-    ),
-    pytest.param(
-        "push", {"before": "b" * 40, "after": "c" * 40, "repository": {"default_branch": "main"}},
-        replace(PLAIN, base_sha="b" * 40, default_branch="main"), id="push",
-    ),
-    pytest.param("push", {"before": "0" * 40, "after": "c" * 40}, PLAIN, id="a new branch"),
-    pytest.param(
-        "merge_group", {"merge_group": {"head_sha": "d" * 40, "base_sha": "e" * 40}},
-        replace(PLAIN, head_sha="d" * 40, base_sha="e" * 40), id="merge group",
-    ),
-    pytest.param(
-        "workflow_run", FINISHED,
-        replace(
-            PLAIN,
-            finished=FinishedRun(
-                id=5, head_sha="f" * 40, head_branch="topic", head_owner="fork",
-                event="pull_request", url="https://git.acme.example/acme/app/actions/runs/5",
-            ),
+@pytest.mark.parametrize(
+    ("name", "payload", "expected"),
+    [
+        pytest.param(
+            "pull_request",
+            pull("acme"),
+            replace(PLAIN, head_sha="a" * 40, base_sha="b" * 40, pull_request=7),
+            id="pull request",
         ),
-        id="workflow run",
-    ),
-    pytest.param("schedule", {"schedule": "0 3 * * *"}, PLAIN, id="schedule"),
-    pytest.param("schedule", [], PLAIN, id="not an object"),
-])  # fmt: skip
+        pytest.param(
+            "pull_request",
+            pull("fork"),
+            replace(PLAIN, head_sha="a" * 40, base_sha="b" * 40, pull_request=7, from_fork=True),
+            id="pull request of a fork",
+        ),
+        pytest.param(
+            "pull_request",
+            {"pull_request": {"number": 7, "head": {"sha": "a" * 40, "repo": None}}},
+            replace(PLAIN, head_sha="a" * 40, pull_request=7, from_fork=True),
+            id="the fork was deleted",
+        ),
+        pytest.param(
+            "push",
+            {"before": "b" * 40, "after": "c" * 40, "repository": {"default_branch": "main"}},
+            replace(PLAIN, base_sha="b" * 40, default_branch="main"),
+            id="push",
+        ),
+        pytest.param("push", {"before": "0" * 40, "after": "c" * 40}, PLAIN, id="a new branch"),
+        pytest.param(
+            "merge_group",
+            {"merge_group": {"head_sha": "d" * 40, "base_sha": "e" * 40}},
+            replace(PLAIN, head_sha="d" * 40, base_sha="e" * 40),
+            id="merge group",
+        ),
+        pytest.param(
+            "workflow_run",
+            FINISHED,
+            replace(
+                PLAIN,
+                finished=FinishedRun(
+                    id=5,
+                    head_sha="f" * 40,
+                    head_branch="topic",
+                    head_owner="fork",
+                    event="pull_request",
+                    url="https://git.acme.example/acme/app/actions/runs/5",
+                ),
+            ),
+            id="workflow run",
+        ),
+        pytest.param("schedule", {"schedule": "0 3 * * *"}, PLAIN, id="schedule"),
+        pytest.param("schedule", [], PLAIN, id="not an object"),
+    ],
+)
 def test_event(tmp_path: Path, name: str, payload: Any, expected: Event) -> None:
     file = tmp_path / "event.json"
     file.write_text(json.dumps(payload), encoding="utf-8")

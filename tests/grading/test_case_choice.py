@@ -44,22 +44,26 @@ def run(project: Project, *words: str) -> subprocess.CompletedProcess[str]:
     return project.run(*words)
 
 
-@pytest.mark.parametrize(("words", "expected"), [
-    ([f"{REFUND}::period"], ["r:period"]),
-    ([f"{REFUND}::p*"], ["r:period"]),
-    ([f"{REFUND}::period", ORDER], ["r:period", "o:cancel", "o:period"]),
-    ([f"{REFUND}::period", f"{ORDER}::cancel"], ["r:period", "o:cancel"]),
-    ([f"{REFUND}::period", REFUND], ["r:period", "r:shipping"]),
-    ([f"{REFUND}:2"], ["r:period"]),
-    ([f"{REFUND}:7"], ["r:period"]),
-    ([f"{REFUND}:8:3"], ["r:shipping"]),
-    ([f"{REFUND}:13"], ["r:shipping"]),
-    (["-k", "PERIOD"], ["o:period", "r:period"]),
-    (["-k", "period and not order"], ["r:period"]),
-    (["-k", "t-cancel or ship"], ["o:cancel", "r:shipping"]),
-    (["-k", "not (period or order)"], ["r:shipping"]),
-    ([f"{REFUND}:2", "-k", "order or period"], ["r:period"]),
-], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([f"{REFUND}::period"], ["r:period"]),
+        ([f"{REFUND}::p*"], ["r:period"]),
+        ([f"{REFUND}::period", ORDER], ["r:period", "o:cancel", "o:period"]),
+        ([f"{REFUND}::period", f"{ORDER}::cancel"], ["r:period", "o:cancel"]),
+        ([f"{REFUND}::period", REFUND], ["r:period", "r:shipping"]),
+        ([f"{REFUND}:2"], ["r:period"]),
+        ([f"{REFUND}:7"], ["r:period"]),
+        ([f"{REFUND}:8:3"], ["r:shipping"]),
+        ([f"{REFUND}:13"], ["r:shipping"]),
+        (["-k", "PERIOD"], ["o:period", "r:period"]),
+        (["-k", "period and not order"], ["r:period"]),
+        (["-k", "t-cancel or ship"], ["o:cancel", "r:shipping"]),
+        (["-k", "not (period or order)"], ["r:shipping"]),
+        ([f"{REFUND}:2", "-k", "order or period"], ["r:period"]),
+    ],
+    ids=" ".join,
+)
 def test_the_cases_that_run(project: Project, words: list[str], expected: list[str]) -> None:
     done = run(project, *words)
     assert done.returncode == 0, done.stderr
@@ -79,15 +83,19 @@ def suite(project: Project) -> Project:
     return project
 
 
-@pytest.mark.parametrize(("words", "expected"), [
-    ([f"{SUITE}::cancel"], ["t:cancel"]),
-    ([f"{SUITE}::*i*"], ["t:period", "s:shipping"]),
-    ([f"{SUITE}:4"], ["s:shipping"]),
-    ([f"{TABLE}::cancel"], ["t:cancel"]),
-    ([f"{TABLE}:2"], ["t:period"]),
-    ([f"{SUITE}::shipping", f"{TABLE}:3"], ["t:cancel", "s:shipping"]),
-    ([f"{SUITE}::cancel", ORDER], ["t:cancel", "o:cancel", "o:period"]),
-], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([f"{SUITE}::cancel"], ["t:cancel"]),
+        ([f"{SUITE}::*i*"], ["t:period", "s:shipping"]),
+        ([f"{SUITE}:4"], ["s:shipping"]),
+        ([f"{TABLE}::cancel"], ["t:cancel"]),
+        ([f"{TABLE}:2"], ["t:period"]),
+        ([f"{SUITE}::shipping", f"{TABLE}:3"], ["t:cancel", "s:shipping"]),
+        ([f"{SUITE}::cancel", ORDER], ["t:cancel", "o:cancel", "o:period"]),
+    ],
+    ids=" ".join,
+)
 def test_the_cases_of_a_suite_with_a_table(
     suite: Project, words: list[str], expected: list[str]
 ) -> None:
@@ -106,14 +114,18 @@ def test_the_scope_says_so(project: Project, words: list[str], narrowed: list[st
     assert project.report()["scope"]["narrowed_by"] == narrowed
 
 
-@pytest.mark.parametrize(("words", "message"), [
-    ([f"{REFUND}::perod"], f"{REFUND}::perod: there is no such case\n  did you mean `period`?"),
-    ([f"{REFUND}:1"], f"{REFUND}:1: there is no such case\n  the first case is in line 2"),
-    (["-k", "nothing"], "no case matches -k nothing\n  `run --list` lists the cases"),
-    (["evals/refnd.eval.yaml:3"], "evals/refnd.eval.yaml does not exist"),
-    ([f"{SUITE}::cancl"], f"{SUITE}::cancl: there is no such case\n  did you mean `cancel`?"),
-    ([f"{SUITE}:2"], f"{SUITE}:2: there is no such case\n  the first case is in line 4"),
-], ids=["id", "line", "word", "file", "id of a table", "line of a suite"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([f"{REFUND}::perod"], f"{REFUND}::perod: there is no such case\n  did you mean `period`?"),
+        ([f"{REFUND}:1"], f"{REFUND}:1: there is no such case\n  the first case is in line 2"),
+        (["-k", "nothing"], "no case matches -k nothing\n  `run --list` lists the cases"),
+        (["evals/refnd.eval.yaml:3"], "evals/refnd.eval.yaml does not exist"),
+        ([f"{SUITE}::cancl"], f"{SUITE}::cancl: there is no such case\n  did you mean `cancel`?"),
+        ([f"{SUITE}:2"], f"{SUITE}:2: there is no such case\n  the first case is in line 4"),
+    ],
+    ids=["id", "line", "word", "file", "id of a table", "line of a suite"],
+)
 def test_what_chooses_no_case(suite: Project, words: list[str], message: str) -> None:
     done = run(suite, *words)
     assert (done.returncode, done.stderr.startswith(f"rubric-ci: {message}")) == (2, True), (
@@ -121,13 +133,16 @@ def test_what_chooses_no_case(suite: Project, words: list[str], message: str) ->
     )
 
 
-@pytest.mark.parametrize(("expression", "message"), [
-    ("a b", "`b` is not expected"),
-    ("(a", "a `)` is missing"),
-    ("a and", "a word is missing"),
-    ("or a", "`or` is not expected"),
-    ("not", "a word is missing"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("a b", "`b` is not expected"),
+        ("(a", "a `)` is missing"),
+        ("a and", "a word is missing"),
+        ("or a", "`or` is not expected"),
+        ("not", "a word is missing"),
+    ],
+)
 def test_a_wrong_expression(expression: str, message: str) -> None:
     with pytest.raises(ValueError, match="^" + message.replace(")", "[)]") + "$"):
         read_keyword(expression)

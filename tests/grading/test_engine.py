@@ -83,25 +83,42 @@ def test_all_fields_of_a_graded_case(tmp_path: Path) -> None:
     assert result.duration_seconds is not None
 
 
-@pytest.mark.parametrize(("evaluators", "score", "verdict", "reason"), [
-    pytest.param([script(1.0)], 1.0, "pass", "score 1.00 reaches 0.80; no points lost", id="full"),
-    pytest.param(
-        [script(0.7)], 0.7, "borderline",
-        "score 0.70 is below 0.80; largest loss: `check`: why check", id="borderline",
-    ),
-    pytest.param(
-        [script(1.0, "a", 3.0), script(0.2, "b")], 0.8, "pass", "score 0.80 reaches 0.80",
-        id="weighted",
-    ),
-    pytest.param(
-        [script(0.5), script(1.0, "shown", 0.0)], 0.5, "fail",
-        "score 0.50 is below 0.60; largest loss: `check`: why check", id="weight-0-does-not-count",
-    ),
-    pytest.param(
-        [script(1.0), build_script("echo garbage", name="shown", weight=0.0)], 1.0, "pass",
-        "score 1.00 reaches 0.80; no points lost", id="weight-0-may-fail",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("evaluators", "score", "verdict", "reason"),
+    [
+        pytest.param(
+            [script(1.0)], 1.0, "pass", "score 1.00 reaches 0.80; no points lost", id="full"
+        ),
+        pytest.param(
+            [script(0.7)],
+            0.7,
+            "borderline",
+            "score 0.70 is below 0.80; largest loss: `check`: why check",
+            id="borderline",
+        ),
+        pytest.param(
+            [script(1.0, "a", 3.0), script(0.2, "b")],
+            0.8,
+            "pass",
+            "score 0.80 reaches 0.80",
+            id="weighted",
+        ),
+        pytest.param(
+            [script(0.5), script(1.0, "shown", 0.0)],
+            0.5,
+            "fail",
+            "score 0.50 is below 0.60; largest loss: `check`: why check",
+            id="weight-0-does-not-count",
+        ),
+        pytest.param(
+            [script(1.0), build_script("echo garbage", name="shown", weight=0.0)],
+            1.0,
+            "pass",
+            "score 1.00 reaches 0.80; no points lost",
+            id="weight-0-may-fail",
+        ),
+    ],
+)
 def test_several_evaluators_make_one_verdict(
     evaluators: list[EvaluatorSpec], score: float, verdict: str, reason: str, tmp_path: Path
 ) -> None:
@@ -220,10 +237,13 @@ def test_trials_ask_the_target_again(tmp_path: Path) -> None:
     check = build_script("grep -q 'attempt [01]' {answer_file}")
     (result,) = asyncio.run(
         engine.grade(
-            [task(check, target=target)], build_context(tmp_path), concurrency=2,
-            on_result=lambda _, result: heard.append(result), trials=3,
-        ),
-    )  # fmt: skip
+            [task(check, target=target)],
+            build_context(tmp_path),
+            concurrency=2,
+            on_result=lambda _, result: heard.append(result),
+            trials=3,
+        )
+    )
     assert isinstance(result, Graded)
     assert [trial.verdict for trial in result.trials] == ["pass", "pass", "fail"]
     assert (result.verdict, result.answer) == ("pass", "attempt 0")

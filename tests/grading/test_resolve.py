@@ -12,18 +12,24 @@ from rubric_ci.values.config import CliTarget, Config
 from tests.cases import build_case
 
 
-@pytest.mark.parametrize(("cwd", "file", "expected"), [
-    (".", "evals/a.yaml", "evals"),
-    ("..", "app/evals/a.yaml", "app"),
-    ("${{ HOME }}", "evals/a.yaml", "${{ HOME }}"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cwd", "file", "expected"),
+    [
+        (".", "evals/a.yaml", "evals"),
+        ("..", "app/evals/a.yaml", "app"),
+        ("${{ HOME }}", "evals/a.yaml", "${{ HOME }}"),
+    ],
+)
 def test_a_command_from_an_eval_folder_runs_in_the_folder_of_each(
     cwd: str, file: str, expected: str
 ) -> None:
     target = CliTarget(
-        name="agent", command_template="run", cwd=cwd, cwd_from_eval_folder=True,
+        name="agent",
+        command_template="run",
+        cwd=cwd,
+        cwd_from_eval_folder=True,
         healthcheck=HealthCheck(type="command", command_template="ok", cwd=cwd),
-    )  # fmt: skip
+    )
     chosen = choose_target(build_case(file=file), Config(targets={"agent": target}))
     assert isinstance(chosen, CliTarget)
     assert chosen.healthcheck is not None
@@ -45,17 +51,20 @@ def test_a_command_is_given_variables() -> None:
         resolve_target(target, allowed(HOST="here"))
 
 
-@pytest.mark.parametrize(("rule", "facts", "cluster"), [
-    ("case", {}, ""),
-    ("case", {"conversation_id": "refund"}, "conversation refund"),
-    ("file", {"conversation_id": "refund"}, "conversation refund"),
-    ("file", {}, "file evals/a.eval.yaml"),
-    ("tag:topic-*", {"tags": ("slow", "topic-a", "topic-b")}, "tag topic-a"),
-    ("tag:topic-*", {"tags": ("slow",)}, ""),
-    ("case", {"template": "ab12"}, "template ab12"),
-    ("tag:topic-*", {"template": "ab12", "tags": ("topic-a",)}, "tag topic-a"),
-    ("file", {"template": "ab12"}, "file evals/a.eval.yaml"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rule", "facts", "cluster"),
+    [
+        ("case", {}, ""),
+        ("case", {"conversation_id": "refund"}, "conversation refund"),
+        ("file", {"conversation_id": "refund"}, "conversation refund"),
+        ("file", {}, "file evals/a.eval.yaml"),
+        ("tag:topic-*", {"tags": ("slow", "topic-a", "topic-b")}, "tag topic-a"),
+        ("tag:topic-*", {"tags": ("slow",)}, ""),
+        ("case", {"template": "ab12"}, "template ab12"),
+        ("tag:topic-*", {"template": "ab12", "tags": ("topic-a",)}, "tag topic-a"),
+        ("file", {"template": "ab12"}, "file evals/a.eval.yaml"),
+    ],
+)
 def test_the_cluster_of_a_case(rule: str, facts: dict[str, Any], cluster: str) -> None:
     assert choose_cluster(build_case(file="evals/a.eval.yaml", **facts), rule) == cluster
 

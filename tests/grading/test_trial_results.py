@@ -18,34 +18,51 @@ ONE = Usage(calls=1)
 
 def graded(verdict: Any, score: float, answer: str = "") -> Graded:
     return Graded(
-        file="a", line=1, id="x", verdict=verdict, score=score, reason="why", answer=answer,
+        file="a",
+        line=1,
+        id="x",
+        verdict=verdict,
+        score=score,
+        reason="why",
+        answer=answer,
         usage=ONE,
-    )  # fmt: skip
+    )
 
 
 def errored(reason: str) -> Errored:
     return Errored(file="a", line=1, id="x", reason=reason, usage=ONE)
 
 
-@pytest.mark.parametrize(("results", "answer", "reason"), [
-    pytest.param([graded("pass", 1, "a")], "a", "why", id="one-trial-is-itself"),
-    pytest.param(
-        [graded("pass", 0.9, "a"), graded("pass", 1, "b"), graded("pass", 0.8, "c")], "a", "why",
-        id="the-middle",
-    ),
-    pytest.param(
-        [graded("pass", 0.9, "a"), graded("fail", 0.4, "b")], "b", "why; trials: 1 fail, 1 pass",
-        id="the-lower-of-two",
-    ),
-    pytest.param(
-        [graded("fail", 0.95, "gate"), graded("pass", 0.8, "b"), graded("pass", 0.9, "c")], "b",
-        "why; trials: 1 fail, 2 pass", id="a-missed-gate-is-below-a-pass",
-    ),
-    pytest.param(
-        [graded("pass", 1, "a"), errored("429"), graded("pass", 0.9, "b")], "b",
-        "why; no verdict in 1 of 3 trials: 429", id="a-trial-without-verdict-is-reported",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("results", "answer", "reason"),
+    [
+        pytest.param([graded("pass", 1, "a")], "a", "why", id="one-trial-is-itself"),
+        pytest.param(
+            [graded("pass", 0.9, "a"), graded("pass", 1, "b"), graded("pass", 0.8, "c")],
+            "a",
+            "why",
+            id="the-middle",
+        ),
+        pytest.param(
+            [graded("pass", 0.9, "a"), graded("fail", 0.4, "b")],
+            "b",
+            "why; trials: 1 fail, 1 pass",
+            id="the-lower-of-two",
+        ),
+        pytest.param(
+            [graded("fail", 0.95, "gate"), graded("pass", 0.8, "b"), graded("pass", 0.9, "c")],
+            "b",
+            "why; trials: 1 fail, 2 pass",
+            id="a-missed-gate-is-below-a-pass",
+        ),
+        pytest.param(
+            [graded("pass", 1, "a"), errored("429"), graded("pass", 0.9, "b")],
+            "b",
+            "why; no verdict in 1 of 3 trials: 429",
+            id="a-trial-without-verdict-is-reported",
+        ),
+    ],
+)
 def test_graded(results: list[CaseResult], answer: str, reason: str) -> None:
     settled = median_trial(results)
     assert isinstance(settled, Graded)
@@ -107,16 +124,22 @@ def test_the_middle_or_the_lower_of_two(count: int) -> None:
     assert settled.score == median_low(scores)
 
 
-@pytest.mark.parametrize(("results", "reason"), [
-    pytest.param([errored("429"), errored("429")], "429", id="all-alike"),
-    pytest.param(
-        [errored("429"), errored("500")], "no verdict in 2 of 2 trials; last reason: 500", id="all",
-    ),
-    pytest.param(
-        [errored("429"), graded("pass", 1)], "no verdict in 1 of 2 trials; last reason: 429",
-        id="half-is-not-enough",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("results", "reason"),
+    [
+        pytest.param([errored("429"), errored("429")], "429", id="all-alike"),
+        pytest.param(
+            [errored("429"), errored("500")],
+            "no verdict in 2 of 2 trials; last reason: 500",
+            id="all",
+        ),
+        pytest.param(
+            [errored("429"), graded("pass", 1)],
+            "no verdict in 1 of 2 trials; last reason: 429",
+            id="half-is-not-enough",
+        ),
+    ],
+)
 def test_errored(results: list[CaseResult], reason: str) -> None:
     settled = median_trial(results)
     assert isinstance(settled, Errored)

@@ -54,7 +54,8 @@ def run(
     for file in (written, summary):
         file.write_text("")
     ended = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]], cwd=workspace,
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+        cwd=workspace,
         env={
             **environ,
             **{name: evaluate(value, context) for name, value in step["env"].items()},
@@ -62,8 +63,11 @@ def run(
             "GITHUB_OUTPUT": str(written),
             "GITHUB_STEP_SUMMARY": str(summary),
         },
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     said = outputs(written.read_text(encoding="utf-8"))
     context |= {f"steps.{step['id']}.outputs.{name}": value for name, value in said.items()}
     return Ran(

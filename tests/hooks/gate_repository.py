@@ -87,14 +87,20 @@ class Repository:
         trusted = role.is_trusted or event is not None
         queue = {"GITHUB_REF": QUEUE} if role.event == "merge_group" else {}
         return runner.run(
-            checkout, workflow, folder=str(checkout.root / WORKFLOWS), scratch=scratch,
-            only=("--actor", role.actor), event=name, payload=sent, published=published,
+            checkout,
+            workflow,
+            folder=str(checkout.root / WORKFLOWS),
+            scratch=scratch,
+            only=("--actor", role.actor),
+            event=name,
+            payload=sent,
+            published=published,
             environ=environ | queue,
             secrets={
                 "GITHUB_TOKEN": "writes" if trusted else "reads",
                 **({"OPENAI_API_KEY": "key"} if trusted else {}),
             },
-        )  # fmt: skip
+        )
 
 
 def create(folder: Path) -> None:

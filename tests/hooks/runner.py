@@ -104,10 +104,14 @@ def listed(repository: Checkout, event: str) -> set[str]:
     """Return the files of the workflows of a repository that an event starts."""
     words = [str(ACT), event, "--list", "--no-cache-server"]
     said = subprocess.run(
-        words, cwd=repository.root,
-        env=ENVIRONMENT | {"XDG_CACHE_HOME": str(repository.root.parent)}, capture_output=True,
-        text=True, timeout=60, check=True,
-    )  # fmt: skip
+        words,
+        cwd=repository.root,
+        env=ENVIRONMENT | {"XDG_CACHE_HOME": str(repository.root.parent)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
     return set(re.findall(r"[\w-]+\.yml", said.stdout))
 
 
@@ -157,9 +161,14 @@ def run(
         "XDG_CACHE_HOME": str(published.root.parent / "runner"),
     }
     ended = subprocess.run(
-        words, cwd=repository.root, env=ENVIRONMENT | own, capture_output=True, text=True,
-        timeout=240, check=False,
-    )  # fmt: skip
+        words,
+        cwd=repository.root,
+        env=ENVIRONMENT | own,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
     events = tuple(json.loads(line) for line in ended.stdout.splitlines() if line.startswith("{"))
     results = [event["jobResult"] for event in events if "jobResult" in event]
     assert results or not ended.returncode, ended.stdout + ended.stderr

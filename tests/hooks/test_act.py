@@ -17,9 +17,12 @@ def test_validate_annotates(checkout: Checkout, published: Checkout) -> None:
     base = {"sha": checkout.commit({"README.md": "A base.\n"})}
     checkout.commit({"evals/a.eval.yaml": BAD})
     job = runner.run(
-        checkout, "evals-validate.yml", event="pull_request",
-        payload={"pull_request": {"number": 1, "base": base}}, published=published,
-    )  # fmt: skip
+        checkout,
+        "evals-validate.yml",
+        event="pull_request",
+        payload={"pull_request": {"number": 1, "base": base}},
+        published=published,
+    )
     annotations = ["error evals/a.eval.yaml:5", "notice evals/a.eval.yaml:2"]
     assert (job.succeeded, job.annotations) == (False, annotations), job.log
 
@@ -38,10 +41,14 @@ def test_the_project_runs_its_own_action(event: str, published: Checkout, tmp_pa
         "pull_request": {"pull_request": {"number": 1, "base": base, "head": head}},
     }
     job = runner.run(
-        checkout, "ci.yml", folder=".github/workflows",
-        only=("--job", "evals", "--matrix", "system:ubuntu-latest"), event=event,
-        payload=payloads[event], published=published,
-    )  # fmt: skip
+        checkout,
+        "ci.yml",
+        folder=".github/workflows",
+        only=("--job", "evals", "--matrix", "system:ubuntu-latest"),
+        event=event,
+        payload=payloads[event],
+        published=published,
+    )
     assert job.succeeded, job.log
     assert job.outputs["verdict"] == "pass"  # of the last step, the example of AgentV
     assert job.outputs["report"] == ".rubric-ci/report.json"

@@ -122,11 +122,14 @@ def test_a_judge_without_a_stored_key(
     ids = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_SUBSCRIPTION_ID", "AWS_ROLE")
     variables = (*ids, "GOOGLE_PROVIDER", "GOOGLE_SERVICE_ACCOUNT")
     job = runner.run(
-        checkout, f"evals-{name}.yml", event="pull_request",
-        payload={"pull_request": pull, "repository": repository}, published=published,
+        checkout,
+        f"evals-{name}.yml",
+        event="pull_request",
+        payload={"pull_request": pull, "repository": repository},
+        published=published,
         environ={"CLOUD_URL": cloud.url, "GITHUB_REPOSITORY": "acme/app"},
         only=tuple(word for each in variables for word in ("--var", f"{each}=an-id")),
-    )  # fmt: skip
+    )
     assert job.succeeded, job.log
     assert job.outputs["verdict"] == "pass"
     _, given = cloud.asked[-1]

@@ -11,9 +11,11 @@ from tests.generating import AFTER, CONFIG, EVAL, GOOD
 from tests.hooks import runner
 
 pytestmark = [
-    pytest.mark.deep, pytest.mark.timeout(400), *runner.WITH_ACT,
+    pytest.mark.deep,
+    pytest.mark.timeout(400),
+    *runner.WITH_ACT,
     pytest.mark.skipif(bool(aimock.missing()), reason=aimock.missing()),
-]  # fmt: skip
+]
 
 TOKEN = "the-token-of-the-job"
 OURS = "rubric-ci/rubrics-main"
@@ -33,11 +35,14 @@ def test_one_pull_request(checkout: Checkout, published: Checkout, tmp_path: Pat
         def schedule() -> runner.Job:
             checkout.git("checkout", "--quiet", ".")
             return runner.run(
-                checkout, "evals-generate.yml", event="schedule",
+                checkout,
+                "evals-generate.yml",
+                event="schedule",
                 payload={"repository": {"full_name": "acme/app", "default_branch": "main"}},
-                published=published, environ={"GITHUB_API_URL": github.url},
+                published=published,
+                environ={"GITHUB_API_URL": github.url},
                 secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "key"},
-            )  # fmt: skip
+            )
 
         job = schedule()
         assert job.succeeded, job.log

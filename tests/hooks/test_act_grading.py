@@ -13,9 +13,11 @@ from tests.contract.fake_github import GitHub, Pull, Token, User, serving
 from tests.hooks import runner
 
 pytestmark = [
-    pytest.mark.deep, pytest.mark.timeout(400), *runner.WITH_ACT,
+    pytest.mark.deep,
+    pytest.mark.timeout(400),
+    *runner.WITH_ACT,
     pytest.mark.skipif(bool(aimock.missing()), reason=aimock.missing()),
-]  # fmt: skip
+]
 
 CONFIG = """\
 evals: [evals/*.eval.yaml]
@@ -103,10 +105,14 @@ def test_a_comment_is_kept_up_to_date(
 ) -> None:
     def push(**answers: str) -> runner.Job:
         return runner.run(
-            topic.checkout, "evals-gate.yml", event="pull_request", payload=topic.push(**answers),
-            published=published, environ={"GITHUB_API_URL": github.url},
+            topic.checkout,
+            "evals-gate.yml",
+            event="pull_request",
+            payload=topic.push(**answers),
+            published=published,
+            environ={"GITHUB_API_URL": github.url},
             secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": KEY},
-        )  # fmt: skip
+        )
 
     rude = mark(False, reasoning="It sends the reader away.")
     judge.answer({"Please go away.": rude, "See you.": mark(True), "Goodbye, and": mark(True)})
@@ -148,10 +154,14 @@ def test_a_fork_is_graded_without_rights_and_posted_by_another_run(
 ) -> None:
     event = replace(topic, fork=True).push(greeting="Hello!", farewell="Please go away.")
     job = runner.run(
-        topic.checkout, "evals-gate-fork-safe.yml", event="pull_request", payload=event,
-        published=published, environ={"GITHUB_API_URL": github.url},
+        topic.checkout,
+        "evals-gate-fork-safe.yml",
+        event="pull_request",
+        payload=event,
+        published=published,
+        environ={"GITHUB_API_URL": github.url},
         secrets={"GITHUB_TOKEN": READ_ONLY},
-    )  # fmt: skip
+    )
     assert job.succeeded, job.log
     assert job.outputs["verdict"] == "nothing-graded"
     assert judge.requests() == []
@@ -184,11 +194,14 @@ def report(topic: Topic, github: GitHub, published: Checkout, head: str) -> runn
         "html_url": "https://github.com/acme/app/actions/runs/1",
     }
     return runner.run(
-        topic.checkout, "evals-gate-report.yml", event="workflow_run",
+        topic.checkout,
+        "evals-gate-report.yml",
+        event="workflow_run",
         payload={"workflow_run": finished, "repository": {"full_name": "acme/app"}},
-        published=published, environ={"GITHUB_API_URL": github.url},
+        published=published,
+        environ={"GITHUB_API_URL": github.url},
         secrets={"GITHUB_TOKEN": TOKEN},
-    )  # fmt: skip
+    )
 
 
 def test_shards_are_put_together_again(
@@ -202,9 +215,13 @@ def test_shards_are_put_together_again(
     topic.checkout.commit({**files, "evals/a.eval.yaml": f"evalcases:\n{cases}"})
     judge.script(mark(True))
     job = runner.run(
-        topic.checkout, "evals-shards.yml", event="push", payload={"ref": "refs/heads/main"},
-        published=published, secrets={"GITHUB_TOKEN": READ_ONLY, "OPENAI_API_KEY": KEY},
-    )  # fmt: skip
+        topic.checkout,
+        "evals-shards.yml",
+        event="push",
+        payload={"ref": "refs/heads/main"},
+        published=published,
+        secrets={"GITHUB_TOKEN": READ_ONLY, "OPENAI_API_KEY": KEY},
+    )
     assert job.succeeded, job.log
     assert (job.outputs["shards"], job.outputs["cases"]) == ("2", "60")
     assert (job.outputs["passed"], job.outputs["verdict"]) == ("60", "pass")

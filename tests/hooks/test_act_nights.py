@@ -72,15 +72,18 @@ class Nights:
         self.commit(greeting, farewell)
         event = "workflow_dispatch" if accept else "schedule"
         return runner.run(
-            self.checkout, "evals-nightly.yml", event=event,
+            self.checkout,
+            "evals-nightly.yml",
+            event=event,
             payload={
                 "inputs": {"accept": accept},
                 "schedule": "43 2 * * *",
                 "repository": {"full_name": "acme/app"},
             },
-            published=self.published, environ={"GITHUB_API_URL": self.github.url},
+            published=self.published,
+            environ={"GITHUB_API_URL": self.github.url},
             secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "key"},
-        )  # fmt: skip
+        )
 
     def commit(self, greeting: str, farewell: str) -> None:
         """Commit an agent with these answers."""
@@ -96,7 +99,9 @@ class Nights:
     def publish(self, *, event: str = "schedule") -> runner.Job:
         """Run the workflow of the history, as GitHub does when the nightly one has ended."""
         job = runner.run(
-            self.checkout, "evals-history.yml", event="workflow_run",
+            self.checkout,
+            "evals-history.yml",
+            event="workflow_run",
             payload={
                 "workflow_run": {
                     "id": 1,
@@ -106,9 +111,10 @@ class Nights:
                 },
                 "repository": {"full_name": "acme/app", "default_branch": "main"},
             },
-            published=self.published, environ=at_home("https://github.com/acme/app", self.remote),
+            published=self.published,
+            environ=at_home("https://github.com/acme/app", self.remote),
             secrets={"GITHUB_TOKEN": TOKEN},
-        )  # fmt: skip
+        )
         shutil.rmtree(self.kept / "rubric-ci-report")  # artifacts are of one run
         return job
 

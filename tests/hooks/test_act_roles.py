@@ -91,11 +91,14 @@ FIRST_PUSH = Row(
 )
 SHARDS = Row(
     jobs=(
-        "plan: checkout rubric-ci", "tests of rubrics: checkout rubric-ci",
-        "1: checkout rubric-ci upload-artifact", f"merge: download-artifact rubric-ci {PAGES}",
+        "plan: checkout rubric-ci",
+        "tests of rubrics: checkout rubric-ci",
+        "1: checkout rubric-ci upload-artifact",
+        f"merge: download-artifact rubric-ci {PAGES}",
     ),
-    judged="hello x1, hello again x1", kept="artifact",
-)  # fmt: skip
+    judged="hello x1, hello again x1",
+    kept="artifact",
+)
 NIGHT = Row(  # the first of the reference: 3 trials and 5 of the sentinel
     jobs=(f"{STARTS} rubric-ci rubric-ci upload-artifact {PAGES} {SAVES} rubric-ci",),
     judged="hello x8, hello again x8",
@@ -156,9 +159,13 @@ class Scene:
         follows = workflow in FOLLOWS.values()
         sent = finished(role, self.repository.head, conclusion)
         job = self.repository.run(
-            workflow, role, published=self.published, scratch=self.scratch, environ=self.environ(),
+            workflow,
+            role,
+            published=self.published,
+            scratch=self.scratch,
+            environ=self.environ(),
             event=("workflow_run", sent) if follows else None,
-        )  # fmt: skip
+        )
         asked = sorted(Counter(self.judge.answers).items())
         row = Row(
             jobs=tuple(line.replace("rubric-ci/rubric-ci", "rubric-ci") for line in job.ran),
@@ -254,14 +261,17 @@ def test_no_other_workflow_starts(role: str, repository: Repository) -> None:
     assert starts - ELSEWHERE == TABLE[role].keys() - FOLLOWS.values()
 
 
-@pytest.mark.parametrize(("workflow", "role", "conclusion"), [
-    (POSTS, "base", "cancelled"),
-    (POSTS, "schedule", "failure"),
-    (PUBLISHES, "base", "failure"),  # a pull request may name a workflow as it likes
-    (PUBLISHES, "fork", "success"),
-    (PUBLISHES, "push", "success"),
-    (PUBLISHES, "schedule", "cancelled"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("workflow", "role", "conclusion"),
+    [
+        (POSTS, "base", "cancelled"),
+        (POSTS, "schedule", "failure"),
+        (PUBLISHES, "base", "failure"),  # a pull request may name a workflow as it likes
+        (PUBLISHES, "fork", "success"),
+        (PUBLISHES, "push", "success"),
+        (PUBLISHES, "schedule", "cancelled"),
+    ],
+)
 def test_a_second_workflow_ignores_other_runs(
     workflow: str, role: str, conclusion: str, cold: Scene
 ) -> None:

@@ -66,10 +66,14 @@ def test_a_pull_request_that_breaks_the_bot_is_red(
 ) -> None:
     def graded(old: str, new: str) -> runner.Job:
         return runner.run(
-            repository, "evals-gate.yml", event="pull_request", payload=push(repository, old, new),
-            published=published, environ={"GITHUB_API_URL": github.url},
+            repository,
+            "evals-gate.yml",
+            event="pull_request",
+            payload=push(repository, old, new),
+            published=published,
+            environ={"GITHUB_API_URL": github.url},
             secrets={"GITHUB_TOKEN": TOKEN},
-        )  # fmt: skip
+        )
 
     good, bad = "We never refund worn parts.", "Sure, here is your money."
     job = graded(good, bad)

@@ -67,10 +67,14 @@ class Shop:
     def run(self, event: str, payload: dict[str, Any], published: Checkout) -> runner.Job:
         known = {"repository": {"full_name": "acme/app", "default_branch": "main"}}
         return runner.run(
-            self.checkout, "evals-strangers.yml", event=event, payload=payload | known,
-            published=published, environ={"GITHUB_API_URL": self.hub.url, **self.elsewhere},
+            self.checkout,
+            "evals-strangers.yml",
+            event=event,
+            payload=payload | known,
+            published=published,
+            environ={"GITHUB_API_URL": self.hub.url, **self.elsewhere},
             secrets={"GITHUB_TOKEN": "the-token-of-the-job", "OPENAI_API_KEY": KEY},
-        )  # fmt: skip
+        )
 
     @property
     def passed(self) -> int:

@@ -58,10 +58,15 @@ def test_each_suite_has_its_own_comment_and_page(
     checkout, event = merged
     with serving(GitHub(pulls={7: Pull(7)})) as github:
         job = runner.run(
-            checkout, "gates.yml", folder=str(checkout.root / ".github/workflows"),
-            event="pull_request", payload=event, published=published,
-            environ={"GITHUB_API_URL": github.url}, secrets={"GITHUB_TOKEN": "actions"},
-        )  # fmt: skip
+            checkout,
+            "gates.yml",
+            folder=str(checkout.root / ".github/workflows"),
+            event="pull_request",
+            payload=event,
+            published=published,
+            environ={"GITHUB_API_URL": github.url},
+            secrets={"GITHUB_TOKEN": "actions"},
+        )
     assert not job.succeeded, job.log
     headings = sorted(body.splitlines()[2].partition(":")[0] for body in github.bodies(7))
     assert headings == ["## ✅ packages/web · Gate passes", "## ❌ packages/bot · Gate fails"], (

@@ -83,19 +83,29 @@ extra-index-url = https://more.example
 """
 
 
-@pytest.mark.parametrize(("config", "expected"), [
-    ("", {}),
-    ("not a configuration", {}),
-    (MIRROR, {
-        "UV_DEFAULT_INDEX": "https://user:pass@mirror.example/simple",
-        "UV_INSECURE_HOST": "mirror.example other.example",
-    }),
-    (CERTIFICATE, {
-        "UV_DEFAULT_INDEX": "https://second.example",
-        "UV_INDEX": "https://more.example",
-        "SSL_CERT_FILE": "/etc/company.pem",
-    }),
-], ids=["none", "broken", "mirror", "certificate"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ("", {}),
+        ("not a configuration", {}),
+        (
+            MIRROR,
+            {
+                "UV_DEFAULT_INDEX": "https://user:pass@mirror.example/simple",
+                "UV_INSECURE_HOST": "mirror.example other.example",
+            },
+        ),
+        (
+            CERTIFICATE,
+            {
+                "UV_DEFAULT_INDEX": "https://second.example",
+                "UV_INDEX": "https://more.example",
+                "SSL_CERT_FILE": "/etc/company.pem",
+            },
+        ),
+    ],
+    ids=["none", "broken", "mirror", "certificate"],
+)
 def test_uv_gets_what_pip_s_configuration_says(
     config: str, expected: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,12 +161,16 @@ def test_too_old_an_interpreter_and_no_other(releases: tuple[str, ...], tmp_path
         )
 
 
-@pytest.mark.parametrize(("environ", "windows", "folder"), [
-    ({"RUNNER_TOOL_CACHE": "/opt/tools", "XDG_CACHE_HOME": "/xdg"}, False, "/opt/tools"),
-    ({"RUNNER_TOOL_CACHE": "", "XDG_CACHE_HOME": "/xdg"}, False, "/xdg"),
-    ({}, False, "~/.cache"),
-    ({}, True, "~/AppData/Local"),
-], ids=["runner", "xdg", "home", "windows"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("environ", "windows", "folder"),
+    [
+        ({"RUNNER_TOOL_CACHE": "/opt/tools", "XDG_CACHE_HOME": "/xdg"}, False, "/opt/tools"),
+        ({"RUNNER_TOOL_CACHE": "", "XDG_CACHE_HOME": "/xdg"}, False, "/xdg"),
+        ({}, False, "~/.cache"),
+        ({}, True, "~/AppData/Local"),
+    ],
+    ids=["runner", "xdg", "home", "windows"],
+)
 def test_cache_folder(environ: dict[str, str], windows: bool, folder: str) -> None:
     assert (
         installation.cache_folder(environ, Host(windows=windows))
@@ -174,15 +188,18 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("changed", "new"), [
-    ("requirements/light.txt", True),
-    ("rubric_ci/__init__.py", True),
-    ("rubric_ci/added.py", True),
-    ("schemas/eval.schema.json", True),
-    ("requirements/judge.txt", False),
-    ("rubric_ci/__pycache__/added.pyc", False),
-    ("README.md", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changed", "new"),
+    [
+        ("requirements/light.txt", True),
+        ("rubric_ci/__init__.py", True),
+        ("rubric_ci/added.py", True),
+        ("schemas/eval.schema.json", True),
+        ("requirements/judge.txt", False),
+        ("rubric_ci/__pycache__/added.pyc", False),
+        ("README.md", False),
+    ],
+)
 def test_digest_changes_with_what_is_installed(changed: str, new: bool, checkout: Path) -> None:
     host = Host(checkout=checkout)
     before = installation.digest("light", host)
@@ -227,18 +244,22 @@ def host(checkout: Path, uv: str | None, modules: set[str], run: Installers) -> 
     return Host(checkout=checkout, run=run, which=which, find_module=lambda name: name in modules)
 
 
-@pytest.mark.parametrize(("uv", "modules", "fail", "ran"), [
-    ("/opt/uv", {"pip"}, (), ["uv"]),
-    (None, {"pip"}, (), ["pip for uv", "uv"]),
-    ("./uv", {"pip"}, (), ["pip for uv", "uv"]),
-    (None, {"pip"}, ("pip for uv",), ["pip for uv", "pip"]),
-    (None, {"ensurepip"}, (), ["ensurepip", "pip for uv", "uv"]),
-    ("/opt/uv", {"pip"}, ("uv",), ["uv", "pip"]),
-    (None, {"pip"}, ("uv",), ["pip for uv", "uv", "pip"]),
-], ids=[
-    *("uv", "fetched-uv", "uv-of-the-workspace", "no-uv-for-this-machine", "bundled-pip"),
-    *("uv-fails", "fetched-uv-fails"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("uv", "modules", "fail", "ran"),
+    [
+        ("/opt/uv", {"pip"}, (), ["uv"]),
+        (None, {"pip"}, (), ["pip for uv", "uv"]),
+        ("./uv", {"pip"}, (), ["pip for uv", "uv"]),
+        (None, {"pip"}, ("pip for uv",), ["pip for uv", "pip"]),
+        (None, {"ensurepip"}, (), ["ensurepip", "pip for uv", "uv"]),
+        ("/opt/uv", {"pip"}, ("uv",), ["uv", "pip"]),
+        (None, {"pip"}, ("uv",), ["pip for uv", "uv", "pip"]),
+    ],
+    ids=[
+        *("uv", "fetched-uv", "uv-of-the-workspace", "no-uv-for-this-machine", "bundled-pip"),
+        *("uv-fails", "fetched-uv-fails"),
+    ],
+)
 def test_who_installs(
     uv: str | None,
     modules: set[str],
@@ -253,12 +274,16 @@ def test_who_installs(
     assert installers.ran == ran
 
 
-@pytest.mark.parametrize(("modules", "fail", "message"), [
-    (set(), (), r"^neither uv nor pip is available; add a step"),
-    ({"ensurepip"}, ("ensurepip",), r"^neither uv nor pip is available; add a step"),
-    ({"pip"}, ("uv", "pip"), r"^cannot install light\.txt; see the output of pip above;"),
-    ({"pip"}, ("pip for uv", "pip"), r"^cannot install light\.txt"),
-], ids=["no-installer", "broken-ensurepip", "uv-fails", "pip-fails"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("modules", "fail", "message"),
+    [
+        (set(), (), r"^neither uv nor pip is available; add a step"),
+        ({"ensurepip"}, ("ensurepip",), r"^neither uv nor pip is available; add a step"),
+        ({"pip"}, ("uv", "pip"), r"^cannot install light\.txt; see the output of pip above;"),
+        ({"pip"}, ("pip for uv", "pip"), r"^cannot install light\.txt"),
+    ],
+    ids=["no-installer", "broken-ensurepip", "uv-fails", "pip-fails"],
+)
 def test_failed_installation_leaves_nothing(
     modules: set[str], fail: tuple[str, ...], message: str, checkout: Path, tmp_path: Path
 ) -> None:
@@ -290,15 +315,18 @@ def test_python_of(windows: bool, python: str) -> None:
     assert installation.python_of(Path("e"), Host(windows=windows)) == Path(python)
 
 
-@pytest.mark.parametrize(("command", "asked", "requirements", "can_start_again"), [
-    ("validate", {}, "light", True),
-    ("run", {}, "github", True),
-    ("generate rubrics", {}, "github", True),
-    ("judge test", {}, "light", True),
-    ("run", {"RUBRIC_CI_REQUIREMENTS": "judge"}, "judge", False),
-    ("run", {"RUBRIC_CI_REQUIREMENTS": "../evil"}, "github", True),
-    ("run", {"RUBRIC_CI_RESTART": '["evil"]'}, "github", True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "asked", "requirements", "can_start_again"),
+    [
+        ("validate", {}, "light", True),
+        ("run", {}, "github", True),
+        ("generate rubrics", {}, "github", True),
+        ("judge test", {}, "light", True),
+        ("run", {"RUBRIC_CI_REQUIREMENTS": "judge"}, "judge", False),
+        ("run", {"RUBRIC_CI_REQUIREMENTS": "../evil"}, "github", True),
+        ("run", {"RUBRIC_CI_RESTART": '["evil"]'}, "github", True),
+    ],
+)
 def test_litellm_is_installed_once_a_command_needs_it(
     command: str, asked: dict[str, str], requirements: str, *, can_start_again: bool
 ) -> None:

@@ -94,10 +94,14 @@ def test_run_leaves_its_outputs_also_when_the_gate_fails(
     checkout.commit()
     with serving(Receiver) as server:
         ran = run(
-            published, checkout, tool_cache, command="run", config=f"{quickstart}/rubric-ci.yaml",
+            published,
+            checkout,
+            tool_cache,
+            command="run",
+            config=f"{quickstart}/rubric-ci.yaml",
             replay=f"{quickstart}/judge.replay.jsonl",
             env=f"OTEL_EXPORTER_OTLP_ENDPOINT={server.url}",
-        )  # fmt: skip
+        )
     assert ran.returncode == 1, ran.stderr
     assert ran.outputs == {
         **dict.fromkeys(ran.outputs, ""),
@@ -127,9 +131,14 @@ def test_a_checkout_in_a_folder_of_the_workspace(
     shutil.copytree(published.root / quickstart, app.root / quickstart)
     app.commit()
     ran = run(
-        published, checkout, tool_cache, command="run", config=f"{quickstart}/rubric-ci.yaml",
-        replay=f"{quickstart}/judge.replay.jsonl", **{"working-directory": "app"},
-    )  # fmt: skip
+        published,
+        checkout,
+        tool_cache,
+        command="run",
+        config=f"{quickstart}/rubric-ci.yaml",
+        replay=f"{quickstart}/judge.replay.jsonl",
+        **{"working-directory": "app"},
+    )
     assert ran.returncode == 1, ran.stderr
     assert ran.outputs["report"] == "app/.rubric-ci/report.json"
     assert (checkout.root / ran.outputs["report"]).is_file()
@@ -184,9 +193,14 @@ def test_pip_serves_where_uv_is_not(
     words = [sys.executable, "-I", str(published.root / "hooks" / "action.py")]
     environ = {"PATH": os.defpath, "RUNNER_TOOL_CACHE": str(tmp_path / "tools")}
     ended = subprocess.run(
-        words, cwd=checkout.root, env=ENVIRONMENT | environ | {"RUBRIC_CI_COMMAND": "validate"},
-        capture_output=True, text=True, timeout=100, check=False,
-    )  # fmt: skip
+        words,
+        cwd=checkout.root,
+        env=ENVIRONMENT | environ | {"RUBRIC_CI_COMMAND": "validate"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 

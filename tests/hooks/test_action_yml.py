@@ -62,11 +62,15 @@ def test_every_output_is_of_the_same_name() -> None:
         assert about["value"] == f"${{{{ steps.rubric-ci.outputs.{name} }}}}"
 
 
-@pytest.mark.parametrize(("text", "found"), [
-    ("", {}),
-    ("verdict=pass\nscore=\n", {"verdict": "pass", "score": ""}),
-    ("a<<E\none\n\nx=y\nE\nb=1\n", {"a": "one\n\nx=y", "b": "1"}),
-], ids=["none", "lines", "block"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", {}),
+        ("verdict=pass\nscore=\n", {"verdict": "pass", "score": ""}),
+        ("a<<E\none\n\nx=y\nE\nb=1\n", {"a": "one\n\nx=y", "b": "1"}),
+    ],
+    ids=["none", "lines", "block"],
+)
 def test_the_reader_of_outputs(text: str, found: dict[str, str]) -> None:
     assert composite.outputs(text) == found
 

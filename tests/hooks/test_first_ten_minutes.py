@@ -58,9 +58,13 @@ def test_the_session(published: Checkout, shared: Path, checkout: Checkout, tmp_
             hook.write_text(re.sub(r"rev: .*", f"rev: v{__version__}", hook.read_text("utf-8")))
         expected = int(re.findall(r"# exit code (\d)$", command)[0]) if "# exit" in command else 0
         done = subprocess.run(
-            ["bash", "-c", typed], cwd=folder, env=environ, capture_output=True, text=True,
+            ["bash", "-c", typed],
+            cwd=folder,
+            env=environ,
+            capture_output=True,
+            text=True,
             check=False,
-        )  # fmt: skip
+        )
         shown = done.stdout + done.stderr
         assert done.returncode == expected, (command, shown)
         printed = [
@@ -76,8 +80,12 @@ def runs_under_act(user: Checkout, published: Checkout) -> None:
     if not runner.ACT.exists():
         pytest.skip("the session passed up to act, which is not here; `make act` builds it with Go")
     job = runner.run(
-        user, "evals-validate.yml", folder=str(user.root / ".github/workflows"), event="push",
-        payload={"ref": "refs/heads/main"}, published=published,
-    )  # fmt: skip
+        user,
+        "evals-validate.yml",
+        folder=str(user.root / ".github/workflows"),
+        event="push",
+        payload={"ref": "refs/heads/main"},
+        published=published,
+    )
     assert job.succeeded, job.log
     assert job.annotations == []

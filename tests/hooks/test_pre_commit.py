@@ -30,9 +30,14 @@ def run(checkout: Checkout, shared: Path, *words: str) -> subprocess.CompletedPr
         "PREK_HOME": str(shared / "prek"),
     }
     return subprocess.run(
-        words, cwd=checkout.root, env=environ, capture_output=True, text=True, timeout=240,
+        words,
+        cwd=checkout.root,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=240,
         check=False,
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture

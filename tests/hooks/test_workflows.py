@@ -152,10 +152,13 @@ def test_a_caller_is_short_and_grants_what_is_asked(path: Path) -> None:
     assert job.get("secrets", {}).keys() == takes.get("secrets", {}).keys()
 
 
-@pytest.mark.parametrize(("reads", "keeps"), [
-    ("evals-gate-report.yml", "evals-gate-fork-safe.yml"),
-    ("evals-history.yml", "evals-nightly.yml"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reads", "keeps"),
+    [
+        ("evals-gate-report.yml", "evals-gate-fork-safe.yml"),
+        ("evals-history.yml", "evals-nightly.yml"),
+    ],
+)
 def test_a_workflow_follows_the_one_that_keeps_its_report(reads: str, keeps: str) -> None:
     folder = ROOT / "examples" / "workflows"
     second, first = (yaml.safe_load((folder / name).read_text()) for name in (reads, keeps))

@@ -76,10 +76,13 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start rubric-ci without any key."""
     unset = {"OPENAI_API_KEY", "GITHUB_ACTIONS", "CI"}
     return subprocess.Popen(
-        [sys.executable, "-m", "rubric_ci", *arguments], cwd=folder,
+        [sys.executable, "-m", "rubric_ci", *arguments],
+        cwd=folder,
         env={name: value for name, value in os.environ.items() if name not in unset},
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 def report_of(folder: Path) -> Any:

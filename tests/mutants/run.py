@@ -44,9 +44,14 @@ QUIET: Final = (
 )
 
 settings.register_profile(
-    "mutants", max_examples=40, derandomize=True, database=None, deadline=None,
-    suppress_health_check=[HealthCheck.too_slow], phases=(Phase.explicit, Phase.generate),
-)  # fmt: skip
+    "mutants",
+    max_examples=40,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=(Phase.explicit, Phase.generate),
+)
 
 Traced: TypeAlias = tuple[float, set[int]]
 """The processor seconds of a test, and the lines of the module that it executes."""

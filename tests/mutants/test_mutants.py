@@ -75,9 +75,13 @@ def test_a_change_that_no_test_notices_survives(tmp_path: Path) -> None:
         f"print(survivors_of(Path({str(tmp_path / 'sample.py')!r}), [{str(tmp_path)!r}]))"
     )
     run = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.stdout == "['module: 1 → 2 (2)', 'over: x > LIMIT → x >= LIMIT']\n", run.stderr
 
 

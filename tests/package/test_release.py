@@ -59,11 +59,14 @@ CALLS = "gate.yml calls another release; run `make pin-workflows TAG=v1.2.3`"
 CHANGELOG = "# Changelog\n\n## 1.2.3 (2026-11-22)\n- One change.\n\n## 1.2.2\n- Older.\n"
 
 
-@pytest.mark.parametrize(("tag", "version", "problem"), [
-    ("v1.2.3", "1.2.3", ""),
-    ("v1.2.4", "1.2.3", "the tag is v1.2.4, rubric_ci/__init__.py has version 1.2.3"),
-    ("v1.2.4", "1.2.4", "CHANGELOG.md has no section `## 1.2.4`"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tag", "version", "problem"),
+    [
+        ("v1.2.3", "1.2.3", ""),
+        ("v1.2.4", "1.2.3", "the tag is v1.2.4, rubric_ci/__init__.py has version 1.2.3"),
+        ("v1.2.4", "1.2.4", "CHANGELOG.md has no section `## 1.2.4`"),
+    ],
+)
 def test_a_tag_is_checked(tmp_path: Path, tag: str, version: str, problem: str) -> None:
     (tmp_path / "rubric_ci").mkdir()
     (tmp_path / "rubric_ci/__init__.py").write_text(f'__version__ = "{version}"\n')
@@ -71,11 +74,17 @@ def test_a_tag_is_checked(tmp_path: Path, tag: str, version: str, problem: str) 
     assert release.check(tag, tmp_path) == problem
 
 
-@pytest.mark.parametrize(("pin", "problem"), [
-    (f"{COMMIT} # v1.2.3", ""),
-    (f"{COMMIT} # v1.2.2", "gate.yml calls another release; run `make pin-workflows TAG=v1.2.3`"),
-    ("v1.2.3", "gate.yml calls another release; run `make pin-workflows TAG=v1.2.3`"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pin", "problem"),
+    [
+        (f"{COMMIT} # v1.2.3", ""),
+        (
+            f"{COMMIT} # v1.2.2",
+            "gate.yml calls another release; run `make pin-workflows TAG=v1.2.3`",
+        ),
+        ("v1.2.3", "gate.yml calls another release; run `make pin-workflows TAG=v1.2.3`"),
+    ],
+)
 def test_a_tag_needs_called_workflows_of_its_release(
     tmp_path: Path, pin: str, problem: str
 ) -> None:

@@ -81,9 +81,12 @@ def test_validate(installed: Path, tmp_path: Path) -> None:
     eval_file = tmp_path / "a.eval.yaml"
     eval_file.write_text("evalcases:\n  - id: one\n    input: Hi\n    rubric: [Greets]\n")
     done = subprocess.run(
-        [installed, "validate", "a.eval.yaml"], cwd=tmp_path, capture_output=True, text=True,
+        [installed, "validate", "a.eval.yaml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 1
     assert "a.eval.yaml:4:5" in done.stdout
     assert "rubrics" in done.stdout

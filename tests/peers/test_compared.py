@@ -135,9 +135,13 @@ def test_scores_are_those_of_agentv(file: str, tmp_path: Path) -> None:
 def scores_of_agentv(checkout: Checkout, file: str, home: Path) -> dict[str, float]:
     judged = ("--grader-target", "grader")
     subprocess.run(
-        [AGENTV, "eval", f"evals/{file}.eval.yaml", "--output", "out", *judged], cwd=checkout.root,
-        env=environment("http://localhost:9", home), capture_output=True, timeout=240, check=False,
-    )  # fmt: skip
+        [AGENTV, "eval", f"evals/{file}.eval.yaml", "--output", "out", *judged],
+        cwd=checkout.root,
+        env=environment("http://localhost:9", home),
+        capture_output=True,
+        timeout=240,
+        check=False,
+    )
     lines = (checkout.root / "out/index.jsonl").read_text().splitlines()
     rows = [json.loads(line) for line in lines]
     assert not [row for row in rows if row["execution_status"] == "execution_error"]

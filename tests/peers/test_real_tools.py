@@ -119,9 +119,12 @@ def test_an_imported_file_has_the_verdicts_of_promptfoo(file: str, tmp_path: Pat
     shutil.copytree(SUITES.parent / "imported", checkout.root / "theirs")
     theirs = subprocess.run(
         [PROMPTFOO, "eval", "--no-cache", "-c", file, "-o", "results.json"],
-        cwd=checkout.root / "theirs", env=environment("http://localhost:9", tmp_path),
-        capture_output=True, timeout=240, check=False,
-    )  # fmt: skip
+        cwd=checkout.root / "theirs",
+        env=environment("http://localhost:9", tmp_path),
+        capture_output=True,
+        timeout=240,
+        check=False,
+    )
     assert theirs.returncode == 100, theirs.stderr  # some tests fail
     rows = json.loads((checkout.root / "theirs/results.json").read_text())["results"]["results"]
     names = {row["testIdx"]: row["testCase"]["description"].replace(" ", "-") for row in rows}

@@ -63,9 +63,14 @@ def _run(folder: Path, variables: Mapping[str, str], *command: str) -> str:
     program = shutil.which(command[0], path=variables["PATH"])
     assert program, f"{command[0]} is not installed: run `make peers`"
     done = subprocess.run(
-        [program, *command[1:]], cwd=folder, env=variables, capture_output=True, encoding="utf-8",
-        timeout=SECONDS, check=False,
-    )  # fmt: skip
+        [program, *command[1:]],
+        cwd=folder,
+        env=variables,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+        check=False,
+    )
     assert done.returncode in {0, 1, 100}, done.stderr  # 1 and 100: some tests fail
     return done.stdout
 

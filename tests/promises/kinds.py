@@ -282,7 +282,8 @@ KINDS: Mapping[str, Kind] = {
             'body: {message: "{{ message }}"}, answer: choices.0.message.content, '
             "depends_on: [service.py]"
         ),
-        files={"service.py": SERVICE}, worse=("service.py", "GOOD", "BAD"),
+        files={"service.py": SERVICE},
+        worse=("service.py", "GOOD", "BAD"),
     ),
     "http": one(
         (
@@ -292,8 +293,10 @@ KINDS: Mapping[str, Kind] = {
         worse=("rubric-ci.yaml", "GOOD", "BAD"),
     ),
     "agent": one(
-        "provider: claude-code, workspace: {copy: shop}", suite(rubrics=WORK),
-        files={"shop/state.txt": "GOOD\n"}, worse=("shop/state.txt", "GOOD", "BAD"),
+        "provider: claude-code, workspace: {copy: shop}",
+        suite(rubrics=WORK),
+        files={"shop/state.txt": "GOOD\n"},
+        worse=("shop/state.txt", "GOOD", "BAD"),
     ),
     "prepared": one(
         "provider: claude-code, depends_on: [shop/**]",
@@ -304,29 +307,36 @@ KINDS: Mapping[str, Kind] = {
             "tools/around.sh": AROUND,
             "lib.bundle": bundle,
         },
-        worse=("shop/state.txt", "GOOD", "BAD"), asks=("evals/a.eval.yaml", '"{EVAL_ID}"', "again"),
+        worse=("shop/state.txt", "GOOD", "BAD"),
+        asks=("evals/a.eval.yaml", '"{EVAL_ID}"', "again"),
     ),
     "scripted": one(CLI, suite("turns: [Hi #, Bye]"), asks=("evals/a.eval.yaml", "Hi ", "Hey ")),
     "simulated": one(
-        MODEL, suite("simulated_user: {persona: Ada, goal: A greeting for #}"), files=PROMPT,
-        asks=("evals/a.eval.yaml", "Ada", "Bea"), **PROMPTED,
+        MODEL,
+        suite("simulated_user: {persona: Ada, goal: A greeting for #}"),
+        files=PROMPT,
+        asks=("evals/a.eval.yaml", "Ada", "Bea"),
+        **PROMPTED,
     ),
     "recorded": one(
-        "provider: recorded, answers: answers.jsonl", files={"answers.jsonl": ANSWERS},
+        "provider: recorded, answers: answers.jsonl",
+        files={"answers.jsonl": ANSWERS},
         worse=("answers.jsonl", '"hello', '"bye'),
     ),
-    "skill": Kind(files={
-        "rubric-ci.yaml": config(
-            (
-                f"  - {{name: with-skill, {SIDE}, skill: skills/s}}\n"
-                f"  - {{name: without, {SIDE}}}\n"
+    "skill": Kind(
+        files={
+            "rubric-ci.yaml": config(
+                (
+                    f"  - {{name: with-skill, {SIDE}, skill: skills/s}}\n"
+                    f"  - {{name: without, {SIDE}}}\n"
+                ),
+                "compare: [with-skill, without]\n",
             ),
-            "compare: [with-skill, without]\n",
-        ),
-        "evals/a.eval.yaml": suite(),
-        "shop/a.txt": "a\n",
-        "skills/s/SKILL.md": "---\nname: s\ndescription: Greets\n---\nSay hello.\n",
-    }),
+            "evals/a.eval.yaml": suite(),
+            "shop/a.txt": "a\n",
+            "skills/s/SKILL.md": "---\nname: s\ndescription: Greets\n---\nSay hello.\n",
+        }
+    ),
     "runner": Kind(
         files={
             "rubric-ci.yaml": (
@@ -336,24 +346,28 @@ KINDS: Mapping[str, Kind] = {
             "state.txt": "GOOD\n",
             "tests.txt": lines("c#"),
         },
-        worse=("state.txt", "GOOD", "BAD"), lenient=("tests.txt", "c0\n", ""),
-        asks=("tool.sh", "Hello?", "Hi?"), run=("run", "--target", "tool"),
+        worse=("state.txt", "GOOD", "BAD"),
+        lenient=("tests.txt", "c0\n", ""),
+        asks=("tool.sh", "Hello?", "Hi?"),
+        run=("run", "--target", "tool"),
     ),
     "adopted": Kind(
         files={
             "rubric-ci.yaml": "gate: {fail_on: fail}\n",
             "results.csv": lines(
-                f"c#,yes,Hello?,hello {SAID},it is yes", "id,passed,question,answer,reason\n",
+                f"c#,yes,Hello?,hello {SAID},it is yes", "id,passed,question,answer,reason\n"
             ),
         },
-        worse=("results.csv", ",yes,", ",no,"), asks=("results.csv", "Hello?", "Hi?"),
+        worse=("results.csv", ",yes,", ",no,"),
+        asks=("results.csv", "Hello?", "Hi?"),
         lenient=("results.csv", f"c0,yes,Hello?,hello {SAID},it is yes\n", ""),
-        run=("adopt", "results.csv", "--from", "csv"), base=("--policy-from", "base"),
+        run=("adopt", "results.csv", "--from", "csv"),
+        base=("--policy-from", "base"),
     ),
     "dialect": Kind(
         files={
             "rubric-ci.yaml": config(f"  - {{name: default, {CLI}}}\n").replace(
-                "evals/*.yaml", "skills/s/evals/evals.json",
+                "evals/*.yaml", "skills/s/evals/evals.json"
             ),
             "skills/s/evals/evals.json": skills,
             "skills/s/SKILL.md": "---\nname: s\ndescription: Greets\n---\nSay hello.\n",
@@ -362,21 +376,30 @@ KINDS: Mapping[str, Kind] = {
         asks=("skills/s/evals/evals.json", "Say it", "Say that"),
     ),
     "table": one(
-        CLI, 'rubrics: ["Greets {{ name }}"]\nevalcases: cases.csv\n',
-        files={"evals/cases.csv": TABLE}, asks=("evals/cases.csv", "Say it", "Say that"),
+        CLI,
+        'rubrics: ["Greets {{ name }}"]\nevalcases: cases.csv\n',
+        files={"evals/cases.csv": TABLE},
+        asks=("evals/cases.csv", "Say it", "Say that"),
     ),
     "layered": one(
-        CLI, suite("tags: [open], input: Say it to #", "[{include: greet}]"),
+        CLI,
+        suite("tags: [open], input: Say it to #", "[{include: greet}]"),
         files={"rubrics/greet.rubric.yaml": GREET},
         lenient=("rubrics/greet.rubric.yaml", "Greets", "Anything goes"),
     ),
     "choices": one(
-        CLI, suite(rubrics=f"[{{{CHOICES}}}]"), mark="choice", key="1\r",
+        CLI,
+        suite(rubrics=f"[{{{CHOICES}}}]"),
+        mark="choice",
+        key="1\r",
         missed="cold, warm to pass",
     ),
     "penalty": one(
-        CLI, suite(rubrics="[{expected_outcome: Never Greets, penalty: 2, required: true}]"),
-        mark="present", key="n", missed="present, \N{MINUS SIGN}2 of 2 points, must not be present",
+        CLI,
+        suite(rubrics="[{expected_outcome: Never Greets, penalty: 2, required: true}]"),
+        mark="present",
+        key="n",
+        missed="present, \N{MINUS SIGN}2 of 2 points, must not be present",
     ),
     "golden": imported("golden.jsonl", GOLDEN),
     "trace": Kind(
@@ -384,11 +407,15 @@ KINDS: Mapping[str, Kind] = {
         made=("import", "traces.jsonl", "--output-dir", "evals"),
         graded_by=(TRACED, "evalcases:", "rubrics: [Greets]\nevalcases:"),
         worse=("evals/traces.answers.jsonl", '"hello', '"bye'),
-        lenient=(TRACED, "Greets", "Anything goes"), asks=(TRACED, "Say it", "Say that"),
+        lenient=(TRACED, "Greets", "Anything goes"),
+        asks=(TRACED, "Say it", "Say that"),
     ),
     "workbook": imported("cases.xlsx", sheet),
     "picture": one(
-        MODEL, suite(f"input: {SHOT}"), files={**PROMPT, "shots/a.png": png(8, 6)},
-        asks=("shots/a.png", png(8, 6), png(8, 7)), **PROMPTED,
+        MODEL,
+        suite(f"input: {SHOT}"),
+        files={**PROMPT, "shots/a.png": png(8, 6)},
+        asks=("shots/a.png", png(8, 6), png(8, 7)),
+        **PROMPTED,
     ),
-}  # fmt: skip
+}

@@ -58,18 +58,21 @@ def _named(sort: str, *names: str) -> frozenset[str]:
 KINDS: Final[Mapping[str, KindRow]] = {
     "model": KindRow(title="model", page="targets.md", covers=_named("target", "LlmTarget")),
     "command": KindRow(
-        title="command", page="targets.md",
+        title="command",
+        page="targets.md",
         covers=_named("target", "CliTarget") | _named("provider", "cli"),
     ),
     "service": KindRow(
-        title="HTTP service that a run starts", page="services.md",
+        title="HTTP service that a run starts",
+        page="services.md",
         covers=_named("target", "ServiceTarget"),
     ),
     "http": KindRow(
-        title="HTTP service, deployed", page="services.md", covers=_named("provider", "http"),
+        title="HTTP service, deployed", page="services.md", covers=_named("provider", "http")
     ),
     "agent": KindRow(
-        title="agent with a workspace", page="agents.md",
+        title="agent with a workspace",
+        page="agents.md",
         covers=_named(
             "provider", "claude-code", "codex", "copilot", "gemini-cli", "opencode", "qwen"
         )
@@ -77,68 +80,79 @@ KINDS: Final[Mapping[str, KindRow]] = {
         | _named("workspace", "copy", "git", "keep", "of_target", "sandbox", "container"),
     ),
     "prepared": KindRow(
-        title="workspace with repositories, set-up and hooks", page="agents.md",
+        title="workspace with repositories, set-up and hooks",
+        page="agents.md",
         covers=_named("workspace", "setup", "repos", "hooks"),
     ),
     "scripted": KindRow(
-        title="conversation, scripted", page="conversations.md", covers=_named("case", "turns"),
+        title="conversation, scripted", page="conversations.md", covers=_named("case", "turns")
     ),
     "simulated": KindRow(
-        title="conversation, simulated user", page="conversations.md",
+        title="conversation, simulated user",
+        page="conversations.md",
         covers=_named("case", "simulated_user"),
     ),
     "recorded": KindRow(
-        title="recorded or fixed answer", page="targets.md",
+        title="recorded or fixed answer",
+        page="targets.md",
         covers=_named("target", "RecordedTarget", "MockTarget")
         | _named("provider", "recorded", "mock"),
     ),
     "skill": KindRow(title="skill, compared", page="agents.md", covers=_named("config", "compare")),
     "runner": KindRow(
-        title="another tool that is started", page="adopt.md",
+        title="another tool that is started",
+        page="adopt.md",
         covers=_named("target", "RunnerTarget") | _named("provider", "runner"),
     ),
     "adopted": KindRow(
-        title="results of another tool", page="adopt.md",
+        title="results of another tool",
+        page="adopt.md",
         covers=_named(
-            "tool", *("promptfoo", "inspect", "deepeval", "pydantic-evals"),
+            "tool",
+            *("promptfoo", "inspect", "deepeval", "pydantic-evals"),
             *("agent-skills", "junit", "csv"),
         ),
     ),
     "dialect": KindRow(
-        title="eval file of another tool", page="bring.md",
+        title="eval file of another tool",
+        page="bring.md",
         covers=_named("dialect", *("agent_skills", "agentv", "agentv_rows", "agentv_targets")),
     ),
     "table": KindRow(
-        title="table with variables", page="eval-files.md",
+        title="table with variables",
+        page="eval-files.md",
         covers=_named("case", "vars") | _named("table", ".csv", ".tsv"),
     ),
     "layered": KindRow(
         title="criteria of a rubric file, with conditions, a penalty, guidelines and examples",
-        page="rubrics.md", covers=frozenset(),
+        page="rubrics.md",
+        covers=frozenset(),
     ),
     "choices": KindRow(title="criterion with choices", page="rubrics.md", covers=frozenset()),
     "penalty": KindRow(
-        title="penalty that a judge marks", page="evaluators.md", covers=frozenset(),
+        title="penalty that a judge marks", page="evaluators.md", covers=frozenset()
     ),
     "golden": KindRow(
-        title="golden set, or cases of another tool, imported", page="bring.md",
+        title="golden set, or cases of another tool, imported",
+        page="bring.md",
         covers=_named(
-            "dialect",
-            *("golden_sets", "github_models", "healthbench", "openai_evals", "promptfoo"),
+            "dialect", *("golden_sets", "github_models", "healthbench", "openai_evals", "promptfoo")
         ),
     ),
     "trace": KindRow(
-        title="recorded trace, imported", page="bring.md",
+        title="recorded trace, imported",
+        page="bring.md",
         covers=_named("trace", "otlp", "langfuse", "langsmith", "phoenix", "braintrust"),
     ),
     "workbook": KindRow(
-        title="workbook, imported", page="bring.md", covers=_named("dialect", "tables"),
+        title="workbook, imported", page="bring.md", covers=_named("dialect", "tables")
     ),
     "picture": KindRow(
-        title="case with an image or a document", page="conversations.md",
+        title="case with an image or a document",
+        page="conversations.md",
         covers=_named("part", "MediaPart"),
     ),
-}  # fmt: skip
+}
 NO_KINDS: Final = frozenset(("target:UnsupportedTarget",)).union(  # `validate` refuses it
     _named("case", "id", "written_id", "file", "span", "references", "depends_on"),  # where it is
     _named("case", "stopped", "inapplicable"),  # it gets no answer, or none is graded

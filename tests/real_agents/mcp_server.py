@@ -18,11 +18,7 @@ def reply(method: str, params: dict[str, Any]) -> dict[str, Any]:
         case "initialize":
             about = {"name": "shop", "version": "1"}
             version = params["protocolVersion"]
-            return {
-                "protocolVersion": version,
-                "capabilities": {"tools": {}},
-                "serverInfo": about,
-            }
+            return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}
         case "tools/list":
             return {"tools": [TOOL]}
         case "tools/call":

@@ -34,19 +34,12 @@ def every_test() -> list[RubricTest]:
         test
         for path in sorted((FOLDER / "rubrics").glob("*.rubric.yaml"))
         for test in read_tests(
-            path.relative_to(ROOT).as_posix(),
-            path.read_text(encoding="utf-8"),
-            lookup(ROOT, path),
+            path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"), lookup(ROOT, path)
         )
     ]
 
 
-NAMES = {
-    "checklist": "satisfied",
-    "score-range": "score",
-    "levels": "level",
-    "choices": "choice",
-}
+NAMES = {"checklist": "satisfied", "score-range": "score", "levels": "level", "choices": "choice"}
 
 
 def mark_of(test: RubricTest, criterion: Judged) -> JSON:
@@ -82,10 +75,7 @@ def write() -> None:
     lines = ""
     for test in every_test():
         context = RunContext(
-            call_model=record(ask, RECORDING, ROOT),
-            root=ROOT,
-            environment=os.environ,
-            judge=JUDGE,
+            call_model=record(ask, RECORDING, ROOT), root=ROOT, environment=os.environ, judge=JUDGE
         )
         found = asyncio.run(evaluate(test.case, test.answer, test.spec, context))
         assert isinstance(found, Assessed), found

@@ -188,8 +188,12 @@ _TABLES = {
 }
 
 _BARE = (
-    "HEAD", "config", "objects/info/alternates", "hooks/post-checkout", "hooks/post-index-change",
-)  # fmt: skip
+    "HEAD",
+    "config",
+    "objects/info/alternates",
+    "hooks/post-checkout",
+    "hooks/post-index-change",
+)
 
 
 def hostile() -> Iterator[tuple[str, Hostile]]:

@@ -134,16 +134,20 @@ def folder_of_another_user(folder: Path, host: Host) -> None:
 
 
 @platforms.MODES
-@pytest.mark.parametrize("attack", [
-    planted,
-    open_to_all,
-    open_to_the_group,
-    environment_open_to_the_group,
-    environment_behind_a_link,
-    folder_behind_a_link,
-    of_another_user,
-    folder_of_another_user,
-], ids=lambda attack: attack.__name__.replace("_", "-"))  # fmt: skip
+@pytest.mark.parametrize(
+    "attack",
+    [
+        planted,
+        open_to_all,
+        open_to_the_group,
+        environment_open_to_the_group,
+        environment_behind_a_link,
+        folder_behind_a_link,
+        of_another_user,
+        folder_of_another_user,
+    ],
+    ids=lambda attack: attack.__name__.replace("_", "-"),
+)
 def test_an_environment_that_others_may_have_written_is_not_used(
     attack: Callable[[Path, Host], None], host: Host, tmp_path: Path
 ) -> None:
@@ -169,21 +173,24 @@ def test_what_is_made_is_private_whatever_the_umask(host: Host, tmp_path: Path) 
     assert installation.install("light", tmp_path / "tools" / "rubric-ci", host) == environment
 
 
-@pytest.mark.parametrize(("command", "inputs", "reaches"), [
-    ("validate", {}, False),
-    ("plan", {}, False),
-    ("run", {}, False),
-    ("run", {"RUBRIC_CI_COMMENT": "off"}, False),
-    ("run", {"RUBRIC_CI_COMMENT": "update"}, True),
-    ("run", {"RUBRIC_CI_CHECK_RUN": "evals"}, True),
-    ("generate rubrics", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "false"}, False),
-    ("generate rubrics", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "true"}, True),
-    ("report merge", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "true"}, False),
-    ("report merge", {"RUBRIC_CI_COMMENT": "new"}, True),
-    ("compare", {}, False),
-    ("compare", {"RUBRIC_CI_COMPARE_ISSUE": "Red"}, True),
-    ("report comment", {}, True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "inputs", "reaches"),
+    [
+        ("validate", {}, False),
+        ("plan", {}, False),
+        ("run", {}, False),
+        ("run", {"RUBRIC_CI_COMMENT": "off"}, False),
+        ("run", {"RUBRIC_CI_COMMENT": "update"}, True),
+        ("run", {"RUBRIC_CI_CHECK_RUN": "evals"}, True),
+        ("generate rubrics", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "false"}, False),
+        ("generate rubrics", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "true"}, True),
+        ("report merge", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "true"}, False),
+        ("report merge", {"RUBRIC_CI_COMMENT": "new"}, True),
+        ("compare", {}, False),
+        ("compare", {"RUBRIC_CI_COMPARE_ISSUE": "Red"}, True),
+        ("report comment", {}, True),
+    ],
+)
 def test_the_token_reaches_commands_that_post(
     command: str, inputs: dict[str, str], reaches: bool
 ) -> None:

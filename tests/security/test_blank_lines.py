@@ -11,7 +11,11 @@ def test_validate_passes_over_200_000_blank_lines(tmp_path: Path) -> None:
         "evalcases:\n  - id: a\n    input: Hi\n    rubrics: [A]\n"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "validate"], cwd=tmp_path, capture_output=True,
-        text=True, timeout=30, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "rubric_ci", "validate"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, "")

@@ -94,17 +94,21 @@ def above_a_repository_of_its_own(judged: Judged) -> None:
     Checkout.create(judged.root / CACHE)
 
 
-@pytest.mark.parametrize("attack", [
-    committed,
-    behind_a_link,
-    behind_a_link_of_a_parent,
-    behind_a_committed_link_to_untracked_files,
-    behind_a_link_to_a_committed_link,
-    behind_a_loop_of_links,
-    by_another_spelling,
-    in_a_submodule,
-    above_a_repository_of_its_own,
-], ids=lambda attack: attack.__name__.replace("_", "-"))  # fmt: skip
+@pytest.mark.parametrize(
+    "attack",
+    [
+        committed,
+        behind_a_link,
+        behind_a_link_of_a_parent,
+        behind_a_committed_link_to_untracked_files,
+        behind_a_link_to_a_committed_link,
+        behind_a_loop_of_links,
+        by_another_spelling,
+        in_a_submodule,
+        above_a_repository_of_its_own,
+    ],
+    ids=lambda attack: attack.__name__.replace("_", "-"),
+)
 def test_the_judge_is_asked(attack: Attack, forged: Judged) -> None:
     attack(forged)
     done = forged.run("--reports", "json,markdown,junit,sarif,html", GITHUB_ACTIONS="true")

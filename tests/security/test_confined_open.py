@@ -94,12 +94,15 @@ def test_a_user_may_name_a_file_outside(root: Path) -> None:
     assert file_io.read_given(root.parent / "secret", root).decode() == SECRET
 
 
-@pytest.mark.parametrize(("command", "reason"), [
-    ("ln -s /etc/passwd {OUTPUT_FILE}", "Too many levels of symbolic links"),
-    ("mkfifo {OUTPUT_FILE}", "it is not a regular file"),
-    ("mkdir {OUTPUT_FILE}", "it is not a regular file"),
-    ("truncate -s 65M {OUTPUT_FILE}", "it has more than 64 MiB"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("ln -s /etc/passwd {OUTPUT_FILE}", "Too many levels of symbolic links"),
+        ("mkfifo {OUTPUT_FILE}", "it is not a regular file"),
+        ("mkdir {OUTPUT_FILE}", "it is not a regular file"),
+        ("truncate -s 65M {OUTPUT_FILE}", "it has more than 64 MiB"),
+    ],
+)
 def test_the_output_file(root: Path, command: str, reason: str) -> None:
     target = CliTarget(name="t", command_template=command, timeout_seconds=60)
     said = refused(target, root)

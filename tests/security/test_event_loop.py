@@ -54,12 +54,15 @@ async def turns_during(work: Awaitable[object]) -> int:
     return turns
 
 
-@pytest.mark.parametrize(("spec", "unit"), [
-    (RUBRIC, "\n"),
-    (RUBRIC, "< "),
-    (RUBRIC, "ignore all previous "),
-    (FIELDS, "```json\n[1,\n```\n"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("spec", "unit"),
+    [
+        (RUBRIC, "\n"),
+        (RUBRIC, "< "),
+        (RUBRIC, "ignore all previous "),
+        (FIELDS, "```json\n[1,\n```\n"),
+    ],
+)
 def test_an_evaluator_leaves_turns(spec: EvaluatorSpec, unit: str, tmp_path: Path) -> None:
     judge = JudgeConfig(endpoint=Endpoint(model="m"))
     context = build_context(tmp_path, call_model=reply, judge=judge)

@@ -27,14 +27,17 @@ def cases(count: int, **keys: Any) -> list[dict[str, Any]]:
 FILES: dict[str, tuple[dict[str, Any], str]] = {
     "an input": (suite(vars={"v": LONG}, evalcases=[{**CASE, "input": TWICE}]), TEXT),
     "a variable of the case": (
-        suite(evalcases=[{**CASE, "vars": {"v": LONG}, "input": TWICE}]), TEXT,
+        suite(evalcases=[{**CASE, "vars": {"v": LONG}, "input": TWICE}]),
+        TEXT,
     ),
     "a list as JSON": (
-        suite(evalcases=[{**CASE, "vars": {"v": ["x" * 900] * 700}, "input": TWICE}]), TEXT,
+        suite(evalcases=[{**CASE, "vars": {"v": ["x" * 900] * 700}, "input": TWICE}]),
+        TEXT,
     ),
     "a criterion": (suite(evalcases=[{**CASE, "vars": {"v": LONG}, "rubrics": [TWICE]}]), TEXT),
     "an assertion": (
-        suite(evalcases=[{**CASE, "vars": {"v": LONG}, "rubrics": [{"contains": TWICE}]}]), TEXT,
+        suite(evalcases=[{**CASE, "vars": {"v": LONG}, "rubrics": [{"contains": TWICE}]}]),
+        TEXT,
     ),
     "a criterion of the suite": (
         suite(vars={"v": LONG}, rubrics=[TWICE], evalcases=cases(1)),
@@ -73,9 +76,10 @@ FILES: dict[str, tuple[dict[str, Any], str]] = {
         "has more than 4,096 characters",
     ),
     "globs": (
-        suite(depends_on=["a"] * 1_001), "`depends_on` must have at most 1,000 entries, not 1,001",
+        suite(depends_on=["a"] * 1_001),
+        "`depends_on` must have at most 1,000 entries, not 1,001",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("data", "problem"), FILES.values(), ids=FILES)

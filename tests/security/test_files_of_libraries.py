@@ -129,10 +129,14 @@ def run_inside(
     (home := checkout.root.parent / "home").mkdir(exist_ok=True)
     named = {"PATH": os.environ["PATH"], "HOME": str(home), "HTTPS_PROXY": CLOSED}
     return subprocess.run(
-        [str(checkout.root / ".venv/bin/python"), str(script), *arguments], cwd=checkout.root,
-        env=INHERITED | named | environment, capture_output=True, text=True, timeout=120,
+        [str(checkout.root / ".venv/bin/python"), str(script), *arguments],
+        cwd=checkout.root,
+        env=INHERITED | named | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
         check=False,
-    )  # fmt: skip
+    )
 
 
 @contextmanager

@@ -49,24 +49,27 @@ def top(**changes: Any) -> Callable[[Data], Data]:
     return lambda data: {**data, **changes}
 
 
-@pytest.mark.parametrize(("change", "problem"), [
-    (top(verdict="pass"), "verdict is pass, its cases give fail"),
-    (top(cases=[]), "totals.graded is 1, its cases give 0"),
-    (gate(holds=True), "gate.holds is true, its cases give false"),
-    (totals(failed=0), "totals.failed is 0, its cases give 1"),
-    (totals(passed=10**30), "totals.passed is 1000000000000000000…, its cases give 0"),
-    (totals(score=1.0), "totals.score is 1.0, its cases give 0.0"),
-    (totals(score=None), "totals.score is null, its cases give 0.0"),
-    (totals(cached_marks=-5), "totals.cached_marks is -5, its cases give 0"),
-    (totals(cost_usd="NaN"), "totals.cost_usd: must be a valid number"),
-    (top(duration_seconds="-Infinity"), "duration_seconds: must be a valid number"),
-    (top(beyond_cases={"calls": 2}), "totals.calls is 0, its cases give 2"),
-    (gate(passing="inf"), "gate.passing: must be a valid number"),
-    (case(score="nan"), "cases.0.score: must be a valid number"),
-    (case(score=1.5), "score 1.5 is not between 0 and 1"),
-    (case(verdict="pass"), "totals.passed is 0, its cases give 1"),
-    (case(score=1.0, verdict="fail"), "totals.score is 0.0, its cases give 1.0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (top(verdict="pass"), "verdict is pass, its cases give fail"),
+        (top(cases=[]), "totals.graded is 1, its cases give 0"),
+        (gate(holds=True), "gate.holds is true, its cases give false"),
+        (totals(failed=0), "totals.failed is 0, its cases give 1"),
+        (totals(passed=10**30), "totals.passed is 1000000000000000000…, its cases give 0"),
+        (totals(score=1.0), "totals.score is 1.0, its cases give 0.0"),
+        (totals(score=None), "totals.score is null, its cases give 0.0"),
+        (totals(cached_marks=-5), "totals.cached_marks is -5, its cases give 0"),
+        (totals(cost_usd="NaN"), "totals.cost_usd: must be a valid number"),
+        (top(duration_seconds="-Infinity"), "duration_seconds: must be a valid number"),
+        (top(beyond_cases={"calls": 2}), "totals.calls is 0, its cases give 2"),
+        (gate(passing="inf"), "gate.passing: must be a valid number"),
+        (case(score="nan"), "cases.0.score: must be a valid number"),
+        (case(score=1.5), "score 1.5 is not between 0 and 1"),
+        (case(verdict="pass"), "totals.passed is 0, its cases give 1"),
+        (case(score=1.0, verdict="fail"), "totals.score is 0.0, its cases give 1.0"),
+    ],
+)
 def test_a_report_that_contradicts_itself(change: Callable[[Data], Data], problem: str) -> None:
     text = json.dumps(change(json.loads(json_format.render(RED))))
     with pytest.raises(CannotReadReport) as caught:
@@ -203,18 +206,28 @@ def finished(**changes: Any) -> Data:
 FORK = {"full_name": "mallory/app", "owner": {"login": "acme"}}
 
 
-@pytest.mark.parametrize(("changes", "report", "conclusion", "line"), [
-    ({}, GREEN, "success", ""),
-    ({}, RED, "failure", ""),
-    (
-        {"head_repository": FORK}, GREEN, "neutral",
-        f"{OWN}from a fork: the numbers are not verified.",
-    ),
-    ({"head_repository": FORK}, RED, "failure", f"{OWN}from a fork: the numbers are not verified."),
-    ({"conclusion": "failure"}, GREEN, "neutral", f"{OWN}which ended with failure."),
-    ({"conclusion": "cancelled"}, GREEN, "neutral", f"{OWN}which ended with cancelled."),
-    ({"conclusion": None}, GREEN, "neutral", f"{OWN}which ended with no conclusion."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "report", "conclusion", "line"),
+    [
+        ({}, GREEN, "success", ""),
+        ({}, RED, "failure", ""),
+        (
+            {"head_repository": FORK},
+            GREEN,
+            "neutral",
+            f"{OWN}from a fork: the numbers are not verified.",
+        ),
+        (
+            {"head_repository": FORK},
+            RED,
+            "failure",
+            f"{OWN}from a fork: the numbers are not verified.",
+        ),
+        ({"conclusion": "failure"}, GREEN, "neutral", f"{OWN}which ended with failure."),
+        ({"conclusion": "cancelled"}, GREEN, "neutral", f"{OWN}which ended with cancelled."),
+        ({"conclusion": None}, GREEN, "neutral", f"{OWN}which ended with no conclusion."),
+    ],
+)
 def test_the_check_of_a_run(
     changes: Data, report: Any, conclusion: str, line: str, github: GitHub, tmp_path: Path
 ) -> None:
@@ -231,11 +244,14 @@ def test_the_check_of_a_fork_with_a_token(github: GitHub, tmp_path: Path) -> Non
     assert github.checks[0]["conclusion"] == "neutral"
 
 
-@pytest.mark.parametrize(("changes", "repository", "message"), [
-    ({"head_branch": ""}, None, "the workflow run 5 has no head branch"),
-    ({"head_repository": None}, None, "the workflow run 5 has no head owner"),
-    ({}, "acme/other", "this workflow runs in acme/app, not in acme/other"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "repository", "message"),
+    [
+        ({"head_branch": ""}, None, "the workflow run 5 has no head branch"),
+        ({"head_repository": None}, None, "the workflow run 5 has no head owner"),
+        ({}, "acme/other", "this workflow runs in acme/app, not in acme/other"),
+    ],
+)
 def test_another_pull_request_is_not_reached(
     changes: Data, repository: str | None, message: str, github: GitHub, tmp_path: Path
 ) -> None:
@@ -257,9 +273,15 @@ def test_the_annotations_of_a_check_are_limited(
         level="error", rule="fail", subject=("x",), file="e", line=1, title="t", message="m"
     )
     checks.create(
-        Server(api_url=github.url, token="actions"), "acme/app", HEAD, name="evals",
-        conclusion="failure", title="t", summary="s", annotations=[entry] * number,
-    )  # fmt: skip
+        Server(api_url=github.url, token="actions"),
+        "acme/app",
+        HEAD,
+        name="evals",
+        conclusion="failure",
+        title="t",
+        summary="s",
+        annotations=[entry] * number,
+    )
     (check,) = github.checks
     assert check["requests"] == requests
     assert len(check["output"]["annotations"]) == min(number, 500)
@@ -300,14 +322,17 @@ def write(github: GitHub, token: str, body: str) -> None:
     comments_and_issues.post(server, place, [body], mode="update", failing=True)
 
 
-@pytest.mark.parametrize(("file", "linked"), [
-    ("evals/a.yaml", True),
-    ("a..b/..c/d...yaml", True),
-    ("../../../../settings", False),
-    ("evals/../../x", False),
-    ("evals\\..\\x", False),
-    ("..", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "linked"),
+    [
+        ("evals/a.yaml", True),
+        ("a..b/..c/d...yaml", True),
+        ("../../../../settings", False),
+        ("evals/../../x", False),
+        ("evals\\..\\x", False),
+        ("..", False),
+    ],
+)
 def test_a_link_stays_below_the_commit(file: str, linked: bool) -> None:
     place = Links(blob="https://github.example/acme/app/blob/abc").place(file, 3, "x")
     assert place.startswith("[") == linked

@@ -112,12 +112,15 @@ def test_hostile_text_is_text(
     ] == []
 
 
-@pytest.mark.parametrize("fragment", [
-    "criterion=%3Cimg+src%3Dx%3E&file=%3Cb%3E&q=%3Cb%3E&missed=1",
-    "__proto__=1&elements=1&submit=1&constructor=1",
-    "sort=constructor&show=valueOf",
-    *("case-", "criterion-", "%", "q=%FF", "sort=__proto__", "show=<script>"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "criterion=%3Cimg+src%3Dx%3E&file=%3Cb%3E&q=%3Cb%3E&missed=1",
+        "__proto__=1&elements=1&submit=1&constructor=1",
+        "sort=constructor&show=valueOf",
+        *("case-", "criterion-", "%", "q=%FF", "sort=__proto__", "show=<script>"),
+    ],
+)
 def test_a_hostile_address_changes_nothing(browser: Browser, tmp_path: Path, fragment: str) -> None:
     with chromium.tab(browser) as tab:
         opened(tab, tmp_path, hostile("harmless"))

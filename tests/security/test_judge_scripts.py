@@ -31,22 +31,25 @@ def refused(argv: tuple[str, ...], checkout: str) -> str:
     return refusal(Endpoint(model="command/x", command=JudgeCommand(argv=argv)), allowed)
 
 
-@pytest.mark.parametrize("argv", [
-    ("python3", "judge.py"),
-    ("python3", "./judge.py"),
-    ("python3", "{root}/judge.py"),
-    ("python3", "{root}/tools/../judge.py"),
-    ("python3", "{root}/../link.py"),
-    ("tools/judge",),
-    ("./tools/judge", "--fast"),
-    ("{root}/tools/judge",),
-    ("python3", "--script=judge.py"),
-    ("python3", "-X", "path={root}/tools"),
-    ("sh", "-c", "python3 '{root}/judge.py' --fast"),
-    ("sh", "-c", "cd {root} && ./judge.py"),
-    ("sh", "a b.sh"),
-    ("tool", "@judge.py"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("python3", "judge.py"),
+        ("python3", "./judge.py"),
+        ("python3", "{root}/judge.py"),
+        ("python3", "{root}/tools/../judge.py"),
+        ("python3", "{root}/../link.py"),
+        ("tools/judge",),
+        ("./tools/judge", "--fast"),
+        ("{root}/tools/judge",),
+        ("python3", "--script=judge.py"),
+        ("python3", "-X", "path={root}/tools"),
+        ("sh", "-c", "python3 '{root}/judge.py' --fast"),
+        ("sh", "-c", "cd {root} && ./judge.py"),
+        ("sh", "a b.sh"),
+        ("tool", "@judge.py"),
+    ],
+)
 def test_a_file_of_the_checkout(argv: tuple[str, ...], checkout: Path) -> None:
     said = refused(tuple(each.format(root=checkout) for each in argv), str(checkout))
     assert said.startswith("the judge's command names `")

@@ -57,8 +57,11 @@ def report(random: Random) -> str:
     other = a_rubric(name=any_(), reasoning=any_(), misses=(any_(),))
     failing = replace(
         graded(any_(), evaluators=(rubric, other), reason=any_(), why=any_(), target=any_()),
-        file=any_(), question=any_(), expected_outcome=any_(), answer=any_(),
-    )  # fmt: skip
+        file=any_(),
+        question=any_(),
+        expected_outcome=any_(),
+        answer=any_(),
+    )
     passing = graded(any_(), "pass", why=any_(), file=any_())
     cases = (failing, passing, errored(any_(), any_()), skipped(any_(), any_()))
     whole = a_report(*cases, notes=(any_(),))
@@ -92,17 +95,20 @@ def test_a_random_report_is_inert(batch: int) -> None:
         assert alive(page(source)) == [], source
 
 
-@pytest.mark.parametrize("source", [
-    "[x](https://evil.example)",
-    "_www.evil.example",
-    "<img src=x>",
-    "@octocat",
-    "![x](//e.f)",
-    "a@e.example",
-    "<details>",
-    "[^1]\n\n[^1]: x",
-    "| a |\n|--|",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "source",
+    [
+        "[x](https://evil.example)",
+        "_www.evil.example",
+        "<img src=x>",
+        "@octocat",
+        "![x](//e.f)",
+        "a@e.example",
+        "<details>",
+        "[^1]\n\n[^1]: x",
+        "| a |\n|--|",
+    ],
+)
 def test_the_reader_sees_what_is_alive(source: str) -> None:
     assert alive(page(source)) != []
 
@@ -127,26 +133,32 @@ def test_every_ignorable_character_is_shown() -> None:
         assert code.replace("\\", "\\\\") in escape.markdown(written)
 
 
-@pytest.mark.parametrize("ordinary", [
-    "👩\u200d💻",
-    "❤\ufe0f\u200d🔥",
-    "1\ufe0f\u20e3",
-    "☎\ufe0e",
-    "\u0645\u06cc\u200c\u062e",
-    "क\u094d\u200dष",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "ordinary",
+    [
+        "👩\u200d💻",
+        "❤\ufe0f\u200d🔥",
+        "1\ufe0f\u20e3",
+        "☎\ufe0e",
+        "\u0645\u06cc\u200c\u062e",
+        "क\u094d\u200dष",
+    ],
+)
 def test_joiners_of_ordinary_text_stay(ordinary: str) -> None:
     assert escape.visible(ordinary) == ordinary
     assert escape.json_text(f'"{ordinary}"') == f'"{ordinary}"'
 
 
-@pytest.mark.parametrize(("hidden", "shown"), [
-    ("a\ufe01\ufe0f", "a\\ufe01\\ufe0f"),
-    ("漢\u200d\u200d字", "漢\\u200d\\u200d字"),
-    ("漢\ufe0f\ufe0f", "漢\ufe0f\\ufe0f"),
-    ("漢\U000e0100", "漢\\U000e0100"),
-    ("漢 \u200d字", "漢 \\u200d字"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("hidden", "shown"),
+    [
+        ("a\ufe01\ufe0f", "a\\ufe01\\ufe0f"),
+        ("漢\u200d\u200d字", "漢\\u200d\\u200d字"),
+        ("漢\ufe0f\ufe0f", "漢\ufe0f\\ufe0f"),
+        ("漢\U000e0100", "漢\\U000e0100"),
+        ("漢 \u200d字", "漢 \\u200d字"),
+    ],
+)
 def test_what_hides_behind_ordinary_text_is_shown(hidden: str, shown: str) -> None:
     assert escape.visible(hidden) == shown
 
@@ -155,9 +167,12 @@ def test_a_page_of_a_random_report_runs_nothing() -> None:
     random = Random(99)
     for _ in range(50):
         answer = text(random)
-        case = graded(text(random), answer=answer, question=".", evaluators=(
-            a_rubric(a_criterion(text(random))),
-        ))  # fmt: skip
+        case = graded(
+            text(random),
+            answer=answer,
+            question=".",
+            evaluators=(a_rubric(a_criterion(text(random))),),
+        )
         shown = Page(render(a_report(case, errored(text(random), text(random)))))
         assert {"link", "img", "iframe", "object", "base"} & shown.tags == set()
         links = [target for target in shown.targets if not target.startswith("#")]

@@ -95,12 +95,15 @@ def address() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", ["/big", "/packed"])
-@pytest.mark.parametrize("model", [
-    "openai/gpt-6.1-sol",
-    "together_ai/llama",
-    "anthropic/claude-sonnet-5-5",
-    "gemini/gemini-3.8-flash",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "model",
+    [
+        "openai/gpt-6.1-sol",
+        "together_ai/llama",
+        "anthropic/claude-sonnet-5-5",
+        "gemini/gemini-3.8-flash",
+    ],
+)
 def test_a_reply_without_end(address: str, model: str, path: str) -> None:
     endpoint = Endpoint(model=model, options={"api_base": address + path, "api_key": "k"})
     asked = (ChatMessage(role="user", content="?"),)
@@ -164,10 +167,14 @@ def test_a_reply_that_unpacks_to_more(model: str, encoding: str) -> None:
     assert set(offered) == {http_guard.OFFERED}
 
 
-@pytest.mark.parametrize(("size", "said"), [
-    (http_guard.MAX_BODY + 1, ""),
-    (2 * http_guard.MAX_BODY + 1, "the response has more than 16 MiB"),
-], ids=["more than of one reply", "more than of a batch"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        (http_guard.MAX_BODY + 1, ""),
+        (2 * http_guard.MAX_BODY + 1, "the response has more than 16 MiB"),
+    ],
+    ids=["more than of one reply", "more than of a batch"],
+)
 def test_the_replies_of_a_batch(size: int, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit of 256 MiB is lowered here: to unpack so much takes a second."""
     assert http_guard.MAX_FILE == 256 * MIB

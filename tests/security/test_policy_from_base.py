@@ -198,8 +198,15 @@ def test_a_waiver_of_its_own_failure(tmp_path: Path, strict: Judge) -> None:
     pull = open_pull_request(tmp_path, {"rubric-ci.yaml": CONFIG.format(base=strict.url)}, {})
     until = (date.today() + timedelta(days=7)).isoformat()
     waive = (
-        "waive", "one/greets", "--until", until, "--reason", "later", "--owner", "a@example.org",
-    )  # fmt: skip
+        "waive",
+        "one/greets",
+        "--until",
+        until,
+        "--reason",
+        "later",
+        "--owner",
+        "a@example.org",
+    )
     assert pull.run(*waive).returncode == 0
     assert pull.run("run", "evals").returncode == 1
     assert pull.run("run", "evals", "--policy-from", "head").returncode == 0

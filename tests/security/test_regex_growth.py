@@ -401,32 +401,38 @@ def test_every_pattern_of_a_schema_is_linear() -> None:
     assert {place: bad for place, used in found if (bad := growth(used))} == {}
 
 
-@pytest.mark.parametrize(("pattern", "method"), [
-    (r"(?m)^\s*x:", "search"),
-    (r"<(?=\s*/?\s*answer_)", "search"),
-    (r"\s#\s*ignore\[([^\]\n]*)\]", "search"),
-    (r'"id"\s*:.*"input"', "search"),
-    (r"\w+Error: ", "search"),
-    (r"(?:[^/]*a){2}[^/]*b", "fullmatch"),
-    (r"\[[^]/]*\]|.", "findall"),
-    (r"(a|a)*b", "search"),
-    (r"(?:[a-z]+\d?)+_", "match"),
-    (r"^(([a-z])+.)+[A-Z]([a-z])+$", "fullmatch"),
-    (r"(?:a{0,50}){0,50}b", "search"),
-    (r"(?<!a)b(?=.*c)", "search"),
-    (r"[0-9]+\.?[0-9]*", "fullmatch"),
-    (r"\S*/\S*|x", "fullmatch"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pattern", "method"),
+    [
+        (r"(?m)^\s*x:", "search"),
+        (r"<(?=\s*/?\s*answer_)", "search"),
+        (r"\s#\s*ignore\[([^\]\n]*)\]", "search"),
+        (r'"id"\s*:.*"input"', "search"),
+        (r"\w+Error: ", "search"),
+        (r"(?:[^/]*a){2}[^/]*b", "fullmatch"),
+        (r"\[[^]/]*\]|.", "findall"),
+        (r"(a|a)*b", "search"),
+        (r"(?:[a-z]+\d?)+_", "match"),
+        (r"^(([a-z])+.)+[A-Z]([a-z])+$", "fullmatch"),
+        (r"(?:a{0,50}){0,50}b", "search"),
+        (r"(?<!a)b(?=.*c)", "search"),
+        (r"[0-9]+\.?[0-9]*", "fullmatch"),
+        (r"\S*/\S*|x", "fullmatch"),
+    ],
+)
 def test_growth_is_seen(pattern: str, method: str) -> None:
     assert growth(Used(pattern, 0, method))
 
 
-@pytest.mark.parametrize(("source", "applied"), [
-    ("re.search('a', text)", {"search"}),
-    ("use(re.compile('a'))", {"search"}),
-    ("whole = re.compile('a').fullmatch", {"fullmatch"}),
-    ("A = re.compile('a')\nA.match(text)\nA.sub('', text)", {"match", "sub"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "applied"),
+    [
+        ("re.search('a', text)", {"search"}),
+        ("use(re.compile('a'))", {"search"}),
+        ("whole = re.compile('a').fullmatch", {"fullmatch"}),
+        ("A = re.compile('a')\nA.match(text)\nA.sub('', text)", {"match", "sub"}),
+    ],
+)
 def test_it_is_seen_how_a_pattern_is_applied(source: str, applied: set[str]) -> None:
     tree = ast.parse(source)
     assert methods(tree, next(calls(tree))) == applied

@@ -174,13 +174,16 @@ def test_the_message_names_the_host(looked_up: list[str]) -> None:
     assert looked_up == []
 
 
-@pytest.mark.parametrize(("model", "options", "host"), [
-    (f"bedrock/agentcore/{ARN}:us-east-1:1234:runtime/x", {}, "bedrock-agentcore.us-east-1."),
-    ("bedrock/anthropic.claude-v2", {"aws_region_name": "eu-west-1"}, "bedrock-runtime.eu-w"),
-    ("mistral/m", {"api_key": "k"}, "api.mistral.ai"),
-    ("anthropic/m", {"api_key": "k"}, "api.anthropic.com"),
-    ("openai/m", {"api_key": "k", "api_base": "https://judge.example"}, "judge.example"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "options", "host"),
+    [
+        (f"bedrock/agentcore/{ARN}:us-east-1:1234:runtime/x", {}, "bedrock-agentcore.us-east-1."),
+        ("bedrock/anthropic.claude-v2", {"aws_region_name": "eu-west-1"}, "bedrock-runtime.eu-w"),
+        ("mistral/m", {"api_key": "k"}, "api.mistral.ai"),
+        ("anthropic/m", {"api_key": "k"}, "api.anthropic.com"),
+        ("openai/m", {"api_key": "k", "api_base": "https://judge.example"}, "judge.example"),
+    ],
+)
 def test_an_allowed_host_is_asked(
     model: str, options: dict[str, JSON], host: str, looked_up: list[str]
 ) -> None:

@@ -338,15 +338,19 @@ def test_short_values_and_options_of_ours_are_no_secrets(ran: Ran) -> None:
     assert '"answer": "My key is ***' in report
 
 
-@pytest.mark.parametrize("arguments", [
-    ("judge", "attack", "--judge", "openai/j", "corpus.eval.yaml"),
-    ("generate", "rubrics", "--target", "model-answer", "--diff", "draft.eval.yaml"),
-    ("generate", "rubrics", "--target", "model-401", "draft.eval.yaml"),
-    ("run", "--replay", SUBSTITUTED, "--case", "answer"),
-    ("run", "--baseline", KEY, "--case", "answer"),
-    ("compare", TOKEN, KEY),
-    ("validate", KEY),
-], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("judge", "attack", "--judge", "openai/j", "corpus.eval.yaml"),
+        ("generate", "rubrics", "--target", "model-answer", "--diff", "draft.eval.yaml"),
+        ("generate", "rubrics", "--target", "model-401", "draft.eval.yaml"),
+        ("run", "--replay", SUBSTITUTED, "--case", "answer"),
+        ("run", "--baseline", KEY, "--case", "answer"),
+        ("compare", TOKEN, KEY),
+        ("validate", KEY),
+    ],
+    ids=" ".join,
+)
 def test_no_command_leaks(arguments: tuple[str, ...], tmp_path: Path, server: str) -> None:
     start_repository(tmp_path)
     project(tmp_path, server)
@@ -371,9 +375,13 @@ def test_the_traceback_of_a_bug_leaks_nothing() -> None:
         "print(os.environ['AGENT_API_KEY']); raise ValueError(os.environ['DEPLOY_TOKEN'])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], env=clean_environment() | ENVIRONMENT, capture_output=True,
-        text=True, timeout=60, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        env=clean_environment() | ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.stdout == "***\n"
     assert done.stderr.splitlines()[-1] == "ValueError: ***"
 
@@ -388,9 +396,14 @@ def test_scripts_cannot_read_the_memory_of_this_process(tmp_path: Path) -> None:
         "print(before, dumpable(), done.status, Path('/proc/self/environ').stat().st_uid)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=clean_environment(), capture_output=True,
-        text=True, timeout=60, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.stdout == "1 0 0 0\n", done.stderr
 
 

@@ -96,9 +96,13 @@ def graded(victim: Checkout, kinds: Iterable[str]) -> dict[str, Run]:
     victim.git(*quiet, "fetch", "--quiet", str(stranger.root), "+refs/heads/*:refs/strangers/*")
     done = subprocess.run(
         [sys.executable, "-m", "tests.security.watched_run", str(victim.root), *commits.values()],
-        cwd=ROOT, env={**ENVIRONMENT, "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True,
-        text=True, timeout=900, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env={**ENVIRONMENT, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     found = {}
     for (name, commit), line in zip(commits.items(), done.stdout.splitlines(), strict=True):

@@ -189,10 +189,13 @@ def test_max_seconds_end_judgements_and_a_target_that_ignores_signals(tmp_path: 
     assert project.report()["cases"][0]["outcome"] == "graded"
 
 
-@pytest.mark.parametrize(("kind", "said"), [
-    ("retry_in_an_hour", "the server asks to wait 3600 s"),
-    ("flood", "no valid reply in 3 attempts; the last one: the reply holds no JSON object"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("retry_in_an_hour", "the server asks to wait 3600 s"),
+        ("flood", "no valid reply in 3 attempts; the last one: the reply holds no JSON object"),
+    ],
+)
 def test_no_limit_is_needed(kind: str, said: str, tmp_path: Path) -> None:
     with attacking(kind) as (url, _):
         project = project_at(tmp_path, url, answer=FLOOD)

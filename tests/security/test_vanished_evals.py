@@ -77,21 +77,26 @@ def topic(committed: Checkout, tmp_path: Path) -> Checkout:
 
 HIDING = {
     "a text that is no YAML": (
-        {"evals/a.yaml": "[\n"}, ["weaker case one: graded → no longer found as an eval file"],
+        {"evals/a.yaml": "[\n"},
+        ["weaker case one: graded → no longer found as an eval file"],
     ),
-    "no cases any more": ({"evals/a.yaml": "description: one\n"}, [
-        "weaker case one: graded → no longer found as an eval file",
-    ]),
-    "no case in any line": ({"evals/c.jsonl": '{"note": 1}\n'}, [
-        "weaker case line: graded → no longer found as an eval file",
-    ]),
+    "no cases any more": (
+        {"evals/a.yaml": "description: one\n"},
+        ["weaker case one: graded → no longer found as an eval file"],
+    ),
+    "no case in any line": (
+        {"evals/c.jsonl": '{"note": 1}\n'},
+        ["weaker case line: graded → no longer found as an eval file"],
+    ),
     "another suffix": (
-        {"evals/a.yaml": None, "evals/a.txt": suite("one")}, ["weaker case one: graded → "],
+        {"evals/a.yaml": None, "evals/a.txt": suite("one")},
+        ["weaker case one: graded → "],
     ),
     "a folder that is not searched": (
-        {"evals/a.yaml": None, ".evals/a.yaml": suite("one")}, ["weaker case one: graded → "],
+        {"evals/a.yaml": None, ".evals/a.yaml": suite("one")},
+        ["weaker case one: graded → "],
     ),
-}  # fmt: skip
+}
 
 
 def change(checkout: Checkout, files: dict[str, str | None]) -> None:
@@ -119,10 +124,14 @@ def test_globs_that_find_less(checkout: Checkout, before: str) -> None:
     checkout.commit({**FILES, "rubric-ci.yaml": before + CONFIG})
     checkout.git("switch", "--quiet", "--create", "topic")
     change(checkout, {"rubric-ci.yaml": f"evals: [evals/b.eval.yaml]\n{CONFIG}"})
-    assert graded(checkout) == (1, ["two"], [
-        "weaker case one: graded → no longer matched by `evals`",
-        "weaker case line: graded → no longer matched by `evals`",
-    ])  # fmt: skip
+    assert graded(checkout) == (
+        1,
+        ["two"],
+        [
+            "weaker case one: graded → no longer matched by `evals`",
+            "weaker case line: graded → no longer matched by `evals`",
+        ],
+    )
     assert graded(checkout, "evals") == (0, ["one", "two", "line"], [])
 
 

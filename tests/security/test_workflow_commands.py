@@ -53,16 +53,19 @@ def obeyed(output: str) -> list[str]:
     return found + _OBEYED.findall(output.replace("\r\n", "\n"))
 
 
-@pytest.mark.parametrize(("output", "found"), [
-    ("a ::debug::b", 0),
-    ("a\n \u00a0::debug::b", 1),
-    ("a\r\n::debug a=b::c", 1),
-    ("a ##[debug]b", 1),
-    ("::stop-commands::x\n::debug::b\n::x::\n", 0),
-    ("::stop-commands::x\n::x::\n::debug::b\n", 1),
-    ("::error file=a::b ##[debug]c", 0),
-    ("a\x1b[2Jb\x9b", 2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("output", "found"),
+    [
+        ("a ::debug::b", 0),
+        ("a\n \u00a0::debug::b", 1),
+        ("a\r\n::debug a=b::c", 1),
+        ("a ##[debug]b", 1),
+        ("::stop-commands::x\n::debug::b\n::x::\n", 0),
+        ("::stop-commands::x\n::x::\n::debug::b\n", 1),
+        ("::error file=a::b ##[debug]c", 0),
+        ("a\x1b[2Jb\x9b", 2),
+    ],
+)
 def test_the_reader_obeys_as_a_runner_does(output: str, found: int) -> None:
     assert len(obeyed(output)) == found
 
@@ -272,10 +275,13 @@ def test_the_json_on_a_runner_is_the_same_value(root: Path) -> None:
 def test_a_diff_in_a_file_can_be_applied(root: Path) -> None:
     with (root / "out.diff").open("wb") as out:
         subprocess.run(
-            [sys.executable, "-m", "rubric_ci", *COMMANDS["validate-diff"]], cwd=root,
-            env=clean_environment() | {"GITHUB_ACTIONS": "true"}, stdout=out, timeout=60,
+            [sys.executable, "-m", "rubric_ci", *COMMANDS["validate-diff"]],
+            cwd=root,
+            env=clean_environment() | {"GITHUB_ACTIONS": "true"},
+            stdout=out,
+            timeout=60,
             check=False,
-        )  # fmt: skip
+        )
     done = subprocess.run(["git", "apply", "--check", "out.diff"], cwd=root, check=False)
     assert done.returncode == 0
 

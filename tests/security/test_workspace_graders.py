@@ -39,7 +39,8 @@ GRADERS: dict[str, tuple[dict[str, str], list[str]]] = {
     "an eval file": ({"x.yaml": EVALS}, ["x.yaml"]),
     "an eval file in flow style": ({"x.yaml": f"{{ {EVALS.strip()} }}\n"}, ["x.yaml"]),
     "a key with an escape": (
-        {"x.yaml": '"eval\\u0063ases": [{id: b, input: Hi, rubrics: [Greets]}]\n'}, ["x.yaml"],
+        {"x.yaml": '"eval\\u0063ases": [{id: b, input: Hi, rubrics: [Greets]}]\n'},
+        ["x.yaml"],
     ),
     "a key after a long comment": ({"x.yaml": "#" * 2**21 + "\n" + EVALS}, ["x.yaml"]),
     "in a hidden folder": ({".ci/x.yaml": EVALS}, [".ci/x.yaml"]),
@@ -59,12 +60,14 @@ GRADERS: dict[str, tuple[dict[str, str], list[str]]] = {
         {"promptfooconfig.yaml": "prompts: [Hi]\nproviders: [echo]\ntests: [{assert: []}]\n"},
         ["promptfooconfig.yaml"],
     ),
-    "GitHub Models": ({"x.prompt.yml": "messages: []\ntestData: [{input: Hi}]\nevaluators: []\n"}, [
-        "x.prompt.yml",
-    ]),
+    "GitHub Models": (
+        {"x.prompt.yml": "messages: []\ntestData: [{input: Hi}]\nevaluators: []\n"},
+        ["x.prompt.yml"],
+    ),
     "JSON Lines": ({"x.jsonl": '{"id": "b", "input": "Hi"}\n'}, ["x.jsonl"]),
     "JSON Lines with another first line": (
-        {"x.jsonl": '{"note": "x"}\n{"id": "b", "input": "Hi"}\n'}, ["x.jsonl"],
+        {"x.jsonl": '{"note": "x"}\n{"id": "b", "input": "Hi"}\n'},
+        ["x.jsonl"],
     ),
     "a sidecar": (
         {"x.jsonl": '{"id": "b", "input": "Hi"}\n', "x.yaml": "rubrics: [Greets]\n"},
@@ -72,11 +75,13 @@ GRADERS: dict[str, tuple[dict[str, str], list[str]]] = {
     ),
     "CSV": (suite("cases.csv") | {"cases.csv": "id,input,expected\nb,Hi,Hello\n"}, ["cases.csv"]),
     "CSV by a glob": (
-        suite("'t/*.csv'") | {"evals/t/b.csv": "id,input\nb,Hi\n"}, ["evals/t/b.csv"],
+        suite("'t/*.csv'") | {"evals/t/b.csv": "id,input\nb,Hi\n"},
+        ["evals/t/b.csv"],
     ),
     "YAML cases": (suite("[more.yaml]") | {"more.yaml": "[{id: b, input: Hi}]\n"}, ["more.yaml"]),
     "JSON cases": (
-        suite("more.json") | {"more.json": '[{"id": "b", "input": "Hi"}]\n'}, ["more.json"],
+        suite("more.json") | {"more.json": '[{"id": "b", "input": "Hi"}]\n'},
+        ["more.json"],
     ),
     "JSON Lines with other keys": (
         suite("more.jsonl") | {"more.jsonl": '{"question": "Hi", "expected": "Hello"}\n'},
@@ -119,7 +124,8 @@ GRADERS: dict[str, tuple[dict[str, str], list[str]]] = {
         ["evals/judge.sh"],
     ),
     "a JSON Schema": (
-        case(rubrics="[{json_schema: s.json}]") | {"s.json": '{"type": "object"}'}, ["s.json"],
+        case(rubrics="[{json_schema: s.json}]") | {"s.json": '{"type": "object"}'},
+        ["s.json"],
     ),
     "answers": (
         {
@@ -129,7 +135,8 @@ GRADERS: dict[str, tuple[dict[str, str], list[str]]] = {
         ["kept.csv.jsonl"],
     ),
     "answers of an import": (
-        {"x.answers.jsonl": '{"id": "a", "answer": "Hello"}\n'}, ["x.answers.jsonl"],
+        {"x.answers.jsonl": '{"id": "a", "answer": "Hello"}\n'},
+        ["x.answers.jsonl"],
     ),
     "a recording": (
         {"j.jsonl": '{"key": "x", "about": "", "model": "m", "text": "", "finish": "stop"}\n'},
@@ -139,7 +146,7 @@ GRADERS: dict[str, tuple[dict[str, str], list[str]]] = {
         {"labels.jsonl": "{}", "waivers.yaml": "waivers: []\n", "calibration.json": "{}"},
         ["calibration.json", "labels.jsonl", "waivers.yaml"],
     ),
-}  # fmt: skip
+}
 GIVEN: dict[str, dict[str, str]] = {
     "data": {"data.jsonl": '{"id": "a", "answer": "42"}\n'},
     "other data": {"data.jsonl": '{"key": "a", "reply": "42"}\n'},

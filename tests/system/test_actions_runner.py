@@ -11,12 +11,15 @@ import pytest
 from rubric_ci.system.actions_runner import can_install, in_workflow
 
 
-@pytest.mark.parametrize(("environment", "expected"), [
-    ({"GITHUB_ACTIONS": "true"}, True),
-    ({"GITHUB_ACTIONS": "false"}, False),
-    ({"GITHUB_ACTIONS": ""}, False),
-    ({"CI": "true"}, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"GITHUB_ACTIONS": "true"}, True),
+        ({"GITHUB_ACTIONS": "false"}, False),
+        ({"GITHUB_ACTIONS": ""}, False),
+        ({"CI": "true"}, False),
+    ],
+)
 def test_in_a_workflow(environment: dict[str, str], *, expected: bool) -> None:
     assert in_workflow(environment) is expected
 
@@ -51,10 +54,14 @@ def test_a_run_that_lacks_litellm(tmp_path: Path, *, action: bool) -> None:
     )
     again = {"RUBRIC_CI_RESTART": json.dumps([sys.executable, "-c", RESTARTED])} if action else {}
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_LITELLM, "run", "a.eval.yaml"], cwd=tmp_path,
+        [sys.executable, "-c", WITHOUT_LITELLM, "run", "a.eval.yaml"],
+        cwd=tmp_path,
         env=os.environ | {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "summary"} | again,
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     shown = "litellm is not installed" in done.stdout + done.stderr
     assert (done.returncode, shown) == ((1, False) if action else (2, True)), done.stderr
     assert done.stdout.endswith("again judge False\n") is action

@@ -31,11 +31,15 @@ def test_write_creates_the_folder_and_replaces(tmp_path: Path) -> None:
     assert path.stat().st_mode == (tmp_path / "ordinary").stat().st_mode
 
 
-@pytest.mark.parametrize(("path", "status"), [
-    (".rubric-ci/report.json", ""),
-    (".rubric-ci/cache/ab/cd.json", ""),
-    ("reports/report.json", "?? reports/report.json"),
-], ids=["our folder", "a folder in it", "a folder that the user chose"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        (".rubric-ci/report.json", ""),
+        (".rubric-ci/cache/ab/cd.json", ""),
+        ("reports/report.json", "?? reports/report.json"),
+    ],
+    ids=["our folder", "a folder in it", "a folder that the user chose"],
+)
 def test_git_ignores_our_folder(path: str, status: str, tmp_path: Path) -> None:
     checkout = Checkout.create(tmp_path)
     file_io.write(tmp_path / path, b"{}")

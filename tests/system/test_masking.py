@@ -23,18 +23,26 @@ def test_the_environment_of_the_moment_and_what_was_added(monkeypatch: pytest.Mo
     assert masking.redact("first-key added-value") == "*** ***"
 
 
-@pytest.mark.parametrize(("on_actions", "to_file", "masked"), [
-    ("true", False, "::add-mask::100%25 secret\n::add-mask::line one\n::add-mask::line two\n"),
-    ("true", True, ""),
-    ("", False, ""),
-], ids=["runner", "runner-to-a-file", "elsewhere"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("on_actions", "to_file", "masked"),
+    [
+        ("true", False, "::add-mask::100%25 secret\n::add-mask::line one\n::add-mask::line two\n"),
+        ("true", True, ""),
+        ("", False, ""),
+    ],
+    ids=["runner", "runner-to-a-file", "elsewhere"],
+)
 def test_mask_on_runner(on_actions: str, to_file: bool, masked: str, tmp_path: Path) -> None:
     path = tmp_path / "stderr"
     with path.open("w") as file:
         done = subprocess.run(
-            [sys.executable, "-c", MASKS], env=clean_environment() | {"GITHUB_ACTIONS": on_actions},
-            stdout=subprocess.PIPE, stderr=file if to_file else subprocess.PIPE, text=True,
-            timeout=60, check=True,
-        )  # fmt: skip
+            [sys.executable, "-c", MASKS],
+            env=clean_environment() | {"GITHUB_ACTIONS": on_actions},
+            stdout=subprocess.PIPE,
+            stderr=file if to_file else subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=True,
+        )
     assert done.stdout == ""
     assert (path.read_text() if to_file else done.stderr) == masked

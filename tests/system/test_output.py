@@ -13,20 +13,24 @@ class Terminal(StringIO):
         return True
 
 
-@pytest.mark.parametrize(("stream", "environment", "expected"), [
-    (StringIO(), {}, False),
-    (Terminal(), {}, True),
-    (Terminal(), {"NO_COLOR": "1"}, False),
-    (Terminal(), {"NO_COLOR": ""}, True),
-    (Terminal(), {"TERM": "dumb"}, False),
-    (Terminal(), {"TERM": "dumb", "FORCE_COLOR": "1"}, True),
-    (StringIO(), {"FORCE_COLOR": "1"}, True),
-    (StringIO(), {"FORCE_COLOR": ""}, False),
-    (StringIO(), {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
-], ids=[
-    *("a pipe", "a terminal", "NO_COLOR", "empty", "dumb", "dumb and forced"),
-    *("FORCE_COLOR", "empty too", "both"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stream", "environment", "expected"),
+    [
+        (StringIO(), {}, False),
+        (Terminal(), {}, True),
+        (Terminal(), {"NO_COLOR": "1"}, False),
+        (Terminal(), {"NO_COLOR": ""}, True),
+        (Terminal(), {"TERM": "dumb"}, False),
+        (Terminal(), {"TERM": "dumb", "FORCE_COLOR": "1"}, True),
+        (StringIO(), {"FORCE_COLOR": "1"}, True),
+        (StringIO(), {"FORCE_COLOR": ""}, False),
+        (StringIO(), {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+    ],
+    ids=[
+        *("a pipe", "a terminal", "NO_COLOR", "empty", "dumb", "dumb and forced"),
+        *("FORCE_COLOR", "empty too", "both"),
+    ],
+)
 def test_use_color(stream: TextIO, environment: dict[str, str], expected: bool) -> None:
     assert use_color(stream, environment) is expected
 

@@ -42,9 +42,12 @@ def execute(
     environment: dict[str, str] | None = None,
 ) -> Finished:
     command = Command(
-        script=script, cwd=cwd, environment=PATH if environment is None else environment,
-        timeout_seconds=timeout, stdin=stdin,
-    )  # fmt: skip
+        script=script,
+        cwd=cwd,
+        environment=PATH if environment is None else environment,
+        timeout_seconds=timeout,
+        stdin=stdin,
+    )
     return asyncio.run(run(command))
 
 
@@ -68,14 +71,17 @@ def wait_for_death(pid: int) -> bool:
     return not is_alive(pid)
 
 
-@pytest.mark.parametrize(("script", "status", "stdout", "stderr"), [
-    pytest.param("echo hello", 0, "hello\n", "", id="shell-line"),
-    pytest.param(("echo", "a b", "$HOME"), 0, "a b $HOME\n", "", id="argv-is-not-expanded"),
-    pytest.param("echo no >&2; exit 3", 3, "", "no\n", id="status-and-stderr"),
-    pytest.param("printf 'a\\r\\nb'", 0, "a\nb", "", id="crlf"),
-    pytest.param("printf '\\377'", 0, "�", "", id="not-utf-8"),
-    pytest.param("kill -9 $$", -9, "", "", id="signal"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("script", "status", "stdout", "stderr"),
+    [
+        pytest.param("echo hello", 0, "hello\n", "", id="shell-line"),
+        pytest.param(("echo", "a b", "$HOME"), 0, "a b $HOME\n", "", id="argv-is-not-expanded"),
+        pytest.param("echo no >&2; exit 3", 3, "", "no\n", id="status-and-stderr"),
+        pytest.param("printf 'a\\r\\nb'", 0, "a\nb", "", id="crlf"),
+        pytest.param("printf '\\377'", 0, "�", "", id="not-utf-8"),
+        pytest.param("kill -9 $$", -9, "", "", id="signal"),
+    ],
+)
 def test_finished(
     script: str | tuple[str, ...], status: int, stdout: str, stderr: str, tmp_path: Path
 ) -> None:
@@ -100,17 +106,23 @@ AT = "    at run (file:///a.mjs:1:2)\n"
 NODE = "\nNode.js v20.20.2\n"
 
 
-@pytest.mark.parametrize(("output", "line"), [
-    (f"Error: no disk\n{AT}{AT}{NODE}", "Error: no disk"),
-    (f"    ^\n\nError: no disk\n    at a {{\n  code: 'E'\n}}\n{NODE}", "Error: no disk (after: ^)"),
-    (f"bad\nthing\n{AT}{NODE}", "thing (after: bad)"),
-    (f"Error: {'x' * 9}\n{AT * 20}{NODE}", f"Error: {'x' * 9}"),
-    ("Node.js v20.20.2\n", "Node.js v20.20.2"),
-    (f"{AT}Node.js v20\n", "Node.js v20 (after: at run (file:///a.mjs:1:2))"),
-    (f"Error\n{AT}", "at run (file:///a.mjs:1:2) (after: Error)"),
-    ("one\ntwo\n", "two (after: one)"),
-    ("", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        (f"Error: no disk\n{AT}{AT}{NODE}", "Error: no disk"),
+        (
+            f"    ^\n\nError: no disk\n    at a {{\n  code: 'E'\n}}\n{NODE}",
+            "Error: no disk (after: ^)",
+        ),
+        (f"bad\nthing\n{AT}{NODE}", "thing (after: bad)"),
+        (f"Error: {'x' * 9}\n{AT * 20}{NODE}", f"Error: {'x' * 9}"),
+        ("Node.js v20.20.2\n", "Node.js v20.20.2"),
+        (f"{AT}Node.js v20\n", "Node.js v20 (after: at run (file:///a.mjs:1:2))"),
+        (f"Error\n{AT}", "at run (file:///a.mjs:1:2) (after: Error)"),
+        ("one\ntwo\n", "two (after: one)"),
+        ("", ""),
+    ],
+)
 def test_the_last_line_is_the_reason(output: str, line: str) -> None:
     assert one_line_tail(output) == line
 
@@ -155,10 +167,13 @@ def test_a_program_that_does_not_wait_for_its_reader_loses_nothing_in_a_file(
     assert not [*tmp_path.glob("rubric-ci-output-*")]
 
 
-@pytest.mark.parametrize(("script", "more", "message"), [
-    ("yes", {}, "`yes` printed more than 8388608 bytes"),
-    ("echo begun; sleep 60", {"timeout_seconds": 1}, "did not end within 1 s and was killed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("script", "more", "message"),
+    [
+        ("yes", {}, "`yes` printed more than 8388608 bytes"),
+        ("echo begun; sleep 60", {"timeout_seconds": 1}, "did not end within 1 s and was killed"),
+    ],
+)
 def test_the_limits_of_an_output_in_a_file(
     script: str, more: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
@@ -173,9 +188,13 @@ def test_the_limits_of_an_output_in_a_file(
 
 def test_an_output_in_a_file_may_say_that_it_failed(tmp_path: Path) -> None:
     command = Command(
-        script="echo lost; sleep 60", cwd=tmp_path, environment=PATH, timeout_seconds=50,
-        to_file=True, gives_up=lambda printed: b"lost" in printed,
-    )  # fmt: skip
+        script="echo lost; sleep 60",
+        cwd=tmp_path,
+        environment=PATH,
+        timeout_seconds=50,
+        to_file=True,
+        gives_up=lambda printed: b"lost" in printed,
+    )
     finished = asyncio.run(run(command))
     assert (finished.status, finished.stdout) == (-9, "lost\n")
 
@@ -187,18 +206,23 @@ def test_keeps_the_end_of_a_long_stderr(tmp_path: Path) -> None:
     assert finished.stderr.endswith("xthe reason")
 
 
-@pytest.mark.parametrize(("script", "message"), [
-    pytest.param(
-        ("no-such-program", "x"),
-        (
-            "`no-such-program x` cannot be started: [Errno 2] No such file or directory: "
-            "'no-such-program'"
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        pytest.param(
+            ("no-such-program", "x"),
+            (
+                "`no-such-program x` cannot be started: [Errno 2] No such file or directory: "
+                "'no-such-program'"
+            ),
+            id="no-program",
         ),
-        id="no-program",
-    ),
-    pytest.param("sleep 30", "`sleep 30` did not end within 0.3 s and was killed", id="late"),
-    pytest.param(("echo", "\0"), "`echo \0` cannot be started: embedded null byte", id="null-byte"),
-])  # fmt: skip
+        pytest.param("sleep 30", "`sleep 30` did not end within 0.3 s and was killed", id="late"),
+        pytest.param(
+            ("echo", "\0"), "`echo \0` cannot be started: embedded null byte", id="null-byte"
+        ),
+    ],
+)
 def test_no_end_that_counts(script: str | tuple[str, ...], message: str, tmp_path: Path) -> None:
     with pytest.raises(CannotRunScript) as caught:
         execute(script, tmp_path, timeout=0.3)
@@ -340,13 +364,16 @@ def test_a_command_sees_its_environment_only(
     assert "sk-secret" not in seen
 
 
-@pytest.mark.parametrize(("name", "argv", "expected"), [
-    ("npx.cmd", ("npx", "a b", "c"), ["{folder}/npx.cmd", "a b", "c"]),
-    ("npx.exe", ("npx", "a&b"), ["npx", "a&b"]),
-    ("other.cmd", ("npx", "a"), ["npx", "a"]),
-    ("npx.cmd", ("npx", "-y", "a & calc"), "'a & calc'"),
-    ("npx.BAT", ("npx", "%PATH%"), "'%PATH%'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "argv", "expected"),
+    [
+        ("npx.cmd", ("npx", "a b", "c"), ["{folder}/npx.cmd", "a b", "c"]),
+        ("npx.exe", ("npx", "a&b"), ["npx", "a&b"]),
+        ("other.cmd", ("npx", "a"), ["npx", "a"]),
+        ("npx.cmd", ("npx", "-y", "a & calc"), "'a & calc'"),
+        ("npx.BAT", ("npx", "%PATH%"), "'%PATH%'"),
+    ],
+)
 def test_a_batch_file_on_windows(
     name: str,
     argv: tuple[str, ...],

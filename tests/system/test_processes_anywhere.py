@@ -31,28 +31,38 @@ subprocess.Popen([sys.executable, '-c', {BEATS!r}])
 
 def command(code: str, cwd: Path, *, stdin: str = "", timeout: float = 50) -> Command:
     return Command(
-        script=(sys.executable, "-c", code), cwd=cwd, environment=ENVIRONMENT,
-        timeout_seconds=timeout, stdin=stdin,
-    )  # fmt: skip
+        script=(sys.executable, "-c", code),
+        cwd=cwd,
+        environment=ENVIRONMENT,
+        timeout_seconds=timeout,
+        stdin=stdin,
+    )
 
 
 def execute(code: str, cwd: Path, *, stdin: str = "", timeout: float = 50) -> Finished:
     return asyncio.run(run(command(code, cwd, stdin=stdin, timeout=timeout)))
 
 
-@pytest.mark.parametrize(("code", "stdin", "expected"), [
-    pytest.param("print('a'); print('b')", "", (0, "a\nb\n", ""), id="lines"),
-    pytest.param("import sys; sys.exit('no')", "", (1, "", "no\n"), id="status"),
-    pytest.param(
-        "import sys; print(len(sys.stdin.buffer.read()))", "é" * 1_000_000, (0, "2000000\n", ""),
-        id="a long input",
-    ),
-    pytest.param("print('ok')", "x" * 5_000_000, (0, "ok\n", ""), id="an input not read"),
-    pytest.param(
-        "import sys; print(sys.argv[0], '$HOME %PATH%')", "", (0, "-c $HOME %PATH%\n", ""),
-        id="not expanded",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("code", "stdin", "expected"),
+    [
+        pytest.param("print('a'); print('b')", "", (0, "a\nb\n", ""), id="lines"),
+        pytest.param("import sys; sys.exit('no')", "", (1, "", "no\n"), id="status"),
+        pytest.param(
+            "import sys; print(len(sys.stdin.buffer.read()))",
+            "é" * 1_000_000,
+            (0, "2000000\n", ""),
+            id="a long input",
+        ),
+        pytest.param("print('ok')", "x" * 5_000_000, (0, "ok\n", ""), id="an input not read"),
+        pytest.param(
+            "import sys; print(sys.argv[0], '$HOME %PATH%')",
+            "",
+            (0, "-c $HOME %PATH%\n", ""),
+            id="not expanded",
+        ),
+    ],
+)
 def test_finished(code: str, stdin: str, expected: tuple[int, str, str], tmp_path: Path) -> None:
     done = execute(code, tmp_path, stdin=stdin)
     assert (done.status, done.stdout, done.stderr.replace("\r\n", "\n")) == expected

@@ -89,9 +89,12 @@ def test_git_says_the_same(make: Callable[[Path], Path], expected: bool, tmp_pat
     folder = make(tmp_path / "folder")
     environment = ENVIRONMENT | {"GIT_CEILING_DIRECTORIES": str(folder.parent)}
     asked = subprocess.run(
-        ["git", "rev-parse", "--show-toplevel"], cwd=folder, env=environment, capture_output=True,
+        ["git", "rev-parse", "--show-toplevel"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
         check=False,
-    )  # fmt: skip
+    )
     assert (is_repository(folder), asked.returncode == 0) == (expected, expected)
 
 

@@ -11,28 +11,34 @@ REFUSED = (
 )
 
 
-@pytest.mark.parametrize(("text", "posix", "windows"), [
-    ("hello", "hello", '"hello"'),
-    ("", "''", '""'),
-    ("a b", "'a b'", '"a b"'),
-    ("a & del b", "'a & del b'", '"a & del b"'),
-    ("a|b>c<d^(e)", "'a|b>c<d^(e)'", '"a|b>c<d^(e)"'),
-    ("C:\\a b\\", "'C:\\a b\\'", '"C:\\a b\\\\"'),
-    ("$HOME `id`", "'$HOME `id`'", '"$HOME `id`"'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "posix", "windows"),
+    [
+        ("hello", "hello", '"hello"'),
+        ("", "''", '""'),
+        ("a b", "'a b'", '"a b"'),
+        ("a & del b", "'a & del b'", '"a & del b"'),
+        ("a|b>c<d^(e)", "'a|b>c<d^(e)'", '"a|b>c<d^(e)"'),
+        ("C:\\a b\\", "'C:\\a b\\'", '"C:\\a b\\\\"'),
+        ("$HOME `id`", "'$HOME `id`'", '"$HOME `id`"'),
+    ],
+)
 def test_a_word(text: str, posix: str, windows: str) -> None:
     assert shell_quote(text, "linux") == posix
     assert shell_quote(text, "win32") == windows
 
 
-@pytest.mark.parametrize(("text", "sign"), [
-    ('a" & calc & "', '`"`'),
-    ("100 %PATH%", "`%`"),
-    ("hi!", "`!`"),
-    ("one\ntwo", "a line break"),
-    ("one\r", "a line break"),
-    ("one\0", "a null character"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ('a" & calc & "', '`"`'),
+        ("100 %PATH%", "`%`"),
+        ("hi!", "`!`"),
+        ("one\ntwo", "a line break"),
+        ("one\r", "a line break"),
+        ("one\0", "a null character"),
+    ],
+)
 def test_what_cmd_cannot_be_given(text: str, sign: str) -> None:
     with pytest.raises(CannotRunScript) as refused:
         shell_quote(text, "win32")

@@ -6,10 +6,18 @@ from rubric_ci.errors import UserError
 from rubric_ci.text.escape import error_line, error_text
 
 
-@pytest.mark.parametrize(("error", "text", "line"), [
-    (UserError("no judge", "set one"), "rubric-ci: no judge\n  set one\n", "no judge (set one)"),
-    (UserError("no judge"), "rubric-ci: no judge\n", "no judge"),
-], ids=["with a hint", "without"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("error", "text", "line"),
+    [
+        (
+            UserError("no judge", "set one"),
+            "rubric-ci: no judge\n  set one\n",
+            "no judge (set one)",
+        ),
+        (UserError("no judge"), "rubric-ci: no judge\n", "no judge"),
+    ],
+    ids=["with a hint", "without"],
+)
 def test_error(error: UserError, text: str, line: str) -> None:
     assert error_text(error) == text
     assert error_line(error) == line

@@ -11,24 +11,28 @@ from rubric_ci.text.globs import Comparisons, PathIndex, TooManyComparisons, mat
 PATHS = ("a.py", "src/a.py", "src/deep/a.py", "src/deep/b.md", "srcs/a.py", "src")
 
 
-@pytest.mark.parametrize(("globs", "expected"), [
-    ([], []),
-    (["*.py"], ["a.py"]),
-    (["**/*.py"], ["a.py", "src/a.py", "src/deep/a.py", "srcs/a.py"]),
-    (["src/*"], ["src/a.py"]),
-    (["src/**"], ["src/a.py", "src/deep/a.py", "src/deep/b.md", "src"]),
-    (["src/**/a.py"], ["src/a.py", "src/deep/a.py"]),
-    (["src"], ["src/a.py", "src/deep/a.py", "src/deep/b.md", "src"]),
-    (["./src/"], ["src/a.py", "src/deep/a.py", "src/deep/b.md", "src"]),
-    (["src/a.py"], ["src/a.py"]),
-    (["src?/a.py"], ["srcs/a.py"]),
-    (["src/deep/[ab].*"], ["src/deep/a.py", "src/deep/b.md"]),
-    (["src/deep/[!a].*"], ["src/deep/b.md"]),
-    (["src/**", "!src/deep/**"], ["src/a.py", "src"]),
-    (["src/**", "!src/deep/**", "src/deep/b.md"], ["src/a.py", "src/deep/b.md", "src"]),
-    (["**"], list(PATHS)),
-    (["*"], ["a.py", "src"]),
-], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    ("globs", "expected"),
+    [
+        ([], []),
+        (["*.py"], ["a.py"]),
+        (["**/*.py"], ["a.py", "src/a.py", "src/deep/a.py", "srcs/a.py"]),
+        (["src/*"], ["src/a.py"]),
+        (["src/**"], ["src/a.py", "src/deep/a.py", "src/deep/b.md", "src"]),
+        (["src/**/a.py"], ["src/a.py", "src/deep/a.py"]),
+        (["src"], ["src/a.py", "src/deep/a.py", "src/deep/b.md", "src"]),
+        (["./src/"], ["src/a.py", "src/deep/a.py", "src/deep/b.md", "src"]),
+        (["src/a.py"], ["src/a.py"]),
+        (["src?/a.py"], ["srcs/a.py"]),
+        (["src/deep/[ab].*"], ["src/deep/a.py", "src/deep/b.md"]),
+        (["src/deep/[!a].*"], ["src/deep/b.md"]),
+        (["src/**", "!src/deep/**"], ["src/a.py", "src"]),
+        (["src/**", "!src/deep/**", "src/deep/b.md"], ["src/a.py", "src/deep/b.md", "src"]),
+        (["**"], list(PATHS)),
+        (["*"], ["a.py", "src"]),
+    ],
+    ids=" ".join,
+)
 def test_matcher(globs: list[str], expected: list[str]) -> None:
     assert [path for path in PATHS if matcher(globs)(path)] == expected
 

@@ -9,35 +9,41 @@ from rubric_ci.text import numbers
 from tests.sample_reports import a_report
 
 
-@pytest.mark.parametrize(("value", "shown"), [
-    (1.0, "1.00"),
-    (0.0, "0.00"),
-    (0.29, "0.29"),
-    (0.8, "0.80"),
-    (0.799999, "0.79"),
-    (0.999999, "0.99"),
-    (1e-06, "0.00"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1.0, "1.00"),
+        (0.0, "0.00"),
+        (0.29, "0.29"),
+        (0.8, "0.80"),
+        (0.799999, "0.79"),
+        (0.999999, "0.99"),
+        (1e-06, "0.00"),
+    ],
+)
 def test_score_is_never_rounded_up(value: float, shown: str) -> None:
     assert numbers.score(value) == shown
 
 
-@pytest.mark.parametrize(("changes", "shown"), [
-    ({"calls": 0}, "no model calls"),
-    ({"calls": 1, "cost_usd": 0.0123}, "1 model call, $0.0123"),
-    ({"calls": 1, "cost_usd": 0.00004}, "1 model call, less than $0.0001"),
-    ({"calls": 3, "cost_usd": 0.0}, "3 model calls, $0.00"),
-    ({"calls": 1200, "cost_usd": 12.345}, "1,200 model calls, $12.35"),
-    (
-        {"calls": 5000, "cost_usd": 1234.5, "unpriced_calls": 1200},
-        "5,000 model calls, $1,234.50 and 1,200 of unknown cost",
-    ),
-    ({"calls": 2, "unpriced_calls": 2}, "2 model calls, cost unknown"),
-    (
-        {"calls": 3, "cost_usd": 0.5, "unpriced_calls": 1},
-        "3 model calls, $0.5000 and 1 of unknown cost",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({"calls": 0}, "no model calls"),
+        ({"calls": 1, "cost_usd": 0.0123}, "1 model call, $0.0123"),
+        ({"calls": 1, "cost_usd": 0.00004}, "1 model call, less than $0.0001"),
+        ({"calls": 3, "cost_usd": 0.0}, "3 model calls, $0.00"),
+        ({"calls": 1200, "cost_usd": 12.345}, "1,200 model calls, $12.35"),
+        (
+            {"calls": 5000, "cost_usd": 1234.5, "unpriced_calls": 1200},
+            "5,000 model calls, $1,234.50 and 1,200 of unknown cost",
+        ),
+        ({"calls": 2, "unpriced_calls": 2}, "2 model calls, cost unknown"),
+        (
+            {"calls": 3, "cost_usd": 0.5, "unpriced_calls": 1},
+            "3 model calls, $0.5000 and 1 of unknown cost",
+        ),
+    ],
+)
 def test_cost(changes: dict[str, Any], shown: str) -> None:
     assert numbers.cost(replace(a_report().totals, **changes)) == shown
 
@@ -58,11 +64,14 @@ def test_duration(seconds: float, shown: str) -> None:
     assert numbers.duration(seconds) == shown
 
 
-@pytest.mark.parametrize(("text", "shown"), [
-    ("2026-01-02T03:04:05Z", "2026-01-02 03:04 UTC"),
-    ("2026-01-02T03:04:05.5+02:00", "2026-01-02 01:04 UTC"),
-    ("2026-01-02T03:04:05", "2026-01-02T03:04:05"),
-    ("<b>", "<b>"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("2026-01-02T03:04:05Z", "2026-01-02 03:04 UTC"),
+        ("2026-01-02T03:04:05.5+02:00", "2026-01-02 01:04 UTC"),
+        ("2026-01-02T03:04:05", "2026-01-02T03:04:05"),
+        ("<b>", "<b>"),
+    ],
+)
 def test_a_moment_for_people(text: str, shown: str) -> None:
     assert numbers.moment(text) == shown

@@ -36,22 +36,25 @@ def test_p_value_has_no_direction_and_ignores_what_did_not_change(differences: l
     assert significance.p_value([*differences, 0.0, 0.0]) == found
 
 
-@pytest.mark.parametrize(("differences", "expected"), [
-    ([], 1.0),
-    ([0.0, 0.0], 1.0),
-    ([-1.0], 1.0),
-    ([-1.0, 1.0], 1.0),
-    ([-0.2] * 5, 0.0625),
-    ([-0.2] * 6, 0.03125),
-    ([-0.01] * 6, 0.03125),
-    ([-0.01] * 5 + [0.01], 0.21875),  # 14 of 64
-    ([-0.02] * 6, 0.03125),
-    ([0.02] * 18 + [-0.02] * 17, 1.0),  # C(35, 17), more than 2**32, choices have one sum
-    ([-0.5, -0.4, -0.3, -0.2, -0.1, 0.05], 0.0625),
-    ([-0.1] * 600, 1.67417e-132),  # z = √600
-    ([-0.1] * 320 + [0.3] * 280, 1.7111e-22),  # z = 52 / √28.4
-    ([0.01] * 350 + [-0.01] * 147 + [-0.02] * 104, 0.86857),  # z = -5 / √913
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        ([], 1.0),
+        ([0.0, 0.0], 1.0),
+        ([-1.0], 1.0),
+        ([-1.0, 1.0], 1.0),
+        ([-0.2] * 5, 0.0625),
+        ([-0.2] * 6, 0.03125),
+        ([-0.01] * 6, 0.03125),
+        ([-0.01] * 5 + [0.01], 0.21875),  # 14 of 64
+        ([-0.02] * 6, 0.03125),
+        ([0.02] * 18 + [-0.02] * 17, 1.0),  # C(35, 17), more than 2**32, choices have one sum
+        ([-0.5, -0.4, -0.3, -0.2, -0.1, 0.05], 0.0625),
+        ([-0.1] * 600, 1.67417e-132),  # z = √600
+        ([-0.1] * 320 + [0.3] * 280, 1.7111e-22),  # z = 52 / √28.4
+        ([0.01] * 350 + [-0.01] * 147 + [-0.02] * 104, 0.86857),  # z = -5 / √913
+    ],
+)
 def test_p_value(differences: list[float], expected: float) -> None:
     assert significance.p_value(differences) == pytest.approx(expected, rel=1e-3)
 
@@ -65,19 +68,22 @@ def test_five_hundred_differences_are_counted_and_one_more_is_approximated() -> 
     assert counted - approximated > 0.02  # either could not be taken for the other
 
 
-@pytest.mark.parametrize(("freedom", "expected"), [
-    (1, 12.706),
-    (2, 4.303),
-    (3, 3.182),
-    (4, 2.776),
-    (5, 2.571),
-    (9, 2.262),
-    (10, 2.228),
-    (29, 2.045),
-    (30, 2.042),
-    (100, 1.984),
-    (10_000, 1.960),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("freedom", "expected"),
+    [
+        (1, 12.706),
+        (2, 4.303),
+        (3, 3.182),
+        (4, 2.776),
+        (5, 2.571),
+        (9, 2.262),
+        (10, 2.228),
+        (29, 2.045),
+        (30, 2.042),
+        (100, 1.984),
+        (10_000, 1.960),
+    ],
+)
 def test_t_quantile(freedom: int, expected: float) -> None:
     assert significance.t_quantile(freedom) == pytest.approx(expected, abs=5e-4)
 
@@ -91,14 +97,17 @@ def test_the_standard_errors_of_an_interval() -> None:
     assert pytest.approx(1.959963984540054) == significance.Z
 
 
-@pytest.mark.parametrize(("differences", "expected"), [
-    pytest.param([], 1.0, id="none"),
-    pytest.param([-1.0], 1.0, id="one"),
-    pytest.param([0.0] * 100_000, 1.0, id="100,000 that are equal"),
-    pytest.param([-0.1, 0.1] * 50_000, 1.0, id="100,000 that cancel"),
-    pytest.param([-0.1] * 100_000, significance.LEAST, id="p underflows and is not 0"),
-    pytest.param([-1.0] * 500, 2 * 0.5**500, id="the largest that is counted"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        pytest.param([], 1.0, id="none"),
+        pytest.param([-1.0], 1.0, id="one"),
+        pytest.param([0.0] * 100_000, 1.0, id="100,000 that are equal"),
+        pytest.param([-0.1, 0.1] * 50_000, 1.0, id="100,000 that cancel"),
+        pytest.param([-0.1] * 100_000, significance.LEAST, id="p underflows and is not 0"),
+        pytest.param([-1.0] * 500, 2 * 0.5**500, id="the largest that is counted"),
+    ],
+)
 def test_p_value_at_the_extremes(differences: list[float], expected: float) -> None:
     assert significance.p_value(differences) == pytest.approx(expected, rel=1e-6)
 
@@ -113,15 +122,18 @@ def test_large_sums_of_clusters_are_counted_in_larger_steps(clusters: int) -> No
     )
 
 
-@pytest.mark.parametrize(("differences", "expected"), [
-    pytest.param([1.0] * 6, 0.037, id="six that rise from 0 to 1"),
-    pytest.param([1.0] * 5, 0.0678, id="five"),
-    pytest.param([-1.0] * 6, 0.037, id="six that fall"),
-    pytest.param([0.1] * 10, 0.522, id="ten that rise by a little"),
-    pytest.param([1.0] * 9 + [-1.0], 0.0632, id="nine and a loss"),
-    pytest.param([], 1.0, id="none"),
-    pytest.param([0.0] * 9, 1.0, id="equal"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        pytest.param([1.0] * 6, 0.037, id="six that rise from 0 to 1"),
+        pytest.param([1.0] * 5, 0.0678, id="five"),
+        pytest.param([-1.0] * 6, 0.037, id="six that fall"),
+        pytest.param([0.1] * 10, 0.522, id="ten that rise by a little"),
+        pytest.param([1.0] * 9 + [-1.0], 0.0632, id="nine and a loss"),
+        pytest.param([], 1.0, id="none"),
+        pytest.param([0.0] * 9, 1.0, id="equal"),
+    ],
+)
 def test_a_bound_of_the_mean_for_any_distribution(
     differences: list[float], expected: float
 ) -> None:

@@ -7,19 +7,22 @@ from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, sugge
 MANY = [f"case-{number:03}" for number in range(100)]
 
 
-@pytest.mark.parametrize(("name", "known", "expected"), [
-    ("rubric", ["rubrics", "input"], "rubrics"),
-    ("inptu", ["rubrics", "input"], "input"),
-    ("Max-Tokens", ["max_tokens"], "max_tokens"),
-    ("max_tokens", ["MAX-TOKENS"], "MAX-TOKENS"),
-    ("gate-knd", ["gate-kind"], "gate-kind"),
-    ("question", ["rubrics", "input"], "input"),  # a synonym
-    ("question", ["rubrics"], ""),
-    ("time", ["timeout_seconds"], "timeout_seconds"),  # its beginning
-    ("xyz", ["rubrics"], ""),
-    ("a" * 101, ["a" * 101], ""),  # too long to compare
-    ("case-99", MANY, "case-059"),  # only the first 64 are compared
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "known", "expected"),
+    [
+        ("rubric", ["rubrics", "input"], "rubrics"),
+        ("inptu", ["rubrics", "input"], "input"),
+        ("Max-Tokens", ["max_tokens"], "max_tokens"),
+        ("max_tokens", ["MAX-TOKENS"], "MAX-TOKENS"),
+        ("gate-knd", ["gate-kind"], "gate-kind"),
+        ("question", ["rubrics", "input"], "input"),  # a synonym
+        ("question", ["rubrics"], ""),
+        ("time", ["timeout_seconds"], "timeout_seconds"),  # its beginning
+        ("xyz", ["rubrics"], ""),
+        ("a" * 101, ["a" * 101], ""),  # too long to compare
+        ("case-99", MANY, "case-059"),  # only the first 64 are compared
+    ],
+)
 def test_nearest(name: str, known: list[str], expected: str) -> None:
     assert nearest(name, known) == expected
 
@@ -33,25 +36,36 @@ def test_did_you_mean() -> None:
     assert did_you_mean("") == ""
 
 
-@pytest.mark.parametrize(("names", "expected"), [
-    ([], "none is defined"),
-    (["a"], "known: `a`"),
-    (["b", "a"], "known: `b`, `a`"),
-    (MANY[:22], f"known: {', '.join(f'`{name}`' for name in MANY[:20])} and 2 more"),
-    (
-        [str(n) for n in range(1220)],
-        f"known: {', '.join(f'`{n}`' for n in range(20))} and 1,200 more",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([], "none is defined"),
+        (["a"], "known: `a`"),
+        (["b", "a"], "known: `b`, `a`"),
+        (MANY[:22], f"known: {', '.join(f'`{name}`' for name in MANY[:20])} and 2 more"),
+        (
+            [str(n) for n in range(1220)],
+            f"known: {', '.join(f'`{n}`' for n in range(20))} and 1,200 more",
+        ),
+    ],
+)
 def test_known_names(names: list[str], expected: str) -> None:
     assert known_names(names) == expected
 
 
-@pytest.mark.parametrize(("name", "known", "most", "expected"), [
-    ("defualt", ["other", "default"], 64, "did you mean `default`?"),
-    ("x", ["b", "a"], 64, "known: `a`, `b`"),
-    ("zz99", [*MANY, "zz999"], 64, f"known: {', '.join(f'`{n}`' for n in MANY[:20])} and 81 more"),
-    ("zz99", [*MANY, "zz999"], 0, "did you mean `zz999`?"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "known", "most", "expected"),
+    [
+        ("defualt", ["other", "default"], 64, "did you mean `default`?"),
+        ("x", ["b", "a"], 64, "known: `a`, `b`"),
+        (
+            "zz99",
+            [*MANY, "zz999"],
+            64,
+            f"known: {', '.join(f'`{n}`' for n in MANY[:20])} and 81 more",
+        ),
+        ("zz99", [*MANY, "zz999"], 0, "did you mean `zz999`?"),
+    ],
+)
 def test_suggest(name: str, known: list[str], most: int, expected: str) -> None:
     assert suggest(name, known, most=most) == expected

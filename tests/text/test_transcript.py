@@ -26,14 +26,17 @@ def test_the_text_of_a_conversation() -> None:
     )
 
 
-@pytest.mark.parametrize("text", [
-    "",
-    "Yes.",
-    "Note:\n\n[user]\na\n\n[assistant]\nb",
-    "[assistant]\nb",
-    "[user]\na",
-    "[user]\na\n\n[user]\nb\n\n[assistant]\nc",
-    "[user]\na\n[assistant]\nb",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Yes.",
+        "Note:\n\n[user]\na\n\n[assistant]\nb",
+        "[assistant]\nb",
+        "[user]\na",
+        "[user]\na\n\n[user]\nb\n\n[assistant]\nc",
+        "[user]\na\n[assistant]\nb",
+    ],
+)
 def test_what_is_no_conversation(text: str) -> None:
     assert read(text) == ()

@@ -24,22 +24,26 @@ def rubric_ci(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return invoke(ROOT, {**own, "RUBRIC_CI_CACHE_DIR": str(tmp_path)}, *words)
 
 
-@pytest.mark.parametrize(("words", "code", "verdicts"), [
-    (("--config", "examples/agent-skills/rubric-ci.yaml"), 0, ["pass", "pass"]),
-    (("--config", "examples/skill-comparison/rubric-ci.yaml"), 0, ["pass", "fail"] * 6),
-    (
-        ("--config", f"{SHOTS}/rubric-ci.yaml", "--replay", f"{SHOTS}/judge.replay.jsonl"), 1,
-        ["pass", "fail"],
-    ),
-    (("--config", "examples/agentv-5/rubric-ci.yaml"), 0, ["pass"] * 3),
-    (("examples/promptfoo-import/evals",), 0, ["pass", "pass"]),
-    (
-        ("--config", "examples/promptfoo/rubric-ci.yaml", "--target", "promptfoo"), 1,
-        ["pass", "fail", "pass", None],
-    ),
-], ids=[
-    "agent skills", "skill comparison", "screenshots", "agentv 5", "promptfoo", "runner",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "code", "verdicts"),
+    [
+        (("--config", "examples/agent-skills/rubric-ci.yaml"), 0, ["pass", "pass"]),
+        (("--config", "examples/skill-comparison/rubric-ci.yaml"), 0, ["pass", "fail"] * 6),
+        (
+            ("--config", f"{SHOTS}/rubric-ci.yaml", "--replay", f"{SHOTS}/judge.replay.jsonl"),
+            1,
+            ["pass", "fail"],
+        ),
+        (("--config", "examples/agentv-5/rubric-ci.yaml"), 0, ["pass"] * 3),
+        (("examples/promptfoo-import/evals",), 0, ["pass", "pass"]),
+        (
+            ("--config", "examples/promptfoo/rubric-ci.yaml", "--target", "promptfoo"),
+            1,
+            ["pass", "fail", "pass", None],
+        ),
+    ],
+    ids=["agent skills", "skill comparison", "screenshots", "agentv 5", "promptfoo", "runner"],
+)
 def test_it_runs_offline(
     tmp_path: Path, words: tuple[str, ...], code: int, verdicts: list[str | None]
 ) -> None:
@@ -64,14 +68,17 @@ def test_a_conversation_runs_and_announces_the_messages_of_its_simulated_user(
     assert "for simulated users" in said.splitlines()[0]
 
 
-@pytest.mark.parametrize("files", [
-    ("examples/agent-skills/refunds/evals/evals.json",),
-    ("examples/skill-comparison/skills/refunds/evals/evals.json",),
-    ("examples/conversation/evals/refund.eval.yaml",),
-    (f"{SHOTS}/evals/shots.eval.yaml",),
-    ("examples/agentv-5/support.eval.yaml",),
-    ("examples/promptfoo-import/evals/promptfooconfig.eval.yaml",),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "files",
+    [
+        ("examples/agent-skills/refunds/evals/evals.json",),
+        ("examples/skill-comparison/skills/refunds/evals/evals.json",),
+        ("examples/conversation/evals/refund.eval.yaml",),
+        (f"{SHOTS}/evals/shots.eval.yaml",),
+        ("examples/agentv-5/support.eval.yaml",),
+        ("examples/promptfoo-import/evals/promptfooconfig.eval.yaml",),
+    ],
+)
 def test_its_files_have_no_problems(tmp_path: Path, files: tuple[str, ...]) -> None:
     done = rubric_ci(tmp_path, "validate", *files)
     assert (done.returncode, done.stdout) == (0, "1 file checked: no problems\n")

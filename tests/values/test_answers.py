@@ -66,14 +66,19 @@ def test_a_long_trace_says_what_it_leaves_out() -> None:
     assert found.left_out == 1
 
 
-@pytest.mark.parametrize(("summary", "seconds", "usage"), [
-    pytest.param(
-        {"token_usage": {"input": 9, "output": 3}, "cost_usd": 0.01, "error_count": 1}, None,
-        {"token_usage": {"input": 9, "output": 3}, "cost_usd": 0.01}, id="reported",
-    ),
-    pytest.param({"duration_ms": 5}, 0.005, {"duration_ms": 5}, id="its-own-duration"),
-    pytest.param(None, 1.5, {"duration_ms": 1500.0}, id="measured-duration"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("summary", "seconds", "usage"),
+    [
+        pytest.param(
+            {"token_usage": {"input": 9, "output": 3}, "cost_usd": 0.01, "error_count": 1},
+            None,
+            {"token_usage": {"input": 9, "output": 3}, "cost_usd": 0.01},
+            id="reported",
+        ),
+        pytest.param({"duration_ms": 5}, 0.005, {"duration_ms": 5}, id="its-own-duration"),
+        pytest.param(None, 1.5, {"duration_ms": 1500.0}, id="measured-duration"),
+    ],
+)
 def test_the_usage_is_reported(summary: Any, seconds: float | None, usage: Any) -> None:
     given = answer({"tool": "ls"}, trace_summary=summary, duration_seconds=seconds)
     found = reported(given)
@@ -88,13 +93,16 @@ def test_a_workspace_is_reported_without_steps() -> None:
     assert found.workspace
 
 
-@pytest.mark.parametrize("given", [
-    pytest.param(answer(*CALLS), id="steps"),
-    pytest.param(answer(*CALLS, work=WORK), id="steps-and-files"),
-    pytest.param(answer(*LONG), id="a-long-trace"),
-    pytest.param(Answer(text="ok", work=WORK), id="files"),
-    pytest.param(Answer(text="ok", last_event="retry"), id="a-last-event"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param(answer(*CALLS), id="steps"),
+        pytest.param(answer(*CALLS, work=WORK), id="steps-and-files"),
+        pytest.param(answer(*LONG), id="a-long-trace"),
+        pytest.param(Answer(text="ok", work=WORK), id="files"),
+        pytest.param(Answer(text="ok", last_event="retry"), id="a-last-event"),
+    ],
+)
 def test_an_answer_that_is_read_back_is_kept_as_it_was(given: Answer) -> None:
     once = kept(given)
     assert kept(answer_of(once)) == once

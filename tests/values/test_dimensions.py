@@ -67,20 +67,22 @@ RARE = {"none": Group(min_pass_rate=0.1)}
 SAFER = {"safety": Group(min_score=0.6)}
 TABLE: dict[str, tuple[dict[str, object], Scope, list[str]]] = {
     "holds": ({"groups": {"safety": Group(min_score=0.5)}}, WHOLE, []),
-    "missed": (
-        {"groups": SAFER}, WHOLE, ["criteria tagged safety: 0.50, 0.6 needed"],
+    "missed": ({"groups": SAFER}, WHOLE, ["criteria tagged safety: 0.50, 0.6 needed"]),
+    "each": (
+        {"groups": {"safety": Group(min_score=0.1), "*": Group(min_score=0.6)}},
+        WHOLE,
+        ["criteria tagged tone: 0.00, 0.6 needed"],
     ),
-    "each": ({"groups": {"safety": Group(min_score=0.1), "*": Group(min_score=0.6)}}, WHOLE, [
-        "criteria tagged tone: 0.00, 0.6 needed",
-    ]),
     "no such criterion": (
-        {"groups": {"none": Group(min_score=0.1)}}, WHOLE, ["no graded criterion is tagged none"],
+        {"groups": {"none": Group(min_score=0.1)}},
+        WHOLE,
+        ["no graded criterion is tagged none"],
     ),
     "no such case": ({"groups": RARE}, WHOLE, ["no graded case is tagged none"]),
     "a part of the suite": ({"groups": RARE}, Scope(complete=False), []),
     "never": ({"fail_on": "never", "groups": SAFER}, WHOLE, []),
     "each tag of cases": ({"groups": {"*": Group(min_pass_rate=1.0)}}, WHOLE, []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("settings", "scope", "expected"), TABLE.values(), ids=TABLE)

@@ -67,16 +67,19 @@ def of(verdict: Any, *tags: str, **facts: Any) -> Graded:
     return graded("c", verdict, tags=tags, **facts)
 
 
-@pytest.mark.parametrize(("rate", "size", "required"), [
-    (0.95, 11, 11),
-    (0.95, 20, 19),
-    (0.7, 10, 7),  # 0.7 * 10 is 7.000000000000001 in some orders of floats
-    (0.55, 100, 55),  # 0.55 * 100 is 55.00000000000001
-    (0.29, 100, 29),  # 0.29 * 100 is 28.999999999999996
-    (1.0, 3, 3),
-    (0.001, 5, 1),
-    (0.9, 0, 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rate", "size", "required"),
+    [
+        (0.95, 11, 11),
+        (0.95, 20, 19),
+        (0.7, 10, 7),  # 0.7 * 10 is 7.000000000000001 in some orders of floats
+        (0.55, 100, 55),  # 0.55 * 100 is 55.00000000000001
+        (0.29, 100, 29),  # 0.29 * 100 is 28.999999999999996
+        (1.0, 3, 3),
+        (0.001, 5, 1),
+        (0.9, 0, 0),
+    ],
+)
 def test_required_passes_are_exact(rate: float, size: int, required: int) -> None:
     assert required_passes(rate, size) == required
 
@@ -99,7 +102,9 @@ TABLE: dict[str, tuple[GateInfo, list[CaseResult], bool]] = {
     "outside of groups no case may fail": (a_gate(safety=0.5), [FAIL], False),
     "both rates hold": (a_gate(every=0.6, safety=1.0), [PASS, PASS, FAIL], True),
     "all cases reach it, a group does not": (
-        a_gate(every=0.5, safety=1.0), [PASS, PASS, TAGGED], False,
+        a_gate(every=0.5, safety=1.0),
+        [PASS, PASS, TAGGED],
+        False,
     ),
     "broken": (a_gate("regression"), [of("borderline", change="broken")], False),
     "broken and passing": (a_gate("regression"), [of("pass", change="broken")], False),
@@ -108,16 +113,22 @@ TABLE: dict[str, tuple[GateInfo, list[CaseResult], bool]] = {
     "new and borderline": (a_gate("regression"), [of("borderline", change="new")], True),
     "without a base every case is new": (a_gate("regression"), [FAIL], False),
     "fixed and unchanged": (
-        a_gate("regression"), [of("pass", change="better"), of("pass", change="unchanged")], True,
+        a_gate("regression"),
+        [of("pass", change="better"), of("pass", change="unchanged")],
+        True,
     ),
     "a rate holds for regressions as well": (
-        a_gate("regression", every=1.0), [of("fail", change="failing-before")], False,
+        a_gate("regression", every=1.0),
+        [of("fail", change="failing-before")],
+        False,
     ),
     "not comparable counts as it is": (
-        a_gate("regression"), [of("fail", change="not-comparable")], False,
+        a_gate("regression"),
+        [of("fail", change="not-comparable")],
+        False,
     ),
     "not confirmed": (a_gate("regression"), [of("fail", change="not-confirmed")], True),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("gate", "cases", "passes"), TABLE.values(), ids=TABLE)
@@ -130,17 +141,21 @@ OUTAGE = errored("e", tags=("safety",))
 CASES_OF_A_RATE: list[CaseResult] = [PASS, FAIL, EDGE, WAIVED, OUTAGE, skipped("s")]
 
 
-@pytest.mark.parametrize(("rate", "counted"), [
-    (
-        PassRate(min_pass_rate=0.6),
-        PassRate(min_pass_rate=0.6, passed=1, counted=3, errored=1, waived=1, required=2),
-    ),
-    (
-        PassRate(min_pass_rate=0.6, group="safety"),
-        PassRate(min_pass_rate=0.6, group="safety", errored=1, waived=1),
-    ),
-    (PassRate(min_pass_rate=0.6, group="tone"), PassRate(min_pass_rate=0.6, group="tone")),
-], ids=["every case", "a group", "an empty group"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rate", "counted"),
+    [
+        (
+            PassRate(min_pass_rate=0.6),
+            PassRate(min_pass_rate=0.6, passed=1, counted=3, errored=1, waived=1, required=2),
+        ),
+        (
+            PassRate(min_pass_rate=0.6, group="safety"),
+            PassRate(min_pass_rate=0.6, group="safety", errored=1, waived=1),
+        ),
+        (PassRate(min_pass_rate=0.6, group="tone"), PassRate(min_pass_rate=0.6, group="tone")),
+    ],
+    ids=["every case", "a group", "an empty group"],
+)
 def test_a_rate_says_what_it_counted(rate: PassRate, counted: PassRate) -> None:
     assert pass_rates(CASES_OF_A_RATE, [rate]) == (counted,)
     assert counted.holds is bool(counted.group)
@@ -192,15 +207,18 @@ def a_waiver(state: WaiverState) -> WaiverResult:
     return WaiverResult(state=state, line=1, **facts)
 
 
-@pytest.mark.parametrize(("fail_on", "allowed", "states", "passes"), [
-    ("fail", None, ["applied", "not-run", "expired", "edited", "unmatched", "safety"], True),
-    ("fail", 2, ["applied", "not-run"], True),
-    ("fail", 1, ["applied", "not-run"], False),
-    ("fail", 0, [], True),
-    ("fail", None, ["unneeded", "met"], True),
-    ("regression", 0, ["applied"], False),
-    ("never", 0, ["unneeded"], True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fail_on", "allowed", "states", "passes"),
+    [
+        ("fail", None, ["applied", "not-run", "expired", "edited", "unmatched", "safety"], True),
+        ("fail", 2, ["applied", "not-run"], True),
+        ("fail", 1, ["applied", "not-run"], False),
+        ("fail", 0, [], True),
+        ("fail", None, ["unneeded", "met"], True),
+        ("regression", 0, ["applied"], False),
+        ("never", 0, ["unneeded"], True),
+    ],
+)
 def test_waivers(
     fail_on: FailOn, allowed: int | None, states: list[WaiverState], passes: bool
 ) -> None:
@@ -208,13 +226,16 @@ def test_waivers(
     assert gate_passes([WAIVED], gate, [a_waiver(state) for state in states]) is passes
 
 
-@pytest.mark.parametrize(("fail_on", "enforced", "directions", "passes"), [
-    ("fail", True, ["stronger", "changed"], True),
-    ("fail", True, ["changed", "weaker"], False),
-    ("regression", True, ["weaker"], False),
-    ("never", True, ["weaker"], True),
-    ("fail", False, ["weaker"], True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fail_on", "enforced", "directions", "passes"),
+    [
+        ("fail", True, ["stronger", "changed"], True),
+        ("fail", True, ["changed", "weaker"], False),
+        ("regression", True, ["weaker"], False),
+        ("never", True, ["weaker"], True),
+        ("fail", False, ["weaker"], True),
+    ],
+)
 def test_weaker_grading(
     fail_on: FailOn, enforced: bool, directions: list[Direction], passes: bool
 ) -> None:
@@ -224,18 +245,21 @@ def test_weaker_grading(
     assert gate_passes([PASS], gate, (), changes) is passes
 
 
-@pytest.mark.parametrize(("word", "fail_on", "direction", "passes", "review"), [
-    ("note", "fail", "weaker", True, False),
-    ("review", "fail", "weaker", True, True),
-    ("review", "fail", "changed", True, True),
-    ("review", "regression", "changed", True, True),
-    ("review", "fail", "stronger", True, False),
-    ("review", "never", "changed", True, False),
-    ("fail", "fail", "changed", False, False),
-    ("fail", "regression", "weaker", False, False),
-    ("fail", "fail", "stronger", True, False),
-    ("fail", "never", "changed", True, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("word", "fail_on", "direction", "passes", "review"),
+    [
+        ("note", "fail", "weaker", True, False),
+        ("review", "fail", "weaker", True, True),
+        ("review", "fail", "changed", True, True),
+        ("review", "regression", "changed", True, True),
+        ("review", "fail", "stronger", True, False),
+        ("review", "never", "changed", True, False),
+        ("fail", "fail", "changed", False, False),
+        ("fail", "regression", "weaker", False, False),
+        ("fail", "fail", "stronger", True, False),
+        ("fail", "never", "changed", True, False),
+    ],
+)
 def test_changed_grading(
     word: OnChangedGrading, fail_on: FailOn, direction: Direction, passes: bool, review: bool
 ) -> None:
@@ -257,9 +281,12 @@ def test_a_case_is_held_against_the_gate_only_if_the_rate_is_missed() -> None:
     for rate, held in ((0.5, False), (0.6, True)):
         gate = a_gate(every=rate)
         counted = GateInfo(
-            fail_on="fail", passing=0.8, borderline=0.6, rates=pass_rates([PASS, FAIL], gate.rates),
+            fail_on="fail",
+            passing=0.8,
+            borderline=0.6,
+            rates=pass_rates([PASS, FAIL], gate.rates),
             holds=False,
-        )  # fmt: skip
+        )
         assert is_held_against(FAIL, counted) is held
         assert not is_held_against(PASS, counted)
 
@@ -339,14 +366,18 @@ def test_a_target_that_must_be_better(mean: float, *, significant: bool, better:
 LOWER = TargetDifference(target="a", than="b", cases=9, mean=-0.1, p_value=0.01, significant=True)
 
 
-@pytest.mark.parametrize(("cases", "changes", "open_"), [
-    ([of("pass")], {}, True),
-    ([], {}, False),
-    ([skipped("c")], {}, False),
-    ([of("pass")], {"better_than": ""}, False),
-    ([of("pass")], {"fail_on": "never"}, False),
-    ([of("pass")], {"difference": LOWER}, False),
-], ids=["graded", "no case", "skipped", "not demanded", "never", "compared"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cases", "changes", "open_"),
+    [
+        ([of("pass")], {}, True),
+        ([], {}, False),
+        ([skipped("c")], {}, False),
+        ([of("pass")], {"better_than": ""}, False),
+        ([of("pass")], {"fail_on": "never"}, False),
+        ([of("pass")], {"difference": LOWER}, False),
+    ],
+    ids=["graded", "no case", "skipped", "not demanded", "never", "compared"],
+)
 def test_a_target_that_must_be_better_was_compared_with_none(
     cases: list[CaseResult], changes: dict[str, Any], *, open_: bool
 ) -> None:

@@ -11,23 +11,31 @@ ASKED = (ChatMessage(role="user", content="Is it?"),)
 KEY = call_key(ENDPOINT, ASKED)
 
 
-@pytest.mark.parametrize("endpoint", [
-    Endpoint(model="openai/m", options={"temperature": 0, "api_key": "b"}),
-    Endpoint(model="openai/m", options={"temperature": 0, "api_base": "http://127.0.0.1:1"}),
-    Endpoint(model="openai/m", options={"temperature": 0}, timeout_seconds=1),
-], ids=["api key", "host", "timeout"])  # fmt: skip
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        Endpoint(model="openai/m", options={"temperature": 0, "api_key": "b"}),
+        Endpoint(model="openai/m", options={"temperature": 0, "api_base": "http://127.0.0.1:1"}),
+        Endpoint(model="openai/m", options={"temperature": 0}, timeout_seconds=1),
+    ],
+    ids=["api key", "host", "timeout"],
+)
 def test_what_a_reply_does_not_depend_on(endpoint: Endpoint) -> None:
     assert call_key(endpoint, ASKED) == KEY
 
 
-@pytest.mark.parametrize("key", [
-    call_key(Endpoint(model="openai/n", options=ENDPOINT.options), ASKED),
-    call_key(Endpoint(model="openai/m", options={"temperature": 1}), ASKED),
-    call_key(ENDPOINT, (ChatMessage(role="system", content="Is it?"),)),
-    call_key(ENDPOINT, (ChatMessage(role="user", content="Is it not?"),)),
-    call_key(ENDPOINT, ASKED, schema={"type": "object"}),
-    call_key(ENDPOINT, ASKED, turn="vote 2"),
-], ids=["model", "parameter", "role", "text", "schema", "turn"])  # fmt: skip
+@pytest.mark.parametrize(
+    "key",
+    [
+        call_key(Endpoint(model="openai/n", options=ENDPOINT.options), ASKED),
+        call_key(Endpoint(model="openai/m", options={"temperature": 1}), ASKED),
+        call_key(ENDPOINT, (ChatMessage(role="system", content="Is it?"),)),
+        call_key(ENDPOINT, (ChatMessage(role="user", content="Is it not?"),)),
+        call_key(ENDPOINT, ASKED, schema={"type": "object"}),
+        call_key(ENDPOINT, ASKED, turn="vote 2"),
+    ],
+    ids=["model", "parameter", "role", "text", "schema", "turn"],
+)
 def test_what_a_reply_depends_on(key: str) -> None:
     assert key != KEY
 
@@ -38,10 +46,20 @@ def test_a_lone_surrogate_has_a_key() -> None:
 
 def test_usage_adds_up() -> None:
     one = Usage(
-        calls=1, input_tokens=2, output_tokens=3, cost_usd=0.5, unpriced_calls=4, cache_hits=5,
+        calls=1,
+        input_tokens=2,
+        output_tokens=3,
+        cost_usd=0.5,
+        unpriced_calls=4,
+        cache_hits=5,
         repairs=6,
-    )  # fmt: skip
+    )
     assert one + one == Usage(
-        calls=2, input_tokens=4, output_tokens=6, cost_usd=1.0, unpriced_calls=8, cache_hits=10,
+        calls=2,
+        input_tokens=4,
+        output_tokens=6,
+        cost_usd=1.0,
+        unpriced_calls=8,
+        cache_hits=10,
         repairs=12,
-    )  # fmt: skip
+    )

@@ -35,44 +35,54 @@ def asking(*parts: Part, **facts: Any) -> EvalCase:
     return build_case(input_messages=(message,) if parts else (), **facts)
 
 
-@pytest.mark.parametrize(("messages", "same"), [
-    pytest.param((ASKED,), True, id="no system message"),
-    pytest.param((replace(RULES, parts=()), ASKED), True, id="another system message"),
-    pytest.param((GUIDELINE, RULES, ASKED), True, id="a guideline"),
-    pytest.param((replace(ASKED, in_list=True),), True, id="a list of parts"),
-    pytest.param((replace(ASKED, parts=(TextPart("Yes?"), OTHER_FILE)),), True, id="another file"),
-    pytest.param((), False, id="no message"),
-    pytest.param((ASKED, ASKED), False, id="one more message"),
-    pytest.param((replace(ASKED, role="assistant"),), False, id="another role"),
-    pytest.param((replace(ASKED, name="bob"),), False, id="another name"),
-    pytest.param((replace(ASKED, tool_calls=(CALL,)),), False, id="a tool call"),
-    pytest.param((replace(ASKED, parts=(TextPart("No?"), FILE)),), False, id="another text"),
-    pytest.param((replace(ASKED, parts=ASKED.parts[:1]),), False, id="no file"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("messages", "same"),
+    [
+        pytest.param((ASKED,), True, id="no system message"),
+        pytest.param((replace(RULES, parts=()), ASKED), True, id="another system message"),
+        pytest.param((GUIDELINE, RULES, ASKED), True, id="a guideline"),
+        pytest.param((replace(ASKED, in_list=True),), True, id="a list of parts"),
+        pytest.param(
+            (replace(ASKED, parts=(TextPart("Yes?"), OTHER_FILE)),), True, id="another file"
+        ),
+        pytest.param((), False, id="no message"),
+        pytest.param((ASKED, ASKED), False, id="one more message"),
+        pytest.param((replace(ASKED, role="assistant"),), False, id="another role"),
+        pytest.param((replace(ASKED, name="bob"),), False, id="another name"),
+        pytest.param((replace(ASKED, tool_calls=(CALL,)),), False, id="a tool call"),
+        pytest.param((replace(ASKED, parts=(TextPart("No?"), FILE)),), False, id="another text"),
+        pytest.param((replace(ASKED, parts=ASKED.parts[:1]),), False, id="no file"),
+    ],
+)
 def test_the_messages_of_a_question(messages: tuple[Message, ...], *, same: bool) -> None:
     then, now = (build_case(input_messages=each) for each in ((RULES, ASKED), messages))
     assert (question(now) == question(then)) is same
 
 
-@pytest.mark.parametrize(("case", "edited", "seen"), [
-    (asking(TextPart("Read"), FILE), asking(TextPart("Read"), OTHER_FILE), False),
-    (asking(DataPart({"a": 1}), FILE), asking(DataPart({"a": 1}), OTHER_FILE), False),
-    (asking(FILE), asking(OTHER_FILE), True),
-    (
-        asking(FILE, MediaPart(media=media("a.png", png(8, 6)))),
-        asking(OTHER_FILE, MediaPart(media=media("a.png", png(8, 6)))), True,
-    ),
-    (
-        replace(asking(FILE), turns=(Turn(text="And?", parts=(TextPart("And?"),)),)),
-        replace(asking(OTHER_FILE), turns=(Turn(text="And?", parts=(TextPart("And?"),)),)), False,
-    ),
-    (
-        asking(turns=(Turn(text="1", parts=(FILE,)),)),
-        asking(turns=(Turn(text="2", parts=(OTHER_FILE,)),)), True,
-    ),
-], ids=[
-    "next to a text", "next to data", "alone", "with an image", "before a turn", "of a turn",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("case", "edited", "seen"),
+    [
+        (asking(TextPart("Read"), FILE), asking(TextPart("Read"), OTHER_FILE), False),
+        (asking(DataPart({"a": 1}), FILE), asking(DataPart({"a": 1}), OTHER_FILE), False),
+        (asking(FILE), asking(OTHER_FILE), True),
+        (
+            asking(FILE, MediaPart(media=media("a.png", png(8, 6)))),
+            asking(OTHER_FILE, MediaPart(media=media("a.png", png(8, 6)))),
+            True,
+        ),
+        (
+            replace(asking(FILE), turns=(Turn(text="And?", parts=(TextPart("And?"),)),)),
+            replace(asking(OTHER_FILE), turns=(Turn(text="And?", parts=(TextPart("And?"),)),)),
+            False,
+        ),
+        (
+            asking(turns=(Turn(text="1", parts=(FILE,)),)),
+            asking(turns=(Turn(text="2", parts=(OTHER_FILE,)),)),
+            True,
+        ),
+    ],
+    ids=["next to a text", "next to data", "alone", "with an image", "before a turn", "of a turn"],
+)
 def test_a_file_without_a_text_is_the_question(
     case: EvalCase, edited: EvalCase, seen: bool
 ) -> None:
@@ -88,14 +98,18 @@ TALK = asking(TextPart("Hello"), simulated_user=SimulatedUser(persona="A buyer",
 HOOKS = Hooks(before_each=Hook(command=("true",), timeout_seconds=1))
 
 
-@pytest.mark.parametrize("edited", [
-    {"turns": (Turn(text="And?"),)},
-    {"simulated_user": SimulatedUser(persona="A buyer", goal="To pay", max_turns=9)},
-    {"simulated_user": SimulatedUser(persona="A buyer", goal="To pay", model="openai/x")},
-    {"vars": {"days": 30}},
-    {"workspace": Workspace()},
-    {"workspace": Workspace(copy="app")},
-], ids=["turn", "max_turns", "model", "variable", "workspace", "copy"])  # fmt: skip
+@pytest.mark.parametrize(
+    "edited",
+    [
+        {"turns": (Turn(text="And?"),)},
+        {"simulated_user": SimulatedUser(persona="A buyer", goal="To pay", max_turns=9)},
+        {"simulated_user": SimulatedUser(persona="A buyer", goal="To pay", model="openai/x")},
+        {"vars": {"days": 30}},
+        {"workspace": Workspace()},
+        {"workspace": Workspace(copy="app")},
+    ],
+    ids=["turn", "max_turns", "model", "variable", "workspace", "copy"],
+)
 def test_an_edit_of_the_question(edited: dict[str, Any]) -> None:
     assert question(replace(TALK, **edited)) != question(TALK)
 

@@ -20,22 +20,45 @@ CRITERION = CriterionResult(
 
 def test_every_field_of_an_assessment_is_kept() -> None:
     found = Assessment(
-        score=0.7, gated_by=("a",), reasoning="so so", criteria=(CRITERION,), hits=("h",),
-        misses=("m",), details={"a": 1}, warnings=("w",), judge="openai/m", usage=Usage(calls=1),
-    )  # fmt: skip
+        score=0.7,
+        gated_by=("a",),
+        reasoning="so so",
+        criteria=(CRITERION,),
+        hits=("h",),
+        misses=("m",),
+        details={"a": 1},
+        warnings=("w",),
+        judge="openai/m",
+        usage=Usage(calls=1),
+    )
     assert assessed(SPEC, found, DEFAULT_THRESHOLDS) == Assessed(
-        name="fast", type="latency", weight=2.0, line=5, score=0.7, verdict="fail", gated_by=("a",),
-        reasoning="so so", criteria=(CRITERION,), hits=("h",), misses=("m",), details={"a": 1},
-        warnings=("w",), judge="openai/m", usage=Usage(calls=1),
-    )  # fmt: skip
+        name="fast",
+        type="latency",
+        weight=2.0,
+        line=5,
+        score=0.7,
+        verdict="fail",
+        gated_by=("a",),
+        reasoning="so so",
+        criteria=(CRITERION,),
+        hits=("h",),
+        misses=("m",),
+        details={"a": 1},
+        warnings=("w",),
+        judge="openai/m",
+        usage=Usage(calls=1),
+    )
 
 
-@pytest.mark.parametrize(("score", "thresholds", "verdict"), [
-    (0.8, DEFAULT_THRESHOLDS, "pass"),
-    (0.7, DEFAULT_THRESHOLDS, "borderline"),
-    (0.5, DEFAULT_THRESHOLDS, "fail"),
-    (0.8, Thresholds(passing=0.9), "borderline"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("score", "thresholds", "verdict"),
+    [
+        (0.8, DEFAULT_THRESHOLDS, "pass"),
+        (0.7, DEFAULT_THRESHOLDS, "borderline"),
+        (0.5, DEFAULT_THRESHOLDS, "fail"),
+        (0.8, Thresholds(passing=0.9), "borderline"),
+    ],
+)
 def test_the_verdict_follows_from_the_thresholds(
     score: float, thresholds: Thresholds, verdict: str
 ) -> None:
@@ -52,6 +75,11 @@ def test_a_result_has_all_that_was_found() -> None:
 
 def test_no_score() -> None:
     assert unassessed(SPEC, "why", judge="openai/m", usage=Usage(calls=1)) == Unassessed(
-        name="fast", type="latency", weight=2.0, line=5, reason="why", judge="openai/m",
+        name="fast",
+        type="latency",
+        weight=2.0,
+        line=5,
+        reason="why",
+        judge="openai/m",
         usage=Usage(calls=1),
-    )  # fmt: skip
+    )

@@ -54,40 +54,43 @@ FAULT = replace(CHECK, fault=True)
 FOUND = replace(ASSERTION, fault=True, required=False)
 
 
-@pytest.mark.parametrize(("criterion", "mark", "value", "gates"), [
-    (CHECK, True, 1.0, False),
-    (CHECK, False, 0.0, True),
-    (CHECK, CANNOT_ASSESS, 0.0, True),
-    (OPTIONAL, False, 0.0, False),
-    (OPTIONAL, CANNOT_ASSESS, 0.0, False),
-    (ASSERTION, True, 1.0, False),
-    (ASSERTION, False, 0.0, True),
-    (FAULT, True, 0.0, True),
-    (FAULT, False, 1.0, False),
-    (FOUND, True, 0.0, False),
-    (FOUND, False, 1.0, False),
-    (CHOSEN, "refund", 1.0, False),
-    (CHOSEN, "refuse", 0.25, True),
-    (CHOSEN, CANNOT_ASSESS, 0.0, True),
-    (SEVERE, "refuse", 0.75, True),
-    (replace(SEVERE, required=False), "refund", 0.0, False),
-    (UNGATED, True, 1.0, False),
-    (UNGATED, False, 0.0, False),
-    (SCORED, 0, 0.0, False),
-    (SCORED, 7, 0.7, False),
-    (SCORED, 10, 1.0, False),
-    (SCORED, CANNOT_ASSESS, 0.0, False),
-    (DEEP, 4, 0.4, True),
-    (DEEP, 5, 0.5, False),
-    (DEEP, CANNOT_ASSESS, 0.0, True),
-    (LEVELLED, 1, 0.0, False),
-    (LEVELLED, 4, 0.75, False),
-    (LEVELLED, 5, 1.0, False),
-    (LEVELLED, CANNOT_ASSESS, 0.0, False),
-    (WARM, 1, 0.0, True),
-    (WARM, 4, 0.75, False),
-    (WARM, CANNOT_ASSESS, 0.0, True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("criterion", "mark", "value", "gates"),
+    [
+        (CHECK, True, 1.0, False),
+        (CHECK, False, 0.0, True),
+        (CHECK, CANNOT_ASSESS, 0.0, True),
+        (OPTIONAL, False, 0.0, False),
+        (OPTIONAL, CANNOT_ASSESS, 0.0, False),
+        (ASSERTION, True, 1.0, False),
+        (ASSERTION, False, 0.0, True),
+        (FAULT, True, 0.0, True),
+        (FAULT, False, 1.0, False),
+        (FOUND, True, 0.0, False),
+        (FOUND, False, 1.0, False),
+        (CHOSEN, "refund", 1.0, False),
+        (CHOSEN, "refuse", 0.25, True),
+        (CHOSEN, CANNOT_ASSESS, 0.0, True),
+        (SEVERE, "refuse", 0.75, True),
+        (replace(SEVERE, required=False), "refund", 0.0, False),
+        (UNGATED, True, 1.0, False),
+        (UNGATED, False, 0.0, False),
+        (SCORED, 0, 0.0, False),
+        (SCORED, 7, 0.7, False),
+        (SCORED, 10, 1.0, False),
+        (SCORED, CANNOT_ASSESS, 0.0, False),
+        (DEEP, 4, 0.4, True),
+        (DEEP, 5, 0.5, False),
+        (DEEP, CANNOT_ASSESS, 0.0, True),
+        (LEVELLED, 1, 0.0, False),
+        (LEVELLED, 4, 0.75, False),
+        (LEVELLED, 5, 1.0, False),
+        (LEVELLED, CANNOT_ASSESS, 0.0, False),
+        (WARM, 1, 0.0, True),
+        (WARM, 4, 0.75, False),
+        (WARM, CANNOT_ASSESS, 0.0, True),
+    ],
+)
 def test_the_value_of_a_mark_and_its_gate(
     criterion: Criterion, mark: MarkValue, value: float, *, gates: bool
 ) -> None:
@@ -102,12 +105,15 @@ def test_a_criterion_without_a_weight_counts_once(criterion: Criterion) -> None:
     assert criterion.weight == 1.0
 
 
-@pytest.mark.parametrize(("criterion", "plain", "dashed"), [
-    (CHECK, (), ()),
-    (ASSERTION, ('{"equals": "né"}',), ('{"equals": "né"}',)),
-    (SCORED, ("0-4: thin", "5-10: deep"), ("0 to 4: thin", "5 to 10: deep")),
-    (LEVELLED, ("1: cold", "4: mild", "5 (good): warm"), ("1: cold", "4: mild", "5: warm")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("criterion", "plain", "dashed"),
+    [
+        (CHECK, (), ()),
+        (ASSERTION, ('{"equals": "né"}',), ('{"equals": "né"}',)),
+        (SCORED, ("0-4: thin", "5-10: deep"), ("0 to 4: thin", "5 to 10: deep")),
+        (LEVELLED, ("1: cold", "4: mild", "5 (good): warm"), ("1: cold", "4: mild", "5: warm")),
+    ],
+)
 def test_the_scale_of_a_criterion(
     criterion: Criterion, plain: tuple[str, ...], dashed: tuple[str, ...]
 ) -> None:
@@ -115,29 +121,35 @@ def test_the_scale_of_a_criterion(
     assert scale(criterion, between=" to ", names=False) == dashed
 
 
-@pytest.mark.parametrize(("criterion", "mark", "expected"), [
-    (CHECK, True, ""),
-    (CHECK, CANNOT_ASSESS, ""),
-    (ASSERTION, True, ""),
-    (SCORED, 0, "0-4: thin"),
-    (SCORED, 4, "0-4: thin"),
-    (SCORED, 5, "5-10: deep"),
-    (SCORED, CANNOT_ASSESS, ""),
-    (LEVELLED, 1, "1: cold"),
-    (LEVELLED, 4, "4: mild"),
-    (LEVELLED, 5, "5 (good): warm"),
-    (LEVELLED, CANNOT_ASSESS, ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("criterion", "mark", "expected"),
+    [
+        (CHECK, True, ""),
+        (CHECK, CANNOT_ASSESS, ""),
+        (ASSERTION, True, ""),
+        (SCORED, 0, "0-4: thin"),
+        (SCORED, 4, "0-4: thin"),
+        (SCORED, 5, "5-10: deep"),
+        (SCORED, CANNOT_ASSESS, ""),
+        (LEVELLED, 1, "1: cold"),
+        (LEVELLED, 4, "4: mild"),
+        (LEVELLED, 5, "5 (good): warm"),
+        (LEVELLED, CANNOT_ASSESS, ""),
+    ],
+)
 def test_met(criterion: Criterion, mark: MarkValue, expected: str) -> None:
     assert met(criterion, Mark(value=mark)) == expected
 
 
-@pytest.mark.parametrize(("options", "rule"), [
-    ({}, '{"equals": "né"}'),
-    ({"negated": True}, '{"equals": "né", "not": true}'),
-    ({"ignore_case": True}, '{"equals": "né", "ignore_case": true}'),
-    ({"field": "a.b"}, '{"equals": "né", "field": "a.b"}'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({}, '{"equals": "né"}'),
+        ({"negated": True}, '{"equals": "né", "not": true}'),
+        ({"ignore_case": True}, '{"equals": "né", "ignore_case": true}'),
+        ({"field": "a.b"}, '{"equals": "né", "field": "a.b"}'),
+    ],
+)
 def test_the_rule_of_an_assertion_has_what_is_set(options: dict[str, Any], rule: str) -> None:
     assert replace(ASSERTION, **options).rule == rule
 

@@ -11,20 +11,23 @@ from rubric_ci.values.scope import NARROWINGS, Narrowing, Scope, merged
 NAMES = st.lists(st.sampled_from(NARROWINGS))
 
 
-@pytest.mark.parametrize(("scope", "cases", "shown"), [
-    (Scope(suite=4), 4, ""),
-    (Scope(), 4, ""),
-    (Scope(suite=4).narrowed("case"), 2, "2 of 4 cases: case filter"),
-    (Scope(suite=1).narrowed("changed-since"), 0, "0 of 1 case: --changed-since"),
-    (Scope(suite=4).narrowed("tag", "case"), 1, "1 of 4 cases: case filter, --tag"),
-    (Scope(suite=1200).narrowed("last-failed"), 3, "3 of 1,200 cases: --last-failed"),
-    (Scope().narrowed("paths"), 1, "1 case: given paths"),
-    (Scope().narrowed("invalid", "shard"), 2, "2 cases: invalid eval files, --shard"),
-    (Scope(suite=4).narrowed("interrupted"), 4, "4 of 4 cases: interrupted"),
-    (Scope(suite=4).narrowed("max-failures"), 4, "4 of 4 cases: --max-failures"),
-    (Scope(suite=4).narrowed("offline", "replay"), 4, "4 of 4 cases: --offline"),
-    (Scope(suite=4).narrowed("replay"), 4, ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("scope", "cases", "shown"),
+    [
+        (Scope(suite=4), 4, ""),
+        (Scope(), 4, ""),
+        (Scope(suite=4).narrowed("case"), 2, "2 of 4 cases: case filter"),
+        (Scope(suite=1).narrowed("changed-since"), 0, "0 of 1 case: --changed-since"),
+        (Scope(suite=4).narrowed("tag", "case"), 1, "1 of 4 cases: case filter, --tag"),
+        (Scope(suite=1200).narrowed("last-failed"), 3, "3 of 1,200 cases: --last-failed"),
+        (Scope().narrowed("paths"), 1, "1 case: given paths"),
+        (Scope().narrowed("invalid", "shard"), 2, "2 cases: invalid eval files, --shard"),
+        (Scope(suite=4).narrowed("interrupted"), 4, "4 of 4 cases: interrupted"),
+        (Scope(suite=4).narrowed("max-failures"), 4, "4 of 4 cases: --max-failures"),
+        (Scope(suite=4).narrowed("offline", "replay"), 4, "4 of 4 cases: --offline"),
+        (Scope(suite=4).narrowed("replay"), 4, ""),
+    ],
+)
 def test_describe(scope: Scope, cases: int, shown: str) -> None:
     assert scope.describe(cases) == shown
     assert scope.complete == (not shown)

@@ -196,28 +196,34 @@ def test_thresholds_are_configurable() -> None:
     assert [verdict(v, (), strict) for v in (0.95, 0.9, 0.89)] == ["pass", "borderline", "fail"]
 
 
-@pytest.mark.parametrize(("parts", "mean"), [
-    ([(1, 1.0), (2, 0.0)], 0.333333),  # six decimals
-    ([(2, 1.0), (1, 0.0)], 0.666667),
-    ([(0.1, 1.0), (0.7, 1.0), (0.2, 0.0)], 0.8),
-    ([(1, 0.7999996), (0, 1.0)], 0.8),
-    ([(1, 0.7999994)], 0.799999),
-    ([(1e308, 1.0), (1.7e308, 0.0)], 0.37037),  # more than a number can hold
-    ([(1.7e308, 1.0), (1e-308, 0.0)], 1.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("parts", "mean"),
+    [
+        ([(1, 1.0), (2, 0.0)], 0.333333),  # six decimals
+        ([(2, 1.0), (1, 0.0)], 0.666667),
+        ([(0.1, 1.0), (0.7, 1.0), (0.2, 0.0)], 0.8),
+        ([(1, 0.7999996), (0, 1.0)], 0.8),
+        ([(1, 0.7999994)], 0.799999),
+        ([(1e308, 1.0), (1.7e308, 0.0)], 0.37037),  # more than a number can hold
+        ([(1.7e308, 1.0), (1e-308, 0.0)], 1.0),
+    ],
+)
 def test_a_mean_is_rounded_once(parts: list[tuple[float, float]], mean: float) -> None:
     assert weighted_mean(parts) == mean
 
 
-@pytest.mark.parametrize(("value", "text"), [
-    (0.8, "0.80"),
-    (0.799999, "0.79"),  # never shown as what it does not reach
-    (0.7999999, "0.80"),  # the same number as 0.8, as scores have six decimals
-    (0.005, "0.00"),
-    (1.0, "1.00"),
-    (0.0, "0.00"),
-    (1e-6, "0.00"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.8, "0.80"),
+        (0.799999, "0.79"),  # never shown as what it does not reach
+        (0.7999999, "0.80"),  # the same number as 0.8, as scores have six decimals
+        (0.005, "0.00"),
+        (1.0, "1.00"),
+        (0.0, "0.00"),
+        (1e-6, "0.00"),
+    ],
+)
 def test_a_score_is_shown_rounded_down(value: float, text: str) -> None:
     assert format_score(value) == text
 
@@ -307,12 +313,16 @@ def test_lists_of_points_score_as_in_healthbench_and_autorubric() -> None:
         compared += 1
 
 
-@pytest.mark.parametrize(("parts", "value", "total"), [
-    ([Weighed(1e308, 1.0), Weighed(1.7e308, 0.0)], 0.37037, float("inf")),
-    ([Weighed(1e308, 1.0), Weighed(1e308, 0.0, fault=True)], 0.0, 1e308),
-    ([Weighed(1e-300, 1.0), Weighed(1e308, 0.0, fault=True)], 0.0, 1e-300),
-    ([Weighed(4, 1.0), Weighed(0, 0.0, fault=True)], 1.0, 4),
-], ids=["weights", "both", "a small weight", "a penalty of 0"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("parts", "value", "total"),
+    [
+        ([Weighed(1e308, 1.0), Weighed(1.7e308, 0.0)], 0.37037, float("inf")),
+        ([Weighed(1e308, 1.0), Weighed(1e308, 0.0, fault=True)], 0.0, 1e308),
+        ([Weighed(1e-300, 1.0), Weighed(1e308, 0.0, fault=True)], 0.0, 1e-300),
+        ([Weighed(4, 1.0), Weighed(0, 0.0, fault=True)], 1.0, 4),
+    ],
+    ids=["weights", "both", "a small weight", "a penalty of 0"],
+)
 def test_points_of_any_size(parts: list[Weighed], value: float, total: float) -> None:
     assert (rubric_score(parts), total_points(parts)) == (value, total)
 

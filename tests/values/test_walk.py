@@ -32,30 +32,37 @@ def walked(before: object, after: object) -> list[tuple[str, Any, Any]]:
     return [(".".join(each.path), each.before, each.after) for each in differences(before, after)]
 
 
-@pytest.mark.parametrize(("before", "after", "found"), [
-    (CASE, replace(CASE, span=span(9)), []),
-    (CASE, replace(CASE, tags=("a",)), [("tags.0", ABSENT, "a")]),
-    (CASE, replace(CASE, vars={"a": {"b": [1]}}), [("vars.a", ABSENT, {"b": [1]})]),
-    (replace(CASE, vars={"a": {"b": [1, True]}}), replace(CASE, vars={"a": {"b": [True, True]}}), [
-        ("vars.a.b.0", 1, True),
-    ]),
-    (replace(CASE, vars={"a": 1, "b": 2}), replace(CASE, vars={"b": 2, "a": 1}), []),
-    (CASE, graded(KIND), [(f"{CRITERIA}.short", SHORT, ABSENT)]),
-    (graded(KIND), CASE, [(f"{CRITERIA}.short", ABSENT, SHORT)]),
-    (CASE, graded(SHORT, KIND), [(CRITERIA, (KIND, SHORT), (SHORT, KIND))]),
-    (
-        CASE, graded(replace(KIND, weight=2.0, text="x"), SHORT),
-        [(f"{CRITERIA}.kind.text", "Is kind", "x"), (f"{CRITERIA}.kind.weight", 1.0, 2.0)],
-    ),
-    (
-        replace(CASE, input_messages=(text_message("a"), text_message("b"))),
-        replace(CASE, input_messages=(text_message("b"), text_message("b"))),
-        [("input_messages.0.parts.0.text", "a", "b")],
-    ),
-], ids=[
-    *("place", "added item", "added key", "true is not 1", "order of keys", "removed"),
-    *("added", "moved", "two fields", "messages by number"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        (CASE, replace(CASE, span=span(9)), []),
+        (CASE, replace(CASE, tags=("a",)), [("tags.0", ABSENT, "a")]),
+        (CASE, replace(CASE, vars={"a": {"b": [1]}}), [("vars.a", ABSENT, {"b": [1]})]),
+        (
+            replace(CASE, vars={"a": {"b": [1, True]}}),
+            replace(CASE, vars={"a": {"b": [True, True]}}),
+            [("vars.a.b.0", 1, True)],
+        ),
+        (replace(CASE, vars={"a": 1, "b": 2}), replace(CASE, vars={"b": 2, "a": 1}), []),
+        (CASE, graded(KIND), [(f"{CRITERIA}.short", SHORT, ABSENT)]),
+        (graded(KIND), CASE, [(f"{CRITERIA}.short", ABSENT, SHORT)]),
+        (CASE, graded(SHORT, KIND), [(CRITERIA, (KIND, SHORT), (SHORT, KIND))]),
+        (
+            CASE,
+            graded(replace(KIND, weight=2.0, text="x"), SHORT),
+            [(f"{CRITERIA}.kind.text", "Is kind", "x"), (f"{CRITERIA}.kind.weight", 1.0, 2.0)],
+        ),
+        (
+            replace(CASE, input_messages=(text_message("a"), text_message("b"))),
+            replace(CASE, input_messages=(text_message("b"), text_message("b"))),
+            [("input_messages.0.parts.0.text", "a", "b")],
+        ),
+    ],
+    ids=[
+        *("place", "added item", "added key", "true is not 1", "order of keys", "removed"),
+        *("added", "moved", "two fields", "messages by number"),
+    ],
+)
 def test_the_places_that_differ(before: object, after: object, found: list[Any]) -> None:
     assert walked(before, after) == found
 

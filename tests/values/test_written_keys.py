@@ -29,17 +29,20 @@ class Outer:
     place: int = 0
 
 
-@pytest.mark.parametrize(("data", "value"), [
-    ({"rates": {}}, Outer(rates={})),
-    ({"rates": {"a": 1}}, Outer(rates={"a": 1.0})),
-    ({"rates": {}, "pass": 1}, Outer(rates={}, passing=1.0)),
-    ({"rates": {}, "inner": {"names": ["a"]}}, Outer(rates={}, inner=Inner(names=("a",)))),
-    ({"rates": {}, "several": [{"limit": 2}]}, Outer(rates={}, several=(Inner(limit=2.0),))),
-    ({"rates": {}, "line": "a b"}, Outer(rates={}, line="a b")),
-    ({"rates": {}, "line": ["a", "b"]}, Outer(rates={}, line=("a", "b"))),
-    ({"rates": {}, "command": "a"}, Outer(rates={}, line="a")),
-    ({"rates": {}, "place": 7, "passing": 1, "x-own": 1}, Outer(rates={})),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        ({"rates": {}}, Outer(rates={})),
+        ({"rates": {"a": 1}}, Outer(rates={"a": 1.0})),
+        ({"rates": {}, "pass": 1}, Outer(rates={}, passing=1.0)),
+        ({"rates": {}, "inner": {"names": ["a"]}}, Outer(rates={}, inner=Inner(names=("a",)))),
+        ({"rates": {}, "several": [{"limit": 2}]}, Outer(rates={}, several=(Inner(limit=2.0),))),
+        ({"rates": {}, "line": "a b"}, Outer(rates={}, line="a b")),
+        ({"rates": {}, "line": ["a", "b"]}, Outer(rates={}, line=("a", "b"))),
+        ({"rates": {}, "command": "a"}, Outer(rates={}, line="a")),
+        ({"rates": {}, "place": 7, "passing": 1, "x-own": 1}, Outer(rates={})),
+    ],
+)
 def test_a_mapping_becomes_a_value(data: dict[str, object], value: Outer) -> None:
     found = read(Outer, data)
     assert found == value

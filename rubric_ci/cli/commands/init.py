@@ -178,8 +178,7 @@ def init(settings: InitSettings) -> ExitCode:
     if found.root and found.root.resolve() != settings.folder.resolve():
         place = f"{settings.folder} is in the repository {found.root}"
         raise CannotWriteFile(
-            f"{place}, which needs the files at its root",
-            f"run `rubric-ci init {found.root}`",
+            f"{place}, which needs the files at its root", f"run `rubric-ci init {found.root}`"
         )
     plan = _Plan(settings=settings, found=found)
     for file in plan.files():

@@ -25,11 +25,7 @@ from rubric_ci.services.cost.estimate import check_prices
 from rubric_ci.services.cost.expected_requests import models_to_ask
 from rubric_ci.services.publish.failure import end, publish_failure_of_run
 from rubric_ci.services.publish.files import check_folder, write_and_show
-from rubric_ci.services.publish.workflow import (
-    Workflow,
-    annotate_problems,
-    publish,
-)
+from rubric_ci.services.publish.workflow import Workflow, annotate_problems, publish
 from rubric_ci.services.run.announcement import Announcement, announce, listing
 from rubric_ci.services.run.finished_report import finish, remember
 from rubric_ci.services.run.grade import (

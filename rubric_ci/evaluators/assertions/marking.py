@@ -94,10 +94,7 @@ def unmet_conditions(
 
 
 def mark(
-    assertion: Assertion,
-    answer: str,
-    did: Did | None = None,
-    redact: Callable[[str], str] = str,
+    assertion: Assertion, answer: str, did: Did | None = None, redact: Callable[[str], str] = str
 ) -> Mark:
     """Return whether an answer meets an assertion, with the expected text and the text found.
 

@@ -118,11 +118,7 @@ def _insert_valid(body: str, edits: Mapping[int, _Edit], keys: Keys) -> tuple[st
 
 
 def _add(
-    body: str,
-    before: JSON,
-    accepted: Mapping[int, _Edit],
-    more: Mapping[int, _Edit],
-    keys: Keys,
+    body: str, before: JSON, accepted: Mapping[int, _Edit], more: Mapping[int, _Edit], keys: Keys
 ) -> tuple[dict[int, _Edit], dict[int, str]]:
     """Accept all edits, or the valid ones of each half; return reasons for the others."""
     both = {**accepted, **more}

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.files.parsing.program_targets import PROGRAMS, program_target
 from rubric_ci.files.validation.agentv import normalised_target, snake_cased
-from rubric_ci.files.validation.config_summary import (
-    glob_from_root,
-    is_of_agentv,
-)
+from rubric_ci.files.validation.config_summary import glob_from_root, is_of_agentv
 from rubric_ci.files.validation.included_source import SHARED
 from rubric_ci.files.validation.includes import criteria_by_id, shared_of
 from rubric_ci.files.validation.reference_rules import SKILL_FILE

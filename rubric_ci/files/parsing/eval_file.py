@@ -66,10 +66,7 @@ NO_NAMES: Final = TargetNames()
 
 
 def parse(
-    source: Source,
-    lookup: Lookup,
-    default_evaluator: str = "none",
-    targets: TargetNames = NO_NAMES,
+    source: Source, lookup: Lookup, default_evaluator: str = "none", targets: TargetNames = NO_NAMES
 ) -> EvalFile:
     """Return the cases of a checked eval file.
 

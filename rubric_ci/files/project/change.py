@@ -48,9 +48,7 @@ NO_OPTIONS = BaseOptions()
 
 
 def open_change(
-    root: Path,
-    options: BaseOptions = NO_OPTIONS,
-    environment: Mapping[str, str] = os.environ,
+    root: Path, options: BaseOptions = NO_OPTIONS, environment: Mapping[str, str] = os.environ
 ) -> "Change":
     """Return the change that options and event name; nothing is read yet."""
     return Change(root, options, environment)

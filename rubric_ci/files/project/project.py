@@ -116,11 +116,7 @@ class Project:
     def candidates(self, eval_file: str) -> tuple[str, ...]:
         """Return the files that serve an eval file if they exist, in the order of precedence."""
         folder = dirname(eval_file)
-        return (
-            *self._config_candidates(),
-            *targets_candidates(folder),
-            *agentv_configs(folder),
-        )
+        return (*self._config_candidates(), *targets_candidates(folder), *agentv_configs(folder))
 
     def summarize(self, name: str) -> ConfigSummary:
         """Return the parts of a configuration or a targets file that have the right shape."""

@@ -138,10 +138,7 @@ _PROVIDERS: Final = {
 }
 """Settings of a target that is not a model, and the provider that it lacks."""
 
-_ALTERNATIVES: Final = {
-    INPUTS[0]: INPUTS,
-    "max_total": ("max_total", "max_input", "max_output"),
-}
+_ALTERNATIVES: Final = {INPUTS[0]: INPUTS, "max_total": ("max_total", "max_input", "max_output")}
 """Keys of which any one is enough, by the key that the schema names."""
 
 

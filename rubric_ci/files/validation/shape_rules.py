@@ -66,10 +66,7 @@ OUT_OF_RANGE: Final = Rule(
     good=with_rubrics("- score_ranges: {0: cold, 6: warm}\n  required_min_score: 7"),
 )
 TOO_FEW: Final = Rule(
-    id="too-few",
-    meaning="The list needs more entries.",
-    bad="evalcases: []\n",
-    good=GOOD_FILE,
+    id="too-few", meaning="The list needs more entries.", bad="evalcases: []\n", good=GOOD_FILE
 )
 ALIAS_CONFLICT: Final = Rule(
     id="alias-conflict",

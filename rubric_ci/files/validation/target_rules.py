@@ -25,10 +25,7 @@ PLACEHOLDERS: Final = (
     "OUTPUT_FILE",
 )
 
-OF_RUNNER: Final = {
-    "command_template": ("RESULTS", "ONLY"),
-    "only": ("CASE_REGEX", "CASE_IDS"),
-}
+OF_RUNNER: Final = {"command_template": ("RESULTS", "ONLY"), "only": ("CASE_REGEX", "CASE_IDS")}
 """The placeholders of a runner's texts."""
 
 Names: TypeAlias = Callable[[], frozenset[str]]

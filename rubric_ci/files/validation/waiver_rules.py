@@ -14,9 +14,7 @@ WAIVER_DATE: Final = Rule(
     hint="write a date such as 2026-12-31",
 )
 WAIVER_REPEATED: Final = Rule(
-    id="waiver-repeated",
-    meaning="Two waivers excuse the same criterion.",
-    hint="keep one of them",
+    id="waiver-repeated", meaning="Two waivers excuse the same criterion.", hint="keep one of them"
 )
 WAIVER_LIMIT: Final = Rule(
     id="waiver-limit",

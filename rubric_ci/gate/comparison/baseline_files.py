@@ -54,10 +54,7 @@ def with_comparison(
 
 
 def _notes(
-    report: RunReport,
-    baseline: Baseline | None,
-    path: Path | None,
-    environment: Mapping[str, str],
+    report: RunReport, baseline: Baseline | None, path: Path | None, environment: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield why the run is not compared with something that was named, and what to know of it.
 
@@ -122,10 +119,7 @@ def find_reports(
             continue
         found = sorted(path.rglob(REPORT_FILES["json"]))
         if not found:
-            raise CannotReadReport(
-                f"{path.as_posix()}: no {REPORT_FILES['json']} found",
-                hint,
-            )
+            raise CannotReadReport(f"{path.as_posix()}: no {REPORT_FILES['json']} found", hint)
         yield from found
 
 
@@ -176,11 +170,7 @@ def _with_trials(case: CaseResult, trials: dict[CaseKey, list[Trial]]) -> CaseRe
     ranked = sorted(pooled, key=lambda trial: (tier(trial.verdict), trial.score))
     median = ranked[(len(ranked) - 1) // 2]
     return replace(
-        case,
-        verdict=median.verdict,
-        score=median.score,
-        trials=tuple(pooled),
-        further_trials=0,
+        case, verdict=median.verdict, score=median.score, trials=tuple(pooled), further_trials=0
     )
 
 

@@ -237,11 +237,7 @@ _CRITERIA: Final = (
         across=True,
     ),
     Row(
-        pattern=f"{_CRITERION}.tags",
-        effect="policy",
-        kind="tag",
-        told=criteria.safety,
-        across=True,
+        pattern=f"{_CRITERION}.tags", effect="policy", kind="tag", told=criteria.safety, across=True
     ),
     Row(pattern=f"{_CRITERION}.fault", effect="grades", kind="criterion", told=criteria.fault),
     Row(pattern=f"{_CRITERION}.text", effect="grades", kind="criterion", told=criteria.wording),

@@ -104,16 +104,14 @@ def maximum() -> Order:
 def demand() -> Order:
     """Return the order of a demand that is made or not; its content is not comparable."""
     return Order(
-        weaker="removed",
-        direction=lambda move: compared(bool(move.before), bool(move.after)),
+        weaker="removed", direction=lambda move: compared(bool(move.before), bool(move.after))
     )
 
 
 def kept() -> Order:
     """Return the order of a part of the grading; how an edit moves it is not known."""
     return Order(
-        weaker="removed",
-        direction=lambda move: "weaker" if move.after is None else "changed",
+        weaker="removed", direction=lambda move: "weaker" if move.after is None else "changed"
     )
 
 
@@ -136,8 +134,7 @@ def left_out() -> Order:
 def globs() -> Order:
     """Return the order of `depends_on`; None is every file of the repository."""
     return Order(
-        weaker="a glob is removed",
-        direction=lambda move: narrowed(move.before, move.after),
+        weaker="a glob is removed", direction=lambda move: narrowed(move.before, move.after)
     )
 
 

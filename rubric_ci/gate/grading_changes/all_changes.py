@@ -153,10 +153,7 @@ def ordered(changes: Iterable[GradingChange]) -> tuple[GradingChange, ...]:
 
 
 def _changes(
-    loaded: LoadedProject,
-    base: BaseCommit,
-    state: BaseState,
-    asked_for: Callable[[EvalCase], bool],
+    loaded: LoadedProject, base: BaseCommit, state: BaseState, asked_for: Callable[[EvalCase], bool]
 ) -> Iterator[GradingChange]:
     then, difference = base.files, base.difference
     own = Project(loaded.project.files, loaded.project.named_config)

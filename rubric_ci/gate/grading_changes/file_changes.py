@@ -214,13 +214,7 @@ def _edited(
     kind: GradingChangeKind, path: str, line: int, before: str, after: str
 ) -> GradingChange:
     return GradingChange(
-        kind=kind,
-        direction="changed",
-        about=path,
-        file=path,
-        line=line,
-        before=before,
-        after=after,
+        kind=kind, direction="changed", about=path, file=path, line=line, before=before, after=after
     )
 
 

@@ -9,11 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from rubric_ci.gate.differences.config_changes import (
-    FREE,
-    connection,
-    judge_targets,
-)
+from rubric_ci.gate.differences.config_changes import FREE, connection, judge_targets
 from rubric_ci.gate.differences.effect_of_each_key import CONFIG
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import Config, Endpoint, Target

@@ -22,9 +22,7 @@ from rubric_ci.models.llm.recording import append_answer, media_facts, read_medi
 from rubric_ci.system import masking
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.values.command_settings import RequestOptions
-from rubric_ci.values.config import (
-    Target,
-)
+from rubric_ci.values.config import Target
 from rubric_ci.values.context import AnswerRecording, RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase

@@ -15,12 +15,7 @@ from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut, Targe
 from rubric_ci.files.yaml_text.recordings import MEASURES
 from rubric_ci.grading.targets.call_spelling import Spelling, spelled
 from rubric_ci.models.agents import READERS, format_of, steps_so_far
-from rubric_ci.models.agents.program import (
-    NO_FILES,
-    AgentFailed,
-    Files,
-    last_event,
-)
+from rubric_ci.models.agents.program import NO_FILES, AgentFailed, Files, last_event
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Finished, describe_exit

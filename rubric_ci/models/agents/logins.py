@@ -12,12 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from rubric_ci.models.agents.program import (
-    NO_FILES,
-    Files,
-    Start,
-    mapping,
-)
+from rubric_ci.models.agents.program import NO_FILES, Files, Start, mapping
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set, in_a_job
 from rubric_ci.system.file_io import read_end

@@ -131,12 +131,7 @@ def scan_for_injection(
 ) -> tuple[InjectionWarning, ...]:
     """Return the findings in one answer, at most one per rule."""
     folded = _fold(answer)
-    scanned = _ScannedAnswer(
-        answer=answer,
-        folded=folded,
-        question=question,
-        criteria=criteria,
-    )
+    scanned = _ScannedAnswer(answer=answer, folded=folded, question=question, criteria=criteria)
     return tuple(found for rule in _RULES if (found := next(rule(scanned), None)))
 
 

@@ -10,12 +10,7 @@ from dataclasses import field, replace
 from functools import partial
 
 from rubric_ci.errors import CannotJudge, NoVerdict
-from rubric_ci.models.judge.prompt import (
-    NO_BRIEFING,
-    Briefing,
-    rubric_call,
-    rubric_messages,
-)
+from rubric_ci.models.judge.prompt import NO_BRIEFING, Briefing, rubric_call, rubric_messages
 from rubric_ci.models.judge.prompt_parts import Part
 from rubric_ci.models.judge.reply import InvalidReply, read_marks
 from rubric_ci.models.judge.reply_checks import (
@@ -24,11 +19,7 @@ from rubric_ci.models.judge.reply_checks import (
     with_sentence,
     without_canary,
 )
-from rubric_ci.models.judge.request import (
-    ParsedReply,
-    new_fence,
-    request_or_count,
-)
+from rubric_ci.models.judge.request import ParsedReply, new_fence, request_or_count
 from rubric_ci.models.judge.shown_media import shown_to
 from rubric_ci.models.judge.voting import (
     NoMajority,

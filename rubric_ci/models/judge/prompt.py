@@ -334,10 +334,7 @@ def escaped(text: str) -> str:
     """Escape text that looks like a fence tag with any number, to a program or to the eye."""
     if "<" not in text and text.isascii():  # the one sign in ASCII
         return text
-    return _OPENING.sub(
-        lambda sign: "&lt;" if _is_tag_from(text, sign.end()) else sign[0],
-        text,
-    )
+    return _OPENING.sub(lambda sign: "&lt;" if _is_tag_from(text, sign.end()) else sign[0], text)
 
 
 def _is_tag_from(text: str, start: int) -> bool:

@@ -263,9 +263,7 @@ def _read_mark(alias: str, criterion: Judged, entry: JSON) -> Mark | InvalidRepl
         unsaid = f"{_name(alias, criterion)} is marked as not applicable without a reason"
         return InvalidReply((unsaid,))
     return Mark(
-        value=value,
-        reasoning=given.get("reasoning", ""),
-        evidence=given.get("evidence", ""),
+        value=value, reasoning=given.get("reasoning", ""), evidence=given.get("evidence", "")
     )
 
 

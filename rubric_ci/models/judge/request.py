@@ -44,9 +44,7 @@ def new_fence() -> str:
 
 
 async def request_valid_reply(
-    ask: ModelCaller,
-    call: ModelCall,
-    read: Callable[[str], T | InvalidReply],
+    ask: ModelCaller, call: ModelCall, read: Callable[[str], T | InvalidReply]
 ) -> ParsedReply[T]:
     """Return the first valid reply; raises CannotJudge with the problems of the last one.
 

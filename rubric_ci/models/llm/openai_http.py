@@ -195,9 +195,7 @@ def sent_name(endpoint: Endpoint) -> str:
 
 
 def read_reply(
-    call: ModelCall,
-    reply: Mapping[str, JSON],
-    gateway: GatewayFacts = NO_GATEWAY,
+    call: ModelCall, reply: Mapping[str, JSON], gateway: GatewayFacts = NO_GATEWAY
 ) -> ModelReply:
     """Return a reply in OpenAI's chat format as a value; raises RequestError.
 

@@ -193,10 +193,7 @@ def _grading_changes(
 
 def _caps(requests: RequestOptions) -> str:
     """Return the note on caps, which hold for rubric-ci's requests only."""
-    given = {
-        "--max-calls": requests.max_calls,
-        "--max-cost-usd": requests.max_cost_usd,
-    }
+    given = {"--max-calls": requests.max_calls, "--max-cost-usd": requests.max_cost_usd}
     named = [option for option, most in given.items() if most is not None]
     if not named:
         return ""

@@ -9,13 +9,7 @@ from rubric_ci.gate.comparison.phrases import short
 from rubric_ci.gate.report import json_format
 from rubric_ci.text import escape, numbers
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import (
-    Assessed,
-    CaseResult,
-    CriterionResult,
-    EvaluatorResult,
-    Graded,
-)
+from rubric_ci.values.results import Assessed, CaseResult, CriterionResult, EvaluatorResult, Graded
 
 WORDS: Final = 200  # of each answer in a word diff, which takes quadratic time
 CUT: Final = f"… only the first {WORDS} words are compared"

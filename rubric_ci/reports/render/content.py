@@ -179,9 +179,7 @@ def _matrix(found: Matrix, report: RunReport, most: int) -> Table:
     more = len(rows) - len(shown)
     rest = [Row(cells=(plain(f"{more:,} more"), *((),) * len(columns)))] if more else []
     return Table(
-        title=per_target.title(found, report),
-        heads=(plain("Case"), *heads),
-        rows=(*shown, *rest),
+        title=per_target.title(found, report), heads=(plain("Case"), *heads), rows=(*shown, *rest)
     )
 
 

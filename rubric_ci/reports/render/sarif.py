@@ -17,10 +17,7 @@ _RULES: Mapping[str, tuple[str, str]] = {
         "A case fails: a gate is missed, or the score is too low.",
         "Read the judge's reasoning, then change the prompt, the agent or the criterion.",
     ),
-    "borderline": (
-        "A case is between pass and fail.",
-        "Check the criteria that lost points.",
-    ),
+    "borderline": ("A case is between pass and fail.", "Check the criteria that lost points."),
     "no-verdict": (
         "A case ended without a verdict: target, judge, script or budget failed.",
         "Fix the cause that the reason names and run again; the case neither passes nor fails.",

@@ -20,14 +20,7 @@ from rubric_ci.values.scope import EVERY_CASE
 from rubric_ci.values.scoring import CANNOT_ASSESS, CHOICES, NOT_APPLICABLE, YES_OR_NO, MarkValue
 
 CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "waived", "pass", "skipped"]
-STATUSES: tuple[CaseStatus, ...] = (
-    "fail",
-    "errored",
-    "borderline",
-    "waived",
-    "pass",
-    "skipped",
-)
+STATUSES: tuple[CaseStatus, ...] = ("fail", "errored", "borderline", "waived", "pass", "skipped")
 """The outcome of a case, most urgent first."""
 
 NO_ANSWER = "(empty)"

@@ -169,10 +169,7 @@ def _contains(found: re.Match[str], *, inverted: bool = False) -> dict[str, Any]
 
 
 _FORMS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = (
-    (
-        re.compile(rf"{_SUBJECT}(?:contains?|includes?) {_TEXT}", re.IGNORECASE),
-        _contains,
-    ),
+    (re.compile(rf"{_SUBJECT}(?:contains?|includes?) {_TEXT}", re.IGNORECASE), _contains),
     (
         re.compile(
             rf"{_SUBJECT}(?:not|does not|do not|never) (?:contains?|includes?) {_TEXT}",

@@ -204,10 +204,7 @@ def _messages(
         REMINDER,
     ]
     system = SYSTEM.format(**wanted.system, data=about_fences(fence))
-    return (
-        ChatMessage(role="system", content=system),
-        message_of("user", parts),
-    )
+    return (ChatMessage(role="system", content=system), message_of("user", parts))
 
 
 def _style(examples: Sequence[EvalCase], fence: str) -> list[str]:

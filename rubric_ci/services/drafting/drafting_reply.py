@@ -45,20 +45,13 @@ _COMMON = {**_TEXTS, "weight": {"type": "number"}}
 _FAULT = strict_object({**_TEXTS, "penalty": {"type": "number"}, "required": {"type": "boolean"}})
 _GATE = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
 _RANGE = strict_object(
-    {
-        "score_range": {"type": "array", "items": {"type": "integer"}},
-        "expected_outcome": _STRING,
-    }
+    {"score_range": {"type": "array", "items": {"type": "integer"}}, "expected_outcome": _STRING}
 )
 _LEVEL = strict_object({"level": {"type": "integer"}, "name": _STRING, "criteria": _STRING})
 _SCHEMAS: Mapping[str, Mapping[str, JSON]] = {
     "checklist": strict_object({**_COMMON, "required": {"type": "boolean"}}),
     "score-range": strict_object(
-        {
-            **_COMMON,
-            "required_min_score": _GATE,
-            "score_ranges": {"type": "array", "items": _RANGE},
-        }
+        {**_COMMON, "required_min_score": _GATE, "score_ranges": {"type": "array", "items": _RANGE}}
     ),
     "levels": strict_object(
         {**_COMMON, "required_min_level": _GATE, "levels": {"type": "array", "items": _LEVEL}}
@@ -69,9 +62,7 @@ _SCHEMAS: Mapping[str, Mapping[str, JSON]] = {
 _Text = Annotated[
     str,
     StringConstraints(
-        strip_whitespace=True,
-        max_length=400,
-        pattern=r"^\S(?:[^\x00-\x1f\x7f]*\S)?$",
+        strip_whitespace=True, max_length=400, pattern=r"^\S(?:[^\x00-\x1f\x7f]*\S)?$"
     ),
 ]
 _Id = Annotated[str, StringConstraints(max_length=60, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]

@@ -53,10 +53,7 @@ def _request(
     case: EvalCase, suite: EvalFile, broken: Mapping[tuple[str, str], Contrast]
 ) -> DraftRequest:
     return DraftRequest(
-        case=case,
-        suite=suite.cases,
-        contrast=broken.get(case.key),
-        plain=suite.of_other_tool,
+        case=case, suite=suite.cases, contrast=broken.get(case.key), plain=suite.of_other_tool
     )
 
 

@@ -16,12 +16,7 @@ from rubric_ci.system import masking
 from rubric_ci.system.installation import install_command
 from rubric_ci.text import numbers
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import (
-    Assessed,
-    CaseResult,
-    CriterionResult,
-    EvaluatorResult,
-)
+from rubric_ci.values.results import Assessed, CaseResult, CriterionResult, EvaluatorResult
 
 Facts: TypeAlias = dict[str, str | float | bool]
 

@@ -167,10 +167,7 @@ async def _with_services(
 def no_answers(ref: str, base: BaseSide) -> Against:
     """Return the facts about the base before it is asked."""
     return Against(
-        ref=ref,
-        commit=base.base.commit,
-        committed_at=base.committed_at,
-        origin=base.base.origin,
+        ref=ref, commit=base.base.commit, committed_at=base.committed_at, origin=base.base.origin
     )
 
 
@@ -259,10 +256,7 @@ class HeadOnly:
 
 
 async def ask_suspects(
-    asker: HeadOnly,
-    baseline: RunReport,
-    tasks: Mapping[Key, Task],
-    cases: Sequence[CaseResult],
+    asker: HeadOnly, baseline: RunReport, tasks: Mapping[Key, Task], cases: Sequence[CaseResult]
 ) -> tuple[CaseResult, ...]:
     """Return the cases; those that are worse than in a report, and failing new ones, asked again.
 

@@ -33,12 +33,7 @@ from rubric_ci.services.cost.last_run import keep
 from rubric_ci.services.publish.files import HINT
 from rubric_ci.services.run.grade import GradedRun, RunInput
 from rubric_ci.services.run.inputs import has_every_case
-from rubric_ci.services.run.waiver_passes import (
-    keep_passes,
-    newly_marked,
-    read_passes,
-    with_passes,
-)
+from rubric_ci.services.run.waiver_passes import keep_passes, newly_marked, read_passes, with_passes
 from rubric_ci.system import masking
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import head_of

@@ -103,10 +103,7 @@ def _of_shard(selection: Selection, loaded: LoadedProject, settings: RunSettings
         selection,
         chosen=chosen,
         shard=ShardInfo(
-            index=index,
-            count=count,
-            positions=positions,
-            fail_on=loaded.config.gate.fail_on,
+            index=index, count=count, positions=positions, fail_on=loaded.config.gate.fail_on
         ),
         scope=selection.scope.narrowed(*dropped),
     )
@@ -140,9 +137,7 @@ def open_inputs(
         settings=settings,
         baseline=baseline,
         context=replace(
-            context,
-            fresh_judgements=fresh,
-            variants=compared and loaded.config.regression.variants,
+            context, fresh_judgements=fresh, variants=compared and loaded.config.regression.variants
         ),
         plain=plain,
     )

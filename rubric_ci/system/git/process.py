@@ -23,12 +23,7 @@ READ_OBJECTS = ("git", "cat-file", "--batch")
 # A hook's GIT_DIR or GIT_INDEX_FILE points elsewhere; these only configure git.
 KEPT = ("GIT_ALLOW_PROTOCOL", "GIT_ASKPASS", "GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH")
 KEPT_PREFIXES = ("GIT_AUTHOR", "GIT_COMMITTER", "GIT_CONFIG", "GIT_SSH", "GIT_SSL")
-QUIET = {
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_PAGER": "cat",
-    "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
-}
+QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 
 
 _OFF = {

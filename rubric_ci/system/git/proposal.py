@@ -70,7 +70,5 @@ def _changes(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Iterato
     for path in sorted(_differing(before, after)):
         old, new = before.get(path), after.get(path)
         yield Change(
-            path=path,
-            old_mode=old.mode if old else ABSENT,
-            new_mode=new.mode if new else ABSENT,
+            path=path, old_mode=old.mode if old else ABSENT, new_mode=new.mode if new else ABSENT
         )

@@ -143,14 +143,17 @@ def reported(text: str) -> int:
     return numbers_of(r"^([\d,]+) model calls?, ", text)
 
 
-@pytest.mark.parametrize(("options", "judge"), [
-    pytest.param((), ONE, id="one answer"),
-    pytest.param(("--trials", "3"), ONE, id="trials"),
-    pytest.param(("--votes", "3"), ONE, id="votes"),
-    pytest.param((), f"{ONE}, mode: isolated", id="one request per criterion"),
-    pytest.param((), PANEL, id="a panel"),
-    pytest.param(("--trials", "15", "--baseline", FOLDER), ONE, id="the first night"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "judge"),
+    [
+        pytest.param((), ONE, id="one answer"),
+        pytest.param(("--trials", "3"), ONE, id="trials"),
+        pytest.param(("--votes", "3"), ONE, id="votes"),
+        pytest.param((), f"{ONE}, mode: isolated", id="one request per criterion"),
+        pytest.param((), PANEL, id="a panel"),
+        pytest.param(("--trials", "15", "--baseline", FOLDER), ONE, id="the first night"),
+    ],
+)
 def test_a_run_sends_what_it_announces(shop: Shop, options: tuple[str, ...], judge: str) -> None:
     shop.checkout.write({"rubric-ci.yaml": shop.config(judge)})
     done, sent = shop.measured("run", *options)
@@ -250,15 +253,22 @@ def test_a_comparison_stays_within_its_bound(shop: Shop, votes: str) -> None:
     assert announced(done.stderr) < sent <= bound(done.stderr), done.stderr
 
 
-@pytest.mark.parametrize(("command", "files"), [
-    pytest.param(("judge", "calibrate", "labels.jsonl"), {"labels.jsonl": LABELS}, id="calibrate"),
-    pytest.param(("judge", "attack", "attacks.yaml"), {"attacks.yaml": CORPUS}, id="attack"),
-    pytest.param(("probe",), {}, id="probe"),
-    pytest.param(("generate", "rubrics", "evals/b.yaml"), {"evals/b.yaml": BARE}, id="generate"),
-    pytest.param(
-        ("generate", "rubrics", "--check", "evals/b.yaml"), {"evals/b.yaml": BARE}, id="drafts",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        pytest.param(
+            ("judge", "calibrate", "labels.jsonl"), {"labels.jsonl": LABELS}, id="calibrate"
+        ),
+        pytest.param(("judge", "attack", "attacks.yaml"), {"attacks.yaml": CORPUS}, id="attack"),
+        pytest.param(("probe",), {}, id="probe"),
+        pytest.param(
+            ("generate", "rubrics", "evals/b.yaml"), {"evals/b.yaml": BARE}, id="generate"
+        ),
+        pytest.param(
+            ("generate", "rubrics", "--check", "evals/b.yaml"), {"evals/b.yaml": BARE}, id="drafts"
+        ),
+    ],
+)
 def test_a_command_reports_what_it_sends_and_keeps_its_bound(
     shop: Shop, command: tuple[str, ...], files: dict[str, str]
 ) -> None:
@@ -289,21 +299,28 @@ def test_each_comparison_of_a_commit_with_itself_sends_what_is_announced(shop: S
     assert 2 * announced(done.stderr) == sent == reported(done.stderr), done.stderr
 
 
-@pytest.mark.parametrize(("command", "judge", "named"), [
-    pytest.param(("judge", "calibrate", "labels.jsonl"), PANEL, "the judge openai/c", id="panel"),
-    pytest.param(("judge", "attack", "attacks.yaml"), PANEL, "the judge openai/c", id="attack"),
-    pytest.param(("probe",), PANEL, "the judge openai/c", id="probe"),
-    pytest.param(
-        ("probe", "--aa", "2"), ONE, "openai/shop of the target `default`", id="probe --aa",
-    ),
-    pytest.param(
-        ("generate", "rubrics", "evals/b.yaml"), ONE, "openai/judge, which drafts,", id="draft",
-    ),
-    pytest.param(
-        ("generate", "rubrics", "--check", "--target", "default", "evals/b.yaml"), ONE,
-        "the judge openai/judge", id="generate --check",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "judge", "named"),
+    [
+        pytest.param(
+            ("judge", "calibrate", "labels.jsonl"), PANEL, "the judge openai/c", id="panel"
+        ),
+        pytest.param(("judge", "attack", "attacks.yaml"), PANEL, "the judge openai/c", id="attack"),
+        pytest.param(("probe",), PANEL, "the judge openai/c", id="probe"),
+        pytest.param(
+            ("probe", "--aa", "2"), ONE, "openai/shop of the target `default`", id="probe --aa"
+        ),
+        pytest.param(
+            ("generate", "rubrics", "evals/b.yaml"), ONE, "openai/judge, which drafts,", id="draft"
+        ),
+        pytest.param(
+            ("generate", "rubrics", "--check", "--target", "default", "evals/b.yaml"),
+            ONE,
+            "the judge openai/judge",
+            id="generate --check",
+        ),
+    ],
+)
 def test_every_command_refuses_a_model_without_a_price_before_any_request(
     shop: Shop, command: tuple[str, ...], judge: str, named: str
 ) -> None:
@@ -320,10 +337,13 @@ def test_every_command_refuses_a_model_without_a_price_before_any_request(
     assert f"rubric-ci: {named} has no known price" in done.stderr
 
 
-@pytest.mark.parametrize(("command", "most"), [
-    pytest.param(("run", "--trials", "15", "--baseline", FOLDER), 65, id="the sentinel"),
-    pytest.param(("probe",), 7, id="probe"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "most"),
+    [
+        pytest.param(("run", "--trials", "15", "--baseline", FOLDER), 65, id="the sentinel"),
+        pytest.param(("probe",), 7, id="probe"),
+    ],
+)
 def test_the_limit_of_calls_holds_for_all_that_is_sent(
     shop: Shop, command: tuple[str, ...], most: int
 ) -> None:

@@ -110,28 +110,36 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "a stranger": ({"author": ("eve", "User")}, COMMENTED, EVE),
     "a maintainer who lost access": ({"rights": {}}, COMMENTED, EVE.replace("eve", "ana")),
     "an app": (
-        {"author": ("bot[bot]", "Bot")}, COMMENTED, "`bot[bot]` is an app, and not a person",
+        {"author": ("bot[bot]", "Bot")},
+        COMMENTED,
+        "`bot[bot]` is an app, and not a person",
     ),
-    "an edited comment": (
-        {"edited": "2026-11-01T10:00:01Z"}, COMMENTED, "the comment was edited",
-    ),
+    "an edited comment": ({"edited": "2026-11-01T10:00:01Z"}, COMMENTED, "the comment was edited"),
     "a forged comment": ({"said": "Nice work"}, COMMENTED, "the comment is not a command"),
     "a commit that came later": (later("10:00:01"), COMMENTED, MOVED),
     "a commit of the same second": (later("10:00:00"), COMMENTED, MOVED),
     "a push that GitHub does not know": (
-        {"pushes": []}, COMMENTED, "the head of #7 is aaaaaaaaaa, and when it came is not known",
+        {"pushes": []},
+        COMMENTED,
+        "the head of #7 is aaaaaaaaaa, and when it came is not known",
     ),
     "a closed pull request": (
-        {"state": "closed"}, COMMENTED, "#7 is closed, or its branch is gone",
+        {"state": "closed"},
+        COMMENTED,
+        "#7 is closed, or its branch is gone",
     ),
     "a label of a stranger": (
-        {"labels": [("2026-11-01T10:00:00Z", "eve", "rubric-ci")]}, LABELLED, EVE,
+        {"labels": [("2026-11-01T10:00:00Z", "eve", "rubric-ci")]},
+        LABELLED,
+        EVE,
     ),
     "a label before a commit": (later("11:00:00"), LABELLED, MOVED),
     "another head than was typed": (
-        {"head": LATER}, "workflow_dispatch", f"`sha` is not the head of #7, which is {LATER}",
+        {"head": LATER},
+        "workflow_dispatch",
+        f"`sha` is not the head of #7, which is {LATER}",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("state", "event", "reason"), REFUSED.values(), ids=REFUSED.keys())
@@ -149,26 +157,32 @@ def test_refused(
 
 PAYLOADS: dict[str, tuple[str, dict[str, Any], str]] = {
     "an edit": (
-        "issue_comment", COMMENT | {"action": "edited"},
+        "issue_comment",
+        COMMENT | {"action": "edited"},
         "only a new comment counts, not an edited one",
     ),
     "an issue": (
-        "issue_comment", COMMENT | {"issue": {"number": 7}}, "the comment is not on a pull request",
+        "issue_comment",
+        COMMENT | {"issue": {"number": 7}},
+        "the comment is not on a pull request",
     ),
     "another label": (
-        "pull_request_target", LABEL | {"label": {"name": "bug"}},
+        "pull_request_target",
+        LABEL | {"label": {"name": "bug"}},
         "only the label `rubric-ci` counts, when it is added",
     ),
     "a push": (
-        "pull_request_target", LABEL | {"action": "synchronize"},
+        "pull_request_target",
+        LABEL | {"action": "synchronize"},
         "only the label `rubric-ci` counts, when it is added",
     ),
     "no inputs": (
-        "workflow_dispatch", {"sender": {"login": "ana", "type": "User"}},
+        "workflow_dispatch",
+        {"sender": {"login": "ana", "type": "User"}},
         "the inputs `pull-request` and `sha` are needed",
     ),
     "another event": ("push", {"x": 1}, "no person asks by the event `push`"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("event", "payload", "reason"), PAYLOADS.values(), ids=PAYLOADS.keys())

@@ -134,10 +134,14 @@ def on_github(checkout: Checkout, tmp_path: Path, name: str, payload: object, re
     event = tmp_path / "event.json"
     event.write_text(json.dumps(payload), encoding="utf-8")
     run(
-        checkout, *("evals", "--changed-since", "auto"), RUBRIC_CI_ANNOTATIONS="false",
-        GITHUB_REPOSITORY="acme/shop", GITHUB_EVENT_NAME=name, GITHUB_EVENT_PATH=str(event),
+        checkout,
+        *("evals", "--changed-since", "auto"),
+        RUBRIC_CI_ANNOTATIONS="false",
+        GITHUB_REPOSITORY="acme/shop",
+        GITHUB_EVENT_NAME=name,
+        GITHUB_EVENT_PATH=str(event),
         GITHUB_REF=ref,
-    )  # fmt: skip
+    )
     found = report(checkout)
     return str(found["scope"]["base"] or found["notes"][0])
 

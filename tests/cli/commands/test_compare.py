@@ -38,10 +38,15 @@ def rubric_ci(
 
 def on_github(folder: Path, github: GitHub, *arguments: str) -> subprocess.CompletedProcess[str]:
     return rubric_ci(
-        folder, *arguments, GITHUB_REPOSITORY="acme/app", GITHUB_EVENT_NAME="schedule",
-        GITHUB_API_URL=github.url, GITHUB_SERVER_URL="https://github.example", GITHUB_RUN_ID="7",
+        folder,
+        *arguments,
+        GITHUB_REPOSITORY="acme/app",
+        GITHUB_EVENT_NAME="schedule",
+        GITHUB_API_URL=github.url,
+        GITHUB_SERVER_URL="https://github.example",
+        GITHUB_RUN_ID="7",
         GITHUB_TOKEN="actions",
-    )  # fmt: skip
+    )
 
 
 def written(folder: Path, name: str, report: RunReport) -> str:
@@ -49,12 +54,16 @@ def written(folder: Path, name: str, report: RunReport) -> str:
     return name
 
 
-@pytest.mark.parametrize(("head", "code", "last"), [
-    (PASSING, 0, "Nothing broke"),
-    (REGRESSED, 1, "1 case broke: a"),
-    (LOST, 3, "Nothing broke"),
-    (SLIGHTLY, 0, "Nothing broke"),
-], ids=["unchanged", "broken", "no verdict", "another score"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("head", "code", "last"),
+    [
+        (PASSING, 0, "Nothing broke"),
+        (REGRESSED, 1, "1 case broke: a"),
+        (LOST, 3, "Nothing broke"),
+        (SLIGHTLY, 0, "Nothing broke"),
+    ],
+    ids=["unchanged", "broken", "no verdict", "another score"],
+)
 def test_exit_code(tmp_path: Path, head: RunReport, code: int, last: str) -> None:
     reports = [written(tmp_path, "base.json", PASSING), written(tmp_path, "head.json", head)]
     done = rubric_ci(tmp_path, "compare", *reports)
@@ -117,18 +126,25 @@ targets: [{{name: default, provider: cli, command_template: "{command}"}}]
 """
 
 
-@pytest.mark.parametrize(("command", "code", "shown"), [
-    pytest.param("echo hello", 0, [], id="unchanged"),
-    pytest.param(
-        "[ {ATTEMPT} = 0 ] && echo bye || echo hello", 0,
-        ["Failed once, passed when asked again: greets 2 of 3"], marks=platforms.SHELL,
-        id="a-suspect-is-cleared",
-    ),
-    pytest.param(
-        "echo bye", 1, ["greets broke. Always: passed before, fails now"],
-        id="a-suspect-is-confirmed",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "code", "shown"),
+    [
+        pytest.param("echo hello", 0, [], id="unchanged"),
+        pytest.param(
+            "[ {ATTEMPT} = 0 ] && echo bye || echo hello",
+            0,
+            ["Failed once, passed when asked again: greets 2 of 3"],
+            marks=platforms.SHELL,
+            id="a-suspect-is-cleared",
+        ),
+        pytest.param(
+            "echo bye",
+            1,
+            ["greets broke. Always: passed before, fails now"],
+            id="a-suspect-is-confirmed",
+        ),
+    ],
+)
 def test_suspects_are_asked_again(
     tmp_path: Path, command: str, code: int, shown: list[str]
 ) -> None:

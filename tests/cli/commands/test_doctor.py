@@ -165,16 +165,19 @@ targets:
 OWN_URL = "url: 'http://127.0.0.1:{PORT}/'"
 
 
-@pytest.mark.parametrize(("rest", "said"), [
-    (f"start: 'env A=b git {{PORT}}', {OWN_URL}", "http/bot: a run starts it, for each side"),
-    (f"start: [no-such-program], {OWN_URL}", "no-such-program` is not on the PATH; install it"),
-    (f"start: git, env: [BOT_KEY], {OWN_URL}", "`BOT_KEY` of `env` is not set; export it"),
-    ("url: 'https://a.example'", "the base of a change is not asked: kept answers count"),
-    (
-        "url: 'https://a.example', url_before: 'https://b.example'",
-        "deployed, not asked here; the base of a change is asked at `url_before`",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rest", "said"),
+    [
+        (f"start: 'env A=b git {{PORT}}', {OWN_URL}", "http/bot: a run starts it, for each side"),
+        (f"start: [no-such-program], {OWN_URL}", "no-such-program` is not on the PATH; install it"),
+        (f"start: git, env: [BOT_KEY], {OWN_URL}", "`BOT_KEY` of `env` is not set; export it"),
+        ("url: 'https://a.example'", "the base of a change is not asked: kept answers count"),
+        (
+            "url: 'https://a.example', url_before: 'https://b.example'",
+            "deployed, not asked here; the base of a change is asked at `url_before`",
+        ),
+    ],
+)
 def test_a_service_is_not_asked(root: Path, rest: str, said: str) -> None:
     done = doctor(root, f"{SERVICE}{rest}}}\n")
     assert any(said in line for line in lines(done, "target bot: http/bot")), done.stdout
@@ -186,15 +189,22 @@ REPLIES = "the server replies, without its entry; the first request will tell"
 LISTED = {"object": "list", "data": [{"id": "smollm2", "object": "model"}]}
 
 
-@pytest.mark.parametrize(("entries", "model", "word", "said"), [
-    pytest.param({"/v1/models": LISTED}, "smollm2", "ok", KNOWS, id="in the list only"),
-    pytest.param({"/v1/models": LISTED}, "other", "fix", NO_SUCH, id="not in the list"),
-    pytest.param({}, "smollm2", "fix", NO_SUCH, id="neither"),
-    pytest.param({"": {"ok": True}}, "smollm2", "open", REPLIES, id="any address"),
-    pytest.param(
-        {"/v1/models": LISTED, "": {"ok": True}}, "other", "fix", NO_SUCH, id="any address, a list",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("entries", "model", "word", "said"),
+    [
+        pytest.param({"/v1/models": LISTED}, "smollm2", "ok", KNOWS, id="in the list only"),
+        pytest.param({"/v1/models": LISTED}, "other", "fix", NO_SUCH, id="not in the list"),
+        pytest.param({}, "smollm2", "fix", NO_SUCH, id="neither"),
+        pytest.param({"": {"ok": True}}, "smollm2", "open", REPLIES, id="any address"),
+        pytest.param(
+            {"/v1/models": LISTED, "": {"ok": True}},
+            "other",
+            "fix",
+            NO_SUCH,
+            id="any address, a list",
+        ),
+    ],
+)
 def test_servers_that_have_no_entry_of_each_model(
     root: Path, entries: dict[str, object], model: str, word: str, said: str
 ) -> None:

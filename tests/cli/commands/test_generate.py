@@ -134,10 +134,13 @@ def test_a_runner_takes_no_orders_from_a_draft(project: Project) -> None:
     assert last == f"::{first.removeprefix('::stop-commands::')}::"
 
 
-@pytest.mark.parametrize(("kind", "part"), [
-    ("score-range", {"required_min_score": None, "score_ranges": [[0, 4], [5, 10]]}),
-    ("levels", {"required_min_level": 2, "levels": [1, 2]}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "part"),
+    [
+        ("score-range", {"required_min_score": None, "score_ranges": [[0, 4], [5, 10]]}),
+        ("levels", {"required_min_level": 2, "levels": [1, 2]}),
+    ],
+)
 def test_kinds(project: Project, kind: Kind, part: dict[str, Any]) -> None:
     if "levels" in part:
         part["levels"] = [{"level": n, "name": "L", "criteria": "so"} for n in part["levels"]]
@@ -263,13 +266,16 @@ def replace_judge(config: str) -> str:
     )
 
 
-@pytest.mark.parametrize(("arguments", "config", "message"), [
-    (["--target=nobody"], CONFIG, "--target: there is no target `nobody`"),
-    (["--target=kept"], CONFIG, "--target: `kept` is not a model and cannot draft"),
-    ([], replace_judge(CONFIG), "no model is configured to draft with"),
-    (["--diff", "--commit"], CONFIG, "--diff changes no file, so there is nothing to commit"),
-    (["nowhere.yaml"], CONFIG, "nowhere.yaml does not exist"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "config", "message"),
+    [
+        (["--target=nobody"], CONFIG, "--target: there is no target `nobody`"),
+        (["--target=kept"], CONFIG, "--target: `kept` is not a model and cannot draft"),
+        ([], replace_judge(CONFIG), "no model is configured to draft with"),
+        (["--diff", "--commit"], CONFIG, "--diff changes no file, so there is nothing to commit"),
+        (["nowhere.yaml"], CONFIG, "nowhere.yaml does not exist"),
+    ],
+)
 def test_usage(project: Project, arguments: list[str], config: str, message: str) -> None:
     project.checkout.write({"rubric-ci.yaml": config})
     done = project.generate(*arguments)
@@ -319,11 +325,14 @@ def test_interactive_edit(project: Project, tmp_path: Path) -> None:
 
 
 @platforms.SHELL
-@pytest.mark.parametrize(("keys", "exit_code", "changed"), [
-    pytest.param("e\nd\na\n", 0, True, id="discarded, then the draft is accepted"),
-    pytest.param("e\ne\nd\nd\n", 0, False, id="edited twice, discarded, dropped"),
-    pytest.param("e\n", 3, False, id="end of the input"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("keys", "exit_code", "changed"),
+    [
+        pytest.param("e\nd\na\n", 0, True, id="discarded, then the draft is accepted"),
+        pytest.param("e\ne\nd\nd\n", 0, False, id="edited twice, discarded, dropped"),
+        pytest.param("e\n", 3, False, id="end of the input"),
+    ],
+)
 def test_interactive_invalid_edit(
     project: Project, tmp_path: Path, keys: str, exit_code: int, *, changed: bool
 ) -> None:
@@ -443,27 +452,35 @@ GRADER = """\
 """
 
 
-@pytest.mark.parametrize(("name", "text", "ids", "after"), [
-    (
-        "evals.json", SKILL, ("1", "2"),
-        SKILL.replace('a refund"}', f'a refund", "expectations": {TEXTS}}}').replace(
-            '"States the hours"\n',
-            (
-                '"States the hours",\n      "expectations": [\n'
-                '        "Names the 30-day limit",\n        "Explains the way back",\n'
-                '        "Says who pays: us"\n      ]\n'
+@pytest.mark.parametrize(
+    ("name", "text", "ids", "after"),
+    [
+        (
+            "evals.json",
+            SKILL,
+            ("1", "2"),
+            SKILL.replace('a refund"}', f'a refund", "expectations": {TEXTS}}}').replace(
+                '"States the hours"\n',
+                (
+                    '"States the hours",\n      "expectations": [\n'
+                    '        "Names the 30-day limit",\n        "Explains the way back",\n'
+                    '        "Says who pays: us"\n      ]\n'
+                ),
             ),
         ),
-    ),
-    ("shop.yaml", AGENTV, ("refund",), AGENTV + GRADER),
-    (
-        "five.yaml", f"prompts: ['{{{{ input }}}}']\n{AGENTV}", ("refund",),
-        f"prompts: ['{{{{ input }}}}']\n{AGENTV}"
-        + GRADER.replace("assertions", "assert")
-        .replace("rubrics\n", "llm-rubric\n")
-        .replace("criteria:", "value:"),
-    ),
-], ids=["agent skills", "agentv 4", "agentv 5"])  # fmt: skip
+        ("shop.yaml", AGENTV, ("refund",), AGENTV + GRADER),
+        (
+            "five.yaml",
+            f"prompts: ['{{{{ input }}}}']\n{AGENTV}",
+            ("refund",),
+            f"prompts: ['{{{{ input }}}}']\n{AGENTV}"
+            + GRADER.replace("assertions", "assert")
+            .replace("rubrics\n", "llm-rubric\n")
+            .replace("criteria:", "value:"),
+        ),
+    ],
+    ids=["agent skills", "agentv 4", "agentv 5"],
+)
 def test_a_file_of_another_tool_gets_its_own_keys(
     project: Project, name: str, text: str, ids: tuple[str, ...], after: str
 ) -> None:
@@ -499,10 +516,13 @@ def test_what_the_outcome_says_exactly_is_an_assertion(project: Project) -> None
     assert '[{type: contains, value: "30", required: true}, {type: rubrics,' in theirs.read_text()
 
 
-@pytest.mark.parametrize(("name", "text"), [
-    ("evals.json", '[{"prompt": "Hi", "expected_output": "Greets", "assertions": []}]'),
-    ("a.jsonl", '{"id": "1", "input": "Hi", "criteria": "Greets"}\n'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("evals.json", '[{"prompt": "Hi", "expected_output": "Greets", "assertions": []}]'),
+        ("a.jsonl", '{"id": "1", "input": "Hi", "criteria": "Greets"}\n'),
+    ],
+)
 def test_a_bare_list_of_another_tool_is_left_alone(project: Project, name: str, text: str) -> None:
     file = project.checkout.root / name
     file.write_text(text)

@@ -98,10 +98,13 @@ def test_no_second_commit_is_added(run: Run) -> None:
     assert run.project.file.read_text() == EVAL
 
 
-@pytest.mark.parametrize("facts", [
-    pytest.param({"repository": "fork/app"}, id="fork"),
-    pytest.param({"GITHUB_ACTOR": "dependabot[bot]"}, id="dependabot"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "facts",
+    [
+        pytest.param({"repository": "fork/app"}, id="fork"),
+        pytest.param({"GITHUB_ACTOR": "dependabot[bot]"}, id="dependabot"),
+    ],
+)
 def test_a_token_that_may_not_write_costs_nothing(run: Run, facts: dict[str, str]) -> None:
     done = run.on_pull_request(**facts)
     assert (done.exit_code, done.stdout) == (
@@ -260,11 +263,14 @@ def test_a_repository_that_allows_no_pull_requests(run: Run) -> None:
     assert "Settings, Actions, General" in done.stderr
 
 
-@pytest.mark.parametrize(("environment", "message"), [
-    ({"GITHUB_REF": "refs/tags/v1"}, "--pr: `refs/tags/v1` is not a branch"),
-    ({"GITHUB_TOKEN": ""}, "--pr: GITHUB_TOKEN is not set"),
-    ({"GITHUB_REPOSITORY": ""}, "--pr works only in a workflow run of GitHub Actions"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({"GITHUB_REF": "refs/tags/v1"}, "--pr: `refs/tags/v1` is not a branch"),
+        ({"GITHUB_TOKEN": ""}, "--pr: GITHUB_TOKEN is not set"),
+        ({"GITHUB_REPOSITORY": ""}, "--pr works only in a workflow run of GitHub Actions"),
+    ],
+)
 def test_no_place_for_a_pull_request(run: Run, environment: dict[str, str], message: str) -> None:
     done = run.generate("workflow_dispatch", {}, **environment)
     assert done.exit_code == 2
@@ -289,13 +295,17 @@ def test_nothing_to_do_asks_github_nothing(run: Run) -> None:
     assert run.github.requests == []
 
 
-@pytest.mark.parametrize(("setup", "code", "line"), [
-    ("protected", 2, "--pr: `topic` is protected (Use an unprotected branch, or --commit.)"),
-    (
-        "no draft", 3,
-        f"1 case without a usable draft: evals/a.yaml: refund: no draft: {{}} ({WRITE})",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("setup", "code", "line"),
+    [
+        ("protected", 2, "--pr: `topic` is protected (Use an unprotected branch, or --commit.)"),
+        (
+            "no draft",
+            3,
+            f"1 case without a usable draft: evals/a.yaml: refund: no draft: {{}} ({WRITE})",
+        ),
+    ],
+)
 def test_a_workflow_shows_why_nothing_was_drafted(
     run: Run, setup: str, code: int, line: str, tmp_path: Path
 ) -> None:

@@ -110,12 +110,16 @@ def test_a_body_of_templates_and_the_place_of_the_answer(project: Asked, service
     assert "1 request to http/default" in ran.stderr
 
 
-@pytest.mark.parametrize(("rest", "method", "body", "answer"), [
-    ('body: "<q>{{ input }}</q>"', "POST", '<q>Say "hello"</q>', None),
-    ("method: GET", "GET", "", None),
-    ("method: PUT, body: [1], answer: reply.words.0", "PUT", "[1]", "a"),
-    ("body: {a: 1}, answer: reply.words", "POST", '{"a": 1}', '["a", 1]'),
-], ids=["a text", "no body", "a dotted path", "a value that is no text"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rest", "method", "body", "answer"),
+    [
+        ('body: "<q>{{ input }}</q>"', "POST", '<q>Say "hello"</q>', None),
+        ("method: GET", "GET", "", None),
+        ("method: PUT, body: [1], answer: reply.words.0", "PUT", "[1]", "a"),
+        ("body: {a: 1}, answer: reply.words", "POST", '{"a": 1}', '["a", 1]'),
+    ],
+    ids=["a text", "no body", "a dotted path", "a value that is no text"],
+)
 def test_bodies_and_answers(
     project: Asked, service: Service, rest: str, method: str, body: str, answer: str | None
 ) -> None:
@@ -155,12 +159,15 @@ def test_a_changed_request_selects_the_cases(
 DEPLOYED = "its service is deployed, and what answers there may have changed"
 
 
-@pytest.mark.parametrize(("rest", "changed", "listed"), [
-    ("body: Hi", {}, DEPLOYED),
-    ("body: Hi", {"README.md": "new"}, DEPLOYED),
-    ("body: Hi, depends_on: [bot.py]", {"README.md": "new"}, ""),
-    ("body: Hi, depends_on: [bot.py]", {"bot.py": "new"}, "`bot.py` changed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rest", "changed", "listed"),
+    [
+        ("body: Hi", {}, DEPLOYED),
+        ("body: Hi", {"README.md": "new"}, DEPLOYED),
+        ("body: Hi, depends_on: [bot.py]", {"README.md": "new"}, ""),
+        ("body: Hi, depends_on: [bot.py]", {"bot.py": "new"}, "`bot.py` changed"),
+    ],
+)
 def test_a_deployed_service_is_always_asked_unless_its_files_are_listed(
     project: Asked, checkout: Checkout, rest: str, changed: dict[str, str], listed: str
 ) -> None:
@@ -177,22 +184,25 @@ def test_a_deployed_service_is_always_asked_unless_its_files_are_listed(
         assert "target default: 1 request to http/default, cost unknown before the answers" in ran
 
 
-@pytest.mark.parametrize(("facts", "rest", "reason"), [
-    ({}, "answer: /text", "the reply has no `/text`, only reply, empty; check `answer` of"),
-    ({}, "answer: /empty", "http/default gave an empty answer"),
-    ({"body": b'{"a": null}'}, "answer: /a", "http/default gave an empty answer"),
-    ({"body": b"<html>"}, "answer: /text", "the reply is not JSON: "),
-    ({"body": b"\xff"}, "method: GET", "the reply is not UTF-8: "),
-    ({"status": 404, "body": b"no such page"}, "method: GET", "HTTP 404: no such page"),
-    (
-        {"status": 302, "headers": {"Location": "http://elsewhere.example/"}}, "method: GET",
-        "HTTP 302: ",
-    ),
-    ({}, 'body: "{{ users }}"', "`body` of the target `default`: "),
-    ({"body": b"x" * (8 * 1024 * 1024 + 1)}, "method: GET", "8 MiB"),
-], ids=[
-    "place", "empty", "null", "json", "utf-8", "status", "redirect", "variable", "size",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("facts", "rest", "reason"),
+    [
+        ({}, "answer: /text", "the reply has no `/text`, only reply, empty; check `answer` of"),
+        ({}, "answer: /empty", "http/default gave an empty answer"),
+        ({"body": b'{"a": null}'}, "answer: /a", "http/default gave an empty answer"),
+        ({"body": b"<html>"}, "answer: /text", "the reply is not JSON: "),
+        ({"body": b"\xff"}, "method: GET", "the reply is not UTF-8: "),
+        ({"status": 404, "body": b"no such page"}, "method: GET", "HTTP 404: no such page"),
+        (
+            {"status": 302, "headers": {"Location": "http://elsewhere.example/"}},
+            "method: GET",
+            "HTTP 302: ",
+        ),
+        ({}, 'body: "{{ users }}"', "`body` of the target `default`: "),
+        ({"body": b"x" * (8 * 1024 * 1024 + 1)}, "method: GET", "8 MiB"),
+    ],
+    ids=["place", "empty", "null", "json", "utf-8", "status", "redirect", "variable", "size"],
+)
 def test_no_answer_has_its_reason(
     project: Asked, service: Service, facts: dict[str, Any], rest: str, reason: str
 ) -> None:
@@ -309,14 +319,17 @@ def test_what_validate_says(tmp_path: Path, target: str, problem: str) -> None:
     assert problem in checked.stdout
 
 
-@pytest.mark.parametrize("setup", [
-    "pip install -t .deps x",
-    "python3 -m pip install -q --target .deps -r requirements.txt",
-    "python3 -m venv .venv && .venv/bin/python -m pip install x",
-    "PIP_TARGET=.deps pip install x",
-    "uv pip install x",
-    "npm ci",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "setup",
+    [
+        "pip install -t .deps x",
+        "python3 -m pip install -q --target .deps -r requirements.txt",
+        "python3 -m venv .venv && .venv/bin/python -m pip install x",
+        "PIP_TARGET=.deps pip install x",
+        "uv pip install x",
+        "npm ci",
+    ],
+)
 def test_a_setup_in_the_folder_of_a_side(tmp_path: Path, setup: str) -> None:
     project = Project(tmp_path)
     project.write("rubric-ci.yaml", f"targets:\n  - {{{STARTED}, setup: '{setup}'}}\n")
@@ -337,19 +350,22 @@ OF_TURNS = NOT_SENT + "`{{ history }}`, `{{ messages }}`, `{{ session_id }}`"
 OF_MESSAGES = NOT_SENT + "`{{ history }}`, `{{ input }}`, `{{ messages }}`"
 
 
-@pytest.mark.parametrize(("case", "body", "problem"), [
-    (TURNS, "body: {q: '{{ message }}'}", f"7:5: {OF_TURNS}"),
-    (TURNS, "body: {q: '{{ input }}'}", f"7:5: {OF_TURNS}"),
-    (TURNS, "method: GET", f"7:5: {OF_TURNS}"),
-    (USER, "body: {q: '{{ message }}'}", f"7:5: {OF_TURNS}"),
-    (SEVERAL, "body: {q: '{{ message }}'}", f"7:5: {OF_MESSAGES}"),
-    (TURNS, "body: {q: '{{ message }}', s: '{{ session_id }}'}", ""),
-    (TURNS, "body: {q: '{{ messages }}'}", ""),
-    (TURNS, "body: {q: '{{ message }}', b: '{{ history }}'}", ""),
-    (USER, "body: {q: '{{ messages }}'}", ""),
-    (SEVERAL, "body: {q: '{{ input }}'}", ""),
-    ("input: a", "body: {q: '{{ message }}'}", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("case", "body", "problem"),
+    [
+        (TURNS, "body: {q: '{{ message }}'}", f"7:5: {OF_TURNS}"),
+        (TURNS, "body: {q: '{{ input }}'}", f"7:5: {OF_TURNS}"),
+        (TURNS, "method: GET", f"7:5: {OF_TURNS}"),
+        (USER, "body: {q: '{{ message }}'}", f"7:5: {OF_TURNS}"),
+        (SEVERAL, "body: {q: '{{ message }}'}", f"7:5: {OF_MESSAGES}"),
+        (TURNS, "body: {q: '{{ message }}', s: '{{ session_id }}'}", ""),
+        (TURNS, "body: {q: '{{ messages }}'}", ""),
+        (TURNS, "body: {q: '{{ message }}', b: '{{ history }}'}", ""),
+        (USER, "body: {q: '{{ messages }}'}", ""),
+        (SEVERAL, "body: {q: '{{ input }}'}", ""),
+        ("input: a", "body: {q: '{{ message }}'}", ""),
+    ],
+)
 def test_a_conversation_that_the_service_cannot_follow(
     tmp_path: Path, case: str, body: str, problem: str
 ) -> None:
@@ -408,10 +424,13 @@ def test_a_reply_that_is_an_image(project: Asked, service: Service) -> None:
     assert project.case["answer"] == "[image: answer.png]"
 
 
-@pytest.mark.parametrize(("reply", "reason"), [
-    ({"text": "x"}, NO_PLACE),
-    ({"text": "x", "images": ["&&"]}, "`/images/0` of the answer has no base64"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ({"text": "x"}, NO_PLACE),
+        ({"text": "x", "images": ["&&"]}, "`/images/0` of the answer has no base64"),
+    ],
+)
 def test_images_of_a_reply_that_are_none(
     project: Asked, service: Service, reply: JSON, reason: str
 ) -> None:

@@ -167,38 +167,50 @@ TYPES = "use a png, jpeg, gif or webp for `type: image`, a PDF or a text for `ty
 FOUND = [
     ("3:18", "file-missing", "`/shots/gone.png`: no such file", PLACES),
     (
-        "6:55", "media-role", "an image in a message with `role: system`",
+        "6:55",
+        "media-role",
+        "an image in a message with `role: system`",
         "move the part to a message with `role: user`",
     ),
     ("10:34", "media-file", "`/may.pdf` is a PDF", "write `type: file`"),
     ("11:33", "media-file", "`/shots/cart.png` is an image", "write `type: image`"),
     ("12:34", "media-file", "`/notes.txt` is a text", "write `type: file`"),
     (
-        "13:34", "media-file", "`/wrong.png` is a jpeg by its first bytes",
+        "13:34",
+        "media-file",
+        "`/wrong.png` is a jpeg by its first bytes",
         "let its name end in .jpg or .jpeg",
     ),
     (
-        "14:34", "media-file", "`/wide.png` has 8,001 x 1 pixels; a side has at most 8,000",
+        "14:34",
+        "media-file",
+        "`/wide.png` has 8,001 x 1 pixels; a side has at most 8,000",
         "make it smaller",
     ),
     ("15:34", "media-file", "`/cut.png` has a broken header", "save the image again"),
     ("16:34", "media-file", "`/noise.png` is not an image", TYPES),
     ("17:34", "media-file", "`/big.png` has 21.0 MiB; at most 20 are sent", "make it smaller"),
     (
-        "18:34", "git-lfs", "`/lfs.png` is a pointer of Git LFS, not the file",
+        "18:34",
+        "git-lfs",
+        "`/lfs.png` is a pointer of Git LFS, not the file",
         "run `git lfs pull`; in a workflow, `lfs: true` of actions/checkout",
     ),
     (
-        "19:34", "file-missing", "`https://a.example/b.png` is a URL, which is not fetched",
+        "19:34",
+        "file-missing",
+        "`https://a.example/b.png` is a URL, which is not fetched",
         "save the file in the repository, and name it",
     ),
     ("20:34", "file-missing", "`/.git/in.png`: cannot be read: it is in `.git`", PLACES),
     ("21:34", "media-file", "`/empty.png` is empty", "save it again"),
     (
-        "22:5", "media-file",
-        "3 images and documents have 54.0 MiB; at most 50 are sent with a case", "make it smaller",
+        "22:5",
+        "media-file",
+        "3 images and documents have 54.0 MiB; at most 50 are sent with a case",
+        "make it smaller",
     ),
-]  # fmt: skip
+]
 
 
 def test_validate_names_what_cannot_be_sent(tmp_path: Path) -> None:
@@ -522,11 +534,14 @@ def test_a_label_is_judged_with_its_pictures(tmp_path: Path, judge: Seeing) -> N
     draws(tmp_path, judge.url, "shots/cart.png")
     text = {**LABEL, "answer": "hello", "media": []}
     lines = "".join(f"{json.dumps(each)}\n" for each in (LABEL, text))
-    write(tmp_path, {
-        "evals/a.eval.yaml": KEPT.encode(),
-        "labels.jsonl": lines.encode(),
-        f"labels-media/{SHOT}": png(40, 30),
-    })  # fmt: skip
+    write(
+        tmp_path,
+        {
+            "evals/a.eval.yaml": KEPT.encode(),
+            "labels.jsonl": lines.encode(),
+            f"labels-media/{SHOT}": png(40, 30),
+        },
+    )
     words = ("judge", "calibrate", "labels.jsonl")
     done = invoke(tmp_path, ENVIRONMENT, *words)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -260,30 +260,42 @@ BODY = {"message": "{{ message }}", "session": "{{ session_id }}"}
 HTTP = {"name": "default", "provider": "http", "body": BODY}
 
 
-@pytest.mark.parametrize(("words", "target"), [
-    (("--target", "http", "--url", ASK), {**HTTP, "url": ASK, "answer": "reply"}),
-    (("--url", ASK), {**HTTP, "url": ASK, "answer": "reply"}),
-    (("--start", "python3 bot.py 8000", "--reply", '{"said": "yes", "steps": []}'), {
-        **HTTP, "start": "python3 bot.py {PORT}", "url": "http://127.0.0.1:{PORT}/chat",
-        "answer": "said", "env": ["OPENAI_API_KEY"],
-    }),
-    (("--target", "codex"), {"name": "default", "provider": "codex"}),
-    (
-        ("--provider", "claude-code"),
-        {"name": "default", "provider": "claude-code", "model": "claude-haiku-5-5"},
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "target"),
+    [
+        (("--target", "http", "--url", ASK), {**HTTP, "url": ASK, "answer": "reply"}),
+        (("--url", ASK), {**HTTP, "url": ASK, "answer": "reply"}),
+        (
+            ("--start", "python3 bot.py 8000", "--reply", '{"said": "yes", "steps": []}'),
+            {
+                **HTTP,
+                "start": "python3 bot.py {PORT}",
+                "url": "http://127.0.0.1:{PORT}/chat",
+                "answer": "said",
+                "env": ["OPENAI_API_KEY"],
+            },
+        ),
+        (("--target", "codex"), {"name": "default", "provider": "codex"}),
+        (
+            ("--provider", "claude-code"),
+            {"name": "default", "provider": "claude-code", "model": "claude-haiku-5-5"},
+        ),
+    ],
+)
 def test_services_and_agents(words: tuple[str, ...], target: object, tmp_path: Path) -> None:
     command(tmp_path, "init", "--yes", *words)
     written = yaml.safe_load((tmp_path / "rubric-ci.yaml").read_text())
     assert written["targets"][0] == target
 
 
-@pytest.mark.parametrize(("words", "message"), [
-    (("--target", "codex", "--url", "http://x"), "--url is for --target http, not codex"),
-    (("--target", "http", "--command", "x"), "--command is for --target command, not http"),
-    (("--command", "x", "--url", "http://x"), "--url is for --target http, not command"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--target", "codex", "--url", "http://x"), "--url is for --target http, not codex"),
+        (("--target", "http", "--command", "x"), "--command is for --target command, not http"),
+        (("--command", "x", "--url", "http://x"), "--url is for --target http, not command"),
+    ],
+)
 def test_an_option_of_another_target_is_refused(
     words: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
@@ -292,11 +304,14 @@ def test_an_option_of_another_target_is_refused(
     assert not files(tmp_path)
 
 
-@pytest.mark.parametrize(("provider", "line"), [
-    ("ollama", "  ollama pull llama3.1\n"),
-    ("claude-code", "  rubric-ci run    # asks the model\n"),
-    ("vertex", "GOOGLE_APPLICATION_CREDENTIALS is the path of a file: the workflows need "),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("provider", "line"),
+    [
+        ("ollama", "  ollama pull llama3.1\n"),
+        ("claude-code", "  rubric-ci run    # asks the model\n"),
+        ("vertex", "GOOGLE_APPLICATION_CREDENTIALS is the path of a file: the workflows need "),
+    ],
+)
 def test_the_next_commands_work(provider: str, line: str, tmp_path: Path) -> None:
     assert line in command(tmp_path, "init", "--yes", "--provider", provider).stdout
 
@@ -394,11 +409,14 @@ def test_a_configuration_decides_what_the_workflows_pass_on(repository: Path) ->
     assert job["with"] == {"max-cost-usd": ""}  # `openai/judge` has no price
 
 
-@pytest.mark.parametrize(("words", "exported"), [
-    ((), "OPENAI_API_KEY ANTHROPIC_API_KEY SHOP_TOKEN DATABASE_URL"),
-    (("--provider", "codex"), "ANTHROPIC_API_KEY SHOP_TOKEN DATABASE_URL"),
-    (("--force",), "OPENAI_API_KEY ANTHROPIC_API_KEY SHOP_TOKEN DATABASE_URL"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "exported"),
+    [
+        ((), "OPENAI_API_KEY ANTHROPIC_API_KEY SHOP_TOKEN DATABASE_URL"),
+        (("--provider", "codex"), "ANTHROPIC_API_KEY SHOP_TOKEN DATABASE_URL"),
+        (("--force",), "OPENAI_API_KEY ANTHROPIC_API_KEY SHOP_TOKEN DATABASE_URL"),
+    ],
+)
 def test_targets_files_next_to_eval_files_count(
     words: tuple[str, ...], exported: str, repository: Path
 ) -> None:
@@ -429,12 +447,16 @@ def test_eval_files_need_no_example(repository: Path) -> None:
     assert (listed.returncode, "a.eval.yaml" in listed.stdout) == (0, True), listed.stderr
 
 
-@pytest.mark.parametrize(("words", "branch"), [
-    ((), "master"),
-    (("checkout", "-q", "-b", "topic"), "master"),
-    (("branch", "main"), "main"),
-    (("update-ref", "refs/remotes/origin/trunk", "HEAD"), "trunk"),
-], ids=["checked out", "topic", "main", "of the remote"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "branch"),
+    [
+        ((), "master"),
+        (("checkout", "-q", "-b", "topic"), "master"),
+        (("branch", "main"), "main"),
+        (("update-ref", "refs/remotes/origin/trunk", "HEAD"), "trunk"),
+    ],
+    ids=["checked out", "topic", "main", "of the remote"],
+)
 def test_the_default_branch(repository: Path, words: tuple[str, ...], branch: str) -> None:
     git(repository, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "--allow-empty", "-qmA")
     if words:
@@ -446,12 +468,15 @@ def test_the_default_branch(repository: Path, words: tuple[str, ...], branch: st
         assert workflow(repository, name)[True][event]["branches"] == [branch]
 
 
-@pytest.mark.parametrize(("url", "host"), [
-    ("git@gitlab.com:acme/app.git", "gitlab.com"),
-    ("https://user:key@gitlab.acme.example/app", "gitlab.acme.example"),
-    ("git@github.com:acme/app.git", ""),
-    ("https://git.acme.example/app", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("git@gitlab.com:acme/app.git", "gitlab.com"),
+        ("https://user:key@gitlab.acme.example/app", "gitlab.acme.example"),
+        ("git@github.com:acme/app.git", ""),
+        ("https://git.acme.example/app", ""),
+    ],
+)
 def test_another_host_gets_no_workflows(repository: Path, url: str, host: str) -> None:
     git(repository, "remote", "add", "origin", url)
     done = command(repository, "init", "--yes")
@@ -538,13 +563,16 @@ def test_what_a_run_leaves_in_a_folder_below_is_ignored_too(repository: Path) ->
     assert done.stdout.splitlines() == left[2:]
 
 
-@pytest.mark.parametrize(("file", "text", "proposed"), [
-    ("pyproject.toml", '[tool.pytest.ini_options]\naddopts = "-ra"\n', True),
-    ("pyproject.toml", "[tool.pytest]\n", True),
-    ("setup.cfg", "[metadata]\n[tool:pytest]\n", True),
-    ("pytest.ini", "[pytest]\n", True),
-    ("pyproject.toml", '[project]\nname = "pytest"\n', False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "text", "proposed"),
+    [
+        ("pyproject.toml", '[tool.pytest.ini_options]\naddopts = "-ra"\n', True),
+        ("pyproject.toml", "[tool.pytest]\n", True),
+        ("setup.cfg", "[metadata]\n[tool:pytest]\n", True),
+        ("pytest.ini", "[pytest]\n", True),
+        ("pyproject.toml", '[project]\nname = "pytest"\n', False),
+    ],
+)
 def test_pytest_is_proposed_where_it_has_settings(
     tmp_path: Path, file: str, text: str, proposed: bool
 ) -> None:

@@ -21,24 +21,30 @@ TOOLS = {"text": "Yes", "trace": {"steps": [{"name": "f", "arguments": {}}]}}
 OPENAI = {"content": "x", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}
 
 
-@pytest.mark.parametrize(("reply", "answer", "calls"), [
-    ({"reply": "Yes", "id": "a-longer-text"}, "reply", ""),
-    (CHAT, "choices.0.message.content", ""),
-    (TOOLS, "text", "trace.steps"),
-    (OPENAI, "content", "tool_calls"),
-    ({"a": "short", "b": {"c": "the longest text"}}, "b.c", ""),
-    ({"n": 1}, "", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reply", "answer", "calls"),
+    [
+        ({"reply": "Yes", "id": "a-longer-text"}, "reply", ""),
+        (CHAT, "choices.0.message.content", ""),
+        (TOOLS, "text", "trace.steps"),
+        (OPENAI, "content", "tool_calls"),
+        ({"a": "short", "b": {"c": "the longest text"}}, "b.c", ""),
+        ({"n": 1}, "", ""),
+    ],
+)
 def test_places_in_a_reply(reply: Any, answer: str, calls: str) -> None:
     assert (answer_at(reply), calls_at(reply)) == (answer, calls)
 
 
-@pytest.mark.parametrize(("start", "written"), [
-    ("python bot.py --port 8000", "python bot.py --port {PORT}"),
-    ("uvicorn app:app --port={PORT}", "uvicorn app:app --port={PORT}"),
-    ("serve -l 127.0.0.1:3000", "serve -l 127.0.0.1:{PORT}"),
-    ("npm start", "npm start"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("start", "written"),
+    [
+        ("python bot.py --port 8000", "python bot.py --port {PORT}"),
+        ("uvicorn app:app --port={PORT}", "uvicorn app:app --port={PORT}"),
+        ("serve -l 127.0.0.1:3000", "serve -l 127.0.0.1:{PORT}"),
+        ("npm start", "npm start"),
+    ],
+)
 def test_the_port_of_a_command(start: str, written: str) -> None:
     assert with_port(start) == written
 
@@ -81,16 +87,19 @@ def test_the_files_validate_and_the_first_run_works(checkout: Checkout) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize(("start", "files", "given"), [
-    ("python3 bot.py {PORT}", {}, {"setup-python": "3.13"}),
-    ("env A=b uvicorn app:app", {".python-version": "3.12\n"}, {"setup-python": "3.12"}),
-    ("npm start", {".nvmrc": "lts/*\n"}, {"setup-node": "lts/*"}),
-    ("go run . {PORT}", {"package.json": "{}"}, {"setup-go": "stable"}),
-    ("./gradlew bootRun", {}, {"setup-java": "21"}),
-    ("make serve", {"pom.xml": ""}, {"setup-java": "21"}),
-    ("docker compose up", {"package.json": "{}"}, {}),
-    ("./serve {PORT}", {".nvmrc": "$(rm)\n"}, {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("start", "files", "given"),
+    [
+        ("python3 bot.py {PORT}", {}, {"setup-python": "3.13"}),
+        ("env A=b uvicorn app:app", {".python-version": "3.12\n"}, {"setup-python": "3.12"}),
+        ("npm start", {".nvmrc": "lts/*\n"}, {"setup-node": "lts/*"}),
+        ("go run . {PORT}", {"package.json": "{}"}, {"setup-go": "stable"}),
+        ("./gradlew bootRun", {}, {"setup-java": "21"}),
+        ("make serve", {"pom.xml": ""}, {"setup-java": "21"}),
+        ("docker compose up", {"package.json": "{}"}, {}),
+        ("./serve {PORT}", {".nvmrc": "$(rm)\n"}, {}),
+    ],
+)
 def test_workflows_install_the_language_of_the_service(
     start: str, files: dict[str, str], given: dict[str, str], tmp_path: Path
 ) -> None:

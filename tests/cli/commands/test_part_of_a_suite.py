@@ -168,13 +168,16 @@ def test_every_format_says_so(project: Project) -> None:
         assert "1 of 4 cases: case filter" in (project.root / ".rubric-ci" / name).read_text(), name
 
 
-@pytest.mark.parametrize(("gate", "code", "said"), [
-    ("tags: [must], require_rubrics: true", 3, "1 case errored"),
-    ("tags: [must], require_verdict: true", 3, "1 case errored"),
-    ("not_tags: [must], require_rubrics: true", 0, "Gate passes"),
-    ("tags: [none]", 3, "no case decides: the gate is about none"),
-    ("tags: [none], fail_on: never", 0, "Gate passes"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("gate", "code", "said"),
+    [
+        ("tags: [must], require_rubrics: true", 3, "1 case errored"),
+        ("tags: [must], require_verdict: true", 3, "1 case errored"),
+        ("not_tags: [must], require_rubrics: true", 0, "Gate passes"),
+        ("tags: [none]", 3, "no case decides: the gate is about none"),
+        ("tags: [none], fail_on: never", 0, "Gate passes"),
+    ],
+)
 def test_a_case_without_a_verdict_and_the_cases_that_decide(
     tmp_path: Path, gate: str, code: int, said: str
 ) -> None:

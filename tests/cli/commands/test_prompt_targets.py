@@ -176,9 +176,12 @@ def test_what_a_prompt_file_sets() -> None:
     )
     (target,) = loaded.targets
     assert isinstance(target, LlmTarget)
-    assert (target.endpoint.model, target.endpoint.options) == ("openai/a", {
-        "temperature": 0,
-        "max_tokens": 99,
-        "response_format": {"type": "json_schema", "json_schema": {"name": "a"}},
-        "api_base": "http://x",
-    })  # fmt: skip
+    assert (target.endpoint.model, target.endpoint.options) == (
+        "openai/a",
+        {
+            "temperature": 0,
+            "max_tokens": 99,
+            "response_format": {"type": "json_schema", "json_schema": {"name": "a"}},
+            "api_base": "http://x",
+        },
+    )

@@ -148,11 +148,15 @@ def test_the_last_line_links_the_page(
     )
 
 
-@pytest.mark.parametrize(("second", "done"), [
-    (("12", "2"), "updated"),  # the run again
-    (("13", "1"), "updated"),
-    (("11", "2"), "left to a newer run"),  # an older push ends later
-], ids=["another attempt", "a newer run", "an older run"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("second", "done"),
+    [
+        (("12", "2"), "updated"),  # the run again
+        (("13", "1"), "updated"),
+        (("11", "2"), "left to a newer run"),  # an older push ends later
+    ],
+    ids=["another attempt", "a newer run", "an older run"],
+)
 def test_an_older_run_does_not_replace_the_comment_of_a_newer_one(
     github: GitHub,
     settings: CommentSettings,
@@ -176,11 +180,16 @@ def test_an_older_run_does_not_replace_the_comment_of_a_newer_one(
 NOTHING = replace(a_report(), scope=Scope(base="the last common commit with `main` (0123456789)"))
 
 
-@pytest.mark.parametrize(("reports", "expected"), [
-    pytest.param([NOTHING], [], id="no new comment"),
-    pytest.param([RED, NOTHING], ["one line"], id="an existing one is updated"),
-    pytest.param([replace(NOTHING, notes=("Policy changed.",))], ["whole"], id="a note is shown"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reports", "expected"),
+    [
+        pytest.param([NOTHING], [], id="no new comment"),
+        pytest.param([RED, NOTHING], ["one line"], id="an existing one is updated"),
+        pytest.param(
+            [replace(NOTHING, notes=("Policy changed.",))], ["whole"], id="a note is shown"
+        ),
+    ],
+)
 def test_a_change_that_affects_no_case(
     github: GitHub,
     settings: CommentSettings,
@@ -260,13 +269,16 @@ def test_by_hand(github: GitHub, settings: CommentSettings) -> None:
     assert "e.yaml:3" in body
 
 
-@pytest.mark.parametrize(("report", "conclusion"), [
-    pytest.param(RED, "failure", id="the gate fails"),
-    pytest.param(GREEN, "success", id="the gate passes"),
-    pytest.param(a_report(graded("a", "pass"), errored("b")), "failure", id="no verdict"),
-    pytest.param(a_report(skipped("a")), "neutral", id="nothing graded"),
-    pytest.param(a_report(), "neutral", id="nothing changed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("report", "conclusion"),
+    [
+        pytest.param(RED, "failure", id="the gate fails"),
+        pytest.param(GREEN, "success", id="the gate passes"),
+        pytest.param(a_report(graded("a", "pass"), errored("b")), "failure", id="no verdict"),
+        pytest.param(a_report(skipped("a")), "neutral", id="nothing graded"),
+        pytest.param(a_report(), "neutral", id="nothing changed"),
+    ],
+)
 def test_check_run(
     github: GitHub, settings: CommentSettings, tmp_path: Path, report: Any, conclusion: str
 ) -> None:

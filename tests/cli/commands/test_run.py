@@ -258,12 +258,16 @@ def test_exit_2_names_the_problem_and_its_place(
 ORDER = "x\\n::add-mask::x ##[error]x"  # a newline in double quotes of YAML
 
 
-@pytest.mark.parametrize(("config", "evals", "arguments"), [
-    (CONFIG, EVAL.replace("input:", f'"{ORDER}": 1\n    input:'), []),
-    (CONFIG, EVAL.replace("greeting", f'"{ORDER}"'), ["--case", "none"]),
-    (CONFIG.replace("default", f'"{ORDER}"'), EVAL, ["--target", "none"]),
-    (f'"{ORDER}": 1\n', EVAL, []),
-], ids=["a key", "an id", "a target", "a key of the configuration"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("config", "evals", "arguments"),
+    [
+        (CONFIG, EVAL.replace("input:", f'"{ORDER}": 1\n    input:'), []),
+        (CONFIG, EVAL.replace("greeting", f'"{ORDER}"'), ["--case", "none"]),
+        (CONFIG.replace("default", f'"{ORDER}"'), EVAL, ["--target", "none"]),
+        (f'"{ORDER}": 1\n', EVAL, []),
+    ],
+    ids=["a key", "an id", "a target", "a key of the configuration"],
+)
 def test_no_message_gives_orders_to_a_runner(
     project: Project, config: str, evals: str, arguments: list[str]
 ) -> None:
@@ -462,9 +466,13 @@ main()
 
 def starting(root: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-m", "rubric_ci", "run", "--max-seconds", "5"], cwd=root,
-        env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "rubric_ci", "run", "--max-seconds", "5"],
+        cwd=root,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def terminated(process: "subprocess.Popen[str]", seconds: float) -> tuple[int, bool, bool]:

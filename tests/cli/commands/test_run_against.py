@@ -157,11 +157,14 @@ def test_an_answer_that_nothing_changed_is_that_of_both_sides(
     assert report(checkout)["cases"][0]["before"]["source"] == "shared"
 
 
-@pytest.mark.parametrize(("target", "expected"), [
-    pytest.param("depends_on: [agent.sh]", ["both one"], id="depends on an unchanged file"),
-    pytest.param("timeout_seconds: 9", ["both one"] * 2, id="depends on every file"),
-    pytest.param("depends_on: [agent.sh], cache: false", ["both one"] * 2, id="no cache"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        pytest.param("depends_on: [agent.sh]", ["both one"], id="depends on an unchanged file"),
+        pytest.param("timeout_seconds: 9", ["both one"] * 2, id="depends on every file"),
+        pytest.param("depends_on: [agent.sh], cache: false", ["both one"] * 2, id="no cache"),
+    ],
+)
 def test_what_a_change_of_another_file_asks(
     checkout: Checkout, log: Path, target: str, expected: list[str]
 ) -> None:
@@ -276,11 +279,15 @@ NOT_READ = (
 )
 
 
-@pytest.mark.parametrize(("against", "note"), [
-    (("--against", "HEAD"), f"Compared with the commit of {NOT_READ}"),
-    (("--against", "auto"), f"No base was found for {NOT_READ}"),
-    ((), "No comparison: the baseline none.json does not exist."),
-], ids=["a base", "no base", "without --against"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("against", "note"),
+    [
+        (("--against", "HEAD"), f"Compared with the commit of {NOT_READ}"),
+        (("--against", "auto"), f"No base was found for {NOT_READ}"),
+        ((), "No comparison: the baseline none.json does not exist."),
+    ],
+    ids=["a base", "no base", "without --against"],
+)
 def test_the_note_about_a_baseline_that_is_not_compared_with(
     checkout: Checkout, against: tuple[str, ...], note: str
 ) -> None:
@@ -295,12 +302,17 @@ NEVER = "{name: never, type: code_judge, script: 'grep -q nothing-meets-this {an
 UNMEETABLE = JUDGE.removesuffix("]}") + f", {NEVER}]}}"
 
 
-@pytest.mark.parametrize(("answers", "seen", "code"), [
-    pytest.param(
-        {}, ("broken", BASE_RUBRICS), 1, id="a break behind a criterion that nothing meets",
-    ),
-    pytest.param({"one": "hello again"}, ("failing-before", ""), 0, id="a stricter rubric alone"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("answers", "seen", "code"),
+    [
+        pytest.param(
+            {}, ("broken", BASE_RUBRICS), 1, id="a break behind a criterion that nothing meets"
+        ),
+        pytest.param(
+            {"one": "hello again"}, ("failing-before", ""), 0, id="a stricter rubric alone"
+        ),
+    ],
+)
 def test_a_break_is_found_under_the_rubrics_of_the_base(
     checkout: Checkout, log: Path, answers: dict[str, str], seen: tuple[str, str], code: int
 ) -> None:

@@ -111,17 +111,20 @@ HELLO = '{"id": "one", "answer": "hello"}\n'
 BYE = '{"id": "one", "answer": "bye"}\n'
 
 
-@pytest.mark.parametrize("head", [
-    pytest.param({"answers.jsonl": BYE}, id="edited"),
-    pytest.param(
-        {"rubric-ci.yaml": RECORDED % "b.jsonl", "b.jsonl": BYE, "answers.jsonl": ""},
-        id="in another file, and the first one is gone",
-    ),
-    pytest.param(
-        {"rubric-ci.yaml": "targets: [{name: default, provider: mock, response: bye}]\n"},
-        id="not recorded any more",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "head",
+    [
+        pytest.param({"answers.jsonl": BYE}, id="edited"),
+        pytest.param(
+            {"rubric-ci.yaml": RECORDED % "b.jsonl", "b.jsonl": BYE, "answers.jsonl": ""},
+            id="in another file, and the first one is gone",
+        ),
+        pytest.param(
+            {"rubric-ci.yaml": "targets: [{name: default, provider: mock, response: bye}]\n"},
+            id="not recorded any more",
+        ),
+    ],
+)
 def test_recorded_answers_are_those_of_the_base(checkout: Checkout, head: dict[str, str]) -> None:
     base = {"rubric-ci.yaml": RECORDED % "answers.jsonl", "answers.jsonl": HELLO}
     checkout.commit(base | {"evals/a.yaml": cases("one")})
@@ -259,6 +262,9 @@ def test_the_list_counts_both_sides_less_what_the_caches_hold(
     assert (len(judge.asked), len(judge.seen)) == (4, 4)
     cached = "; {} in the cache"
     assert listed() == LISTED.format(
-        head=none.format("3 more answers"), base=none.format("1 more answer"), all="",
-        judge=JUDGED.format("0 requests", "0", "0", cached.format("4 more")), **facts,
-    )  # fmt: skip
+        head=none.format("3 more answers"),
+        base=none.format("1 more answer"),
+        all="",
+        judge=JUDGED.format("0 requests", "0", "0", cached.format("4 more")),
+        **facts,
+    )

@@ -275,15 +275,19 @@ def test_the_list_counts_turns(project: Project) -> None:
     assert line in done.stdout
 
 
-@pytest.mark.parametrize(("paths", "expected"), [
-    (["evals/more/b.jsonl"], ["x", "y"]),
-    (["evals/more/b.jsonl:2"], ["y"]),
-    (["evals/t.csv::one"], ["one"]),
-    (["evals/t.csv:2"], ["one"]),
-    (["evals/more"], ["x", "y"]),
-    (["evals/t.csv", "evals/more"], ["one", "x", "y"]),
-    (["evals/b.eval.yaml", "evals/t.csv"], ["one", "x", "y"]),
-], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["evals/more/b.jsonl"], ["x", "y"]),
+        (["evals/more/b.jsonl:2"], ["y"]),
+        (["evals/t.csv::one"], ["one"]),
+        (["evals/t.csv:2"], ["one"]),
+        (["evals/more"], ["x", "y"]),
+        (["evals/t.csv", "evals/more"], ["one", "x", "y"]),
+        (["evals/b.eval.yaml", "evals/t.csv"], ["one", "x", "y"]),
+    ],
+    ids=" ".join,
+)
 def test_files_of_cases_run_with_their_suite(
     project: Project, paths: list[str], expected: list[str]
 ) -> None:

@@ -297,14 +297,18 @@ def test_no_redirect_is_followed(checkout: Checkout, receiver: tuple[Receiver, s
     assert "results are not exported to 127.0.0.1: " in done.stderr
 
 
-@pytest.mark.parametrize(("environment", "said"), [
-    ({ENDPOINT: "http://127.0.0.1:9"}, "results are not exported to 127.0.0.1: "),
-    ({ENDPOINT: "no address"}, "results are not exported to the endpoint: "),
-    (
-        {ENDPOINT: "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
-        "OTEL_EXPORTER_OTLP_PROTOCOL is grpc; results are exported with `OTEL_EXPORTER_OTLP_",
-    ),
-], ids=["closed", "no address", "grpc"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({ENDPOINT: "http://127.0.0.1:9"}, "results are not exported to 127.0.0.1: "),
+        ({ENDPOINT: "no address"}, "results are not exported to the endpoint: "),
+        (
+            {ENDPOINT: "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+            "OTEL_EXPORTER_OTLP_PROTOCOL is grpc; results are exported with `OTEL_EXPORTER_OTLP_",
+        ),
+    ],
+    ids=["closed", "no address", "grpc"],
+)
 def test_an_endpoint_that_cannot_be_reached_is_one_line(
     checkout: Checkout, environment: dict[str, str], said: str
 ) -> None:

@@ -38,11 +38,15 @@ def environment(project: Project, head: str, actor: str = "someone") -> dict[str
     }
 
 
-@pytest.mark.parametrize(("head", "actor", "said"), [
-    ("someone/app", "someone", FORK),
-    ("acme/app", "dependabot[bot]", DEPENDABOT),
-    ("acme/app", "acme", ""),
-], ids=["fork", "dependabot", "ours"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("head", "actor", "said"),
+    [
+        ("someone/app", "someone", FORK),
+        ("acme/app", "dependabot[bot]", DEPENDABOT),
+        ("acme/app", "acme", ""),
+    ],
+    ids=["fork", "dependabot", "ours"],
+)
 def test_the_report_says_why_cases_were_skipped(
     project: Project, head: str, actor: str, said: str
 ) -> None:

@@ -156,15 +156,19 @@ def test_a_model_without_an_entry_is_sent_one_short_request(
     assert done.stderr.count("openai/gpt-6-luna (preflight)") == requests - 12
 
 
-@pytest.mark.parametrize(("reply", "reason"), [
-    pytest.param(Reply(status=401, body=KEY), "HTTP 401: Incorrect API key", id="key"),
-    pytest.param(Reply(status=404, body=MODEL), "HTTP 404: The model `gpt-6-luna", id="model"),
-    pytest.param(Reply(status=429, body=QUOTA), "HTTP 429: You have used up", id="quota"),
-    pytest.param(
-        Reply(status=400, body=error("m is not a valid model ID")),
-        "HTTP 400: m is not a valid model ID", id="model-with-400",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        pytest.param(Reply(status=401, body=KEY), "HTTP 401: Incorrect API key", id="key"),
+        pytest.param(Reply(status=404, body=MODEL), "HTTP 404: The model `gpt-6-luna", id="model"),
+        pytest.param(Reply(status=429, body=QUOTA), "HTTP 429: You have used up", id="quota"),
+        pytest.param(
+            Reply(status=400, body=error("m is not a valid model ID")),
+            "HTTP 400: m is not a valid model ID",
+            id="model-with-400",
+        ),
+    ],
+)
 def test_a_judge_that_refuses_the_short_request_starts_no_target(
     reply: Reply, reason: str, tmp_path: Path
 ) -> None:
@@ -216,11 +220,14 @@ def test_every_model_is_asked_once_whatever_its_options(tmp_path: Path) -> None:
         assert (judge.looked_up, judge.requests) == (2, 1 + 12 + 12)
 
 
-@pytest.mark.parametrize("options", [
-    pytest.param(("--offline",), id="offline"),
-    pytest.param(("--list",), id="list"),
-    pytest.param(("--target", "kept"), id="fixed-answers"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(("--offline",), id="offline"),
+        pytest.param(("--list",), id="list"),
+        pytest.param(("--target", "kept"), id="fixed-answers"),
+    ],
+)
 def test_no_preflight_where_no_target_is_asked(options: tuple[str, ...], tmp_path: Path) -> None:
     with judge_with(Reply(body=good())) as judge:
         project = build(tmp_path, judge.url)
@@ -258,28 +265,41 @@ def test_the_preflight_counts_towards_the_limit_of_calls(tmp_path: Path) -> None
     assert reasons(project) == {"rubric: budget: call limit of 1 reached"}
 
 
-@pytest.mark.parametrize(("reply", "requests", "reason"), [
-    pytest.param(
-        Reply(status=401, body=KEY), 1, "HTTP 401: Incorrect API key provided (1 request)",
-        id="key",
-    ),
-    pytest.param(
-        Reply(status=404, body=MODEL), 1,
-        "HTTP 404: The model `gpt-6-luna` does not exist (1 request)", id="model",
-    ),
-    pytest.param(
-        Reply(status=429, body=QUOTA), 1,
-        "HTTP 429: You have used up your plan.; the quota is used up (1 request)", id="quota",
-    ),
-    pytest.param(
-        Reply(status=200, body=QUOTA), 1,
-        "the reply is an error: You have used up your plan.; the quota is used up (1 request)",
-        id="quota-with-status-200",
-    ),
-    pytest.param(
-        Reply(status=403, body=error("no access")), 1, "HTTP 403: no access (1 request)", id="403",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reply", "requests", "reason"),
+    [
+        pytest.param(
+            Reply(status=401, body=KEY),
+            1,
+            "HTTP 401: Incorrect API key provided (1 request)",
+            id="key",
+        ),
+        pytest.param(
+            Reply(status=404, body=MODEL),
+            1,
+            "HTTP 404: The model `gpt-6-luna` does not exist (1 request)",
+            id="model",
+        ),
+        pytest.param(
+            Reply(status=429, body=QUOTA),
+            1,
+            "HTTP 429: You have used up your plan.; the quota is used up (1 request)",
+            id="quota",
+        ),
+        pytest.param(
+            Reply(status=200, body=QUOTA),
+            1,
+            "the reply is an error: You have used up your plan.; the quota is used up (1 request)",
+            id="quota-with-status-200",
+        ),
+        pytest.param(
+            Reply(status=403, body=error("no access")),
+            1,
+            "HTTP 403: no access (1 request)",
+            id="403",
+        ),
+    ],
+)
 def test_a_refused_account_is_asked_once(
     reply: Reply, requests: int, reason: str, tmp_path: Path
 ) -> None:

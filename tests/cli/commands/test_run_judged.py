@@ -142,14 +142,18 @@ def test_calls_without_a_price_are_said_before_and_counted(judged: Judged) -> No
     assert [report["totals"][name] for name in ("cost_usd", "unpriced_calls")] == [0, 1]
 
 
-@pytest.mark.parametrize(("arguments", "shown"), [
-    ((), r"about 2 requests to openai/gpt-6-luna, [\d,]+ \+ 320 tokens, \$0\.00\d\d\n"),
-    (("--votes", "3"), r"about 6 requests to .* \+ 960 tokens"),
-    (
-        ("--votes", "auto"),
-        r"about 2 requests .*, \$0\.00\d\d; at most 10 where verdicts are close\n",
-    ),
-], ids=["one vote", "three", "auto"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ((), r"about 2 requests to openai/gpt-6-luna, [\d,]+ \+ 320 tokens, \$0\.00\d\d\n"),
+        (("--votes", "3"), r"about 6 requests to .* \+ 960 tokens"),
+        (
+            ("--votes", "auto"),
+            r"about 2 requests .*, \$0\.00\d\d; at most 10 where verdicts are close\n",
+        ),
+    ],
+    ids=["one vote", "three", "auto"],
+)
 def test_the_estimate_is_shown_before(
     judged: Judged, arguments: tuple[str, ...], shown: str
 ) -> None:

@@ -55,9 +55,14 @@ def test_fifty_kills(project: Project, aimock: Aimock) -> None:
         "4",
     ]
     killed = subprocess.run(
-        command, env=clean_environment(), capture_output=True, text=True, timeout=400, check=True,
+        command,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=True,
         cwd=Path(__file__).parents[3],
-    )  # fmt: skip
+    )
     ended, lost = map(int, killed.stdout.split())
     kept = kept_judgements(project)
     print(

@@ -41,12 +41,15 @@ def server() -> Iterator[tuple[str, dict[str, Any]]]:
         yield running.url.removesuffix("/v1"), entry
 
 
-@pytest.mark.parametrize(("model", "path", "key", "end", "warns"), [
-    ("openai/own-model", "/v1", "shutdown_date", SOON, True),
-    ("openai/own-model", "/v1", "shutdown_date", FAR, False),
-    ("anthropic/own-model", "", "retires_at", f"{SOON}T00:00:00Z", True),
-    ("anthropic/own-model", "", "retires_at", None, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "path", "key", "end", "warns"),
+    [
+        ("openai/own-model", "/v1", "shutdown_date", SOON, True),
+        ("openai/own-model", "/v1", "shutdown_date", FAR, False),
+        ("anthropic/own-model", "", "retires_at", f"{SOON}T00:00:00Z", True),
+        ("anthropic/own-model", "", "retires_at", None, False),
+    ],
+)
 def test_the_end_that_a_server_names_is_a_note_of_the_run(
     tmp_path: Path,
     server: tuple[str, dict[str, Any]],

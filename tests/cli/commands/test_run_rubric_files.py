@@ -167,12 +167,15 @@ def test_a_new_test_selects_none(folder: Path) -> None:
 EDITED = "shared_rubrics: [{id: polite, expected_outcome: Is very polite, tags: [tone]}]\n"
 
 
-@pytest.mark.parametrize(("policy", "shared", "told"), [
-    ("head", EDITED, ("changed", "polite, 3 cases", "Is polite")),
-    ("head", "", ("weaker", "polite, 3 cases", "Is polite")),
-    ("base", EDITED, ("changed", "shared_rubrics.polite", WRITTEN)),
-    ("base", "", ("weaker", "shared_rubrics.polite", WRITTEN)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("policy", "shared", "told"),
+    [
+        ("head", EDITED, ("changed", "polite, 3 cases", "Is polite")),
+        ("head", "", ("weaker", "polite, 3 cases", "Is polite")),
+        ("base", EDITED, ("changed", "shared_rubrics.polite", WRITTEN)),
+        ("base", "", ("weaker", "shared_rubrics.polite", WRITTEN)),
+    ],
+)
 def test_an_edit_of_shared_criteria_is_told_once(
     folder: Path, policy: str, shared: str, told: tuple[str, str, str]
 ) -> None:

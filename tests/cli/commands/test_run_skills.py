@@ -91,10 +91,14 @@ def test_a_skill_that_helps(checkout: Checkout) -> None:
     )
 
 
-@pytest.mark.parametrize(("cases", "demanded", "heading"), [
-    (5, "without-skill", "Gate fails: with-skill is not better than without-skill"),
-    (6, "with-skill", "Gate fails: without-skill is not better than with-skill"),
-], ids=["too few cases", "it does not help"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cases", "demanded", "heading"),
+    [
+        (5, "without-skill", "Gate fails: with-skill is not better than without-skill"),
+        (6, "with-skill", "Gate fails: without-skill is not better than with-skill"),
+    ],
+    ids=["too few cases", "it does not help"],
+)
 def test_a_skill_that_is_not_shown_to_help(
     cases: int, demanded: str, heading: str, checkout: Checkout
 ) -> None:
@@ -146,14 +150,18 @@ def test_a_change_of_the_skill_selects_its_cases(checkout: Checkout) -> None:
     assert chosen == {"with-skill"}
 
 
-@pytest.mark.parametrize(("file", "shop", "reason"), [
-    (f"{REFUNDED}/SKILL.md", "shop", f"the case gives it `{REFUNDED}/SKILL.md` of the skill"),
-    ("shop/agent.sh", ".", f"its workspace `.` holds the skill `{REFUNDED}`"),
-    (
-        "shop/agent.sh", f"{REFUNDED}/scripts",
-        f"its workspace `{REFUNDED}/scripts` is a part of the skill `{REFUNDED}`",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "shop", "reason"),
+    [
+        (f"{REFUNDED}/SKILL.md", "shop", f"the case gives it `{REFUNDED}/SKILL.md` of the skill"),
+        ("shop/agent.sh", ".", f"its workspace `.` holds the skill `{REFUNDED}`"),
+        (
+            "shop/agent.sh",
+            f"{REFUNDED}/scripts",
+            f"its workspace `{REFUNDED}/scripts` is a part of the skill `{REFUNDED}`",
+        ),
+    ],
+)
 def test_a_target_that_gets_the_skill_that_it_is_to_lack(
     file: str, shop: str, reason: str, checkout: Checkout
 ) -> None:

@@ -89,17 +89,24 @@ OPEN, MOST, LIMIT = "cost unknown before the answers", "at most $0.7500", "at mo
 LIMITED = {**CLAUDE_CODE, "max_cost_usd": 0.2}
 
 
-@pytest.mark.parametrize(("keys", "stdout", "cost", "usage"), [
-    pytest.param(CLAUDE_CODE, OK, OPEN, (3, 0.003, 0), id="its own figure"),
-    pytest.param({**CLAUDE_CODE, **DEAR}, OK, MOST, (3, 0.003, 0), id="and that of the target"),
-    pytest.param(LIMITED, OK, LIMIT, (3, 0.003, 0), id="its own limit"),
-    pytest.param({**LIMITED, **DEAR}, OK, LIMIT, (3, 0.003, 0), id="its limit is below the figure"),
-    pytest.param(CODEX, SAID, OPEN, (3, 0, 3), id="unknown"),
-    pytest.param({**CODEX, **DEAR}, SAID, MOST, (3, 0.75, 0), id="the figure of the target"),
-    pytest.param({**COMMAND, **DEAR}, "ok", MOST, (3, 0.75, 0), id="a command"),
-    pytest.param(COMMAND, "ok", "", (0, 0, 0), id="a command that costs nothing"),
-    pytest.param(CLAUDE_CODE, json.dumps(FAILED), OPEN, (3, 0.003, 0), id="a failure's own figure"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("keys", "stdout", "cost", "usage"),
+    [
+        pytest.param(CLAUDE_CODE, OK, OPEN, (3, 0.003, 0), id="its own figure"),
+        pytest.param({**CLAUDE_CODE, **DEAR}, OK, MOST, (3, 0.003, 0), id="and that of the target"),
+        pytest.param(LIMITED, OK, LIMIT, (3, 0.003, 0), id="its own limit"),
+        pytest.param(
+            {**LIMITED, **DEAR}, OK, LIMIT, (3, 0.003, 0), id="its limit is below the figure"
+        ),
+        pytest.param(CODEX, SAID, OPEN, (3, 0, 3), id="unknown"),
+        pytest.param({**CODEX, **DEAR}, SAID, MOST, (3, 0.75, 0), id="the figure of the target"),
+        pytest.param({**COMMAND, **DEAR}, "ok", MOST, (3, 0.75, 0), id="a command"),
+        pytest.param(COMMAND, "ok", "", (0, 0, 0), id="a command that costs nothing"),
+        pytest.param(
+            CLAUDE_CODE, json.dumps(FAILED), OPEN, (3, 0.003, 0), id="a failure's own figure"
+        ),
+    ],
+)
 def test_what_is_announced_is_started_and_reported(
     bench: Bench, keys: Mapping[str, object], stdout: str, cost: str, usage: tuple[int, float, int]
 ) -> None:
@@ -112,18 +119,27 @@ def test_what_is_announced_is_started_and_reported(
     assert (found, len(bench.started())) == (usage, 3)
 
 
-@pytest.mark.parametrize(("keys", "stdout", "option", "started", "reason"), [
-    (CLAUDE_CODE, OK, "--max-calls=1", 1, "budget: call limit of 1 reached"),
-    ({**COMMAND, **DEAR}, "ok", "--max-calls=2", 2, "budget: call limit of 2 reached"),
-    (
-        CLAUDE_CODE, OK, "--max-cost-usd=0.001", 0,
-        f"budget: $0.0000 of $0.001 spent; the next call may cost $0.0100; {LESS}",
-    ),
-    (
-        {**CODEX, **DEAR}, SAID, "--max-cost-usd=0.6", 2,
-        f"budget: $0.5000 of $0.6 spent; the next call may cost $0.2500; {LESS}",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("keys", "stdout", "option", "started", "reason"),
+    [
+        (CLAUDE_CODE, OK, "--max-calls=1", 1, "budget: call limit of 1 reached"),
+        ({**COMMAND, **DEAR}, "ok", "--max-calls=2", 2, "budget: call limit of 2 reached"),
+        (
+            CLAUDE_CODE,
+            OK,
+            "--max-cost-usd=0.001",
+            0,
+            f"budget: $0.0000 of $0.001 spent; the next call may cost $0.0100; {LESS}",
+        ),
+        (
+            {**CODEX, **DEAR},
+            SAID,
+            "--max-cost-usd=0.6",
+            2,
+            f"budget: $0.5000 of $0.6 spent; the next call may cost $0.2500; {LESS}",
+        ),
+    ],
+)
 def test_the_caps_hold(
     bench: Bench, keys: Mapping[str, object], stdout: str, option: str, started: int, reason: str
 ) -> None:
@@ -193,11 +209,15 @@ PRICED = f"{ASKED}, input_cost_per_token: 0.000001, output_cost_per_token: 0.000
 TALK = "simulated_user: {persona: Ada, goal: It}, rubrics: [{contains: It}]"
 
 
-@pytest.mark.parametrize(("judge", "target", "case", "named"), [
-    (ASKED, PRICED, "input: Hi, rubrics: [Greets]", "the judge openai/judge"),
-    (PRICED, ASKED, "input: Hi, rubrics: [Greets]", "openai/answers of the target `default`"),
-    (ASKED, PRICED, TALK, "openai/judge, the simulated user,"),
-], ids=["judge", "target", "user"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("judge", "target", "case", "named"),
+    [
+        (ASKED, PRICED, "input: Hi, rubrics: [Greets]", "the judge openai/judge"),
+        (PRICED, ASKED, "input: Hi, rubrics: [Greets]", "openai/answers of the target `default`"),
+        (ASKED, PRICED, TALK, "openai/judge, the simulated user,"),
+    ],
+    ids=["judge", "target", "user"],
+)
 def test_a_model_without_a_price_is_refused_before_any_request(
     bench: Bench, judge: str, target: str, case: str, named: str
 ) -> None:
@@ -237,11 +257,14 @@ def test_a_batch_is_one_start(bench: Bench) -> None:
     assert "target default: 1 start of its command, at most $0.2500" in said
 
 
-@pytest.mark.parametrize(("keys", "announced"), [
-    pytest.param(CLAUDE_CODE, "about $0.0030 as in the last run", id="its own figure"),
-    pytest.param({**CODEX, **DEAR}, "about $0.7500 as in the last run", id="the target's"),
-    pytest.param(CODEX, "cost unknown before the answers", id="unknown"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("keys", "announced"),
+    [
+        pytest.param(CLAUDE_CODE, "about $0.0030 as in the last run", id="its own figure"),
+        pytest.param({**CODEX, **DEAR}, "about $0.7500 as in the last run", id="the target's"),
+        pytest.param(CODEX, "cost unknown before the answers", id="unknown"),
+    ],
+)
 def test_the_second_run_knows_the_first(
     bench: Bench, keys: Mapping[str, object], announced: str
 ) -> None:

@@ -229,9 +229,11 @@ OUTCOMES: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str]]] = {
         {"evals/a.yaml": case("one"), "evals/b.yaml": case("two")},
         {"one": "pass", "two": f"{START}more than 1 cases (`untrusted.max_cases`)"},
     ),
-    "the cap of characters": ({}, {"evals/a.yaml": case("one", asked="word " * 50_000)}, {
-        "one": f"{START}more than 200,000 characters (`untrusted.max_characters`)",
-    }),
+    "the cap of characters": (
+        {},
+        {"evals/a.yaml": case("one", asked="word " * 50_000)},
+        {"one": f"{START}more than 200,000 characters (`untrusted.max_characters`)"},
+    ),
     "a table comes from the commit": (
         {},
         {
@@ -243,14 +245,16 @@ OUTCOMES: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str]]] = {
     "a target of the change": ({}, *NOT_THERE),
     "a target of the change, with a gate": (GATED, *NOT_THERE),
     "a target that is nowhere, and another case": (
-        GATED, {"evals/u.yaml": EVIL, "evals/new.yaml": case("new")},
+        GATED,
+        {"evals/u.yaml": EVIL, "evals/new.yaml": case("new")},
         {"u": f"{START}target `evil` is not one of the checkout", "new": "pass"},
     ),
     "a simulated user of a changed configuration": (
-        {}, {"evals/talk.yaml": TALK, "rubric-ci.yaml": f"{CONFIG}# changed\n"},
+        {},
+        {"evals/talk.yaml": TALK, "rubric-ci.yaml": f"{CONFIG}# changed\n"},
         dict.fromkeys(("greeting", "scripted", "talk"), START + CHANGED),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("base", "files", "cases"), OUTCOMES.values(), ids=OUTCOMES.keys())
@@ -296,15 +300,20 @@ OVER = (
 PRICE = ", input_cost_per_token: 0.000001, output_cost_per_token: 0.000001"
 
 
-@pytest.mark.parametrize(("cap", "options", "code", "cases", "keys"), [
-    ("", (), 0, {"new": "pass"}, {f"Bearer {KEY}"}),
-    (
-        "untrusted: {max_cost_usd: 0}\n", ("--max-cost-usd", "5"), 3,
-        {"new": f"rubric: budget: $0.0000 of $0 spent; {OVER}"}, set(),
-    ),
-], ids=[
-    "the judge of the checkout is asked with its key", "a cap of nothing asks nothing",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cap", "options", "code", "cases", "keys"),
+    [
+        ("", (), 0, {"new": "pass"}, {f"Bearer {KEY}"}),
+        (
+            "untrusted: {max_cost_usd: 0}\n",
+            ("--max-cost-usd", "5"),
+            3,
+            {"new": f"rubric: budget: $0.0000 of $0 spent; {OVER}"},
+            set(),
+        ),
+    ],
+    ids=["the judge of the checkout is asked with its key", "a cap of nothing asks nothing"],
+)
 def test_what_the_judge_is_asked(
     cap: str, options: tuple[str, ...], code: int, cases: dict[str, str], keys: set[str], pull: Pull
 ) -> None:

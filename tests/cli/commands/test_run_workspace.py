@@ -231,13 +231,17 @@ def test_commands_run_around_the_work(project: Project) -> None:
     assert project.report()["notes"] == [f"one: {failed}"]
 
 
-@pytest.mark.parametrize(("key", "why"), [
-    ("setup: echo no SHOP_URL; exit 1", "the `setup` of an eval file gets no variables"),
-    (
-        "hooks: {before_all: {command: [sh, -c, echo no SHOP_URL; exit 1]}}",
-        "a hook gets no variables",
-    ),
-], ids=["set-up", "hook"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        ("setup: echo no SHOP_URL; exit 1", "the `setup` of an eval file gets no variables"),
+        (
+            "hooks: {before_all: {command: [sh, -c, echo no SHOP_URL; exit 1]}}",
+            "a hook gets no variables",
+        ),
+    ],
+    ids=["set-up", "hook"],
+)
 def test_a_preparation_that_lacks_a_variable(key: str, why: str, project: Project) -> None:
     command(project, "echo done", env=["SHOP_URL"], cwd=".")
     project.write("evals/a.yaml", SUITE.replace("setup: echo ready > made.txt", key))
@@ -251,18 +255,26 @@ NO_COPY = (
 )
 
 
-@pytest.mark.parametrize(("moment", "program", "reason"), [
-    ("before_all", "[sh, -c, 'echo no disk >&2; exit 2']", "exit status 2: no disk"),
-    ("before_each", "[no-such-program]", "`no-such-program` cannot be started: "),
-    ("before_each", "[sleep, '60'], timeout_seconds: 0.2", "`sleep 60` did not end within 0.2 s"),
-    ("before_each", "['true'], cwd: nowhere", "`true` cannot run in "),
-    (
-        "before_each", "[sh, -c, 'EVAL_ID=a;echo ${EVAL_ID} $0;exit 1', '{EVAL_ID}']",
-        "exit status 1: a one-{WORKSPACE}",
-    ),
-    ("before_all", "[mkfifo, '{WORKSPACE}/pipe']", NO_COPY),
-    ("before_each", "[mkfifo, '{WORKSPACE}/pipe']", NO_COPY),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("moment", "program", "reason"),
+    [
+        ("before_all", "[sh, -c, 'echo no disk >&2; exit 2']", "exit status 2: no disk"),
+        ("before_each", "[no-such-program]", "`no-such-program` cannot be started: "),
+        (
+            "before_each",
+            "[sleep, '60'], timeout_seconds: 0.2",
+            "`sleep 60` did not end within 0.2 s",
+        ),
+        ("before_each", "['true'], cwd: nowhere", "`true` cannot run in "),
+        (
+            "before_each",
+            "[sh, -c, 'EVAL_ID=a;echo ${EVAL_ID} $0;exit 1', '{EVAL_ID}']",
+            "exit status 1: a one-{WORKSPACE}",
+        ),
+        ("before_all", "[mkfifo, '{WORKSPACE}/pipe']", NO_COPY),
+        ("before_each", "[mkfifo, '{WORKSPACE}/pipe']", NO_COPY),
+    ],
+)
 def test_without_its_preparation_a_case_has_no_answer(
     moment: str, program: str, reason: str, project: Project
 ) -> None:

@@ -53,14 +53,17 @@ def summary(checkout: Checkout) -> str:
 def test_every_target_answers_every_case(checkout: Checkout) -> None:
     checkout.commit(FILES)
     done = run(checkout, *ALL, "--reports", "json,markdown,html")
-    assert (done.returncode, results(checkout)) == (1, {
-        "one [default]": ("default", "pass"),
-        "one [b]": ("b", "fail"),
-        "one [kept]": ("kept", "pass"),
-        "two [default]": ("default", "pass"),
-        "two [b]": ("b", "fail"),
-        "two [kept]": ("kept", "fail"),
-    }), done.stderr  # fmt: skip
+    assert (done.returncode, results(checkout)) == (
+        1,
+        {
+            "one [default]": ("default", "pass"),
+            "one [b]": ("b", "fail"),
+            "one [kept]": ("kept", "pass"),
+            "two [default]": ("default", "pass"),
+            "two [b]": ("b", "fail"),
+            "two [kept]": ("kept", "fail"),
+        },
+    ), done.stderr
     assert TABLE in summary(checkout)
     assert "default: 2 of 2 pass" in done.stdout
     page = (checkout.root / ".rubric-ci/report.html").read_text()
@@ -92,12 +95,15 @@ def test_one_target_changes_no_id(checkout: Checkout) -> None:
     assert list(results(checkout)) == ["one [default]", "one [b]", "one [kept]"]
 
 
-@pytest.mark.parametrize(("gating", "arguments", "code", "head"), [
-    ("[default]", ALL, 0, "Gate passes: all 2 deciding cases pass (fail_on: fail)\n"),
-    ("[kept]", ALL, 1, "Gate fails: 1 of 2 deciding cases fails (fail_on: fail)\n"),
-    ("[default, kept]", ("--target", "b", "--target", "kept"), 1, ""),
-    ("[default]", ("--target", "b"), 1, "Gate fails: 2 of 2 cases fail (fail_on: fail)\n"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("gating", "arguments", "code", "head"),
+    [
+        ("[default]", ALL, 0, "Gate passes: all 2 deciding cases pass (fail_on: fail)\n"),
+        ("[kept]", ALL, 1, "Gate fails: 1 of 2 deciding cases fails (fail_on: fail)\n"),
+        ("[default, kept]", ("--target", "b", "--target", "kept"), 1, ""),
+        ("[default]", ("--target", "b"), 1, "Gate fails: 2 of 2 cases fail (fail_on: fail)\n"),
+    ],
+)
 def test_the_gate_is_about_its_targets(
     checkout: Checkout, gating: str, arguments: tuple[str, ...], code: int, head: str
 ) -> None:

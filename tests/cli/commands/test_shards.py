@@ -121,11 +121,15 @@ def test_a_plan_is_a_matrix(project: Path) -> None:
     assert '{"shard": ["1/3", "2/3", "3/3"]}' in output.read_text()
 
 
-@pytest.mark.parametrize(("arguments", "shards"), [
-    (["--max-shards", "2", "--cases-per-shard", "1"], ["1/2", "2/2"]),
-    ([], ["1/1"]),
-    (["--case", "ru*"], ["1/1"]),
-], ids=["no-more-than", "few-cases", "chosen-cases"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "shards"),
+    [
+        (["--max-shards", "2", "--cases-per-shard", "1"], ["1/2", "2/2"]),
+        ([], ["1/1"]),
+        (["--case", "ru*"], ["1/1"]),
+    ],
+    ids=["no-more-than", "few-cases", "chosen-cases"],
+)
 def test_plans(arguments: list[str], shards: list[str], project: Path) -> None:
     assert json.loads(command(project, "plan", *arguments).stdout) == {"shard": shards}
 
@@ -137,11 +141,15 @@ def test_invalid_shard(shard: str, project: Path) -> None:
     assert f"invalid shard `{shard}`: expected I/N, such as 2/4" in run.stderr
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (["gone.json"], "rubric-ci: gone.json does not exist\n  pass the reports of the shards; "),
-    (["evals"], "rubric-ci: evals: no report.json found\n  pass the reports of the shards\n"),
-    (["answers.jsonl"], "rubric-ci: answers.jsonl: "),
-], ids=["no-file", "no-report-in-a-folder", "no-report"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gone.json"], "rubric-ci: gone.json does not exist\n  pass the reports of the shards; "),
+        (["evals"], "rubric-ci: evals: no report.json found\n  pass the reports of the shards\n"),
+        (["answers.jsonl"], "rubric-ci: answers.jsonl: "),
+    ],
+    ids=["no-file", "no-report-in-a-folder", "no-report"],
+)
 def test_nothing_to_merge(arguments: list[str], message: str, project: Path) -> None:
     merged = command(project, "report", "merge", *arguments)
     assert merged.returncode == 2

@@ -103,13 +103,19 @@ def test_data(graded: Path) -> None:
     assert (case["id"], case["criteria"][0]["mark"]) == ("hours", False)
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    (("refnud",), "rubric-ci: the last report has no case `refnud`\n  did you mean `refund`?\n"),
-    (
-        ("refund", "--criterion", "perid"),
-        "rubric-ci: no case shown has a criterion `perid`\n  did you mean `period`?\n",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("refnud",),
+            "rubric-ci: the last report has no case `refnud`\n  did you mean `refund`?\n",
+        ),
+        (
+            ("refund", "--criterion", "perid"),
+            "rubric-ci: no case shown has a criterion `perid`\n  did you mean `period`?\n",
+        ),
+    ],
+)
 def test_what_is_not_there(words: tuple[str, ...], said: str, graded: Path) -> None:
     done = run(graded, "show", *words)
     assert (done.returncode, done.stderr) == (2, said)

@@ -170,21 +170,24 @@ def test_an_included_file_is_counted_and_told_once(project: Path) -> None:
     assert [line for line in ran.stdout.splitlines() if ".yaml:" in line] == [problem[8:]]
 
 
-@pytest.mark.parametrize(("name", "text", "checked"), [
-    ("evals/a.yaml", GOOD, True),
-    ("elsewhere/a.yaml", GOOD, True),
-    ("a.eval.yaml", "", True),
-    ("configured/a.yaml", "cases: []\n", True),
-    ("rubric-ci.yaml", "evals: [configured/*.yaml]\n", True),
-    (".agentv/targets.yaml", "targets: []\n", True),
-    ("evals/targets.yaml", "targets: []\n", True),
-    ("targets.yaml", "targets: []\n", True),
-    ("prometheus/targets.yaml", "- targets: [host]\n", False),
-    ("compose.yaml", "services: {}\n", False),
-    ("evals/values.yaml", "a: 1\n", False),
-    ("README.md", "evalcases:\n", False),
-    ("rubrics/a.rubric.yaml", "criteria: [Greets]\n", True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "text", "checked"),
+    [
+        ("evals/a.yaml", GOOD, True),
+        ("elsewhere/a.yaml", GOOD, True),
+        ("a.eval.yaml", "", True),
+        ("configured/a.yaml", "cases: []\n", True),
+        ("rubric-ci.yaml", "evals: [configured/*.yaml]\n", True),
+        (".agentv/targets.yaml", "targets: []\n", True),
+        ("evals/targets.yaml", "targets: []\n", True),
+        ("targets.yaml", "targets: []\n", True),
+        ("prometheus/targets.yaml", "- targets: [host]\n", False),
+        ("compose.yaml", "services: {}\n", False),
+        ("evals/values.yaml", "a: 1\n", False),
+        ("README.md", "evalcases:\n", False),
+        ("rubrics/a.rubric.yaml", "criteria: [Greets]\n", True),
+    ],
+)
 def test_only_evals(name: str, text: str, checked: bool, project: Path) -> None:
     for file, content in (("rubric-ci.yaml", "evals: [configured/*.yaml]\n"), (name, text)):
         (project / file).parent.mkdir(exist_ok=True)
@@ -210,17 +213,21 @@ def test_only_evals_knows_a_sidecar(project: Path) -> None:
     assert "descriptio" in ran.stdout
 
 
-@pytest.mark.parametrize(("name", "text", "problem"), [
-    ("lines.jsonl", '{"id": "a", "input": "Be {{ tone }}"}\n', ""),
-    ("table.csv", "id,input\na,Be {{ tone }}\n", ""),
-    ("list.yaml", "- {id: a, input: 'Be {{ tone }}'}\n", ""),
-    ("list.json", '[{"id": "a", "input": "Be {{ tone }}"}]\n', ""),
-    (
-        "lines.jsonl", '{"id": "a", "input": "{{ tone }} {{ to }}"}\n',
-        "evals/more/lines.jsonl:1:23: undefined-variable",
-    ),
-    ("table.csv", "id,input\na,{{ to }} {{ tone }}\n", "table.csv:2:3: undefined-variable"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("lines.jsonl", '{"id": "a", "input": "Be {{ tone }}"}\n', ""),
+        ("table.csv", "id,input\na,Be {{ tone }}\n", ""),
+        ("list.yaml", "- {id: a, input: 'Be {{ tone }}'}\n", ""),
+        ("list.json", '[{"id": "a", "input": "Be {{ tone }}"}]\n', ""),
+        (
+            "lines.jsonl",
+            '{"id": "a", "input": "{{ tone }} {{ to }}"}\n',
+            "evals/more/lines.jsonl:1:23: undefined-variable",
+        ),
+        ("table.csv", "id,input\na,{{ to }} {{ tone }}\n", "table.csv:2:3: undefined-variable"),
+    ],
+)
 def test_a_file_of_cases_is_checked_with_its_suite(
     name: str, text: str, problem: str, project: Path
 ) -> None:
@@ -304,16 +311,19 @@ def test_judges_are_known_from_every_file(project: Path) -> None:
     )
     ran = rubric_ci("validate", cwd=project)
     found = [line for line in ran.stdout.splitlines() if "unknown-target" in line]
-    assert (ran.returncode, found) == (1, [
-        (
-            "rubric-ci.yaml:4:44: unknown-target: no target is called `besides`; did you mean "
-            "`beside`?"
-        ),
-        (
-            "evals/.agentv/targets.yaml:3:44: unknown-target: no target is called `d`; known: "
-            "`a`, `b`, `beside`, `c`"
-        ),
-    ])  # fmt: skip
+    assert (ran.returncode, found) == (
+        1,
+        [
+            (
+                "rubric-ci.yaml:4:44: unknown-target: no target is called `besides`; did you mean "
+                "`beside`?"
+            ),
+            (
+                "evals/.agentv/targets.yaml:3:44: unknown-target: no target is called `d`; known: "
+                "`a`, `b`, `beside`, `c`"
+            ),
+        ],
+    )
 
 
 def test_github(project: Path) -> None:
@@ -387,9 +397,13 @@ def test_what_is_not_loaded(project: Path) -> None:
         "    print(*sys.modules, file=sys.stderr)"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", script], cwd=project, capture_output=True, text=True, timeout=60,
+        [sys.executable, "-c", script],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        timeout=60,
         check=True,
-    )  # fmt: skip
+    )
     good, bad = (set(line.split()) for line in ran.stderr.splitlines())
     assert "unknown-key" in ran.stdout
     assert good & {*HEAVY, *CLASSES} == set()
@@ -447,13 +461,17 @@ ASKED = "[{role: user, content: [{type: file, value: FILE}]}]"
 SUITE = "evalcases: [{{id: a, input: Hi, {}}}]\n"
 
 
-@pytest.mark.parametrize(("name", "text"), [
-    ("rubric-ci.yaml", "targets: [{name: default, model: openai/m, prompt: FILE}]\n"),
-    ("a.eval.yaml", SUITE.format("rubrics: [{json_schema: FILE}]")),
-    ("a.eval.yaml", SUITE.format("evaluators: [{name: j, type: llm_judge, prompt: FILE}]")),
-    ("a.eval.yaml", f"evalcases:\n- {{id: a, rubrics: [Greets], input: {ASKED}}}\n"),
-    ("a.eval.yaml", "rubrics: [Greets]\nevalcases: FILE\n"),
-], ids=["prompt", "schema", "prompt of a judge", "message", "cases"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("rubric-ci.yaml", "targets: [{name: default, model: openai/m, prompt: FILE}]\n"),
+        ("a.eval.yaml", SUITE.format("rubrics: [{json_schema: FILE}]")),
+        ("a.eval.yaml", SUITE.format("evaluators: [{name: j, type: llm_judge, prompt: FILE}]")),
+        ("a.eval.yaml", f"evalcases:\n- {{id: a, rubrics: [Greets], input: {ASKED}}}\n"),
+        ("a.eval.yaml", "rubrics: [Greets]\nevalcases: FILE\n"),
+    ],
+    ids=["prompt", "schema", "prompt of a judge", "message", "cases"],
+)
 @pytest.mark.parametrize("file", ["file.md", "file.csv", "file.jsonl"])
 def test_a_pointer_of_git_lfs_is_no_file(
     name: str, text: str, file: str, checkout: Checkout

@@ -73,13 +73,16 @@ def test_names_that_no_file_can_have(name: str, project: Path) -> None:
     assert rules(project) == ["script-missing", "program-missing", "folder-missing"]
 
 
-@pytest.mark.parametrize(("file", "targets", "expected"), [
-    pytest.param("targets.yaml", "sh judges/ok.sh", [], id="found"),
-    pytest.param("targets.yaml", "sh ok.sh", ["script-missing"], id="gone"),
-    pytest.param("targets.yaml", "no-such-bun x", ["program-missing"], id="program"),
-    pytest.param(".agentv/targets.yaml", "sh ok.sh", [], id="folder-of-each-eval-file"),
-    pytest.param(".agentv/targets.yaml", "no-such-bun x", ["program-missing"], id="agentv"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "targets", "expected"),
+    [
+        pytest.param("targets.yaml", "sh judges/ok.sh", [], id="found"),
+        pytest.param("targets.yaml", "sh ok.sh", ["script-missing"], id="gone"),
+        pytest.param("targets.yaml", "no-such-bun x", ["program-missing"], id="program"),
+        pytest.param(".agentv/targets.yaml", "sh ok.sh", [], id="folder-of-each-eval-file"),
+        pytest.param(".agentv/targets.yaml", "no-such-bun x", ["program-missing"], id="agentv"),
+    ],
+)
 def test_targets(file: str, targets: str, expected: list[str], project: Path) -> None:
     (project / "evals/a.yaml").unlink()
     (project / "good.yaml").write_text(GOOD)

@@ -85,37 +85,41 @@ def test_a_waiver_of_a_change_counts_after_the_merge(judged: Judged) -> None:
     assert judged.report()["waivers"] == []
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (
-        ("waive", "greeting/greet", *WAIVE[2:]),
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
         (
-            "rubric-ci: there is no criterion `greeting/greet`\n"
-            "  did you mean `greeting/greets`?\n"
+            ("waive", "greeting/greet", *WAIVE[2:]),
+            (
+                "rubric-ci: there is no criterion `greeting/greet`\n"
+                "  did you mean `greeting/greets`?\n"
+            ),
         ),
-    ),
-    (
-        (*WAIVE[:3], "2020-01-01", *WAIVE[4:]),
-        "rubric-ci: --until 2020-01-01 has passed\n  set a later date\n",
-    ),
-    (
-        WAIVE,
         (
-            "rubric-ci: greeting/greets has a waiver in waivers.yaml\n"
-            "  edit or remove that entry\n"
+            (*WAIVE[:3], "2020-01-01", *WAIVE[4:]),
+            "rubric-ci: --until 2020-01-01 has passed\n  set a later date\n",
         ),
-    ),
-    (
-        ("waive", "greeting/short", *WAIVE[2:]),
-        "rubric-ci: greeting/short has the tag `safety` and cannot be waived\n",
-    ),
-    (
-        ("waive", "coded/lint", *WAIVE[2:]),
         (
-            "rubric-ci: there is no criterion `coded/lint`\n  only criteria of rubrics can be "
-            "waived; known: `greeting/greets`, `greeting/short`\n"
+            WAIVE,
+            (
+                "rubric-ci: greeting/greets has a waiver in waivers.yaml\n"
+                "  edit or remove that entry\n"
+            ),
         ),
-    ),
-], ids=["unknown", "past", "twice", "safety", "evaluator"])  # fmt: skip
+        (
+            ("waive", "greeting/short", *WAIVE[2:]),
+            "rubric-ci: greeting/short has the tag `safety` and cannot be waived\n",
+        ),
+        (
+            ("waive", "coded/lint", *WAIVE[2:]),
+            (
+                "rubric-ci: there is no criterion `coded/lint`\n  only criteria of rubrics can be "
+                "waived; known: `greeting/greets`, `greeting/short`\n"
+            ),
+        ),
+    ],
+    ids=["unknown", "past", "twice", "safety", "evaluator"],
+)
 def test_what_is_not_waived(judged: Judged, arguments: tuple[str, ...], message: str) -> None:
     command(judged, *WAIVE)
     eval_file = judged.root / "evals/a.eval.yaml"
@@ -140,11 +144,15 @@ TABLE_FILES = {
 }
 
 
-@pytest.mark.parametrize(("file", "before", "after", "state"), [
-    ("evals/rows.csv", "refund,Rome\nother,Oslo", "refund,Oslo\nother,Rome", "edited"),
-    ("evals/a.eval.yaml", "Bikes", "Cars", "edited"),
-    ("agent.py", "Hi", "Ho", "applied"),
-], ids=["rows exchange their values", "a variable of the suite", "what is under test"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "before", "after", "state"),
+    [
+        ("evals/rows.csv", "refund,Rome\nother,Oslo", "refund,Oslo\nother,Rome", "edited"),
+        ("evals/a.eval.yaml", "Bikes", "Cars", "edited"),
+        ("agent.py", "Hi", "Ho", "applied"),
+    ],
+    ids=["rows exchange their values", "a variable of the suite", "what is under test"],
+)
 def test_a_waiver_of_the_base_covers_the_question_of_its_row_only(
     checkout: Checkout, file: str, before: str, after: str, state: str
 ) -> None:

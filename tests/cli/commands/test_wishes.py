@@ -48,44 +48,52 @@ class Wish:
 
 WISHES = {
     "only rerun what failed": Wish(
-        ("run --lf",), "[1/1] fail", named=(("run --help", "--lf, --last-failed"),),
+        ("run --lf",), "[1/1] fail", named=(("run --help", "--lf, --last-failed"),)
     ),
     "see one case's answer": Wish(("show hours",), "    At ten.\n", named=(("--help", "show  "),)),
     "how much will this cost": Wish(
-        ("run --list",), "recorded answers, no requests", named=(("run --help", "--list"),),
+        ("run --list",), "recorded answers, no requests", named=(("run --help", "--list"),)
     ),
     "compare two models": Wish(
-        ("run --target default --target other",), "default: 1 of 2 pass",
+        ("run --target default --target other",),
+        "default: 1 of 2 pass",
         named=(("run --help", "(repeatable)"),),
     ),
     "add 50 cases from a spreadsheet": Wish(
-        ("import sheet.csv --output-dir evals", "validate evals"), "2 files checked: no problems",
+        ("import sheet.csv --output-dir evals", "validate evals"),
+        "2 files checked: no problems",
         named=(("import --help", "CSV tables"),),
     ),
     "why was my PR red": Wish(
-        ("show",), "Contains `9`", named=(("--help", "Print a case of the last report"),),
+        ("show",), "Contains `9`", named=(("--help", "Print a case of the last report"),)
     ),
     "ignore this known failure until March": Wish(
-        ("waive hours/time --until March --reason known --owner me",), "waivers.yaml",
+        ("waive hours/time --until March --reason known --owner me",),
+        "waivers.yaml",
         named=(("waive --help", "such as March"),),
     ),
     "share a cache": Wish(
-        ("cache",), "0 judge requests", named=(("cache --help", "RUBRIC_CI_CACHE_DIR"),),
+        ("cache",), "0 judge requests", named=(("cache --help", "RUBRIC_CI_CACHE_DIR"),)
     ),
     "gate only must-pass cases": Wish(
-        ("run",), "Gate passes", named=(("run --help", "`gate.tags`"),),
+        ("run",), "Gate passes", named=(("run --help", "`gate.tags`"),)
     ),
-    "use Ollama": Wish(("init --yes --force --provider ollama",), "ollama pull llama3.1", named=(
-        ("init --help", "ollama"),
-    )),
+    "use Ollama": Wish(
+        ("init --yes --force --provider ollama",),
+        "ollama pull llama3.1",
+        named=(("init --help", "ollama"),),
+    ),
     "use my Claude Code login as judge": Wish(
-        ("init --yes --force --provider claude-code",), "rubric-ci run    # asks the model",
+        ("init --yes --force --provider claude-code",),
+        "rubric-ci run    # asks the model",
         named=(("init --help", "claude-code"),),
     ),
-    "what changed since last week": Wish(("history add", "history show"), "verdict  score", named=(
-        ("help nights", "history show"), ("help nights", "history add"),
-    )),
-}  # fmt: skip
+    "what changed since last week": Wish(
+        ("history add", "history show"),
+        "verdict  score",
+        named=(("help nights", "history show"), ("help nights", "history add")),
+    ),
+}
 
 
 @pytest.fixture

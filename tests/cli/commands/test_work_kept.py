@@ -147,11 +147,14 @@ def test_the_judge_is_calibrated_on_work(project: Path, judge: AnswerJudge) -> N
     assert rows == {"tested": (2, 1.0), "fixed": (2, 0.5)}
 
 
-@pytest.mark.parametrize(("work", "why"), [
-    pytest.param(None, "no label is about the work of an agent", id="no-labels"),
-    pytest.param(0.4, "its agreement with people about work is too low", id="too-low"),
-    pytest.param(0.7, "", id="high-enough"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("work", "why"),
+    [
+        pytest.param(None, "no label is about the work of an agent", id="no-labels"),
+        pytest.param(0.4, "its agreement with people about work is too low", id="too-low"),
+        pytest.param(0.7, "", id="high-enough"),
+    ],
+)
 def test_a_minimum_of_agreement_holds_for_work(project: Path, work: float | None, why: str) -> None:
     labelled(project, "yyyn")
     assert rubric_ci(project, "judge", "calibrate", "labels.jsonl").returncode == 0

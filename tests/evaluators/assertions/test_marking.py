@@ -19,30 +19,36 @@ def test_the_keys_of_a_criterion() -> None:
     assert keys_of({"matches": "a", "not": True, "contains": "b"}) == ["contains", "matches"]
 
 
-@pytest.mark.parametrize(("key", "value", "negated", "field", "expected"), [
-    ("contains", "a\n  b", False, "", "Contains `a b`"),
-    ("contains", "x" * 100, False, "", f"Contains `{'x' * 79}…`"),
-    ("contains_any", ["a", "b"], True, "", "Contains none of `a`, `b`"),
-    ("equals", {"a": [1]}, False, "", 'Equals `{"a": [1]}`'),
-    ("max_words", 1200, False, "", "Has at most 1,200 words"),
-    ("max_words", 1200, True, "", "Has more than 1,200 words"),
-    ("is_json", True, True, "", "Is not JSON"),
-    ("is_json", True, False, "a.b", "Field `a.b` is JSON"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "value", "negated", "field", "expected"),
+    [
+        ("contains", "a\n  b", False, "", "Contains `a b`"),
+        ("contains", "x" * 100, False, "", f"Contains `{'x' * 79}…`"),
+        ("contains_any", ["a", "b"], True, "", "Contains none of `a`, `b`"),
+        ("equals", {"a": [1]}, False, "", 'Equals `{"a": [1]}`'),
+        ("max_words", 1200, False, "", "Has at most 1,200 words"),
+        ("max_words", 1200, True, "", "Has more than 1,200 words"),
+        ("is_json", True, True, "", "Is not JSON"),
+        ("is_json", True, False, "a.b", "Field `a.b` is JSON"),
+    ],
+)
 def test_an_assertion_in_words(
     key: str, value: Any, negated: bool, field: str, expected: str
 ) -> None:
     assert described(key, value, negated=negated, field=field) == expected
 
 
-@pytest.mark.parametrize(("pattern", "reason"), [
-    (r"\d{3}|(?P<a>x)", ""),
-    ("(?=x)", "invalid perl operator: (?="),
-    (r"(a)\1", r"invalid escape sequence: \1"),
-    ("(", "missing ): ("),
-    ("\ud800", "it is not Unicode text"),
-    (3, ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        (r"\d{3}|(?P<a>x)", ""),
+        ("(?=x)", "invalid perl operator: (?="),
+        (r"(a)\1", r"invalid escape sequence: \1"),
+        ("(", "missing ): ("),
+        ("\ud800", "it is not Unicode text"),
+        (3, ""),
+    ],
+)
 def test_patterns_that_re2_does_not_read(pattern: object, reason: str) -> None:
     assert pattern_problem(pattern) == reason
 
@@ -92,14 +98,17 @@ def test_a_schema_loads_no_file(tmp_path: Path) -> None:
     assert found == "a `$ref` leads to nothing in it, and nothing is loaded from elsewhere"
 
 
-@pytest.mark.parametrize(("schema", "words"), [
-    ({"type": "object", "$defs": {"a": {}}, "$ref": "#/$defs/a"}, ""),
-    ({"type": 3}, "3 is not valid"),
-    ({"$ref": "https://example.com/a.json"}, "nothing is loaded"),
-    ({"$ref": "#/$defs/gone"}, "leads to nothing"),
-    ({"$ref": "other.json"}, "leads to nothing"),
-    ({"pattern": "(?=a)"}, "(?=a)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "object", "$defs": {"a": {}}, "$ref": "#/$defs/a"}, ""),
+        ({"type": 3}, "3 is not valid"),
+        ({"$ref": "https://example.com/a.json"}, "nothing is loaded"),
+        ({"$ref": "#/$defs/gone"}, "leads to nothing"),
+        ({"$ref": "other.json"}, "leads to nothing"),
+        ({"pattern": "(?=a)"}, "(?=a)"),
+    ],
+)
 def test_schemas_that_cannot_be_used(schema: Any, words: str) -> None:
     found = schema_problem(schema)
     assert words in found

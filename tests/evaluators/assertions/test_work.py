@@ -42,21 +42,24 @@ def test_a_forbidden_tool_in_another_case_and_arguments_in_theirs() -> None:
     assert mark(an_assertion("called", "rEAD(A.py)", ignore_case=True), "", did).value is False
 
 
-@pytest.mark.parametrize(("step", "used"), [
-    (SKILL, True),
-    (Step(tool="skill", arguments={"name": "refunds"}), True),
-    (Step(tool="Skill", arguments={"skill": 3}), False),
-    (Step(tool="Skill", arguments={"skill": "refunds"}, error="unknown"), False),
-    (Step(tool="Skill", arguments={"skill": "a"}, result="skills/refunds/SKILL.md"), False),
-    (Step(tool="Read", arguments={"file_path": "/h/.claude/skills/refunds/SKILL.md"}), True),
-    (Step(tool="Read", arguments={"path": "a\\skills\\refunds\\SKILL.md"}), True),
-    (Step(tool="Read", arguments={"path": "a"}, result="skills/refunds/SKILL.md"), False),
-    (Step(tool="Read", arguments={"path": "skills/refunds/SKILL.md.old"}), False),
-    (Step(tool="Bash", arguments={"command": "head 'skills/refunds/SKILL.md'"}), True),
-    (Step(tool="Bash", arguments={"command": "cat myskills/refunds/SKILL.md"}), False),
-    (Step(tool="Glob", arguments={"pattern": "skills/refunds/SKILL.md"}), False),
-    (Step(tool="Glob", result="a\n.agents/skills/refunds/SKILL.md\n"), True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("step", "used"),
+    [
+        (SKILL, True),
+        (Step(tool="skill", arguments={"name": "refunds"}), True),
+        (Step(tool="Skill", arguments={"skill": 3}), False),
+        (Step(tool="Skill", arguments={"skill": "refunds"}, error="unknown"), False),
+        (Step(tool="Skill", arguments={"skill": "a"}, result="skills/refunds/SKILL.md"), False),
+        (Step(tool="Read", arguments={"file_path": "/h/.claude/skills/refunds/SKILL.md"}), True),
+        (Step(tool="Read", arguments={"path": "a\\skills\\refunds\\SKILL.md"}), True),
+        (Step(tool="Read", arguments={"path": "a"}, result="skills/refunds/SKILL.md"), False),
+        (Step(tool="Read", arguments={"path": "skills/refunds/SKILL.md.old"}), False),
+        (Step(tool="Bash", arguments={"command": "head 'skills/refunds/SKILL.md'"}), True),
+        (Step(tool="Bash", arguments={"command": "cat myskills/refunds/SKILL.md"}), False),
+        (Step(tool="Glob", arguments={"pattern": "skills/refunds/SKILL.md"}), False),
+        (Step(tool="Glob", result="a\n.agents/skills/refunds/SKILL.md\n"), True),
+    ],
+)
 def test_how_a_skill_is_used(step: Step, used: bool) -> None:
     """AgentV's own code says the same of each."""
     assert mark(an_assertion("skill_used", "refunds"), "", Did(steps=(step,))).value is used
@@ -71,73 +74,92 @@ def an_assertion(key: str, value: Any, **options: Any) -> Assertion:
     return Assertion(id="a", text="t", key=key, value=value, span=span(), **options)
 
 
-@pytest.mark.parametrize(("key", "value", "steps", "reasoning"), [
-    ("called", "Read", ALL, "Calls `Read`: it is called"),
-    ("called", "Bash(git push --force*)", ALL, "Calls `Bash(git push --force*)`: it is called"),
-    ("called", "*(2)", ALL, "Calls `*(2)`: it is called"),
-    ("called", "Bash([x])", ALL, "Calls `Bash([x])`: it is called"),
-    ("called", 'Edit({"path": "a.py", "count": 2})', ALL, None),
-    ("called_with", {"name": "Edit", "arguments": {"required": ["count"]}}, ALL, None),
-    ("calls_in_order", ["Read", "Edit"], ALL, None),
-    ("calls_in_order", ["Read", "Read"], (READ, EDIT, READ), None),
-    ("calls_exactly", ["Read", "Bash*", "Edit"], (READ, DENIED, EDIT), None),
-    (
-        "no_other_calls", ["Read", "Bash", "Edit"], ALL,
-        "Calls nothing but `Read`, `Bash`, `Edit`: called: Read, Bash, Edit",
-    ),
-    ("no_other_calls", ["Read"], (), "Calls nothing but `Read`: no tool is called"),
-    ("never_called", "Bash(git pull*)", ALL, None),
-    ("max_calls", 4, ALL, "Makes at most 4 calls: there are 4"),
-    ("max_calls", 0, (), None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "value", "steps", "reasoning"),
+    [
+        ("called", "Read", ALL, "Calls `Read`: it is called"),
+        ("called", "Bash(git push --force*)", ALL, "Calls `Bash(git push --force*)`: it is called"),
+        ("called", "*(2)", ALL, "Calls `*(2)`: it is called"),
+        ("called", "Bash([x])", ALL, "Calls `Bash([x])`: it is called"),
+        ("called", 'Edit({"path": "a.py", "count": 2})', ALL, None),
+        ("called_with", {"name": "Edit", "arguments": {"required": ["count"]}}, ALL, None),
+        ("calls_in_order", ["Read", "Edit"], ALL, None),
+        ("calls_in_order", ["Read", "Read"], (READ, EDIT, READ), None),
+        ("calls_exactly", ["Read", "Bash*", "Edit"], (READ, DENIED, EDIT), None),
+        (
+            "no_other_calls",
+            ["Read", "Bash", "Edit"],
+            ALL,
+            "Calls nothing but `Read`, `Bash`, `Edit`: called: Read, Bash, Edit",
+        ),
+        ("no_other_calls", ["Read"], (), "Calls nothing but `Read`: no tool is called"),
+        ("never_called", "Bash(git pull*)", ALL, None),
+        ("max_calls", 4, ALL, "Makes at most 4 calls: there are 4"),
+        ("max_calls", 0, (), None),
+    ],
+)
 def test_calls_that_hold(key: str, value: Any, steps: Any, reasoning: str | None) -> None:
     found = mark(an_assertion(key, value), "", Did(steps=steps))
     assert found.value is True
     assert reasoning is None or found.reasoning == reasoning
 
 
-@pytest.mark.parametrize(("key", "value", "steps", "found"), [
-    ("called", "Write", ALL, "it is not called"),
-    pytest.param(
-        *("called", "Bash(rm *)", ALL), "it is not called without an error, but once with one",
-        id="a call that failed does not count where one is required",
-    ),
-    ("called", "Bash(git push)", ALL, "it is not called"),
-    ("called", "rEAD", ALL, "it is not called"),
-    pytest.param(
-        *("never_called", "Bash(rm *)", ALL), 'it is called once: Bash({"command": "rm -rf /"})',
-        id="a call that failed was tried",
-    ),
-    (
-        "never_called", "Bash", (PUSH, PUSH),
-        'it is called 2 times: Bash({"command": "git push --force\\n origin", "why": "[x]"})',
-    ),
-    (
-        "never_called", ["Write", "Bash(rm *)"], ALL,
-        'it is called once: Bash({"command": "rm -rf /"})',
-    ),
-    ("skill_used", "refund", (SKILL,), "used: refunds"),
-    ("skill_used", "Refunds", (SKILL,), "used: refunds"),
-    ("skill_used", "refunds", ALL, "no skill is used"),
-    (
-        "called_with", {"name": "Edit", "arguments": {"properties": {"count": {"maximum": 1}}}},
-        ALL, "the arguments do not fit: `count`: 2 is greater than the maximum of 1",
-    ),
-    (
-        "called_with", {"name": "Bash", "arguments": {}}, (DENIED,),
-        "it is not called without an error, but once with one",
-    ),
-    ("calls_in_order", ["Edit", "Read"], ALL, "`Read` is not called after `Edit`"),
-    ("calls_in_order", ["Read", "Read"], ALL, "`Read` is not called after `Read`"),
-    ("calls_in_order", ["Bash(rm*)"], ALL, "`Bash(rm*)` is not called"),
-    ("calls_exactly", ["Read", "Edit"], (READ, READ, EDIT), "called: Read, Read, Edit"),
-    ("calls_exactly", ["Edit", "Read"], (READ, EDIT), "called: Read, Edit"),
-    pytest.param(
-        *("no_other_calls", ["Read", "Edit"], (READ, DENIED)),
-        'once: Bash({"command": "rm -rf /"})', id="a call that failed is another one",
-    ),
-    pytest.param("max_calls", 1, (READ, DENIED), "there are 2", id="failed calls are counted"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "value", "steps", "found"),
+    [
+        ("called", "Write", ALL, "it is not called"),
+        pytest.param(
+            *("called", "Bash(rm *)", ALL),
+            "it is not called without an error, but once with one",
+            id="a call that failed does not count where one is required",
+        ),
+        ("called", "Bash(git push)", ALL, "it is not called"),
+        ("called", "rEAD", ALL, "it is not called"),
+        pytest.param(
+            *("never_called", "Bash(rm *)", ALL),
+            'it is called once: Bash({"command": "rm -rf /"})',
+            id="a call that failed was tried",
+        ),
+        (
+            "never_called",
+            "Bash",
+            (PUSH, PUSH),
+            'it is called 2 times: Bash({"command": "git push --force\\n origin", "why": "[x]"})',
+        ),
+        (
+            "never_called",
+            ["Write", "Bash(rm *)"],
+            ALL,
+            'it is called once: Bash({"command": "rm -rf /"})',
+        ),
+        ("skill_used", "refund", (SKILL,), "used: refunds"),
+        ("skill_used", "Refunds", (SKILL,), "used: refunds"),
+        ("skill_used", "refunds", ALL, "no skill is used"),
+        (
+            "called_with",
+            {"name": "Edit", "arguments": {"properties": {"count": {"maximum": 1}}}},
+            ALL,
+            "the arguments do not fit: `count`: 2 is greater than the maximum of 1",
+        ),
+        (
+            "called_with",
+            {"name": "Bash", "arguments": {}},
+            (DENIED,),
+            "it is not called without an error, but once with one",
+        ),
+        ("calls_in_order", ["Edit", "Read"], ALL, "`Read` is not called after `Edit`"),
+        ("calls_in_order", ["Read", "Read"], ALL, "`Read` is not called after `Read`"),
+        ("calls_in_order", ["Bash(rm*)"], ALL, "`Bash(rm*)` is not called"),
+        ("calls_exactly", ["Read", "Edit"], (READ, READ, EDIT), "called: Read, Read, Edit"),
+        ("calls_exactly", ["Edit", "Read"], (READ, EDIT), "called: Read, Edit"),
+        pytest.param(
+            *("no_other_calls", ["Read", "Edit"], (READ, DENIED)),
+            'once: Bash({"command": "rm -rf /"})',
+            id="a call that failed is another one",
+        ),
+        pytest.param("max_calls", 1, (READ, DENIED), "there are 2", id="failed calls are counted"),
+    ],
+)
 def test_calls_that_do_not_hold(key: str, value: Any, steps: Any, found: str) -> None:
     marked = mark(an_assertion(key, value), "", Did(steps=steps))
     assert marked.value is False
@@ -149,26 +171,29 @@ def shell(tool: str, command: str) -> Step:
     return Step(tool=tool, arguments={"command": command})
 
 
-@pytest.mark.parametrize(("key", "value", "step", "holds"), [
-    ("never_called", "shell(git push*)", shell("Bash", "cd x && git push"), False),
-    ("never_called", "Bash(git push*)", shell("Bash", "ls; git push"), False),
-    ("never_called", "Bash(git push*)", shell("Bash", "echo 'ls; git push'"), True),
-    ("never_called", "shell(python3*)", shell("shell", "/bin/bash -lc 'python3 x'"), False),
-    ("never_called", "shell(rm*)", shell("run_shell_command", "a | xargs b && rm c"), False),
-    ("never_called", "shell(cd x && git*)", shell("bash", "cd x && git push"), False),
-    ("never_called", "web", Step(tool="web_fetch"), False),
-    ("never_called", "web", Step(tool="read_file"), True),
-    ("called", "shell(npm test*)", shell("bash", "cd a && npm test -- b"), True),
-    ("called", "read", Step(tool="view"), True),
-    ("called", "edit(*a.py*)", Step(tool="apply_patch", arguments={"changes": ["a.py"]}), True),
-    ("calls_in_order", ["shell(npm test)"], shell("Bash", "CI=1 npm test"), True),
-    ("no_other_calls", ["shell(npm test*)"], shell("Bash", "npm test && git push"), False),
-    ("no_other_calls", ["shell(npm*)", "shell(cd *)"], shell("Bash", "cd a; npm test"), True),
-    ("no_other_calls", ["shell"], shell("Bash", "npm test && git push"), True),
-    ("no_other_calls", ["Bash(cd * && npm *)"], shell("Bash", "cd a && npm test"), True),
-    ("calls_exactly", ["Bash(npm test*)"], shell("Bash", "npm test; git push"), False),
-    ("no_other_calls", ["find_order(a*)"], shell("find_order", "a; b"), True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "value", "step", "holds"),
+    [
+        ("never_called", "shell(git push*)", shell("Bash", "cd x && git push"), False),
+        ("never_called", "Bash(git push*)", shell("Bash", "ls; git push"), False),
+        ("never_called", "Bash(git push*)", shell("Bash", "echo 'ls; git push'"), True),
+        ("never_called", "shell(python3*)", shell("shell", "/bin/bash -lc 'python3 x'"), False),
+        ("never_called", "shell(rm*)", shell("run_shell_command", "a | xargs b && rm c"), False),
+        ("never_called", "shell(cd x && git*)", shell("bash", "cd x && git push"), False),
+        ("never_called", "web", Step(tool="web_fetch"), False),
+        ("never_called", "web", Step(tool="read_file"), True),
+        ("called", "shell(npm test*)", shell("bash", "cd a && npm test -- b"), True),
+        ("called", "read", Step(tool="view"), True),
+        ("called", "edit(*a.py*)", Step(tool="apply_patch", arguments={"changes": ["a.py"]}), True),
+        ("calls_in_order", ["shell(npm test)"], shell("Bash", "CI=1 npm test"), True),
+        ("no_other_calls", ["shell(npm test*)"], shell("Bash", "npm test && git push"), False),
+        ("no_other_calls", ["shell(npm*)", "shell(cd *)"], shell("Bash", "cd a; npm test"), True),
+        ("no_other_calls", ["shell"], shell("Bash", "npm test && git push"), True),
+        ("no_other_calls", ["Bash(cd * && npm *)"], shell("Bash", "cd a && npm test"), True),
+        ("calls_exactly", ["Bash(npm test*)"], shell("Bash", "npm test; git push"), False),
+        ("no_other_calls", ["find_order(a*)"], shell("find_order", "a; b"), True),
+    ],
+)
 def test_calls_of_a_shell_by_each_command(key: str, value: Any, step: Step, holds: bool) -> None:
     assert mark(an_assertion(key, value), "", Did(steps=(step,))).value is holds
 
@@ -188,26 +213,29 @@ MOVE = patch("*** Update File: a.py", "*** Move to: tests/a.py")
 MOVED = Step(tool="apply_patch", arguments=MOVE)
 
 
-@pytest.mark.parametrize(("key", "value", "step", "holds"), [
-    ("never_called", "edit(calc*)", codex_patch("calc.py"), False),
-    ("never_called", "edit(calc*)", codex_patch("README.md", "./calc.py"), False),
-    ("never_called", "edit(calc*)", OPENCODE, False),
-    ("never_called", "edit(src/a b.py)", COPILOT, False),
-    ("never_called", ["edit(tests/*)"], MOVED, False),
-    ("never_called", "edit(tests/*)", OPENCODE, True),
-    ("never_called", "apply_patch(*.md)", codex_patch("calc.py"), True),
-    ("called", "edit(calc.py)", codex_patch("calc.py"), True),
-    ("called", "edit(calc.py)", OPENCODE, True),
-    ("called", "edit(src/*)", COPILOT, True),
-    ("called", "edit(src/*)", codex_patch("src\\a.py"), True),
-    ("no_other_calls", ["edit(src/*)"], COPILOT, True),
-    ("no_other_calls", ["edit"], MOVED, True),
-    ("no_other_calls", ["edit(a.py)"], MOVED, False),
-    ("no_other_calls", ["edit(*a.py*)"], codex_patch("a.py", "b.py"), False),
-    ("no_other_calls", ["edit(*a.py)", "edit(b.py)"], codex_patch("a.py", "b.py"), True),
-    ("no_other_calls", ["edit(*tests/x*)"], OPENCODE, False),
-    ("calls_exactly", ["edit(calc.py)"], codex_patch("calc.py", "b.py"), False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "value", "step", "holds"),
+    [
+        ("never_called", "edit(calc*)", codex_patch("calc.py"), False),
+        ("never_called", "edit(calc*)", codex_patch("README.md", "./calc.py"), False),
+        ("never_called", "edit(calc*)", OPENCODE, False),
+        ("never_called", "edit(src/a b.py)", COPILOT, False),
+        ("never_called", ["edit(tests/*)"], MOVED, False),
+        ("never_called", "edit(tests/*)", OPENCODE, True),
+        ("never_called", "apply_patch(*.md)", codex_patch("calc.py"), True),
+        ("called", "edit(calc.py)", codex_patch("calc.py"), True),
+        ("called", "edit(calc.py)", OPENCODE, True),
+        ("called", "edit(src/*)", COPILOT, True),
+        ("called", "edit(src/*)", codex_patch("src\\a.py"), True),
+        ("no_other_calls", ["edit(src/*)"], COPILOT, True),
+        ("no_other_calls", ["edit"], MOVED, True),
+        ("no_other_calls", ["edit(a.py)"], MOVED, False),
+        ("no_other_calls", ["edit(*a.py*)"], codex_patch("a.py", "b.py"), False),
+        ("no_other_calls", ["edit(*a.py)", "edit(b.py)"], codex_patch("a.py", "b.py"), True),
+        ("no_other_calls", ["edit(*tests/x*)"], OPENCODE, False),
+        ("calls_exactly", ["edit(calc.py)"], codex_patch("calc.py", "b.py"), False),
+    ],
+)
 def test_edits_by_each_file_of_a_patch(key: str, value: Any, step: Step, holds: bool) -> None:
     assert mark(an_assertion(key, value), "", Did(steps=(step,))).value is holds
 
@@ -223,12 +251,15 @@ NO_CALLS = (
 )
 
 
-@pytest.mark.parametrize(("key", "did", "message"), [
-    ("called", Did(), NO_CALLS),
-    ("exists", Did(), "`exists`: the target has no `workspace`"),
-    ("exists", Did(checks=()), "`exists`: it was not checked"),
-    ("exists", Did(checks=(WorkCheck(name='exists: "a"', error="x"),)), "`exists`: x"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "did", "message"),
+    [
+        ("called", Did(), NO_CALLS),
+        ("exists", Did(), "`exists`: the target has no `workspace`"),
+        ("exists", Did(checks=()), "`exists`: it was not checked"),
+        ("exists", Did(checks=(WorkCheck(name='exists: "a"', error="x"),)), "`exists`: x"),
+    ],
+)
 def test_what_is_not_reported_gives_no_mark(key: str, did: Did, message: str) -> None:
     with pytest.raises(CannotMeasure) as caught:
         mark(an_assertion(key, "a"), "", did)
@@ -252,46 +283,56 @@ def test_an_answer_alone_shows_no_work() -> None:
 TOTAL = {"path": "*", "text": "42"}
 
 
-@pytest.mark.parametrize(("path", "files"), [
-    ("./out/final.md", ["out/final.md"]),
-    ("out/*.md", ["out/a.md", "out/final.md"]),
-    ("out", ["out/[id].ts", "out/a.md", "out/final.md"]),
-    ("out/[id].ts", ["out/[id].ts"]),
-    ("../x", []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "files"),
+    [
+        ("./out/final.md", ["out/final.md"]),
+        ("out/*.md", ["out/a.md", "out/final.md"]),
+        ("out", ["out/[id].ts", "out/a.md", "out/final.md"]),
+        ("out/[id].ts", ["out/[id].ts"]),
+        ("../x", []),
+    ],
+)
 def test_the_files_that_a_path_names(path: str, files: list[str]) -> None:
     assert folder.named(["out/final.md", "out/a.md", "x", "out/[id].ts"], path) == files
 
 
-@pytest.mark.parametrize(("outcome", "holds", "found"), [
-    (folder.exists(["out/a.md", "b"], "out/*.md"), True, "there is out/a.md"),
-    (folder.exists(["b"], "a"), False, "there is none"),
-    (folder.file_contains({"a": "x\ny: 42\n"}, TOTAL), True, "it is in line 2"),
-    (folder.file_contains({"a": "x"}, TOTAL), False, "it does not occur"),
-    (folder.file_contains({"a": "x", "b": "42"}, TOTAL), True, "it is in b, line 1"),
-    (folder.file_contains({"a": "x", "b": ""}, TOTAL), False, "it does not occur in 2 files"),
-    (folder.file_contains({"a": None}, TOTAL), False, "there is no such file with text"),
-    (folder.file_contains({}, TOTAL), False, "there is no such file with text"),
-    (folder.unchanged(["a"], "tests/**"), True, "nothing of it is changed"),
-    (
-        folder.unchanged(["tests/a", "tests/b", "tests/c", "tests/d"], "tests/**"), False,
-        "changed: tests/a, tests/b, tests/c and 1 more",
-    ),
-    (folder.command(0, ""), True, "exit status 0"),
-    (folder.command(2, "E"), False, "exit status 2"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("outcome", "holds", "found"),
+    [
+        (folder.exists(["out/a.md", "b"], "out/*.md"), True, "there is out/a.md"),
+        (folder.exists(["b"], "a"), False, "there is none"),
+        (folder.file_contains({"a": "x\ny: 42\n"}, TOTAL), True, "it is in line 2"),
+        (folder.file_contains({"a": "x"}, TOTAL), False, "it does not occur"),
+        (folder.file_contains({"a": "x", "b": "42"}, TOTAL), True, "it is in b, line 1"),
+        (folder.file_contains({"a": "x", "b": ""}, TOTAL), False, "it does not occur in 2 files"),
+        (folder.file_contains({"a": None}, TOTAL), False, "there is no such file with text"),
+        (folder.file_contains({}, TOTAL), False, "there is no such file with text"),
+        (folder.unchanged(["a"], "tests/**"), True, "nothing of it is changed"),
+        (
+            folder.unchanged(["tests/a", "tests/b", "tests/c", "tests/d"], "tests/**"),
+            False,
+            "changed: tests/a, tests/b, tests/c and 1 more",
+        ),
+        (folder.command(0, ""), True, "exit status 0"),
+        (folder.command(2, "E"), False, "exit status 2"),
+    ],
+)
 def test_what_a_folder_shows(outcome: Outcome, holds: bool, found: str) -> None:
     assert (outcome.holds, outcome.found) == (holds, found)
 
 
-@pytest.mark.parametrize(("key", "value", "reason"), [
-    ("called", "Bash(", "`Bash(` is not a tool, or `Name(arguments)`"),
-    ("calls_in_order", ["Read", "a b"], "`a b` is not a tool, or `Name(arguments)`"),
-    ("called_with", {"name": "a", "arguments": {"type": 3}}, "3 is not valid"),
-    ("called", "mcp__*__find(a (b))", ""),
-    ("called", 3, ""),
-    ("called_with", {"name": "a"}, ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("called", "Bash(", "`Bash(` is not a tool, or `Name(arguments)`"),
+        ("calls_in_order", ["Read", "a b"], "`a b` is not a tool, or `Name(arguments)`"),
+        ("called_with", {"name": "a", "arguments": {"type": 3}}, "3 is not valid"),
+        ("called", "mcp__*__find(a (b))", ""),
+        ("called", 3, ""),
+        ("called_with", {"name": "a"}, ""),
+    ],
+)
 def test_values_that_cannot_be_used(key: str, value: Any, reason: str) -> None:
     found = TABLE[key].problem(value)
     assert reason in found
@@ -332,30 +373,36 @@ NOT_READ = (
 
 
 @pytest.mark.parametrize("negated", [False, True])
-@pytest.mark.parametrize(("key", "value"), [
-    ("called", "Bash(git push*)"),
-    ("never_called", "Bash(git push*)"),
-    ("never_called", ["Write", "Bash(git push*)"]),
-    ("called_with", {"name": "Bash(git push*)", "arguments": {}}),
-    ("calls_in_order", ["Bash(git push*)"]),
-    ("calls_exactly", ["Bash(echo*)"]),
-    ("no_other_calls", ["Bash(echo*)"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("called", "Bash(git push*)"),
+        ("never_called", "Bash(git push*)"),
+        ("never_called", ["Write", "Bash(git push*)"]),
+        ("called_with", {"name": "Bash(git push*)", "arguments": {}}),
+        ("calls_in_order", ["Bash(git push*)"]),
+        ("calls_exactly", ["Bash(echo*)"]),
+        ("no_other_calls", ["Bash(echo*)"]),
+    ],
+)
 def test_a_line_that_cannot_be_read_shows_nothing(key: str, value: Any, negated: bool) -> None:
     found = mark(an_assertion(key, value, negated=negated), "", Did(steps=UNREAD))
     assert found.value is False
     assert found.reasoning.endswith(f": {NOT_READ}")
 
 
-@pytest.mark.parametrize(("key", "value"), [
-    ("called", "Bash"),
-    ("never_called", "Read(git push*)"),
-    ("never_called", "Write"),
-    ("no_other_calls", ["Bash"]),
-    ("no_other_calls", ["Bash(*)"]),
-    ("calls_exactly", ["Bash"]),
-    ("max_calls", 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("called", "Bash"),
+        ("never_called", "Read(git push*)"),
+        ("never_called", "Write"),
+        ("no_other_calls", ["Bash"]),
+        ("no_other_calls", ["Bash(*)"]),
+        ("calls_exactly", ["Bash"]),
+        ("max_calls", 1),
+    ],
+)
 def test_a_line_that_nobody_asks_about_need_not_be_read(key: str, value: Any) -> None:
     assert mark(an_assertion(key, value), "", Did(steps=UNREAD)).value is True
 
@@ -388,11 +435,14 @@ def test_every_text_in_the_arguments_is_matched_at_any_depth(step: Step) -> None
     assert mark(an_assertion("never_called", "apply_patch(lib/*)"), "", did).value is True
 
 
-@pytest.mark.parametrize(("allowed", "holds"), [
-    (["apply_patch(src/*)"], False),
-    (["apply_patch(src/*)", "apply_patch(docs/*)"], True),
-    (["apply_patch(*)"], True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("allowed", "holds"),
+    [
+        (["apply_patch(src/*)"], False),
+        (["apply_patch(src/*)", "apply_patch(docs/*)"], True),
+        (["apply_patch(*)"], True),
+    ],
+)
 def test_each_entry_of_a_list_has_to_be_allowed(allowed: list[str], holds: bool) -> None:
     found = mark(an_assertion("no_other_calls", allowed), "", Did(steps=(PATCH,)))
     assert found.value is holds

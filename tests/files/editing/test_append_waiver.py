@@ -23,10 +23,7 @@ TABLE = {
         f"waivers:\n{WRITTEN}# once: waivers: []\n",
     ),
     "one entry": (f"waivers:\n{WRITTEN}", f"waivers:\n{WRITTEN}{WRITTEN}"),
-    "without a final newline": (
-        f"waivers:\n{WRITTEN}".rstrip(),
-        f"waivers:\n{WRITTEN}{WRITTEN}",
-    ),
+    "without a final newline": (f"waivers:\n{WRITTEN}".rstrip(), f"waivers:\n{WRITTEN}{WRITTEN}"),
     "windows line ends": (
         f"waivers:\n{WRITTEN}".replace("\n", "\r\n"),
         f"waivers:\n{WRITTEN}{WRITTEN}".replace("\n", "\r\n"),

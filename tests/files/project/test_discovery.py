@@ -88,11 +88,7 @@ LOST = {
     "no such path": (["gone.yaml"], [], "gone.yaml does not exist"),
     "an empty folder": (["empty"], [], "empty holds no eval file"),
     "a glob without files": (["x/*.yaml"], [], "no file matches x/*.yaml"),
-    "no glob": (
-        ["**.yaml"],
-        [],
-        "invalid glob **.yaml: `**` must be a whole path component",
-    ),
+    "no glob": (["**.yaml"], [], "invalid glob **.yaml: `**` must be a whole path component"),
     "configured globs without files": ([], ["x/*"], "no file matches the configured evals: x/*"),
 }
 

@@ -62,9 +62,7 @@ def test_everything() -> None:
             canary=True,
         ),
         gate=GateConfig(
-            fail_on="borderline",
-            thresholds=Thresholds(passing=0.9, borderline=0.7),
-            min_kappa=0.6,
+            fail_on="borderline", thresholds=Thresholds(passing=0.9, borderline=0.7), min_kappa=0.6
         ),
         regression=RegressionConfig(variants=False, repeated="note", cluster="tag:topic-*"),
         rules={"gate-kind": "error", "similar-key": "off"},
@@ -169,8 +167,7 @@ TARGETS: dict[str, tuple[str, Target]] = {
     "gemini": (
         "{name: a, provider: google-gemini, model: gemini-3.8-flash, maxTokens: 9}",
         LlmTarget(
-            name="a",
-            endpoint=Endpoint(model="gemini/gemini-3.8-flash", options={"max_tokens": 9}),
+            name="a", endpoint=Endpoint(model="gemini/gemini-3.8-flash", options={"max_tokens": 9})
         ),
     ),
     "a command": (
@@ -518,10 +515,7 @@ IDLE = "targets: [{name: a, model: m, max_retries: 9}]"
 
 @pytest.mark.parametrize(
     ("text", "rules"),
-    [
-        (IDLE, {"unused-setting": "off"}),
-        (f"{IDLE} # rubric-ci: ignore[unused-setting]", {}),
-    ],
+    [(IDLE, {"unused-setting": "off"}), (f"{IDLE} # rubric-ci: ignore[unused-setting]", {})],
     ids=["in the configuration", "by a comment"],
 )
 def test_rules_are_switched_where_targets_are_read(text: str, rules: dict[str, str]) -> None:

@@ -92,11 +92,7 @@ def test_score_ranges(written: str) -> None:
     block = indent(dedent(written), "    ")
     (scored,) = rubric(f"- required_min_score: 7\n  weight: 2.0\n  score_ranges:\n{block}")
     assert scored == Scored(
-        id="rubric-1",
-        weight=2.0,
-        ranges=RANGES,
-        required_min_score=7,
-        span=Span(5, 5, 5, 23),
+        id="rubric-1", weight=2.0, ranges=RANGES, required_min_score=7, span=Span(5, 5, 5, 23)
     )
 
 

@@ -67,18 +67,12 @@ GRADING: dict[str, tuple[Any, list[Found]]] = {
     "rubrics of the suite": (suite({"id": "a"}, rubrics=["Greets"]), []),
     "an evaluator by its older name": (suite({"id": "a"}, evaluator="llm_judge"), []),
     "evaluators": (suite({"id": "a", "evaluators": [SCRIPT]}), []),
-    "evaluators of its execution": (
-        suite({"id": "a", "execution": {"evaluators": [SCRIPT]}}),
-        [],
-    ),
+    "evaluators of its execution": (suite({"id": "a", "execution": {"evaluators": [SCRIPT]}}), []),
     "evaluators of the suite": (suite({"id": "a"}, execution={"evaluators": [SCRIPT]}), []),
     "no evaluators of the suite": (suite({"id": "a"}, execution={"evaluators": []}), [NOTHING]),
 }
 PLACES: dict[str, tuple[Any, list[tuple[str, str]]]] = {
-    "rubrics of the suite": (
-        suite({"id": "a"}, rubrics=ZERO),
-        [("weight-total", "rubrics")],
-    ),
+    "rubrics of the suite": (suite({"id": "a"}, rubrics=ZERO), [("weight-total", "rubrics")]),
     "rubrics of a case": (
         suite({"id": "b", "outcome": "x"}, {"id": "a", "rubrics": ZERO}),
         [("weight-total", "evalcases.1.rubrics")],
@@ -198,10 +192,7 @@ INLINE: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         suite({**OWN, "evaluators": [NAMED]}),
         [("evaluator-name-duplicate", "evalcases.0.evaluators.0.name")],
     ),
-    "the name of inline rubrics is free without them": (
-        suite({**BARE, "evaluators": [NAMED]}),
-        [],
-    ),
+    "the name of inline rubrics is free without them": (suite({**BARE, "evaluators": [NAMED]}), []),
 }
 
 

@@ -21,10 +21,7 @@ SOON = "model-ends-soon: `openai/old` is switched off on 2026-12-01, in 9 days"
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (
-            "judge: {panel: [openai/gpt-a, anthropic/claude-b, gemini/c], votes: 3}\n",
-            [],
-        ),
+        ("judge: {panel: [openai/gpt-a, anthropic/claude-b, gemini/c], votes: 3}\n", []),
         (
             "judge: {panel: [openai/gpt-a, xai/gpt-b, gemini/c]}\n",
             ["1:31: warning: panel-family: `xai/gpt-b` and `openai/gpt-a` are of one family, GPT"],

@@ -26,18 +26,12 @@ SOON = "model-ends-soon: `openai/old` is switched off on 2027-01-14, in 53 days"
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (
-            "judge: openai/old\n",
-            [f"1:8: notice: {SOON}"],
-        ),
+        ("judge: openai/old\n", [f"1:8: notice: {SOON}"]),
         (
             "judge: {cli: codex, model: gpt-old}\n",
             ["1:28: notice: model-ends-soon: `gpt-old` is switched off on 2027-01-14, in 53 days"],
         ),
-        (
-            "judge: {model: openai/old, votes: 3}\n",
-            [f"1:16: notice: {SOON}"],
-        ),
+        ("judge: {model: openai/old, votes: 3}\n", [f"1:16: notice: {SOON}"]),
         (
             "targets:\n- {name: a, provider: azure, model: old}\n",
             ["2:37: warning: model-end: `azure/old` was switched off on 2026-10-01"],
@@ -158,10 +152,7 @@ def test_models_of_evaluators() -> None:
         ),
         ("targets: [{name: a, model: 'bedrock/b', region_name: '${{ AWS_REGION }}'}]\n", []),
         ("judge: {cli: claude-code, model: 'claude-sonnet-5-5[1m]'}\n", []),
-        (
-            "targets: [{name: a, provider: claude-code, model: 'claude-sonnet-5-5[1m]'}]\n",
-            [],
-        ),
+        ("targets: [{name: a, provider: claude-code, model: 'claude-sonnet-5-5[1m]'}]\n", []),
         ("judge: bedrock/arn:aws:bedrock:us-east-1:1:inference-profile/eu.a-v1:0\n", []),
         ("judge: cloudflare/@cf/meta/llama-3\n", []),
         ("judge: vertex_ai/claude@20260101\n", []),

@@ -63,11 +63,7 @@ def test_an_include_is_its_criteria_under_its_name() -> None:
         *(f"safety/{name}" for name in ("promise", "ill", "doctor", "depth", "rubric-5")),
         "rubric-3",
     ]
-    assert [each.span.file for each in found] == [
-        "",
-        *["rubrics/safety.rubric.yaml"] * 5,
-        "",
-    ]
+    assert [each.span.file for each in found] == ["", *["rubrics/safety.rubric.yaml"] * 5, ""]
     assert [each.span.line for each in found] == [5, 4, 5, 6, 7, 8, 7]
     assert found[1].text == "Promises a refund for shoes"
     assert found[3].applies_if == ByMark(criterion="safety/ill", mark=True)
@@ -342,10 +338,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "[{answer: a, marks: {promises: true}}]",
         "example-mark: there is no criterion `promises`",
     ),
-    "mark": (
-        "[{answer: a, marks: {promise: 3}}]",
-        "example-mark: `promise` is never marked so",
-    ),
+    "mark": ("[{answer: a, marks: {promise: 3}}]", "example-mark: `promise` is never marked so"),
     "a fault": (
         "[{answer: a, marks: {promise: cannot_assess}}]",
         "example-mark: `promise` is never marked so",

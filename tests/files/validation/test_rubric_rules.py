@@ -129,33 +129,15 @@ GATES: dict[str, tuple[Any, list[Found]]] = {
     "a level that is the highest": (levels(1, 5, required_min_level=5), []),
     "a level out of reach": (
         levels(1, 5, required_min_level=6),
-        [
-            (
-                "gate-out-of-reach",
-                "0.required_min_level",
-                "no level reaches 6; the highest is 5",
-            )
-        ],
+        [("gate-out-of-reach", "0.required_min_level", "no level reaches 6; the highest is 5")],
     ),
     "the only level is out of reach": (
         levels(5, required_min_level=6),
-        [
-            (
-                "gate-out-of-reach",
-                "0.required_min_level",
-                "no level reaches 6; the highest is 5",
-            )
-        ],
+        [("gate-out-of-reach", "0.required_min_level", "no level reaches 6; the highest is 5")],
     ),
     "a level out of reach of a map": (
         [{"levels": {"-1": "cold", "2": "warm"}, "required_min_level": 3}],
-        [
-            (
-                "gate-out-of-reach",
-                "0.required_min_level",
-                "no level reaches 3; the highest is 2",
-            )
-        ],
+        [("gate-out-of-reach", "0.required_min_level", "no level reaches 3; the highest is 2")],
     ),
     "a level of a map that is no number": (
         [{"levels": {"low": "cold", "2": "warm"}, "required_min_level": 3}],

@@ -16,14 +16,8 @@ FOUND: dict[str, tuple[str, list[Path]]] = {
     "what is merged": ("a: {<<: {b: 1_0}}", [("a", "b")]),
     "what is merged from a list": ("a: {<<: [{b: 1_0}, {c: 2_0}]}", [("a", "b"), ("a", "c")]),
     "what is merged and hidden": ("free: &x {b: 1_0}\na: {<<: *x, b: 1}", []),
-    "hidden here, seen there": (
-        "free: &x {b: 1_0}\na: {<<: *x, b: 1}\nc: {<<: *x}",
-        [("c", "b")],
-    ),
-    "merged through another": (
-        "free: [&x {b: 1_0}, &y {<<: *x}]\na: {<<: *y}",
-        [("a", "b")],
-    ),
+    "hidden here, seen there": ("free: &x {b: 1_0}\na: {<<: *x, b: 1}\nc: {<<: *x}", [("c", "b")]),
+    "merged through another": ("free: [&x {b: 1_0}, &y {<<: *x}]\na: {<<: *y}", [("a", "b")]),
     "a cycle": ("a: &x [*x, 1_0]", [("a", 1)]),
     "a merge that is none": ("a: {<<: [text, {b: 1_0}]}", [("a", "b")]),
 }

@@ -52,12 +52,7 @@ def head(change: Change | None = None, commit: str | None = None) -> RunReport:
     [
         pytest.param(head(), THEN, "report", True, (), id="a report"),
         pytest.param(
-            head("broken", "1" * 40),
-            None,
-            "commit",
-            False,
-            (BOTH,),
-            id="a commit and a report",
+            head("broken", "1" * 40), None, "commit", False, (BOTH,), id="a commit and a report"
         ),
         pytest.param(
             head("not-comparable", ""),
@@ -256,10 +251,7 @@ def test_nights_with_one_trial(
     [
         ([("pass", 1.0), ("fail", 0.0)], ("fail", 0.0)),
         ([("pass", 1.0), ("pass", 0.8), ("pass", 0.9)], ("pass", 0.9)),
-        (
-            [("pass", 0.3), ("fail", 0.9), ("pass", 0.2), ("borderline", 0.1)],
-            ("borderline", 0.1),
-        ),
+        ([("pass", 0.3), ("fail", 0.9), ("pass", 0.2), ("borderline", 0.1)], ("borderline", 0.1)),
     ],
 )
 def test_pooled_trials_count_as_their_lower_median(

@@ -37,12 +37,7 @@ TARGETS = {
         0,
         ["The baseline also has the targets y, which this run does not ask."],
     ),
-    "a removed case of another target": (
-        a_report(graded("b", target="x")),
-        several("y"),
-        1,
-        [],
-    ),
+    "a removed case of another target": (a_report(graded("b", target="x")), several("y"), 1, []),
     "a case of another file": (
         several("x"),
         a_report(graded("a [y]", target="y", file="other.yaml")),

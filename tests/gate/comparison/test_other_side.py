@@ -82,11 +82,7 @@ def test_what_a_run_is_compared_with(report: RunReport, shown: str) -> None:
 
 
 def test_the_word_for_the_source() -> None:
-    nouns: dict[Source, str] = {
-        "commit": "base",
-        "report": "baseline",
-        "reference": "baseline",
-    }
+    nouns: dict[Source, str] = {"commit": "base", "report": "baseline", "reference": "baseline"}
     for name, noun in nouns.items():
         assert other_side.noun(of(name)) == noun
     assert other_side.noun(a_report()) == ""

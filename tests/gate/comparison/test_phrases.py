@@ -10,14 +10,7 @@ from rubric_ci.gate.report.decision import gate_state, with_gate
 from rubric_ci.values.comparison import Comparison, Together
 from rubric_ci.values.gate import FailOn
 from rubric_ci.values.report import Against, RemovedCase, RunReport
-from rubric_ci.values.results import (
-    Answers,
-    AskedAgain,
-    BaseResult,
-    CaseResult,
-    Change,
-    Graded,
-)
+from rubric_ci.values.results import Answers, AskedAgain, BaseResult, CaseResult, Change, Graded
 from rubric_ci.values.scoring import Verdict
 from tests.sample_reports import a_report, errored, graded
 
@@ -250,12 +243,7 @@ ONE_CASE = {
         "",
     ),
     "without both": (graded("a", change="not-confirmed"), "≈ not confirmed", "", ""),
-    "errored": (
-        errored("a", change="broken", before=WAS),
-        "▼ broke",
-        "",
-        "",
-    ),
+    "errored": (errored("a", change="broken", before=WAS), "▼ broke", "", ""),
 }
 
 
@@ -279,10 +267,7 @@ WORSE = Together(
 FELL: Final = "29 more of 200 fail than before"
 MOVED: Final = ["Moved most: refund"]
 TOGETHER: Final[dict[str, tuple[Together, list[str]]]] = {
-    "worse": (
-        WORSE,
-        [f"{FELL}; the old version, asked again today, still passes", *MOVED],
-    ),
+    "worse": (WORSE, [f"{FELL}; the old version, asked again today, still passes", *MOVED]),
     "not asked again": (replace(WORSE, again=0, again_p_value=None), [FELL, *MOVED]),
     "fewer pass": (
         replace(WORSE, more_fail=0, again=0),

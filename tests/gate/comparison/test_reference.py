@@ -54,12 +54,7 @@ MOVED = ReferenceMove(commit="3" * 40, measured_at=at(3), age_days=0, cases=3, r
             ReferenceLog(decisions=(replace(WHOLE, commit=""), PART)),
             "1" * 40,
             ReferenceInfo(
-                commit="",
-                measured_at=at(2),
-                age_days=1,
-                trials=3,
-                reason="day 2",
-                moves=(MOVED,),
+                commit="", measured_at=at(2), age_days=1, trials=3, reason="day 2", moves=(MOVED,)
             ),
             id="pinned without a commit, and moved in part",
         ),

@@ -138,11 +138,7 @@ ANSWERED: dict[str, Any] = {
 
 @pytest.mark.parametrize(
     ("facts", "source"),
-    [
-        ({}, "asked"),
-        ({"answer_reused": True}, "reused"),
-        ({"recorded": True}, "recorded"),
-    ],
+    [({}, "asked"), ({"answer_reused": True}, "reused"), ({"recorded": True}, "recorded")],
 )
 def test_what_a_report_shows_of_the_base(facts: dict[str, Any], source: AnswerSource) -> None:
     trials = (Trial(verdict="pass", score=1.0), Trial(verdict="fail", score=0.0))

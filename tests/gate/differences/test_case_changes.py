@@ -154,13 +154,17 @@ def test_evaluators(
     assert [f"{change.direction} {change.kind} {change.about}" for change in found] == expected
 
 
-@pytest.mark.parametrize(("base", "head", "before", "after", "line"), [
-    ([GATED], [replace(SCRIPT, name="r", span=span(7))], "rubric", "code_judge", 7),
-    ([], [replace(SCRIPT, span=span(7))], "", "code_judge", 7),
-    ([SCRIPT], [], "code_judge", "", 3),
-    ([SHORT], [replace(SHORT, max_output=9, span=span(7))], "", "9", 7),
-    ([FAST], [replace(FAST, threshold_ms=9)], "100", "9", 1),
-], ids=["type", "added", "removed", "set", "edited"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("base", "head", "before", "after", "line"),
+    [
+        ([GATED], [replace(SCRIPT, name="r", span=span(7))], "rubric", "code_judge", 7),
+        ([], [replace(SCRIPT, span=span(7))], "", "code_judge", 7),
+        ([SCRIPT], [], "code_judge", "", 3),
+        ([SHORT], [replace(SHORT, max_output=9, span=span(7))], "", "9", 7),
+        ([FAST], [replace(FAST, threshold_ms=9)], "100", "9", 1),
+    ],
+    ids=["type", "added", "removed", "set", "edited"],
+)
 def test_values_and_lines(
     base: list[EvaluatorSpec], head: list[EvaluatorSpec], before: str, after: str, line: int
 ) -> None:

@@ -28,20 +28,23 @@ def rule(passes: int, count: int) -> TrialRule | None:
     return TrialRule(count=count, passes=passes) if count else None
 
 
-@pytest.mark.parametrize(("then", "now", "expected"), [
-    ((4, 5), (1, 1), "weaker"),
-    ((4, 5), (3, 5), "weaker"),
-    ((4, 5), (5, 5), "stronger"),
-    ((4, 5), (4, 6), "weaker"),
-    ((4, 5), (8, 10), "weaker"),
-    ((1, 1), (2, 2), "stronger"),
-    ((1, 5), (1, 1), "stronger"),
-    ((0, 0), (3, 3), "stronger"),
-    ((0, 0), (1, 5), "weaker"),
-    ((4, 5), (0, 0), "weaker"),
-    ((1, 5), (0, 0), "stronger"),
-    ((0, 0), (1, 1), "weaker"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("then", "now", "expected"),
+    [
+        ((4, 5), (1, 1), "weaker"),
+        ((4, 5), (3, 5), "weaker"),
+        ((4, 5), (5, 5), "stronger"),
+        ((4, 5), (4, 6), "weaker"),
+        ((4, 5), (8, 10), "weaker"),
+        ((1, 1), (2, 2), "stronger"),
+        ((1, 5), (1, 1), "stronger"),
+        ((0, 0), (3, 3), "stronger"),
+        ((0, 0), (1, 5), "weaker"),
+        ((4, 5), (0, 0), "weaker"),
+        ((1, 5), (0, 0), "stronger"),
+        ((0, 0), (1, 1), "weaker"),
+    ],
+)
 def test_trials(then: tuple[int, int], now: tuple[int, int], expected: str) -> None:
     [change] = changes(build_case(trials=rule(*now)), build_case(trials=rule(*then)))
     assert (change.kind, change.direction) == ("trials", expected)
@@ -64,15 +67,18 @@ def passing(share: float, passes: int, count: int) -> float:
     )
 
 
-@pytest.mark.parametrize(("then", "now", "expected"), [
-    ((), ("smoke",), ["weaker:  → smoke"]),
-    (("smoke",), (), ["weaker: smoke → "]),
-    ((), ("strict",), ["stronger:  → strict"]),
-    (("strict",), (), ["weaker: strict → "]),
-    ((), ("safety",), ["stronger:  → safety"]),
-    (("safety",), (), ["weaker: safety → "]),
-    ((), ("other",), []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("then", "now", "expected"),
+    [
+        ((), ("smoke",), ["weaker:  → smoke"]),
+        (("smoke",), (), ["weaker: smoke → "]),
+        ((), ("strict",), ["stronger:  → strict"]),
+        (("strict",), (), ["weaker: strict → "]),
+        ((), ("safety",), ["stronger:  → safety"]),
+        (("safety",), (), ["weaker: safety → "]),
+        ((), ("other",), []),
+    ],
+)
 def test_tags(then: tuple[str, ...], now: tuple[str, ...], expected: list[str]) -> None:
     found = changes(build_case(tags=now), build_case(tags=then))
     assert [f"{each.direction}: {each.before} → {each.after}" for each in found] == expected
@@ -111,12 +117,15 @@ def test_a_new_case() -> None:
 ASSISTANT = text_message("Yes", role="assistant")
 
 
-@pytest.mark.parametrize("now", [
-    replace(ASSISTANT, role="tool"),
-    replace(ASSISTANT, name="helper"),
-    text_message("No", role="assistant"),
-    replace(ASSISTANT, tool_calls=({"name": "look"},)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "now",
+    [
+        replace(ASSISTANT, role="tool"),
+        replace(ASSISTANT, name="helper"),
+        text_message("No", role="assistant"),
+        replace(ASSISTANT, tool_calls=({"name": "look"},)),
+    ],
+)
 def test_expected_messages(now: Message) -> None:
     then = build_case(expected_messages=(ASSISTANT,))
     [change] = changes(build_case(expected_messages=(now,)), then)
@@ -127,14 +136,17 @@ def test_expected_messages(now: Message) -> None:
     )
 
 
-@pytest.mark.parametrize(("before", "after", "expected"), [
-    (None, ["a"], "weaker"),
-    (["a"], None, "stronger"),
-    (["a", "b"], ["a"], "weaker"),
-    (["a"], ["b", "a"], "stronger"),
-    (["a"], ["b"], "changed"),
-    (["a", "b"], ["b", "a"], "changed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (None, ["a"], "weaker"),
+        (["a"], None, "stronger"),
+        (["a", "b"], ["a"], "weaker"),
+        (["a"], ["b", "a"], "stronger"),
+        (["a"], ["b"], "changed"),
+        (["a", "b"], ["b", "a"], "changed"),
+    ],
+)
 def test_files_that_a_case_depends_on(
     before: list[str] | None, after: list[str] | None, expected: str
 ) -> None:

@@ -23,11 +23,13 @@ CHANGES = {
     "secret": (Config(judge=judge(api_key="sk-1")), [("judge.api_key", "***", "***")]),
     "tokens": (Config(judge=judge(max_tokens=9)), [("judge.max_tokens", "", "9")]),
     "gate": (
-        Config(judge=judge(), gate=GateConfig(min_kappa=0.5)), [("gate.min_kappa", "", "0.5")],
+        Config(judge=judge(), gate=GateConfig(min_kappa=0.5)),
+        [("gate.min_kappa", "", "0.5")],
     ),
     "the default of a rule": (Config(judge=judge(), rules={"gate-kind": "warning"}), []),
     "rules": (
-        Config(judge=judge(), rules={"gate-kind": "off"}), [("rules.gate-kind", "warning", "off")],
+        Config(judge=judge(), rules={"gate-kind": "off"}),
+        [("rules.gate-kind", "warning", "off")],
     ),
     "untrusted": (
         Config(judge=judge(), untrusted=UntrustedCaps(max_cost_usd=5, max_cases=9)),
@@ -37,9 +39,10 @@ CHANGES = {
     "long": (Config(judge=judge(seed="x\n" * 100)), [("judge.seed", "", ("x " * 60) + "…")]),
     "as long as is shown": (Config(judge=judge(seed="x" * 120)), [("judge.seed", "", "x" * 120)]),
     "one character more": (
-        Config(judge=judge(seed="x" * 121)), [("judge.seed", "", "x" * 120 + "…")],
+        Config(judge=judge(seed="x" * 121)),
+        [("judge.seed", "", "x" * 120 + "…")],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("head", "expected"), CHANGES.values(), ids=CHANGES)
@@ -48,12 +51,15 @@ def test_changes(head: Config, expected: list[tuple[str, str, str]]) -> None:
     assert [(each.key, each.before, each.after) for each in found] == expected
 
 
-@pytest.mark.parametrize(("option", "shown"), [
-    *(("api_base", "1"), ("base_url", "1"), ("api_key", "***"), ("client_secret", "***")),
-    *(("organization", "***"), ("headers", "***"), ("MY_KEY", "***"), ("my_secret", "***")),
-    *(("my_token", "***"), ("my_password", "***"), ("keyboard", "1"), ("max_tokens", "1")),
-    *(("input_cost_per_token", "1"), ("secret_word", "1")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("option", "shown"),
+    [
+        *(("api_base", "1"), ("base_url", "1"), ("api_key", "***"), ("client_secret", "***")),
+        *(("organization", "***"), ("headers", "***"), ("MY_KEY", "***"), ("my_secret", "***")),
+        *(("my_token", "***"), ("my_password", "***"), ("keyboard", "1"), ("max_tokens", "1")),
+        *(("input_cost_per_token", "1"), ("secret_word", "1")),
+    ],
+)
 def test_options_that_are_secret_are_not_shown(option: str, shown: str) -> None:
     endpoint = Endpoint(model="openai/a", options={option: 1})
     found = list(
@@ -132,10 +138,7 @@ SET: dict[str, tuple[Config, list[tuple[str, str, str, str | None]]]] = {
     ),
     "rules and names": (
         Config(rules={"gate-kind": "off"}, env_allow=("A",)),
-        [
-            ("env.allow", "", "A", None),
-            ("rules.gate-kind", "warning", "off", "rule"),
-        ],
+        [("env.allow", "", "A", None), ("rules.gate-kind", "warning", "off", "rule")],
     ),
     "a target that is judged": (
         config(mock("t", "j"), model("j", seed=1)),
@@ -145,7 +148,7 @@ SET: dict[str, tuple[Config, list[tuple[str, str, str, str | None]]]] = {
             ("targets.t.judge_target", "", "j", "judge"),
         ],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("head", "expected"), SET.values(), ids=SET)
@@ -206,7 +209,8 @@ WEAKER: dict[str, tuple[Config, Config]] = {
     "rate lowered": (gate(min_pass_rate=1.0), gate(min_pass_rate=0.99)),
     "a group that tolerates failures": (gate(), gate(groups={"a": Group(min_pass_rate=0.9)})),
     "group removed beside a rate": (
-        gate(min_pass_rate=0.5, groups={"a": Group(min_pass_rate=0.1)}), gate(min_pass_rate=0.5),
+        gate(min_pass_rate=0.5, groups={"a": Group(min_pass_rate=0.1)}),
+        gate(min_pass_rate=0.5),
     ),
     "more waivers": (gate(max_waivers=10), gate(max_waivers=11)),
     "any number of waivers": (gate(max_waivers=10), gate()),
@@ -221,10 +225,11 @@ WEAKER: dict[str, tuple[Config, Config]] = {
     "rule off": (Config(), rule(gate_kind="off")),
     "rule back to its default": (rule(gate_kind="error"), Config()),
     "evidence not checked": (
-        Config(judge=replace(judge(), evidence="strict")), Config(judge=judge()),
+        Config(judge=replace(judge(), evidence="strict")),
+        Config(judge=judge()),
     ),
     "canary off": (Config(judge=replace(judge(), canary=True)), Config(judge=judge())),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("base", "head"), WEAKER.values(), ids=WEAKER)

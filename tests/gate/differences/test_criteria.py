@@ -36,33 +36,39 @@ LEVELS = Levelled(
 )
 
 
-@pytest.mark.parametrize(("criteria", "decided"), [
-    ([GATE], True),
-    ([GATE, SOFT], False),
-    ([GATE, replace(SOFT, weight=0)], True),
-    ([replace(SCORED, required_min_score=10)], True),
-    ([replace(SCORED, required_min_score=9)], False),
-    ([replace(LEVELS, required_min_level=3)], True),
-    ([replace(LEVELS, required_min_level=2)], False),
-    ([SCORED], False),
-    ([LEVELS], False),
-    ([replace(LEVELS, levels=LEVELS.levels[:2], required_min_level=2)], True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("criteria", "decided"),
+    [
+        ([GATE], True),
+        ([GATE, SOFT], False),
+        ([GATE, replace(SOFT, weight=0)], True),
+        ([replace(SCORED, required_min_score=10)], True),
+        ([replace(SCORED, required_min_score=9)], False),
+        ([replace(LEVELS, required_min_level=3)], True),
+        ([replace(LEVELS, required_min_level=2)], False),
+        ([SCORED], False),
+        ([LEVELS], False),
+        ([replace(LEVELS, levels=LEVELS.levels[:2], required_min_level=2)], True),
+    ],
+)
 def test_whether_gates_alone_decide(criteria: list[Criterion], decided: bool) -> None:
     assert gates_decide(criteria) is decided
 
 
-@pytest.mark.parametrize(("then", "now", "decided", "expected"), [
-    ({"a": 1, "b": 1}, {"a": 2, "b": 1}, False, "weaker"),
-    ({"a": 1, "b": 1}, {"a": 2, "b": 1}, True, "changed"),
-    ({"a": 1, "b": 3}, {"a": 2, "b": 6}, False, "changed"),
-    ({"a": 1, "b": 3}, {"a": 0, "b": 3}, True, "weaker"),
-    ({"a": 0, "b": 3}, {"a": 1, "b": 3}, True, "stronger"),
-    ({"a": 0, "b": 3}, {"a": 1, "b": 3}, False, "weaker"),
-    ({"a": 1}, {"a": 2}, False, "changed"),
-    ({"a": 0.1, "b": 0.2}, {"a": 0.3, "b": 0.6}, False, "changed"),
-    ({"a": 1}, {"a": 2, "b": 2}, False, "weaker"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("then", "now", "decided", "expected"),
+    [
+        ({"a": 1, "b": 1}, {"a": 2, "b": 1}, False, "weaker"),
+        ({"a": 1, "b": 1}, {"a": 2, "b": 1}, True, "changed"),
+        ({"a": 1, "b": 3}, {"a": 2, "b": 6}, False, "changed"),
+        ({"a": 1, "b": 3}, {"a": 0, "b": 3}, True, "weaker"),
+        ({"a": 0, "b": 3}, {"a": 1, "b": 3}, True, "stronger"),
+        ({"a": 0, "b": 3}, {"a": 1, "b": 3}, False, "weaker"),
+        ({"a": 1}, {"a": 2}, False, "changed"),
+        ({"a": 0.1, "b": 0.2}, {"a": 0.3, "b": 0.6}, False, "changed"),
+        ({"a": 1}, {"a": 2, "b": 2}, False, "weaker"),
+    ],
+)
 def test_a_weight_that_moved(
     then: dict[str, float], now: dict[str, float], decided: bool, expected: str
 ) -> None:

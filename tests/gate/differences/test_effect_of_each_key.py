@@ -140,15 +140,18 @@ def test_every_field_of_a_configuration_is_told_or_listed() -> None:
     assert untold(found, SILENT_IN_A_CONFIGURATION) == []
 
 
-@pytest.mark.parametrize(("path", "effect"), [
-    (("vars", "evaluators", "x", "weight"), "asks"),
-    (("metadata", "criteria", "a", "weight"), "grades"),
-    (("evaluators", "s", "config", "evaluators", "x"), "grades"),
-    (("evaluators", "all", "evaluators", "in", "weight"), "grades"),
-    (("evaluators", "a", "rubric", "criteria", "c", "tags", "0"), "policy"),
-    (("a_new_field",), "asks"),
-    (("turns", "0", "a_new_field"), "asks"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "effect"),
+    [
+        (("vars", "evaluators", "x", "weight"), "asks"),
+        (("metadata", "criteria", "a", "weight"), "grades"),
+        (("evaluators", "s", "config", "evaluators", "x"), "grades"),
+        (("evaluators", "all", "evaluators", "in", "weight"), "grades"),
+        (("evaluators", "a", "rubric", "criteria", "c", "tags", "0"), "policy"),
+        (("a_new_field",), "asks"),
+        (("turns", "0", "a_new_field"), "asks"),
+    ],
+)
 def test_the_effect_of_a_place(path: tuple[str, ...], effect: str) -> None:
     """Keys of a user's data are none of the table."""
     assert effect_of(path) == effect

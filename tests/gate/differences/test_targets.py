@@ -202,13 +202,16 @@ def test_each_kind_of_change(
     assert found == expected
 
 
-@pytest.mark.parametrize(("then", "now", "expected"), [
-    ((), ("a",), "weaker"),
-    (("a", "b"), ("a",), "weaker"),
-    (("a",), ("b",), "weaker"),
-    (("a",), ("a", "b"), "stronger"),
-    (("a",), (), "stronger"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("then", "now", "expected"),
+    [
+        ((), ("a",), "weaker"),
+        (("a", "b"), ("a",), "weaker"),
+        (("a",), ("b",), "weaker"),
+        (("a",), ("a", "b"), "stronger"),
+        (("a",), (), "stronger"),
+    ],
+)
 def test_graders_of_a_runner(then: tuple[str, ...], now: tuple[str, ...], expected: str) -> None:
     before, after = (
         Config(targets={"t": RunnerTarget(name="t", command_template="x", reads="csv", graders=g)})
@@ -218,12 +221,15 @@ def test_graders_of_a_runner(then: tuple[str, ...], now: tuple[str, ...], expect
     assert (change.key, change.direction) == ("targets.t.graders", expected)
 
 
-@pytest.mark.parametrize(("then", "now", "directions"), [
-    (("a",), ("a", "b"), ["changed"]),
-    (("a", "b"), ("a",), ["weaker"]),
-    (("a", "b"), ("b", "c"), ["weaker"]),
-    (("a", "b"), ("b", "a"), []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("then", "now", "directions"),
+    [
+        (("a",), ("a", "b"), ["changed"]),
+        (("a", "b"), ("a",), ["weaker"]),
+        (("a", "b"), ("b", "c"), ["weaker"]),
+        (("a", "b"), ("b", "a"), []),
+    ],
+)
 def test_compare(then: tuple[str, ...], now: tuple[str, ...], directions: list[str]) -> None:
     found = setting_changes(Config(compare=now), Config(compare=then), lambda _: ("c.yaml", 1))
     assert [change.direction for change in found] == directions

@@ -509,10 +509,13 @@ def test_a_moved_case_is_no_change(checkout: Checkout, monkeypatch: pytest.Monke
     assert found == ()
 
 
-@pytest.mark.parametrize(("file", "expected"), [
-    (EVALS, ["weaker case refund", "weaker case greeting"]),
-    ("evals/c.jsonl", ["weaker case line"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        (EVALS, ["weaker case refund", "weaker case greeting"]),
+        ("evals/c.jsonl", ["weaker case line"]),
+    ],
+)
 def test_a_suite_that_is_deleted(
     file: str, expected: list[str], checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -544,12 +547,17 @@ CUT_SHORT = "the base does not parse: line 1: the file ends in the middle of a v
 ONE_CASE = "evalcases:\n  - {id: a, input: q, rubrics: [Greets]}\n"
 
 
-@pytest.mark.parametrize(("before", "after", "expected"), [
-    ("evalcases: [\n", ONE_CASE, [
-        f"changed case b.yaml: not known: {CUT_SHORT} → edited or removed",
-    ]),
-    (ONE_CASE, "x: 1\n", ["weaker case a: graded → no longer found as an eval file"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (
+            "evalcases: [\n",
+            ONE_CASE,
+            [f"changed case b.yaml: not known: {CUT_SHORT} → edited or removed"],
+        ),
+        (ONE_CASE, "x: 1\n", ["weaker case a: graded → no longer found as an eval file"]),
+    ],
+)
 def test_a_file_that_became_an_eval_file_or_is_none_any_more(
     before: str, after: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -589,18 +597,21 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize(("key", "file", "line"), [
-    ("gate", "rubric-ci.yaml", 2),
-    ("gate.thresholds", "rubric-ci.yaml", 4),
-    ("gate.thresholds.pass", "rubric-ci.yaml", 5),
-    ("gate.min_kappa", "rubric-ci.yaml", 2),
-    ("targets.a", "targets.yaml", 3),
-    ("targets.a.response", "targets.yaml", 4),
-    ("targets.a.model", "targets.yaml", 3),
-    ("targets.ab", "targets.yaml", 8),
-    ("targets.ab.response", "targets.yaml", 5),
-    ("targets.c", "rubric-ci.yaml", 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "file", "line"),
+    [
+        ("gate", "rubric-ci.yaml", 2),
+        ("gate.thresholds", "rubric-ci.yaml", 4),
+        ("gate.thresholds.pass", "rubric-ci.yaml", 5),
+        ("gate.min_kappa", "rubric-ci.yaml", 2),
+        ("targets.a", "targets.yaml", 3),
+        ("targets.a.response", "targets.yaml", 4),
+        ("targets.a.model", "targets.yaml", 3),
+        ("targets.ab", "targets.yaml", 8),
+        ("targets.ab.response", "targets.yaml", 5),
+        ("targets.c", "rubric-ci.yaml", 1),
+    ],
+)
 def test_where_a_setting_is(
     key: str, file: str, line: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,31 +43,37 @@ FILES = {
 STRICT = ["lib/__init__.py", "lib/deep/depth.py", "lib/limits.json", "lib/strict.py"]
 
 
-@pytest.mark.parametrize(("script", "cwd", "expected"), [
-    ("python check.py", ".", ["check.py", *STRICT]),
-    (("python", "check.py"), ".", ["check.py", *STRICT]),
-    ('bash -c "python check.py"', ".", ["check.py", *STRICT]),
-    ("python ../check.py", "other", ["check.py", *STRICT, "other/strict.py"]),
-    ("python strict.py", "other", ["other/strict.py"]),
-    ("node judge.mjs", ".", ["data/table.csv", "judge.mjs", "web/rate.js"]),
-    ("./run.sh", ".", ["env.sh", "run.sh", "tools/main/__main__.py"]),
-    ("python -m lib.deep.depth", ".", ["check.py", *STRICT]),
-    ("grep -q hello {answer_file}", ".", []),
-    ("make -s test", ".", ["Makefile", "lint.py"]),
-    ("npm test", "app", ["app/package.json", "app/suite.js"]),
-    ("python -m pytest -q", "app", ["app/tests/test_one.py"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("script", "cwd", "expected"),
+    [
+        ("python check.py", ".", ["check.py", *STRICT]),
+        (("python", "check.py"), ".", ["check.py", *STRICT]),
+        ('bash -c "python check.py"', ".", ["check.py", *STRICT]),
+        ("python ../check.py", "other", ["check.py", *STRICT, "other/strict.py"]),
+        ("python strict.py", "other", ["other/strict.py"]),
+        ("node judge.mjs", ".", ["data/table.csv", "judge.mjs", "web/rate.js"]),
+        ("./run.sh", ".", ["env.sh", "run.sh", "tools/main/__main__.py"]),
+        ("python -m lib.deep.depth", ".", ["check.py", *STRICT]),
+        ("grep -q hello {answer_file}", ".", []),
+        ("make -s test", ".", ["Makefile", "lint.py"]),
+        ("npm test", "app", ["app/package.json", "app/suite.js"]),
+        ("python -m pytest -q", "app", ["app/tests/test_one.py"]),
+    ],
+)
 def test_used_files(script: str | tuple[str, ...], cwd: str, expected: list[str]) -> None:
     files = ScriptFiles(FILES, lambda path: FILES[path].encode())
     assert sorted(files.used_by(script, cwd)) == expected
 
 
-@pytest.mark.parametrize(("command", "cwd", "expected"), [
-    ("pytest tests", "app", ["app/tests/data.txt", "app/tests/test_one.py"]),
-    ("ls ../lib", "app", [path for path in FILES if path.startswith("lib/")]),
-    ("ls . ./ ..", "app", []),
-    ("cat app", "lib", []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "cwd", "expected"),
+    [
+        ("pytest tests", "app", ["app/tests/data.txt", "app/tests/test_one.py"]),
+        ("ls ../lib", "app", [path for path in FILES if path.startswith("lib/")]),
+        ("ls . ./ ..", "app", []),
+        ("cat app", "lib", []),
+    ],
+)
 def test_files_below_a_named_folder(command: str, cwd: str, expected: list[str]) -> None:
     files = ScriptFiles(FILES, lambda path: FILES[path].encode())
     assert sorted(files.below(command, cwd)) == sorted(expected)
@@ -79,10 +85,13 @@ def test_a_chain_of_files_ends() -> None:
     assert len(files.used_by("python m0.py", ".")) == 500
 
 
-@pytest.mark.parametrize("suffix", [
-    *("", ".bash", ".cjs", ".cts", ".go", ".js", ".jsx", ".lua", ".mjs", ".mts", ".php", ".pl"),
-    *(".ps1", ".py", ".pyi", ".rb", ".rs", ".sh", ".ts", ".tsx", ".zsh"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "suffix",
+    [
+        *("", ".bash", ".cjs", ".cts", ".go", ".js", ".jsx", ".lua", ".mjs", ".mts", ".php", ".pl"),
+        *(".ps1", ".py", ".pyi", ".rb", ".rs", ".sh", ".ts", ".tsx", ".zsh"),
+    ],
+)
 def test_a_script_of_each_language_is_read(suffix: str) -> None:
     texts = {f"check{suffix}": "limits.json", "limits.json": "", "mod/check.csv": "limits.json"}
     assert suffix in CODE
@@ -102,23 +111,26 @@ def test_a_script_that_is_no_utf8_is_read() -> None:
     assert files.used_by("python check.py", ".") == {"check.py", "limits.json"}
 
 
-@pytest.mark.parametrize(("command", "path", "used"), [
-    ("python -m tools", "tools/__init__.py", True),
-    ("python -m tools", "tools/__main__.py", True),
-    ("node tools", "tools/index.js", True),
-    ("rust tools", "tools/mod.rs", True),
-    ("python -m tools", "tools/other.py", False),
-    ("tools", "tools/index.html", False),
-    ("run index", "index.js", True),
-    ("run mod", "mod.rs", True),
-    ("run sub.mod", "sub/mod.csv", False),
-    ("run other", "sub/other.py", False),
-    ("run sub other", "sub/other.py", True),
-    ("run sub/other.csv", "sub/other.csv", True),
-    ("run other.csv", "sub/other.csv", False),
-    ("run in sub: other.csv", "sub/other.csv", True),
-    ("run in sub: other.test.js", "sub/other.test.js", True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "path", "used"),
+    [
+        ("python -m tools", "tools/__init__.py", True),
+        ("python -m tools", "tools/__main__.py", True),
+        ("node tools", "tools/index.js", True),
+        ("rust tools", "tools/mod.rs", True),
+        ("python -m tools", "tools/other.py", False),
+        ("tools", "tools/index.html", False),
+        ("run index", "index.js", True),
+        ("run mod", "mod.rs", True),
+        ("run sub.mod", "sub/mod.csv", False),
+        ("run other", "sub/other.py", False),
+        ("run sub other", "sub/other.py", True),
+        ("run sub/other.csv", "sub/other.csv", True),
+        ("run other.csv", "sub/other.csv", False),
+        ("run in sub: other.csv", "sub/other.csv", True),
+        ("run in sub: other.test.js", "sub/other.test.js", True),
+    ],
+)
 def test_how_a_file_is_named(command: str, path: str, used: bool) -> None:
     assert (path in ScriptFiles([path], lambda _: b"").used_by(command, ".")) is used
 
@@ -187,19 +199,30 @@ ONE = "a: 1 # rubric-ci: ignore[unknown-key]\n"
 TWO = "\nb: 2 # rubric-ci: ignore[yaml-tag, unknown-key]\n"
 
 
-@pytest.mark.parametrize(("before", "after", "expected"), [
-    (ONE, f"x: y\n{ONE}", []),
-    ("", ONE, [("weaker", "unknown-key", 1, "", "ignored in 1 comment")]),
-    (ONE, "", [("stronger", "unknown-key", 1, "ignored in 1 comment", "")]),
-    (ONE, ONE + TWO, [
-        ("weaker", "unknown-key", 3, "ignored in 1 comment", "ignored in 2 comments"),
-        ("weaker", "yaml-tag", 3, "", "ignored in 1 comment"),
-    ]),
-    (ONE + TWO, ONE, [
-        ("stronger", "unknown-key", 1, "ignored in 2 comments", "ignored in 1 comment"),
-        ("stronger", "yaml-tag", 3, "ignored in 1 comment", ""),
-    ]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (ONE, f"x: y\n{ONE}", []),
+        ("", ONE, [("weaker", "unknown-key", 1, "", "ignored in 1 comment")]),
+        (ONE, "", [("stronger", "unknown-key", 1, "ignored in 1 comment", "")]),
+        (
+            ONE,
+            ONE + TWO,
+            [
+                ("weaker", "unknown-key", 3, "ignored in 1 comment", "ignored in 2 comments"),
+                ("weaker", "yaml-tag", 3, "", "ignored in 1 comment"),
+            ],
+        ),
+        (
+            ONE + TWO,
+            ONE,
+            [
+                ("stronger", "unknown-key", 1, "ignored in 2 comments", "ignored in 1 comment"),
+                ("stronger", "yaml-tag", 3, "ignored in 1 comment", ""),
+            ],
+        ),
+    ],
+)
 def test_ignored_rules(before: str, after: str, expected: list[tuple[Any, ...]]) -> None:
     names = ("direction", "about", "line", "before", "after")
     assert list(ignore_changes("a.yaml", before, after)) == [
@@ -208,21 +231,30 @@ def test_ignored_rules(before: str, after: str, expected: list[tuple[Any, ...]])
     ]
 
 
-@pytest.mark.parametrize(("before", "after", "line", "then", "counts"), [
-    ("", "a\n", 1, "0 lines", "1 line: 1 new or edited, 0 of the base gone"),
-    ("a\nb\n", "a\nc\n", 2, "2 lines", "2 lines: 1 new or edited, 1 of the base gone"),
-    ("a\nb\n", "b\na\n", 1, "2 lines", "2 lines: 0 new or edited, 0 of the base gone"),
-    ("a\u2028b\n", "a\u2028c\n", 1, "1 line", "1 line: 1 new or edited, 1 of the base gone"),
-    ("a\nb\nb\n", "a\n", 1, "3 lines", "1 line: 0 new or edited, 1 of the base gone"),
-    (
-        "a\n", "a\n" + "".join(f"{n}\n" for n in range(1000)), 2, "1 line",
-        "1,001 lines: 1,000 new or edited, 0 of the base gone",
-    ),
-    (
-        "".join(f"{n}\n" for n in range(1000)), "", 1, "1,000 lines",
-        "0 lines: 0 new or edited, 1,000 of the base gone",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("before", "after", "line", "then", "counts"),
+    [
+        ("", "a\n", 1, "0 lines", "1 line: 1 new or edited, 0 of the base gone"),
+        ("a\nb\n", "a\nc\n", 2, "2 lines", "2 lines: 1 new or edited, 1 of the base gone"),
+        ("a\nb\n", "b\na\n", 1, "2 lines", "2 lines: 0 new or edited, 0 of the base gone"),
+        ("a\u2028b\n", "a\u2028c\n", 1, "1 line", "1 line: 1 new or edited, 1 of the base gone"),
+        ("a\nb\nb\n", "a\n", 1, "3 lines", "1 line: 0 new or edited, 1 of the base gone"),
+        (
+            "a\n",
+            "a\n" + "".join(f"{n}\n" for n in range(1000)),
+            2,
+            "1 line",
+            "1,001 lines: 1,000 new or edited, 0 of the base gone",
+        ),
+        (
+            "".join(f"{n}\n" for n in range(1000)),
+            "",
+            1,
+            "1,000 lines",
+            "0 lines: 0 new or edited, 1,000 of the base gone",
+        ),
+    ],
+)
 def test_changed_lines(before: str, after: str, line: int, then: str, counts: str) -> None:
     assert list(line_changes("recording", "a.jsonl", before, after)) == [
         edited("recording", "a.jsonl", line, then, counts)
@@ -235,22 +267,33 @@ def waiver(until: str = "2026-06-30", **facts: Any) -> Waiver:
     return Waiver(reason="known", owner="ana", until=until, **given)
 
 
-@pytest.mark.parametrize(("base", "head", "expected"), [
-    ([waiver()], [waiver(line=9)], []),
-    ([], [waiver()], [("weaker", "a/b", 2, "", "waived until 2026-06-30")]),
-    ([waiver(line=4)], [], [("stronger", "a/b", 4, "waived until 2026-06-30", "")]),
-    ([waiver()], [waiver("2026-07-01", line=9)], [
-        ("weaker", "a/b", 9, "waived until 2026-06-30", "waived until 2026-07-01"),
-    ]),
-    ([waiver()], [waiver("2026-06-29", line=9)], [
-        ("stronger", "a/b", 9, "waived until 2026-06-30", "waived until 2026-06-29"),
-    ]),
-    ([waiver(), waiver(case="z")], [waiver(case="c"), waiver(fingerprint="g"), waiver(case="z")], [
-        ("stronger", "a/b", 2, "waived until 2026-06-30", ""),
-        ("weaker", "c/b", 2, "", "waived until 2026-06-30"),
-        ("weaker", "a/b", 2, "", "waived until 2026-06-30"),
-    ]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("base", "head", "expected"),
+    [
+        ([waiver()], [waiver(line=9)], []),
+        ([], [waiver()], [("weaker", "a/b", 2, "", "waived until 2026-06-30")]),
+        ([waiver(line=4)], [], [("stronger", "a/b", 4, "waived until 2026-06-30", "")]),
+        (
+            [waiver()],
+            [waiver("2026-07-01", line=9)],
+            [("weaker", "a/b", 9, "waived until 2026-06-30", "waived until 2026-07-01")],
+        ),
+        (
+            [waiver()],
+            [waiver("2026-06-29", line=9)],
+            [("stronger", "a/b", 9, "waived until 2026-06-30", "waived until 2026-06-29")],
+        ),
+        (
+            [waiver(), waiver(case="z")],
+            [waiver(case="c"), waiver(fingerprint="g"), waiver(case="z")],
+            [
+                ("stronger", "a/b", 2, "waived until 2026-06-30", ""),
+                ("weaker", "c/b", 2, "", "waived until 2026-06-30"),
+                ("weaker", "a/b", 2, "", "waived until 2026-06-30"),
+            ],
+        ),
+    ],
+)
 def test_waivers(base: list[Waiver], head: list[Waiver], expected: list[tuple[Any, ...]]) -> None:
     names = ("direction", "about", "line", "before", "after")
     assert list(waiver_changes(head, base, "waivers.yaml")) == [

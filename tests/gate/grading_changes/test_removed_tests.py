@@ -17,9 +17,14 @@ CASE = "evalcases:\n- id: a\n  input: Hi\n  rubrics:\n    " + FILE.replace("\n",
 
 def removed(about: str, file: str, line: int, before: str) -> GradingChange:
     return GradingChange(
-        kind="criterion", direction="changed", about=about, file=file, line=line, before=before,
+        kind="criterion",
+        direction="changed",
+        about=about,
+        file=file,
+        line=line,
+        before=before,
         after="",
-    )  # fmt: skip
+    )
 
 
 def test_a_test_that_a_rubric_file_has_lost() -> None:

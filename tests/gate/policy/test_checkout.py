@@ -71,10 +71,13 @@ def test_a_base_without_configuration_is_named(base: Checkout) -> None:
     assert policy_notes(load_project((), open_under_policy(None, "base"))) == (note,)
 
 
-@pytest.mark.parametrize(("evals", "hosts"), [
-    pytest.param(EVALS, {"judge.example:443", "target.example:443"}, id="of-its-folder"),
-    pytest.param("evalcases: 1\n", {"judge.example:443"}, id="of-the-root"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("evals", "hosts"),
+    [
+        pytest.param(EVALS, {"judge.example:443", "target.example:443"}, id="of-its-folder"),
+        pytest.param("evalcases: 1\n", {"judge.example:443"}, id="of-the-root"),
+    ],
+)
 def test_targets_that_serve_an_eval_file_allow_their_hosts(
     base: Checkout, evals: str, hosts: set[str]
 ) -> None:
@@ -87,14 +90,19 @@ def test_targets_that_serve_an_eval_file_allow_their_hosts(
     )
 
 
-@pytest.mark.parametrize(("own", "policy", "notes"), [
-    pytest.param("gate: {fail_on: never}\n", None, (), id="own"),
-    pytest.param("", "gate: {fail_on: fail}\n", (), id="same"),
-    pytest.param(
-        "gate: {fail_on: never}\n", "gate: {fail_on: borderline}\n",
-        (TITLE, f"{CHANGE}gate.fail_on: borderline → never"), id="weaker",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("own", "policy", "notes"),
+    [
+        pytest.param("gate: {fail_on: never}\n", None, (), id="own"),
+        pytest.param("", "gate: {fail_on: fail}\n", (), id="same"),
+        pytest.param(
+            "gate: {fail_on: never}\n",
+            "gate: {fail_on: borderline}\n",
+            (TITLE, f"{CHANGE}gate.fail_on: borderline → never"),
+            id="weaker",
+        ),
+    ],
+)
 def test_a_report_says_whose_policy_it_is(
     root: Path,
     own: str,
@@ -114,13 +122,16 @@ targets: [{name: t, provider: openai, model: m, api_base: "https://target.exampl
 CALIBRATION = f"{CHANGE}calibration.json: "
 
 
-@pytest.mark.parametrize(("then", "now", "notes"), [
-    pytest.param("a", "a", (), id="same"),
-    pytest.param("", "", (), id="none"),
-    pytest.param("a", "b", (f"{CALIBRATION}as in the base → as in this change",), id="other"),
-    pytest.param("", "b", (f"{CALIBRATION}(none) → as in this change",), id="new"),
-    pytest.param("a", "", (f"{CALIBRATION}as in the base → (none)",), id="removed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("then", "now", "notes"),
+    [
+        pytest.param("a", "a", (), id="same"),
+        pytest.param("", "", (), id="none"),
+        pytest.param("a", "b", (f"{CALIBRATION}as in the base → as in this change",), id="other"),
+        pytest.param("", "b", (f"{CALIBRATION}(none) → as in this change",), id="new"),
+        pytest.param("a", "", (f"{CALIBRATION}as in the base → (none)",), id="removed"),
+    ],
+)
 def test_another_calibration_is_a_change(
     root: Path, then: str, now: str, notes: tuple[str, ...]
 ) -> None:

@@ -55,12 +55,16 @@ def test_the_base_decides_who_judges_and_when_the_gate_fails() -> None:
     assert found.evals == ("a",)
 
 
-@pytest.mark.parametrize(("head", "base", "expected"), [
-    (mock("t", "new"), mock("t", "j"), "j"),
-    (mock("t", "new"), mock("t"), ""),
-    (mock("added", "j"), mock("t", "j"), "j"),
-    (mock("added", "new"), mock("t", "j"), ""),
-], ids=["another", "first", "known to the base", "new"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("head", "base", "expected"),
+    [
+        (mock("t", "new"), mock("t", "j"), "j"),
+        (mock("t", "new"), mock("t"), ""),
+        (mock("added", "j"), mock("t", "j"), "j"),
+        (mock("added", "new"), mock("t", "j"), ""),
+    ],
+    ids=["another", "first", "known to the base", "new"],
+)
 def test_the_judge_of_a_target(head: Target, base: Target, expected: str) -> None:
     found = governed(config(head), config(base), configured=True)
     assert found.targets[head.name].judge_target == expected
@@ -156,11 +160,15 @@ NOT_POLICY = {"evals", "compare", "targets", "judges"}
 def test_every_other_key_of_the_configuration_is_policy() -> None:
     """A new key must be decided on: it is taken from the base, or listed above."""
     base = Config(
-        judge=JudgeConfig(endpoint=Endpoint(model="m")), gate=GateConfig(min_kappa=0.5),
-        regression=RegressionConfig(variants=False), rules={"gate-kind": "off"},
-        env_allow=("MINE",), untrusted=UntrustedCaps(max_cases=3), shared_rubrics={"safe": "{}"},
+        judge=JudgeConfig(endpoint=Endpoint(model="m")),
+        gate=GateConfig(min_kappa=0.5),
+        regression=RegressionConfig(variants=False),
+        rules={"gate-kind": "off"},
+        env_allow=("MINE",),
+        untrusted=UntrustedCaps(max_cases=3),
+        shared_rubrics={"safe": "{}"},
         auto_mode=True,
-    )  # fmt: skip
+    )
     found = governed(Config(), base, configured=True)
     names = {each.name for each in fields(Config)} - NOT_POLICY
     assert {name: getattr(found, name) for name in names} == {

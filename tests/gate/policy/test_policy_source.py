@@ -63,16 +63,23 @@ def test_a_file_is_the_policy(tmp_path: Path) -> None:
     assert policy.rules == {"unknown-key": "error"}
 
 
-@pytest.mark.parametrize(("policy_from", "message", "hint"), [
-    pytest.param(
-        "gone.yaml", "--policy-from: cannot read gone.yaml: No such file or directory",
-        "expected base, head or a configuration file", id="file",
-    ),
-    pytest.param(
-        "base", "the policy of the base cannot be read: git rev-parse failed in",
-        "judge, gate and rules come from the base commit", id="base",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("policy_from", "message", "hint"),
+    [
+        pytest.param(
+            "gone.yaml",
+            "--policy-from: cannot read gone.yaml: No such file or directory",
+            "expected base, head or a configuration file",
+            id="file",
+        ),
+        pytest.param(
+            "base",
+            "the policy of the base cannot be read: git rev-parse failed in",
+            "judge, gate and rules come from the base commit",
+            id="base",
+        ),
+    ],
+)
 def test_a_policy_that_cannot_be_read(
     tmp_path: Path, policy_from: str, message: str, hint: str
 ) -> None:
@@ -82,14 +89,20 @@ def test_a_policy_that_cannot_be_read(
     assert raised.value.hint == hint
 
 
-@pytest.mark.parametrize(("policy", "own", "rules", "notes"), [
-    pytest.param(
-        STRICT, LAX, {"unknown-key": "error"},
-        ("Policy (rule switches) is taken from p.yaml", IN_EFFECT), id="weaker",
-    ),
-    pytest.param(STRICT, "", {"unknown-key": "error"}, (), id="none"),
-    pytest.param(STRICT, STRICT, {"unknown-key": "error"}, (), id="same"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("policy", "own", "rules", "notes"),
+    [
+        pytest.param(
+            STRICT,
+            LAX,
+            {"unknown-key": "error"},
+            ("Policy (rule switches) is taken from p.yaml", IN_EFFECT),
+            id="weaker",
+        ),
+        pytest.param(STRICT, "", {"unknown-key": "error"}, (), id="none"),
+        pytest.param(STRICT, STRICT, {"unknown-key": "error"}, (), id="same"),
+    ],
+)
 def test_the_switches_of_the_policy_hold(
     tmp_path: Path, policy: str, own: str, rules: dict[str, str], notes: tuple[str, ...]
 ) -> None:

@@ -27,17 +27,21 @@ def asked(head: LlmTarget, base: Config) -> tuple[str, dict[str, JSON], tuple[st
     return found.endpoint.model, dict(found.endpoint.options), found.held
 
 
-@pytest.mark.parametrize("option", [
-    {"api_base": "https://gateway.example@evil.example"},
-    {"api_key": "${{ OTHER }}"},
-    {"api_version": "1?x="},
-    {"custom_llm_provider": "vertex_ai"},
-    {"extra_headers": {"X-Key": "${{ KEY }}"}},
-    {"extra_body": {"url": "http://evil.example"}},
-    {"vertex_credentials": "creds.json"},
-    {"ssl_verify": False},
-    {"an_option_of_tomorrow": "/proc/self/environ"},
-], ids=lambda option: next(iter(option)))  # fmt: skip
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"api_base": "https://gateway.example@evil.example"},
+        {"api_key": "${{ OTHER }}"},
+        {"api_version": "1?x="},
+        {"custom_llm_provider": "vertex_ai"},
+        {"extra_headers": {"X-Key": "${{ KEY }}"}},
+        {"extra_body": {"url": "http://evil.example"}},
+        {"vertex_credentials": "creds.json"},
+        {"ssl_verify": False},
+        {"an_option_of_tomorrow": "/proc/self/environ"},
+    ],
+    ids=lambda option: next(iter(option)),
+)
 def test_a_connection_of_the_head(option: dict[str, JSON]) -> None:
     base = config(model("a", "openai/a", GATEWAY))
     known = model("a", "openai/b", {**GATEWAY, **option, "temperature": 1})
@@ -46,19 +50,23 @@ def test_a_connection_of_the_head(option: dict[str, JSON]) -> None:
     assert asked(new, base)[2] == tuple(option)
 
 
-@pytest.mark.parametrize(("head", "held"), [
-    (model("a", "openai/b"), ()),
-    (model("new", "openai/b", {"temperature": 1, "max_tokens": 9, "user": "u"}), ()),
-    (model("new", "openai/b", GATEWAY), ()),
-    (model("new", "openai/b", {"api_base": GATEWAY["api_base"]}), ("api_base",)),
-    (model("new", "deepseek/b", GATEWAY), ("api_base", "api_key")),
-    (model("a", "deepseek/b", GATEWAY), ("api_base", "api_key")),
-    (model("a", "deepseek/b"), ()),
-    (model("new", "openai/b", {"organization": "o"}), ()),
-], ids=[
-    *("another model", "texts and numbers", "that of another target", "a part of it"),
-    *("of another provider", "the same name, another provider", "nothing to keep", "the judge"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("head", "held"),
+    [
+        (model("a", "openai/b"), ()),
+        (model("new", "openai/b", {"temperature": 1, "max_tokens": 9, "user": "u"}), ()),
+        (model("new", "openai/b", GATEWAY), ()),
+        (model("new", "openai/b", {"api_base": GATEWAY["api_base"]}), ("api_base",)),
+        (model("new", "deepseek/b", GATEWAY), ("api_base", "api_key")),
+        (model("a", "deepseek/b", GATEWAY), ("api_base", "api_key")),
+        (model("a", "deepseek/b"), ()),
+        (model("new", "openai/b", {"organization": "o"}), ()),
+    ],
+    ids=[
+        *("another model", "texts and numbers", "that of another target", "a part of it"),
+        *("of another provider", "the same name, another provider", "nothing to keep", "the judge"),
+    ],
+)
 def test_whether_a_target_is_held_back(head: LlmTarget, held: tuple[str, ...]) -> None:
     base = config(model("a", "openai/a", GATEWAY), judge={"organization": "o"})
     assert asked(head, base)[2] == held
@@ -116,13 +124,16 @@ FREE_OF_CHARGE: dict[str, JSON] = {"input_cost_per_token": 0.0, "output_cost_per
 PRICED: dict[str, JSON] = {"input_cost_per_token": 0.5, "output_cost_per_token": 1.0}
 
 
-@pytest.mark.parametrize(("of", "own", "base", "expected"), [
-    pytest.param("openai/listed", FREE_OF_CHARGE, {}, {}, id="the list's"),
-    pytest.param("openai/listed", FREE_OF_CHARGE, PRICED, PRICED, id="the base's"),
-    pytest.param("openai/other", PRICED, {}, PRICED, id="its own, where none is known"),
-    pytest.param("openai/other", FREE_OF_CHARGE, PRICED, PRICED, id="the base's, not listed"),
-    pytest.param("openai/listed", {}, {}, {}, id="none"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("of", "own", "base", "expected"),
+    [
+        pytest.param("openai/listed", FREE_OF_CHARGE, {}, {}, id="the list's"),
+        pytest.param("openai/listed", FREE_OF_CHARGE, PRICED, PRICED, id="the base's"),
+        pytest.param("openai/other", PRICED, {}, PRICED, id="its own, where none is known"),
+        pytest.param("openai/other", FREE_OF_CHARGE, PRICED, PRICED, id="the base's, not listed"),
+        pytest.param("openai/listed", {}, {}, {}, id="none"),
+    ],
+)
 def test_known_prices_win(
     of: str, own: dict[str, JSON], base: dict[str, JSON], expected: dict[str, JSON]
 ) -> None:

@@ -42,28 +42,38 @@ MINIMUM = st.none() | st.integers(0, 10)
 CRITERIA = st.one_of(
     st.tuples(
         st.builds(
-            Check, id=st.just("a"), text=st.just("t"), weight=WEIGHTS, fault=st.booleans(),
+            Check,
+            id=st.just("a"),
+            text=st.just("t"),
+            weight=WEIGHTS,
+            fault=st.booleans(),
             span=st.just(span()),
         ),
         st.booleans(),
     ),
     st.tuples(
         st.builds(
-            Scored, id=st.just("a"), weight=WEIGHTS,
-            ranges=st.just((ScoreRange(low=0, high=10, text="t"),)), required_min_score=MINIMUM,
+            Scored,
+            id=st.just("a"),
+            weight=WEIGHTS,
+            ranges=st.just((ScoreRange(low=0, high=10, text="t"),)),
+            required_min_score=MINIMUM,
             span=st.just(span()),
         ),
         st.integers(0, 10),
     ),
     st.tuples(
         st.builds(
-            Levelled, id=st.just("a"), weight=WEIGHTS,
+            Levelled,
+            id=st.just("a"),
+            weight=WEIGHTS,
             levels=st.just(tuple(Level(level=n, text="t") for n in (-3, 0, 7))),
-            required_min_level=st.none() | st.sampled_from([-3, 0, 7]), span=st.just(span()),
+            required_min_level=st.none() | st.sampled_from([-3, 0, 7]),
+            span=st.just(span()),
         ),
         st.sampled_from([-3, 0, 7]),
     ),
-)  # fmt: skip
+)
 
 
 @st.composite
@@ -79,10 +89,15 @@ def assessed(draw: st.DrawFn) -> Assessed:
     )
     found = score(Rubric(criteria), marked.judgement, LIMITS)
     return Assessed(
-        name="rubric", type="rubric", weight=draw(WEIGHTS), line=1, score=found.value,
-        verdict=found.verdict, gated_by=found.gated_by,
+        name="rubric",
+        type="rubric",
+        weight=draw(WEIGHTS),
+        line=1,
+        score=found.value,
+        verdict=found.verdict,
+        gated_by=found.gated_by,
         criteria=tuple(_criterion_result(c, marks[c.id], marked, {}, 1.0) for c in criteria),
-    )  # fmt: skip
+    )
 
 
 @st.composite
@@ -93,9 +108,15 @@ def trial(draw: st.DrawFn) -> Graded:
     ]
     whole = combine(parts, LIMITS)
     return Graded(
-        file="e.yaml", line=1, id="x", verdict=whole.verdict, score=whole.value, reason="r",
-        gated_by=whole.gated_by, evaluators=found,
-    )  # fmt: skip
+        file="e.yaml",
+        line=1,
+        id="x",
+        verdict=whole.verdict,
+        score=whole.value,
+        reason="r",
+        gated_by=whole.gated_by,
+        evaluators=found,
+    )
 
 
 @given(st.lists(trial(), min_size=1, max_size=5))
@@ -128,31 +149,39 @@ EVALUATORS: dict[str, tuple[EvaluatorResult, list[str]]] = {
     "consistent": (GOOD, []),
     "without a score": (LINT, []),
     "a value above 1": (
-        beside(normalised=1.5), ["criteria.1.normalised is 1.5, not between 0 and 1"],
+        beside(normalised=1.5),
+        ["criteria.1.normalised is 1.5, not between 0 and 1"],
     ),
     "a value below 0": (
-        beside(normalised=-0.5), ["criteria.1.normalised is -0.5, not between 0 and 1"],
+        beside(normalised=-0.5),
+        ["criteria.1.normalised is -0.5, not between 0 and 1"],
     ),
     "a rounded value": (beside(normalised=0.9999995), []),
     "not the value of a check": (
-        beside(normalised=0.5), ["criteria.1.normalised is 0.5, its mark gives 1.0"],
+        beside(normalised=0.5),
+        ["criteria.1.normalised is 0.5, its mark gives 1.0"],
     ),
     "a number for a check": (
-        beside(mark=1, gate=""), ["criteria.1.normalised is 1.0, its mark gives 0.0"],
+        beside(mark=1, gate=""),
+        ["criteria.1.normalised is 1.0, its mark gives 0.0"],
     ),
-    "not the value of a score": (beside(kind="score-range", mark=7, normalised=0.6, gate=""), [
-        "criteria.1.normalised is 0.6, its mark gives 0.7",
-    ]),
-    "a score above 10": (beside(kind="score-range", mark=12, gate=""), [
-        "criteria.1.normalised is 1.0, its mark gives 1.1",
-    ]),
+    "not the value of a score": (
+        beside(kind="score-range", mark=7, normalised=0.6, gate=""),
+        ["criteria.1.normalised is 0.6, its mark gives 0.7"],
+    ),
+    "a score above 10": (
+        beside(kind="score-range", mark=12, gate=""),
+        ["criteria.1.normalised is 1.0, its mark gives 1.1"],
+    ),
     "a level has any value": (beside(kind="levels", mark=3, normalised=0.4, gate=""), []),
-    "a missed gate that is not": (beside(mark=False, normalised=0.0, gate="required"), [
-        "criteria.1.gated is false, its mark gives true",
-    ]),
-    "a gate that is none": (beside(mark=False, normalised=0.0, gate="", gated=True), [
-        "criteria.1.gated is true, its mark gives false",
-    ]),
+    "a missed gate that is not": (
+        beside(mark=False, normalised=0.0, gate="required"),
+        ["criteria.1.gated is false, its mark gives true"],
+    ),
+    "a gate that is none": (
+        beside(mark=False, normalised=0.0, gate="", gated=True),
+        ["criteria.1.gated is true, its mark gives false"],
+    ),
     "a minimum that is reached": (
         beside(kind="score-range", mark=7, normalised=0.7, gate="score >= 7", gated=True),
         ["criteria.1.gated is true, its mark gives false"],
@@ -167,14 +196,17 @@ EVALUATORS: dict[str, tuple[EvaluatorResult, list[str]]] = {
     ),
     "a gate in other words": (beside(mark=False, normalised=0.0, gate="exact"), []),
     "no gates": (a_rubric(MISSED, gated_by=()), ["gated_by is empty, its criteria give missed"]),
-    "gates of 100 characters are shown": (a_rubric(MISSED, gated_by=("x" * 100,)), [
-        f"gated_by is {'x' * 100}, its criteria give missed",
-    ]),
-    "gates of 101 characters are cut": (a_rubric(MISSED, gated_by=("x" * 101,)), [
-        f"gated_by is {'x' * 99}…, its criteria give missed",
-    ]),
+    "gates of 100 characters are shown": (
+        a_rubric(MISSED, gated_by=("x" * 100,)),
+        [f"gated_by is {'x' * 100}, its criteria give missed"],
+    ),
+    "gates of 101 characters are cut": (
+        a_rubric(MISSED, gated_by=("x" * 101,)),
+        [f"gated_by is {'x' * 99}…, its criteria give missed"],
+    ),
     "a verdict": (
-        replace(GOOD, verdict="fail"), ["verdict is fail, its score and gates give pass"],
+        replace(GOOD, verdict="fail"),
+        ["verdict is fail, its score and gates give pass"],
     ),
     "a score": (replace(GOOD, score=0.9), ["score is 0.9, its criteria give 1.0"]),
     "a score of 21 characters is cut": (
@@ -182,7 +214,8 @@ EVALUATORS: dict[str, tuple[EvaluatorResult, list[str]]] = {
         ["score is 1.234567890123456e-…, its criteria give 1.0"],
     ),
     "a score of 0": (
-        a_rubric(HALF, score=0.0, verdict="fail"), ["score is 0.0, its criteria give 0.5"],
+        a_rubric(HALF, score=0.0, verdict="fail"),
+        ["score is 0.0, its criteria give 0.5"],
     ),
     "a score that a script gave": (replace(GOOD, type="code_judge", score=0.9), []),
     "no criterion counts": (a_rubric(replace(MET, weight=0.0), score=0.9, verdict="pass"), []),
@@ -190,11 +223,12 @@ EVALUATORS: dict[str, tuple[EvaluatorResult, list[str]]] = {
     "all or nothing: all": (accuracy(MET, score=1.0), []),
     "all or nothing: not all": (accuracy(HALF, score=1.0), ["score is 1.0, its criteria give 0.5"]),
     "all or nothing: not nothing": (
-        accuracy(MET, score=0.0), ["score is 0.0, its criteria give 1.0"],
+        accuracy(MET, score=0.0),
+        ["score is 0.0, its criteria give 1.0"],
     ),
     "fields: a mean": (accuracy(HALF, score=0.5), []),
     "fields: another mean": (accuracy(HALF, score=0.3), ["score is 0.3, its criteria give 0.5"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("evaluator", "expected"), EVALUATORS.values(), ids=EVALUATORS)
@@ -216,16 +250,19 @@ CASES: dict[str, tuple[Graded | BaseResult, list[str]]] = {
     "evaluators left out": (replace(BARE, gated_by=("c",)), []),
     "a score": (replace(PASS, score=0.9), ["score is 0.9, its evaluators give 1.0"]),
     "a verdict": (replace(PASS, verdict="fail"), ["verdict is fail, its evaluators give pass"]),
-    "gates": (replace(graded("x", "fail", MISSED), gated_by=()), [
-        "gated_by is empty, its evaluators give missed",
-    ]),
+    "gates": (
+        replace(graded("x", "fail", MISSED), gated_by=()),
+        ["gated_by is empty, its evaluators give missed"],
+    ),
     "one that does not count has no score": (replace(PASS, evaluators=(GOOD, LINT)), []),
     "one that counts has no score": (
-        replace(PASS, evaluators=(GOOD, replace(LINT, weight=1.0))), [NO_SCORE],
+        replace(PASS, evaluators=(GOOD, replace(LINT, weight=1.0))),
+        [NO_SCORE],
     ),
     "none counts": (replace(PASS, evaluators=(replace(GOOD, weight=0.0),)), [NO_SCORE]),
     "one that does not count misses a gate": (
-        replace(PASS, evaluators=(GOOD, a_rubric(MISSED, weight=0.0))), [],
+        replace(PASS, evaluators=(GOOD, a_rubric(MISSED, weight=0.0))),
+        [],
     ),
     "base": (BASE, []),
     "base: a score": (replace(BASE, score=0.9), ["score is 0.9, its evaluators give 1.0"]),
@@ -237,13 +274,14 @@ CASES: dict[str, tuple[Graded | BaseResult, list[str]]] = {
     "not the lower of two": (replace(BARE, trials=(KEPT, GONE)), OTHER_TRIALS),
     "one of two must pass": (replace(BARE, trials=(KEPT, GONE), trials_to_pass=1), []),
     "a trial that missed a gate": (
-        replace(BARE, trials=(KEPT, replace(GONE, score=1.0)), trials_to_pass=1), [],
+        replace(BARE, trials=(KEPT, replace(GONE, score=1.0)), trials_to_pass=1),
+        [],
     ),
     "a trial that cannot pass": (
         replace(BARE, trials=(replace(KEPT, score=0.1),), trials_to_pass=1),
         ["trials.0.verdict is pass, not possible with its score"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("case", "expected"), CASES.values(), ids=CASES)

@@ -73,22 +73,26 @@ def of_trials(*verdicts: Any, says: Any, rank: int = 0, further: int = 0) -> Cas
 
 TRIALS: dict[str, tuple[CaseResult, list[str]]] = {
     "two of three": (of_trials("pass", "fail", "pass", says="pass", rank=2), []),
-    "one of three": (of_trials("pass", "fail", "fail", says="pass", rank=2), [
-        "cases.0.verdict is pass, 2 trials must pass: fail",
-    ]),
-    "better than claimed": (of_trials("pass", "borderline", says="fail", rank=2), [
-        "cases.0.verdict is fail, 2 trials must pass: borderline",
-    ]),
+    "one of three": (
+        of_trials("pass", "fail", "fail", says="pass", rank=2),
+        ["cases.0.verdict is pass, 2 trials must pass: fail"],
+    ),
+    "better than claimed": (
+        of_trials("pass", "borderline", says="fail", rank=2),
+        ["cases.0.verdict is fail, 2 trials must pass: borderline"],
+    ),
     "a negative rule": (
-        of_trials("pass", says="pass", rank=-1), ["cases.0.trials_to_pass is -1 of 1 trials"],
+        of_trials("pass", says="pass", rank=-1),
+        ["cases.0.trials_to_pass is -1 of 1 trials"],
     ),
     "a rule without trials": (
-        replace(GOOD, trials_to_pass=1), ["cases.0.trials_to_pass is 1 of 0 trials"],
+        replace(GOOD, trials_to_pass=1),
+        ["cases.0.trials_to_pass is 1 of 0 trials"],
     ),
     "a further trial of two": (of_trials("pass", "pass", says="pass", further=1), []),
     "no rule": (GOOD, []),
     "skipped": (Skipped(file="e.yaml", line=3, id="x", reason="r"), []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("case", "expected"), TRIALS.values(), ids=TRIALS)
@@ -108,29 +112,36 @@ LINT = Unassessed(name="lint", type="code_judge", weight=0.0, line=9, reason="r"
 
 VERDICTS: dict[str, tuple[RunReport, list[str]]] = {
     "above the threshold": (limited(replace(BARE, score=0.85)), []),
-    "below a stricter threshold": (limited(replace(BARE, score=0.85), passing=0.9), [
-        "cases.0.verdict is pass, its score and gates give borderline",
-    ]),
-    "above a laxer threshold": (limited(replace(BARE, score=0.5, verdict="fail"), borderline=0.4), [
-        "cases.0.verdict is fail, its score and gates give borderline",
-    ]),
-    "a missed gate": (limited(replace(BARE, gated_by=("c",))), [
-        "cases.0.verdict is pass, its score and gates give fail",
-    ]),
-    "of an evaluator": (limited(replace(GOOD, evaluators=(WRONG,))), [
-        "cases.0.evaluators.0.verdict is fail, its score and gates give pass",
-    ]),
-    "of an evaluator at the base": (limited(replace(GOOD, before=before(evaluators=(WRONG,)))), [
-        "cases.0.before.evaluators.0.verdict is fail, its score and gates give pass",
-    ]),
-    "of an errored case's base": (limited(errored("x", before=before(evaluators=(WRONG,)))), [
-        "cases.0.before.evaluators.0.verdict is fail, its score and gates give pass",
-    ]),
+    "below a stricter threshold": (
+        limited(replace(BARE, score=0.85), passing=0.9),
+        ["cases.0.verdict is pass, its score and gates give borderline"],
+    ),
+    "above a laxer threshold": (
+        limited(replace(BARE, score=0.5, verdict="fail"), borderline=0.4),
+        ["cases.0.verdict is fail, its score and gates give borderline"],
+    ),
+    "a missed gate": (
+        limited(replace(BARE, gated_by=("c",))),
+        ["cases.0.verdict is pass, its score and gates give fail"],
+    ),
+    "of an evaluator": (
+        limited(replace(GOOD, evaluators=(WRONG,))),
+        ["cases.0.evaluators.0.verdict is fail, its score and gates give pass"],
+    ),
+    "of an evaluator at the base": (
+        limited(replace(GOOD, before=before(evaluators=(WRONG,)))),
+        ["cases.0.before.evaluators.0.verdict is fail, its score and gates give pass"],
+    ),
+    "of an errored case's base": (
+        limited(errored("x", before=before(evaluators=(WRONG,)))),
+        ["cases.0.before.evaluators.0.verdict is fail, its score and gates give pass"],
+    ),
     "an evaluator without a score": (limited(replace(GOOD, evaluators=(RUBRIC, LINT))), []),
     "an evaluator without a score at the base": (
-        limited(replace(GOOD, before=before(evaluators=(RUBRIC, LINT)))), [],
+        limited(replace(GOOD, before=before(evaluators=(RUBRIC, LINT)))),
+        [],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("report", "expected"), VERDICTS.values(), ids=VERDICTS)
@@ -144,19 +155,27 @@ WAIVED: dict[str, tuple[Graded, list[WaiverResult], list[str]]] = {
     "excused": (MISSED, [a_waiver()], []),
     "no waiver": (MISSED, [], ["cases.0.waived: no waiver for gated"]),
     "of another file": (
-        MISSED, [a_waiver(file="other.yaml")], ["cases.0.waived: no waiver for gated"],
+        MISSED,
+        [a_waiver(file="other.yaml")],
+        ["cases.0.waived: no waiver for gated"],
     ),
     "of another case": (MISSED, [a_waiver(case="d")], ["cases.0.waived: no waiver for gated"]),
     "of another criterion": (
-        MISSED, [a_waiver(criterion="polite")], ["cases.0.waived: no waiver for gated"],
+        MISSED,
+        [a_waiver(criterion="polite")],
+        ["cases.0.waived: no waiver for gated"],
     ),
-    "without its effect": (replace(MISSED, without_waived=None), [a_waiver()], [
-        "cases.0.without_waived is None, its criteria give pass",
-    ]),
-    "an effect of nothing": (replace(MISSED, waived=()), [a_waiver()], [
-        "cases.0.without_waived is pass, its criteria give None",
-    ]),
-}  # fmt: skip
+    "without its effect": (
+        replace(MISSED, without_waived=None),
+        [a_waiver()],
+        ["cases.0.without_waived is None, its criteria give pass"],
+    ),
+    "an effect of nothing": (
+        replace(MISSED, waived=()),
+        [a_waiver()],
+        ["cases.0.without_waived is pass, its criteria give None"],
+    ),
+}
 
 
 @pytest.mark.parametrize(("case", "waivers", "expected"), WAIVED.values(), ids=WAIVED)
@@ -175,17 +194,20 @@ def rated(group: str = "", passed: int = 1, **facts: Any) -> RunReport:
 
 GATES: dict[str, tuple[RunReport, list[str]]] = {
     "as counted": (rated(), []),
-    "a rate of all cases": (rated(passed=7), [
-        "gate.rates: all cases: 7 of 1, 1 required; its cases give 1 of 1, 1 required",
-    ]),
-    "a rate of a group": (rated("safety", passed=0), [
-        "gate.rates: group safety: 0 of 1, 1 required; its cases give 1 of 1, 1 required",
-    ]),
+    "a rate of all cases": (
+        rated(passed=7),
+        ["gate.rates: all cases: 7 of 1, 1 required; its cases give 1 of 1, 1 required"],
+    ),
+    "a rate of a group": (
+        rated("safety", passed=0),
+        ["gate.rates: group safety: 0 of 1, 1 required; its cases give 1 of 1, 1 required"],
+    ),
     "red but green": (rated(holds=False), ["gate.holds is false, its cases give true"]),
-    "green but red": (a_report(graded("x"), gate=replace(a_report(GOOD).gate, holds=True)), [
-        "gate.holds is true, its cases give false",
-    ]),
-}  # fmt: skip
+    "green but red": (
+        a_report(graded("x"), gate=replace(a_report(GOOD).gate, holds=True)),
+        ["gate.holds is true, its cases give false"],
+    ),
+}
 
 
 @pytest.mark.parametrize(("report", "expected"), GATES.values(), ids=GATES)
@@ -199,12 +221,16 @@ TOTALS: dict[str, tuple[float, dict[str, Any], list[str]]] = {
     "another": (1000.0, {"cost_usd": 1000.1}, ["totals.cost_usd is 1000.1, its cases give 1000.0"]),
     "no score": (0.0, {"score": None}, ["totals.score is null, its cases give 1.0"]),
     "20 digits are shown": (
-        0.0, {"passed": 10**19}, ["totals.passed is 10000000000000000000, its cases give 1"],
+        0.0,
+        {"passed": 10**19},
+        ["totals.passed is 10000000000000000000, its cases give 1"],
     ),
     "21 digits are cut": (
-        0.0, {"passed": 10**20}, ["totals.passed is 1000000000000000000…, its cases give 1"],
+        0.0,
+        {"passed": 10**20},
+        ["totals.passed is 1000000000000000000…, its cases give 1"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("cost", "claimed", "expected"), TOTALS.values(), ids=TOTALS)
@@ -288,17 +314,20 @@ PARTS: dict[str, tuple[Scope, list[str]]] = {
     "the suite": (Scope(suite=3), []),
     "a part of it": (Scope(suite=9).narrowed("tag", "case"), []),
     "a replay": (Scope().narrowed("replay"), []),
-    "in another order": (Scope(complete=False, narrowed_by=("tag", "case")), [
-        "scope.narrowed_by is tag, case, in order: case, tag",
-    ]),
+    "in another order": (
+        Scope(complete=False, narrowed_by=("tag", "case")),
+        ["scope.narrowed_by is tag, case, in order: case, tag"],
+    ),
     "complete, though narrowed": (
-        Scope(narrowed_by=("case", "tag")), ["scope.complete is true, narrowed by: case, tag"],
+        Scope(narrowed_by=("case", "tag")),
+        ["scope.complete is true, narrowed by: case, tag"],
     ),
     "a part, for no reason": (
-        Scope(complete=False), ["scope.complete is false, narrowed by: nothing"],
+        Scope(complete=False),
+        ["scope.complete is false, narrowed by: nothing"],
     ),
     "more cases than the suite": (Scope(suite=2), ["scope.suite is 2, the report has 3 cases"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("scope", "expected"), PARTS.values(), ids=PARTS)

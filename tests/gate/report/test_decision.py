@@ -33,26 +33,30 @@ NOT_COMPARED = gated(
 )
 
 
-@pytest.mark.parametrize(("report", "text", "code"), [
-    (
-        TOLERATED,
+@pytest.mark.parametrize(
+    ("report", "text", "code"),
+    [
         (
-            "fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5, 1 "
-            "errored not counted; tag safety: 1 of 1 pass, 1 needed for 1.0"
+            TOLERATED,
+            (
+                "fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5, 1 "
+                "errored not counted; tag safety: 1 of 1 pass, 1 needed for 1.0"
+            ),
+            ExitCode.NO_VERDICT,
         ),
-        ExitCode.NO_VERDICT,
-    ),
-    (
-        MISSED,
         (
-            "fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5; "
-            "tag safety: 0 of 1 pass, 1 needed for 1.0"
+            MISSED,
+            (
+                "fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5; "
+                "tag safety: 0 of 1 pass, 1 needed for 1.0"
+            ),
+            ExitCode.GATE,
         ),
-        ExitCode.GATE,
-    ),
-    (NOT_COMPARED, "fail-on: regression", ExitCode.GATE),
-    (ALONE, "fail-on: fail; better than b", ExitCode.NO_VERDICT),
-], ids=["tolerated", "missed", "not compared", "no other target"])  # fmt: skip
+        (NOT_COMPARED, "fail-on: regression", ExitCode.GATE),
+        (ALONE, "fail-on: fail; better than b", ExitCode.NO_VERDICT),
+    ],
+    ids=["tolerated", "missed", "not compared", "no other target"],
+)
 def test_the_gate_in_words(report: RunReport, text: str, code: ExitCode) -> None:
     assert summary.gate_settings(report) == text
     assert exit_code(report) is code
@@ -62,17 +66,26 @@ def test_the_gate_in_words(report: RunReport, text: str, code: ExitCode) -> None
 def test_the_settings_of_a_configuration() -> None:
     groups = {"safety": Group(min_pass_rate=1.0), "new": Group(min_pass_rate=0.25)}
     config = GateConfig(
-        min_pass_rate=0.5, groups=groups, max_waivers=3,
-        on_weaker_grading="fail", on_changed_grading="review",
-    )  # fmt: skip
+        min_pass_rate=0.5,
+        groups=groups,
+        max_waivers=3,
+        on_weaker_grading="fail",
+        on_changed_grading="review",
+    )
     settings = GateInfo(
-        fail_on="fail", passing=0.8, borderline=0.6,
+        fail_on="fail",
+        passing=0.8,
+        borderline=0.6,
         rates=(
-            PassRate(min_pass_rate=0.5), PassRate(min_pass_rate=1.0, group="safety"),
+            PassRate(min_pass_rate=0.5),
+            PassRate(min_pass_rate=1.0, group="safety"),
             PassRate(min_pass_rate=0.25, group="new"),
         ),
-        on_weaker_grading="fail", on_changed_grading="review", max_waivers=3, holds=False,
-    )  # fmt: skip
+        on_weaker_grading="fail",
+        on_changed_grading="review",
+        max_waivers=3,
+        holds=False,
+    )
     assert gate_of(config, None) == settings
     assert gate_of(replace(config, min_pass_rate=None), None).rates == settings.rates[1:]
     counted = concluded(settings, (graded("a", "pass", tags=("new", "safety")),), WHOLE)
@@ -104,20 +117,23 @@ MUST, OTHER = graded("a", "fail", tags=("must", "slow")), graded("b", "fail", ta
 PASSES = graded("c", "pass", tags=("must",))
 
 
-@pytest.mark.parametrize(("settings", "cases", "code"), [
-    ({"tags": ("must",)}, (OTHER, PASSES), ExitCode.OK),
-    ({"tags": ("must",)}, (MUST, PASSES), ExitCode.GATE),
-    ({"tags": ("must", "nice")}, (OTHER, PASSES), ExitCode.GATE),
-    ({"not_tags": ("nice",)}, (OTHER, PASSES), ExitCode.OK),
-    ({"not_tags": ("nice",)}, (OTHER, MUST), ExitCode.GATE),
-    ({"tags": ("must",), "not_tags": ("slow",)}, (MUST, PASSES), ExitCode.OK),
-    ({"tags": ("must",)}, (errored("d"), PASSES), ExitCode.OK),
-    ({"not_tags": ("nice",)}, (errored("d"), PASSES), ExitCode.NO_VERDICT),
-    ({"tags": ("must",), "min_pass_rate": 0.5}, (OTHER, MUST, PASSES), ExitCode.OK),
-    ({"tags": ("must",), "min_pass_rate": 1.0}, (OTHER, MUST, PASSES), ExitCode.GATE),
-    ({"min_pass_rate": 0.0}, (OTHER, MUST), ExitCode.OK),
-    ({"tags": ("must",), "fail_on": "regression"}, (OTHER, PASSES), ExitCode.OK),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("settings", "cases", "code"),
+    [
+        ({"tags": ("must",)}, (OTHER, PASSES), ExitCode.OK),
+        ({"tags": ("must",)}, (MUST, PASSES), ExitCode.GATE),
+        ({"tags": ("must", "nice")}, (OTHER, PASSES), ExitCode.GATE),
+        ({"not_tags": ("nice",)}, (OTHER, PASSES), ExitCode.OK),
+        ({"not_tags": ("nice",)}, (OTHER, MUST), ExitCode.GATE),
+        ({"tags": ("must",), "not_tags": ("slow",)}, (MUST, PASSES), ExitCode.OK),
+        ({"tags": ("must",)}, (errored("d"), PASSES), ExitCode.OK),
+        ({"not_tags": ("nice",)}, (errored("d"), PASSES), ExitCode.NO_VERDICT),
+        ({"tags": ("must",), "min_pass_rate": 0.5}, (OTHER, MUST, PASSES), ExitCode.OK),
+        ({"tags": ("must",), "min_pass_rate": 1.0}, (OTHER, MUST, PASSES), ExitCode.GATE),
+        ({"min_pass_rate": 0.0}, (OTHER, MUST), ExitCode.OK),
+        ({"tags": ("must",), "fail_on": "regression"}, (OTHER, PASSES), ExitCode.OK),
+    ],
+)
 def test_tags_say_which_cases_decide(
     settings: dict[str, Any], cases: tuple[CaseResult, ...], code: ExitCode
 ) -> None:
@@ -133,29 +149,34 @@ def test_fail_on_of_the_command_line_comes_first() -> None:
 TRIALS = (Trial(verdict="pass", score=1.0), Trial(verdict="fail", score=0.0))
 
 
-@pytest.mark.parametrize(("report", "problem"), [
-    (
-        replace(
-            MISSED,
-            gate=replace(
-                MISSED.gate, rates=(MISSED.gate.rates[0], replace(MISSED.gate.rates[1], passed=1)),
+@pytest.mark.parametrize(
+    ("report", "problem"),
+    [
+        (
+            replace(
+                MISSED,
+                gate=replace(
+                    MISSED.gate,
+                    rates=(MISSED.gate.rates[0], replace(MISSED.gate.rates[1], passed=1)),
+                ),
             ),
+            "gate.rates: group safety: 1 of 1, 1 required; its cases give 0 of 1, 1 required",
         ),
-        "gate.rates: group safety: 1 of 1, 1 required; its cases give 0 of 1, 1 required",
-    ),
-    (
-        replace(MISSED, gate=replace(MISSED.gate, holds=True)),
-        "gate.holds is true, its cases give false",
-    ),
-    (
-        replace(ALONE, gate=replace(ALONE.gate, holds=True)),
-        "gate.holds is true, its cases give false",
-    ),
-    (
-        a_report(graded("a", "pass", trials=TRIALS, trials_to_pass=2)),
-        "cases.0.verdict is pass, 2 trials must pass: fail",
-    ),
-], ids=["counts of a rate", "holds", "undecided", "trials"])  # fmt: skip
+        (
+            replace(MISSED, gate=replace(MISSED.gate, holds=True)),
+            "gate.holds is true, its cases give false",
+        ),
+        (
+            replace(ALONE, gate=replace(ALONE.gate, holds=True)),
+            "gate.holds is true, its cases give false",
+        ),
+        (
+            a_report(graded("a", "pass", trials=TRIALS, trials_to_pass=2)),
+            "cases.0.verdict is pass, 2 trials must pass: fail",
+        ),
+    ],
+    ids=["counts of a rate", "holds", "undecided", "trials"],
+)
 def test_a_report_that_claims_another_gate(report: RunReport, problem: str) -> None:
     assert problem in list(consistency.problems(report))
 
@@ -170,12 +191,15 @@ def test_new_cases_that_are_not_counted_in_words() -> None:
 TOGETHER = Together(cases=200, clusters=200, fewer_pass=9, more_fail=9, p_value=0.001, worse=True)
 
 
-@pytest.mark.parametrize(("fail_on", "worse", "holds"), [
-    ("regression", True, False),
-    ("regression", False, True),
-    ("fail", True, True),
-    ("never", True, True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fail_on", "worse", "holds"),
+    [
+        ("regression", True, False),
+        ("regression", False, True),
+        ("fail", True, True),
+        ("never", True, True),
+    ],
+)
 def test_all_cases_together_fail_the_gate_of_regressions(
     fail_on: FailOn, *, worse: bool, holds: bool
 ) -> None:
@@ -199,20 +223,30 @@ UNREADABLE = replace(
 )  # as `merge` sees a shard with unusable eval files
 
 
-@pytest.mark.parametrize(("report", "invalid_files", "code"), [
-    (PASS, False, ExitCode.OK),
-    (PASS, True, ExitCode.USAGE),
-    (FAIL, False, ExitCode.GATE),
-    (FAIL, True, ExitCode.GATE),
-    (ERRORED, False, ExitCode.NO_VERDICT),
-    (ERRORED, True, ExitCode.USAGE),
-    (NEVER, False, ExitCode.NO_VERDICT),
-    (replace(PASS, scope=Scope().narrowed("interrupted")), False, ExitCode.NO_VERDICT),
-    (UNREADABLE, False, ExitCode.NO_VERDICT),
-], ids=[
-    "passes", "unusable file", "gate fails before a missing verdict",
-    "gate fails before an unusable file", "missing verdict",
-    "unusable file before a missing verdict", "gate never fails", "interrupted", "verdict error",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("report", "invalid_files", "code"),
+    [
+        (PASS, False, ExitCode.OK),
+        (PASS, True, ExitCode.USAGE),
+        (FAIL, False, ExitCode.GATE),
+        (FAIL, True, ExitCode.GATE),
+        (ERRORED, False, ExitCode.NO_VERDICT),
+        (ERRORED, True, ExitCode.USAGE),
+        (NEVER, False, ExitCode.NO_VERDICT),
+        (replace(PASS, scope=Scope().narrowed("interrupted")), False, ExitCode.NO_VERDICT),
+        (UNREADABLE, False, ExitCode.NO_VERDICT),
+    ],
+    ids=[
+        "passes",
+        "unusable file",
+        "gate fails before a missing verdict",
+        "gate fails before an unusable file",
+        "missing verdict",
+        "unusable file before a missing verdict",
+        "gate never fails",
+        "interrupted",
+        "verdict error",
+    ],
+)
 def test_exit_code(report: RunReport, invalid_files: bool, code: ExitCode) -> None:
     assert exit_code(report, invalid_files=invalid_files) is code

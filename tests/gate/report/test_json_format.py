@@ -24,28 +24,52 @@ MARKS: list[MarkValue] = [True, False, 0, 1, 10, "cannot_assess"]
 
 def a_report(*, text: str = "text", mark: MarkValue = True) -> RunReport:
     criterion = CriterionResult(
-        id="c", kind="levels", line=3, text=text, weight=0.0, mark=mark,
-        normalised=0.0 if mark is False or mark == "cannot_assess" else 1.0, gated=False,
-        reasoning=text, votes=(mark, mark),
-    )  # fmt: skip
+        id="c",
+        kind="levels",
+        line=3,
+        text=text,
+        weight=0.0,
+        mark=mark,
+        normalised=0.0 if mark is False or mark == "cannot_assess" else 1.0,
+        gated=False,
+        reasoning=text,
+        votes=(mark, mark),
+    )
     rubric = Assessed(
-        name="rubric", type="rubric", weight=1.0, line=2, score=1.0, verdict="pass",
-        criteria=(criterion,), details={text: [1, 2.5, None, {"a": True}]},
-    )  # fmt: skip
+        name="rubric",
+        type="rubric",
+        weight=1.0,
+        line=2,
+        score=1.0,
+        verdict="pass",
+        criteria=(criterion,),
+        details={text: [1, 2.5, None, {"a": True}]},
+    )
     broken = Unassessed(name="lint", type="code_judge", weight=0.0, line=9, reason=text)
     cases = (
         Graded(
-            file="a.yaml", line=1, id="one", verdict="pass", score=1.0, reason="", answer=text,
+            file="a.yaml",
+            line=1,
+            id="one",
+            verdict="pass",
+            score=1.0,
+            reason="",
+            answer=text,
             evaluators=(rubric, broken),
         ),
         Errored(file="a.yaml", line=5, id="two", reason=text),
         Skipped(file="a.yaml", line=7, id="three", reason=text),
-    )  # fmt: skip
+    )
     return RunReport(
-        tool="rubric-ci 0", started_at="2026-01-01T00:00:00Z", duration_seconds=1.0,
-        verdict="error", gate=GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=False),
-        totals=totals(cases), cases=cases, metadata={"head_sha": "abc"},
-    )  # fmt: skip
+        tool="rubric-ci 0",
+        started_at="2026-01-01T00:00:00Z",
+        duration_seconds=1.0,
+        verdict="error",
+        gate=GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=False),
+        totals=totals(cases),
+        cases=cases,
+        metadata={"head_sha": "abc"},
+    )
 
 
 @given(text=ANY_TEXT, mark=st.sampled_from(MARKS))
@@ -171,31 +195,38 @@ VERDICTS = "'pass', 'borderline', 'fail', 'error', 'nothing-changed' or 'nothing
 TOTALS = json.loads(json_format.render(a_report()))["totals"]
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    pytest.param("{", f"not JSON ({CUT_OFF})", id="cut off"),
-    pytest.param("[]", NO_VERSION, id="a list"),
-    pytest.param("{}", NO_VERSION, id="no version"),
-    pytest.param(_with(version=True), NO_VERSION, id="version no number"),
-    pytest.param(
-        _with(version=2, cases="?"), "version 2 is newer than this program's 1", id="newer",
-    ),
-    pytest.param(
-        _with(verdict="great"), f"not a valid report: verdict: must be {VERDICTS}",
-        id="unknown verdict",
-    ),
-    pytest.param(
-        _with(duration_seconds=float("inf")), "not JSON (Infinity is not a finite number)",
-        id="not finite",
-    ),
-    pytest.param(
-        _with(duration_seconds=7).replace(": 7,", ": 1e999,"),
-        "not JSON (1e999 is not a finite number)", id="too large",
-    ),
-    pytest.param(
-        _with(totals={**TOTALS, "score": 1.5}),
-        "not a valid report: score 1.5 is not between 0 and 1", id="score out of range",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("{", f"not JSON ({CUT_OFF})", id="cut off"),
+        pytest.param("[]", NO_VERSION, id="a list"),
+        pytest.param("{}", NO_VERSION, id="no version"),
+        pytest.param(_with(version=True), NO_VERSION, id="version no number"),
+        pytest.param(
+            _with(version=2, cases="?"), "version 2 is newer than this program's 1", id="newer"
+        ),
+        pytest.param(
+            _with(verdict="great"),
+            f"not a valid report: verdict: must be {VERDICTS}",
+            id="unknown verdict",
+        ),
+        pytest.param(
+            _with(duration_seconds=float("inf")),
+            "not JSON (Infinity is not a finite number)",
+            id="not finite",
+        ),
+        pytest.param(
+            _with(duration_seconds=7).replace(": 7,", ": 1e999,"),
+            "not JSON (1e999 is not a finite number)",
+            id="too large",
+        ),
+        pytest.param(
+            _with(totals={**TOTALS, "score": 1.5}),
+            "not a valid report: score 1.5 is not between 0 and 1",
+            id="score out of range",
+        ),
+    ],
+)
 def test_refused(text: str, message: str) -> None:
     with pytest.raises(CannotReadReport) as caught:
         json_format.read(text, "r.json")

@@ -48,14 +48,17 @@ def test_without_a_secret_nothing_is_copied() -> None:
     assert without_secrets(report, redactor(["s3cret"])) is report
 
 
-@pytest.mark.parametrize("secret", [
-    'pa"ss\\word',
-    "first line\nsecond line",
-    "tab\tand\x01control\x7f",
-    "gehe\u00efm \U0001f511 \u2028",
-    "not \udc80 UTF-8",
-    "<&'s3cret'>",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "secret",
+    [
+        'pa"ss\\word',
+        "first line\nsecond line",
+        "tab\tand\x01control\x7f",
+        "gehe\u00efm \U0001f511 \u2028",
+        "not \udc80 UTF-8",
+        "<&'s3cret'>",
+    ],
+)
 @pytest.mark.parametrize("before", ["", "\\", '"', "\ud800"])
 def test_every_secret_is_found_in_the_json(secret: str, before: str) -> None:
     report = a_report(replace(graded("a", "pass"), answer=f"{before}{secret} and more"))

@@ -43,12 +43,15 @@ def test_no_comparison_is_loaded() -> None:
     assert heavy.isdisjoint(loaded.split())
 
 
-@pytest.mark.parametrize(("name", "read", "command"), [
-    ("report.json", read_report, "rubric-ci run"),
-    ("NOPE", read_report, "rubric-ci run"),
-    ("report.json", read_baseline, "rubric-ci run"),
-    ("reference", read_baseline, "rubric-ci baseline keep"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "read", "command"),
+    [
+        ("report.json", read_report, "rubric-ci run"),
+        ("NOPE", read_report, "rubric-ci run"),
+        ("report.json", read_baseline, "rubric-ci run"),
+        ("reference", read_baseline, "rubric-ci baseline keep"),
+    ],
+)
 def test_a_missing_file_names_the_command_that_writes_it(
     tmp_path: Path, name: str, read: Callable[[Path], object], command: str
 ) -> None:
@@ -57,22 +60,31 @@ def test_a_missing_file_names_the_command_that_writes_it(
     assert caught.value.hint == f"`{command}` writes it"
 
 
-@pytest.mark.parametrize(("narrowed_by", "facts", "message", "hint"), [
-    (["case"], {}, "this report covers 1 of 4 cases: case filter", "run the whole suite first"),
-    (
-        ["shard"], {"shard": ShardInfo(index=1, count=2)},
-        "this report covers 1 of 4 cases: --shard",
-        "combine the shards with `rubric-ci report merge` first",
-    ),
-    (
-        ["paths", "tag"], {}, "this report covers 1 of 4 cases: given paths, --tag",
-        "run the whole suite first: without paths; `evals` in rubric-ci.yaml names it",
-    ),
-    (
-        ["invalid"], {}, "this report covers 1 of 4 cases: invalid eval files",
-        "fix the eval files that `rubric-ci validate` reports, then run the whole suite",
-    ),
-], ids=["case", "shard", "paths", "invalid"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("narrowed_by", "facts", "message", "hint"),
+    [
+        (["case"], {}, "this report covers 1 of 4 cases: case filter", "run the whole suite first"),
+        (
+            ["shard"],
+            {"shard": ShardInfo(index=1, count=2)},
+            "this report covers 1 of 4 cases: --shard",
+            "combine the shards with `rubric-ci report merge` first",
+        ),
+        (
+            ["paths", "tag"],
+            {},
+            "this report covers 1 of 4 cases: given paths, --tag",
+            "run the whole suite first: without paths; `evals` in rubric-ci.yaml names it",
+        ),
+        (
+            ["invalid"],
+            {},
+            "this report covers 1 of 4 cases: invalid eval files",
+            "fix the eval files that `rubric-ci validate` reports, then run the whole suite",
+        ),
+    ],
+    ids=["case", "shard", "paths", "invalid"],
+)
 def test_a_part_is_refused(
     narrowed_by: list[Narrowing], facts: dict[str, Any], message: str, hint: str
 ) -> None:

@@ -93,16 +93,19 @@ JUDGE = LlmJudgeSpec(name="j", span=span())
 NESTED = CompositeSpec(name="c", evaluators=(JUDGE,), aggregator=JUDGE, span=span())
 
 
-@pytest.mark.parametrize(("target", "evaluators", "cost"), [
-    pytest.param(MODEL, (), 1.0, id="model"),
-    pytest.param(CliTarget(name="c", command_template=""), (), 1.0, id="command"),
-    pytest.param(MockTarget(name="m", response=""), (), 0.01, id="no-work"),
-    pytest.param(MODEL, (JUDGE, build_script("x")), 2.25, id="judge-and-script"),
-    pytest.param(MODEL, (NESTED,), 3.0, id="inside-a-composite"),
-    pytest.param(
-        MODEL, (replace(NESTED, aggregator=WeightedAverage()),), 2.0, id="mean-costs-nothing",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("target", "evaluators", "cost"),
+    [
+        pytest.param(MODEL, (), 1.0, id="model"),
+        pytest.param(CliTarget(name="c", command_template=""), (), 1.0, id="command"),
+        pytest.param(MockTarget(name="m", response=""), (), 0.01, id="no-work"),
+        pytest.param(MODEL, (JUDGE, build_script("x")), 2.25, id="judge-and-script"),
+        pytest.param(MODEL, (NESTED,), 3.0, id="inside-a-composite"),
+        pytest.param(
+            MODEL, (replace(NESTED, aggregator=WeightedAverage()),), 2.0, id="mean-costs-nothing"
+        ),
+    ],
+)
 def test_expected_cost(target: Any, evaluators: Any, cost: float) -> None:
     case = build_case(evaluators=evaluators)
     assert case_cost(case, target) == ("evals/a.eval.yaml\0one", cost)
@@ -148,16 +151,26 @@ def test_merging_the_shards_is_the_run_itself(cases: int, count: int, random: An
 
 def test_values_that_differ_between_shards_are_combined() -> None:
     one, two = shards_of(whole(results(4)), 2)
-    merged = merge([
-        replace(
-            one, started_at="2025-01-01T00:00:02+00:00", duration_seconds=3.0, notes=("a", "b"),
-            metadata={"event": "push", "run_url": "1"}, scope=SHARD,
-        ),
-        replace(
-            two, started_at="2025-01-01T00:00:01+00:00", duration_seconds=9.0, notes=("b", "c"),
-            metadata={"event": "push", "run_url": "2"}, scope=SHARD,
-        ),
-    ])  # fmt: skip
+    merged = merge(
+        [
+            replace(
+                one,
+                started_at="2025-01-01T00:00:02+00:00",
+                duration_seconds=3.0,
+                notes=("a", "b"),
+                metadata={"event": "push", "run_url": "1"},
+                scope=SHARD,
+            ),
+            replace(
+                two,
+                started_at="2025-01-01T00:00:01+00:00",
+                duration_seconds=9.0,
+                notes=("b", "c"),
+                metadata={"event": "push", "run_url": "2"},
+                scope=SHARD,
+            ),
+        ]
+    )
     assert merged.started_at == "2025-01-01T00:00:01+00:00"
     assert merged.duration_seconds == 9.0
     assert merged.notes == ("a", "b", "c")
@@ -309,50 +322,62 @@ A_JUDGE = JudgeInfo(model="m", prompt_version="1")
 ONE, TWO = shards_of(whole(results(4)), 2)
 
 
-@pytest.mark.parametrize(("reports", "message"), [
-    pytest.param([], "no report to merge", id="none"),
-    pytest.param(
-        [whole(())], "a report was made without --shard: there is nothing to merge", id="whole",
-    ),
-    pytest.param([ONE, ONE], "shard 1/2 was passed twice", id="twice"),
-    pytest.param(
-        [ONE, changed(TWO, tool="rubric-ci 9")],
-        f"the reports have different versions of rubric-ci: {ONE.tool}, rubric-ci 9", id="version",
-    ),
-    pytest.param(
-        [ONE, changed(TWO, shard=ShardInfo(index=2, count=3, positions=(1, 3)))],
-        "the reports have different counts of shards: 2, 3", id="count",
-    ),
-    pytest.param(
-        [changed(ONE, metadata={"head_sha": "a"}), changed(TWO, metadata={"head_sha": "b"})],
-        "the reports have different commits: a, b", id="commit",
-    ),
-    pytest.param(
-        [ONE, changed(TWO, judge=A_JUDGE)], f"the reports have different judges: {A_JUDGE}, None",
-        id="judge",
-    ),
-    pytest.param([ONE, changed(TWO, gate=replace(TWO.gate, passing=0.9))], None, id="gate"),
-    pytest.param(
-        [ONE, changed(TWO, scope=Scope(suite=9))],
-        "the reports have different sizes of the suite: 9, None", id="suite",
-    ),
-    pytest.param(
-        [changed(ONE, scope=SHARD), changed(TWO, scope=SHARD.narrowed("case", "tag"))],
-        "the reports have different selections: case and tag, every case", id="selection",
-    ),
-    pytest.param(
-        [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=(0, 1)))],
-        "two shards contain the case at position 1", id="same-position",
-    ),
-    pytest.param(
-        [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=(1, 2, 3)))],
-        "shard 2/2 lists 3 positions for 2 cases", id="case-missing",
-    ),
-    pytest.param(
-        [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=()))],
-        "shard 2/2 lists 0 positions for 2 cases", id="positions-missing",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reports", "message"),
+    [
+        pytest.param([], "no report to merge", id="none"),
+        pytest.param(
+            [whole(())], "a report was made without --shard: there is nothing to merge", id="whole"
+        ),
+        pytest.param([ONE, ONE], "shard 1/2 was passed twice", id="twice"),
+        pytest.param(
+            [ONE, changed(TWO, tool="rubric-ci 9")],
+            f"the reports have different versions of rubric-ci: {ONE.tool}, rubric-ci 9",
+            id="version",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, shard=ShardInfo(index=2, count=3, positions=(1, 3)))],
+            "the reports have different counts of shards: 2, 3",
+            id="count",
+        ),
+        pytest.param(
+            [changed(ONE, metadata={"head_sha": "a"}), changed(TWO, metadata={"head_sha": "b"})],
+            "the reports have different commits: a, b",
+            id="commit",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, judge=A_JUDGE)],
+            f"the reports have different judges: {A_JUDGE}, None",
+            id="judge",
+        ),
+        pytest.param([ONE, changed(TWO, gate=replace(TWO.gate, passing=0.9))], None, id="gate"),
+        pytest.param(
+            [ONE, changed(TWO, scope=Scope(suite=9))],
+            "the reports have different sizes of the suite: 9, None",
+            id="suite",
+        ),
+        pytest.param(
+            [changed(ONE, scope=SHARD), changed(TWO, scope=SHARD.narrowed("case", "tag"))],
+            "the reports have different selections: case and tag, every case",
+            id="selection",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=(0, 1)))],
+            "two shards contain the case at position 1",
+            id="same-position",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=(1, 2, 3)))],
+            "shard 2/2 lists 3 positions for 2 cases",
+            id="case-missing",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=()))],
+            "shard 2/2 lists 0 positions for 2 cases",
+            id="positions-missing",
+        ),
+    ],
+)
 def test_reports_that_are_not_of_one_run(reports: list[RunReport], message: str | None) -> None:
     with pytest.raises(CannotMerge) as caught:
         merge(reports)

@@ -73,10 +73,14 @@ def rubric(*texts: str, span: Span = HERE) -> RubricSpec:
 
 
 CASE = EvalCase(
-    id="a", file="evals/a.yaml", span=HERE, expected_outcome="Says yes",
+    id="a",
+    file="evals/a.yaml",
+    span=HERE,
+    expected_outcome="Says yes",
     input_messages=ask(TextPart("Yes?"), FilePart("prompts/a.md", "Be kind.")),
-    evaluators=(rubric("polite"),), references=("prompts/a.md",),
-)  # fmt: skip
+    evaluators=(rubric("polite"),),
+    references=("prompts/a.md",),
+)
 SCRIPT = CodeJudgeSpec(
     name="s", script="python ../judges/tone.py {answer_file}", cwd="evals", span=HERE
 )
@@ -143,20 +147,26 @@ def asking(text: TextPart | DataPart, path: str, content: str) -> EvalCase:
 KIND, SILENT = "Be kind.", replace(CASE, expected_outcome="")
 
 
-@pytest.mark.parametrize(("now", "edited"), [
-    (replace(CASE, expected_outcome="Says no"), "expected_outcome"),
-    (replace(CASE, evaluators=(rubric("rude"),)), "rubrics"),
-    (replace(CASE, evaluators=(rubric("polite", "short"),)), "rubrics"),
-    (replace(CASE, evaluators=(replace(rubric("polite"), weight=2.0),)), "rubrics"),
-    (replace(CASE, evaluators=(*CASE.evaluators, SCRIPT)), "evaluators"),
-    (replace(CASE, evaluators=(replace(rubric("polite"), name="tone"),)), "rubrics, evaluators"),
-    (replace(SILENT, input_messages=ask(TextPart("No?"))), "expected_outcome, input_messages"),
-    (asking(DataPart("Yes?"), "prompts/a.md", KIND), "input_messages"),
-    (replace(CASE, expected_messages=ask(TextPart("Yes."))), "expected_messages"),
-    (replace(CASE, trials=TrialRule(count=3, passes=2)), "trials"),
-    (asking(TextPart("Yes?"), "prompts/b.md", KIND), "input_messages"),
-    (replace(CASE, file="evals/b.yaml", expected_outcome="Says no"), "expected_outcome"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("now", "edited"),
+    [
+        (replace(CASE, expected_outcome="Says no"), "expected_outcome"),
+        (replace(CASE, evaluators=(rubric("rude"),)), "rubrics"),
+        (replace(CASE, evaluators=(rubric("polite", "short"),)), "rubrics"),
+        (replace(CASE, evaluators=(replace(rubric("polite"), weight=2.0),)), "rubrics"),
+        (replace(CASE, evaluators=(*CASE.evaluators, SCRIPT)), "evaluators"),
+        (
+            replace(CASE, evaluators=(replace(rubric("polite"), name="tone"),)),
+            "rubrics, evaluators",
+        ),
+        (replace(SILENT, input_messages=ask(TextPart("No?"))), "expected_outcome, input_messages"),
+        (asking(DataPart("Yes?"), "prompts/a.md", KIND), "input_messages"),
+        (replace(CASE, expected_messages=ask(TextPart("Yes."))), "expected_messages"),
+        (replace(CASE, trials=TrialRule(count=3, passes=2)), "trials"),
+        (asking(TextPart("Yes?"), "prompts/b.md", KIND), "input_messages"),
+        (replace(CASE, file="evals/b.yaml", expected_outcome="Says no"), "expected_outcome"),
+    ],
+)
 def test_an_edit(now: EvalCase, edited: str) -> None:
     assert why(side(now), side(CASE)) == {now.id: f"the case was edited: {edited}"}
 
@@ -170,12 +180,15 @@ def test_an_edited_file() -> None:
     assert why(side(edited), side(CASE)) == {"a": "`prompts/a.md` changed"}
 
 
-@pytest.mark.parametrize(("then", "now"), [
-    ({"n": 1}, {"n": True}),
-    ({"n": 1}, {"n": 1.0}),
-    ({"n": None}, {}),
-    ({"a": 1, "b": 2}, {"b": 2, "a": 1}),  # the target reads them in this order
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ({"n": 1}, {"n": True}),
+        ({"n": 1}, {"n": 1.0}),
+        ({"n": None}, {}),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),  # the target reads them in this order
+    ],
+)
 def test_data_is_compared_as_it_is_written(then: object, now: object) -> None:
     case = replace(CASE, input_messages=ask(DataPart(now)))
     was = replace(CASE, input_messages=ask(DataPart(then)))
@@ -194,10 +207,13 @@ WHERE: Mapping[str, Callable[[LlmJudgeSpec], EvaluatorSpec]] = {
 
 
 @pytest.mark.parametrize("where", WHERE.values(), ids=WHERE)
-@pytest.mark.parametrize(("path", "reason"), [
-    pytest.param("judges/p.md", "`judges/p.md` changed", id="file"),
-    pytest.param("", "the case was edited: evaluators", id="in the eval file"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        pytest.param("judges/p.md", "`judges/p.md` changed", id="file"),
+        pytest.param("", "the case was edited: evaluators", id="in the eval file"),
+    ],
+)
 def test_an_edited_prompt_of_a_judge_is_named_by_its_place(
     where: Callable[[LlmJudgeSpec], EvaluatorSpec], path: str, reason: str
 ) -> None:
@@ -218,32 +234,43 @@ SCRIPTED = replace(CASE, evaluators=(SCRIPT,))
 STRICT = Thresholds(passing=0.9)
 
 
-@pytest.mark.parametrize(("now", "then", "reason"), [
-    (side(CASE), side(CASE, target=replace(MOCK, response="no")), "target `mock` changed"),
-    (side(CASE), side(CASE, target=AGENT), "its target is `mock`, was `agent`"),
-    (side(CASE, judge=replace(JUDGE, votes=3)), side(CASE), "judge changed"),
-    (side(CASE, judge=None), side(CASE), "judge changed"),
-    (side(SCRIPTED, judge=None), side(SCRIPTED), ""),
-    (side(CASE, thresholds=STRICT), side(CASE), "thresholds changed"),
-    (side(CASE, thresholds=STRICT, judge=None), side(CASE), "judge and thresholds changed"),
-    (side(CASE, target=KEPT), side(CASE, target=KEPT), ""),
-    (side(CASE), without_setup("its target is new"), "its target is new"),
-    (
-        side(CASE), without_setup("the base's rubric-ci.yaml does not parse"),
-        "the base's rubric-ci.yaml does not parse",
-    ),
-    (side(CASE), side(CASE, target=replace(MOCK, depends_on=("src/**",), judge_target="j")), ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("now", "then", "reason"),
+    [
+        (side(CASE), side(CASE, target=replace(MOCK, response="no")), "target `mock` changed"),
+        (side(CASE), side(CASE, target=AGENT), "its target is `mock`, was `agent`"),
+        (side(CASE, judge=replace(JUDGE, votes=3)), side(CASE), "judge changed"),
+        (side(CASE, judge=None), side(CASE), "judge changed"),
+        (side(SCRIPTED, judge=None), side(SCRIPTED), ""),
+        (side(CASE, thresholds=STRICT), side(CASE), "thresholds changed"),
+        (side(CASE, thresholds=STRICT, judge=None), side(CASE), "judge and thresholds changed"),
+        (side(CASE, target=KEPT), side(CASE, target=KEPT), ""),
+        (side(CASE), without_setup("its target is new"), "its target is new"),
+        (
+            side(CASE),
+            without_setup("the base's rubric-ci.yaml does not parse"),
+            "the base's rubric-ci.yaml does not parse",
+        ),
+        (
+            side(CASE),
+            side(CASE, target=replace(MOCK, depends_on=("src/**",), judge_target="j")),
+            "",
+        ),
+    ],
+)
 def test_what_it_runs_with(now: Revision, then: Revision, reason: str) -> None:
     assert why(now, then) == ({now.cases[0].id: reason} if reason else {})
 
 
-@pytest.mark.parametrize(("options", "same"), [
-    ({"temperature": 0, "top_p": 1}, True),
-    ({"top_p": 1, "temperature": 0, "api_key": "${{ OTHER }}"}, True),
-    ({"temperature": 0.0, "top_p": 1}, False),
-    ({"temperature": 0, "top_p": 1, "api_base": "https://elsewhere"}, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        ({"temperature": 0, "top_p": 1}, True),
+        ({"top_p": 1, "temperature": 0, "api_key": "${{ OTHER }}"}, True),
+        ({"temperature": 0.0, "top_p": 1}, False),
+        ({"temperature": 0, "top_p": 1, "api_base": "https://elsewhere"}, False),
+    ],
+)
 def test_options_of_a_model(options: dict[str, object], *, same: bool) -> None:
     def model(of: dict[str, object]) -> LlmTarget:
         return LlmTarget(name="m", endpoint=Endpoint(model="openai/m", options=of))
@@ -262,39 +289,46 @@ BUNDLED = Workspace(repos=(GitSource(path="lib.bundle", ref="main"),))
 RULED = replace(CASE, evaluators=(replace(SCRIPT, script="python ../judges"),))
 
 
-@pytest.mark.parametrize(("case", "target", "paths", "changed"), [
-    (SCRIPTED, MOCK, ["judges/tone.py"], "`judges/tone.py`"),
-    # A folder is all that is below.
-    (
-        RULED, MOCK, ["judges/tone.py", "judges/rules/a.md", "judges.py"],
-        "`judges/rules/a.md` and `judges/tone.py`",
-    ),
-    (SCRIPTED, MOCK, ["judges"], "`judges`"),  # a submodule, or a link to a folder
-    (SCRIPTED, MOCK, ["judges/other.py", "tone.py"], ""),
-    (CASE, NARROW, ["src/a.py"], "`src/a.py`"),
-    (CASE, NARROW, ["src/b.py", "src/a.py"], "`src/a.py` and `src/b.py`"),
-    (CASE, NARROW, ["src/a", "src/b", "src/c"], "`src/a` and 2 more files"),
-    (CASE, NARROW, ["bin/agent.py"], "`bin/agent.py`"),
-    (CASE, NARROW, ["README.md"], ""),
-    (CASE, NARROW, ["evals/a.yaml"], ""),  # its cases are compared one by one
-    (CASE, READS_EVAL_FILE, ["evals/a.yaml"], "`evals/a.yaml`"),
-    (CASE, READS_EVAL_FILE, ["evals/b.yaml"], ""),
-    (CASE, AGENT, ["evals/b.yaml"], ""),
-    (CASE, AGENT, ["bin/agent.py", "README.md"], "`bin/agent.py`"),
-    (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["work/a"], "`work/a`"),
-    (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["README.md"], ""),
-    (replace(CASE, workspace=BUNDLED), MOCK, ["lib.bundle"], "`lib.bundle`"),
-    (replace(CASE, workspace=PREPARED), MOCK, ["b.sh", "tools/c.sh"], "`tools/c.sh`"),
-    (replace(CASE, workspace=Workspace(setup="sh b.sh")), MOCK, ["b.sh"], "`b.sh`"),
-    (
-        replace(CASE, workspace=Workspace(hooks=Hooks(before_each=HOOK))), MOCK,
-        ["b.sh", "evals/b.sh"], "`evals/b.sh`",
-    ),
-    (replace(CASE, depends_on=("data/*",)), MOCK, ["data/x"], "`data/x`"),
-    (replace(CASE, depends_on=("evals/*",)), MOCK, ["evals/b.yaml"], "`evals/b.yaml`"),
-    (replace(CASE, references=("a.md", "data/g.json")), MOCK, ["data/g.json"], "`data/g.json`"),
-    (SHARED, MOCK, ["lib/inner.py", "lib/gate.py"], "`lib/gate.py` and `lib/inner.py`"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("case", "target", "paths", "changed"),
+    [
+        (SCRIPTED, MOCK, ["judges/tone.py"], "`judges/tone.py`"),
+        # A folder is all that is below.
+        (
+            RULED,
+            MOCK,
+            ["judges/tone.py", "judges/rules/a.md", "judges.py"],
+            "`judges/rules/a.md` and `judges/tone.py`",
+        ),
+        (SCRIPTED, MOCK, ["judges"], "`judges`"),  # a submodule, or a link to a folder
+        (SCRIPTED, MOCK, ["judges/other.py", "tone.py"], ""),
+        (CASE, NARROW, ["src/a.py"], "`src/a.py`"),
+        (CASE, NARROW, ["src/b.py", "src/a.py"], "`src/a.py` and `src/b.py`"),
+        (CASE, NARROW, ["src/a", "src/b", "src/c"], "`src/a` and 2 more files"),
+        (CASE, NARROW, ["bin/agent.py"], "`bin/agent.py`"),
+        (CASE, NARROW, ["README.md"], ""),
+        (CASE, NARROW, ["evals/a.yaml"], ""),  # its cases are compared one by one
+        (CASE, READS_EVAL_FILE, ["evals/a.yaml"], "`evals/a.yaml`"),
+        (CASE, READS_EVAL_FILE, ["evals/b.yaml"], ""),
+        (CASE, AGENT, ["evals/b.yaml"], ""),
+        (CASE, AGENT, ["bin/agent.py", "README.md"], "`bin/agent.py`"),
+        (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["work/a"], "`work/a`"),
+        (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["README.md"], ""),
+        (replace(CASE, workspace=BUNDLED), MOCK, ["lib.bundle"], "`lib.bundle`"),
+        (replace(CASE, workspace=PREPARED), MOCK, ["b.sh", "tools/c.sh"], "`tools/c.sh`"),
+        (replace(CASE, workspace=Workspace(setup="sh b.sh")), MOCK, ["b.sh"], "`b.sh`"),
+        (
+            replace(CASE, workspace=Workspace(hooks=Hooks(before_each=HOOK))),
+            MOCK,
+            ["b.sh", "evals/b.sh"],
+            "`evals/b.sh`",
+        ),
+        (replace(CASE, depends_on=("data/*",)), MOCK, ["data/x"], "`data/x`"),
+        (replace(CASE, depends_on=("evals/*",)), MOCK, ["evals/b.yaml"], "`evals/b.yaml`"),
+        (replace(CASE, references=("a.md", "data/g.json")), MOCK, ["data/g.json"], "`data/g.json`"),
+        (SHARED, MOCK, ["lib/inner.py", "lib/gate.py"], "`lib/gate.py` and `lib/inner.py`"),
+    ],
+)
 def test_files_that_it_depends_on(
     case: EvalCase, target: Target, paths: list[str], changed: str
 ) -> None:
@@ -340,21 +374,24 @@ TWO = '{"id": "b", "answer": "no"}\n'
 APART = '{"id": "c", "answer": "one\u2028line"}\n'  # no line of JSON Lines ends there
 
 
-@pytest.mark.parametrize(("then", "now", "runs"), [
-    (ONE, ONE + TWO, False),
-    (ONE + TWO, "\n" + TWO + ONE, False),
-    (ONE, ONE.replace("yes", "no"), True),
-    ("", ONE, True),
-    (ONE, ONE + '{"id": "a", "file": "evals/a.yaml", "answer": "no"}\n', True),
-    (ONE, ONE + '{"id": "a", "file": "evals/b.yaml", "answer": "no"}\n', False),
-    (ONE + TWO, ONE + "{broken", True),
-    (ONE + "{broken", ONE + "{broken", False),
-    (ONE + APART, ONE + APART + TWO, False),
-    (ONE + "{broken", ONE.replace("yes", "no") + "{broken", True),
-    (ONE, ONE + "[]", True),
-    (ONE, ONE + '{"answer": "no id"}', True),
-    (ONE, ONE + '{"id": "b", "file": 1}', True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("then", "now", "runs"),
+    [
+        (ONE, ONE + TWO, False),
+        (ONE + TWO, "\n" + TWO + ONE, False),
+        (ONE, ONE.replace("yes", "no"), True),
+        ("", ONE, True),
+        (ONE, ONE + '{"id": "a", "file": "evals/a.yaml", "answer": "no"}\n', True),
+        (ONE, ONE + '{"id": "a", "file": "evals/b.yaml", "answer": "no"}\n', False),
+        (ONE + TWO, ONE + "{broken", True),
+        (ONE + "{broken", ONE + "{broken", False),
+        (ONE + APART, ONE + APART + TWO, False),
+        (ONE + "{broken", ONE.replace("yes", "no") + "{broken", True),
+        (ONE, ONE + "[]", True),
+        (ONE, ONE + '{"answer": "no id"}', True),
+        (ONE, ONE + '{"id": "b", "file": 1}', True),
+    ],
+)
 def test_a_recorded_answer(then: str, now: str, *, runs: bool) -> None:
     head = side(CASE, target=KEPT, answers={"answers.jsonl": now})
     base = side(CASE, target=KEPT, answers={"answers.jsonl": then})
@@ -388,11 +425,14 @@ def test_a_base_that_does_not_parse() -> None:
     )
 
 
-@pytest.mark.parametrize(("count", "listed"), [
-    (1, "`g0`"),
-    (5, "`g0`, `g1`, `g2`, `g3`, `g4`"),
-    (7, "`g0`, `g1`, `g2`, `g3`, `g4` and 2 more"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("count", "listed"),
+    [
+        (1, "`g0`"),
+        (5, "`g0`, `g1`, `g2`, `g3`, `g4`"),
+        (7, "`g0`, `g1`, `g2`, `g3`, `g4` and 2 more"),
+    ],
+)
 def test_removed_cases_are_noted(count: int, listed: str) -> None:
     gone = [replace(CASE, id=f"g{n}") for n in range(count)]
     selection = select(side(CASE), side(*gone, CASE), ChangedPaths([]))
@@ -405,17 +445,22 @@ OLDER = replace(CASE, file="evals/older.yaml")
 EDITED = replace(OLD, expected_outcome="Says no")
 
 
-@pytest.mark.parametrize(("base", "origin"), [
-    pytest.param((), None, id="new"),
-    pytest.param((replace(OLD, id="b"),), None, id="another id"),
-    pytest.param((OLD,), OLD, id="moved"),
-    pytest.param((EDITED, OLDER), OLDER, id="moved and not edited"),
-    pytest.param((replace(OLD, target="other"), OLDER), OLDER, id="moved, same target"),
-    pytest.param(
-        (replace(EDITED, target="other"),), replace(EDITED, target="other"), id="moved and edited",
-    ),
-    pytest.param((replace(EDITED, file=CASE.file), OLD), OLD, id="another one took its place"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("base", "origin"),
+    [
+        pytest.param((), None, id="new"),
+        pytest.param((replace(OLD, id="b"),), None, id="another id"),
+        pytest.param((OLD,), OLD, id="moved"),
+        pytest.param((EDITED, OLDER), OLDER, id="moved and not edited"),
+        pytest.param((replace(OLD, target="other"), OLDER), OLDER, id="moved, same target"),
+        pytest.param(
+            (replace(EDITED, target="other"),),
+            replace(EDITED, target="other"),
+            id="moved and edited",
+        ),
+        pytest.param((replace(EDITED, file=CASE.file), OLD), OLD, id="another one took its place"),
+    ],
+)
 def test_the_origin_of_a_case(base: tuple[EvalCase, ...], origin: EvalCase | None) -> None:
     assert matched([CASE], base) == ({(CASE.file, CASE.id): origin} if origin else {})
 
@@ -450,9 +495,12 @@ def test_nothing_to_compare_with() -> None:
 
 
 CASES = st.builds(
-    EvalCase, id=st.sampled_from("abc"), file=st.sampled_from(["x.yaml", "y.yaml"]),
-    span=st.builds(Span, *[st.integers(1, 9)] * 4), expected_outcome=st.sampled_from(["", "yes"]),
-)  # fmt: skip
+    EvalCase,
+    id=st.sampled_from("abc"),
+    file=st.sampled_from(["x.yaml", "y.yaml"]),
+    span=st.builds(Span, *[st.integers(1, 9)] * 4),
+    expected_outcome=st.sampled_from(["", "yes"]),
+)
 FILES = st.lists(CASES, unique_by=lambda case: (case.file, case.id)).map(tuple)
 
 

@@ -348,16 +348,20 @@ def test_a_new_target(checkout: Checkout) -> None:
     assert reasons(chosen(checkout, base)) == {"recorded": "its target is `fresh`, was `kept`"}
 
 
-@pytest.mark.parametrize(("path", "broken", "why"), [
-    (
-        "evals/greetings.yaml",
-        GREETINGS.replace("    input: Hello?\n    expected", "    input: 7\n    expected"),
-        "the base does not parse: line 4: ",
-    ),
-    ("evals/greetings.yaml", "evalcases: [", "the base does not parse: line 1: "),
-    ("evals/greetings.yaml", "na\udcefve", "the base does not parse: line 1: "),
-    ("rubric-ci.yaml", "targets: 7", "the base's `rubric-ci.yaml` does not parse: line 1: "),
-], ids=["an invalid case", "broken YAML", "no UTF-8", "configuration"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "broken", "why"),
+    [
+        (
+            "evals/greetings.yaml",
+            GREETINGS.replace("    input: Hello?\n    expected", "    input: 7\n    expected"),
+            "the base does not parse: line 4: ",
+        ),
+        ("evals/greetings.yaml", "evalcases: [", "the base does not parse: line 1: "),
+        ("evals/greetings.yaml", "na\udcefve", "the base does not parse: line 1: "),
+        ("rubric-ci.yaml", "targets: 7", "the base's `rubric-ci.yaml` does not parse: line 1: "),
+    ],
+    ids=["an invalid case", "broken YAML", "no UTF-8", "configuration"],
+)
 def test_a_base_that_does_not_parse(checkout: Checkout, path: str, broken: str, why: str) -> None:
     checkout.write(FILES)
     (checkout.root / path).write_bytes(broken.encode("utf-8", "surrogateescape"))
@@ -549,12 +553,15 @@ def test_the_merge_commit_of_a_pull_request(
     assert reasons(chosen(clone, "HEAD^1")) == {"kind": "the case was edited: expected_outcome"}
 
 
-@pytest.mark.parametrize(("path", "read"), [
-    ("README.md", ["evals/wide.yaml"]),
-    ("prompts/system.md", ["evals/greetings.yaml", "evals/wide.yaml"]),
-    ("judges/tone.py", ["evals/greetings.yaml", "evals/wide.yaml"]),
-    ("rubric-ci.yaml", ["evals/agents.yaml", "evals/greetings.yaml", "evals/plain.yaml"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "read"),
+    [
+        ("README.md", ["evals/wide.yaml"]),
+        ("prompts/system.md", ["evals/greetings.yaml", "evals/wide.yaml"]),
+        ("judges/tone.py", ["evals/greetings.yaml", "evals/wide.yaml"]),
+        ("rubric-ci.yaml", ["evals/agents.yaml", "evals/greetings.yaml", "evals/plain.yaml"]),
+    ],
+)
 def test_only_files_that_the_change_may_concern_are_read(
     checkout: Checkout, path: str, read: list[str]
 ) -> None:
@@ -587,13 +594,16 @@ def test_a_broken_file_that_the_change_does_not_concern_is_left_to_validate(
 TARGETS = "targets: [{name: default, provider: mock, response: hello}]\n"
 
 
-@pytest.mark.parametrize("path", [
-    "targets.yaml",
-    ".agentv/targets.yaml",
-    "evals/targets.yaml",
-    "evals/.agentv/targets.yml",
-    "evals/sub/targets.yaml",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    [
+        "targets.yaml",
+        ".agentv/targets.yaml",
+        "evals/targets.yaml",
+        "evals/.agentv/targets.yml",
+        "evals/sub/targets.yaml",
+    ],
+)
 @pytest.mark.parametrize("new", [False, True], ids=["edited", "new"])
 def test_a_targets_file_in_the_evals_folder_or_above_it(
     checkout: Checkout, path: str, *, new: bool
@@ -623,12 +633,15 @@ def test_patterns_of_guidelines_select_the_cases_that_have_one(checkout: Checkou
     assert reasons(chosen(checkout, new)) == why
 
 
-@pytest.mark.parametrize(("path", "after", "expected"), [
-    ("rubrics/guides/brief.md", "Be briefer.\n", ["included", "shared"]),
-    ("rubrics/order.json", '{"type": "array"}\n', ["included", "shared"]),
-    ("rubrics/all.yaml", "criteria: [Is polite]\n", ["included", "shared", "other"]),
-    ("rubrics/tests.md", "A new answer\n", []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "after", "expected"),
+    [
+        ("rubrics/guides/brief.md", "Be briefer.\n", ["included", "shared"]),
+        ("rubrics/order.json", '{"type": "array"}\n', ["included", "shared"]),
+        ("rubrics/all.yaml", "criteria: [Is polite]\n", ["included", "shared", "other"]),
+        ("rubrics/tests.md", "A new answer\n", []),
+    ],
+)
 def test_files_of_rubric_files_select_the_cases_that_include_them(
     checkout: Checkout, path: str, after: str, expected: list[str]
 ) -> None:

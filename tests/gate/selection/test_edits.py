@@ -172,19 +172,22 @@ def composite(*members: EvaluatorSpec, by: Aggregator = MEAN) -> CompositeSpec:
     return CompositeSpec(name="c", evaluators=members, aggregator=by, span=HERE)
 
 
-@pytest.mark.parametrize(("specs", "judged"), [
-    pytest.param((), False, id="nothing to grade"),
-    pytest.param((RUBRIC,), True, id="rubric"),
-    pytest.param((MODEL,), True, id="free-form judge"),
-    pytest.param((replace(MODEL, prompt_script=SCRIPT),), True, id="judge with a script"),
-    pytest.param((SCRIPT, LIMIT), False, id="script and limit"),
-    pytest.param((SCRIPT, RUBRIC), True, id="script and rubric"),
-    pytest.param((composite(SCRIPT, LIMIT),), False, id="composite of scripts"),
-    pytest.param((composite(SCRIPT, RUBRIC),), True, id="composite with a rubric"),
-    pytest.param((composite(composite(MODEL)),), True, id="nested composite with a judge"),
-    pytest.param((composite(SCRIPT, by=MODEL),), True, id="composite that a judge combines"),
-    pytest.param((composite(LIMIT, by=SCRIPT),), False, id="composite that a script combines"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("specs", "judged"),
+    [
+        pytest.param((), False, id="nothing to grade"),
+        pytest.param((RUBRIC,), True, id="rubric"),
+        pytest.param((MODEL,), True, id="free-form judge"),
+        pytest.param((replace(MODEL, prompt_script=SCRIPT),), True, id="judge with a script"),
+        pytest.param((SCRIPT, LIMIT), False, id="script and limit"),
+        pytest.param((SCRIPT, RUBRIC), True, id="script and rubric"),
+        pytest.param((composite(SCRIPT, LIMIT),), False, id="composite of scripts"),
+        pytest.param((composite(SCRIPT, RUBRIC),), True, id="composite with a rubric"),
+        pytest.param((composite(composite(MODEL)),), True, id="nested composite with a judge"),
+        pytest.param((composite(SCRIPT, by=MODEL),), True, id="composite that a judge combines"),
+        pytest.param((composite(LIMIT, by=SCRIPT),), False, id="composite that a script combines"),
+    ],
+)
 def test_the_judge_counts_only_if_it_marks_the_case(
     specs: tuple[EvaluatorSpec, ...], *, judged: bool
 ) -> None:
@@ -218,65 +221,101 @@ EDITS: dict[str, tuple[EvalCase, EvalCase, str, str]] = {
     "a message": (replace(EMPTY, input_messages=(ASKED,)), EMPTY, "input_messages", ""),
     "a turn": (replace(EMPTY, turns=(Turn(text="Yes?"),)), EMPTY, "turns", ""),
     "a user": (
-        replace(EMPTY, simulated_user=SimulatedUser(persona="p", goal="g")), EMPTY,
-        "simulated_user", "",
+        replace(EMPTY, simulated_user=SimulatedUser(persona="p", goal="g")),
+        EMPTY,
+        "simulated_user",
+        "",
     ),
     "an outcome": (
-        replace(EMPTY, expected_outcome="x"), EMPTY, "expected_outcome", "expected_outcome",
+        replace(EMPTY, expected_outcome="x"),
+        EMPTY,
+        "expected_outcome",
+        "expected_outcome",
     ),
     "an answer": (answered(TextPart("x")), answered(), "expected_messages", "expected_messages"),
     "an answer as data": (
-        answered(TextPart("{}")), answered(DataPart({})), "expected_messages", "expected_messages",
+        answered(TextPart("{}")),
+        answered(DataPart({})),
+        "expected_messages",
+        "expected_messages",
     ),
     "inline rubrics": (graded_by(INLINE), EMPTY, "rubrics", "rubrics"),
     "inline rubrics next to a script": (
-        graded_by(INLINE, SCRIPT), graded_by(SCRIPT), "rubrics", "rubrics",
+        graded_by(INLINE, SCRIPT),
+        graded_by(SCRIPT),
+        "rubrics",
+        "rubrics",
     ),
     "rubrics with a name": (graded_by(RUBRIC), EMPTY, "evaluators", "evaluators"),
     "rubrics after a script": (
-        graded_by(SCRIPT, INLINE), graded_by(SCRIPT), "evaluators", "evaluators",
+        graded_by(SCRIPT, INLINE),
+        graded_by(SCRIPT),
+        "evaluators",
+        "evaluators",
     ),
     "a judge with the name of rubrics": (
-        graded_by(replace(MODEL, name="rubric")), EMPTY, "evaluators", "evaluators",
+        graded_by(replace(MODEL, name="rubric")),
+        EMPTY,
+        "evaluators",
+        "evaluators",
     ),
     "a prompt": (
-        graded_by(replace(MODEL, prompt="New")), graded_by(replace(MODEL, prompt="Old")),
-        "evaluators", "evaluators",
+        graded_by(replace(MODEL, prompt="New")),
+        graded_by(replace(MODEL, prompt="Old")),
+        "evaluators",
+        "evaluators",
     ),
     "a prompt file": (
-        graded_by(replace(PROMPTED, prompt="New")), graded_by(PROMPTED), "", "prompt prompts/m.md",
+        graded_by(replace(PROMPTED, prompt="New")),
+        graded_by(PROMPTED),
+        "",
+        "prompt prompts/m.md",
     ),
     "the prompt file of a member": (
         graded_by(replace(COMBINED, evaluators=(replace(PROMPTED, prompt="New"), SCRIPT))),
-        graded_by(COMBINED), "", "prompt prompts/m.md",
+        graded_by(COMBINED),
+        "",
+        "prompt prompts/m.md",
     ),
     "the prompt file of what combines": (
         graded_by(
             replace(
-                COMBINED, aggregator=replace(PROMPTED, prompt="New", prompt_path="prompts/by.md"),
-            ),
+                COMBINED, aggregator=replace(PROMPTED, prompt="New", prompt_path="prompts/by.md")
+            )
         ),
-        graded_by(COMBINED), "", "prompt prompts/by.md",
+        graded_by(COMBINED),
+        "",
+        "prompt prompts/by.md",
     ),
     "a variable": (replace(EMPTY, vars={"a": 1}), EMPTY, "vars", ""),
     "the order of variables": (
-        replace(EMPTY, vars={"a": 1, "b": 2}), replace(EMPTY, vars={"b": 2, "a": 1}), "", "",
+        replace(EMPTY, vars={"a": 1, "b": 2}),
+        replace(EMPTY, vars={"b": 2, "a": 1}),
+        "",
+        "",
     ),
     "a workspace": (replace(EMPTY, workspace=Workspace(copy="work")), EMPTY, "workspace", ""),
     "metadata": (replace(EMPTY, metadata={"a": 1}), EMPTY, "", ""),
     "metadata that a script reads": (
-        replace(graded_by(SCRIPT), metadata={"a": 1}), graded_by(SCRIPT), "metadata", "metadata",
+        replace(graded_by(SCRIPT), metadata={"a": 1}),
+        graded_by(SCRIPT),
+        "metadata",
+        "metadata",
     ),
     "metadata that the script of a prompt reads": (
         replace(graded_by(replace(MODEL, prompt_script=SCRIPT)), metadata={"a": 1}),
-        graded_by(replace(MODEL, prompt_script=SCRIPT)), "metadata", "metadata",
+        graded_by(replace(MODEL, prompt_script=SCRIPT)),
+        "metadata",
+        "metadata",
     ),
     "metadata that a hook reads": (
-        replace(EMPTY, workspace=HOOKED, metadata={"a": 1}), replace(EMPTY, workspace=HOOKED),
-        "metadata", "metadata",
+        replace(EMPTY, workspace=HOOKED, metadata={"a": 1}),
+        replace(EMPTY, workspace=HOOKED),
+        "metadata",
+        "metadata",
     ),
     "trials": (replace(EMPTY, trials=TrialRule(count=3, passes=2)), EMPTY, "trials", ""),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("now", "was", "edited", "marked_by"), EDITS.values(), ids=EDITS)

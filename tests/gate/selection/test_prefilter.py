@@ -30,23 +30,26 @@ rubrics:
 """
 
 
-@pytest.mark.parametrize(("text", "count"), [
-    (BLOCK, 2),
-    (BLOCK.replace("\n", "\r\n"), 2),
-    ("evalcases:\n- id: one\n- input: hi\n  id: two\n", 2),
-    ("evalcases:\n  -   input: hi\n      id: one\n  -   id: two\n", 2),
-    ("evalcases:\n  -   input: hi\n      id: one\n  -   input: ho\n      id: two\n", 2),
-    ("evalcases: [{id: one}]\n", None),
-    ("evalcases:\n  - {id: one}\n", None),
-    ("evalcases:\n  -\n    id: one\n", None),
-    ("evalcases:\n  - &a\n    id: one\n  - *a\n", None),
-    ('evalcases:\n  - id: one\n    input: "a\n  - b"\n', None),
-    ("evalcases:\n\t- id: one\n", None),
-    ("evalcases:\n", None),
-    ("a: 1\n", None),
-    ("", None),
-    ("evalcases:\n  - id: one\nevalcases:\n  - id: two\n", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (BLOCK, 2),
+        (BLOCK.replace("\n", "\r\n"), 2),
+        ("evalcases:\n- id: one\n- input: hi\n  id: two\n", 2),
+        ("evalcases:\n  -   input: hi\n      id: one\n  -   id: two\n", 2),
+        ("evalcases:\n  -   input: hi\n      id: one\n  -   input: ho\n      id: two\n", 2),
+        ("evalcases: [{id: one}]\n", None),
+        ("evalcases:\n  - {id: one}\n", None),
+        ("evalcases:\n  -\n    id: one\n", None),
+        ("evalcases:\n  - &a\n    id: one\n  - *a\n", None),
+        ('evalcases:\n  - id: one\n    input: "a\n  - b"\n', None),
+        ("evalcases:\n\t- id: one\n", None),
+        ("evalcases:\n", None),
+        ("a: 1\n", None),
+        ("", None),
+        ("evalcases:\n  - id: one\nevalcases:\n  - id: two\n", None),
+    ],
+)
 def test_count_cases(text: str, count: int | None) -> None:
     assert count_cases("a.yaml", text) == count
 
@@ -77,24 +80,27 @@ def test_a_count_is_never_wrong(
     assert count_cases("a.yaml", text) in {None, len(suite["evalcases"])}
 
 
-@pytest.mark.parametrize(("text", "names", "expected"), [
-    ("value: prompts/a.md", ["a.md"], True),
-    ("value: prompts/A.md", ["a.md"], True),
-    ("value: prompts/b.md", ["a.md"], False),
-    ("value: prompts/b.md", [], False),
-    ("value: prompts/b.md", ["naïve.md"], True),
-    ("value: prompts/b.md", ["a b.md"], True),
-    ("value: prompts/b.md", [f"{n}.md" for n in range(MANY + 1)], True),
-    ('value: "prompts/\\x61.md"', ["a.md"], True),
-    ('value: "prompts/\\u0061.md"', ["a.md"], True),
-    ('value: "prompts/a.\\\n  md"', ["a.md"], True),
-    ('value: "one\\ntwo"', ["a.md"], False),
-    ("script: pytest tests", ["a.md"], True),
-    ("depends_on: [src]", ["a.md"], True),
-    ("- include: safety", ["a.md"], True),
-    ('[{"include" : "safety"}]', ["a.md"], True),
-    ("- Must include a price", ["a.md"], False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "names", "expected"),
+    [
+        ("value: prompts/a.md", ["a.md"], True),
+        ("value: prompts/A.md", ["a.md"], True),
+        ("value: prompts/b.md", ["a.md"], False),
+        ("value: prompts/b.md", [], False),
+        ("value: prompts/b.md", ["naïve.md"], True),
+        ("value: prompts/b.md", ["a b.md"], True),
+        ("value: prompts/b.md", [f"{n}.md" for n in range(MANY + 1)], True),
+        ('value: "prompts/\\x61.md"', ["a.md"], True),
+        ('value: "prompts/\\u0061.md"', ["a.md"], True),
+        ('value: "prompts/a.\\\n  md"', ["a.md"], True),
+        ('value: "one\\ntwo"', ["a.md"], False),
+        ("script: pytest tests", ["a.md"], True),
+        ("depends_on: [src]", ["a.md"], True),
+        ("- include: safety", ["a.md"], True),
+        ('[{"include" : "safety"}]', ["a.md"], True),
+        ("- Must include a price", ["a.md"], False),
+    ],
+)
 def test_may_mention(text: str, names: list[str], *, expected: bool) -> None:
     assert may_mention(names)(text) is expected
 

@@ -41,29 +41,35 @@ def files(tmp_path: Path) -> ProposedFiles:
     return ProposedFiles(proposal=open_proposal(repository, sha))
 
 
-@pytest.mark.parametrize(("name", "content"), [
-    ("evals/a.md", b"head\n"),
-    ("rubric-ci.yaml", b"base\n"),
-    ("targets.yaml", b"base\n"),
-    (".agentv/config.yaml", b"base\n"),
-    ("evals/.agentv/config.yaml", None),
-    ("evals/targets.yaml", None),
-    ("waivers.yaml", None),
-    ("evals/link.md", b"head\n"),
-    ("evals/out.md", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("evals/a.md", b"head\n"),
+        ("rubric-ci.yaml", b"base\n"),
+        ("targets.yaml", b"base\n"),
+        (".agentv/config.yaml", b"base\n"),
+        ("evals/.agentv/config.yaml", None),
+        ("evals/targets.yaml", None),
+        ("waivers.yaml", None),
+        ("evals/link.md", b"head\n"),
+        ("evals/out.md", None),
+    ],
+)
 def test_read(name: str, content: bytes | None, files: ProposedFiles) -> None:
     assert files.read(name) == content
 
 
-@pytest.mark.parametrize(("reference", "found"), [
-    ("a.md", Found("evals/a.md", "head\n")),
-    (".agentv/config.yaml", Found(".agentv/config.yaml", "base\n")),
-    ("link.md", NotFound("no such file")),
-    ("out.md", NotFound("no such file")),
-    ("../../etc/passwd", NotFound("no such file")),
-    ("lfs.md", NotFound(IN_LFS)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reference", "found"),
+    [
+        ("a.md", Found("evals/a.md", "head\n")),
+        (".agentv/config.yaml", Found(".agentv/config.yaml", "base\n")),
+        ("link.md", NotFound("no such file")),
+        ("out.md", NotFound("no such file")),
+        ("../../etc/passwd", NotFound("no such file")),
+        ("lfs.md", NotFound(IN_LFS)),
+    ],
+)
 def test_lookup(reference: str, found: Found | NotFound, files: ProposedFiles) -> None:
     assert files.lookup("evals/a.yaml")(reference) == found
 

@@ -31,10 +31,13 @@ FILE_SCRIPT = replace(SCRIPT, script=("sh", "a.sh", "{code_file}"))
 
 def case(*specs: EvaluatorSpec, asked: str = "Hi", user: SimulatedUser | None = None) -> EvalCase:
     return EvalCase(
-        id="c", file="e.yaml", span=SPAN,
-        input_messages=(Message(role="user", parts=(TextPart(asked),)),), simulated_user=user,
+        id="c",
+        file="e.yaml",
+        span=SPAN,
+        input_messages=(Message(role="user", parts=(TextPart(asked),)),),
+        simulated_user=user,
         evaluators=specs,
-    )  # fmt: skip
+    )
 
 
 def composite(aggregator: LlmJudgeSpec | CodeJudgeSpec) -> CompositeSpec:
@@ -63,23 +66,33 @@ SHOP = Workspace(copy="shop", setup="sh ../make.sh")
 OTHER = replace(SCRIPT, script=("sh", "b.sh"))
 REFUSED: dict[str, tuple[EvalCase, Target, list[str], str]] = {
     "a new text for an agent": (
-        case(asked="Ho"), AGENT, [],
+        case(asked="Ho"),
+        AGENT,
+        [],
         "target `a` starts a program, which gets no text of the change",
     ),
     "a skill of an agent": (
-        case(), replace(AGENT, skill=Skill(path="skills/s", text="x")), ["skills/s/run.sh"],
+        case(),
+        replace(AGENT, skill=Skill(path="skills/s", text="x")),
+        ["skills/s/run.sh"],
         "target `a` starts a program, and `skills/s/run.sh` changed",
     ),
     "a workspace of an agent": (
-        case(), replace(AGENT, workspace=Workspace(copy="app")), ["app/x.py"],
+        case(),
+        replace(AGENT, workspace=Workspace(copy="app")),
+        ["app/x.py"],
         "target `a` starts a program, and `app/x.py` changed",
     ),
     "a workspace that is the repository": (
-        case(), replace(AGENT, workspace=Workspace(copy=".")), ["x.py"],
+        case(),
+        replace(AGENT, workspace=Workspace(copy=".")),
+        ["x.py"],
         "target `a` starts a program, and `x.py` changed",
     ),
     "a program that depends on every file": (
-        case(), CliTarget(name="p", command_template="python x.py"), ["y.py"],
+        case(),
+        CliTarget(name="p", command_template="python x.py"),
+        ["y.py"],
         "target `p` starts a program, and `y.py` changed, and target `p` depends on every file",
     ),
     "a program of a health check": (
@@ -94,41 +107,60 @@ REFUSED: dict[str, tuple[EvalCase, Target, list[str], str]] = {
         "target `p` starts a program, and `app/check.sh` changed",
     ),
     "another tool": (
-        case(), RunnerTarget(name="r", command_template="x", reads="junit"), [],
+        case(),
+        RunnerTarget(name="r", command_template="x", reads="junit"),
+        [],
         "target `r` starts another tool, which reads its own files",
     ),
     "a script in a composite": (
-        case(composite(OTHER)), MODEL, [], "the script of `s` is not one of the checkout",
+        case(composite(OTHER)),
+        MODEL,
+        [],
+        "the script of `s` is not one of the checkout",
     ),
     "a script that prints the prompt of a judge": (
-        case(LlmJudgeSpec(name="j", prompt_script=OTHER, span=SPAN)), MODEL, [],
+        case(LlmJudgeSpec(name="j", prompt_script=OTHER, span=SPAN)),
+        MODEL,
+        [],
         "the script of `s` is not one of the checkout",
     ),
     "a file for a script": (
-        case(FILE_SCRIPT, asked="Ho"), MODEL, [],
+        case(FILE_SCRIPT, asked="Ho"),
+        MODEL,
+        [],
         "the script of `s` gets the answer as a file, which it may run",
     ),
     "a workspace, which is prepared for the answer of a model as well": (
-        replace(case(), workspace=Workspace(copy="shop", setup="touch pwned")), MODEL, [],
+        replace(case(), workspace=Workspace(copy="shop", setup="touch pwned")),
+        MODEL,
+        [],
         "its `workspace` is not one of the checkout",
     ),
     "a workspace whose folder is edited": (
-        replace(case(), workspace=SHOP), MODEL, ["shop/a.txt"],
+        replace(case(), workspace=SHOP),
+        MODEL,
+        ["shop/a.txt"],
         "`shop/a.txt` changed, on which its `workspace` depends",
     ),
     "a workspace whose hook is edited": (
-        replace(case(), workspace=HOOKED), MODEL, ["evals/reset.sh"],
+        replace(case(), workspace=HOOKED),
+        MODEL,
+        ["evals/reset.sh"],
         "`evals/reset.sh` changed, on which its `workspace` depends",
     ),
     "a workspace whose set-up is edited": (
-        replace(case(), workspace=SHOP), MODEL, ["make.sh"],
+        replace(case(), workspace=SHOP),
+        MODEL,
+        ["make.sh"],
         "`make.sh` changed, on which its `workspace` depends",
     ),
     "a model that plays the user": (
-        case(user=SimulatedUser(persona="p", goal="g", model="openai/eve")), MODEL, [],
+        case(user=SimulatedUser(persona="p", goal="g", model="openai/eve")),
+        MODEL,
+        [],
         "its simulated user is `openai/eve`, which the checkout does not ask",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("now", "target", "paths", "reason"), REFUSED.values(), ids=REFUSED.keys())

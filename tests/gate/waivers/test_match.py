@@ -43,20 +43,25 @@ def a_case(*criteria: CriterionResult, **facts: Any) -> Graded:
 CASES: dict[str, tuple[Graded, set[str], tuple[tuple[str, ...], str]]] = {
     "the only missed gate": (a_case(GATED, MET), {"gated"}, (("gated",), "waived")),
     "another gate is missed": (
-        a_case(GATED, replace(GATED, id="other"), MET), {"gated"}, (("gated",), "fail"),
+        a_case(GATED, replace(GATED, id="other"), MET),
+        {"gated"},
+        (("gated",), "fail"),
     ),
     "a lost score": (a_case(LOW, MET), {"low"}, (("low",), "waived")),
     "a criterion that is met": (a_case(GATED, MET), {"met"}, ((), "fail")),
     "the rest is borderline": (
-        a_case(GATED, replace(MET, normalised=0.7)), {"gated"}, (("gated",), "borderline"),
+        a_case(GATED, replace(MET, normalised=0.7)),
+        {"gated"},
+        (("gated",), "borderline"),
     ),
     "every criterion": (a_case(GATED), {"gated"}, (("gated",), "waived")),
     "an unknown criterion": (a_case(GATED), {"typo"}, ((), "fail")),
     "in a composite only the gate": (
-        a_case(replace(GATED, id="m/gated"), MET, type="composite"), {"m/gated"},
+        a_case(replace(GATED, id="m/gated"), MET, type="composite"),
+        {"m/gated"},
         (("m/gated",), "fail"),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("case", "waived", "expected"), CASES.values(), ids=CASES)
@@ -80,13 +85,17 @@ ENTRY = WaiverResult(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("waivers", "most", "passes"), [
-    ([ENTRY], None, True),
-    ([ENTRY], 1, True),
-    ([ENTRY, ENTRY], 1, False),
-    ([replace(ENTRY, state="unneeded")], None, True),
-    ([replace(ENTRY, state="expired")], None, True),
-], ids=["applied", "as many as allowed", "one too many", "not needed", "not in force"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("waivers", "most", "passes"),
+    [
+        ([ENTRY], None, True),
+        ([ENTRY], 1, True),
+        ([ENTRY, ENTRY], 1, False),
+        ([replace(ENTRY, state="unneeded")], None, True),
+        ([replace(ENTRY, state="expired")], None, True),
+    ],
+    ids=["applied", "as many as allowed", "one too many", "not needed", "not in force"],
+)
 def test_waivers_and_the_gate(waivers: list[WaiverResult], most: int | None, passes: bool) -> None:
     gate = GateInfo(fail_on="fail", passing=0.8, borderline=0.6, max_waivers=most, holds=False)
     found = verdict_code(Facts([], gate, WHOLE, waivers))
@@ -114,24 +123,33 @@ MATCHES: dict[str, tuple[Waiver, list[EvalCase], date, str]] = {
     "no such criterion": (replace(WAIVER, criterion="x"), [REFUND], TODAY, "unmatched"),
     "two files": (WAIVER, [REFUND, replace(REFUND, file="b.yaml")], TODAY, "unmatched"),
     "one of two files": (
-        replace(WAIVER, file="b.yaml"), [REFUND, replace(REFUND, file="b.yaml")], TODAY, "not-run",
+        replace(WAIVER, file="b.yaml"),
+        [REFUND, replace(REFUND, file="b.yaml")],
+        TODAY,
+        "not-run",
     ),
     "another file": (replace(WAIVER, file="b.yaml"), [REFUND], TODAY, "unmatched"),
     "edited": (replace(WAIVER, fingerprint="0" * 12), [REFUND], TODAY, "edited"),
     "a safety case": (WAIVER, [replace(REFUND, tags=("safety",))], TODAY, "safety"),
     "a safety criterion": (WAIVER, [replace(REFUND, evaluators=(SAFE,))], TODAY, "safety"),
     "in a composite": (
-        replace(WAIVER, criterion="m/period"), [replace(REFUND, evaluators=(NESTED,))], TODAY,
+        replace(WAIVER, criterion="m/period"),
+        [replace(REFUND, evaluators=(NESTED,))],
+        TODAY,
         "not-run",
     ),
-}  # fmt: skip
+}
 
 
-@pytest.mark.parametrize(("question", "criterion", "stored"), [
-    ("May I return it?", "Names the period", "57ca7f8b70a3"),
-    ("Darf ich es zurückgeben?", "Nennt die Frist, höflich 🎉", "9d804725d3c9"),
-    ("\ud800", "Names \udfff", "e569059aa698"),
-], ids=["ascii", "other characters", "half of a surrogate pair"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("question", "criterion", "stored"),
+    [
+        ("May I return it?", "Names the period", "57ca7f8b70a3"),
+        ("Darf ich es zurückgeben?", "Nennt die Frist, höflich 🎉", "9d804725d3c9"),
+        ("\ud800", "Names \udfff", "e569059aa698"),
+    ],
+    ids=["ascii", "other characters", "half of a surrogate pair"],
+)
 def test_the_stored_fingerprint_of_a_waiver(question: str, criterion: str, stored: str) -> None:
     """What is in a waivers file must not change with a version of rubric-ci."""
     case = replace(REFUND, input_messages=(text_message(question),))
@@ -141,10 +159,14 @@ def test_the_stored_fingerprint_of_a_waiver(question: str, criterion: str, store
 USER = SimulatedUser(persona="A buyer", goal="To return it", end="It is returned")
 
 
-@pytest.mark.parametrize(("facts", "stored"), [
-    ({"turns": (Turn(text="And now?"),)}, "36b7b3b643b6"),
-    ({"simulated_user": USER}, "0505c5d6fc9e"),
-], ids=["turns", "simulated user"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("facts", "stored"),
+    [
+        ({"turns": (Turn(text="And now?"),)}, "36b7b3b643b6"),
+        ({"simulated_user": USER}, "0505c5d6fc9e"),
+    ],
+    ids=["turns", "simulated user"],
+)
 def test_the_stored_fingerprint_of_a_conversation(facts: dict[str, Any], stored: str) -> None:
     assert fingerprint_of(replace(REFUND, **facts), CHECK) == stored
 
@@ -153,15 +175,18 @@ NAMED = replace(REFUND, id="refund [x]", written_id="refund", target="x")
 SERVING = {"a.yaml": ("x",), "b.yaml": ("y",)}
 
 
-@pytest.mark.parametrize(("name", "found"), [
-    ("refund [x]", [NAMED]),
-    ("refund [y]", [replace(NAMED, id="refund [y]", target="y", file="b.yaml")]),
-    ("refund [z]", []),
-    ("other [x]", []),
-    ("refund", []),
-    ("refund [x", []),
-    (" [x]", []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("refund [x]", [NAMED]),
+        ("refund [y]", [replace(NAMED, id="refund [y]", target="y", file="b.yaml")]),
+        ("refund [z]", []),
+        ("other [x]", []),
+        ("refund", []),
+        ("refund [x", []),
+        (" [x]", []),
+    ],
+)
 def test_a_case_that_several_targets_answer(name: str, found: list[EvalCase]) -> None:
     cases = [REFUND, replace(REFUND, id="" if name == " [x]" else "keep")]
     cases += [replace(NAMED, id="refund [y]", target="y", file="b.yaml")]
@@ -197,14 +222,17 @@ def test_the_fingerprint_is_that_of_text_and_scale() -> None:
     assert fingerprint_of(REFUND, moved) != fingerprint_of(REFUND, LEVELS)
 
 
-@pytest.mark.parametrize(("changes", "same"), [
-    ({"weight": 2.0, "required": False}, True),
-    ({"value": "60 days"}, False),
-    ({"key": "equals"}, False),
-    ({"negated": True}, False),
-    ({"ignore_case": True}, False),
-    ({"field": "days"}, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({"weight": 2.0, "required": False}, True),
+        ({"value": "60 days"}, False),
+        ({"key": "equals"}, False),
+        ({"negated": True}, False),
+        ({"ignore_case": True}, False),
+        ({"field": "days"}, False),
+    ],
+)
 def test_the_fingerprint_is_that_of_the_rule(changes: dict[str, Any], same: bool) -> None:
     says = Assertion(id="a", text="Names it", key="contains", value="30 days", span=span())
     case = build_case(id="a")
@@ -214,15 +242,19 @@ def test_the_fingerprint_is_that_of_the_rule(changes: dict[str, Any], same: bool
 QUESTION = text_message("May I return it?")
 
 
-@pytest.mark.parametrize(("messages", "same"), [
-    ((QUESTION,), True),
-    ((text_message("Be brief", "system"), QUESTION), True),
-    ((text_message("May I keep it?"),), False),
-    ((text_message("May I return it?", "assistant"),), False),
-    ((QUESTION, text_message("Now?")), False),
-    ((Message(role="user", parts=(FilePart(path="q.md", text="May I return it?"),)),), True),
-    ((Message(role="user", parts=(FilePart(path="q.md", text="May I keep it?"),)),), False),
-], ids=["same", "prompt", "another", "role", "further", "in a file", "file edited"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("messages", "same"),
+    [
+        ((QUESTION,), True),
+        ((text_message("Be brief", "system"), QUESTION), True),
+        ((text_message("May I keep it?"),), False),
+        ((text_message("May I return it?", "assistant"),), False),
+        ((QUESTION, text_message("Now?")), False),
+        ((Message(role="user", parts=(FilePart(path="q.md", text="May I return it?"),)),), True),
+        ((Message(role="user", parts=(FilePart(path="q.md", text="May I keep it?"),)),), False),
+    ],
+    ids=["same", "prompt", "another", "role", "further", "in a file", "file edited"],
+)
 def test_the_fingerprint_is_that_of_the_question(messages: tuple[Message, ...], same: bool) -> None:
     case = replace(REFUND, input_messages=messages)
     then = replace(REFUND, input_messages=(QUESTION,))

@@ -85,13 +85,17 @@ def test_the_entries_of_the_file(tmp_path: Path) -> None:
     assert load_waivers(WorkingTree(root=tmp_path)) == ()
 
 
-@pytest.mark.parametrize(("content", "problem"), [
-    (
-        b"waivers:\n  - {case: one}\n",
-        "waivers.yaml has problems: waivers.yaml:2: an entry of `waivers` has no `criterion`",
-    ),
-    (b"\xff\xfe\xff", "waivers.yaml has problems: waivers.yaml"),
-], ids=["an entry", "not text"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (
+            b"waivers:\n  - {case: one}\n",
+            "waivers.yaml has problems: waivers.yaml:2: an entry of `waivers` has no `criterion`",
+        ),
+        (b"\xff\xfe\xff", "waivers.yaml has problems: waivers.yaml"),
+    ],
+    ids=["an entry", "not text"],
+)
 def test_a_file_with_problems(tmp_path: Path, content: bytes, problem: str) -> None:
     (tmp_path / "waivers.yaml").write_bytes(content)
     with pytest.raises(InvalidInput) as caught:
@@ -100,15 +104,23 @@ def test_a_file_with_problems(tmp_path: Path, content: bytes, problem: str) -> N
 
 
 BASE = (
-    entry("kept"), entry("removed"), entry("longer"), entry("shorter"),
-    entry("of another question"), entry("theirs", tool="promptfoo"),
+    entry("kept"),
+    entry("removed"),
+    entry("longer"),
+    entry("shorter"),
+    entry("of another question"),
+    entry("theirs", tool="promptfoo"),
     entry("moved", tool="promptfoo"),
-)  # fmt: skip
+)
 HEAD = (
-    entry("new"), entry("shorter", until="2026-06-20"), entry("longer", until="2026-12-31"),
-    entry("kept", reason="other words"), entry("of another question", fingerprint="ba9876543210"),
-    entry("theirs", tool="promptfoo"), entry("moved"),
-)  # fmt: skip
+    entry("new"),
+    entry("shorter", until="2026-06-20"),
+    entry("longer", until="2026-12-31"),
+    entry("kept", reason="other words"),
+    entry("of another question", fingerprint="ba9876543210"),
+    entry("theirs", tool="promptfoo"),
+    entry("moved"),
+)
 
 
 def test_a_change_can_end_a_waiver_and_neither_add_nor_extend_one(tmp_path: Path) -> None:
@@ -161,11 +173,14 @@ SEVERAL = (
 )
 
 
-@pytest.mark.parametrize(("targets", "states"), [
-    ((), {"one": "not-run", "one [b]": "not-run", "one [d]": "unmatched"}),
-    (("a",), {"one": "not-run", "one [b]": "not-run", "one [d]": "unmatched"}),
-    (("a", "b"), {"one": "not-run", "one [c]": "not-run", "one [d]": "unmatched"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("targets", "states"),
+    [
+        ((), {"one": "not-run", "one [b]": "not-run", "one [d]": "unmatched"}),
+        (("a",), {"one": "not-run", "one [b]": "not-run", "one [d]": "unmatched"}),
+        (("a", "b"), {"one": "not-run", "one [c]": "not-run", "one [d]": "unmatched"}),
+    ],
+)
 def test_waivers_of_runs_with_other_targets(
     tmp_path: Path, targets: tuple[str, ...], states: dict[str, str]
 ) -> None:

@@ -90,19 +90,24 @@ def test_in_sarif() -> None:
     assert result["suppressions"] == [{"kind": "external", "justification": f"gated: {REASON}"}]
 
 
-@pytest.mark.parametrize(("state", "level", "advice"), [
-    ("unneeded", "notice", "its criterion was met in six runs in a row: remove the waiver"),
-    ("expired", "warning", "its date has passed: fix the failure, or set a new `until`"),
-    (
-        "edited", "warning",
-        "the criterion or the question was edited: review it and write the waiver again",
-    ),
-    ("unmatched", "warning", "there is no such case or criterion: remove the waiver"),
-    (
-        "safety", "warning",
-        "a case or criterion with the tag `safety` cannot be waived: remove the waiver",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("state", "level", "advice"),
+    [
+        ("unneeded", "notice", "its criterion was met in six runs in a row: remove the waiver"),
+        ("expired", "warning", "its date has passed: fix the failure, or set a new `until`"),
+        (
+            "edited",
+            "warning",
+            "the criterion or the question was edited: review it and write the waiver again",
+        ),
+        ("unmatched", "warning", "there is no such case or criterion: remove the waiver"),
+        (
+            "safety",
+            "warning",
+            "a case or criterion with the tag `safety` cannot be waived: remove the waiver",
+        ),
+    ],
+)
 def test_a_waiver_to_fix_is_reported_at_its_line(
     state: WaiverState, level: str, advice: str
 ) -> None:
@@ -143,13 +148,17 @@ def test_only_waivers_in_force_excuse_a_case() -> None:
     assert applied_lines(report) == [f"c/gated: {REASON}", f"d/gated: {REASON}"]
 
 
-@pytest.mark.parametrize(("report", "problem"), [
-    (replace(APPLIED, waivers=()), "cases.0.waived: no waiver for gated"),
-    (
-        a_report(replace(WAIVED, waived=()), waivers=(a_waiver(),)),
-        "cases.0.without_waived is pass, its criteria give None",
-    ),
-], ids=["without an entry", "without a criterion"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("report", "problem"),
+    [
+        (replace(APPLIED, waivers=()), "cases.0.waived: no waiver for gated"),
+        (
+            a_report(replace(WAIVED, waived=()), waivers=(a_waiver(),)),
+            "cases.0.without_waived is pass, its criteria give None",
+        ),
+    ],
+    ids=["without an entry", "without a criterion"],
+)
 def test_a_report_that_claims_a_waiver(report: RunReport, problem: str) -> None:
     assert problem in list(consistency.problems(report))
 

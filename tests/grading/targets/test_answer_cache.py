@@ -101,15 +101,18 @@ def test_what_does_not_determine_an_answer_is_not_in_its_key(
     assert key(CASE, target) == key(case, other, **facts)
 
 
-@pytest.mark.parametrize(("target", "facts"), [
-    pytest.param(replace(MODEL, cache=False), NONE, id="cache: false"),
-    pytest.param(replace(COMMAND, cache=False), NONE, id="cache: false of a command"),
-    pytest.param(RecordedTarget(name="r", answers="a.jsonl"), NONE, id="recorded"),
-    pytest.param(MockTarget(name="m", response="Hi"), NONE, id="fixed"),
-    pytest.param(UnsupportedTarget(name="u", provider="x"), NONE, id="not supported"),
-    pytest.param(COMMAND, {"side": files(None)}, id="unknown files"),
-    pytest.param(COMMAND, {"side": Side(reuse=True)}, id="no files"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("target", "facts"),
+    [
+        pytest.param(replace(MODEL, cache=False), NONE, id="cache: false"),
+        pytest.param(replace(COMMAND, cache=False), NONE, id="cache: false of a command"),
+        pytest.param(RecordedTarget(name="r", answers="a.jsonl"), NONE, id="recorded"),
+        pytest.param(MockTarget(name="m", response="Hi"), NONE, id="fixed"),
+        pytest.param(UnsupportedTarget(name="u", provider="x"), NONE, id="not supported"),
+        pytest.param(COMMAND, {"side": files(None)}, id="unknown files"),
+        pytest.param(COMMAND, {"side": Side(reuse=True)}, id="no files"),
+    ],
+)
 def test_an_answer_that_is_not_kept(target: Target, facts: dict[str, Any]) -> None:
     assert key(CASE, target, **facts) is None
 
@@ -148,14 +151,17 @@ def change(name: str, value: object) -> Callable[[dict[str, Any]], object]:
     return lambda facts: {**facts, name: value}
 
 
-@pytest.mark.parametrize("edit", [
-    pytest.param(lambda _: [], id="no object"),
-    pytest.param(change("text", 1), id="text"),
-    pytest.param(change("messages", {}), id="messages"),
-    pytest.param(change("trace_summary", []), id="summary"),
-    pytest.param(change("duration_seconds", "1"), id="seconds"),
-    pytest.param(change("answered_at", ""), id="time"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "edit",
+    [
+        pytest.param(lambda _: [], id="no object"),
+        pytest.param(change("text", 1), id="text"),
+        pytest.param(change("messages", {}), id="messages"),
+        pytest.param(change("trace_summary", []), id="summary"),
+        pytest.param(change("duration_seconds", "1"), id="seconds"),
+        pytest.param(change("answered_at", ""), id="time"),
+    ],
+)
 def test_an_entry_of_another_form_is_not_used(
     tmp_path: Path, edit: Callable[[dict[str, Any]], object]
 ) -> None:

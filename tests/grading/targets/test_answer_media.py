@@ -56,12 +56,15 @@ ADDRESS = "https://a.test/b.png"
 NOT_FETCHED = "which is not fetched; use a path or a `data:` URI"
 
 
-@pytest.mark.parametrize(("source", "why"), [
-    ("gone.png", "`gone.png` of the answer does not exist"),
-    ("notes.txt", "`notes.txt` of the answer is not a png, jpeg, gif, webp or PDF"),
-    ("data:image/png;base64,&&", "`answer-1` of the answer has no base64 after `data:`"),
-    (ADDRESS, f"`{ADDRESS}` of the answer is a URL, {NOT_FETCHED}"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("gone.png", "`gone.png` of the answer does not exist"),
+        ("notes.txt", "`notes.txt` of the answer is not a png, jpeg, gif, webp or PDF"),
+        ("data:image/png;base64,&&", "`answer-1` of the answer has no base64 after `data:`"),
+        (ADDRESS, f"`{ADDRESS}` of the answer is a URL, {NOT_FETCHED}"),
+    ],
+)
 def test_refused(source: str, why: str) -> None:
     with pytest.raises(CannotAnswer) as error:
         given({"type": "image", "value": source})

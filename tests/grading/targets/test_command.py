@@ -60,16 +60,21 @@ def test_no_health_check_is_fine(tmp_path: Path) -> None:
     assert problem(agent(None), tmp_path) == ""
 
 
-@pytest.mark.parametrize(("line", "facts", "wrong"), [
-    pytest.param("true", {}, "", id="well"),
-    pytest.param("echo no model >&2; exit 4", {}, "exit status 4: no model", id="ill"),
-    pytest.param("exit 4", {}, "exit status 4, no output", id="no-output"),
-    pytest.param(
-        "sleep 30", {"timeout_seconds": 0.3}, "`sleep 30` did not end within 0.3 s and was killed",
-        id="late",
-    ),
-    pytest.param("test -e here", {"cwd": "app"}, "", id="its-own-folder"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("line", "facts", "wrong"),
+    [
+        pytest.param("true", {}, "", id="well"),
+        pytest.param("echo no model >&2; exit 4", {}, "exit status 4: no model", id="ill"),
+        pytest.param("exit 4", {}, "exit status 4, no output", id="no-output"),
+        pytest.param(
+            "sleep 30",
+            {"timeout_seconds": 0.3},
+            "`sleep 30` did not end within 0.3 s and was killed",
+            id="late",
+        ),
+        pytest.param("test -e here", {"cwd": "app"}, "", id="its-own-folder"),
+    ],
+)
 def test_commands(line: str, facts: dict[str, Any], wrong: str, tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "here").touch()

@@ -155,17 +155,21 @@ def test_a_recording_has_a_text_per_turn(tmp_path: Path) -> None:
     assert given.duration_seconds == 2
 
 
-@pytest.mark.parametrize(("recorded", "message"), [
-    ({"id": "one", "answer": "Yes."}, MISFIT),
-    ({"id": "one", "answer": ["Yes."]}, MISFIT),
-    (
-        {"id": "two", "answer": "Yes."},
+@pytest.mark.parametrize(
+    ("recorded", "message"),
+    [
+        ({"id": "one", "answer": "Yes."}, MISFIT),
+        ({"id": "one", "answer": ["Yes."]}, MISFIT),
         (
-            "answers.jsonl has no answer for the case `one` of evals/a.eval.yaml; "
-            'add a line {"id": "one", "answer": ["…", "…"]}'
+            {"id": "two", "answer": "Yes."},
+            (
+                "answers.jsonl has no answer for the case `one` of evals/a.eval.yaml; "
+                'add a line {"id": "one", "answer": ["…", "…"]}'
+            ),
         ),
-    ),
-], ids=["a text", "too few", "none"])  # fmt: skip
+    ],
+    ids=["a text", "too few", "none"],
+)
 def test_a_recording_that_does_not_fit(
     recorded: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
@@ -268,17 +272,21 @@ def test_an_invalid_reply_of_the_user_is_repaired(tmp_path: Path) -> None:
     assert "with a message unless `ended` is true" in people.heard[2].messages[-1].content
 
 
-@pytest.mark.parametrize(("replies", "message", "calls"), [
-    (
-        (says("Hi"), "no", "no", "no"),
+@pytest.mark.parametrize(
+    ("replies", "message", "calls"),
+    [
         (
-            "turn 2: openai/judge: no valid reply in 3 attempts; the last one: the reply holds "
-            "no JSON object (try another model or `judge.output: json_schema`)"
+            (says("Hi"), "no", "no", "no"),
+            (
+                "turn 2: openai/judge: no valid reply in 3 attempts; the last one: the reply holds "
+                "no JSON object (try another model or `judge.output: json_schema`)"
+            ),
+            5,
         ),
-        5,
-    ),
-    ((ENDED,), "turn 1: the simulated user ended the conversation before its first message", 1),
-], ids=["invalid", "silent"])  # fmt: skip
+        ((ENDED,), "turn 1: the simulated user ended the conversation before its first message", 1),
+    ],
+    ids=["invalid", "silent"],
+)
 def test_a_user_who_says_nothing(
     replies: tuple[str, ...], message: str, calls: int, tmp_path: Path
 ) -> None:

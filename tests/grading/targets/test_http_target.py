@@ -63,13 +63,16 @@ FIRST = {"role": "user", "content": "They squeak"}
 REPLY = {"role": "assistant", "content": "answer 1"}
 
 
-@pytest.mark.parametrize(("template", "first", "second"), [
-    ("{{ message }}", "They squeak", "4711"),
-    ("{{ history }}", "[system]\nBe brief", HISTORY),
-    ("{{ messages }}", [SYSTEM, FIRST], [SYSTEM, FIRST, REPLY, {**FIRST, "content": "4711"}]),
-    ("all: {{ messages }}", f"all: {json.dumps([SYSTEM, FIRST])}", None),
-    ("{{ input }}", "[system]\nBe brief\n\n[user]\nThey squeak", f"{HISTORY}\n\n[user]\n4711"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("template", "first", "second"),
+    [
+        ("{{ message }}", "They squeak", "4711"),
+        ("{{ history }}", "[system]\nBe brief", HISTORY),
+        ("{{ messages }}", [SYSTEM, FIRST], [SYSTEM, FIRST, REPLY, {**FIRST, "content": "4711"}]),
+        ("all: {{ messages }}", f"all: {json.dumps([SYSTEM, FIRST])}", None),
+        ("{{ input }}", "[system]\nBe brief\n\n[user]\nThey squeak", f"{HISTORY}\n\n[user]\n4711"),
+    ],
+)
 def test_the_variables_of_a_conversation(
     tmp_path: Path, template: str, first: JSON, second: JSON
 ) -> None:

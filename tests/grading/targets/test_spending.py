@@ -21,26 +21,32 @@ CODEX = CliTarget(name="a", agent=AgentProgram(name="codex"), cost_per_run=0.5)
 COMMAND = CliTarget(name="a", command_template="run")
 
 
-@pytest.mark.parametrize(("target", "price"), [
-    (CLAUDE, StartPrice(target="a", obeys=True)),
-    (LIMITED, StartPrice(target="a", most=0.2, obeys=True)),
-    (replace(LIMITED, cost_per_run=0.5), StartPrice(target="a", most=0.2, obeys=True)),
-    (replace(LIMITED, cost_per_run=0.1), StartPrice(target="a", most=0.1, obeys=True)),
-    (CODEX, StartPrice(target="a", most=0.5)),
-    (COMMAND, None),
-    (MockTarget(name="a", response="b"), None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("target", "price"),
+    [
+        (CLAUDE, StartPrice(target="a", obeys=True)),
+        (LIMITED, StartPrice(target="a", most=0.2, obeys=True)),
+        (replace(LIMITED, cost_per_run=0.5), StartPrice(target="a", most=0.2, obeys=True)),
+        (replace(LIMITED, cost_per_run=0.1), StartPrice(target="a", most=0.1, obeys=True)),
+        (CODEX, StartPrice(target="a", most=0.5)),
+        (COMMAND, None),
+        (MockTarget(name="a", response="b"), None),
+    ],
+)
 def test_the_price_of_a_start(target: Target, price: StartPrice | None) -> None:
     assert spending.price_of(target) == price
 
 
-@pytest.mark.parametrize(("target", "used", "counted"), [
-    (CLAUDE, Usage(cost_usd=0.1), Usage(calls=1, cost_usd=0.1)),
-    (CLAUDE, Usage(), Usage(calls=1, unpriced_calls=1)),
-    (CODEX, Usage(), Usage(calls=1, cost_usd=0.5)),
-    (CODEX, Usage(calls=1), Usage(calls=1)),
-    (COMMAND, Usage(cost_usd=0.1), Usage(cost_usd=0.1)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("target", "used", "counted"),
+    [
+        (CLAUDE, Usage(cost_usd=0.1), Usage(calls=1, cost_usd=0.1)),
+        (CLAUDE, Usage(), Usage(calls=1, unpriced_calls=1)),
+        (CODEX, Usage(), Usage(calls=1, cost_usd=0.5)),
+        (CODEX, Usage(calls=1), Usage(calls=1)),
+        (COMMAND, Usage(cost_usd=0.1), Usage(cost_usd=0.1)),
+    ],
+)
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_start_counts_also_if_it_fails(
     tmp_path: Path, target: CliTarget, used: Usage, counted: Usage, fails: bool

@@ -75,14 +75,17 @@ def test_a_structured_answer_is_indented_json(tmp_path: Path) -> None:
 
 def test_a_recording_may_hold_measurements(tmp_path: Path) -> None:
     calls = [{"role": "assistant", "content": "ok", "tool_calls": [{"tool": "b"}, {"tool": "a"}]}]
-    record(tmp_path, {
-        "id": "one",
-        "answer": "ok",
-        "output_messages": calls,
-        "duration_ms": 1500,
-        "cost_usd": 0.25,
-        "token_usage": {"input": 3, "output": 4},
-    })  # fmt: skip
+    record(
+        tmp_path,
+        {
+            "id": "one",
+            "answer": "ok",
+            "output_messages": calls,
+            "duration_ms": 1500,
+            "cost_usd": 0.25,
+            "token_usage": {"input": 3, "output": 4},
+        },
+    )
     assert answer(KEPT, tmp_path) == Answer(
         text="ok",
         messages=tuple(calls),
@@ -121,41 +124,44 @@ def test_a_missing_file_of_recordings_is_named(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("line", "message"), [
-    ("{", "not JSON: Expecting property name enclosed in double quotes at column 2"),
-    ("[" * 99_999, "not JSON: nested too deeply"),
-    ("[]", "must be a JSON object"),
-    (
-        f'{{"id": "x", "answer": "", "output_messages": [{{"role": "a", "content": {DEEP}}}]}}',
-        "the answer has JSON of more than 100 levels",
-    ),
-    (f'{{"id": "x", "answer": {DEEP}}}', "the answer has JSON of more than 100 levels"),
-    ('{"answer": "x"}', "`id` must be a non-empty string"),
-    ('{"id": 3, "answer": "x"}', "`id` must be a non-empty string"),
-    ('{"id": "x"}', "`answer` is missing"),
-    ('{"id": "x", "answer": null}', "`answer` is missing"),
-    ('{"id": "x", "answer": "", "file": 1}', "`file` must be a string"),
-    ('{"id": "x", "answer": "", "anwser": ""}', UNKNOWN_KEY),
-    ('{"id": "two", "answer": "x"}', "the case `two` has an answer in line 1 already"),
-    ('{"id": "x", "answer": "", "cost_usd": -1}', "`cost_usd` must not be negative, but is -1"),
-    ('{"id": "x", "answer": "", "cost_usd": "1"}', '`cost_usd` must be a number, not "1"'),
-    (
-        '{"id": "x", "answer": "", "token_usage": 7}',
-        "`token_usage` must be an object with `input` and `output`",
-    ),
-    (
-        '{"id": "x", "answer": "", "trace_summary": {"duration_ms": true}}',
-        "`duration_ms` must be a number, not true",
-    ),
-    (
-        '{"id": "x", "answer": "", "output_messages": [1]}',
-        "`output_messages` must be a list of objects",
-    ),
-    (
-        '{"id": "x", "answer": "", "output_messages": [{"tool_calls": [{"name": "f"}]}]}',
-        "`tool_calls` must be a list of objects with `tool`",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "not JSON: Expecting property name enclosed in double quotes at column 2"),
+        ("[" * 99_999, "not JSON: nested too deeply"),
+        ("[]", "must be a JSON object"),
+        (
+            f'{{"id": "x", "answer": "", "output_messages": [{{"role": "a", "content": {DEEP}}}]}}',
+            "the answer has JSON of more than 100 levels",
+        ),
+        (f'{{"id": "x", "answer": {DEEP}}}', "the answer has JSON of more than 100 levels"),
+        ('{"answer": "x"}', "`id` must be a non-empty string"),
+        ('{"id": 3, "answer": "x"}', "`id` must be a non-empty string"),
+        ('{"id": "x"}', "`answer` is missing"),
+        ('{"id": "x", "answer": null}', "`answer` is missing"),
+        ('{"id": "x", "answer": "", "file": 1}', "`file` must be a string"),
+        ('{"id": "x", "answer": "", "anwser": ""}', UNKNOWN_KEY),
+        ('{"id": "two", "answer": "x"}', "the case `two` has an answer in line 1 already"),
+        ('{"id": "x", "answer": "", "cost_usd": -1}', "`cost_usd` must not be negative, but is -1"),
+        ('{"id": "x", "answer": "", "cost_usd": "1"}', '`cost_usd` must be a number, not "1"'),
+        (
+            '{"id": "x", "answer": "", "token_usage": 7}',
+            "`token_usage` must be an object with `input` and `output`",
+        ),
+        (
+            '{"id": "x", "answer": "", "trace_summary": {"duration_ms": true}}',
+            "`duration_ms` must be a number, not true",
+        ),
+        (
+            '{"id": "x", "answer": "", "output_messages": [1]}',
+            "`output_messages` must be a list of objects",
+        ),
+        (
+            '{"id": "x", "answer": "", "output_messages": [{"tool_calls": [{"name": "f"}]}]}',
+            "`tool_calls` must be a list of objects with `tool`",
+        ),
+    ],
+)
 def test_a_broken_recording_is_found_by_its_line(line: str, message: str, tmp_path: Path) -> None:
     record(tmp_path, {"id": "two", "answer": "2"}, line)
     assert refusal(KEPT, tmp_path) == f"answers.jsonl:2: {message}"
@@ -205,21 +211,27 @@ def test_a_model_gets_the_whole_conversation(tmp_path: Path) -> None:
 RULES = FilePart("rules.md", "Be brief", guideline=True)
 
 
-@pytest.mark.parametrize(("messages", "sent"), [
-    pytest.param(
-        (
-            text_message("Be kind", "system"),
-            Message(role="user", parts=(TextPart("Look"), RULES, FilePart("a.md", "A"))),
+@pytest.mark.parametrize(
+    ("messages", "sent"),
+    [
+        pytest.param(
+            (
+                text_message("Be kind", "system"),
+                Message(role="user", parts=(TextPart("Look"), RULES, FilePart("a.md", "A"))),
+            ),
+            (("system", "[[ ## Guidelines ## ]]\n\nBe brief\n\nBe kind"), ("user", "Look\n\nA")),
+            id="in-the-system-message",
         ),
-        (("system", "[[ ## Guidelines ## ]]\n\nBe brief\n\nBe kind"), ("user", "Look\n\nA")),
-        id="in-the-system-message",
-    ),
-    pytest.param(
-        (Message(role="system", parts=(RULES,)), Message(role="user", parts=(TextPart("Look"),))),
-        (("system", "[[ ## Guidelines ## ]]\n\nBe brief"), ("user", "Look")),
-        id="a-message-of-guidelines",
-    ),
-])  # fmt: skip
+        pytest.param(
+            (
+                Message(role="system", parts=(RULES,)),
+                Message(role="user", parts=(TextPart("Look"),)),
+            ),
+            (("system", "[[ ## Guidelines ## ]]\n\nBe brief"), ("user", "Look")),
+            id="a-message-of-guidelines",
+        ),
+    ],
+)
 def test_a_model_gets_guidelines_first(
     messages: tuple[Message, ...], sent: tuple[tuple[str, str], ...], tmp_path: Path
 ) -> None:
@@ -239,15 +251,20 @@ def test_a_replayed_reply_took_no_time(tmp_path: Path) -> None:
     assert (given.duration_seconds, given.trace_summary) == (None, None)
 
 
-@pytest.mark.parametrize(("reply", "message"), [
-    pytest.param(
-        ModelReply(text="half", finish="length"),
-        "openai/m reached its token limit; increase `max_tokens` of the target `default`",
-        id="cut-off",
-    ),
-    pytest.param(ModelReply(text=" \n"), "openai/m gave an empty answer", id="empty"),
-    pytest.param(ModelReply(text="", finish="refusal"), "openai/m refused to answer", id="refusal"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        pytest.param(
+            ModelReply(text="half", finish="length"),
+            "openai/m reached its token limit; increase `max_tokens` of the target `default`",
+            id="cut-off",
+        ),
+        pytest.param(ModelReply(text=" \n"), "openai/m gave an empty answer", id="empty"),
+        pytest.param(
+            ModelReply(text="", finish="refusal"), "openai/m refused to answer", id="refusal"
+        ),
+    ],
+)
 def test_a_model_without_a_usable_answer(reply: ModelReply, message: str, tmp_path: Path) -> None:
     assert refusal(MODEL, tmp_path, call_model=replying(reply, [])) == message
 
@@ -273,15 +290,18 @@ def cli(template: str, **facts: Any) -> CliTarget:
 
 
 @platforms.SHELL
-@pytest.mark.parametrize(("template", "text"), [
-    pytest.param("printf %s {PROMPT}", HOSTILE, id="prompt-is-quoted"),
-    pytest.param("cat {PROMPT_FILE}", HOSTILE, id="prompt-file"),
-    pytest.param("echo {EVAL_ID} {ATTEMPT}", "the one 0", id="id-and-attempt"),
-    pytest.param("printf %s {PROMPT} > {OUTPUT_FILE}; echo log", HOSTILE, id="output-file"),
-    pytest.param("printf '\\n a\\n\\n'", " a", id="line-ends-are-cut"),
-    pytest.param("echo ${HOME} '{x}' {}", "/nowhere {x} {}", id="other-braces"),
-    pytest.param("printf %s {GUIDELINES}", "", id="no-guidelines"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        pytest.param("printf %s {PROMPT}", HOSTILE, id="prompt-is-quoted"),
+        pytest.param("cat {PROMPT_FILE}", HOSTILE, id="prompt-file"),
+        pytest.param("echo {EVAL_ID} {ATTEMPT}", "the one 0", id="id-and-attempt"),
+        pytest.param("printf %s {PROMPT} > {OUTPUT_FILE}; echo log", HOSTILE, id="output-file"),
+        pytest.param("printf '\\n a\\n\\n'", " a", id="line-ends-are-cut"),
+        pytest.param("echo ${HOME} '{x}' {}", "/nowhere {x} {}", id="other-braces"),
+        pytest.param("printf %s {GUIDELINES}", "", id="no-guidelines"),
+    ],
+)
 def test_cli(template: str, text: str, tmp_path: Path) -> None:
     case = build_case(id="the one", input_messages=(text_message(HOSTILE),))
     if not text:
@@ -371,14 +391,17 @@ def test_cli_may_report_its_usage(tmp_path: Path) -> None:
 
 
 @platforms.SHELL
-@pytest.mark.parametrize("told", [
-    {"output": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "found"}]},
-    {
-        "output": [{"role": "assistant", "content": "found"}],
-        "output_messages": [{"role": "assistant", "content": "older key"}],
-        "cost_usd": 0.5,
-    },
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"output": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "found"}]},
+        {
+            "output": [{"role": "assistant", "content": "found"}],
+            "output_messages": [{"role": "assistant", "content": "older key"}],
+            "cost_usd": 0.5,
+        },
+    ],
+)
 def test_messages_may_be_called_output_as_in_agentv(told: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "told.json").write_text(json.dumps(told))
     given = answer(cli("cat told.json"), tmp_path)
@@ -387,40 +410,52 @@ def test_messages_may_be_called_output_as_in_agentv(told: dict[str, Any], tmp_pa
 
 
 @platforms.SHELL
-@pytest.mark.parametrize("text", [
-    *('{"name": "Ann"}', '{"text": "hi", "mood": "good"}', "[1]", "7", "{", '{"cost_usd": 1}'),
-    *('{"output": [1]}', '{"output": []}', '{"output": [{"name": "Ann"}]}', '{"output": "x"}'),
-    '{"output": [{"role": "assistant", "content": "hi"}], "mood": "good"}',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        *('{"name": "Ann"}', '{"text": "hi", "mood": "good"}', "[1]", "7", "{", '{"cost_usd": 1}'),
+        *('{"output": [1]}', '{"output": []}', '{"output": [{"name": "Ann"}]}', '{"output": "x"}'),
+        '{"output": [{"role": "assistant", "content": "hi"}], "mood": "good"}',
+    ],
+)
 def test_an_answer_may_happen_to_be_json(text: str, tmp_path: Path) -> None:
     (tmp_path / "told").write_text(text)
     assert answer(cli("cat told"), tmp_path).text == text
 
 
 @platforms.SHELL
-@pytest.mark.parametrize(("script", "env", "message"), [
-    pytest.param(
-        "echo SHOP_KEY is missing >&2; exit 1", (),
-        "exit status 1 (`SHOP_KEY` is set here, but not listed in `env`): SHOP_KEY is missing",
-        id="set here",
-    ),
-    pytest.param(
-        "echo SHOP_KEY, SHOP_URL and SHOP_KEY; exit 1", (),
-        (
-            "exit status 1 (`SHOP_KEY`, `SHOP_URL` are set here, but not listed in `env`): "
-            "SHOP_KEY, SHOP_URL and SHOP_KEY"
+@pytest.mark.parametrize(
+    ("script", "env", "message"),
+    [
+        pytest.param(
+            "echo SHOP_KEY is missing >&2; exit 1",
+            (),
+            "exit status 1 (`SHOP_KEY` is set here, but not listed in `env`): SHOP_KEY is missing",
+            id="set here",
         ),
-        id="two",
-    ),
-    pytest.param(
-        "echo SHOP_KEY is wrong; exit 1", ("SHOP_KEY",), "exit status 1: SHOP_KEY is wrong",
-        id="listed",
-    ),
-    pytest.param(
-        "echo OTHER_KEY, MY_SHOP_KEY, TERM; exit 1", (),
-        "exit status 1: OTHER_KEY, MY_SHOP_KEY, TERM", id="others",
-    ),
-])  # fmt: skip
+        pytest.param(
+            "echo SHOP_KEY, SHOP_URL and SHOP_KEY; exit 1",
+            (),
+            (
+                "exit status 1 (`SHOP_KEY`, `SHOP_URL` are set here, but not listed in `env`): "
+                "SHOP_KEY, SHOP_URL and SHOP_KEY"
+            ),
+            id="two",
+        ),
+        pytest.param(
+            "echo SHOP_KEY is wrong; exit 1",
+            ("SHOP_KEY",),
+            "exit status 1: SHOP_KEY is wrong",
+            id="listed",
+        ),
+        pytest.param(
+            "echo OTHER_KEY, MY_SHOP_KEY, TERM; exit 1",
+            (),
+            "exit status 1: OTHER_KEY, MY_SHOP_KEY, TERM",
+            id="others",
+        ),
+    ],
+)
 def test_a_variable_that_env_does_not_list_is_named(
     script: str, env: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
@@ -438,31 +473,37 @@ def test_the_last_line_of_an_error_comes_first(tmp_path: Path) -> None:
 
 
 @platforms.SHELL
-@pytest.mark.parametrize(("template", "message"), [
-    pytest.param(
-        "echo oops >&2; exit 3", "the target `agent` failed: exit status 3: oops", id="status",
-    ),
-    pytest.param("exit 3", "the target `agent` failed: exit status 3, no output", id="mute"),
-    pytest.param("sleep 30", "`sleep 30` did not end within 0.4 s and was killed", id="timeout"),
-    pytest.param(
-        "true {OUTPUT_FILE}",
-        "cannot read the {OUTPUT_FILE} of the command: No such file or directory",
-        id="no-output-file",
-    ),
-    pytest.param(
-        "echo {PROMT}",
-        (
-            "`command_template` holds {PROMT}; known: `{PROMPT}`, `{PROMPT_FILE}`, `{GUIDELINES}`, "
-            "`{EVAL_ID}`, `{EVAL_FILE}`, `{ROOT}`, `{ATTEMPT}`, `{FILES}`, `{OUTPUT_FILE}`"
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        pytest.param(
+            "echo oops >&2; exit 3", "the target `agent` failed: exit status 3: oops", id="status"
         ),
-        id="typo",
-    ),
-    pytest.param(
-        """echo '{"text": "a", "cost_usd": "much"}'""",
-        'the target `agent` gave an invalid answer: `cost_usd` must be a number, not "much"',
-        id="broken-measurement",
-    ),
-])  # fmt: skip
+        pytest.param("exit 3", "the target `agent` failed: exit status 3, no output", id="mute"),
+        pytest.param(
+            "sleep 30", "`sleep 30` did not end within 0.4 s and was killed", id="timeout"
+        ),
+        pytest.param(
+            "true {OUTPUT_FILE}",
+            "cannot read the {OUTPUT_FILE} of the command: No such file or directory",
+            id="no-output-file",
+        ),
+        pytest.param(
+            "echo {PROMT}",
+            (
+                "`command_template` holds {PROMT}; known: `{PROMPT}`, `{PROMPT_FILE}`, "
+                "`{GUIDELINES}`, `{EVAL_ID}`, `{EVAL_FILE}`, `{ROOT}`, `{ATTEMPT}`, "
+                "`{FILES}`, `{OUTPUT_FILE}`"
+            ),
+            id="typo",
+        ),
+        pytest.param(
+            """echo '{"text": "a", "cost_usd": "much"}'""",
+            'the target `agent` gave an invalid answer: `cost_usd` must be a number, not "much"',
+            id="broken-measurement",
+        ),
+    ],
+)
 def test_cli_without_a_usable_answer(template: str, message: str, tmp_path: Path) -> None:
     seconds = 0.4 if "sleep" in template else 20.0
     assert refusal(cli(template, timeout_seconds=seconds), tmp_path) == message

@@ -27,20 +27,28 @@ def test_each_answer_has_other_blanks() -> None:
 
 
 ASKED = build_case(input_messages=(text_message("Hi", "user"),))
-TALK = build_case(input_messages=(
-    text_message("A", "user"), text_message("B", "assistant"), text_message("C", "user"),
-))  # fmt: skip
+TALK = build_case(
+    input_messages=(
+        text_message("A", "user"),
+        text_message("B", "assistant"),
+        text_message("C", "user"),
+    )
+)
 PROMPT = PromptTemplate(
     path="p", messages=(("system", "S"), ("user", "Say {{ x }}")), takes_input=False
 )
 
 
-@pytest.mark.parametrize(("case", "template", "contents"), [
-    (ASKED, None, ["Hi\n "]),
-    (TALK, None, ["A", "B", "C\n "]),
-    (replace(ASKED, input_messages=(), vars={"x": "it"}), PROMPT, ["S", "Say it\n "]),
-    (build_case(input_messages=(text_message("S", "system"),)), None, ["S"]),
-], ids=["one message", "several", "a prompt of variables", "without a user"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("case", "template", "contents"),
+    [
+        (ASKED, None, ["Hi\n "]),
+        (TALK, None, ["A", "B", "C\n "]),
+        (replace(ASKED, input_messages=(), vars={"x": "it"}), PROMPT, ["S", "Say it\n "]),
+        (build_case(input_messages=(text_message("S", "system"),)), None, ["S"]),
+    ],
+    ids=["one message", "several", "a prompt of variables", "without a user"],
+)
 def test_a_model_gets_them_at_the_end_of_the_last_message_of_the_user(
     case: EvalCase, template: PromptTemplate | None, contents: list[str]
 ) -> None:

@@ -25,19 +25,33 @@ def codex(last: datetime) -> str:
     return json.dumps({**facts, "last_refresh": last.isoformat()})
 
 
-@pytest.mark.parametrize(("program", "file", "text", "variables", "files"), [
-    (
-        "claude-code", ".claude/.credentials.json", claude(NOW + timedelta(hours=1)),
-        {"CLAUDE_CODE_OAUTH_TOKEN": TOKEN}, {},
-    ),
-    (
-        "codex", ".codex/auth.json", '{"OPENAI_API_KEY": "sk-of-codex-and-long-enough"}',
-        {"CODEX_API_KEY": "sk-of-codex-and-long-enough"}, {},
-    ),
-    ("codex", ".codex/auth.json", codex(NOW - timedelta(days=6)), {}, {
-        "auth.json": codex(NOW - timedelta(days=6)),
-    }),
-], ids=["claude", "a key of codex", "a login of codex"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("program", "file", "text", "variables", "files"),
+    [
+        (
+            "claude-code",
+            ".claude/.credentials.json",
+            claude(NOW + timedelta(hours=1)),
+            {"CLAUDE_CODE_OAUTH_TOKEN": TOKEN},
+            {},
+        ),
+        (
+            "codex",
+            ".codex/auth.json",
+            '{"OPENAI_API_KEY": "sk-of-codex-and-long-enough"}',
+            {"CODEX_API_KEY": "sk-of-codex-and-long-enough"},
+            {},
+        ),
+        (
+            "codex",
+            ".codex/auth.json",
+            codex(NOW - timedelta(days=6)),
+            {},
+            {"auth.json": codex(NOW - timedelta(days=6))},
+        ),
+    ],
+    ids=["claude", "a key of codex", "a login of codex"],
+)
 def test_a_login(
     program: str,
     file: str,
@@ -71,27 +85,39 @@ def test_a_variable_that_the_configuration_names(tmp_path: Path) -> None:
     assert found.variables == {}
 
 
-@pytest.mark.parametrize(("program", "file", "text", "reason"), [
-    (
-        "claude-code", ".claude/.credentials.json", claude(NOW + timedelta(minutes=14)),
-        "the login of claude-code ends; run `claude` once, which renews it",
-    ),
-    (
-        "codex", ".codex/auth.json", codex(NOW - timedelta(days=8)),
-        "the login of codex is older than 7 days; run `codex` once, which renews it",
-    ),
-    (
-        "claude-code", ".claude/.credentials.json", "not JSON",
+@pytest.mark.parametrize(
+    ("program", "file", "text", "reason"),
+    [
         (
-            "no credential for claude-code: log in with `claude`, or set ANTHROPIC_API_KEY or "
-            "ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN"
+            "claude-code",
+            ".claude/.credentials.json",
+            claude(NOW + timedelta(minutes=14)),
+            "the login of claude-code ends; run `claude` once, which renews it",
         ),
-    ),
-    (
-        "copilot", ".copilot/config.json", "{}",
-        "no credential for copilot: set COPILOT_GITHUB_TOKEN or COPILOT_PROVIDER_API_KEY",
-    ),
-], ids=["ends", "old", "broken", "of no other program"])  # fmt: skip
+        (
+            "codex",
+            ".codex/auth.json",
+            codex(NOW - timedelta(days=8)),
+            "the login of codex is older than 7 days; run `codex` once, which renews it",
+        ),
+        (
+            "claude-code",
+            ".claude/.credentials.json",
+            "not JSON",
+            (
+                "no credential for claude-code: log in with `claude`, or set ANTHROPIC_API_KEY or "
+                "ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN"
+            ),
+        ),
+        (
+            "copilot",
+            ".copilot/config.json",
+            "{}",
+            "no credential for copilot: set COPILOT_GITHUB_TOKEN or COPILOT_PROVIDER_API_KEY",
+        ),
+    ],
+    ids=["ends", "old", "broken", "of no other program"],
+)
 def test_no_login(program: str, file: str, text: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / file).parent.mkdir()
     (tmp_path / file).write_text(text)

@@ -122,14 +122,17 @@ def taken(sequence: tuple[T, ...], more: Callable[[tuple[T, ...]], int]) -> tupl
     return sequence[:count]
 
 
-@pytest.mark.parametrize(("criterion", "marks"), [
-    pytest.param(CHECK, (True, False, NO), id="check"),
-    pytest.param(GATE, (True, False, NO), id="gate"),
-    pytest.param(LEVELLED, (1, 2, 4, NO), id="level"),
-    pytest.param(GATED_LEVEL, (1, 2, 4, NO), id="level with a gate at the lowest"),
-    pytest.param(SCORED, (5, 6, 8, NO), id="score"),
-    pytest.param(GATED_SCORE, (0, 7, 10), id="score with a gate"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("criterion", "marks"),
+    [
+        pytest.param(CHECK, (True, False, NO), id="check"),
+        pytest.param(GATE, (True, False, NO), id="gate"),
+        pytest.param(LEVELLED, (1, 2, 4, NO), id="level"),
+        pytest.param(GATED_LEVEL, (1, 2, 4, NO), id="level with a gate at the lowest"),
+        pytest.param(SCORED, (5, 6, 8, NO), id="score"),
+        pytest.param(GATED_SCORE, (0, 7, 10), id="score with a gate"),
+    ],
+)
 def test_every_sequence_has_the_verdict_of_five(
     criterion: Criterion, marks: tuple[MarkValue, ...]
 ) -> None:

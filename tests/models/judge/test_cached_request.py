@@ -15,10 +15,13 @@ CALL = ModelCall(
 )
 
 
-@pytest.mark.parametrize(("trial", "content"), [
-    pytest.param(0, "k\nhttp://127.0.0.1:1", id="the-first-trial-keeps-the-key-of-old-caches"),
-    pytest.param(1, "k\nhttp://127.0.0.1:1\ntrial 1", id="the-second-trial"),
-    pytest.param(2, "k\nhttp://127.0.0.1:1\ntrial 2", id="the-third-trial"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("trial", "content"),
+    [
+        pytest.param(0, "k\nhttp://127.0.0.1:1", id="the-first-trial-keeps-the-key-of-old-caches"),
+        pytest.param(1, "k\nhttp://127.0.0.1:1\ntrial 1", id="the-second-trial"),
+        pytest.param(2, "k\nhttp://127.0.0.1:1\ntrial 2", id="the-third-trial"),
+    ],
+)
 def test_each_trial_has_its_own_key(trial: int, content: str) -> None:
     assert cache_key(CALL, trial) == hashlib.sha256(content.encode()).hexdigest()

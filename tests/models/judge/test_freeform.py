@@ -22,10 +22,13 @@ from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.results import Answer
 
 CASE = EvalCase(
-    id="a", file="a.yaml", span=Span(1, 1, 1, 2), expected_outcome="Warm",
+    id="a",
+    file="a.yaml",
+    span=Span(1, 1, 1, 2),
+    expected_outcome="Warm",
     input_messages=(Message(role="user", parts=(TextPart("Greet"),)),),
     expected_messages=(Message(role="assistant", parts=(TextPart("Dear"),)),),
-)  # fmt: skip
+)
 ANSWER = Answer(text="Hi {{ question }}", messages=({"role": "assistant", "content": "Hi"},))
 JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))
 
@@ -107,9 +110,12 @@ def test_the_request() -> None:
     assert call == ModelCall(
         endpoint=judge.endpoint,
         messages=freeform_messages(CASE, ANSWER, "{{ x }}", fence="8f3a", more={"x": "more"}),
-        key=call_key(judge.endpoint, unfenced, schema=OPINION_SCHEMA, turn=turn), about="a",
-        output_schema=OPINION_SCHEMA, output_mode="json_object", max_tokens=99,
-    )  # fmt: skip
+        key=call_key(judge.endpoint, unfenced, schema=OPINION_SCHEMA, turn=turn),
+        about="a",
+        output_schema=OPINION_SCHEMA,
+        output_mode="json_object",
+        max_tokens=99,
+    )
 
 
 def test_the_key_is_that_of_the_first_vote_and_of_this_schema() -> None:

@@ -83,11 +83,20 @@ def test_a_panel_has_the_majority_or_the_median(
     assert found.usage == Usage(calls=3)
 
 
-@pytest.mark.parametrize(("marks", "message"), [
-    ({"a": True, "b": "down", "c": "down"}, "no majority: only 1 of 3 judges gave marks; c: down"),
-    ({"a": "down", "b": "down", "c": True}, "no majority: only 1 of 3 judges gave marks; b: down"),
-    ({"a": True, "b": False, "c": "down"}, "no majority of 3 votes on one: true, false"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("marks", "message"),
+    [
+        (
+            {"a": True, "b": "down", "c": "down"},
+            "no majority: only 1 of 3 judges gave marks; c: down",
+        ),
+        (
+            {"a": "down", "b": "down", "c": True},
+            "no majority: only 1 of 3 judges gave marks; b: down",
+        ),
+        ({"a": True, "b": False, "c": "down"}, "no majority of 3 votes on one: true, false"),
+    ],
+)
 def test_half_of_a_panel_decides_nothing(marks: dict[str, Mark | list[Mark]], message: str) -> None:
     with pytest.raises(CannotJudge) as ended:
         ask(Models(marks), CHECK)

@@ -90,10 +90,14 @@ def asked(
 ) -> PanelRequest:
     endpoint = Endpoint(model="m", options={"api_base": host})
     return PanelRequest(
-        case=CASE, answer="Hi", rubric=criteria, judge=JudgeConfig(endpoint=endpoint, **config),
-        context=RunContext(call_model=judge, root=Path(), environment={}, cache=cache), about="a",
+        case=CASE,
+        answer="Hi",
+        rubric=criteria,
+        judge=JudgeConfig(endpoint=endpoint, **config),
+        context=RunContext(call_model=judge, root=Path(), environment={}, cache=cache),
+        about="a",
         **facts or {},
-    )  # fmt: skip
+    )
 
 
 def ask(judge: ModelCaller, criteria: Rubric, *of: Any, **more: Any) -> PanelResult:

@@ -35,10 +35,13 @@ from rubric_ci.values.rubric import (
 SPAN = Span(1, 1, 1, 2)
 JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))
 CASE = EvalCase(
-    id="greeting", file="evals/a.yaml", span=SPAN, expected_outcome="The customer feels welcome",
+    id="greeting",
+    file="evals/a.yaml",
+    span=SPAN,
+    expected_outcome="The customer feels welcome",
     input_messages=(Message(role="user", parts=(TextPart("Write a greeting"),)),),
     expected_messages=(Message(role="assistant", parts=(TextPart("Dear customer"),)),),
-)  # fmt: skip
+)
 POLITE = Check(id="polite", text="Is polite", weight=2, required=True, span=SPAN)
 DEPTH = Scored(
     id="depth",
@@ -48,10 +51,13 @@ DEPTH = Scored(
     span=SPAN,
 )
 TONE = Levelled(
-    id="tone", text="The tone", weight=4,
+    id="tone",
+    text="The tone",
+    weight=4,
     levels=(Level(level=1, name="cold", text="No warmth"), Level(level=5, text="Warm")),
-    required_min_level=5, span=SPAN,
-)  # fmt: skip
+    required_min_level=5,
+    span=SPAN,
+)
 CRITERIA: tuple[Judged, ...] = (POLITE, DEPTH, TONE)
 
 QUESTION = """\

@@ -93,12 +93,16 @@ def test_a_refusal_is_answered() -> None:
     assert model.calls[1].messages[-1].content.startswith("You are not asked to do what")
 
 
-@pytest.mark.parametrize(("last", "reason"), [
-    (reply("nine"), "try harder (try another model or `judge.output: json_schema`)"),
-    (reply("9", "length"), "the reply is truncated (increase `max_tokens` of the model)"),
-    (reply("No.", "refusal"), "refused to mark: No. (try another model)"),
-    (reply("", "refusal"), "to mark: no reason given (try another model)"),
-], ids=["garbage", "truncated", "refused", "refused without a word"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("last", "reason"),
+    [
+        (reply("nine"), "try harder (try another model or `judge.output: json_schema`)"),
+        (reply("9", "length"), "the reply is truncated (increase `max_tokens` of the model)"),
+        (reply("No.", "refusal"), "refused to mark: No. (try another model)"),
+        (reply("", "refusal"), "to mark: no reason given (try another model)"),
+    ],
+    ids=["garbage", "truncated", "refused", "refused without a word"],
+)
 def test_after_three_there_is_no_judgement(last: ModelReply, reason: str) -> None:
     model = Scripted([reply("seven"), reply("eight"), last])
     with pytest.raises(CannotJudge, match=r"^\w+: no valid reply in 3 attempts; the") as ended:
@@ -107,10 +111,14 @@ def test_after_three_there_is_no_judgement(last: ModelReply, reason: str) -> Non
     assert ended.value.usage == Usage(calls=3, cost_usd=0.75, repairs=2)
 
 
-@pytest.mark.parametrize("call", [
-    replace(CALL, output_mode="json_schema"),
-    replace(CALL, endpoint=Endpoint(model="m", command=JudgeCommand(argv=("judge",)))),
-], ids=["a schema is sent", "a command has no schema"])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        replace(CALL, output_mode="json_schema"),
+        replace(CALL, endpoint=Endpoint(model="m", command=JudgeCommand(argv=("judge",)))),
+    ],
+    ids=["a schema is sent", "a command has no schema"],
+)
 def test_no_other_output_mode_is_advised(call: ModelCall) -> None:
     with pytest.raises(CannotJudge, match=r"try harder \(try another model\)$"):
         request(Scripted([reply("seven")] * 3), call)

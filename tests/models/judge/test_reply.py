@@ -109,16 +109,19 @@ def test_the_judge_writes_the_mark_last() -> None:
     assert (list(written["properties"]), written["required"]) == (order, order)
 
 
-@pytest.mark.parametrize(("criterion", "marks"), [
-    (CHECK, 'true, false or "cannot_assess"'),
-    (SCORED, 'an integer from 0 to 10 or "cannot_assess"'),
-    (FAULT, "true or false"),
-    (IF, 'true, false, "cannot_assess" or "not_applicable"'),
-    (replace(IF, fault=True), 'true, false or "not_applicable"'),
-    (CHOSEN, 'one of "pay", "wait" or "cannot_assess"'),
-    (replace(CHOSEN, fault=True), 'one of "pay" or "wait"'),
-    (LEVELLED, 'one of 1, 2, 4 or "cannot_assess"'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("criterion", "marks"),
+    [
+        (CHECK, 'true, false or "cannot_assess"'),
+        (SCORED, 'an integer from 0 to 10 or "cannot_assess"'),
+        (FAULT, "true or false"),
+        (IF, 'true, false, "cannot_assess" or "not_applicable"'),
+        (replace(IF, fault=True), 'true, false or "not_applicable"'),
+        (CHOSEN, 'one of "pay", "wait" or "cannot_assess"'),
+        (replace(CHOSEN, fault=True), 'one of "pay" or "wait"'),
+        (LEVELLED, 'one of 1, 2, 4 or "cannot_assess"'),
+    ],
+)
 def test_the_marks_that_a_prompt_names(criterion: Judged, marks: str) -> None:
     assert allowed_marks(criterion) == marks
 

@@ -109,28 +109,35 @@ REFUSED = {
     "a list": (f"[{TEXT}]", ["the reply is a list; one JSON object is wanted"]),
     "a list in prose": (f"Marks: [{TEXT}]", ["the reply is a list; one JSON object is wanted"]),
     "two objects": (
-        f"{TEXT}\n{TEXT}", ["the reply holds more than one JSON object; expected exactly one"],
+        f"{TEXT}\n{TEXT}",
+        ["the reply holds more than one JSON object; expected exactly one"],
     ),
-    "a draft before": (f"Draft: {changed(c2=entry(score=3))} Final: {TEXT}", [
-        "the reply holds more than one JSON object; expected exactly one",
-    ]),
+    "a draft before": (
+        f"Draft: {changed(c2=entry(score=3))} Final: {TEXT}",
+        ["the reply holds more than one JSON object; expected exactly one"],
+    ),
     "cut off": (
-        TEXT[:60], [f"{INVALID}: Unterminated string starting at: line 1 column 59 (char 58)"],
+        TEXT[:60],
+        [f"{INVALID}: Unterminated string starting at: line 1 column 59 (char 58)"],
     ),
-    "an inner object of a broken one does not count": ('{"draft": {"c1": 1} ' + TEXT, [
-        f"{INVALID}: Expecting ',' delimiter: line 1 column 21 (char 20)",
-    ]),
-    "a duplicate key": (f'{{"c1": {json.dumps(entry(satisfied=False))}, {TEXT[1:]}', [
-        'the key "c1" is twice in one object',
-    ]),
-    "a duplicate key inside": (TEXT.replace('"score": 7', '"score": 2, "score": 7'), [
-        'the key "score" is twice in one object',
-    ]),
+    "an inner object of a broken one does not count": (
+        '{"draft": {"c1": 1} ' + TEXT,
+        [f"{INVALID}: Expecting ',' delimiter: line 1 column 21 (char 20)"],
+    ),
+    "a duplicate key": (
+        f'{{"c1": {json.dumps(entry(satisfied=False))}, {TEXT[1:]}',
+        ['the key "c1" is twice in one object'],
+    ),
+    "a duplicate key inside": (
+        TEXT.replace('"score": 7', '"score": 2, "score": 7'),
+        ['the key "score" is twice in one object'],
+    ),
     "not a number": (TEXT.replace("7", "NaN"), ["NaN is not JSON"]),
     "nested without end": ("{" + '"a": {' * 100_000, ["the JSON is nested too deeply"]),
     "omitted": (json.dumps({"c1": GOOD["c1"], "c3": GOOD["c3"]}), ["c2 (depth) is missing"]),
     "all omitted": (
-        "{}", ["c1 (polite) is missing", "c2 (depth) is missing", "c3 (tone) is missing"],
+        "{}",
+        ["c1 (polite) is missing", "c2 (depth) is missing", "c3 (tone) is missing"],
     ),
     "unknown": (changed(c9=entry(satisfied=True)), ['"c9" is not one of c1, c2, c3']),
     "unknown and omitted are both said": (
@@ -142,79 +149,105 @@ REFUSED = {
         ["c1 (polite) is marked twice and differently"],
     ),
     "list entry without id": (
-        listed({"satisfied": True}), ['entry 1 of "checks" has no "id" that is a string'],
+        listed({"satisfied": True}),
+        ['entry 1 of "checks" has no "id" that is a string'],
     ),
     "list entry that is none": (listed("c1"), ['"checks.0": Input should be a valid dictionary']),
-    "a list with more than marks": (listed(*({"id": n, **v} for n, v in GOOD.items()), score=10), [
-        '"score": Extra inputs are not permitted',
-    ]),
+    "a list with more than marks": (
+        listed(*({"id": n, **v} for n, v in GOOD.items()), score=10),
+        ['"score": Extra inputs are not permitted'],
+    ),
     "a remark that is no text": (
         listed(*({"id": n, **v} for n, v in GOOD.items()), overall_reasoning=5),
         ['"overall_reasoning": Input should be a valid string'],
     ),
-    "11": (changed(c2=entry(score=11)), [
-        '"score" of c2 (depth) is 11; wanted: an integer from 0 to 10 or "cannot_assess"',
-    ]),
-    "-1": (changed(c2=entry(score=-1)), [
-        '"score" of c2 (depth) is -1; wanted: an integer from 0 to 10 or "cannot_assess"',
-    ]),
-    "7.5": (changed(c2=entry(score=7.5)), [
-        '"score" of c2 (depth) is 7.5; wanted: an integer from 0 to 10 or "cannot_assess"',
-    ]),
-    "7.0": (changed(c2=entry(score=7.0)), [
-        '"score" of c2 (depth) is 7.0; wanted: an integer from 0 to 10 or "cannot_assess"',
-    ]),
-    "a number as text": (changed(c2=entry(score="8")), [
-        '"score" of c2 (depth) is "8"; wanted: an integer from 0 to 10 or "cannot_assess"',
-    ]),
-    "true for a score": (changed(c2=entry(score=True)), [
-        '"score" of c2 (depth) is true; wanted: an integer from 0 to 10 or "cannot_assess"',
-    ]),
-    "1 for a check": (changed(c1=entry(satisfied=1)), [
-        '"satisfied" of c1 (polite) is 1; wanted: true, false or "cannot_assess"',
-    ]),
-    "yes for a check": (changed(c1=entry(satisfied="yes")), [
-        '"satisfied" of c1 (polite) is "yes"; wanted: true, false or "cannot_assess"',
-    ]),
-    "a word of another language": (changed(c1=entry(satisfied="größer")), [
-        '"satisfied" of c1 (polite) is "größer"; wanted: true, false or "cannot_assess"',
-    ]),
-    "60 characters are shown": (changed(c1=entry(satisfied="x" * 58)), [
-        f'"satisfied" of c1 (polite) is "{"x" * 58}"; wanted: true, false or "cannot_assess"',
-    ]),
-    "61 characters are cut": (changed(c1=entry(satisfied="x" * 59)), [
-        f'"satisfied" of c1 (polite) is "{"x" * 56}...; wanted: true, false or "cannot_assess"',
-    ]),
-    "null": (changed(c1=entry(satisfied=None)), [
-        '"satisfied" of c1 (polite) is null; wanted: true, false or "cannot_assess"',
-    ]),
-    "an undeclared level": (changed(c3=entry(level=3)), [
-        '"level" of c3 (tone) is 3; wanted: one of 1, 5 or "cannot_assess"',
-    ]),
-    "true for level 1": (changed(c3=entry(level=True)), [
-        '"level" of c3 (tone) is true; wanted: one of 1, 5 or "cannot_assess"',
-    ]),
-    "a mark of another kind": (changed(c1=entry(score=7)), [
-        'c1 (polite) has no "satisfied"',
-        'c1 (polite) has a property "score" that is not asked for',
-    ]),
-    "two marks": (changed(c1=entry(satisfied=True, score=0)), [
-        'c1 (polite) has a property "score" that is not asked for',
-    ]),
+    "11": (
+        changed(c2=entry(score=11)),
+        ['"score" of c2 (depth) is 11; wanted: an integer from 0 to 10 or "cannot_assess"'],
+    ),
+    "-1": (
+        changed(c2=entry(score=-1)),
+        ['"score" of c2 (depth) is -1; wanted: an integer from 0 to 10 or "cannot_assess"'],
+    ),
+    "7.5": (
+        changed(c2=entry(score=7.5)),
+        ['"score" of c2 (depth) is 7.5; wanted: an integer from 0 to 10 or "cannot_assess"'],
+    ),
+    "7.0": (
+        changed(c2=entry(score=7.0)),
+        ['"score" of c2 (depth) is 7.0; wanted: an integer from 0 to 10 or "cannot_assess"'],
+    ),
+    "a number as text": (
+        changed(c2=entry(score="8")),
+        ['"score" of c2 (depth) is "8"; wanted: an integer from 0 to 10 or "cannot_assess"'],
+    ),
+    "true for a score": (
+        changed(c2=entry(score=True)),
+        ['"score" of c2 (depth) is true; wanted: an integer from 0 to 10 or "cannot_assess"'],
+    ),
+    "1 for a check": (
+        changed(c1=entry(satisfied=1)),
+        ['"satisfied" of c1 (polite) is 1; wanted: true, false or "cannot_assess"'],
+    ),
+    "yes for a check": (
+        changed(c1=entry(satisfied="yes")),
+        ['"satisfied" of c1 (polite) is "yes"; wanted: true, false or "cannot_assess"'],
+    ),
+    "a word of another language": (
+        changed(c1=entry(satisfied="größer")),
+        ['"satisfied" of c1 (polite) is "größer"; wanted: true, false or "cannot_assess"'],
+    ),
+    "60 characters are shown": (
+        changed(c1=entry(satisfied="x" * 58)),
+        [f'"satisfied" of c1 (polite) is "{"x" * 58}"; wanted: true, false or "cannot_assess"'],
+    ),
+    "61 characters are cut": (
+        changed(c1=entry(satisfied="x" * 59)),
+        [f'"satisfied" of c1 (polite) is "{"x" * 56}...; wanted: true, false or "cannot_assess"'],
+    ),
+    "null": (
+        changed(c1=entry(satisfied=None)),
+        ['"satisfied" of c1 (polite) is null; wanted: true, false or "cannot_assess"'],
+    ),
+    "an undeclared level": (
+        changed(c3=entry(level=3)),
+        ['"level" of c3 (tone) is 3; wanted: one of 1, 5 or "cannot_assess"'],
+    ),
+    "true for level 1": (
+        changed(c3=entry(level=True)),
+        ['"level" of c3 (tone) is true; wanted: one of 1, 5 or "cannot_assess"'],
+    ),
+    "a mark of another kind": (
+        changed(c1=entry(score=7)),
+        [
+            'c1 (polite) has no "satisfied"',
+            'c1 (polite) has a property "score" that is not asked for',
+        ],
+    ),
+    "two marks": (
+        changed(c1=entry(satisfied=True, score=0)),
+        ['c1 (polite) has a property "score" that is not asked for'],
+    ),
     "a bare mark": (changed(c1=True), ["c1 (polite) is true; an object is wanted"]),
-    "evidence that is no text": (changed(c1={"evidence": ["Dear"], "satisfied": True}), [
-        '"evidence" of c1 (polite) is ["Dear"]; a string is wanted',
-    ]),
-    "half of a surrogate pair": (changed(c1=entry(satisfied=True, reasoning="\ud83d")), [
-        '"reasoning" of c1 (polite) is "\ud83d"; a string is wanted',
-    ]),
-    "1 for true": (changed(c1=entry(satisfied=1)), [
-        '"satisfied" of c1 (polite) is 1; wanted: true, false or "cannot_assess"',
-    ]),
-    "a score and a level with a fraction": (changed(c2=entry(score=7.0), c3=entry(level=5.0)), [
-        '"score" of c2 (depth) is 7.0; wanted: an integer from 0 to 10 or "cannot_assess"',
-        '"level" of c3 (tone) is 5.0; wanted: one of 1, 5 or "cannot_assess"',
-    ]),
+    "evidence that is no text": (
+        changed(c1={"evidence": ["Dear"], "satisfied": True}),
+        ['"evidence" of c1 (polite) is ["Dear"]; a string is wanted'],
+    ),
+    "half of a surrogate pair": (
+        changed(c1=entry(satisfied=True, reasoning="\ud83d")),
+        ['"reasoning" of c1 (polite) is "\ud83d"; a string is wanted'],
+    ),
+    "1 for true": (
+        changed(c1=entry(satisfied=1)),
+        ['"satisfied" of c1 (polite) is 1; wanted: true, false or "cannot_assess"'],
+    ),
+    "a score and a level with a fraction": (
+        changed(c2=entry(score=7.0), c3=entry(level=5.0)),
+        [
+            '"score" of c2 (depth) is 7.0; wanted: an integer from 0 to 10 or "cannot_assess"',
+            '"level" of c3 (tone) is 5.0; wanted: one of 1, 5 or "cannot_assess"',
+        ],
+    ),
     "all problems of an entry": (
         changed(c1={"more": 1, "satisfied": 0, "reasoning": 2, "evidence": 3}),
         [
@@ -224,12 +257,15 @@ REFUSED = {
             'c1 (polite) has a property "more" that is not asked for',
         ],
     ),
-    "a list with more": (listed(7, {}, more=1, overall_reasoning=2), [
-        '"checks.0": Input should be a valid dictionary',
-        '"overall_reasoning": Input should be a valid string',
-        '"more": Extra inputs are not permitted',
-    ]),
-}  # fmt: skip
+    "a list with more": (
+        listed(7, {}, more=1, overall_reasoning=2),
+        [
+            '"checks.0": Input should be a valid dictionary',
+            '"overall_reasoning": Input should be a valid string',
+            '"more": Extra inputs are not permitted',
+        ],
+    ),
+}
 
 
 @pytest.mark.parametrize(("text", "problems"), REFUSED.values(), ids=REFUSED.keys())
@@ -270,11 +306,14 @@ def test_a_leading_block_of_thoughts_is_cut(tag: str) -> None:
     assert find_object(f'{thoughts}{{"a": 1}}') == {"a": 1}
 
 
-@pytest.mark.parametrize("text", [
-    '<think>{"a": 2} {"a": 1}',
-    '{"b": "<think>{x}</think>"} {"a": 1}',
-    'So: <think>{"a": 2}</think> {"a": 1}',
-    '<think>{x}</think><think>{y}</think> {"a": 1}',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<think>{"a": 2} {"a": 1}',
+        '{"b": "<think>{x}</think>"} {"a": 1}',
+        'So: <think>{"a": 2}</think> {"a": 1}',
+        '<think>{x}</think><think>{y}</think> {"a": 1}',
+    ],
+)
 def test_any_other_thoughts_are_not_cut(text: str) -> None:
     assert isinstance(find_object(text), InvalidReply)

@@ -106,16 +106,21 @@ def test_elected(
 UNDECIDED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], str]] = {
     "a lost vote": (CHECK, 3, (True, False), "no majority of 3 votes on c: true, false"),
     "two lost votes": (
-        CHECK, 5, (True, True, NO), "no majority of 5 votes on c: true, true, cannot_assess",
+        CHECK,
+        5,
+        (True, True, NO),
+        "no majority of 5 votes on c: true, true, cannot_assess",
     ),
     "half of a panel": (CHECK, 2, (True, False), "no majority of 2 votes on c: true, false"),
     "scores of half a panel": (SCORED, 2, (4, NO), "no majority of 2 votes on c: 4, cannot_assess"),
     "two scores of five": (
-        SCORED, 5, (4, 9, NO, NO),
+        SCORED,
+        5,
+        (4, 9, NO, NO),
         "no majority of 5 votes on c: 4, 9, cannot_assess, cannot_assess",
     ),
     "a score and no ground": (SCORED, 3, (4, NO), "no majority of 3 votes on c: 4, cannot_assess"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
@@ -163,13 +168,16 @@ def test_order_of_votes_does_not_matter(values: list[MarkValue]) -> None:
     assert elected(CHECK, len(values), *values).value == in_order.value
 
 
-@pytest.mark.parametrize(("values", "share"), [
-    ((True,), 0),
-    ((True, True, True), 0),
-    ((True, False, True), 1 / 3),
-    ((1, 2, 3, 4), 0.75),
-    ((True, 1), 0.5),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("values", "share"),
+    [
+        ((True,), 0),
+        ((True, True, True), 0),
+        ((True, False, True), 1 / 3),
+        ((1, 2, 3, 4), 0.75),
+        ((True, 1), 0.5),
+    ],
+)
 def test_flakiness(values: tuple[MarkValue, ...], share: float) -> None:
     assert flakiness(values) == pytest.approx(share)
 
@@ -203,12 +211,15 @@ def test_sixteen_are_one_group_and_one_more_makes_two_alike() -> None:
 JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))
 
 
-@pytest.mark.parametrize(("judge", "most"), [
-    (JUDGE, 16),
-    (replace(JUDGE, canary=True), 15),
-    (replace(JUDGE, mode="isolated"), 1),
-    (replace(JUDGE, mode="isolated", canary=True), 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("judge", "most"),
+    [
+        (JUDGE, 16),
+        (replace(JUDGE, canary=True), 15),
+        (replace(JUDGE, mode="isolated"), 1),
+        (replace(JUDGE, mode="isolated", canary=True), 1),
+    ],
+)
 def test_criteria_per_request(judge: JudgeConfig, most: int) -> None:
     assert most_per_request(judge) == most
 

@@ -68,10 +68,16 @@ def write_program(
     log = folder / f"{name}.log"
     top = Path(tempfile.gettempdir()).resolve()
     text = _PROGRAM.format(
-        others=tuple(map(str, (top, *top.parents))), python=sys.executable,
-        planted=(*PLANTED, *PLANTED_FOLDERS), log=str(log), stdout=stdout, stderr=stderr,
-        seconds=seconds, status=status, version=version,
-    )  # fmt: skip
+        others=tuple(map(str, (top, *top.parents))),
+        python=sys.executable,
+        planted=(*PLANTED, *PLANTED_FOLDERS),
+        log=str(log),
+        stdout=stdout,
+        stderr=stderr,
+        seconds=seconds,
+        status=status,
+        version=version,
+    )
     (folder / name).write_text(text)
     (folder / name).chmod(0o755)
     return Program(folder=folder, log=log)

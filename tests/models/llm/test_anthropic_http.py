@@ -36,23 +36,32 @@ def call(
     return ModelCall(endpoint=endpoint, messages=MESSAGES, key="k", output_mode=mode, **more)
 
 
-@pytest.mark.parametrize(("asked", "differs"), [
-    pytest.param(call(), {"max_tokens": 128000}, id="the limit of the model"),
-    pytest.param(call(model="anthropic/new"), {"model": "new", "max_tokens": 4096}, id="none"),
-    pytest.param(
-        call({"reasoning_effort": "low"}, output_schema=SCHEMA, max_tokens=50),
-        {
-            "max_tokens": 50,
-            "output_config": {"effort": "low", "format": {"type": "json_schema", "schema": SCHEMA}},
-        },
-        id="a schema",
-    ),
-    pytest.param(call(output_schema=SCHEMA, mode="prompt"), {"max_tokens": 128000}, id="no schema"),
-    pytest.param(
-        call({"temperature": 0, "top_k": 2, "stop": "x", "max_tokens": 9, "api_key": "k"}),
-        {"temperature": 0, "top_k": 2, "stop_sequences": ["x"], "max_tokens": 9}, id="options",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "differs"),
+    [
+        pytest.param(call(), {"max_tokens": 128000}, id="the limit of the model"),
+        pytest.param(call(model="anthropic/new"), {"model": "new", "max_tokens": 4096}, id="none"),
+        pytest.param(
+            call({"reasoning_effort": "low"}, output_schema=SCHEMA, max_tokens=50),
+            {
+                "max_tokens": 50,
+                "output_config": {
+                    "effort": "low",
+                    "format": {"type": "json_schema", "schema": SCHEMA},
+                },
+            },
+            id="a schema",
+        ),
+        pytest.param(
+            call(output_schema=SCHEMA, mode="prompt"), {"max_tokens": 128000}, id="no schema"
+        ),
+        pytest.param(
+            call({"temperature": 0, "top_k": 2, "stop": "x", "max_tokens": 9, "api_key": "k"}),
+            {"temperature": 0, "top_k": 2, "stop_sequences": ["x"], "max_tokens": 9},
+            id="options",
+        ),
+    ],
+)
 def test_body(asked: ModelCall, differs: Mapping[str, object]) -> None:
     body = {"model": "claude-sonnet-5-5", "system": "Be brief.", "messages": TURNS}
     assert anthropic_http.body_of(asked) == {**body, **differs}
@@ -90,36 +99,45 @@ def test_the_base_may_name_the_version(ending: str) -> None:
     assert anthropic_http.server_of(endpoint) == ("http://host", "k")
 
 
-@pytest.mark.parametrize(("body", "message", "retryable"), [
-    (
-        Body(
-            content=b'{"type": "error", "error": {"type": "overloaded_error", "message": "x"}}',
-            status=529,
+@pytest.mark.parametrize(
+    ("body", "message", "retryable"),
+    [
+        (
+            Body(
+                content=b'{"type": "error", "error": {"type": "overloaded_error", "message": "x"}}',
+                status=529,
+            ),
+            "HTTP 529: x",
+            True,
         ),
-        "HTTP 529: x", True,
-    ),
-    (
-        Body(content=b'{"error": {"type": "overloaded_error", "message": "later"}}'),
-        "the reply is an error: later", True,
-    ),
-    (
-        Body(content=b'{"content": [{"type": "text"}]}'),
-        "broken reply: not in the provider's format", True,
-    ),
-])  # fmt: skip
+        (
+            Body(content=b'{"error": {"type": "overloaded_error", "message": "later"}}'),
+            "the reply is an error: later",
+            True,
+        ),
+        (
+            Body(content=b'{"content": [{"type": "text"}]}'),
+            "broken reply: not in the provider's format",
+            True,
+        ),
+    ],
+)
 def test_errors(body: Body, message: str, retryable: bool) -> None:
     with answering(body) as server, pytest.raises(RequestError) as raised:
         asyncio.run(request(call({"api_base": server.url, "api_key": "k"})))
     assert (str(raised.value), raised.value.retryable) == (message, retryable)
 
 
-@pytest.mark.parametrize(("model", "options", "expected"), [
-    (MODEL, {"api_key": "k", "temperature": 1}, True),
-    (MODEL, {}, True),
-    (MODEL, {"api_key": "sk-ant-oat01-x"}, False),
-    (MODEL, {"api_key": "k", "thinking": {"type": "enabled"}}, False),
-    ("openai/gpt-6-luna", {"api_key": "k"}, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "options", "expected"),
+    [
+        (MODEL, {"api_key": "k", "temperature": 1}, True),
+        (MODEL, {}, True),
+        (MODEL, {"api_key": "sk-ant-oat01-x"}, False),
+        (MODEL, {"api_key": "k", "thinking": {"type": "enabled"}}, False),
+        ("openai/gpt-6-luna", {"api_key": "k"}, False),
+    ],
+)
 def test_supports(
     model: str, options: Mapping[str, object], expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

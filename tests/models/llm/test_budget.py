@@ -156,13 +156,16 @@ def test_a_reply_of_unknown_cost_counts_as_its_worst() -> None:
     asyncio.run(asked())
 
 
-@pytest.mark.parametrize(("status", "spent"), [
-    (429, "0.0000 of"),
-    (500, "0.0000 of"),
-    (408, "4.0040 of"),
-    (504, "4.0040 of"),
-    (None, "4.0040 of"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("status", "spent"),
+    [
+        (429, "0.0000 of"),
+        (500, "0.0000 of"),
+        (408, "4.0040 of"),
+        (504, "4.0040 of"),
+        (None, "4.0040 of"),
+    ],
+)
 def test_an_error_costs_nothing_but_a_lost_reply_may(status: int | None, spent: str) -> None:
     async def failing(_: ModelCall) -> ModelReply:
         raise RequestError("no", status=status)
@@ -212,12 +215,15 @@ class Clock:
         self.slept.append(seconds)
 
 
-@pytest.mark.parametrize(("limit", "passed", "slept"), [
-    pytest.param(None, 50, 3, id="no limit"),
-    pytest.param(10, 4, 3, id="enough time is left"),
-    pytest.param(10, 8, 2, id="less time is left"),
-    pytest.param(10, 12, 0, id="no time is left"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("limit", "passed", "slept"),
+    [
+        pytest.param(None, 50, 3, id="no limit"),
+        pytest.param(10, 4, 3, id="enough time is left"),
+        pytest.param(10, 8, 2, id="less time is left"),
+        pytest.param(10, 12, 0, id="no time is left"),
+    ],
+)
 def test_a_wait_ends_at_the_time_limit(limit: float | None, passed: float, slept: float) -> None:
     clock = Clock()
     budget = Budget(Caps(seconds=limit), lambda _: None, clock, clock.sleep)
@@ -251,13 +257,16 @@ def test_without_a_limit_a_reply_is_as_long_as_the_model_can() -> None:
     assert prices.worst(CALL) == 1000
 
 
-@pytest.mark.parametrize(("caps", "options", "most", "sent"), [
-    pytest.param(Caps(), {}, 128_000, None, id="without a cap on cost"),
-    pytest.param(Caps(cost_usd=99), {}, 128_000, 16_384, id="not the model's own limit"),
-    pytest.param(Caps(cost_usd=99), {}, 4_000, 4_000, id="at most the model's own limit"),
-    pytest.param(Caps(cost_usd=99), {"max_tokens": 9}, 4_000, None, id="configured"),
-    pytest.param(Caps(cost_usd=99), {"max_completion_tokens": 9}, 4_000, None, id="new name"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("caps", "options", "most", "sent"),
+    [
+        pytest.param(Caps(), {}, 128_000, None, id="without a cap on cost"),
+        pytest.param(Caps(cost_usd=99), {}, 128_000, 16_384, id="not the model's own limit"),
+        pytest.param(Caps(cost_usd=99), {}, 4_000, 4_000, id="at most the model's own limit"),
+        pytest.param(Caps(cost_usd=99), {"max_tokens": 9}, 4_000, None, id="configured"),
+        pytest.param(Caps(cost_usd=99), {"max_completion_tokens": 9}, 4_000, None, id="new name"),
+    ],
+)
 def test_a_cap_on_cost_limits_replies(
     caps: Caps, options: dict[str, int], most: int, sent: int | None
 ) -> None:
@@ -281,13 +290,16 @@ ANSWERED = Usage(calls=1, input_tokens=3, cost_usd=0.5)
 CUT = Usage(calls=1, unpriced_calls=1)
 
 
-@pytest.mark.parametrize(("outcome", "used"), [
-    pytest.param(ModelReply(text="", usage=ANSWERED), ANSWERED, id="a reply"),
-    pytest.param(RequestError("refused", status=400), Usage(calls=1), id="refused"),
-    pytest.param(RequestError("lost"), CUT, id="no reply, which may cost"),
-    pytest.param(RequestError("no key", billed=False, reached=False), Usage(), id="never sent"),
-    pytest.param(asyncio.CancelledError(), CUT, id="interrupted"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("outcome", "used"),
+    [
+        pytest.param(ModelReply(text="", usage=ANSWERED), ANSWERED, id="a reply"),
+        pytest.param(RequestError("refused", status=400), Usage(calls=1), id="refused"),
+        pytest.param(RequestError("lost"), CUT, id="no reply, which may cost"),
+        pytest.param(RequestError("no key", billed=False, reached=False), Usage(), id="never sent"),
+        pytest.param(asyncio.CancelledError(), CUT, id="interrupted"),
+    ],
+)
 def test_what_requests_used(outcome: ModelReply | BaseException, used: Usage) -> None:
     async def request(_: ModelCall) -> ModelReply:
         if isinstance(outcome, BaseException):
@@ -303,18 +315,23 @@ def test_what_requests_used(outcome: ModelReply | BaseException, used: Usage) ->
     assert asyncio.run(twice()) == used + used
 
 
-@pytest.mark.parametrize(("price", "outcome", "used"), [
-    pytest.param(StartPrice(target="t"), Answer(text="", usage=ANSWERED), ANSWERED, id="known"),
-    pytest.param(StartPrice(target="t"), CannotAnswer("", ANSWERED), ANSWERED, id="failed"),
-    pytest.param(StartPrice(target="t"), asyncio.CancelledError(), CUT, id="interrupted"),
-    pytest.param(
-        StartPrice(target="t", counts=False), Answer(text="", usage=ANSWERED), ANSWERED,
-        id="no call, with a figure of its own",
-    ),
-    pytest.param(
-        StartPrice(target="t", counts=False), asyncio.CancelledError(), Usage(), id="no call",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("price", "outcome", "used"),
+    [
+        pytest.param(StartPrice(target="t"), Answer(text="", usage=ANSWERED), ANSWERED, id="known"),
+        pytest.param(StartPrice(target="t"), CannotAnswer("", ANSWERED), ANSWERED, id="failed"),
+        pytest.param(StartPrice(target="t"), asyncio.CancelledError(), CUT, id="interrupted"),
+        pytest.param(
+            StartPrice(target="t", counts=False),
+            Answer(text="", usage=ANSWERED),
+            ANSWERED,
+            id="no call, with a figure of its own",
+        ),
+        pytest.param(
+            StartPrice(target="t", counts=False), asyncio.CancelledError(), Usage(), id="no call"
+        ),
+    ],
+)
 def test_what_starts_used(price: StartPrice, outcome: Answer | BaseException, used: Usage) -> None:
     async def start(_: float | None) -> Answer:
         if isinstance(outcome, BaseException):

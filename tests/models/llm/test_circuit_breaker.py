@@ -86,12 +86,15 @@ def test_a_server_that_is_down_is_asked_a_limited_number_of_times() -> None:
     assert set(server.most_in_flight) == {1}
 
 
-@pytest.mark.parametrize(("outcomes", "calls"), [
-    pytest.param([failed("request")], 9, id="each-request-for-itself"),
-    pytest.param([OverBudget("budget: call limit of 1 reached")], 9, id="budget"),
-    pytest.param([*[failed("server")] * 4, OK, *[failed("server")] * 4, OK], 9, id="between"),
-    pytest.param([OK, failed("account"), OK], 9, id="account-after-a-success"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("outcomes", "calls"),
+    [
+        pytest.param([failed("request")], 9, id="each-request-for-itself"),
+        pytest.param([OverBudget("budget: call limit of 1 reached")], 9, id="budget"),
+        pytest.param([*[failed("server")] * 4, OK, *[failed("server")] * 4, OK], 9, id="between"),
+        pytest.param([OK, failed("account"), OK], 9, id="account-after-a-success"),
+    ],
+)
 def test_a_server_that_replies_is_asked_on(
     outcomes: list[ModelReply | Exception], calls: int
 ) -> None:

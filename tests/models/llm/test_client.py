@@ -70,7 +70,9 @@ NO_REPLIES: dict[str, tuple[str, bytes, bool, str]] = {
     "openai, HTML": ("openai", b"<html>busy</html>", True, "Expecting value"),
     "openai, nothing": ("openai", b"", True, "Expecting value"),
     "openai, no choices": (
-        "openai", json.dumps({**openai(), "choices": []}).encode(), True,
+        "openai",
+        json.dumps({**openai(), "choices": []}).encode(),
+        True,
         "broken reply: no choices",
     ),
     "anthropic, empty object": ("anthropic", b"{}", True, FORMAT),
@@ -78,9 +80,12 @@ NO_REPLIES: dict[str, tuple[str, bytes, bool, str]] = {
     "gemini, empty object": ("gemini", b"{}", True, FORMAT),
     "gemini, HTML": ("gemini", b"<html>busy</html>", True, "Expecting value"),
     "gemini, no candidates": (
-        "gemini", json.dumps(gemini(candidates=[])).encode(), True, "broken reply: no choices",
+        "gemini",
+        json.dumps(gemini(candidates=[])).encode(),
+        True,
+        "broken reply: no choices",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
@@ -97,23 +102,31 @@ def test_no_reply(wire: str, content: bytes, retryable: bool, message: str) -> N
 UNMARKED: dict[str, tuple[str, Mapping[str, object], str, str]] = {
     "openai, null": ("openai", openai(content=None), "stop", ""),
     "openai, refusal": (
-        "openai", openai(content=None, refusal="I will not."), "refusal", "I will not.",
+        "openai",
+        openai(content=None, refusal="I will not."),
+        "refusal",
+        "I will not.",
     ),
     "anthropic, nothing": (
         "anthropic",
-        anthropic(stop_reason="end_turn", usage={"input_tokens": 3, "output_tokens": 1}), "stop",
+        anthropic(stop_reason="end_turn", usage={"input_tokens": 3, "output_tokens": 1}),
+        "stop",
         "",
     ),
     "anthropic, refusal": (
         "anthropic",
-        anthropic(stop_reason="refusal", usage={"input_tokens": 3, "output_tokens": 1}), "refusal",
+        anthropic(stop_reason="refusal", usage={"input_tokens": 3, "output_tokens": 1}),
+        "refusal",
         "",
     ),
     "gemini, blocked": ("gemini", gemini(promptFeedback={"blockReason": "SAFETY"}), "refusal", ""),
     "gemini, cut": (
-        "gemini", gemini(candidates=[{"finishReason": "MAX_TOKENS", "index": 0}]), "length", "",
+        "gemini",
+        gemini(candidates=[{"finishReason": "MAX_TOKENS", "index": 0}]),
+        "length",
+        "",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("wire", "body", "finish", "text"), UNMARKED.values(), ids=UNMARKED.keys())
@@ -170,11 +183,14 @@ def test_output_mode(
     assert body.get("response_format", {}).get("type") == sent
 
 
-@pytest.mark.parametrize(("wire", "path"), [
-    ("openai", ("response_format", "json_schema", "schema")),
-    ("anthropic", ("output_config", "format", "schema")),
-    ("gemini", ("generationConfig", "responseJsonSchema")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("wire", "path"),
+    [
+        ("openai", ("response_format", "json_schema", "schema")),
+        ("anthropic", ("output_config", "format", "schema")),
+        ("gemini", ("generationConfig", "responseJsonSchema")),
+    ],
+)
 def test_the_schema_reaches_every_provider_as_it_is(wire: str, path: tuple[str, ...]) -> None:
     mark = {"anyOf": [{"type": "integer", "enum": [1, 5]}, {"type": "string", "enum": ["no"]}]}
     schema = {**SCHEMA, "properties": {"c1": mark}, "required": ["c1"]}
@@ -211,10 +227,14 @@ def test_limit(aimock: Aimock, wanted: int | None, option: int | None, sent: int
 
 
 @pytest.mark.parametrize("options", [{}, {"n": 1}], ids=["direct", "litellm"])
-@pytest.mark.parametrize(("own", "cost"), [
-    ({"input_cost_per_token": 0.001, "output_cost_per_token": 0.01}, 100 * 0.001 + 20 * 0.01),
-    ({"input_cost_per_token": 0.001}, 100 * 0.001),
-], ids=["both", "of the input"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("own", "cost"),
+    [
+        ({"input_cost_per_token": 0.001, "output_cost_per_token": 0.01}, 100 * 0.001 + 20 * 0.01),
+        ({"input_cost_per_token": 0.001}, 100 * 0.001),
+    ],
+    ids=["both", "of the input"],
+)
 def test_prices_of_ones_own(
     own: dict[str, float], cost: float, options: dict[str, int], aimock: Aimock
 ) -> None:
@@ -243,11 +263,14 @@ def test_known_prices() -> None:
     assert known.most_output_tokens == 128000
 
 
-@pytest.mark.parametrize(("model", "variable"), [
-    ("openai/gpt-6-luna", "OPENAI_API_KEY"),
-    ("anthropic/claude-sonnet-5-5", "ANTHROPIC_API_KEY"),
-    ("gemini/gemini-3.8-flash", "GEMINI_API_KEY"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("openai/gpt-6-luna", "OPENAI_API_KEY"),
+        ("anthropic/claude-sonnet-5-5", "ANTHROPIC_API_KEY"),
+        ("gemini/gemini-3.8-flash", "GEMINI_API_KEY"),
+    ],
+)
 def test_a_missing_key_is_named_and_not_tried_again(
     monkeypatch: pytest.MonkeyPatch, model: str, variable: str
 ) -> None:

@@ -143,13 +143,16 @@ NO_CONNECTION = {
     "refused": ("http://127.0.0.1:9", "cannot connect to 127.0.0.1:9: Connection refused", True),
     "DNS": (
         "http://no-such-host.invalid",
-        "cannot connect: DNS does not know the host no-such-host.invalid; check `api_base`", True,
+        "cannot connect: DNS does not know the host no-such-host.invalid; check `api_base`",
+        True,
     ),
     "no URL": ("nonsense", "`api_base` is not a URL; write it as `https://host/v1`", False),
     "other scheme": (
-        "ftp://127.0.0.1", "`api_base` is not a URL; write it as `https://host/v1`", False,
+        "ftp://127.0.0.1",
+        "`api_base` is not a URL; write it as `https://host/v1`",
+        False,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -29,9 +29,12 @@ def test_no_litellm_is_loaded_and_nothing_stays_open(aimock: Aimock) -> None:
     endpoints = [aimock.endpoint(wire) for wire in ("openai", "anthropic", "gemini")]
     options = json.dumps({each.model: {**each.options} for each in endpoints})
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROBE, options], capture_output=True, text=True,
-        timeout=60, check=False,
-    )  # fmt: skip
+        [sys.executable, "-W", "error", "-c", PROBE, options],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     expected = "".join(f"{each.model} Hello. 0 False\n" * 2 for each in endpoints)
     assert (done.stdout, done.stderr) == (expected, "")
 

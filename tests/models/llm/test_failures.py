@@ -19,25 +19,34 @@ ERRORS: dict[str, tuple[Mapping[str, JSON], int | None, bool, str]] = {
     "a status as its code": ({"error": {"message": "busy", "code": 429}}, 429, True, "busy"),
     "a status in words": ({"error": {"message": "busy", "code": "503"}}, 503, True, "busy"),
     "OpenAI's words": (
-        {"error": {"message": "wrong key", "type": "invalid_request_error", "code": "no_key"}}, 400,
-        False, "wrong key",
+        {"error": {"message": "wrong key", "type": "invalid_request_error", "code": "no_key"}},
+        400,
+        False,
+        "wrong key",
     ),
     "the code says more than the type": (
         {"error": {"message": "no", "type": "invalid_request_error", "code": "invalid_api_key"}},
-        401, False, "no",
+        401,
+        False,
+        "no",
     ),
     "Anthropic's words": (
-        {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, 529,
-        True, "Overloaded",
+        {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
+        529,
+        True,
+        "Overloaded",
     ),
     "Google's words": ({"error": {"message": "no", "status": "UNAVAILABLE"}}, 503, True, "no"),
     "vLLM's form": (
-        {"object": "error", "message": "too long", "code": 400}, 400, False, "too long",
+        {"object": "error", "message": "too long", "code": 400},
+        400,
+        False,
+        "too long",
     ),
     "nothing that is known": ({"error": {"message": "hm", "code": 17}}, None, True, "hm"),
     "a word alone": ({"error": "model is\n loading"}, None, True, "model is loading"),
     "no message": ({"error": {"hint": [1]}}, None, True, '{"hint": [1]}'),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
@@ -76,14 +85,18 @@ def test_status_of(word: JSON, status: int | None) -> None:
     assert status_of(word) == status
 
 
-@pytest.mark.parametrize(("text", "found"), [
-    ('X - {"error": {"code": 1}}', {"error": {"code": 1}}),
-    ("Got={'error': None}. File an issue", {"error": None}),
-    ("nothing", None),
-    ("{broken", None),
-    ("{1, 2}", None),
-    ("{" * 9999 + "}" * 9999, None),
-], ids=["JSON", "Python", "none", "broken", "a set", "deep"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('X - {"error": {"code": 1}}', {"error": {"code": 1}}),
+        ("Got={'error': None}. File an issue", {"error": None}),
+        ("nothing", None),
+        ("{broken", None),
+        ("{1, 2}", None),
+        ("{" * 9999 + "}" * 9999, None),
+    ],
+    ids=["JSON", "Python", "none", "broken", "a set", "deep"],
+)
 def test_object_within(text: str, found: object) -> None:
     assert find_object(text) == found
 
@@ -93,11 +106,15 @@ def test_what_is_said_is_one_line_of_bearable_length() -> None:
 
 
 @pytest.mark.parametrize("wire", ["openai", "openai-litellm", "anthropic", "gemini"])
-@pytest.mark.parametrize(("error", "retryable"), [
-    ({"message": "scripted", "code": 429}, True),
-    ({"message": "scripted", "code": "invalid_api_key"}, False),
-    ({"message": "scripted"}, True),
-], ids=["busy", "wrong key", "who knows"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("error", "retryable"),
+    [
+        ({"message": "scripted", "code": 429}, True),
+        ({"message": "scripted", "code": "invalid_api_key"}, False),
+        ({"message": "scripted"}, True),
+    ],
+    ids=["busy", "wrong key", "who knows"],
+)
 def test_over_the_wire(error: Mapping[str, JSON], retryable: bool, wire: str) -> None:
     name, _, by_litellm = wire.partition("-")
     with answering(Body(content=json.dumps({"error": error}).encode())) as server:

@@ -19,16 +19,19 @@ REPLY = {
 PRICES = {"input_cost_per_token": 0.01, "output_cost_per_token": 0.1}
 
 
-@pytest.mark.parametrize(("header", "prices", "cost", "unpriced"), [
-    pytest.param("0.0042", {}, 0.0042, 0, id="the gateway's"),
-    pytest.param("0.0042", PRICES, 0.3, 0, id="configured prices come first"),
-    pytest.param("0.0", {}, 0.0, 1, id="no price known to the gateway"),
-    pytest.param("None", {}, 0.0, 1, id="no number"),
-    pytest.param("nan", {}, 0.0, 1, id="not a cost"),
-    pytest.param("-1", {}, 0.0, 1, id="negative"),
-    pytest.param("inf", {}, 0.0, 1, id="infinite"),
-    pytest.param("", {}, 0.0, 1, id="empty"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("header", "prices", "cost", "unpriced"),
+    [
+        pytest.param("0.0042", {}, 0.0042, 0, id="the gateway's"),
+        pytest.param("0.0042", PRICES, 0.3, 0, id="configured prices come first"),
+        pytest.param("0.0", {}, 0.0, 1, id="no price known to the gateway"),
+        pytest.param("None", {}, 0.0, 1, id="no number"),
+        pytest.param("nan", {}, 0.0, 1, id="not a cost"),
+        pytest.param("-1", {}, 0.0, 1, id="negative"),
+        pytest.param("inf", {}, 0.0, 1, id="infinite"),
+        pytest.param("", {}, 0.0, 1, id="empty"),
+    ],
+)
 def test_cost(header: str, prices: Mapping[str, JSON], cost: float, unpriced: int) -> None:
     headers = {"x-litellm-response-cost": header}
     with answering(Body(content=json.dumps(REPLY).encode(), headers=headers)) as server:

@@ -40,19 +40,24 @@ def call(
 JSON_TYPE = {"responseMimeType": "application/json"}
 
 
-@pytest.mark.parametrize(("asked", "config"), [
-    pytest.param(call(), None, id="nothing"),
-    pytest.param(
-        call(output_schema=SCHEMA, max_tokens=10**9),
-        {**JSON_TYPE, "responseJsonSchema": SCHEMA, "maxOutputTokens": 65536}, id="a schema",
-    ),
-    pytest.param(call(output_schema=SCHEMA, mode="json_object"), JSON_TYPE, id="an object"),
-    pytest.param(call(output_schema=SCHEMA, mode="prompt"), None, id="no schema"),
-    pytest.param(
-        call({"temperature": 0, "top_p": 1, "stop": "x", "seed": 3, "api_key": "k"}),
-        {"temperature": 0, "topP": 1, "stopSequences": ["x"], "seed": 3}, id="options",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "config"),
+    [
+        pytest.param(call(), None, id="nothing"),
+        pytest.param(
+            call(output_schema=SCHEMA, max_tokens=10**9),
+            {**JSON_TYPE, "responseJsonSchema": SCHEMA, "maxOutputTokens": 65536},
+            id="a schema",
+        ),
+        pytest.param(call(output_schema=SCHEMA, mode="json_object"), JSON_TYPE, id="an object"),
+        pytest.param(call(output_schema=SCHEMA, mode="prompt"), None, id="no schema"),
+        pytest.param(
+            call({"temperature": 0, "top_p": 1, "stop": "x", "seed": 3, "api_key": "k"}),
+            {"temperature": 0, "topP": 1, "stopSequences": ["x"], "seed": 3},
+            id="options",
+        ),
+    ],
+)
 def test_body(asked: ModelCall, config: Mapping[str, object] | None) -> None:
     expected = {**SENT, "generationConfig": config} if config else SENT
     assert gemini_http.body_of(asked) == expected
@@ -88,25 +93,32 @@ def test_finish(reason: str, finish: str) -> None:
     assert ask({"candidates": [{"finishReason": reason}]}).finish == finish
 
 
-@pytest.mark.parametrize(("body", "status", "message"), [
-    (
-        {"error": {"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED"}}, 429,
-        "HTTP 429: slow",
-    ),
-    ({"candidates": [{"content": 7}]}, 200, "broken reply: not in the provider's format"),
-    ({"candidates": []}, 200, "broken reply: no choices"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        (
+            {"error": {"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED"}},
+            429,
+            "HTTP 429: slow",
+        ),
+        ({"candidates": [{"content": 7}]}, 200, "broken reply: not in the provider's format"),
+        ({"candidates": []}, 200, "broken reply: no choices"),
+    ],
+)
 def test_errors(body: Mapping[str, object], status: int, message: str) -> None:
     with pytest.raises(RequestError) as raised:
         ask(body, status)
     assert (str(raised.value), raised.value.retryable) == (message, True)
 
 
-@pytest.mark.parametrize(("model", "options", "expected"), [
-    (MODEL, {"temperature": 1}, True),
-    (MODEL, {"reasoning_effort": "low"}, False),
-    ("gemini/gemma-4-27b-it", {}, False),
-    ("openai/gpt-6-luna", {}, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "options", "expected"),
+    [
+        (MODEL, {"temperature": 1}, True),
+        (MODEL, {"reasoning_effort": "low"}, False),
+        ("gemini/gemma-4-27b-it", {}, False),
+        ("openai/gpt-6-luna", {}, False),
+    ],
+)
 def test_supports(model: str, options: Mapping[str, object], expected: bool) -> None:
     assert gemini_http.supports(Endpoint(model=model, options=options), {}) is expected

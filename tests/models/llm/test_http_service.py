@@ -88,12 +88,15 @@ def test_a_stream_is_read_to_its_end(stream: str) -> None:
     )
 
 
-@pytest.mark.parametrize(("stream", "text"), [
-    pytest.param(TEXTS, "Hello\nthere", id="words"),
-    pytest.param("data: 1.50\n\ndata: null\n\ndata: {}\n\n", "1.50null{}", id="like JSON"),
-    pytest.param('data: "a "\n\ndata: b\n\n', "a b", id="strings of JSON"),
-    pytest.param('"1"\n2.0\n[ ]\n', "12.0[ ]", id="lines"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stream", "text"),
+    [
+        pytest.param(TEXTS, "Hello\nthere", id="words"),
+        pytest.param("data: 1.50\n\ndata: null\n\ndata: {}\n\n", "1.50null{}", id="like JSON"),
+        pytest.param('data: "a "\n\ndata: b\n\n', "a b", id="strings of JSON"),
+        pytest.param('"1"\n2.0\n[ ]\n', "12.0[ ]", id="lines"),
+    ],
+)
 def test_a_stream_of_texts(stream: str, text: str) -> None:
     assert read(stream.encode(), HttpRequest(stream=True)).text == text
 
@@ -109,27 +112,31 @@ def of_cost(place: str) -> HttpRequest:
     return HttpRequest(answer="a", usage={"cost_usd": place})
 
 
-@pytest.mark.parametrize(("data", "http", "reason"), [
-    ({"a": 1}, HttpRequest(answer="b"), "the reply has no `b`, only a; check `answer` of the"),
-    ([1], HttpRequest(answer="b"), "the reply, which is no object, has no `b`; check `answer`"),
-    ({"a": 1}, CALLS, "the reply has no `s`, only a; check `tool_calls` of the target"),
-    (ONE, CALLS, "`s` of the reply is no call of a tool: it is no list; a call is {name, arg"),
-    (ONE, HttpRequest(answer="a", tool_calls="t"), NO_NAME),
-    ({"a": 1, "s": ["f"]}, CALLS, "`s/0` of the reply is no call of a tool: it is no object"),
-    (ONE, of_cost("u"), '`usage.cost_usd` of the reply must be a number, not "3"'),
-    (ONE, of_cost("v"), "`usage.cost_usd` of the reply must be a number, not -1"),
-    ({"a": "x"}, of_cost("u"), "the reply has no `u`, only a; check `usage` of the target"),
-    (b'{"a": 1}\n{"a"', LINE, "the reply is not JSON"),
-    (b'{"b": 1}\n', LINE, "the stream has no `a`, only b; check `answer` of the target"),
-    (b"event: error\ndata: overloaded\n\n", LINE, "the stream has an error: overloaded"),
-    (b"[" * 200 + b"]" * 200, CALLS, "the reply has JSON of more than 100 levels"),
-    (f'data: {{"a": {DEEP}}}\n\n'.encode(), LINE, "the reply has JSON of more than 100 levels"),
-    (
-        {"a": 1, "s": [{"name": "f", "arguments": DEEP}]}, CALLS,
-        "the reply has JSON of more than 100 levels",
-    ),
-    (b"\xff", LINE, "the reply is not UTF-8"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("data", "http", "reason"),
+    [
+        ({"a": 1}, HttpRequest(answer="b"), "the reply has no `b`, only a; check `answer` of the"),
+        ([1], HttpRequest(answer="b"), "the reply, which is no object, has no `b`; check `answer`"),
+        ({"a": 1}, CALLS, "the reply has no `s`, only a; check `tool_calls` of the target"),
+        (ONE, CALLS, "`s` of the reply is no call of a tool: it is no list; a call is {name, arg"),
+        (ONE, HttpRequest(answer="a", tool_calls="t"), NO_NAME),
+        ({"a": 1, "s": ["f"]}, CALLS, "`s/0` of the reply is no call of a tool: it is no object"),
+        (ONE, of_cost("u"), '`usage.cost_usd` of the reply must be a number, not "3"'),
+        (ONE, of_cost("v"), "`usage.cost_usd` of the reply must be a number, not -1"),
+        ({"a": "x"}, of_cost("u"), "the reply has no `u`, only a; check `usage` of the target"),
+        (b'{"a": 1}\n{"a"', LINE, "the reply is not JSON"),
+        (b'{"b": 1}\n', LINE, "the stream has no `a`, only b; check `answer` of the target"),
+        (b"event: error\ndata: overloaded\n\n", LINE, "the stream has an error: overloaded"),
+        (b"[" * 200 + b"]" * 200, CALLS, "the reply has JSON of more than 100 levels"),
+        (f'data: {{"a": {DEEP}}}\n\n'.encode(), LINE, "the reply has JSON of more than 100 levels"),
+        (
+            {"a": 1, "s": [{"name": "f", "arguments": DEEP}]},
+            CALLS,
+            "the reply has JSON of more than 100 levels",
+        ),
+        (b"\xff", LINE, "the reply is not UTF-8"),
+    ],
+)
 def test_a_reply_without_an_answer(data: Any, http: HttpRequest, reason: str) -> None:
     written = data if isinstance(data, bytes) else json.dumps(data).encode()
     with pytest.raises(RequestError) as caught:

@@ -121,12 +121,15 @@ def test_a_tool_judges_and_reads_nothing_of_the_repository(
     assert report["judge"]["model"] == f"{cli}/{judge['model']}"
 
 
-@pytest.mark.parametrize(("cli", "model", "cost", "unpriced"), [
-    ("claude-code", "claude-sonnet-5-5", 0.001, 0),
-    ("codex", "", 0.0, 1),
-    ("copilot", "gpt-6", 0.0, 1),
-    ("gemini-cli", "gemini-3.8-flash", 0.0, 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cli", "model", "cost", "unpriced"),
+    [
+        ("claude-code", "claude-sonnet-5-5", 0.001, 0),
+        ("codex", "", 0.0, 1),
+        ("copilot", "gpt-6", 0.0, 1),
+        ("gemini-cli", "gemini-3.8-flash", 0.0, 1),
+    ],
+)
 def test_the_envelope_is_in_the_report(
     cli: str, model: str, cost: float, unpriced: int, checkout: Path, tmp_path: Path
 ) -> None:
@@ -139,12 +142,16 @@ def test_the_envelope_is_in_the_report(
 
 
 @pytest.mark.parametrize("cli", TOOLS)
-@pytest.mark.parametrize(("stdout", "reason", "starts"), [
-    ("You've hit your usage limit. Resets 3pm.", "hit your usage limit", 1),
-    ("Not logged in · Please run /login", "Please run /login", 1),
-    ("garbage", "garbage", 1),
-    ("", "no reason given", 1),
-], ids=["quota", "login", "garbage", "nothing"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stdout", "reason", "starts"),
+    [
+        ("You've hit your usage limit. Resets 3pm.", "hit your usage limit", 1),
+        ("Not logged in · Please run /login", "Please run /login", 1),
+        ("garbage", "garbage", 1),
+        ("", "no reason given", 1),
+    ],
+    ids=["quota", "login", "garbage", "nothing"],
+)
 def test_a_text_with_exit_status_0_is_no_mark(
     cli: str, stdout: str, reason: str, starts: int, checkout: Path, tmp_path: Path
 ) -> None:
@@ -241,17 +248,23 @@ def test_a_login_of_a_person_counts_at_a_desk(checkout: Path, tmp_path: Path) ->
     )
 
 
-@pytest.mark.parametrize(("judge", "variables", "reason"), [
-    (
-        {"cli": "codex", "model": "m"}, {},
-        "no credential for codex: run `codex login`, or set CODEX_API_KEY or",
-    ),
-    (
-        {"cli": "copilot", "model": "m"}, {"COPILOT_GITHUB_TOKEN": "t"},
-        "the program `copilot` is not on the PATH; install it",
-    ),
-    ({"command": ["my-judge"], "env": ["GONE"]}, {}, "`GONE`, named in `env`, is not set"),
-], ids=["no credential", "not installed", "a variable"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("judge", "variables", "reason"),
+    [
+        (
+            {"cli": "codex", "model": "m"},
+            {},
+            "no credential for codex: run `codex login`, or set CODEX_API_KEY or",
+        ),
+        (
+            {"cli": "copilot", "model": "m"},
+            {"COPILOT_GITHUB_TOKEN": "t"},
+            "the program `copilot` is not on the PATH; install it",
+        ),
+        ({"command": ["my-judge"], "env": ["GONE"]}, {}, "`GONE`, named in `env`, is not set"),
+    ],
+    ids=["no credential", "not installed", "a variable"],
+)
 def test_a_command_that_cannot_start(
     judge: dict[str, Any], variables: dict[str, str], reason: str, checkout: Path, tmp_path: Path
 ) -> None:

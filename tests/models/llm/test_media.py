@@ -111,14 +111,17 @@ def test_keys_have_the_digest_and_not_the_name() -> None:
     )
 
 
-@pytest.mark.parametrize(("model", "options", "image", "document"), [
-    ("openai/gpt-6-luna", {}, True, True),
-    ("openai/gpt-3.5-turbo", {}, False, False),
-    ("openai/gpt-3.5-turbo", {"api_base": "http://127.0.0.1:1/v1"}, True, True),
-    ("openai/unknown", {}, True, True),
-    ("anthropic/claude-sonnet-5-5", {}, True, True),
-    ("gemini/gemma-3-27b-it", {}, True, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "options", "image", "document"),
+    [
+        ("openai/gpt-6-luna", {}, True, True),
+        ("openai/gpt-3.5-turbo", {}, False, False),
+        ("openai/gpt-3.5-turbo", {"api_base": "http://127.0.0.1:1/v1"}, True, True),
+        ("openai/unknown", {}, True, True),
+        ("anthropic/claude-sonnet-5-5", {}, True, True),
+        ("gemini/gemma-3-27b-it", {}, True, False),
+    ],
+)
 def test_what_models_take(
     model: str, options: dict[str, Any], *, image: bool, document: bool
 ) -> None:

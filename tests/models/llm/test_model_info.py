@@ -12,12 +12,15 @@ from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 LUNA = Endpoint(model="openai/gpt-6-luna")
 
 
-@pytest.mark.parametrize(("tokens", "dollars"), [
-    pytest.param(Tokens(1_000_000, 0, 0), 0.2, id="a long prompt"),
-    pytest.param(Tokens(272_001, 272_001, 0), 272_001 * 2e-08, id="a long cached prompt"),
-    pytest.param(Tokens(200_000, 100_000, 1000), 0.01 + 0.001 + 0.0005, id="a short one"),
-    pytest.param(Tokens(300_000, 0, 1000), 0.06 + 0.00075, id="the reply to a long one"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tokens", "dollars"),
+    [
+        pytest.param(Tokens(1_000_000, 0, 0), 0.2, id="a long prompt"),
+        pytest.param(Tokens(272_001, 272_001, 0), 272_001 * 2e-08, id="a long cached prompt"),
+        pytest.param(Tokens(200_000, 100_000, 1000), 0.01 + 0.001 + 0.0005, id="a short one"),
+        pytest.param(Tokens(300_000, 0, 1000), 0.06 + 0.00075, id="the reply to a long one"),
+    ],
+)
 def test_cost(tokens: Tokens, dollars: float) -> None:
     assert cost_of(LUNA, tokens) == pytest.approx(dollars)
 
@@ -32,11 +35,14 @@ def test_an_impossible_count_is_no_count(wrong: JSON) -> None:
         assert cost_of(LUNA, UNCOUNTED) is None
 
 
-@pytest.mark.parametrize(("read", "cached", "written", "expected"), [
-    ([3, None], None, [4], Tokens(3, 0, 4)),
-    ([3.0], 2, [None], Tokens(3, 2, 0)),
-    ([3], 4, [1], UNCOUNTED),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("read", "cached", "written", "expected"),
+    [
+        ([3, None], None, [4], Tokens(3, 0, 4)),
+        ([3.0], 2, [None], Tokens(3, 2, 0)),
+        ([3], 4, [1], UNCOUNTED),
+    ],
+)
 def test_counts(read: list[JSON], cached: JSON, written: list[JSON], expected: Tokens) -> None:
     assert counted(read=read, cached=cached, written=written) == expected
 

@@ -69,13 +69,16 @@ def test_it_reads_what_litellm_reads(body: Mapping[str, object]) -> None:
     assert direct.usage.input_tokens == through.usage.input_tokens
 
 
-@pytest.mark.parametrize(("model", "options"), [
-    pytest.param("openai/gpt-3.5-turbo", {"temperature": 0}, id="without reasoning"),
-    pytest.param("openai/gpt-6-luna", {"reasoning_effort": "low"}, id="with reasoning"),
-    pytest.param(
-        "openai/gpt-6-luna", {"reasoning_effort": "none", "temperature": 0}, id="turned off",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        pytest.param("openai/gpt-3.5-turbo", {"temperature": 0}, id="without reasoning"),
+        pytest.param("openai/gpt-6-luna", {"reasoning_effort": "low"}, id="with reasoning"),
+        pytest.param(
+            "openai/gpt-6-luna", {"reasoning_effort": "none", "temperature": 0}, id="turned off"
+        ),
+    ],
+)
 def test_it_sends_what_litellm_sends(
     aimock: Aimock, model: str, options: dict[str, object]
 ) -> None:
@@ -127,21 +130,25 @@ def test_the_environment_may_hold_the_key_and_the_host(monkeypatch: pytest.Monke
 TROUBLES: dict[str, tuple[Body, str, bool]] = {
     "an error of OpenAI's form": (
         Body(content=b'{"error": {"message": "no such\\n model"}}', status=404),
-        "HTTP 404: no such model", False,
+        "HTTP 404: no such model",
+        False,
     ),
     "an error of another form": (
-        Body(content=b"<h1>busy</h1>", status=503), "HTTP 503: <h1>", True,
+        Body(content=b"<h1>busy</h1>", status=503),
+        "HTTP 503: <h1>",
+        True,
     ),
     "no choices": (Body(content=b'{"choices": []}'), "broken reply: no choices", True),
     "no message": (Body(content=b'{"choices": [{}]}'), "broken reply: 'message'", True),
     "choices of a kind": (Body(content=b'{"choices": 7}'), "broken reply: ", True),
     "content in parts": (
         Body(content=b'{"choices": [{"message": {"content": [{"type": "text"}]}}]}'),
-        "broken reply: ", True,
+        "broken reply: ",
+        True,
     ),
     "nested beyond reason": (Body(content=b"[" * 200_000), "broken reply: ", True),
     "not UTF-8": (Body(content=b"\xff\xfe\x00"), "broken reply: ", True),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("body", "said", "retryable"), TROUBLES.values(), ids=TROUBLES.keys())

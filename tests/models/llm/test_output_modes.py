@@ -70,9 +70,12 @@ def ask(*bodies: Body, mode: OutputMode | None = "json_schema", times: int = 1) 
             model="openai/my-own", options={"api_base": f"{server.url}/v1", "api_key": "none"}
         )
         call = ModelCall(
-            endpoint=endpoint, messages=(ChatMessage(role="user", content="Hello"),), key="k",
-            output_schema=SCHEMA, output_mode=mode,
-        )  # fmt: skip
+            endpoint=endpoint,
+            messages=(ChatMessage(role="user", content="Hello"),),
+            key="k",
+            output_schema=SCHEMA,
+            output_mode=mode,
+        )
         asyncio.run(run(call))
         sent = [json.loads(body).get("response_format", {}) for body in server.requests]
     return Seen(modes=[form.get("type", "prompt") for form in sent], outcomes=outcomes, notes=notes)
@@ -104,21 +107,29 @@ def test_a_server_that_refuses_both_gets_the_form_in_the_prompt() -> None:
     ]
 
 
-@pytest.mark.parametrize(("body", "mode", "reason"), [
-    pytest.param(
-        refusal("context length exceeded"), "json_schema",
-        "openai/my-own: HTTP 400: context length exceeded (1 request)", id="about something else",
-    ),
-    pytest.param(
-        refusal("no access to json_schema", 403), "json_schema",
-        "openai/my-own: HTTP 403: no access to json_schema (1 request)", id="not allowed",
-    ),
-    pytest.param(
-        UNAVAILABLE, "prompt",
-        "openai/my-own: HTTP 400: This response_format type is unavailable now (1 request)",
-        id="nothing simpler",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("body", "mode", "reason"),
+    [
+        pytest.param(
+            refusal("context length exceeded"),
+            "json_schema",
+            "openai/my-own: HTTP 400: context length exceeded (1 request)",
+            id="about something else",
+        ),
+        pytest.param(
+            refusal("no access to json_schema", 403),
+            "json_schema",
+            "openai/my-own: HTTP 403: no access to json_schema (1 request)",
+            id="not allowed",
+        ),
+        pytest.param(
+            UNAVAILABLE,
+            "prompt",
+            "openai/my-own: HTTP 400: This response_format type is unavailable now (1 request)",
+            id="nothing simpler",
+        ),
+    ],
+)
 def test_other_refusals_are_not_sent_again(body: Body, mode: OutputMode, reason: str) -> None:
     seen = ask(body, mode=mode)
     assert (seen.modes, seen.outcomes, seen.notes) == (

@@ -16,28 +16,36 @@ FORMS = 'use base64, a `data:` URI, or an object {"name", "data"} with one of th
 NOT_FETCHED = f"which is not fetched; {FORMS}"
 
 
-@pytest.mark.parametrize(("reply", "expected"), [
-    (PNG, ["answer-1.png"]),
-    ([PNG, f"{PNG[:20]}\n{PNG[20:]}"], ["answer-1.png", "answer-2.png"]),
-    ([URI, {"b64_json": PNG}], ["answer-1.jpeg", "answer-2.png"]),
-    ({"name": "out/bars.png", "data": PNG}, ["out/bars.png"]),
-    ([{"filename": "a.jpg", "image_url": {"url": URI}}], ["a.jpg"]),
-    ([{"path": "sum.pdf", "base64": b64encode(pdf(1)).decode()}], ["sum.pdf"]),
-    ([], []),
-    (None, []),
-], ids=["one", "list", "forms", "named", "OpenAI's", "document", "empty", "null"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (PNG, ["answer-1.png"]),
+        ([PNG, f"{PNG[:20]}\n{PNG[20:]}"], ["answer-1.png", "answer-2.png"]),
+        ([URI, {"b64_json": PNG}], ["answer-1.jpeg", "answer-2.png"]),
+        ({"name": "out/bars.png", "data": PNG}, ["out/bars.png"]),
+        ([{"filename": "a.jpg", "image_url": {"url": URI}}], ["a.jpg"]),
+        ([{"path": "sum.pdf", "base64": b64encode(pdf(1)).decode()}], ["sum.pdf"]),
+        ([], []),
+        (None, []),
+    ],
+    ids=["one", "list", "forms", "named", "OpenAI's", "document", "empty", "null"],
+)
 def test_forms(reply: JSON, expected: list[str]) -> None:
     assert [each.path for each in reply_media(reply, "/images")] == expected
 
 
-@pytest.mark.parametrize(("reply", "message"), [
-    (["http://a.example/b.png"], f"`/images/0` of the answer is a URL, {NOT_FETCHED}"),
-    ([PNG, 3], f"`/images/1` of the answer has another form; {FORMS}"),
-    ({"size": 3}, f"`/images` of the answer has another form; {FORMS}"),
-    (["&&"], "`/images/0` of the answer has no base64"),
-    ("data:image/png;base64,&&", "`/images` of the answer has no base64 after `data:`"),
-    ("SGVsbG8=", "`/images` of the answer is not a png, jpeg, gif, webp or PDF"),
-], ids=["url", "number", "object", "base64", "uri", "text"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (["http://a.example/b.png"], f"`/images/0` of the answer is a URL, {NOT_FETCHED}"),
+        ([PNG, 3], f"`/images/1` of the answer has another form; {FORMS}"),
+        ({"size": 3}, f"`/images` of the answer has another form; {FORMS}"),
+        (["&&"], "`/images/0` of the answer has no base64"),
+        ("data:image/png;base64,&&", "`/images` of the answer has no base64 after `data:`"),
+        ("SGVsbG8=", "`/images` of the answer is not a png, jpeg, gif, webp or PDF"),
+    ],
+    ids=["url", "number", "object", "base64", "uri", "text"],
+)
 def test_what_is_refused(reply: JSON, message: str) -> None:
     with pytest.raises(CannotReadFile) as error:
         reply_media(reply, "/images")

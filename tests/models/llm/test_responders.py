@@ -37,21 +37,26 @@ def named(*models: str) -> list[ModelReply]:
     return [ModelReply(text="yes", model=model) for model in models]
 
 
-@pytest.mark.parametrize(("asked", "replies", "others"), [
-    pytest.param("openai/gpt-6-luna", ["gpt-6-luna"], [False], id="same"),
-    pytest.param("openai/gpt-6-luna", ["gpt-6-luna-2026-09-22"], [False], id="dated"),
-    pytest.param("openai/gpt-6-luna", ["openai/gpt-6-luna"], [False], id="provider"),
-    pytest.param("openai/gpt-6-luna", ["gpt-6-sol"], [True], id="another"),
-    pytest.param("openai/gpt-6-luna", ["my-gateway"], [False], id="unknown-name"),
-    pytest.param("openai/gpt-6-luna", [""], [False], id="no-name"),
-    pytest.param("openai/judge", ["gpt-6-luna"] * 2, [False] * 2, id="alias"),
-    pytest.param(
-        "openai/judge", ["gpt-6-luna", "gpt-6-sol", "gpt-6-luna"], [False, True, False],
-        id="alias-that-changes",
-    ),
-    pytest.param("mistral/small-latest", ["small-2506"], [False], id="latest"),
-    pytest.param("openai/gpt-6.1-sol-preview", ["gpt-6.1-0125"], [False], id="preview"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "replies", "others"),
+    [
+        pytest.param("openai/gpt-6-luna", ["gpt-6-luna"], [False], id="same"),
+        pytest.param("openai/gpt-6-luna", ["gpt-6-luna-2026-09-22"], [False], id="dated"),
+        pytest.param("openai/gpt-6-luna", ["openai/gpt-6-luna"], [False], id="provider"),
+        pytest.param("openai/gpt-6-luna", ["gpt-6-sol"], [True], id="another"),
+        pytest.param("openai/gpt-6-luna", ["my-gateway"], [False], id="unknown-name"),
+        pytest.param("openai/gpt-6-luna", [""], [False], id="no-name"),
+        pytest.param("openai/judge", ["gpt-6-luna"] * 2, [False] * 2, id="alias"),
+        pytest.param(
+            "openai/judge",
+            ["gpt-6-luna", "gpt-6-sol", "gpt-6-luna"],
+            [False, True, False],
+            id="alias-that-changes",
+        ),
+        pytest.param("mistral/small-latest", ["small-2506"], [False], id="latest"),
+        pytest.param("openai/gpt-6.1-sol-preview", ["gpt-6.1-0125"], [False], id="preview"),
+    ],
+)
 def test_another_model(asked: str, replies: list[str], others: list[bool]) -> None:
     found, _, notes = seen(asked, *named(*replies))
     assert found == others

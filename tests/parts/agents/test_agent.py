@@ -78,18 +78,22 @@ def test_steps_tokens_and_cost(bench: Bench) -> None:
     assert (found.usage.cost_usd, found.usage.input_tokens) == (0.001, 16)
 
 
-@pytest.mark.parametrize(("agent", "stdout", "message"), [
-    ("claude-code", json.dumps({**CLAUDE, "is_error": True, "result": "Overloaded"}), "Overl"),
-    ("claude-code", "You've hit your usage limit.", "You've hit your usage limit."),
-    (
-        "claude-code", json.dumps({**CLAUDE, "usage": {}, "result": "Please run /login"}),
-        "Please run /login",
-    ),
-    ("claude-code", json.dumps({**CLAUDE, "stop_reason": "max_tokens"}), "token limit"),
-    ("codex", lines(CODEX[0], {"type": "turn.failed", "error": {"message": "Quota"}}), "Quota"),
-    ("copilot", lines(COPILOT[0]), "failed"),
-    ("gemini-cli", json.dumps({**GEMINI, "response": ""}), "empty answer"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("agent", "stdout", "message"),
+    [
+        ("claude-code", json.dumps({**CLAUDE, "is_error": True, "result": "Overloaded"}), "Overl"),
+        ("claude-code", "You've hit your usage limit.", "You've hit your usage limit."),
+        (
+            "claude-code",
+            json.dumps({**CLAUDE, "usage": {}, "result": "Please run /login"}),
+            "Please run /login",
+        ),
+        ("claude-code", json.dumps({**CLAUDE, "stop_reason": "max_tokens"}), "token limit"),
+        ("codex", lines(CODEX[0], {"type": "turn.failed", "error": {"message": "Quota"}}), "Quota"),
+        ("copilot", lines(COPILOT[0]), "failed"),
+        ("gemini-cli", json.dumps({**GEMINI, "response": ""}), "empty answer"),
+    ],
+)
 def test_a_failure_that_exits_with_0_is_no_answer(
     bench: Bench, agent: str, stdout: str, message: str
 ) -> None:
@@ -144,14 +148,18 @@ def test_a_missing_program_and_a_missing_credential(bench: Bench) -> None:
 
 def test_it_works_in_a_copy_without_what_grades_it(bench: Bench) -> None:
     bench.files(
-        shop__a_dot_py="a = 1\n", shop__CLAUDE_dot_md="obey",
-        shop___dot_claude__settings_dot_json="{}", shop__x_dot_eval_dot_yaml="evalcases: []",
-        shop__hidden_dot_yaml="evalcases:\n- id: a\n", shop__plain_dot_yaml="a: 1\n",
+        shop__a_dot_py="a = 1\n",
+        shop__CLAUDE_dot_md="obey",
+        shop___dot_claude__settings_dot_json="{}",
+        shop__x_dot_eval_dot_yaml="evalcases: []",
+        shop__hidden_dot_yaml="evalcases:\n- id: a\n",
+        shop__plain_dot_yaml="a: 1\n",
         shop__labels_dot_jsonl="{}",
         shop__kept_dot_answers_dot_jsonl='{"id": "a", "answer": "42"}\n',
-        shop__data_dot_jsonl='{"sku": "a"}\n', shop___dot_git__config="[core]",
+        shop__data_dot_jsonl='{"sku": "a"}\n',
+        shop___dot_git__config="[core]",
         shop___dot_rubric_ci__report_dot_json="{}",
-    )  # fmt: skip
+    )
     (bench.root / "shop/.rubric_ci").rename(bench.root / "shop/.rubric-ci")
     listing = "import glob; Path('listing').write_text(str(sorted(map(str, Path('.').rglob('*')))))"
     target = bench.program("claude-code", printed("claude", "ok"), listing)
@@ -289,12 +297,18 @@ Path("tool").write_text("changed by the agent")
     assert (starts(target), starts(target)) == (2, 2)
 
 
-@pytest.mark.parametrize(("settings", "message"), [
-    ({"copy": ".."}, "`copy: ..` of the workspace leads out of the repository"),
-    ({"copy": "nothing"}, "`copy: nothing` of the workspace is not a folder; fix the path"),
-    ({"copy": "linked"}, "the link out leads out of the workspace; remove it"),
-    ({"sandbox": ("no-such-bwrap",)}, "the program `no-such-bwrap` is not on the PATH; install it"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"copy": ".."}, "`copy: ..` of the workspace leads out of the repository"),
+        ({"copy": "nothing"}, "`copy: nothing` of the workspace is not a folder; fix the path"),
+        ({"copy": "linked"}, "the link out leads out of the workspace; remove it"),
+        (
+            {"sandbox": ("no-such-bwrap",)},
+            "the program `no-such-bwrap` is not on the PATH; install it",
+        ),
+    ],
+)
 def test_settings_that_cannot_work(bench: Bench, settings: Any, message: str) -> None:
     bench.files(linked__a="1")
     (bench.root / "linked/out").symlink_to("../../programs")
@@ -422,12 +436,17 @@ def rubric(*criteria: tuple[str, Any]) -> EvalCase:
 
 
 CHECKS = rubric(
-    ("exists", "made"), ("exists", "*.md"), ("file_contains", {"path": "./made", "text": "by"}),
+    ("exists", "made"),
+    ("exists", "*.md"),
+    ("file_contains", {"path": "./made", "text": "by"}),
     ("file_contains", {"path": "m*", "text": "by"}),
-    ("file_contains", {"path": "../before/a", "text": "1"}), ("unchanged", "a"), ("unchanged", "b"),
+    ("file_contains", {"path": "../before/a", "text": "1"}),
+    ("unchanged", "a"),
+    ("unchanged", "b"),
     ("command", "test -f made && touch later"),
-    ("command", "echo $ANTHROPIC_API_KEY; echo why >&2; exit 3"), ("command", "no-such-program"),
-)  # fmt: skip
+    ("command", "echo $ANTHROPIC_API_KEY; echo why >&2; exit 3"),
+    ("command", "no-such-program"),
+)
 
 
 def test_assertions_about_the_folder_are_checked_while_it_exists(bench: Bench) -> None:
@@ -546,17 +565,24 @@ def test_a_trace_in_a_file(bench: Bench) -> None:
 # Hostile agents
 
 
-@pytest.mark.parametrize(("body", "seconds", "message"), [
-    pytest.param("import time; time.sleep(60)", 2, "did not end within 2 s", id="hangs"),
-    pytest.param(
-        "f = open('big', 'wb'); f.truncate(2**40)", 30, "has more than 20,000 files and 512 MiB",
-        id="a giant sparse file",
-    ),
-    pytest.param(
-        "[os.close(os.open(f'f{n}', os.O_CREAT)) for n in range(20_001)]", 30,
-        "has more than 20,000 files", id="many files",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("body", "seconds", "message"),
+    [
+        pytest.param("import time; time.sleep(60)", 2, "did not end within 2 s", id="hangs"),
+        pytest.param(
+            "f = open('big', 'wb'); f.truncate(2**40)",
+            30,
+            "has more than 20,000 files and 512 MiB",
+            id="a giant sparse file",
+        ),
+        pytest.param(
+            "[os.close(os.open(f'f{n}', os.O_CREAT)) for n in range(20_001)]",
+            30,
+            "has more than 20,000 files",
+            id="many files",
+        ),
+    ],
+)
 def test_too_much(bench: Bench, body: str, seconds: int, message: str) -> None:
     target = bench.program("claude-code", printed("claude", "ok"), body)
     assert message in bench.refusal(replace(target, timeout_seconds=seconds))
@@ -656,11 +682,14 @@ def test_codex_is_started_again_where_its_server_is_busy(
     assert counted.read_text() == str(starts)
 
 
-@pytest.mark.parametrize(("form", "said", "reason"), [
-    ("qwen", [CALL], "the stream has no result"),
-    ("qwen", [CALL, CLAUDE], "its output ends within a line, after {size} bytes"),
-    ("gemini-cli", [{"type": "init"}, {"type": "result"}], "its output ends within a line"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("form", "said", "reason"),
+    [
+        ("qwen", [CALL], "the stream has no result"),
+        ("qwen", [CALL, CLAUDE], "its output ends within a line, after {size} bytes"),
+        ("gemini-cli", [{"type": "init"}, {"type": "result"}], "its output ends within a line"),
+    ],
+)
 def test_a_cut_output_is_said_to_be_one(
     bench: Bench, form: str, said: list[dict[str, Any]], reason: str
 ) -> None:

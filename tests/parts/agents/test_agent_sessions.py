@@ -15,12 +15,15 @@ with open(os.environ["PATH"].split(":")[0] + "/log", "a") as log:
 """
 
 
-@pytest.mark.parametrize(("agent", "resumes"), [
-    ("claude-code", ["--resume", "s"]),
-    ("codex", ["resume", "t"]),
-    ("copilot", ["--resume=s"]),
-    ("gemini-cli", []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("agent", "resumes"),
+    [
+        ("claude-code", ["--resume", "s"]),
+        ("codex", ["resume", "t"]),
+        ("copilot", ["--resume=s"]),
+        ("gemini-cli", []),
+    ],
+)
 def test_turns(bench: Bench, agent: str, resumes: list[str]) -> None:
     target = bench.program(agent, printed(KEYS[agent][0], "fine"), BODY)
     case = build_case(turns=(Turn(text="One?"), Turn(text="Two?")), input_messages=())

@@ -14,36 +14,55 @@ from rubric_ci.values.trace import Step, Trace
 from tests.parts.agents.cli_outputs import CLAUDE, CODEX, COPILOT, GEMINI, lines
 
 
-@pytest.mark.parametrize(("read", "stdout", "expected"), [
-    pytest.param(
-        "claude-code", json.dumps(CLAUDE),
-        Trace(
-            answer="ok", input_tokens=16, output_tokens=3, cost_usd=0.001, duration_ms=90.0,
-            model="claude-sonnet-5-5", session="s",
+@pytest.mark.parametrize(
+    ("read", "stdout", "expected"),
+    [
+        pytest.param(
+            "claude-code",
+            json.dumps(CLAUDE),
+            Trace(
+                answer="ok",
+                input_tokens=16,
+                output_tokens=3,
+                cost_usd=0.001,
+                duration_ms=90.0,
+                model="claude-sonnet-5-5",
+                session="s",
+            ),
+            id="claude",
         ),
-        id="claude",
-    ),
-    pytest.param(
-        "claude-code", json.dumps({**CLAUDE, "stop_reason": "refusal"}),
-        Trace(
-            answer="ok", finish="refusal", input_tokens=16, output_tokens=3, cost_usd=0.001,
-            duration_ms=90.0, model="claude-sonnet-5-5", session="s",
+        pytest.param(
+            "claude-code",
+            json.dumps({**CLAUDE, "stop_reason": "refusal"}),
+            Trace(
+                answer="ok",
+                finish="refusal",
+                input_tokens=16,
+                output_tokens=3,
+                cost_usd=0.001,
+                duration_ms=90.0,
+                model="claude-sonnet-5-5",
+                session="s",
+            ),
+            id="claude refuses",
         ),
-        id="claude refuses",
-    ),
-    pytest.param(
-        "codex", lines({"type": "error", "message": "stream lost, reconnecting"}, *CODEX),
-        Trace(answer="ok", input_tokens=9, output_tokens=3, session="t"),
-        id="codex, after an error event of a good run",
-    ),
-    pytest.param(
-        "copilot", lines(*COPILOT), Trace(answer="ok", model="gpt-6", session="s"), id="copilot",
-    ),
-    pytest.param(
-        "gemini-cli", json.dumps(GEMINI),
-        Trace(answer="ok", input_tokens=9, output_tokens=3, model="gemini-3.8-flash"), id="gemini",
-    ),
-])  # fmt: skip
+        pytest.param(
+            "codex",
+            lines({"type": "error", "message": "stream lost, reconnecting"}, *CODEX),
+            Trace(answer="ok", input_tokens=9, output_tokens=3, session="t"),
+            id="codex, after an error event of a good run",
+        ),
+        pytest.param(
+            "copilot", lines(*COPILOT), Trace(answer="ok", model="gpt-6", session="s"), id="copilot"
+        ),
+        pytest.param(
+            "gemini-cli",
+            json.dumps(GEMINI),
+            Trace(answer="ok", input_tokens=9, output_tokens=3, model="gemini-3.8-flash"),
+            id="gemini",
+        ),
+    ],
+)
 def test_a_reply(read: str, stdout: str, expected: Trace) -> None:
     assert READERS[read].read(stdout, "") == expected
 
@@ -59,63 +78,94 @@ GEMINI_ERROR = {"session_id": "s", "error": {"type": "Error", "message": "no key
 GEMINI_BUSY = {"error": {"message": "busy", "code": 503}}
 
 
-@pytest.mark.parametrize(("read", "stdout", "stderr", "expected"), [
-    pytest.param(
-        "claude-code",
-        json.dumps({**CLAUDE, "is_error": True, "api_error_status": 529, "result": "Overloaded"}),
-        "", ("Overloaded", 529), id="claude: is_error with the subtype success",
-    ),
-    pytest.param(
-        "claude-code",
-        json.dumps({**CLAUDE, "is_error": True, "result": "Not logged in · Please run /login"}), "",
-        ("Not logged in · Please run /login", 401), id="claude: no login",
-    ),
-    pytest.param(
-        "claude-code",
-        json.dumps({
-            **CLAUDE,
-            "is_error": True,
-            "api_error_status": 400,
-            "result": "Credit balance is too low",
-        }),
-        "", ("Credit balance is too low", 402), id="claude: no credit",
-    ),
-    pytest.param(
-        "claude-code",
-        json.dumps({"type": "result", "subtype": "error_max_turns", "errors": ["3 turns"]}), "",
-        ("3 turns", None), id="claude: turns",
-    ),
-    pytest.param(
-        "claude-code", "You've hit your usage limit. Resets 3pm.", "",
-        ("You've hit your usage limit. Resets 3pm.", 402),
-        id="claude: a text in place of the envelope",
-    ),
-    pytest.param("claude-code", "", "", ("no reason given", None), id="claude: nothing"),
-    pytest.param(
-        "codex", lines(CODEX[0], FAILED), "", ("Quota exceeded. Check your plan.", 402),
-        id="codex: quota",
-    ),
-    pytest.param(
-        "codex", lines(*CODEX[:-1]), "last status: 429 Too Many Requests",
-        ("last status: 429 Too Many Requests", 429), id="codex: a turn that does not end",
-    ),
-    pytest.param(
-        "copilot", lines({"type": "session.error", "data": RATE}), "",
-        ("rate_limit: slow down", 429), id="copilot: rate limit",
-    ),
-    pytest.param(
-        "copilot", lines(COPILOT[0], {"type": "result", "exitCode": 1}),
-        "No authentication information found.", ("No authentication information found.", 401),
-        id="copilot: no login",
-    ),
-    pytest.param(
-        "gemini-cli", "", f"Loaded cached credentials.\n{json.dumps(GEMINI_ERROR, indent=1)}",
-        ("no key", None), id="gemini: an exit status is no HTTP status",
-    ),
-    pytest.param(
-        "gemini-cli", "", json.dumps(GEMINI_BUSY), ("busy", 503), id="gemini: HTTP status",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("read", "stdout", "stderr", "expected"),
+    [
+        pytest.param(
+            "claude-code",
+            json.dumps(
+                {**CLAUDE, "is_error": True, "api_error_status": 529, "result": "Overloaded"}
+            ),
+            "",
+            ("Overloaded", 529),
+            id="claude: is_error with the subtype success",
+        ),
+        pytest.param(
+            "claude-code",
+            json.dumps({**CLAUDE, "is_error": True, "result": "Not logged in · Please run /login"}),
+            "",
+            ("Not logged in · Please run /login", 401),
+            id="claude: no login",
+        ),
+        pytest.param(
+            "claude-code",
+            json.dumps(
+                {
+                    **CLAUDE,
+                    "is_error": True,
+                    "api_error_status": 400,
+                    "result": "Credit balance is too low",
+                }
+            ),
+            "",
+            ("Credit balance is too low", 402),
+            id="claude: no credit",
+        ),
+        pytest.param(
+            "claude-code",
+            json.dumps({"type": "result", "subtype": "error_max_turns", "errors": ["3 turns"]}),
+            "",
+            ("3 turns", None),
+            id="claude: turns",
+        ),
+        pytest.param(
+            "claude-code",
+            "You've hit your usage limit. Resets 3pm.",
+            "",
+            ("You've hit your usage limit. Resets 3pm.", 402),
+            id="claude: a text in place of the envelope",
+        ),
+        pytest.param("claude-code", "", "", ("no reason given", None), id="claude: nothing"),
+        pytest.param(
+            "codex",
+            lines(CODEX[0], FAILED),
+            "",
+            ("Quota exceeded. Check your plan.", 402),
+            id="codex: quota",
+        ),
+        pytest.param(
+            "codex",
+            lines(*CODEX[:-1]),
+            "last status: 429 Too Many Requests",
+            ("last status: 429 Too Many Requests", 429),
+            id="codex: a turn that does not end",
+        ),
+        pytest.param(
+            "copilot",
+            lines({"type": "session.error", "data": RATE}),
+            "",
+            ("rate_limit: slow down", 429),
+            id="copilot: rate limit",
+        ),
+        pytest.param(
+            "copilot",
+            lines(COPILOT[0], {"type": "result", "exitCode": 1}),
+            "No authentication information found.",
+            ("No authentication information found.", 401),
+            id="copilot: no login",
+        ),
+        pytest.param(
+            "gemini-cli",
+            "",
+            f"Loaded cached credentials.\n{json.dumps(GEMINI_ERROR, indent=1)}",
+            ("no key", None),
+            id="gemini: an exit status is no HTTP status",
+        ),
+        pytest.param(
+            "gemini-cli", "", json.dumps(GEMINI_BUSY), ("busy", 503), id="gemini: HTTP status"
+        ),
+    ],
+)
 def test_no_reply(read: str, stdout: str, stderr: str, expected: tuple[str, int | None]) -> None:
     with pytest.raises(AgentFailed) as raised:
         READERS[read].read(stdout, stderr)
@@ -246,131 +296,159 @@ SESSION = [
 ]
 
 
-@pytest.mark.parametrize(("form", "printed", "answer", "steps"), [
-    pytest.param(
-        "claude-code",
-        lines(
-            {"type": "system", "subtype": "init", "session_id": "s"},
-            claude("assistant", ASK, **AT), claude("user", TOLD, **LATER), CLAUDE,
+@pytest.mark.parametrize(
+    ("form", "printed", "answer", "steps"),
+    [
+        pytest.param(
+            "claude-code",
+            lines(
+                {"type": "system", "subtype": "init", "session_id": "s"},
+                claude("assistant", ASK, **AT),
+                claude("user", TOLD, **LATER),
+                CLAUDE,
+            ),
+            "ok",
+            [Step(tool="Bash", arguments={"command": "ls"}, result="a.py", duration_ms=1500.0)],
+            id="claude",
         ),
-        "ok", [Step(tool="Bash", arguments={"command": "ls"}, result="a.py", duration_ms=1500.0)],
-        id="claude",
-    ),
-    pytest.param(
-        "claude-code", lines(claude("assistant", ASK), claude("user", DENIED), CLAUDE), "ok",
-        [Step(tool="Bash", arguments={"command": "ls"}, error="not allowed")],
-        id="claude: a tool that was denied",
-    ),
-    pytest.param(
-        "claude-code", lines(claude("assistant", ASK), CLAUDE), "ok",
-        [Step(tool="Bash", arguments={"command": "ls"}, error="no result")],
-        id="claude: a call that never ended",
-    ),
-    pytest.param(
-        "claude-code", lines(*SESSION), "ok",
-        [Step(tool="Bash", arguments={"command": "ls"}, result="a.py", duration_ms=1500.0)],
-        id="claude: a session file",
-    ),
-    pytest.param(
-        "codex",
-        lines(
-            *CODEX[:2],
-            done(type="command_execution", command="ls", aggregated_output="a.py", exit_code=0),
-            done(type="command_execution", command="rm x", exit_code=1, status="failed"),
-            done(type="file_change", changes=[{"path": "a.py", "kind": "update"}]),
-            done(type="mcp_tool_call", server="s", tool="t", arguments={"q": 1}, result="r"),
-            *CODEX[2:],
+        pytest.param(
+            "claude-code",
+            lines(claude("assistant", ASK), claude("user", DENIED), CLAUDE),
+            "ok",
+            [Step(tool="Bash", arguments={"command": "ls"}, error="not allowed")],
+            id="claude: a tool that was denied",
         ),
-        "ok",
-        [
-            Step(tool="shell", arguments={"command": "ls"}, result="a.py"),
-            Step(tool="shell", arguments={"command": "rm x"}, error="exit status 1"),
-            Step(tool="apply_patch", arguments={"changes": [{"path": "a.py", "kind": "update"}]}),
-            Step(tool="mcp__s__t", arguments={"q": 1}, result="r"),
-        ],
-        id="codex",
-    ),
-    pytest.param(
-        "codex",
-        lines(
-            *CODEX[:2],
-            started(id="i1", type="command_execution", command="sleep 9", status="in_progress"),
-            started(id="i2", type="command_execution", command="ls"),
-            done(id="i2", type="command_execution", command="ls", exit_code=0), *CODEX[2:],
+        pytest.param(
+            "claude-code",
+            lines(claude("assistant", ASK), CLAUDE),
+            "ok",
+            [Step(tool="Bash", arguments={"command": "ls"}, error="no result")],
+            id="claude: a call that never ended",
         ),
-        "ok",
-        [
-            Step(tool="shell", arguments={"command": "sleep 9"}, error="no result"),
-            Step(tool="shell", arguments={"command": "ls"}),
-        ],
-        id="codex: a command that runs on when the turn ends",
-    ),
-    pytest.param(
-        "copilot",
-        lines(
-            copilot("start", AT, toolName="bash", arguments={"command": "ls"}),
-            copilot("complete", LATER, success=True, result={"content": "a.py"}), *COPILOT,
+        pytest.param(
+            "claude-code",
+            lines(*SESSION),
+            "ok",
+            [Step(tool="Bash", arguments={"command": "ls"}, result="a.py", duration_ms=1500.0)],
+            id="claude: a session file",
         ),
-        "ok", [Step(tool="bash", arguments={"command": "ls"}, result="a.py", duration_ms=1500.0)],
-        id="copilot",
-    ),
-    pytest.param(
-        "copilot",
-        lines(
-            copilot("start", AT, toolName="bash"),
-            copilot("complete", LATER, success=False, error={"message": "denied"}), *COPILOT,
+        pytest.param(
+            "codex",
+            lines(
+                *CODEX[:2],
+                done(type="command_execution", command="ls", aggregated_output="a.py", exit_code=0),
+                done(type="command_execution", command="rm x", exit_code=1, status="failed"),
+                done(type="file_change", changes=[{"path": "a.py", "kind": "update"}]),
+                done(type="mcp_tool_call", server="s", tool="t", arguments={"q": 1}, result="r"),
+                *CODEX[2:],
+            ),
+            "ok",
+            [
+                Step(tool="shell", arguments={"command": "ls"}, result="a.py"),
+                Step(tool="shell", arguments={"command": "rm x"}, error="exit status 1"),
+                Step(
+                    tool="apply_patch", arguments={"changes": [{"path": "a.py", "kind": "update"}]}
+                ),
+                Step(tool="mcp__s__t", arguments={"q": 1}, result="r"),
+            ],
+            id="codex",
         ),
-        "ok", [Step(tool="bash", error="denied", duration_ms=1500.0)],
-        id="copilot: a tool that failed",
-    ),
-    pytest.param(
-        "gemini-cli",
-        lines(
-            {"type": "init", "session_id": "s", "model": "m"},
-            {"type": "message", "role": "assistant", "content": "I look."},
-            {"type": "tool_use", "tool_name": "ls", "tool_id": "t", "parameters": {}},
-            {"type": "tool_result", "tool_id": "t", "status": "success", "output": "a.py"},
-            {"type": "message", "role": "assistant", "content": "o", "delta": True},
-            {"type": "message", "role": "assistant", "content": "k", "delta": True},
-            {"type": "result", "status": "success", "stats": {"input_tokens": 9}},
+        pytest.param(
+            "codex",
+            lines(
+                *CODEX[:2],
+                started(id="i1", type="command_execution", command="sleep 9", status="in_progress"),
+                started(id="i2", type="command_execution", command="ls"),
+                done(id="i2", type="command_execution", command="ls", exit_code=0),
+                *CODEX[2:],
+            ),
+            "ok",
+            [
+                Step(tool="shell", arguments={"command": "sleep 9"}, error="no result"),
+                Step(tool="shell", arguments={"command": "ls"}),
+            ],
+            id="codex: a command that runs on when the turn ends",
         ),
-        "ok", [Step(tool="ls", arguments={}, result="a.py")], id="gemini",
-    ),
-    pytest.param(
-        "atif", json.dumps(ATIF, indent=1), "ok",
-        [
-            Step(tool="ls", arguments={}, result="a.py"),
-            Step(tool="rm", arguments={}, error="denied"),
-        ],
-        id="atif",
-    ),
-    pytest.param(
-        "otlp", json.dumps(SPANS), "ok",
-        [
-            Step(tool="ls", arguments={"path": "."}, result="a.py", duration_ms=5.0),
-            Step(tool="rm", error="failed", duration_ms=5.0),
-        ],
-        id="otlp",
-    ),
-])  # fmt: skip
+        pytest.param(
+            "copilot",
+            lines(
+                copilot("start", AT, toolName="bash", arguments={"command": "ls"}),
+                copilot("complete", LATER, success=True, result={"content": "a.py"}),
+                *COPILOT,
+            ),
+            "ok",
+            [Step(tool="bash", arguments={"command": "ls"}, result="a.py", duration_ms=1500.0)],
+            id="copilot",
+        ),
+        pytest.param(
+            "copilot",
+            lines(
+                copilot("start", AT, toolName="bash"),
+                copilot("complete", LATER, success=False, error={"message": "denied"}),
+                *COPILOT,
+            ),
+            "ok",
+            [Step(tool="bash", error="denied", duration_ms=1500.0)],
+            id="copilot: a tool that failed",
+        ),
+        pytest.param(
+            "gemini-cli",
+            lines(
+                {"type": "init", "session_id": "s", "model": "m"},
+                {"type": "message", "role": "assistant", "content": "I look."},
+                {"type": "tool_use", "tool_name": "ls", "tool_id": "t", "parameters": {}},
+                {"type": "tool_result", "tool_id": "t", "status": "success", "output": "a.py"},
+                {"type": "message", "role": "assistant", "content": "o", "delta": True},
+                {"type": "message", "role": "assistant", "content": "k", "delta": True},
+                {"type": "result", "status": "success", "stats": {"input_tokens": 9}},
+            ),
+            "ok",
+            [Step(tool="ls", arguments={}, result="a.py")],
+            id="gemini",
+        ),
+        pytest.param(
+            "atif",
+            json.dumps(ATIF, indent=1),
+            "ok",
+            [
+                Step(tool="ls", arguments={}, result="a.py"),
+                Step(tool="rm", arguments={}, error="denied"),
+            ],
+            id="atif",
+        ),
+        pytest.param(
+            "otlp",
+            json.dumps(SPANS),
+            "ok",
+            [
+                Step(tool="ls", arguments={"path": "."}, result="a.py", duration_ms=5.0),
+                Step(tool="rm", error="failed", duration_ms=5.0),
+            ],
+            id="otlp",
+        ),
+    ],
+)
 def test_what_happened(form: str, printed: str, answer: str, steps: list[Step]) -> None:
     trace = READERS[form].read(printed, "")
     assert (trace.answer, [*trace.steps]) == (answer, steps)
 
 
-@pytest.mark.parametrize(("text", "form"), [
-    (json.dumps(CLAUDE), "claude-code"),
-    (lines(*CODEX).removeprefix("starting\n"), "codex"),
-    (lines(*COPILOT).removeprefix("starting\n"), "copilot"),
-    (json.dumps(GEMINI, indent=2), "gemini-cli"),
-    (json.dumps(ATIF), "atif"),
-    (json.dumps(SPANS), "otlp"),
-    ('{"type": "result", "score": 1}', ""),
-    ('{"response": "ok"}', ""),
-    ("[1, 2]", ""),
-    ("Say {this}.", ""),
-    ("", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        (json.dumps(CLAUDE), "claude-code"),
+        (lines(*CODEX).removeprefix("starting\n"), "codex"),
+        (lines(*COPILOT).removeprefix("starting\n"), "copilot"),
+        (json.dumps(GEMINI, indent=2), "gemini-cli"),
+        (json.dumps(ATIF), "atif"),
+        (json.dumps(SPANS), "otlp"),
+        ('{"type": "result", "score": 1}', ""),
+        ('{"response": "ok"}', ""),
+        ("[1, 2]", ""),
+        ("Say {this}.", ""),
+        ("", ""),
+    ],
+)
 def test_the_format_of_an_output_is_recognised(text: str, form: str) -> None:
     assert format_of(text) == form
 
@@ -392,38 +470,46 @@ def test_totals_of_a_trajectory_and_of_spans() -> None:
 
 
 SAID_TOKENS = {
-    "claude-code": lines({
-        **CLAUDE,
-        "usage": {
-            "input_tokens": 2000,
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 18000,
-            "output_tokens": 1000,
-            "output_tokens_details": {"thinking_tokens": 0},
+    "claude-code": lines(
+        {
+            **CLAUDE,
+            "usage": {
+                "input_tokens": 2000,
+                "cache_creation_input_tokens": 0,
+                "cache_read_input_tokens": 18000,
+                "output_tokens": 1000,
+                "output_tokens_details": {"thinking_tokens": 0},
+            },
+        }
+    ),
+    "codex": lines(
+        *CODEX[:-1],
+        {
+            "type": "turn.completed",
+            "usage": {
+                "input_tokens": 20000,
+                "cached_input_tokens": 18000,
+                "cache_write_input_tokens": 0,
+                "output_tokens": 1000,
+                "reasoning_output_tokens": 600,
+            },
         },
-    }),
-    "codex": lines(*CODEX[:-1], {
-        "type": "turn.completed",
-        "usage": {
-            "input_tokens": 20000,
-            "cached_input_tokens": 18000,
-            "cache_write_input_tokens": 0,
-            "output_tokens": 1000,
-            "reasoning_output_tokens": 600,
-        },
-    }),
+    ),
     "copilot": lines(*COPILOT),
-    "gemini-cli": lines({"type": "message", "role": "assistant", "content": "ok"}, {
-        "type": "result",
-        "status": "success",
-        "stats": {
-            "total_tokens": 21000,
-            "input_tokens": 20000,
-            "output_tokens": 400,
-            "cached": 18000,
-            "input": 2000,
+    "gemini-cli": lines(
+        {"type": "message", "role": "assistant", "content": "ok"},
+        {
+            "type": "result",
+            "status": "success",
+            "stats": {
+                "total_tokens": 21000,
+                "input_tokens": 20000,
+                "output_tokens": 400,
+                "cached": 18000,
+                "input": 2000,
+            },
         },
-    }),
+    ),
     "opencode": lines(
         *(
             {
@@ -441,18 +527,20 @@ SAID_TOKENS = {
                 },
             }
             for _ in range(2)
-        ),
+        )
     ),
-    "qwen": lines({
-        **CLAUDE,
-        "usage": {
-            "input_tokens": 20000,
-            "output_tokens": 1000,
-            "cache_read_input_tokens": 18000,
-            "total_tokens": 21000,
-        },
-    }),
-}  # fmt: skip
+    "qwen": lines(
+        {
+            **CLAUDE,
+            "usage": {
+                "input_tokens": 20000,
+                "output_tokens": 1000,
+                "cache_read_input_tokens": 18000,
+                "total_tokens": 21000,
+            },
+        }
+    ),
+}
 """Ends of real streams: 20,000 tokens of input, 18,000 of them from a cache, and 1,000 of output,
 600 of them reasoning."""
 METRICS = {"modelMetrics": {"m": {"usage": {"inputTokens": 20000, "outputTokens": 1000}}}}

@@ -97,9 +97,12 @@ def test_podman(bench: Bench, image: str, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("of the host")
     script = f"cat a; cat {tmp_path}/secret || touch made; ls /; echo $DEMO"
     target = CliTarget(
-        name="c", command_template=script, env=("DEMO",), timeout_seconds=60,
+        name="c",
+        command_template=script,
+        env=("DEMO",),
+        timeout_seconds=60,
         workspace=Workspace(copy="shop", container=image),
-    )  # fmt: skip
+    )
     bench.files(shop__a="1\n")
     bench.environment |= podman.environment()
     found = bench.answer(target)

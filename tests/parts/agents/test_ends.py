@@ -43,32 +43,42 @@ SUCCESS = gemini("result", status="success", stats={})
 USAGE = {"modelMetrics": {"m": {"usage": {"inputTokens": 200, "outputTokens": 40}}}}
 
 
-@pytest.mark.parametrize(("agent", "said", "answer"), [
-    pytest.param(
-        "codex", [*CODEX[:2], codex("agent_message", text="I will look."), LS, CODEX[-1]], "",
-        id="codex: a preamble",
-    ),
-    pytest.param(
-        "codex", [*CODEX[:2], LS, codex("agent_message", text="a"), codex("reasoning"), CODEX[-1]],
-        "a", id="codex: a message after the tool",
-    ),
-    pytest.param(
-        "copilot", [copilot("assistant.message", content="I will look."), STARTED, ENDED, DONE], "",
-        id="copilot: a preamble",
-    ),
-    pytest.param(
-        "copilot",
-        [
-            copilot("assistant.message_delta", deltaContent="one "),
-            copilot("assistant.turn_end"),
-            copilot("assistant.message_delta", deltaContent="two"),
-            copilot("assistant.message", content="two"),
-            copilot("assistant.turn_end"),
-            DONE,
-        ],
-        "one two", id="copilot: a text that it continued",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("agent", "said", "answer"),
+    [
+        pytest.param(
+            "codex",
+            [*CODEX[:2], codex("agent_message", text="I will look."), LS, CODEX[-1]],
+            "",
+            id="codex: a preamble",
+        ),
+        pytest.param(
+            "codex",
+            [*CODEX[:2], LS, codex("agent_message", text="a"), codex("reasoning"), CODEX[-1]],
+            "a",
+            id="codex: a message after the tool",
+        ),
+        pytest.param(
+            "copilot",
+            [copilot("assistant.message", content="I will look."), STARTED, ENDED, DONE],
+            "",
+            id="copilot: a preamble",
+        ),
+        pytest.param(
+            "copilot",
+            [
+                copilot("assistant.message_delta", deltaContent="one "),
+                copilot("assistant.turn_end"),
+                copilot("assistant.message_delta", deltaContent="two"),
+                copilot("assistant.message", content="two"),
+                copilot("assistant.turn_end"),
+                DONE,
+            ],
+            "one two",
+            id="copilot: a text that it continued",
+        ),
+    ],
+)
 def test_the_answer_is_what_follows_the_last_tool(
     agent: str, said: list[dict[str, Any]], answer: str
 ) -> None:
@@ -78,14 +88,18 @@ def test_the_answer_is_what_follows_the_last_tool(
 @pytest.mark.parametrize(
     ("agent", "file"), [("copilot", "telemetry.jsonl"), ("gemini-cli", "telemetry.json")]
 )
-@pytest.mark.parametrize(("text", "finish"), [
-    ("", "stop"),
-    (telemetry("tool_calls", "stop"), "stop"),
-    (telemetry("length"), "length"),
-    (telemetry("length", "stop"), "stop"),
-    (telemetry("content_filter"), "refusal"),
-    (json.dumps({"text": telemetry("length")}), "stop"),
-], ids=["nothing", "stops", "limit", "continued", "filter", "in a text of the model"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "finish"),
+    [
+        ("", "stop"),
+        (telemetry("tool_calls", "stop"), "stop"),
+        (telemetry("length"), "length"),
+        (telemetry("length", "stop"), "stop"),
+        (telemetry("content_filter"), "refusal"),
+        (json.dumps({"text": telemetry("length")}), "stop"),
+    ],
+    ids=["nothing", "stops", "limit", "continued", "filter", "in a text of the model"],
+)
 def test_its_telemetry_says_why_the_last_reply_ended(
     agent: str, file: str, text: str, finish: str
 ) -> None:
@@ -107,34 +121,48 @@ def session(output: str) -> str:
     return json.dumps({"type": "gemini", "toolCalls": [{"id": "c", "result": result}]})
 
 
-@pytest.mark.parametrize(("agent", "said", "files", "error"), [
-    pytest.param(
-        "copilot",
-        [STARTED, {**ENDED, "data": {**ENDED["data"], "shellExecution": {"exitCode": 2}}}], {},
-        "exit status 2", id="copilot",
-    ),
-    pytest.param("copilot", [STARTED, ENDED], {}, "", id="copilot: no shell"),
-    pytest.param(
-        "gemini-cli", [SHELL, gemini("tool_result", tool_id="c", status="success", output="a.py")],
-        {".gemini/tmp/x/chats/s.jsonl": session("Output: a.py\nExit Code: 2\nPGID: 1")},
-        "exit status 2", id="gemini: in the session file",
-    ),
-    pytest.param(
-        "gemini-cli", [SHELL, gemini("tool_result", tool_id="c", status="success", output="a.py")],
-        {".gemini/tmp/x/chats/s.jsonl": session("Output: \nExit Code: 2\nExit Code: 0\n")}, "",
-        id="gemini: the program cannot write the last one",
-    ),
-    pytest.param(
-        "gemini-cli",
-        [
-            SHELL,
-            gemini(
-                "tool_result", tool_id="c", status="success", output="Command exited with code: 2",
-            ),
-        ],
-        {}, "exit status 2", id="gemini: without output",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("agent", "said", "files", "error"),
+    [
+        pytest.param(
+            "copilot",
+            [STARTED, {**ENDED, "data": {**ENDED["data"], "shellExecution": {"exitCode": 2}}}],
+            {},
+            "exit status 2",
+            id="copilot",
+        ),
+        pytest.param("copilot", [STARTED, ENDED], {}, "", id="copilot: no shell"),
+        pytest.param(
+            "gemini-cli",
+            [SHELL, gemini("tool_result", tool_id="c", status="success", output="a.py")],
+            {".gemini/tmp/x/chats/s.jsonl": session("Output: a.py\nExit Code: 2\nPGID: 1")},
+            "exit status 2",
+            id="gemini: in the session file",
+        ),
+        pytest.param(
+            "gemini-cli",
+            [SHELL, gemini("tool_result", tool_id="c", status="success", output="a.py")],
+            {".gemini/tmp/x/chats/s.jsonl": session("Output: \nExit Code: 2\nExit Code: 0\n")},
+            "",
+            id="gemini: the program cannot write the last one",
+        ),
+        pytest.param(
+            "gemini-cli",
+            [
+                SHELL,
+                gemini(
+                    "tool_result",
+                    tool_id="c",
+                    status="success",
+                    output="Command exited with code: 2",
+                ),
+            ],
+            {},
+            "exit status 2",
+            id="gemini: without output",
+        ),
+    ],
+)
 def test_a_command_that_failed_is_an_error(
     agent: str, said: list[dict[str, Any]], files: Mapping[str, str], error: str
 ) -> None:
@@ -160,30 +188,36 @@ def test_claude_is_ended_after_two_refused_logins() -> None:
     assert raised.value.status == 401
 
 
-@pytest.mark.parametrize(("agent", "said", "reason"), [
-    pytest.param(
-        "gemini-cli",
-        [
-            gemini("error", message="The model response was blocked due to safety settings."),
-            gemini("result", status="error", stats={}),
-        ],
-        "The model response was blocked due to safety settings.",
-        id="gemini: the error event has the reason",
-    ),
-    pytest.param(
-        "gemini-cli",
-        [
-            SHELL,
-            gemini("error", severity="warning", message="Loop detected, stopping execution"),
-            SUCCESS,
-        ],
-        "Loop detected, stopping execution", id="gemini: a loop",
-    ),
-    pytest.param(
-        "claude-code", [{**CLAUDE, "usage": {}, "result": "Please run /login"}],
-        "Please run /login", id="claude: a text in place of an answer",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("agent", "said", "reason"),
+    [
+        pytest.param(
+            "gemini-cli",
+            [
+                gemini("error", message="The model response was blocked due to safety settings."),
+                gemini("result", status="error", stats={}),
+            ],
+            "The model response was blocked due to safety settings.",
+            id="gemini: the error event has the reason",
+        ),
+        pytest.param(
+            "gemini-cli",
+            [
+                SHELL,
+                gemini("error", severity="warning", message="Loop detected, stopping execution"),
+                SUCCESS,
+            ],
+            "Loop detected, stopping execution",
+            id="gemini: a loop",
+        ),
+        pytest.param(
+            "claude-code",
+            [{**CLAUDE, "usage": {}, "result": "Please run /login"}],
+            "Please run /login",
+            id="claude: a text in place of an answer",
+        ),
+    ],
+)
 def test_the_reason_is_the_one_that_it_gives(
     agent: str, said: list[dict[str, Any]], reason: str
 ) -> None:

@@ -87,11 +87,14 @@ def test_an_agent_works_in_a_commit(
     ]
 
 
-@pytest.mark.parametrize(("place", "message"), [
-    ({"path": "."}, "`git: {path: .}` is this repository; use `copy`"),
-    ({"path": "no.bundle"}, "`git: {path: no.bundle}` of the workspace does not exist; fix it"),
-    ({"url": "http://127.0.0.1:1/x"}, "the commit 0123456789ab of http://127.0.0.1:1/x cannot"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ({"path": "."}, "`git: {path: .}` is this repository; use `copy`"),
+        ({"path": "no.bundle"}, "`git: {path: no.bundle}` of the workspace does not exist; fix it"),
+        ({"url": "http://127.0.0.1:1/x"}, "the commit 0123456789ab of http://127.0.0.1:1/x cannot"),
+    ],
+)
 def test_a_commit_that_is_not_there(bench: Bench, place: dict[str, Any], message: str) -> None:
     target = bench.program("codex", printed("codex", "ok"))
     source = GitSource(commit="0123456789abcdef0123456789abcdef01234567", **place)
@@ -145,13 +148,16 @@ def test_repositories_in_folders_of_a_copy(bench: Bench, origin: Checkout) -> No
     assert [change.path for change in found.work.changes] == ["lib/one/a", "seen"]
 
 
-@pytest.mark.parametrize(("ref", "into", "message"), [
-    ("gone", "x", "the commit gone of "),
-    ("main", "../x", "`into: ../x` leads out of the workspace; fix the path"),
-    ("main", "readme", "`into: readme` is a file of the workspace; fix the path"),
-    ("main", "readme/x", "`into: readme/x` is a file of the workspace; fix the path"),
-    ("main", "lib", "`into: lib` is the folder of two repositories; fix one"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ref", "into", "message"),
+    [
+        ("gone", "x", "the commit gone of "),
+        ("main", "../x", "`into: ../x` leads out of the workspace; fix the path"),
+        ("main", "readme", "`into: readme` is a file of the workspace; fix the path"),
+        ("main", "readme/x", "`into: readme/x` is a file of the workspace; fix the path"),
+        ("main", "lib", "`into: lib` is the folder of two repositories; fix one"),
+    ],
+)
 def test_a_repository_that_cannot_be_there(
     bench: Bench, origin: Checkout, ref: str, into: str, message: str
 ) -> None:

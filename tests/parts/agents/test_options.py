@@ -26,69 +26,90 @@ def added(agent: str, **options: object) -> tuple[list[str], dict[str, str]]:
     return [word for word in start.argv if word not in plain.argv], dict(named - known)
 
 
-@pytest.mark.parametrize(("agent", "option", "value", "words", "more"), [
-    ("claude-code", "max_turns", 3, ["--max-turns", "3"], {}),
-    ("gemini-cli", "max_turns", 3, [], {".gemini/settings.json": '"model": {"maxSessionTu'}),
-    ("qwen", "max_turns", 3, ["--max-session-turns", "3"], {}),
-    ("claude-code", "max_cost_usd", 0.5, ["--max-budget-usd", "0.5"], {}),
-    ("claude-code", "effort", "high", ["--effort", "high"], {}),
-    ("codex", "effort", "high", ['model_reasoning_effort="high"'], {}),
-    ("copilot", "effort", "high", ["--reasoning-effort", "high"], {}),
-    ("opencode", "effort", "high", ["--variant", "high"], {}),
-    ("claude-code", "base_url", URL, [], {"ANTHROPIC_BASE_URL": URL}),
-    (
-        "codex", "base_url", URL,
-        [
-            'model_provider="own"',
-            (
-                f'model_providers.own={{"name"="own", "base_url"="{URL}", '
-                '"env_key"="CODEX_API_KEY", "wire_api"="responses"}'
-            ),
-        ],
-        {},
-    ),
-    ("copilot", "base_url", URL, [], {"COPILOT_PROVIDER_BASE_URL": URL}),
-    ("gemini-cli", "base_url", URL, [], {"GOOGLE_GEMINI_BASE_URL": URL}),
-    ("opencode", "base_url", URL, [], {OPENCODE: f'"baseURL": "{URL}"'}),
-    ("qwen", "base_url", URL, ["--openai-base-url", URL], {}),
-    ("claude-code", "mcp_servers", SERVER, ["--mcp-config", "{home}/mcp.json", "Bash,mcp__shop"], {
-        "mcp.json": MCP,
-    }),
-    (
-        "codex", "mcp_servers", SERVER,
-        [
-            (
-                'mcp_servers={"shop"={"command"="python", "args"=["shop.py"], "env"={"A"="1"}, '
-                '"default_tools_approval_mode"="approve"}}'
-            ),
-        ],
-        {},
-    ),
-    ("copilot", "mcp_servers", SERVER, ["--additional-mcp-config", "@{home}/mcp.json"], {
-        "mcp.json": MCP,
-    }),
-    ("gemini-cli", "mcp_servers", SERVER, [], {".gemini/settings.json": '"mcpServers": {"sh'}),
-    ("opencode", "mcp_servers", SERVER, [], {
-        OPENCODE: '"command": ["python", "shop.py"], "environment": {"A": "1"}',
-    }),
-    ("qwen", "mcp_servers", SERVER, ["--mcp-config", "{home}/mcp.json"], {"mcp.json": MCP}),
-    (
-        "claude-code", "mcp_servers", {"shop": {"url": URL}},
-        ["--mcp-config", "{home}/mcp.json", "Bash,mcp__shop"],
-        {"mcp.json": f'{{"mcpServers": {{"shop": {{"type": "http", "url": "{URL}"}}}}}}'},
-    ),
-    *(
+@pytest.mark.parametrize(
+    ("agent", "option", "value", "words", "more"),
+    [
+        ("claude-code", "max_turns", 3, ["--max-turns", "3"], {}),
+        ("gemini-cli", "max_turns", 3, [], {".gemini/settings.json": '"model": {"maxSessionTu'}),
+        ("qwen", "max_turns", 3, ["--max-session-turns", "3"], {}),
+        ("claude-code", "max_cost_usd", 0.5, ["--max-budget-usd", "0.5"], {}),
+        ("claude-code", "effort", "high", ["--effort", "high"], {}),
+        ("codex", "effort", "high", ['model_reasoning_effort="high"'], {}),
+        ("copilot", "effort", "high", ["--reasoning-effort", "high"], {}),
+        ("opencode", "effort", "high", ["--variant", "high"], {}),
+        ("claude-code", "base_url", URL, [], {"ANTHROPIC_BASE_URL": URL}),
         (
-            "qwen",
+            "codex",
+            "base_url",
+            URL,
+            [
+                'model_provider="own"',
+                (
+                    f'model_providers.own={{"name"="own", "base_url"="{URL}", '
+                    '"env_key"="CODEX_API_KEY", "wire_api"="responses"}'
+                ),
+            ],
+            {},
+        ),
+        ("copilot", "base_url", URL, [], {"COPILOT_PROVIDER_BASE_URL": URL}),
+        ("gemini-cli", "base_url", URL, [], {"GOOGLE_GEMINI_BASE_URL": URL}),
+        ("opencode", "base_url", URL, [], {OPENCODE: f'"baseURL": "{URL}"'}),
+        ("qwen", "base_url", URL, ["--openai-base-url", URL], {}),
+        (
+            "claude-code",
             "mcp_servers",
-            {"shop": {"url": URL, **kind}},
-            ["--mcp-config", "{home}/mcp.json"],
-            {"mcp.json": f'{{"mcpServers": {{"shop": {{"{key}": "{URL}"'},
-        )
-        for key, kind in (("httpUrl", {}), ("url", {"type": "sse"}))
-    ),
-    *((agent, "args", ("--x", "1"), ["--x", "1"], {}) for agent in AGENTS),
-])  # fmt: skip
+            SERVER,
+            ["--mcp-config", "{home}/mcp.json", "Bash,mcp__shop"],
+            {"mcp.json": MCP},
+        ),
+        (
+            "codex",
+            "mcp_servers",
+            SERVER,
+            [
+                (
+                    'mcp_servers={"shop"={"command"="python", "args"=["shop.py"], "env"={"A"="1"}, '
+                    '"default_tools_approval_mode"="approve"}}'
+                )
+            ],
+            {},
+        ),
+        (
+            "copilot",
+            "mcp_servers",
+            SERVER,
+            ["--additional-mcp-config", "@{home}/mcp.json"],
+            {"mcp.json": MCP},
+        ),
+        ("gemini-cli", "mcp_servers", SERVER, [], {".gemini/settings.json": '"mcpServers": {"sh'}),
+        (
+            "opencode",
+            "mcp_servers",
+            SERVER,
+            [],
+            {OPENCODE: '"command": ["python", "shop.py"], "environment": {"A": "1"}'},
+        ),
+        ("qwen", "mcp_servers", SERVER, ["--mcp-config", "{home}/mcp.json"], {"mcp.json": MCP}),
+        (
+            "claude-code",
+            "mcp_servers",
+            {"shop": {"url": URL}},
+            ["--mcp-config", "{home}/mcp.json", "Bash,mcp__shop"],
+            {"mcp.json": f'{{"mcpServers": {{"shop": {{"type": "http", "url": "{URL}"}}}}}}'},
+        ),
+        *(
+            (
+                "qwen",
+                "mcp_servers",
+                {"shop": {"url": URL, **kind}},
+                ["--mcp-config", "{home}/mcp.json"],
+                {"mcp.json": f'{{"mcpServers": {{"shop": {{"{key}": "{URL}"'},
+            )
+            for key, kind in (("httpUrl", {}), ("url", {"type": "sse"}))
+        ),
+        *((agent, "args", ("--x", "1"), ["--x", "1"], {}) for agent in AGENTS),
+    ],
+)
 def test_an_option_is_passed_in_the_programs_way(
     agent: str, option: str, value: object, words: list[str], more: dict[str, str]
 ) -> None:

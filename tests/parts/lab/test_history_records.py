@@ -179,10 +179,13 @@ def test_scores_of_tags_and_the_share_to_which_criteria_do_not_apply() -> None:
     assert "<li>post: 2 of 4 (50 %)</li>" in page
 
 
-@pytest.mark.parametrize(("facts", "problem"), [
-    ({"tags": {"a": 1.5}}, "the scores of tags must be in 0 to 1"),
-    ({"inapplicable": {"a": (2, 1)}}, "inapplicable must have the part before the whole"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("facts", "problem"),
+    [
+        ({"tags": {"a": 1.5}}, "the scores of tags must be in 0 to 1"),
+        ({"inapplicable": {"a": (2, 1)}}, "inapplicable must have the part before the whole"),
+    ],
+)
 def test_shares_that_cannot_be(facts: dict[str, Any], problem: str) -> None:
     record = replace(record_of(a_report(graded("a"))), **facts)
     with pytest.raises(CannotReadHistory, match=problem):

@@ -41,42 +41,56 @@ def trials(folder: Path) -> dict[str, str]:
 FULL = night(1, case("a", 15), case("b", 0, 15))
 
 
-@pytest.mark.parametrize(("reports", "last", "found"), [
-    pytest.param(
-        [FULL], ["2 of 2 cases: added trials to the baseline", "night 1 in reference.json"],
-        {"a": "P" * 15, "b": "F" * 15}, id="the first run, red as it is",
-    ),
-    pytest.param(
-        [FULL, night(2, case("a", 0, 3), case("b", 3))], ["night 2 in reference.json"],
-        {"a": "P" * 15, "b": "F" * 15}, id="no night moves it",
-    ),
-    pytest.param(
-        [FULL, night(2, case("a", 3), case("b", 0, 3), case("c", 3))],
-        ["1 of 3 cases: added trials to the baseline", "night 2 in reference.json"],
-        {"a": "P" * 15, "b": "F" * 15, "c": "PPP"}, id="a new case",
-    ),
-    pytest.param(
-        [night(1, errored("a"), errored("b"))], ["no baseline yet: no case of this run was graded"],
-        None, id="an outage on the first night",
-    ),
-    pytest.param(
-        [night(1, case("a", 15), errored("b")), night(2, case("a", 3), case("b", 3))],
-        ["1 of 2 cases: added trials to the baseline", "night 2 in reference.json"],
-        {"a": "P" * 15, "b": "PPP"}, id="a case that had no verdict",
-    ),
-    pytest.param(
-        [night(1, case("a", 3)), night(1, case("a", 3))], ["night 1 in reference.json"],
-        {"a": "PPP"}, id="the same run twice",
-    ),
-    pytest.param(
-        [FULL, replace(FULL, judge=JudgeInfo(model="m", prompt_version="2"), started_at=NOW)],
-        [
-            "no trials were added: the baseline has another judge or other thresholds",
-            "night 2 in reference.json",
-        ],
-        {"a": "P" * 15, "b": "F" * 15}, id="another judge",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reports", "last", "found"),
+    [
+        pytest.param(
+            [FULL],
+            ["2 of 2 cases: added trials to the baseline", "night 1 in reference.json"],
+            {"a": "P" * 15, "b": "F" * 15},
+            id="the first run, red as it is",
+        ),
+        pytest.param(
+            [FULL, night(2, case("a", 0, 3), case("b", 3))],
+            ["night 2 in reference.json"],
+            {"a": "P" * 15, "b": "F" * 15},
+            id="no night moves it",
+        ),
+        pytest.param(
+            [FULL, night(2, case("a", 3), case("b", 0, 3), case("c", 3))],
+            ["1 of 3 cases: added trials to the baseline", "night 2 in reference.json"],
+            {"a": "P" * 15, "b": "F" * 15, "c": "PPP"},
+            id="a new case",
+        ),
+        pytest.param(
+            [night(1, errored("a"), errored("b"))],
+            ["no baseline yet: no case of this run was graded"],
+            None,
+            id="an outage on the first night",
+        ),
+        pytest.param(
+            [night(1, case("a", 15), errored("b")), night(2, case("a", 3), case("b", 3))],
+            ["1 of 2 cases: added trials to the baseline", "night 2 in reference.json"],
+            {"a": "P" * 15, "b": "PPP"},
+            id="a case that had no verdict",
+        ),
+        pytest.param(
+            [night(1, case("a", 3)), night(1, case("a", 3))],
+            ["night 1 in reference.json"],
+            {"a": "PPP"},
+            id="the same run twice",
+        ),
+        pytest.param(
+            [FULL, replace(FULL, judge=JudgeInfo(model="m", prompt_version="2"), started_at=NOW)],
+            [
+                "no trials were added: the baseline has another judge or other thresholds",
+                "night 2 in reference.json",
+            ],
+            {"a": "P" * 15, "b": "F" * 15},
+            id="another judge",
+        ),
+    ],
+)
 def test_keep(
     tmp_path: Path, reports: list[RunReport], last: list[str], found: dict[str, str] | None
 ) -> None:
@@ -120,20 +134,26 @@ def test_a_part_of_a_run_is_refused(tmp_path: Path, narrowed_by: Narrowing, reas
         accept(part, tmp_path, Acceptance(reason="r", decided_at=NOW))
 
 
-@pytest.mark.parametrize(("globs", "found", "shown"), [
-    pytest.param(
-        (), {"a": "F" * 15, "b": "P" * 15},
-        "commit `3333333333` of 2026-01-03, 0 days old, 15 trials per case (wanted)", id="all",
-    ),
-    pytest.param(
-        ("a*",), {"b": "F" * 15, "a": "F" * 15},
-        (
-            "commit `1111111111` of 2026-01-01, 2 days old, 15 trials per case (first run); "
-            "1 case since commit `3333333333` of 2026-01-03, 0 days old (wanted)"
+@pytest.mark.parametrize(
+    ("globs", "found", "shown"),
+    [
+        pytest.param(
+            (),
+            {"a": "F" * 15, "b": "P" * 15},
+            "commit `3333333333` of 2026-01-03, 0 days old, 15 trials per case (wanted)",
+            id="all",
         ),
-        id="one case",
-    ),
-])  # fmt: skip
+        pytest.param(
+            ("a*",),
+            {"b": "F" * 15, "a": "F" * 15},
+            (
+                "commit `1111111111` of 2026-01-01, 2 days old, 15 trials per case (first run); "
+                "1 case since commit `3333333333` of 2026-01-03, 0 days old (wanted)"
+            ),
+            id="one case",
+        ),
+    ],
+)
 def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str], shown: str) -> None:
     kept(tmp_path, FULL, night(2, case("a", 0, 10), case("b", 0, 3)))
     head = night(3, case("a", 0, 15), case("b", 15))
@@ -172,10 +192,13 @@ def test_accept_as_the_first_reference(tmp_path: Path) -> None:
     assert read_log(folder) == ReferenceLog(decisions=(decision,))
 
 
-@pytest.mark.parametrize(("acceptance", "moved"), [
-    ({}, ["e.yaml a", "e.yaml b", "other.yaml a"]),
-    ({"cases": ("a", "x*")}, ["e.yaml a", "other.yaml a"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("acceptance", "moved"),
+    [
+        ({}, ["e.yaml a", "e.yaml b", "other.yaml a"]),
+        ({"cases": ("a", "x*")}, ["e.yaml a", "other.yaml a"]),
+    ],
+)
 def test_the_cases_that_an_acceptance_moves(acceptance: dict[str, Any], moved: list[str]) -> None:
     cases = [case("a", 1), case("b", 1), replace(case("a", 1), file="other.yaml")]
     chosen = Acceptance(reason="r", decided_at=NOW, **acceptance)
@@ -190,14 +213,19 @@ def test_the_first_night_is_not_compared_with_itself(tmp_path: Path) -> None:
     assert [each.worse for each in log.nights] == [False]
 
 
-@pytest.mark.parametrize(("head", "globs", "message"), [
-    pytest.param(FULL, ("x*",), "no case to accept", id="no such case"),
-    pytest.param(night(2, errored("a")), (), "no case to accept", id="nothing graded"),
-    pytest.param(
-        replace(FULL, judge=JudgeInfo(model="m", prompt_version="2"), started_at=NOW), ("a",),
-        "the judge or the thresholds of the baseline differ", id="two judges",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("head", "globs", "message"),
+    [
+        pytest.param(FULL, ("x*",), "no case to accept", id="no such case"),
+        pytest.param(night(2, errored("a")), (), "no case to accept", id="nothing graded"),
+        pytest.param(
+            replace(FULL, judge=JudgeInfo(model="m", prompt_version="2"), started_at=NOW),
+            ("a",),
+            "the judge or the thresholds of the baseline differ",
+            id="two judges",
+        ),
+    ],
+)
 def test_what_cannot_be_accepted_changes_nothing(
     tmp_path: Path, head: RunReport, globs: tuple[str, ...], message: str
 ) -> None:
@@ -208,11 +236,14 @@ def test_what_cannot_be_accepted_changes_nothing(
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.json")} == before
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("{}", "reference.json: not the log of a baseline: decisions: is missing"),
-    ('{"decisions": []}', "reference.json: version 1, or no decision: it cannot be read"),
-    ("[", "reference.json: not the log of a baseline: not JSON (Expecting "),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "reference.json: not the log of a baseline: decisions: is missing"),
+        ('{"decisions": []}', "reference.json: version 1, or no decision: it cannot be read"),
+        ("[", "reference.json: not the log of a baseline: not JSON (Expecting "),
+    ],
+)
 def test_a_log_that_is_none(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / LOG_FILE).write_text(text)
     with pytest.raises(CannotReadReport) as caught:
@@ -258,19 +289,28 @@ def test_a_second_night_in_a_row_is_worse(tmp_path: Path) -> None:
 
 
 ITEM = SentinelItem(
-    file="e.yaml", id="a", evaluator="rubric", criterion="greets", text="Greets", answer="hello",
-    mark=True, repeats=(True,) * 5,
-)  # fmt: skip
+    file="e.yaml",
+    id="a",
+    evaluator="rubric",
+    criterion="greets",
+    text="Greets",
+    answer="hello",
+    mark=True,
+    repeats=(True,) * 5,
+)
 MEASURED = Sentinel(items=(ITEM,))
 ASKED = Sentinel(items=(replace(ITEM, now=(True, True)),), p_value=1.0)
 MOVED = Sentinel(items=(replace(ITEM, now=(False, False)),), p_value=0.0, moved=True)
 
 
-@pytest.mark.parametrize(("sentinel", "other_judge", "found"), [
-    pytest.param(ASKED, False, ASKED, id="the judge is the same"),
-    pytest.param(MOVED, False, None, id="the judge moved"),
-    pytest.param(ASKED, True, None, id="another judge"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("sentinel", "other_judge", "found"),
+    [
+        pytest.param(ASKED, False, ASKED, id="the judge is the same"),
+        pytest.param(MOVED, False, None, id="the judge moved"),
+        pytest.param(ASKED, True, None, id="another judge"),
+    ],
+)
 def test_accepted_marks_are_of_the_present_judge(
     tmp_path: Path, sentinel: Sentinel, found: Sentinel | None, *, other_judge: bool
 ) -> None:

@@ -81,22 +81,27 @@ UNKNOWN = "batch: status of batch batch_1 is unknown; it may still be billed"
 NO_FORMAT = "broken reply: not in the provider's format"
 
 
-@pytest.mark.parametrize(("replies", "said", "billed"), [
-    ([{}], f"batch: {NO_FORMAT}", True),
-    ([{"error": {"message": "no disk"}}], "batch: the reply is an error: no disk", False),
-    ([None], "batch: no reply within 0.2 s", True),
-    ([FILE, {"id": 1}], f"batch: {NO_FORMAT}; {BILLED}", True),
-    ([FILE, None], f"batch: no reply within 0.2 s; {BILLED}", True),
-    ([FILE, BEGUN, {"id": "batch_1"}], f"{UNKNOWN}: {NO_FORMAT}", True),
-    (
-        [FILE, BEGUN, {**BEGUN, "status": "failed", "errors": {"data": [{"message": "full"}]}}],
-        "batch batch_1 failed: full", False,
-    ),
-    (
-        [FILE, BEGUN, {**BEGUN, "status": "failed", "errors": {"data": ["full"]}}],
-        "batch batch_1 failed, without a reply to this request", False,
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("replies", "said", "billed"),
+    [
+        ([{}], f"batch: {NO_FORMAT}", True),
+        ([{"error": {"message": "no disk"}}], "batch: the reply is an error: no disk", False),
+        ([None], "batch: no reply within 0.2 s", True),
+        ([FILE, {"id": 1}], f"batch: {NO_FORMAT}; {BILLED}", True),
+        ([FILE, None], f"batch: no reply within 0.2 s; {BILLED}", True),
+        ([FILE, BEGUN, {"id": "batch_1"}], f"{UNKNOWN}: {NO_FORMAT}", True),
+        (
+            [FILE, BEGUN, {**BEGUN, "status": "failed", "errors": {"data": [{"message": "full"}]}}],
+            "batch batch_1 failed: full",
+            False,
+        ),
+        (
+            [FILE, BEGUN, {**BEGUN, "status": "failed", "errors": {"data": ["full"]}}],
+            "batch batch_1 failed, without a reply to this request",
+            False,
+        ),
+    ],
+)
 def test_a_reply_of_another_format_and_none(
     monkeypatch: pytest.MonkeyPatch, replies: list[Any], said: str, billed: bool
 ) -> None:

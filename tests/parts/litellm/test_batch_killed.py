@@ -20,9 +20,13 @@ RUN = (sys.executable, "-m", "rubric_ci", "run", "--batch")
 
 def start(project: Batched, environment: Mapping[str, str]) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        RUN, cwd=project.root, env={**clean_environment(), "KEY": "secret", **environment},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        RUN,
+        cwd=project.root,
+        env={**clean_environment(), "KEY": "secret", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def killed_at(project: Batched, step: int, environment: Mapping[str, str]) -> None:

@@ -42,12 +42,16 @@ async def answered(post: Post, *keys: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("keys", "replies"), [
-    (["a", "b", "c"], ["a", "b", "c"]),
-    (["a", "lost"], ["a", "RequestError: lost"]),
-    (["a", "down"], ["RequestError: no connection", "RequestError: no connection"]),
-    (["a", "bug"], ["LookupError: a bug", "LookupError: a bug"]),
-], ids=["in order", "one is lost", "the server is away", "no caller waits for ever"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("keys", "replies"),
+    [
+        (["a", "b", "c"], ["a", "b", "c"]),
+        (["a", "lost"], ["a", "RequestError: lost"]),
+        (["a", "down"], ["RequestError: no connection", "RequestError: no connection"]),
+        (["a", "bug"], ["LookupError: a bug", "LookupError: a bug"]),
+    ],
+    ids=["in order", "one is lost", "the server is away", "no caller waits for ever"],
+)
 def test_calls_at_once_are_one_batch(keys: list[str], replies: list[str]) -> None:
     post = Post()
     assert asyncio.run(answered(post, *keys)) == replies

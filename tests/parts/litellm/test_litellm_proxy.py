@@ -404,15 +404,23 @@ def test_a_run_with_a_fallback_warns_and_a_calibration_refuses_it(
         "Warning: `gpt-6-sol-2026-09-22` replied in place of `openai/fallback-direct`, so some "
         "marks are not of the configured model; check the fallbacks of the gateway"
     )
-    label = Label(file="evals/a.eval.yaml", id="case-0", evaluator="rubric", answer="Hello", marks={
-        "rubric-1": True,
-    })  # fmt: skip
+    label = Label(
+        file="evals/a.eval.yaml",
+        id="case-0",
+        evaluator="rubric",
+        answer="Hello",
+        marks={"rubric-1": True},
+    )
     judged.write("labels.jsonl", labels.dump([label]))
     done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "judge", "calibrate", "labels.jsonl"], cwd=tmp_path,
-        env=clean_environment() | {"OPENAI_API_KEY": gateway.proxy.key}, capture_output=True,
-        text=True, timeout=60, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "rubric_ci", "judge", "calibrate", "labels.jsonl"],
+        cwd=tmp_path,
+        env=clean_environment() | {"OPENAI_API_KEY": gateway.proxy.key},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 3
     assert "which does not count for a calibration" in done.stdout + done.stderr
 

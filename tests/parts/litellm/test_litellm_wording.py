@@ -13,29 +13,32 @@ from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 NOWHERE = {"api_key": "k", "api_base": "http://127.0.0.1:9"}
 
 
-@pytest.mark.parametrize(("class_name", "message", "text"), [
-    pytest.param(
-        "UnsupportedParamsError",
-        "x does not support parameters: ['top_k', 'seed'], for model=x. To drop these, set …",
-        "the model does not support `top_k`, `seed`; remove it from the model's settings",
-        id="parameters",
-    ),
-    pytest.param(
-        "BadRequestError",
-        "LLM Provider NOT provided. Pass in the LLM provider you are trying to call.",
-        "the model has no provider; write `provider/model`, such as `openai/gpt-6-luna`",
-        id="provider",
-    ),
-    pytest.param(
-        "UnsupportedParamsError",
-        "m doesn't support temperature=0 while reasoning is active. To drop unsupported params",
-        "the request failed: m doesn't support temperature=0 while reasoning is active",
-        id="value of a parameter",
-    ),
-    ("NotFoundError", "no m", "the provider does not know the model: no m"),
-    ("NewError", "litellm.NewError: any", "the request failed: any"),
-    ("ContextWindowExceededError", "", "the input is too long for the model"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("class_name", "message", "text"),
+    [
+        pytest.param(
+            "UnsupportedParamsError",
+            "x does not support parameters: ['top_k', 'seed'], for model=x. To drop these, set …",
+            "the model does not support `top_k`, `seed`; remove it from the model's settings",
+            id="parameters",
+        ),
+        pytest.param(
+            "BadRequestError",
+            "LLM Provider NOT provided. Pass in the LLM provider you are trying to call.",
+            "the model has no provider; write `provider/model`, such as `openai/gpt-6-luna`",
+            id="provider",
+        ),
+        pytest.param(
+            "UnsupportedParamsError",
+            "m doesn't support temperature=0 while reasoning is active. To drop unsupported params",
+            "the request failed: m doesn't support temperature=0 while reasoning is active",
+            id="value of a parameter",
+        ),
+        ("NotFoundError", "no m", "the provider does not know the model: no m"),
+        ("NewError", "litellm.NewError: any", "the request failed: any"),
+        ("ContextWindowExceededError", "", "the input is too long for the model"),
+    ],
+)
 def test_wording(class_name: str, message: str, text: str) -> None:
     assert wording(class_name, message) == text
 
@@ -71,18 +74,25 @@ def test_missing_credentials_of_google_name_their_variable() -> None:
     )
 
 
-@pytest.mark.parametrize(("model", "options", "text", "reached"), [
-    pytest.param(
-        "anthropic/claude-sonnet-5-5", {},
-        "the API key is missing; set `api_key` of the model or the variable ANTHROPIC_API_KEY",
-        False, id="key",
-    ),
-    pytest.param(
-        "anthropic/claude-sonnet-5-5", {**NOWHERE, "frequency_penalty": 1},
-        "the model does not support `frequency_penalty`; remove it from the model's settings", True,
-        id="parameter",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "options", "text", "reached"),
+    [
+        pytest.param(
+            "anthropic/claude-sonnet-5-5",
+            {},
+            "the API key is missing; set `api_key` of the model or the variable ANTHROPIC_API_KEY",
+            False,
+            id="key",
+        ),
+        pytest.param(
+            "anthropic/claude-sonnet-5-5",
+            {**NOWHERE, "frequency_penalty": 1},
+            "the model does not support `frequency_penalty`; remove it from the model's settings",
+            True,
+            id="parameter",
+        ),
+    ],
+)
 def test_real_errors(
     model: str,
     options: dict[str, object],

@@ -369,18 +369,23 @@ def test_a_cap_in_dollars_counts_by_the_price_of_batches(batched: Batched) -> No
     assert batched.batches() == [1, 1]
 
 
-@pytest.mark.parametrize(("prices", "cost", "unpriced"), [
-    ({"input_cost_per_token": 1, "output_cost_per_token": 1}, 0, 1),
-    (
-        {
-            "input_cost_per_token": 1,
-            "output_cost_per_token": 1,
-            "input_cost_per_token_batches": 0.01,
-            "output_cost_per_token_batches": 0.1,
-        },
-        20, 0,
-    ),
-], ids=["not for batches", "for batches"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("prices", "cost", "unpriced"),
+    [
+        ({"input_cost_per_token": 1, "output_cost_per_token": 1}, 0, 1),
+        (
+            {
+                "input_cost_per_token": 1,
+                "output_cost_per_token": 1,
+                "input_cost_per_token_batches": 0.01,
+                "output_cost_per_token_batches": 0.1,
+            },
+            20,
+            0,
+        ),
+    ],
+    ids=["not for batches", "for batches"],
+)
 def test_prices_of_ones_own(
     batched: Batched, prices: dict[str, float], cost: float, unpriced: int
 ) -> None:

@@ -166,37 +166,55 @@ def test_the_token_of_a_workflow_is_exchanged(judged: Judged, server: Cloud) -> 
             "/github",
             {"authorization": f"bearer {REQUEST_TOKEN}", "api": "1", "audience": "my models"},
         ),
-        ("/token", {
-            "grant_type": TOKEN_EXCHANGE,
-            "subject_token_type": JWT,
-            "subject_token": server.issued[0],
-            "form": True,
-        }),
-    ]  # fmt: skip
+        (
+            "/token",
+            {
+                "grant_type": TOKEN_EXCHANGE,
+                "subject_token_type": JWT,
+                "subject_token": server.issued[0],
+                "form": True,
+            },
+        ),
+    ]
 
 
-@pytest.mark.parametrize(("name", "model", "fields"), [
-    ("openai", "openai/gpt-6-luna", {
-        "grant_type": TOKEN_EXCHANGE,
-        "subject_token_type": JWT,
-        "subject_token": "identity-token-0-abcdef",
-        "id": "1",
-        "form": False,
-    }),
-    ("anthropic", "anthropic/claude-sonnet-5-5", {
-        "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
-        "assertion": "identity-token-0-abcdef",
-        "id": "1",
-        "form": False,
-    }),
-    ("openrouter", "openai/gpt-6-luna", {
-        "grant_type": TOKEN_EXCHANGE,
-        "subject_token_type": JWT,
-        "subject_token": "identity-token-0-abcdef",
-        "id": "1",
-        "form": True,
-    }),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "model", "fields"),
+    [
+        (
+            "openai",
+            "openai/gpt-6-luna",
+            {
+                "grant_type": TOKEN_EXCHANGE,
+                "subject_token_type": JWT,
+                "subject_token": "identity-token-0-abcdef",
+                "id": "1",
+                "form": False,
+            },
+        ),
+        (
+            "anthropic",
+            "anthropic/claude-sonnet-5-5",
+            {
+                "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
+                "assertion": "identity-token-0-abcdef",
+                "id": "1",
+                "form": False,
+            },
+        ),
+        (
+            "openrouter",
+            "openai/gpt-6-luna",
+            {
+                "grant_type": TOKEN_EXCHANGE,
+                "subject_token_type": JWT,
+                "subject_token": "identity-token-0-abcdef",
+                "id": "1",
+                "form": True,
+            },
+        ),
+    ],
+)
 def test_the_request_of_each_provider(
     name: str, model: str, fields: dict[str, Any], judged: Judged, server: Cloud
 ) -> None:
@@ -288,16 +306,19 @@ def test_an_exchange_that_fails_is_repeated(judged: Judged, server: Cloud) -> No
     assert len(server.issued) == 2  # an identity token may be good for one exchange only
 
 
-@pytest.mark.parametrize(("environment", "message"), [
-    ({}, "the job has no identity token: give the workflow `permissions: {id-token: write}`"),
-    (
-        {
-            "ACTIONS_ID_TOKEN_REQUEST_URL": "http://127.0.0.1:9/x?a=1",
-            "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "t",
-        },
-        "GitHub gave no identity token: cannot connect",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({}, "the job has no identity token: give the workflow `permissions: {id-token: write}`"),
+        (
+            {
+                "ACTIONS_ID_TOKEN_REQUEST_URL": "http://127.0.0.1:9/x?a=1",
+                "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "t",
+            },
+            "GitHub gave no identity token: cannot connect",
+        ),
+    ],
+)
 def test_a_job_without_an_identity_has_no_verdict(
     judged: Judged, server: Cloud, environment: dict[str, str], message: str
 ) -> None:

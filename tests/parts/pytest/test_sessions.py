@@ -102,13 +102,16 @@ def test_the_report_of_the_run_is_written(tests: Suite) -> None:
     ]
 
 
-@pytest.mark.parametrize(("arguments", "counts", "asked"), [
-    (("-k", "greeting"), "2 passed, 3 deselected", 1),
-    (("-m", "safety-net"), "2 failed, 3 deselected", 1),
-    ((f"{FILE}::greeting",), "2 passed", 1),
-    ((FILE, "-x"), "1 failed", 2),
-    (("-k", "nothing"), "4 deselected", 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "counts", "asked"),
+    [
+        (("-k", "greeting"), "2 passed, 3 deselected", 1),
+        (("-m", "safety-net"), "2 failed, 3 deselected", 1),
+        ((f"{FILE}::greeting",), "2 passed", 1),
+        ((FILE, "-x"), "1 failed", 2),
+        (("-k", "nothing"), "4 deselected", 0),
+    ],
+)
 def test_items_are_selected_as_any_test(
     tests: Suite, arguments: tuple[str, ...], counts: str, asked: int
 ) -> None:
@@ -212,13 +215,16 @@ def test_problems_of_a_file_are_an_error_with_their_places(tests: Suite) -> None
     assert not tests.judge.answers
 
 
-@pytest.mark.parametrize(("config", "message"), [
-    ("judge: {modle: x}\n", "rubric-ci: rubric-ci.yaml has problems"),
-    (
-        RUNNER,
-        "rubric-ci: target `default` is another eval tool, whose cases are not tests of pytest",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ("judge: {modle: x}\n", "rubric-ci: rubric-ci.yaml has problems"),
+        (
+            RUNNER,
+            "rubric-ci: target `default` is another eval tool, whose cases are not tests of pytest",
+        ),
+    ],
+)
 def test_a_configuration_that_cannot_be_used_ends_the_session(
     tests: Suite, config: str, message: str
 ) -> None:

@@ -29,11 +29,15 @@ def test_levels_and_lines() -> None:
     gate, soft = a_criterion("gate", line=11), a_criterion("soft", line=10, gated=False, gate="")
     script = Unassessed(name="s", type="code_judge", weight=1.0, line=40, reason="died")
     report = a_report(
-        skipped("later"), graded("fine", "pass", soft), graded("near", "borderline", soft),
-        errored("broken", line=30), graded("bad", "fail", soft, gate), graded("low", "fail", soft),
+        skipped("later"),
+        graded("fine", "pass", soft),
+        graded("near", "borderline", soft),
+        errored("broken", line=30),
+        graded("bad", "fail", soft, gate),
+        graded("low", "fail", soft),
         graded("script", "fail", evaluators=(a_rubric(verdict="pass"), script)),
         graded("odd", "fail", evaluators=(), line=50),
-    )  # fmt: skip
+    )
     assert seen(annotations.render(report)) == [
         ("error", "11", "bad%3A fail 0.00"),
         ("error", "10", "low%3A fail 0.00"),
@@ -61,11 +65,14 @@ def test_cases_that_lie_in_the_change_come_first() -> None:
     ]
 
 
-@pytest.mark.parametrize(("fail_on", "fail", "borderline"), [
-    ("fail", "error", "warning"),
-    ("borderline", "error", "error"),
-    ("never", "warning", "warning"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fail_on", "fail", "borderline"),
+    [
+        ("fail", "error", "warning"),
+        ("borderline", "error", "error"),
+        ("never", "warning", "warning"),
+    ],
+)
 def test_only_what_fails_the_gate_is_an_error(
     fail_on: Literal["fail", "borderline", "never"], fail: str, borderline: str
 ) -> None:

@@ -25,10 +25,15 @@ NUMBERS = st.sampled_from(
     [0, -1, 10**9, -(10**400), 1e30, 1e308, -1e308, 1e-320, float("inf"), float("nan"), 0.5]
 )
 ODD = st.one_of(
-    st.none(), st.booleans(), NUMBERS, st.text(st.characters(exclude_categories=()), max_size=8),
+    st.none(),
+    st.booleans(),
+    NUMBERS,
+    st.text(st.characters(exclude_categories=()), max_size=8),
     st.sampled_from(["", "pass", "fail", "graded", "errored", "\x00", "a\nb", "|", "`" * 9]),
-    st.just([]), st.just({}), st.just([[]]),
-)  # fmt: skip
+    st.just([]),
+    st.just({}),
+    st.just([[]]),
+)
 
 
 def paths(value: Any, path: Path_ = ()) -> list[Path_]:

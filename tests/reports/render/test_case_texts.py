@@ -17,19 +17,24 @@ from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 TEXTS: dict[str, Any] = {"question": "Why?", "expected_outcome": "A reason."}
 
 
-@pytest.mark.parametrize(("case", "texts"), [
-    pytest.param(
-        graded("a", **TEXTS, answer="So."),
-        [("Question", "Why?"), ("Expected outcome", "A reason."), ("Answer", "So.")], id="all",
-    ),
-    pytest.param(
-        graded("a", question="Why?"), [("Question", "Why?"), ("Answer", "(empty)")],
-        id="an empty answer",
-    ),
-    pytest.param(graded("a"), [], id="a report without questions"),
-    pytest.param(errored("a", question="Why?"), [("Question", "Why?")], id="no answer"),
-    pytest.param(skipped("a"), [], id="skipped"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("case", "texts"),
+    [
+        pytest.param(
+            graded("a", **TEXTS, answer="So."),
+            [("Question", "Why?"), ("Expected outcome", "A reason."), ("Answer", "So.")],
+            id="all",
+        ),
+        pytest.param(
+            graded("a", question="Why?"),
+            [("Question", "Why?"), ("Answer", "(empty)")],
+            id="an empty answer",
+        ),
+        pytest.param(graded("a"), [], id="a report without questions"),
+        pytest.param(errored("a", question="Why?"), [("Question", "Why?")], id="no answer"),
+        pytest.param(skipped("a"), [], id="skipped"),
+    ],
+)
 def test_texts(case: CaseResult, texts: list[tuple[str, str]]) -> None:
     assert wording.texts(case) == texts
 
@@ -98,16 +103,20 @@ def test_markdown_quotes_lines_that_would_scroll_on_a_phone() -> None:
 PROMPT = "[system]\n" + "Be kind. " * 50
 
 
-@pytest.mark.parametrize(("question", "brief"), [
-    pytest.param("[system]\nS\n\n[user]\nWhy?", "[system]\nS\n\n[user]\nWhy?", id="short"),
-    pytest.param(f"{PROMPT}\n\n[user]\nWhy?", "…[user]\nWhy?", id="a long system prompt"),
-    pytest.param(
-        f"{PROMPT}\n\n[user]\nA\n\n[assistant]\nB\n\n[user]\nWhy?", "…[user]\nWhy?",
-        id="a conversation",
-    ),
-    pytest.param("Why? " * 99, "Why? " * 99, id="one message"),
-    pytest.param(f"{PROMPT}\n\n[user]\n ", f"{PROMPT}\n\n[user]\n ", id="an empty message"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("question", "brief"),
+    [
+        pytest.param("[system]\nS\n\n[user]\nWhy?", "[system]\nS\n\n[user]\nWhy?", id="short"),
+        pytest.param(f"{PROMPT}\n\n[user]\nWhy?", "…[user]\nWhy?", id="a long system prompt"),
+        pytest.param(
+            f"{PROMPT}\n\n[user]\nA\n\n[assistant]\nB\n\n[user]\nWhy?",
+            "…[user]\nWhy?",
+            id="a conversation",
+        ),
+        pytest.param("Why? " * 99, "Why? " * 99, id="one message"),
+        pytest.param(f"{PROMPT}\n\n[user]\n ", f"{PROMPT}\n\n[user]\n ", id="an empty message"),
+    ],
+)
 def test_a_long_system_prompt_does_not_hide_the_question(question: str, brief: str) -> None:
     assert wording.brief_question(question, 400) == brief
 

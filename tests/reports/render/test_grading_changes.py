@@ -22,14 +22,24 @@ from tests.sample_reports import a_report, graded
 
 CHANGES = (
     GradingChange(
-        kind="gate", direction="weaker", about="gate.fail_on", file="rubric-ci.yaml", line=7,
-        before="fail", after="never",
+        kind="gate",
+        direction="weaker",
+        about="gate.fail_on",
+        file="rubric-ci.yaml",
+        line=7,
+        before="fail",
+        after="never",
     ),
     GradingChange(
-        kind="criterion", direction="changed", about="refund/period", file="e.yaml", line=9,
-        before="Names the <b>period</b>", after="",
+        kind="criterion",
+        direction="changed",
+        about="refund/period",
+        file="e.yaml",
+        line=9,
+        before="Names the <b>period</b>",
+        after="",
     ),
-)  # fmt: skip
+)
 
 
 def reported(config: GateConfig) -> RunReport:
@@ -44,12 +54,16 @@ NOTED = reported(GateConfig())
 LONG = "Says " + "x" * 150
 
 
-@pytest.mark.parametrize(("before", "after", "shown"), [
-    (f"{LONG}\nnever", f"{LONG} always", f"…{'x' * 39} never → …{'x' * 39} always"),
-    (LONG, f"{LONG} or not", f"…{'x' * 40} → …{'x' * 40} or not"),
-    ("Never " + "y" * 200, "Always", f"Never {'y' * 153}… → Always"),
-    (LONG, "", f"{LONG} → (none)"),
-], ids=["another end", "a longer end", "another start", "removed"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        (f"{LONG}\nnever", f"{LONG} always", f"…{'x' * 39} never → …{'x' * 39} always"),
+        (LONG, f"{LONG} or not", f"…{'x' * 40} → …{'x' * 40} or not"),
+        ("Never " + "y" * 200, "Always", f"Never {'y' * 153}… → Always"),
+        (LONG, "", f"{LONG} → (none)"),
+    ],
+    ids=["another end", "a longer end", "another start", "removed"],
+)
 def test_long_values_are_cut_around_what_differs(before: str, after: str, shown: str) -> None:
     change = replace(CHANGES[1], before=before, after=after)
     assert summary.change_line(change) == f"changed: criterion refund/period: {shown}"
@@ -80,19 +94,23 @@ def test_weaker_ones_are_annotations() -> None:
     assert json_format.read(json_format.render(NOTED)) == NOTED
 
 
-@pytest.mark.parametrize(("config", "code"), [
-    (GateConfig(), ExitCode.OK),
-    (GateConfig(on_weaker_grading="fail"), ExitCode.GATE),
-    (GateConfig(on_weaker_grading="fail", fail_on="regression"), ExitCode.GATE),
-    (GateConfig(on_weaker_grading="fail", fail_on="never"), ExitCode.OK),
-    (GateConfig(on_changed_grading="fail"), ExitCode.GATE),
-    (GateConfig(on_changed_grading="fail", fail_on="regression"), ExitCode.GATE),
-    (GateConfig(on_changed_grading="fail", fail_on="never"), ExitCode.OK),
-    (GateConfig(on_changed_grading="review"), ExitCode.OK),
-], ids=[
-    *("note", "fail", "regression", "never"),
-    *("changed: fail", "changed: regression", "changed: never", "changed: review"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("config", "code"),
+    [
+        (GateConfig(), ExitCode.OK),
+        (GateConfig(on_weaker_grading="fail"), ExitCode.GATE),
+        (GateConfig(on_weaker_grading="fail", fail_on="regression"), ExitCode.GATE),
+        (GateConfig(on_weaker_grading="fail", fail_on="never"), ExitCode.OK),
+        (GateConfig(on_changed_grading="fail"), ExitCode.GATE),
+        (GateConfig(on_changed_grading="fail", fail_on="regression"), ExitCode.GATE),
+        (GateConfig(on_changed_grading="fail", fail_on="never"), ExitCode.OK),
+        (GateConfig(on_changed_grading="review"), ExitCode.OK),
+    ],
+    ids=[
+        *("note", "fail", "regression", "never"),
+        *("changed: fail", "changed: regression", "changed: never", "changed: review"),
+    ],
+)
 def test_the_gate(config: GateConfig, code: ExitCode) -> None:
     report = reported(config)
     assert exit_code(report) is code

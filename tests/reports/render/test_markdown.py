@@ -24,26 +24,46 @@ def big(failing: int, passing: int) -> str:
     return markdown.render(a_report(*cases), limit=20_000)
 
 
-@pytest.mark.parametrize(("failing", "passing", "left_out", "present", "absent"), [
-    pytest.param(1, 5, None, ["<b>bad-0</b>", "good-4", "1 failed", "5 cases pass"], [], id="all"),
-    pytest.param(
-        2, 2000, None, ["<b>bad-1</b>", "2,000 cases pass"], ["good-0"],
-        id="passing cases go first",
-    ),
-    pytest.param(
-        12, 2000, None, ["<b>bad-11</b>", LONG[:300]], ["good-0", LONG.strip()],
-        id="then long texts",
-    ),
-    pytest.param(
-        40, 1, "details of 26 of 40 cases", ["<b>bad-9</b>", "**bad-39**", "1 case passes"],
-        ["<b>bad-14</b>"], id="then details",
-    ),
-    pytest.param(
-        2000, 3, "1,922 rows of the table, details of 1,990 of 2,000 cases",
-        ["<b>bad-9</b>", "2,000 failed", "**bad-77**", "3 cases pass"],
-        ["**bad-78**", "<b>bad-10</b>"], id="then rows, and ten cases keep their details",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("failing", "passing", "left_out", "present", "absent"),
+    [
+        pytest.param(
+            1, 5, None, ["<b>bad-0</b>", "good-4", "1 failed", "5 cases pass"], [], id="all"
+        ),
+        pytest.param(
+            2,
+            2000,
+            None,
+            ["<b>bad-1</b>", "2,000 cases pass"],
+            ["good-0"],
+            id="passing cases go first",
+        ),
+        pytest.param(
+            12,
+            2000,
+            None,
+            ["<b>bad-11</b>", LONG[:300]],
+            ["good-0", LONG.strip()],
+            id="then long texts",
+        ),
+        pytest.param(
+            40,
+            1,
+            "details of 26 of 40 cases",
+            ["<b>bad-9</b>", "**bad-39**", "1 case passes"],
+            ["<b>bad-14</b>"],
+            id="then details",
+        ),
+        pytest.param(
+            2000,
+            3,
+            "1,922 rows of the table, details of 1,990 of 2,000 cases",
+            ["<b>bad-9</b>", "2,000 failed", "**bad-77**", "3 cases pass"],
+            ["**bad-78**", "<b>bad-10</b>"],
+            id="then rows, and ten cases keep their details",
+        ),
+    ],
+)
 def test_omits_the_least_important_parts_and_lists_them(
     failing: int, passing: int, left_out: str | None, present: list[str], absent: list[str]
 ) -> None:
@@ -55,11 +75,15 @@ def test_omits_the_least_important_parts_and_lists_them(
     assert [part for part in absent if part in text] == []
 
 
-@pytest.mark.parametrize(("failing", "passing", "left_out"), [
-    (25, 25, None),
-    (2, 26, None),
-    (1000, 3, "901 rows of the table, details of 975 of 1,000 cases"),
-], ids=["few", "many pass", "many fail"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("failing", "passing", "left_out"),
+    [
+        (25, 25, None),
+        (2, 26, None),
+        (1000, 3, "901 rows of the table, details of 975 of 1,000 cases"),
+    ],
+    ids=["few", "many pass", "many fail"],
+)
 def test_a_comment_is_short_for_a_large_run(
     failing: int, passing: int, left_out: str | None
 ) -> None:

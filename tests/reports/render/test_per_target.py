@@ -37,24 +37,27 @@ def figures(report: RunReport) -> list[str]:
 PRICED = Usage(calls=4, input_tokens=400, output_tokens=40, cost_usd=0.02)
 
 
-@pytest.mark.parametrize(("every", "shown"), [
-    ((), "mean score 1.00"),
-    ((used(PRICED),), "mean score 1.00 · $0.0050, 100 + 10 tokens per answer"),
-    (
-        (used(PRICED, seconds=6), used(PRICED, seconds=2)),
-        "mean score 1.00 · $0.0050, 100 + 10 tokens, 1.0 s per answer",
-    ),
-    (
-        (used(replace(PRICED, unpriced_calls=1)),),
-        "mean score 1.00 · cost unknown, 100 + 10 tokens per answer",
-    ),
-    ((used(Usage(cost_usd=0.4)),), "mean score 1.00 · $0.1000 per answer"),
-    (
-        (UsedBy(role="target", name="a", answers=0, usage=Usage(), timed=2, seconds=3.0),),
-        "mean score 1.00 · 1.5 s per answer",
-    ),
-    ((replace(used(PRICED), role="judge"),), "mean score 1.00"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("every", "shown"),
+    [
+        ((), "mean score 1.00"),
+        ((used(PRICED),), "mean score 1.00 · $0.0050, 100 + 10 tokens per answer"),
+        (
+            (used(PRICED, seconds=6), used(PRICED, seconds=2)),
+            "mean score 1.00 · $0.0050, 100 + 10 tokens, 1.0 s per answer",
+        ),
+        (
+            (used(replace(PRICED, unpriced_calls=1)),),
+            "mean score 1.00 · cost unknown, 100 + 10 tokens per answer",
+        ),
+        ((used(Usage(cost_usd=0.4)),), "mean score 1.00 · $0.1000 per answer"),
+        (
+            (UsedBy(role="target", name="a", answers=0, usage=Usage(), timed=2, seconds=3.0),),
+            "mean score 1.00 · 1.5 s per answer",
+        ),
+        ((replace(used(PRICED), role="judge"),), "mean score 1.00"),
+    ],
+)
 def test_the_figures_of_a_target(every: tuple[UsedBy, ...], shown: str) -> None:
     assert figures(replace(REPORT, used_by=every)) == [
         f"a: 2 of 2 pass · {shown}",

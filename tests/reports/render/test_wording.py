@@ -12,15 +12,18 @@ from rubric_ci.values.scoring import MarkValue
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
 
 
-@pytest.mark.parametrize(("kind", "value", "shown"), [
-    ("checklist", True, "satisfied"),
-    ("checklist", False, "not satisfied"),
-    ("score-range", 0, "0 of 10"),
-    ("score-range", 1, "1 of 10"),
-    ("levels", -1, "level -1"),
-    ("choices", "refund", "refund"),
-    ("levels", "cannot_assess", "cannot be assessed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "value", "shown"),
+    [
+        ("checklist", True, "satisfied"),
+        ("checklist", False, "not satisfied"),
+        ("score-range", 0, "0 of 10"),
+        ("score-range", 1, "1 of 10"),
+        ("levels", -1, "level -1"),
+        ("choices", "refund", "refund"),
+        ("levels", "cannot_assess", "cannot be assessed"),
+    ],
+)
 def test_mark(kind: str, value: MarkValue, shown: str) -> None:
     assert wording.mark(a_criterion(kind=kind, mark=value)) == shown
 
@@ -33,25 +36,32 @@ def test_the_mark_of_a_fault(value: MarkValue, shown: str) -> None:
     assert wording.mark(fault) == shown
 
 
-@pytest.mark.parametrize(("gate", "gated", "shown"), [
-    ("", False, ""),
-    ("required", True, "required"),
-    ("required", False, "required"),
-    ("score >= 6", True, "score >= 6 to pass"),
-    ("score >= 6", False, "gate met: score >= 6"),
-    ("level >= 3", False, "gate met: level >= 3"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("gate", "gated", "shown"),
+    [
+        ("", False, ""),
+        ("required", True, "required"),
+        ("required", False, "required"),
+        ("score >= 6", True, "score >= 6 to pass"),
+        ("score >= 6", False, "gate met: score >= 6"),
+        ("level >= 3", False, "gate met: level >= 3"),
+    ],
+)
 def test_gate_of(gate: str, shown: str, *, gated: bool) -> None:
     assert wording.gate_of(a_criterion(gate=gate, gated=gated)) == shown
 
 
-@pytest.mark.parametrize(("totals", "replayed", "shown"), [
-    ({}, False, []),
-    ({"marks": 3}, False, []),
-    ({"marks": 3, "cached_marks": 2}, False, ["2 of 3 marks from the cache"]),
-    ({"marks": 3}, True, ["model replies from a recording"]),
-    ({"recorded_answers": 1}, False, ["1 of 2 answers recorded"]),
-], ids=["nothing", "fresh", "cached", "replayed", "recorded"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("totals", "replayed", "shown"),
+    [
+        ({}, False, []),
+        ({"marks": 3}, False, []),
+        ({"marks": 3, "cached_marks": 2}, False, ["2 of 3 marks from the cache"]),
+        ({"marks": 3}, True, ["model replies from a recording"]),
+        ({"recorded_answers": 1}, False, ["1 of 2 answers recorded"]),
+    ],
+    ids=["nothing", "fresh", "cached", "replayed", "recorded"],
+)
 def test_provenance(totals: dict[str, Any], replayed: bool, shown: list[str]) -> None:
     report = a_report(
         graded("a"), errored("b"), scope=Scope().narrowed("replay") if replayed else Scope()
@@ -75,16 +85,21 @@ def test_a_criterion_that_does_not_count_is_not_missed() -> None:
     assert wording.is_missed(a_criterion(gated=False, normalised=0.79), report)
 
 
-@pytest.mark.parametrize(("reasoning", "misses", "shown"), [
-    ("called: read", ("find with 1",), ["called: read", "missed: find with 1"]),
-    ("", ("a", "b"), ["missed: a", "missed: b"]),
-    ("", ("",), []),
-    ("9 of at most 5 ms", ("9 of at most 5 ms",), ["9 of at most 5 ms"]),
-    ("1 of at most 5 x; 9 of at most 5 y", ("9 of at most 5 y",), [
-        "1 of at most 5 x; 9 of at most 5 y",
-    ]),
-    ("has 160 words", ("60",), ["has 160 words", "missed: 60"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reasoning", "misses", "shown"),
+    [
+        ("called: read", ("find with 1",), ["called: read", "missed: find with 1"]),
+        ("", ("a", "b"), ["missed: a", "missed: b"]),
+        ("", ("",), []),
+        ("9 of at most 5 ms", ("9 of at most 5 ms",), ["9 of at most 5 ms"]),
+        (
+            "1 of at most 5 x; 9 of at most 5 y",
+            ("9 of at most 5 y",),
+            ["1 of at most 5 x; 9 of at most 5 y"],
+        ),
+        ("has 160 words", ("60",), ["has 160 words", "missed: 60"]),
+    ],
+)
 def test_what_an_evaluator_missed_is_said_once(
     reasoning: str, misses: tuple[str, ...], shown: list[str]
 ) -> None:
@@ -95,18 +110,24 @@ def open_mark(name: str, weight: float = 1, **changes: Any) -> CriterionResult:
     return a_criterion(name, **{"weight": weight, "gate": "", "gated": False, **changes})
 
 
-@pytest.mark.parametrize(("evaluators", "order"), [
-    ([a_rubric(open_mark("small"), open_mark("large", 3))], ["large", "small"]),
-    ([a_rubric(open_mark("half", 2, normalised=0.5), open_mark("all"))], ["half", "all"]),
-    ([a_rubric(open_mark("large", 9), a_criterion("gate"))], ["gate", "large"]),
-    ([a_rubric(a_criterion("one"), a_criterion("two", weight=3))], ["two", "one"]),
-    ([a_rubric(a_criterion("waived"), open_mark("large"))], ["large", "waived"]),
-    ([a_rubric(open_mark("fault", 4, fault=True), open_mark("c", 3))], ["fault", "c"]),
-    ([a_rubric(open_mark("light")), a_rubric(open_mark("heavy"), weight=2)], ["heavy", "light"]),
-    ([a_rubric(open_mark("c", 0, gated=True)), a_rubric(name="script")], ["c", "script"]),
-    ([a_rubric(open_mark("c"), open_mark("d")), a_rubric(name="script")], ["script", "c", "d"]),
-    ([a_rubric(name="script", verdict="pass"), a_rubric(name="s", weight=0)], []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("evaluators", "order"),
+    [
+        ([a_rubric(open_mark("small"), open_mark("large", 3))], ["large", "small"]),
+        ([a_rubric(open_mark("half", 2, normalised=0.5), open_mark("all"))], ["half", "all"]),
+        ([a_rubric(open_mark("large", 9), a_criterion("gate"))], ["gate", "large"]),
+        ([a_rubric(a_criterion("one"), a_criterion("two", weight=3))], ["two", "one"]),
+        ([a_rubric(a_criterion("waived"), open_mark("large"))], ["large", "waived"]),
+        ([a_rubric(open_mark("fault", 4, fault=True), open_mark("c", 3))], ["fault", "c"]),
+        (
+            [a_rubric(open_mark("light")), a_rubric(open_mark("heavy"), weight=2)],
+            ["heavy", "light"],
+        ),
+        ([a_rubric(open_mark("c", 0, gated=True)), a_rubric(name="script")], ["c", "script"]),
+        ([a_rubric(open_mark("c"), open_mark("d")), a_rubric(name="script")], ["script", "c", "d"]),
+        ([a_rubric(name="script", verdict="pass"), a_rubric(name="s", weight=0)], []),
+    ],
+)
 def test_a_missed_gate_comes_first_then_the_larger_loss(
     evaluators: list[Assessed], order: list[str]
 ) -> None:
@@ -117,9 +138,16 @@ def test_a_missed_gate_comes_first_then_the_larger_loss(
 
 def test_the_text_of_an_assertion_is_said_once() -> None:
     result = CriterionResult(
-        id="a", kind="assertion", line=1, text="Contains `x`", weight=1.0, mark=False,
-        normalised=0.0, gated=True, reasoning="Contains `x`: it does not occur",
-    )  # fmt: skip
+        id="a",
+        kind="assertion",
+        line=1,
+        text="Contains `x`",
+        weight=1.0,
+        mark=False,
+        normalised=0.0,
+        gated=True,
+        reasoning="Contains `x`: it does not occur",
+    )
     assert result.found == "it does not occur"
     assert replace(result, text="Has an x").found == result.reasoning
 
@@ -132,23 +160,27 @@ def one(text: str, *, mark: bool, gate: str = "required", **changes: Any) -> Ass
     return a_rubric(made, **changes)
 
 
-@pytest.mark.parametrize(("evaluators", "said", "shown"), [
-    (
-        [one("Greets", mark=True), one("Thanks", mark=False)],
-        "`rubric-1` is required and not satisfied: Thanks is False",
-        "“Thanks” is required and not satisfied: Thanks is False",
-    ),
-    (
-        [one("Greets", mark=False, weight=0), one("Thanks", mark=False)],
-        "`rubric-1` is required and not satisfied: Thanks is False",
-        "“Thanks” is required and not satisfied: Thanks is False",
-    ),
-    (
-        [one("Greets", mark=True, gate=""), one("Thanks", mark=False, gate="")],
-        "score 0.50 is below 0.60; largest loss: `rubric-1`: Thanks is False",
-        "score 0.50 is below 0.60; largest loss: “Thanks”: Thanks is False",
-    ),
-], ids=["a missed gate", "not counted", "the largest loss"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("evaluators", "said", "shown"),
+    [
+        (
+            [one("Greets", mark=True), one("Thanks", mark=False)],
+            "`rubric-1` is required and not satisfied: Thanks is False",
+            "“Thanks” is required and not satisfied: Thanks is False",
+        ),
+        (
+            [one("Greets", mark=False, weight=0), one("Thanks", mark=False)],
+            "`rubric-1` is required and not satisfied: Thanks is False",
+            "“Thanks” is required and not satisfied: Thanks is False",
+        ),
+        (
+            [one("Greets", mark=True, gate=""), one("Thanks", mark=False, gate="")],
+            "score 0.50 is below 0.60; largest loss: `rubric-1`: Thanks is False",
+            "score 0.50 is below 0.60; largest loss: “Thanks”: Thanks is False",
+        ),
+    ],
+    ids=["a missed gate", "not counted", "the largest loss"],
+)
 def test_a_reason_names_the_criterion_of_its_rubric(
     evaluators: list[Assessed], said: str, shown: str
 ) -> None:

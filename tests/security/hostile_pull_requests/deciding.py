@@ -101,41 +101,45 @@ GOOD_ANSWERS = {"answers.jsonl": GOOD["answers.jsonl"]}
 ATTACKS = {
     "the failing target decides": of_targets({}),
     "another target decides": of_targets(
-        {CONFIG_FILE: targeted("[other]")}, "weaker: gate.targets",
+        {CONFIG_FILE: targeted("[other]")}, "weaker: gate.targets"
     ),
     "the definitions of the targets exchanged": of_targets(
-        {CONFIG_FILE: EXCHANGED}, "changed: recording targets.default", fail=STRICT,
+        {CONFIG_FILE: EXCHANGED}, "changed: recording targets.default", fail=STRICT
     ),
     "a suite without the target that decides": of_targets(
-        {"evals/a.eval.yaml": f"targets: [other]\n{EVALS}"}, "weaker: case one [default]:",
+        {"evals/a.eval.yaml": f"targets: [other]\n{EVALS}"}, "weaker: case one [default]:"
     ),
     "a suite with a list of others": of_targets(
-        {"evals/a.eval.yaml": f"targets: [other, third]\n{EVALS}"}, "none of them answers", code=2,
+        {"evals/a.eval.yaml": f"targets: [other, third]\n{EVALS}"}, "none of them answers", code=2
     ),
     "a case with a target of its own": of_targets(
-        {"evals/a.eval.yaml": f"{BOTH}{EVALS}    target: other\n"}, "weaker: case one [default]:",
+        {"evals/a.eval.yaml": f"{BOTH}{EVALS}    target: other\n"}, "weaker: case one [default]:"
     ),
     "the only target of a case": of_targets(
-        {"evals/a.eval.yaml": f"{EVALS}    target: other\n"}, "weaker: target one: default",
+        {"evals/a.eval.yaml": f"{EVALS}    target: other\n"},
+        "weaker: target one: default",
         suite="",
     ),
     "an id that ends with a target": of_targets(
         {"evals/a.eval.yaml": EVALS.replace("one", "one [other]") + "    target: other\n"},
-        "weaker: case one:", suite="",
+        "weaker: case one:",
+        suite="",
     ),
     "a tag that -k of pytest chooses": asked_by("-k", "core", head={"evals/a.eval.yaml": EVALS}),
     "a tag that -m of pytest chooses": asked_by("-m", "core", head={"evals/a.eval.yaml": EVALS}),
     "a file that -k of pytest chooses": asked_by("-k", "a.eval or b.eval", head=MOVED),
     "a file that pytest is given": asked_by("evals/a.eval.yaml", "evals/b.eval.yaml", head=MOVED),
     "an id that -k of pytest chooses": asked_by(
-        "-k", "one or two", head={"evals/a.eval.yaml": EVALS.replace("one", "uno") + CORE},
+        "-k", "one or two", head={"evals/a.eval.yaml": EVALS.replace("one", "uno") + CORE}
     ),
     "a file that -k of the workflow chooses": Attack(
-        head=MOVED, environment={"RUBRIC_CI_RUN_KEYWORD": "a.eval or b.eval"},
+        head=MOVED,
+        environment={"RUBRIC_CI_RUN_KEYWORD": "a.eval or b.eval"},
         said=("weaker: case one:", "(not chosen)"),
     ),
     "a file that the workflow runs": Attack(
-        head=MOVED, environment={"RUBRIC_CI_RUN_PATHS": "evals/a.eval.yaml\nevals/b.eval.yaml"},
+        head=MOVED,
+        environment={"RUBRIC_CI_RUN_PATHS": "evals/a.eval.yaml\nevals/b.eval.yaml"},
         said=("weaker: case one:",),
     ),
     "a tag in another spelling": leaving("tags: [core]", CORE, "    tags: [Core]\n"),
@@ -148,7 +152,8 @@ ATTACKS = {
             "evals/a.eval.yaml": EVALS + CORE,
             "evals/b.eval.yaml": OTHER + CORE,
         },
-        head={"evals/a.eval.yaml": EVALS}, environment={"RUBRIC_CI_RUN_TAG": "core"},
+        head={"evals/a.eval.yaml": EVALS},
+        environment={"RUBRIC_CI_RUN_TAG": "core"},
         said=("weaker: tag one:", "does not decide"),
     ),
     "a tag that is moved to a new case": Attack(
@@ -161,7 +166,8 @@ ATTACKS = {
         said=("weaker: tag one:", "does not decide"),
     ),
     "the column of a table": of_file(
-        "evals/t.csv", {"evals/t.eval.yaml": TABLE, "evals/t.csv": ROWS.format("core")},
+        "evals/t.csv",
+        {"evals/t.eval.yaml": TABLE, "evals/t.csv": ROWS.format("core")},
         ROWS.format(""),
     ),
     "the tags of an AgentV file": of_file(
@@ -174,10 +180,12 @@ ATTACKS = {
     ),
     "no case that decides": leaving("tags: [core]", CORE, NONE, NONE, "fail_on: fail", 3),
     "no case that decides, and each must have a verdict": leaving(
-        "tags: [core]", CORE, NONE, NONE, "fail_on: fail, require_verdict: true", 3,
+        "tags: [core]", CORE, NONE, NONE, "fail_on: fail, require_verdict: true", 3
     ),
     "tags that no case has": Attack(
-        base={"rubric-ci.yaml": config("tags: [core]", "fail_on: fail")}, head={}, code=3,
+        base={"rubric-ci.yaml": config("tags: [core]", "fail_on: fail")},
+        head={},
+        code=3,
         said=("no case decides: the gate is about core",),
     ),
     "a deciding case without rubrics": Attack(
@@ -186,6 +194,7 @@ ATTACKS = {
             "evals/b.eval.yaml": OTHER + CORE,
         },
         head={"evals/c.eval.yaml": f"evalcases:\n  - {{id: three, input: Hi, {OUTCOME}}}\n"},
-        code=3, said=("1 case errored",),
+        code=3,
+        said=("1 case errored",),
     ),
-}  # fmt: skip
+}

@@ -15,13 +15,14 @@ def part(path: str) -> Attack:
 ATTACKS = {
     "a report as baseline": Attack(
         head={".gitignore": "", "report.json": "{}"},
-        environment={"RUBRIC_CI_RUN_BASELINE": "report.json", "RUBRIC_CI_RUN_AGAINST": ""}, code=2,
+        environment={"RUBRIC_CI_RUN_BASELINE": "report.json", "RUBRIC_CI_RUN_AGAINST": ""},
+        code=2,
     ),
     "a report in the output folder": Attack(
-        head={".gitignore": "", ".rubric-ci/report.json": '{"verdict": "pass"}'},
+        head={".gitignore": "", ".rubric-ci/report.json": '{"verdict": "pass"}'}
     ),
     "failed cases in the output folder": Attack(
-        head={".gitignore": "", ".rubric-ci/last-failed.json": '{"version": 1, "failed": []}'},
+        head={".gitignore": "", ".rubric-ci/last-failed.json": '{"version": 1, "failed": []}'}
     ),
     "entries of a cache": Attack(
         head={
@@ -35,21 +36,24 @@ ATTACKS = {
         said=("was not read: git tracks",),
     ),
     "an output folder that is a link": Attack(
-        head={".gitignore": "", ".rubric-ci": "-> ../outside"}, code=2,
+        head={".gitignore": "", ".rubric-ci": "-> ../outside"},
+        code=2,
         said=("it is outside the repository",),
     ),
     "an output folder in git": Attack(
-        head={".gitignore": "", ".rubric-ci": "-> .git"}, code=2, said=("it is in `.git`",),
+        head={".gitignore": "", ".rubric-ci": "-> .git"}, code=2, said=("it is in `.git`",)
     ),
     "a prompt through a link": part("linked.md"),
     "a prompt outside": part("../../outside/secret.txt"),
     "a prompt that is a process": part("/proc/self/environ"),
     "a prompt above the root": part("/../../../../../etc/passwd"),
-    "hooks of git": Attack(head={
-        ".githooks/post-checkout": "#!/bin/sh\necho PWNED\n",
-        ".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = ATTACKER/x\n',
-    }),
-    "attributes of git": Attack(
-        head={".gitattributes": "* filter=evil diff=evil merge=evil export-subst ident\n"},
+    "hooks of git": Attack(
+        head={
+            ".githooks/post-checkout": "#!/bin/sh\necho PWNED\n",
+            ".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = ATTACKER/x\n',
+        }
     ),
-}  # fmt: skip
+    "attributes of git": Attack(
+        head={".gitattributes": "* filter=evil diff=evil merge=evil export-subst ident\n"}
+    ),
+}

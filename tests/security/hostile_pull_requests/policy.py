@@ -28,40 +28,45 @@ ATTACKS = {
     "another model": changed(("openai/gpt-6-luna", "openai/lenient")),
     "another provider": changed(("openai/gpt-6-luna", "ollama/llama3")),
     "headers with a token": changed(
-        (JUDGE, f'{JUDGE}, extra_headers: {{x-token: "${{{{ DEPLOY_TOKEN }}}}"}}'),
+        (JUDGE, f'{JUDGE}, extra_headers: {{x-token: "${{{{ DEPLOY_TOKEN }}}}"}}')
     ),
     "a token in place of the key": changed(("OPENAI_API_KEY", "DEPLOY_TOKEN")),
     "votes, mode and temperature": changed(
-        (JUDGE, f"{JUDGE}, votes: 1, mode: isolated, temperature: 2"),
+        (JUDGE, f"{JUDGE}, votes: 1, mode: isolated, temperature: 2")
     ),
     "a judge of the target": changed(
-        ("answers.jsonl}\n", "answers.jsonl, judge_target: lenient}\n" + LENIENT),
+        ("answers.jsonl}\n", "answers.jsonl, judge_target: lenient}\n" + LENIENT)
     ),
     "no judge": Attack(head={"rubric-ci.yaml": CONFIG.partition("\n")[2]}),
     "no configuration": Attack(head={"rubric-ci.yaml": None}, code=2),
     "a configuration that is a link": Attack(
-        head={"rubric-ci.yaml": "-> other.yaml", "other.yaml": CONFIG.replace("JUDGE", "ATTACKER")},
+        head={"rubric-ci.yaml": "-> other.yaml", "other.yaml": CONFIG.replace("JUDGE", "ATTACKER")}
     ),
     "a configuration outside": Attack(head={"rubric-ci.yaml": "-> ../outside/secret.txt"}, code=2),
     "a configuration with errors": Attack(head={"rubric-ci.yaml": "gate: [\n"}, code=2),
-    "a targets file": Attack(head={
-        "evals/targets.yaml": (
-            "targets:\n  - {name: default, provider: recorded, "
-            f"answers: ../answers.jsonl, judge_target: lenient}}\n{LENIENT}"
-        ),
-    }),
-    "a targets file of AgentV": Attack(head={
-        ".agentv/targets.yaml": (
-            "targets:\n  - {name: default, provider: mock, "
-            f"response: hello, judge_target: lenient}}\n{LENIENT}"
-        ),
-    }),
+    "a targets file": Attack(
+        head={
+            "evals/targets.yaml": (
+                "targets:\n  - {name: default, provider: recorded, "
+                f"answers: ../answers.jsonl, judge_target: lenient}}\n{LENIENT}"
+            )
+        }
+    ),
+    "a targets file of AgentV": Attack(
+        head={
+            ".agentv/targets.yaml": (
+                "targets:\n  - {name: default, provider: mock, "
+                f"response: hello, judge_target: lenient}}\n{LENIENT}"
+            )
+        }
+    ),
     "an evaluator with a target of its own": Attack(
         head={
             "evals/a.eval.yaml": "evalcases:\n" + CASE + "    execution: {target: lenient}\n",
             "evals/targets.yaml": f"targets:\n{LENIENT}",
         },
-        code=2, said=("which count after the merge",),
+        code=2,
+        said=("which count after the merge",),
     ),
     "the first base without a configuration": Attack(
         base={"rubric-ci.yaml": CONFIG, "other.yaml": ""},
@@ -71,13 +76,15 @@ ATTACKS = {
         head=dict.fromkeys(
             (".env", ".env.local", "evals/.env"),
             "OPENAI_BASE_URL=ATTACKER/v1\nOPENAI_API_BASE=ATTACKER/v1\nHTTP_PROXY=ATTACKER\n",
-        ),
+        )
     ),
-    "settings of libraries": Attack(head={
-        ".netrc": "machine 127.0.0.1 login a password b\n",
-        "litellm_config.yaml": "litellm_settings: {api_base: ATTACKER}\n",
-        "sitecustomize.py": "raise SystemExit(0)\n",
-        "litellm.py": "raise SystemExit(0)\n",
-        "yaml.py": "raise SystemExit(0)\n",
-    }),
-}  # fmt: skip
+    "settings of libraries": Attack(
+        head={
+            ".netrc": "machine 127.0.0.1 login a password b\n",
+            "litellm_config.yaml": "litellm_settings: {api_base: ATTACKER}\n",
+            "sitecustomize.py": "raise SystemExit(0)\n",
+            "litellm.py": "raise SystemExit(0)\n",
+            "yaml.py": "raise SystemExit(0)\n",
+        }
+    ),
+}

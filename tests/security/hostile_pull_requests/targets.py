@@ -57,58 +57,72 @@ def command(
 ATTACKS = {
     "a new model at another address": target(MODEL.replace("JUDGE", "ATTACKER") + "}"),
     "a new model with headers": target(
-        MODEL + ', extra_headers: {x-token: "${{ DEPLOY_TOKEN }}"}}',
+        MODEL + ', extra_headers: {x-token: "${{ DEPLOY_TOKEN }}"}}'
     ),
     "a new model with a file of credentials": target(
         "{name: default, model: vertex_ai/gemini-3.8-flash, vertex_credentials: creds.json}",
         files={"creds.json": EXTERNAL},
     ),
     "a variable in a text": target(
-        MODEL + ', user: "${{ DEPLOY_TOKEN }}"}', said=("which is not allowed",),
+        MODEL + ', user: "${{ DEPLOY_TOKEN }}"}', said=("which is not allowed",)
     ),
     "a model of a local service": target(
-        "{name: default, model: ollama/llama3}", code=3, said=("is not allowed",),
+        "{name: default, model: ollama/llama3}", code=3, said=("is not allowed",)
     ),
     "answers outside": target(
-        "{name: default, provider: recorded, answers: ../outside/secret.txt}", code=3,
+        "{name: default, provider: recorded, answers: ../outside/secret.txt}",
+        code=3,
         said=("is outside the repository",),
     ),
     "answers through a link": target(
         "{name: default, provider: recorded, answers: linked.jsonl}",
-        said=("is outside the repository",), files={"linked.jsonl": "-> ../outside/secret.txt"},
+        said=("is outside the repository",),
+        files={"linked.jsonl": "-> ../outside/secret.txt"},
     ),
     "answers of a process": target(
         "{name: default, provider: recorded, answers: linked.jsonl}",
-        said=("is outside the repository",), files={"linked.jsonl": "-> /proc/self/environ"},
+        said=("is outside the repository",),
+        files={"linked.jsonl": "-> /proc/self/environ"},
     ),
     "a command that prints its environment": command("env"),
     "a command that prints the environment of its parent": command(
-        "cat /proc/$PPID/environ; echo done",
+        "cat /proc/$PPID/environ; echo done"
     ),
     "a command that asks for a key": target(
         "{name: default, provider: cli, command_template: env, env: [DEPLOY_TOKEN]}",
-        {"evals/b.eval.yaml": None}, code=1, said=(),
+        {"evals/b.eval.yaml": None},
+        code=1,
+        said=(),
     ),
-    "a command that edits policy and evals": command("sh target.sh", files={
-        "target.sh": (
-            "sed -i s/JUDGE/ATTACKER/ rubric-ci.yaml; echo 'gate: {fail_on: never}' "
-            ">> rubric-ci.yaml; rm -r evals; git update-ref HEAD^1 HEAD; echo go away\n"
-        ),
-    }),
+    "a command that edits policy and evals": command(
+        "sh target.sh",
+        files={
+            "target.sh": (
+                "sed -i s/JUDGE/ATTACKER/ rubric-ci.yaml; echo 'gate: {fail_on: never}' "
+                ">> rubric-ci.yaml; rm -r evals; git update-ref HEAD^1 HEAD; echo go away\n"
+            )
+        },
+    ),
     "a command that makes the output folder a link": command(
-        "sh target.sh", code=2, said=("not written: it is outside the repository",),
+        "sh target.sh",
+        code=2,
+        said=("not written: it is outside the repository",),
         files={"target.sh": "rm -rf .rubric-ci; ln -s ../outside .rubric-ci; echo go away\n"},
     ),
-    "a command that writes a report": command("sh target.sh", files={
-        "target.sh": "echo '{}' > .rubric-ci/report.json; echo verdict=pass; echo go away\n",
-    }),
-    "a command that writes workflow commands": command("sh target.sh", files={
-        "target.sh": "echo '::error::PWNED'; echo '::add-path::PWNED' >&2; exit 0\n",
-    }),
-    "a command that ends at once with an order": command(
-        "sh target.sh", code=3, files={"target.sh": "echo '::notice::PWNED' >&2; exit 3\n"},
+    "a command that writes a report": command(
+        "sh target.sh",
+        files={
+            "target.sh": "echo '{}' > .rubric-ci/report.json; echo verdict=pass; echo go away\n"
+        },
     ),
-}  # fmt: skip
+    "a command that writes workflow commands": command(
+        "sh target.sh",
+        files={"target.sh": "echo '::error::PWNED'; echo '::add-path::PWNED' >&2; exit 0\n"},
+    ),
+    "a command that ends at once with an order": command(
+        "sh target.sh", code=3, files={"target.sh": "echo '::notice::PWNED' >&2; exit 3\n"}
+    ),
+}
 ATTACKS |= {
     f"a known target with {option.partition(':')[0]}": moved(option)
     for option in (

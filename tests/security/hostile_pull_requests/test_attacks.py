@@ -133,11 +133,14 @@ def in_a_fork(
 HONEST: Mapping[str, tuple[int, Files]] = {
     "a better answer": (0, {"answers.jsonl": answers(one="hello you", two="hello")}),
     "a worse answer": (1, {}),
-    "a new case": (0, {
-        "evals/c.eval.yaml": EVALS.replace("id: one", "id: three"),
-        "answers.jsonl": answers(one="hello", two="hello", three="hello"),
-    }),
-}  # fmt: skip
+    "a new case": (
+        0,
+        {
+            "evals/c.eval.yaml": EVALS.replace("id: one", "id: three"),
+            "answers.jsonl": answers(one="hello", two="hello", three="hello"),
+        },
+    ),
+}
 
 
 @pytest.mark.parametrize(

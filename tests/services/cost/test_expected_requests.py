@@ -115,10 +115,13 @@ OPTIONAL = RubricSpec(
 )
 
 
-@pytest.mark.parametrize(("evaluator", "reply"), [
-    pytest.param(OPTIONAL, SURE, id="a panel"),
-    pytest.param(FREEFORM, SCORE, id="a panel that gives a score"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("evaluator", "reply"),
+    [
+        pytest.param(OPTIONAL, SURE, id="a panel"),
+        pytest.param(FREEFORM, SCORE, id="a panel that gives a score"),
+    ],
+)
 def test_of_several_judges_each_has_what_the_cache_leaves(
     evaluator: RubricSpec | LlmJudgeSpec, reply: str, tmp_path: Path
 ) -> None:

@@ -38,13 +38,16 @@ def test_one_case() -> None:
     )
 
 
-@pytest.mark.parametrize(("count", "judge", "requests"), [
-    (3, {}, 1),
-    (21, {}, 2),
-    (21, {"votes": 3}, 6),
-    (21, {"mode": "isolated"}, 21),
-    (3, {"votes": "auto"}, 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("count", "judge", "requests"),
+    [
+        (3, {}, 1),
+        (21, {}, 2),
+        (21, {"votes": 3}, 6),
+        (21, {"mode": "isolated"}, 21),
+        (3, {"votes": "auto"}, 1),
+    ],
+)
 def test_groups_votes_and_isolation_multiply(
     count: int, judge: Mapping[str, Any], requests: int
 ) -> None:
@@ -55,24 +58,30 @@ def test_groups_votes_and_isolation_multiply(
 
 BRIEFED = RubricSpec(
     name="rubric",
-    rubric=Rubric((
-        Check(id="s/a", text="x", span=Span(1, 1, 1, 2, file="s.rubric.yaml")),
-        Check(id="own", text="x", span=SPAN),
-    )),
-    guidelines=("g" * 400, "h" * 80), guided_by=("s.rubric.yaml", ""),
+    rubric=Rubric(
+        (
+            Check(id="s/a", text="x", span=Span(1, 1, 1, 2, file="s.rubric.yaml")),
+            Check(id="own", text="x", span=SPAN),
+        )
+    ),
+    guidelines=("g" * 400, "h" * 80),
+    guided_by=("s.rubric.yaml", ""),
     examples=(
         MarkedAnswer(answer="e" * 200, marks={"s/a": True}),
         MarkedAnswer(answer="f" * 40, marks={"own": True}),
     ),
     span=SPAN,
-)  # fmt: skip
+)
 
 
-@pytest.mark.parametrize(("mode", "expected"), [
-    pytest.param("batched", {"s.rubric.yaml": 150, "a.yaml": 30}, id="one request"),
-    # An example is shown with the criteria that it marks, guidelines in each request.
-    pytest.param("isolated", {"s.rubric.yaml": 250, "a.yaml": 50}, id="two requests"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        pytest.param("batched", {"s.rubric.yaml": 150, "a.yaml": 30}, id="one request"),
+        # An example is shown with the criteria that it marks, guidelines in each request.
+        pytest.param("isolated", {"s.rubric.yaml": 250, "a.yaml": 50}, id="two requests"),
+    ],
+)
 def test_guidelines_and_examples_count_for_their_file(
     mode: Literal["batched", "isolated"], expected: dict[str, int]
 ) -> None:

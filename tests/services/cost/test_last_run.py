@@ -17,13 +17,16 @@ NONE = replace(JUDGE, name="unused", answers=0)
 CASE = replace(graded("a", "pass"), answer='\n  "used_by": [{"role": "target"}]')
 
 
-@pytest.mark.parametrize(("report", "baseline", "expected"), [
-    pytest.param((SHOP, JUDGE, NONE), None, [SHOP, JUDGE], id="a report"),
-    pytest.param((JUDGE,) * 6_000, None, [], id="a report whose figures are too long"),
-    pytest.param((), None, [], id="one without figures"),
-    pytest.param(None, None, [], id="no report"),
-    pytest.param((SHOP,), (replace(SHOP, answers=9), JUDGE), [SHOP, JUDGE], id="a baseline"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("report", "baseline", "expected"),
+    [
+        pytest.param((SHOP, JUDGE, NONE), None, [SHOP, JUDGE], id="a report"),
+        pytest.param((JUDGE,) * 6_000, None, [], id="a report whose figures are too long"),
+        pytest.param((), None, [], id="one without figures"),
+        pytest.param(None, None, [], id="no report"),
+        pytest.param((SHOP,), (replace(SHOP, answers=9), JUDGE), [SHOP, JUDGE], id="a baseline"),
+    ],
+)
 def test_figures(
     tmp_path: Path,
     report: tuple[UsedBy, ...] | None,
@@ -37,12 +40,15 @@ def test_figures(
     assert [*last_run(file, tmp_path / "none", other).values()] == expected
 
 
-@pytest.mark.parametrize("text", [
-    *("", "no JSON"),
-    *('{"role": 1}', '{"answers": true}', '{"answers": "1"}', "[]", "1"),
-    *('{"answers": 1, "usage": 1}', '{"answers": 1, "usage": {"cost_usd": "1"}}'),
-    *('{"answers": 1, "seconds": NaN}', '{"answers": 1, "usage": null}'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "no JSON"),
+        *('{"role": 1}', '{"answers": true}', '{"answers": "1"}', "[]", "1"),
+        *('{"answers": 1, "usage": 1}', '{"answers": 1, "usage": {"cost_usd": "1"}}'),
+        *('{"answers": 1, "seconds": NaN}', '{"answers": 1, "usage": null}'),
+    ],
+)
 def test_an_unreadable_report_has_no_figures(tmp_path: Path, text: str) -> None:
     file = tmp_path / "report.json"
     file.write_text(f'\n  "used_by": [\n    {text}\n  ]')

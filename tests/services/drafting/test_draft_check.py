@@ -66,18 +66,28 @@ def check(always: set[str], reference: str = REFERENCE, bad: str = "") -> Drafte
     )
 
 
-@pytest.mark.parametrize(("always", "kept", "warnings"), [
-    (set(), ["limit", "way", "thanks"], ()),
-    ({"way"}, ["limit", "thanks"], (
+@pytest.mark.parametrize(
+    ("always", "kept", "warnings"),
+    [
+        (set(), ["limit", "way", "thanks"], ()),
         (
-            "way: left out: it passes every variant of the reference answer, such as "
-            "without “Send the form to us”"
+            {"way"},
+            ["limit", "thanks"],
+            (
+                (
+                    "way: left out: it passes every variant of the reference answer, such as "
+                    "without “Send the form to us”"
+                ),
+            ),
         ),
-    )),
-    ({"limit", "way", "thanks"}, ["limit", "way", "thanks"], (
-        "the judge passes every variant of the reference answer",
-    )),
-], ids=["each is noticed", "one never fails", "the judge says yes"])  # fmt: skip
+        (
+            {"limit", "way", "thanks"},
+            ["limit", "way", "thanks"],
+            ("the judge passes every variant of the reference answer",),
+        ),
+    ],
+    ids=["each is noticed", "one never fails", "the judge says yes"],
+)
 def test_criteria_that_never_fail(
     always: set[str], kept: list[str], warnings: tuple[str, ...]
 ) -> None:
@@ -94,12 +104,16 @@ def test_a_reference_that_fails_is_not_changed() -> None:
     assert found.usage.calls == 1
 
 
-@pytest.mark.parametrize(("bad", "warnings"), [
-    ("You have 30 days. Send the form to us. Thank you for the order.", (
-        "the answer that the change broke passes this draft",
-    )),
-    ("We do not know.", ()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("bad", "warnings"),
+    [
+        (
+            "You have 30 days. Send the form to us. Thank you for the order.",
+            ("the answer that the change broke passes this draft",),
+        ),
+        ("We do not know.", ()),
+    ],
+)
 def test_the_answer_that_a_change_broke_must_not_pass(bad: str, warnings: tuple[str, ...]) -> None:
     found = check(set(), bad=bad)
     assert (found.warnings, found.unchecked) == (warnings, "")

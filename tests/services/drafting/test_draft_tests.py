@@ -48,31 +48,44 @@ def test_marks_of_each_kind() -> None:
     read = read_tests(reply(*ALL), criteria())
     assert not isinstance(read, InvalidReply)
     assert read == (
-        DraftTest("limit", "limit yes", (True,)), DraftTest("limit", "limit no", (False,)),
-        DraftTest("day", "day yes", (True,)), DraftTest("day", "day no", (False,)),
-        DraftTest("depth", "depth yes", (9, 10)), DraftTest("depth", "depth no", (0, 1, 2)),
-        DraftTest("tone", "tone yes", (4,)), DraftTest("tone", "tone no", (1,)),
-    )  # fmt: skip
+        DraftTest("limit", "limit yes", (True,)),
+        DraftTest("limit", "limit no", (False,)),
+        DraftTest("day", "day yes", (True,)),
+        DraftTest("day", "day no", (False,)),
+        DraftTest("depth", "depth yes", (9, 10)),
+        DraftTest("depth", "depth no", (0, 1, 2)),
+        DraftTest("tone", "tone yes", (4,)),
+        DraftTest("tone", "tone no", (1,)),
+    )
     assert read[4].written == {"answer": "depth yes", "marks": {"depth": [9, 10]}}
     assert read[0].written == {"answer": "limit yes", "marks": {"limit": True}}
 
 
-@pytest.mark.parametrize(("text", "problems"), [
-    ("{}", ['the object must have one property, "tests", which is a list']),
-    (reply(*ALL[1:]), ['there is no entry for the criterion "limit"']),
-    (reply(*ALL, pair("extra")), ['there is no criterion "extra"']),
-    (reply(*ALL[1:], pair("limit", yes=" ")), [
-        '"yes" and "no" of "limit" must be texts of 1 to 2,000 characters',
-    ]),
-    (reply(*ALL[1:], pair("limit", yes="a", no="a")), [
-        '"yes" and "no" of "limit" are the same text',
-    ]),
-    (reply(*ALL, pair("day")), ['there are two entries for the criterion "day"']),
-    (reply(*ALL, "day", {"id": [1]}), [
-        'an entry has no id that is a text: "day"',
-        'an entry has no id that is a text: {"id": [1]}',
-    ]),
-], ids=["no list", "missing", "unknown", "blank", "same", "twice", "no id"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("{}", ['the object must have one property, "tests", which is a list']),
+        (reply(*ALL[1:]), ['there is no entry for the criterion "limit"']),
+        (reply(*ALL, pair("extra")), ['there is no criterion "extra"']),
+        (
+            reply(*ALL[1:], pair("limit", yes=" ")),
+            ['"yes" and "no" of "limit" must be texts of 1 to 2,000 characters'],
+        ),
+        (
+            reply(*ALL[1:], pair("limit", yes="a", no="a")),
+            ['"yes" and "no" of "limit" are the same text'],
+        ),
+        (reply(*ALL, pair("day")), ['there are two entries for the criterion "day"']),
+        (
+            reply(*ALL, "day", {"id": [1]}),
+            [
+                'an entry has no id that is a text: "day"',
+                'an entry has no id that is a text: {"id": [1]}',
+            ],
+        ),
+    ],
+    ids=["no list", "missing", "unknown", "blank", "same", "twice", "no id"],
+)
 def test_wrong_replies(text: str, problems: list[str]) -> None:
     assert read_tests(text, criteria()) == InvalidReply(tuple(problems))
 

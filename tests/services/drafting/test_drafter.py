@@ -38,12 +38,15 @@ BAD = json.dumps({"rubrics": ITEMS[:1]})
 
 def case(name: str, reference: str = "") -> EvalCase:
     return EvalCase(
-        id=name, file="evals/a.yaml", span=Span(1, 1, 1, 2), expected_outcome="Offers a refund",
+        id=name,
+        file="evals/a.yaml",
+        span=Span(1, 1, 1, 2),
+        expected_outcome="Offers a refund",
         input_messages=(Message(role="user", parts=(TextPart("Hi"),)),),
         expected_messages=(Message(role="assistant", parts=(TextPart(reference),)),)
         if reference
         else (),
-    )  # fmt: skip
+    )
 
 
 def answering(reply: Callable[[ModelCall], str]) -> ModelCaller:
@@ -61,9 +64,12 @@ def draft_all(
     **options: Any,
 ) -> list[DraftResult]:
     context = RunContext(
-        call_model=ask, root=Path(), environment=os.environ,
-        judge=JudgeConfig(endpoint=ENDPOINT) if judge else None, cache=memory,
-    )  # fmt: skip
+        call_model=ask,
+        root=Path(),
+        environment=os.environ,
+        judge=JudgeConfig(endpoint=ENDPOINT) if judge else None,
+        cache=memory,
+    )
     drafter = Drafter(endpoint=ENDPOINT, **options)
     orders = [DraftRequest(case=case, suite=cases) for case in cases]
     return list(asyncio.run(draft(orders, drafter, context, concurrency=4)))
@@ -140,11 +146,15 @@ def test_warnings_are_kept() -> None:
 FAILS = "the reference answer does not pass this draft: fail, score 0.5; below full marks: limit"
 
 
-@pytest.mark.parametrize(("first", "reference", "warnings", "calls"), [
-    (True, "Yes", (), 2),
-    (False, "Yes", (FAILS,), 2),
-    (True, "", ("there is no reference answer to check the draft with",), 1),
-], ids=["it passes", "it fails", "there is none"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("first", "reference", "warnings", "calls"),
+    [
+        (True, "Yes", (), 2),
+        (False, "Yes", (FAILS,), 2),
+        (True, "", ("there is no reference answer to check the draft with",), 1),
+    ],
+    ids=["it passes", "it fails", "there is none"],
+)
 def test_check_with_the_reference(
     first: bool, reference: str, warnings: tuple[str, ...], calls: int
 ) -> None:

@@ -23,22 +23,29 @@ ENDPOINT = Endpoint(model="openai/gpt-6-luna", options={"api_key": "secret"})
 def case(name: str, outcome: str, *, reference: str = "", rubric: Rubric | None = None) -> EvalCase:
     answer = Message(role="assistant", parts=(TextPart(reference),))
     return EvalCase(
-        id=name, file="evals/a.yaml", span=SPAN, expected_outcome=outcome,
+        id=name,
+        file="evals/a.yaml",
+        span=SPAN,
+        expected_outcome=outcome,
         input_messages=(Message(role="user", parts=(TextPart("Can I return it?"),)),),
         expected_messages=(answer,) if reference else (),
         evaluators=(RubricSpec(name="rubric", rubric=rubric, span=SPAN),) if rubric else (),
-    )  # fmt: skip
+    )
 
 
 REFUND = case("refund", "Offers a refund", reference="Yes, within 30 days.")
-RUBRIC = Rubric((
-    Check(id="hours", text="Names the hours", weight=2.0, required=False, span=SPAN),
-    Scored(id="tone", ranges=(ScoreRange(low=0, high=10, text="polite"),), span=SPAN),
-    Levelled(
-        id="depth", levels=(Level(level=1, text="flat"), Level(level=2, name="Deep", text="deep")),
-        required_min_level=2, span=SPAN,
-    ),
-))  # fmt: skip
+RUBRIC = Rubric(
+    (
+        Check(id="hours", text="Names the hours", weight=2.0, required=False, span=SPAN),
+        Scored(id="tone", ranges=(ScoreRange(low=0, high=10, text="polite"),), span=SPAN),
+        Levelled(
+            id="depth",
+            levels=(Level(level=1, text="flat"), Level(level=2, name="Deep", text="deep")),
+            required_min_level=2,
+            span=SPAN,
+        ),
+    )
+)
 
 
 def question(

@@ -116,80 +116,98 @@ def test_a_condition() -> None:
     assert conditions == [ByJudge(text=needs), ByJudge(text=needs), None]
 
 
-@pytest.mark.parametrize(("items", "problems"), [
-    pytest.param([], ["there are 0 criteria; 3 to 7 are wanted"], id="none"),
-    pytest.param(THREE[:2], ["there are 2 criteria; 3 to 7 are wanted"], id="too-few"),
-    pytest.param(
-        [check(f"c{n}") for n in range(8)], ["there are 8 criteria; 3 to 7 are wanted"],
-        id="too-many",
-    ),
-    pytest.param([*THREE, "Names d"], ["criterion 4 is not an object"], id="a-string"),
-    pytest.param(
-        [*THREE, {"id": "d", "expected_outcome": "D"}],
-        ['criterion 4 has no "weight"', 'criterion 4 has no "required"'], id="missing",
-    ),
-    pytest.param(
-        [*THREE, check("d", reasoning="x")],
-        ['criterion 4 has a property "reasoning" that is not asked for'], id="unknown",
-    ),
-    pytest.param(
-        [*THREE, check("two words")], ['"id" of criterion 4 must be letters, digits and hyphens'],
-        id="bad-id",
-    ),
-    pytest.param(
-        [*THREE, check("d", expected_outcome="one\ntwo")],
-        ['"expected_outcome" of criterion 4 must be one line of text'], id="two-lines",
-    ),
-    pytest.param(
-        [*THREE, check("d", expected_outcome=" ")],
-        ['"expected_outcome" of criterion 4 must be one line of text'], id="blank",
-    ),
-    pytest.param(
-        [*THREE, check("d", weight=0)], ['"weight" of criterion 4: Input should be greater than 0'],
-        id="weight-zero",
-    ),
-    pytest.param(
-        [*THREE, check("d", weight="1")],
-        ['"weight" of criterion 4: Input should be a valid number'], id="weight-text",
-    ),
-    pytest.param(
-        [*THREE, check("d", required="yes")],
-        ['"required" of criterion 4: Input should be a valid boolean'], id="required-text",
-    ),
-    pytest.param(
-        [*THREE, fault("d", weight=1, penalty=0)],
-        [
-            '"penalty" of criterion 4: Input should be greater than 0',
-            'criterion 4 has a property "weight" that is not asked for',
-        ],
-        id="penalty-and-weight",
-    ),
-    pytest.param(
-        [*THREE, check("d", applies_if="a\nb")],
-        ['"applies_if" of criterion 4 must be one line of text'], id="condition-of-two-lines",
-    ),
-    pytest.param(
-        [*THREE, check("a")], ["criterion 4 (a): the id `a` is taken by an earlier criterion"],
-        id="id-twice",
-    ),
-    pytest.param(
-        [*THREE, scored("d")],
-        ["criterion 4 is a score-range criterion; only checklist ones are wanted"], id="wrong-kind",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("items", "problems"),
+    [
+        pytest.param([], ["there are 0 criteria; 3 to 7 are wanted"], id="none"),
+        pytest.param(THREE[:2], ["there are 2 criteria; 3 to 7 are wanted"], id="too-few"),
+        pytest.param(
+            [check(f"c{n}") for n in range(8)],
+            ["there are 8 criteria; 3 to 7 are wanted"],
+            id="too-many",
+        ),
+        pytest.param([*THREE, "Names d"], ["criterion 4 is not an object"], id="a-string"),
+        pytest.param(
+            [*THREE, {"id": "d", "expected_outcome": "D"}],
+            ['criterion 4 has no "weight"', 'criterion 4 has no "required"'],
+            id="missing",
+        ),
+        pytest.param(
+            [*THREE, check("d", reasoning="x")],
+            ['criterion 4 has a property "reasoning" that is not asked for'],
+            id="unknown",
+        ),
+        pytest.param(
+            [*THREE, check("two words")],
+            ['"id" of criterion 4 must be letters, digits and hyphens'],
+            id="bad-id",
+        ),
+        pytest.param(
+            [*THREE, check("d", expected_outcome="one\ntwo")],
+            ['"expected_outcome" of criterion 4 must be one line of text'],
+            id="two-lines",
+        ),
+        pytest.param(
+            [*THREE, check("d", expected_outcome=" ")],
+            ['"expected_outcome" of criterion 4 must be one line of text'],
+            id="blank",
+        ),
+        pytest.param(
+            [*THREE, check("d", weight=0)],
+            ['"weight" of criterion 4: Input should be greater than 0'],
+            id="weight-zero",
+        ),
+        pytest.param(
+            [*THREE, check("d", weight="1")],
+            ['"weight" of criterion 4: Input should be a valid number'],
+            id="weight-text",
+        ),
+        pytest.param(
+            [*THREE, check("d", required="yes")],
+            ['"required" of criterion 4: Input should be a valid boolean'],
+            id="required-text",
+        ),
+        pytest.param(
+            [*THREE, fault("d", weight=1, penalty=0)],
+            [
+                '"penalty" of criterion 4: Input should be greater than 0',
+                'criterion 4 has a property "weight" that is not asked for',
+            ],
+            id="penalty-and-weight",
+        ),
+        pytest.param(
+            [*THREE, check("d", applies_if="a\nb")],
+            ['"applies_if" of criterion 4 must be one line of text'],
+            id="condition-of-two-lines",
+        ),
+        pytest.param(
+            [*THREE, check("a")],
+            ["criterion 4 (a): the id `a` is taken by an earlier criterion"],
+            id="id-twice",
+        ),
+        pytest.param(
+            [*THREE, scored("d")],
+            ["criterion 4 is a score-range criterion; only checklist ones are wanted"],
+            id="wrong-kind",
+        ),
+    ],
+)
 def test_wrong(items: Any, problems: list[str]) -> None:
     assert read(items) == InvalidReply(tuple(problems))
 
 
-@pytest.mark.parametrize(("item", "problem"), [
-    (scored("d", [0, 3], [5, 10]), "criterion 4 (d): no range covers 4"),
-    (scored("d", [0, 5], [5, 10]), "criterion 4 (d): [5, 10] overlaps [0, 5]"),
-    (
-        scored("d", required_min_score=11),
-        "criterion 4 (d): `required_min_score` must be at most 10, not 11",
-    ),
-    (levelled("d", 1, 1), "criterion 4 (d): the level 1 is declared twice"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("item", "problem"),
+    [
+        (scored("d", [0, 3], [5, 10]), "criterion 4 (d): no range covers 4"),
+        (scored("d", [0, 5], [5, 10]), "criterion 4 (d): [5, 10] overlaps [0, 5]"),
+        (
+            scored("d", required_min_score=11),
+            "criterion 4 (d): `required_min_score` must be at most 10, not 11",
+        ),
+        (levelled("d", 1, 1), "criterion 4 (d): the level 1 is declared twice"),
+    ],
+)
 def test_the_rules_of_validate_apply(item: Any, problem: str) -> None:
     assert read([*THREE, item], "auto") == InvalidReply((problem,))
 
@@ -257,25 +275,31 @@ def test_edited_rubrics_may_have_all_that_validate_accepts() -> None:
     assert [criterion.kind for criterion in draft.rubric] == ["checklist", "score-range"]
 
 
-@pytest.mark.parametrize(("text", "problem"), [
-    ("rubrics: [", "line 1: "),
-    ("", "line 1: the file is empty"),
-    ("rubrics: []", "there must be one key, `rubrics`, with a list of criteria"),
-    ("criteria: [a]", "there must be one key, `rubrics`, with a list of criteria"),
-    ("rubrics: [a, {id: x}]", "criterion 2 (x): "),
-    ("rubrics: [a, {weight: heavy}]", "criterion 2: "),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("rubrics: [", "line 1: "),
+        ("", "line 1: the file is empty"),
+        ("rubrics: []", "there must be one key, `rubrics`, with a list of criteria"),
+        ("criteria: [a]", "there must be one key, `rubrics`, with a list of criteria"),
+        ("rubrics: [a, {id: x}]", "criterion 2 (x): "),
+        ("rubrics: [a, {weight: heavy}]", "criterion 2: "),
+    ],
+)
 def test_edited_rubrics_are_checked(text: str, problem: str) -> None:
     wrong = read_rubrics(text)
     assert isinstance(wrong, InvalidReply)
     assert wrong.problems[0].startswith(problem)
 
 
-@pytest.mark.parametrize(("written", "kept"), [
-    ("Uses the emoji 😀 and \U0001d465", "Uses the emoji 😀 and \U0001d465"),
-    (" Starts with a blank ", "Starts with a blank"),
-    ("Ends with a line break\n", "Ends with a line break"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("Uses the emoji 😀 and \U0001d465", "Uses the emoji 😀 and \U0001d465"),
+        (" Starts with a blank ", "Starts with a blank"),
+        ("Ends with a line break\n", "Ends with a line break"),
+    ],
+)
 def test_texts_that_cost_no_further_request(written: str, kept: str) -> None:
     draft = read([check("a", expected_outcome=written), check("b"), check("c")])
     assert isinstance(draft, Draft)

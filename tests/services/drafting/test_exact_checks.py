@@ -9,20 +9,23 @@ from rubric_ci.services.drafting.drafting_reply import Draft, read_draft
 from tests.generating import GOOD, ITEMS
 
 
-@pytest.mark.parametrize(("outcome", "checks"), [
-    ("Must contain `30 days`.", [{"contains": "30 days"}]),
-    ('The answer includes the phrase "not sure".', [{"contains": "not sure"}]),
-    ("It must not contain “sorry”", [{"contains": "sorry", "not": True}]),
-    ("Never contains `TODO`", [{"contains": "TODO", "not": True}]),
-    ("The output is valid JSON; at most 40 words", [{"is_json": True}, {"max_words": 40}]),
-    ("Uses no more than 5 words!\nHas at least 2 words", [{"max_words": 5}, {"min_words": 2}]),
-    ("Greets. Must contain `a`. Is kind.", [{"contains": "a"}]),
-    ("Must contain `a` and explain it", []),
-    ("Explains what valid JSON is", []),
-    ("Contains an example of at most 40 words", []),
-    ("Contains the limit", []),
-    ("", []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("outcome", "checks"),
+    [
+        ("Must contain `30 days`.", [{"contains": "30 days"}]),
+        ('The answer includes the phrase "not sure".', [{"contains": "not sure"}]),
+        ("It must not contain “sorry”", [{"contains": "sorry", "not": True}]),
+        ("Never contains `TODO`", [{"contains": "TODO", "not": True}]),
+        ("The output is valid JSON; at most 40 words", [{"is_json": True}, {"max_words": 40}]),
+        ("Uses no more than 5 words!\nHas at least 2 words", [{"max_words": 5}, {"min_words": 2}]),
+        ("Greets. Must contain `a`. Is kind.", [{"contains": "a"}]),
+        ("Must contain `a` and explain it", []),
+        ("Explains what valid JSON is", []),
+        ("Contains an example of at most 40 words", []),
+        ("Contains the limit", []),
+        ("", []),
+    ],
+)
 def test_sentences(outcome: str, checks: list[dict[str, Any]]) -> None:
     found = [
         {k: v for k, v in each.items() if k != "expected_outcome"} for each in checks_of(outcome)

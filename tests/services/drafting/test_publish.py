@@ -38,14 +38,17 @@ def test_many_cases_are_counted() -> None:
     assert subject({"a.yaml": ["one"]}) == "evals: add rubrics to 1 case"
 
 
-@pytest.mark.parametrize(("name", "shown"), [
-    ("[skip ci]", "_skip ci_"),
-    ("***NO_CI***", "___NO_CI___"),
-    ("fixes #12", "fixes _12"),
-    ("closes GH-12", "closes _12"),
-    ("@octocat", "_octocat"),
-    ("a\n\nskip-checks: true", "a _: true"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("[skip ci]", "_skip ci_"),
+        ("***NO_CI***", "___NO_CI___"),
+        ("fixes #12", "fixes _12"),
+        ("closes GH-12", "closes _12"),
+        ("@octocat", "_octocat"),
+        ("a\n\nskip-checks: true", "a _: true"),
+    ],
+)
 def test_github_does_not_act_on_ids(name: str, shown: str) -> None:
     assert f"- evals/a.yaml: {shown}\n" in commit_message({"evals/a.yaml": [name]})
 

@@ -102,9 +102,12 @@ def test_a_runner_with_a_terminal_reads_the_commands(
     project: Project, environment: dict[str, str]
 ) -> None:
     printed = pexpect.run(
-        f"{sys.executable} -m rubric_ci run", cwd=str(project.root),
-        env=clean_environment() | environment, encoding="utf-8", timeout=60,
-    )  # fmt: skip
+        f"{sys.executable} -m rubric_ci run",
+        cwd=str(project.root),
+        env=clean_environment() | environment,
+        encoding="utf-8",
+        timeout=60,
+    )
     fences = [line for line in str(printed).splitlines() if "::stop-commands::" in line]
     assert [line.index("::stop-commands::") for line in fences] == [0]
 
@@ -165,28 +168,36 @@ def test_a_comment_that_is_refused_is_shown_where_people_look(
 NOW = {"Retry-After": "0"}
 
 
-@pytest.mark.parametrize(("fault", "message"), [
-    pytest.param(
-        Fault("POST", "/comments", 403, "Resource not accessible by integration"),
-        "GitHub denied the request (403: Resource not accessible by integration)", id="403",
-    ),
-    pytest.param(
-        Fault("GET", "/comments", 404, "Not Found"),
-        "GitHub cannot find pull request #7 of o/r (404: Not Found)", id="404",
-    ),
-    pytest.param(
-        Fault("POST", "/comments", 422, "Validation Failed"),
-        "GitHub rejected the request (422: Validation Failed)", id="422",
-    ),
-    pytest.param(
-        Fault("POST", "/comments", 429, "Too many", {"Retry-After": "3600"}),
-        "GitHub's rate limit is exceeded (429: Too many)", id="429",
-    ),
-    pytest.param(
-        Fault("GET", "/comments", 500, "Server Error", NOW), "GitHub failed (500: Server Error)",
-        id="500",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        pytest.param(
+            Fault("POST", "/comments", 403, "Resource not accessible by integration"),
+            "GitHub denied the request (403: Resource not accessible by integration)",
+            id="403",
+        ),
+        pytest.param(
+            Fault("GET", "/comments", 404, "Not Found"),
+            "GitHub cannot find pull request #7 of o/r (404: Not Found)",
+            id="404",
+        ),
+        pytest.param(
+            Fault("POST", "/comments", 422, "Validation Failed"),
+            "GitHub rejected the request (422: Validation Failed)",
+            id="422",
+        ),
+        pytest.param(
+            Fault("POST", "/comments", 429, "Too many", {"Retry-After": "3600"}),
+            "GitHub's rate limit is exceeded (429: Too many)",
+            id="429",
+        ),
+        pytest.param(
+            Fault("GET", "/comments", 500, "Server Error", NOW),
+            "GitHub failed (500: Server Error)",
+            id="500",
+        ),
+    ],
+)
 def test_whatever_github_answers_the_verdict_decides(
     project: Project, environment: dict[str, str], github: GitHub, fault: Fault, message: str
 ) -> None:

@@ -103,12 +103,15 @@ def test_a_broken_configuration_is_shown_with_its_place(project: Project) -> Non
     }
 
 
-@pytest.mark.parametrize(("given", "folder", "suite"), [
-    ({}, ".rubric-ci", ""),
-    ({"RUBRIC_CI_RUN_CONFIG": "bot/rubric-ci.yaml"}, ".rubric-ci", "bot"),
-    ({"RUBRIC_CI_RUN_PATHS": "evals\nmore\n"}, ".rubric-ci", "evals more"),
-    ({"RUBRIC_CI_COMMENT_KEY": "web", "RUBRIC_CI_RUN_OUTPUT_DIR": "out"}, "out", "web"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "folder", "suite"),
+    [
+        ({}, ".rubric-ci", ""),
+        ({"RUBRIC_CI_RUN_CONFIG": "bot/rubric-ci.yaml"}, ".rubric-ci", "bot"),
+        ({"RUBRIC_CI_RUN_PATHS": "evals\nmore\n"}, ".rubric-ci", "evals more"),
+        ({"RUBRIC_CI_COMMENT_KEY": "web", "RUBRIC_CI_RUN_OUTPUT_DIR": "out"}, "out", "web"),
+    ],
+)
 def test_a_wrong_option_stands_in_place_of_the_report(
     given: dict[str, str], folder: str, suite: str, project: Project
 ) -> None:

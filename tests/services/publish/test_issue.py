@@ -26,9 +26,12 @@ def subject(*heads: RunReport) -> Subject:
     """Return the subject of the last night; all are compared with the first one."""
     measured = FIRST.started_at
     decision = Decision(
-        reason="first run", commit=FIRST.metadata["head_sha"], measured_at=measured,
-        decided_at=measured, cases=2,
-    )  # fmt: skip
+        reason="first run",
+        commit=FIRST.metadata["head_sha"],
+        measured_at=measured,
+        decided_at=measured,
+        cases=2,
+    )
     log = ReferenceLog(decisions=(decision,)).with_night(reference.night_of(FIRST))
     for head in heads:
         last = compared(head, FIRST, log=log)
@@ -84,31 +87,49 @@ def test_the_page_of_the_run_is_linked() -> None:
     )
 
 
-@pytest.mark.parametrize(("head", "headline", "red", "complete"), [
-    pytest.param(
-        night(2, case("a", 3), case("b", 3)), "the gate passes; nothing broke", False, True,
-        id="fixed",
-    ),
-    pytest.param(
-        night(2, case("a", 3), case("b", 0, 3)), "the gate fails; nothing broke", True, True,
-        id="failing from the start",
-    ),
-    pytest.param(
-        replace(
-            night(2, case("a", 0, 10), case("b", 0, 3)), gate=replace(FIRST.gate, fail_on="never"),
+@pytest.mark.parametrize(
+    ("head", "headline", "red", "complete"),
+    [
+        pytest.param(
+            night(2, case("a", 3), case("b", 3)),
+            "the gate passes; nothing broke",
+            False,
+            True,
+            id="fixed",
         ),
-        "the gate passes; worse tonight: a; confirmed if it is worse tomorrow", False, True,
-        id="worse for the first night",
-    ),
-    pytest.param(
-        night(2, errored("a"), errored("b")), "no verdict; not compared: no verdict", False, False,
-        id="an outage",
-    ),
-    pytest.param(
-        night(2, errored("a"), case("b", 0, 3)), "the gate fails; nothing broke", True, False,
-        id="the gate fails all the same",
-    ),
-])  # fmt: skip
+        pytest.param(
+            night(2, case("a", 3), case("b", 0, 3)),
+            "the gate fails; nothing broke",
+            True,
+            True,
+            id="failing from the start",
+        ),
+        pytest.param(
+            replace(
+                night(2, case("a", 0, 10), case("b", 0, 3)),
+                gate=replace(FIRST.gate, fail_on="never"),
+            ),
+            "the gate passes; worse tonight: a; confirmed if it is worse tomorrow",
+            False,
+            True,
+            id="worse for the first night",
+        ),
+        pytest.param(
+            night(2, errored("a"), errored("b")),
+            "no verdict; not compared: no verdict",
+            False,
+            False,
+            id="an outage",
+        ),
+        pytest.param(
+            night(2, errored("a"), case("b", 0, 3)),
+            "the gate fails; nothing broke",
+            True,
+            False,
+            id="the gate fails all the same",
+        ),
+    ],
+)
 def test_what_an_issue_is_open_for(
     head: RunReport, headline: str, *, red: bool, complete: bool
 ) -> None:
@@ -122,13 +143,16 @@ GOOD = (case("a", 3), case("b", 0, 3))
 OUTAGE = (errored("a"), errored("b"))
 
 
-@pytest.mark.parametrize(("nights", "suspected"), [
-    pytest.param([WORSE], True, id="first"),
-    pytest.param([WORSE, WORSE], False, id="second in a row"),
-    pytest.param([WORSE, GOOD, WORSE], True, id="a good night between"),
-    pytest.param([WORSE, OUTAGE, WORSE], False, id="an outage between"),
-    pytest.param([GOOD], False, id="not worse"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("nights", "suspected"),
+    [
+        pytest.param([WORSE], True, id="first"),
+        pytest.param([WORSE, WORSE], False, id="second in a row"),
+        pytest.param([WORSE, GOOD, WORSE], True, id="a good night between"),
+        pytest.param([WORSE, OUTAGE, WORSE], False, id="an outage between"),
+        pytest.param([GOOD], False, id="not worse"),
+    ],
+)
 def test_the_second_night_in_a_row_confirms(
     nights: Sequence[Sequence[CaseResult]], *, suspected: bool
 ) -> None:
@@ -272,12 +296,15 @@ def test_more_cases_are_broken_later() -> None:
     ]
 
 
-@pytest.mark.parametrize(("then", "now", "shown"), [
-    ("a", "b", f"[Changes since the baseline]({SITE}/compare/a...b)"),
-    ("a", "a", ""),
-    ("", "b", ""),
-    ("a", "", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("then", "now", "shown"),
+    [
+        ("a", "b", f"[Changes since the baseline]({SITE}/compare/a...b)"),
+        ("a", "a", ""),
+        ("", "b", ""),
+        ("a", "", ""),
+    ],
+)
 def test_the_link_to_the_changes(then: str, now: str, shown: str) -> None:
     head = a_report(graded("a"), metadata={"head_sha": now} if now else {})
     base = a_report(graded("a"), metadata={"head_sha": then} if then else {})

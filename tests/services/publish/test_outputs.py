@@ -59,12 +59,15 @@ def test_what_is_not_known_is_empty(report: RunReport, name: str, value: str) ->
     assert outputs(report, FILES)[name] == value
 
 
-@pytest.mark.parametrize(("head", "gate", "word"), [
-    pytest.param(a_report(graded("a", "pass")), "pass", "not-worse", id="neither"),
-    pytest.param(a_report(graded("a", "borderline")), "pass", "worse", id="worse only"),
-    pytest.param(a_report(graded("a")), "fail", "worse", id="both"),
-    pytest.param(a_report(errored("a")), "no-verdict", "not-worse", id="an outage"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("head", "gate", "word"),
+    [
+        pytest.param(a_report(graded("a", "pass")), "pass", "not-worse", id="neither"),
+        pytest.param(a_report(graded("a", "borderline")), "pass", "worse", id="worse only"),
+        pytest.param(a_report(graded("a")), "fail", "worse", id="both"),
+        pytest.param(a_report(errored("a")), "no-verdict", "not-worse", id="an outage"),
+    ],
+)
 def test_the_gate_and_the_comparison_are_two_outputs(
     tmp_path: Path, head: RunReport, gate: str, word: str
 ) -> None:

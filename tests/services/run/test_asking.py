@@ -92,7 +92,10 @@ BOTH = ["h1", "h2 b1", "h3 b2", "h4 b3", "b4"]
 OUTCOMES: dict[str, tuple[str, str, str, list[str]]] = {
     "it fails however it is asked": ("f fffff", "p ppppp", "broken", BOTH),
     "one dissents on each side": (
-        "f ffpff", "p pfppp", "broken", ["h1", "h2 b1", "h3 b2", "h4", "h5 b3", "b4", "b5"],
+        "f ffpff",
+        "p pfppp",
+        "broken",
+        ["h1", "h2 b1", "h3 b2", "h4", "h5 b3", "b4", "b5"],
     ),
     "it passes when it is asked again": ("f pp", "p pp", "not-confirmed", ["h1", "h2"]),
     "it failed before as well": ("f ff", "p ff", "not-confirmed", BOTH[:3]),
@@ -103,7 +106,7 @@ OUTCOMES: dict[str, tuple[str, str, str, list[str]]] = {
     "as before": ("f f", "f f", "failing-before", []),
     "trials are answers": ("fff fff", "ppp ppp", "broken", ["h3", "h4 b3", "b4"]),
     "enough trials": ("fffffff f", "ppppppp p", "broken", []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("here", "before", "change", "rounds"), OUTCOMES.values(), ids=OUTCOMES)
@@ -157,13 +160,16 @@ def test_an_errored_answer_is_asked_again() -> None:
 LOST = "worse in its first answer, and no verdict{} in {} of {} answers: 429"
 
 
-@pytest.mark.parametrize(("here", "before", "reason"), [
-    pytest.param("f e", "p p", LOST.format("", 6, 10), id="here"),
-    pytest.param("f f", "p e", LOST.format(" at the base", 6, 10), id="before"),
-    pytest.param("f ffffe", "p p", "", id="one answer lacks"),
-    pytest.param("f fffee", "p p", LOST.format("", 6, 13), id="two answers lack"),
-    pytest.param("f ppeee", "p p", "", id="it is decided"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("here", "before", "reason"),
+    [
+        pytest.param("f e", "p p", LOST.format("", 6, 10), id="here"),
+        pytest.param("f f", "p e", LOST.format(" at the base", 6, 10), id="before"),
+        pytest.param("f ffffe", "p p", "", id="one answer lacks"),
+        pytest.param("f fffee", "p p", LOST.format("", 6, 13), id="two answers lack"),
+        pytest.param("f ppeee", "p p", "", id="it is decided"),
+    ],
+)
 def test_a_side_with_too_few_answers_leaves_the_case_errored(
     here: str, before: str, reason: str
 ) -> None:
@@ -171,15 +177,18 @@ def test_a_side_with_too_few_answers_leaves_the_case_errored(
     assert found.errored == ({KEY: reason} if reason else {})
 
 
-@pytest.mark.parametrize(("here", "before", "change", "asked"), [
-    pytest.param("f f", "p", "broken", 9, id="one kept: none of ten may hold"),
-    pytest.param("f ffffp", "p", "not-confirmed", 5, id="one holds"),
-    pytest.param("f f", "pp", "broken", 9, id="two kept"),
-    pytest.param("f ffffp", "ppp", "broken", 4, id="three kept: one may hold"),
-    pytest.param("f f", "ppf", "not-confirmed", 0, id="three kept, one of them fell"),
-    pytest.param("f f", "ppppf", "broken", 4, id="five kept: one may have fallen"),
-    pytest.param("f pp", "ppppp", "not-confirmed", 2, id="five kept"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("here", "before", "change", "asked"),
+    [
+        pytest.param("f f", "p", "broken", 9, id="one kept: none of ten may hold"),
+        pytest.param("f ffffp", "p", "not-confirmed", 5, id="one holds"),
+        pytest.param("f f", "pp", "broken", 9, id="two kept"),
+        pytest.param("f ffffp", "ppp", "broken", 4, id="three kept: one may hold"),
+        pytest.param("f f", "ppf", "not-confirmed", 0, id="three kept, one of them fell"),
+        pytest.param("f f", "ppppf", "broken", 4, id="five kept: one may have fallen"),
+        pytest.param("f pp", "ppppp", "not-confirmed", 2, id="five kept"),
+    ],
+)
 def test_where_the_other_side_cannot_be_asked(
     here: str, before: str, change: str, asked: int
 ) -> None:
@@ -219,13 +228,16 @@ def test_an_interruption_leaves_what_was_answered() -> None:
     assert (found.compared[KEY].change, asked.here.asked) == ("broken", 3)
 
 
-@pytest.mark.parametrize(("here", "verdict", "answers"), [
-    ("f fff", "fail", 3),
-    ("f pppp", "pass", 5),
-    ("f fppp", "pass", 6),
-    ("f bbbb", "borderline", 5),
-    ("f e", "fail", 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("here", "verdict", "answers"),
+    [
+        ("f fff", "fail", 3),
+        ("f pppp", "pass", 5),
+        ("f fppp", "pass", 6),
+        ("f bbbb", "borderline", 5),
+        ("f e", "fail", 1),
+    ],
+)
 def test_a_case_without_a_counterpart_counts_by_its_median(
     here: str, verdict: str, answers: int
 ) -> None:

@@ -76,14 +76,22 @@ class Change:
             base = graded(f"{n}", "pass", answer_reused=True)
             pairs[task.case.key] = Pair(head_task=task, base_task=task, head=head, base=base)
         side = BaseSide(
-            base=Base(commit="1" * 40, origin="the base"), committed_at="", tasks={},
-            worktree=cast(Any, Worktree()), read=lambda _: None, dependencies=lambda *_: None,
-        )  # fmt: skip
+            base=Base(commit="1" * 40, origin="the base"),
+            committed_at="",
+            tasks={},
+            worktree=cast(Any, Worktree()),
+            read=lambda _: None,
+            dependencies=lambda *_: None,
+        )
         context = RunContext(call_model=cast(Any, None), root=Path(), environment={})
         sides = Sides(
-            base=side, context=context, grade=self.grade, trials=1, rows=self.cases,
+            base=side,
+            context=context,
+            grade=self.grade,
+            trials=1,
+            rows=self.cases,
             config=RegressionConfig(),
-        )  # fmt: skip
+        )
         return asyncio.run(find_together(replace(sides, **facts), pairs))
 
 
@@ -177,15 +185,24 @@ class Script:
         tasks = [Task(case=now(name, rules.get(name)), target=target) for name in self.head]
         known = {key(t.case.id): t for t in tasks if t.case.id in self.base}
         base = BaseSide(
-            base=Base(commit="1" * 40, origin="the base"), committed_at="2026-01-01T00:00:00Z",
-            tasks=known, rubrics={key(name): then(name) for name in self.edited}, removed=REMOVED,
-            worktree=cast(Any, Worktree()), read=lambda _: None, dependencies=lambda *_: None,
+            base=Base(commit="1" * 40, origin="the base"),
+            committed_at="2026-01-01T00:00:00Z",
+            tasks=known,
+            rubrics={key(name): then(name) for name in self.edited},
+            removed=REMOVED,
+            worktree=cast(Any, Worktree()),
+            read=lambda _: None,
+            dependencies=lambda *_: None,
             **facts,
-        )  # fmt: skip
+        )
         sides = Sides(
-            base=base, context=CONTEXT, grade=self.grade, trials=self.trials, rows=20,
+            base=base,
+            context=CONTEXT,
+            grade=self.grade,
+            trials=self.trials,
+            rows=20,
             config=RegressionConfig(),
-        )  # fmt: skip
+        )
         head = [self.result(task, CONTEXT, self.trials) for task in tasks]
         first = [task for task in tasks if sides.first_task(task)]
         context = sides.base_context
@@ -225,9 +242,14 @@ def test_each_case_is_compared_with_what_it_was() -> None:
         *("pass", "fail", "pass", "fail", None, None, None, None)
     ]
     assert found.against == Against(
-        ref="main", commit="1" * 40, committed_at="2026-01-01T00:00:00Z", origin="the base",
-        further_trials=4, asked=5, usage=Usage(calls=5 + 4),
-    )  # fmt: skip
+        ref="main",
+        commit="1" * 40,
+        committed_at="2026-01-01T00:00:00Z",
+        origin="the base",
+        further_trials=4,
+        asked=5,
+        usage=Usage(calls=5 + 4),
+    )
     assert found.removed == REMOVED
 
 
@@ -304,12 +326,15 @@ RUBRICS = {
     "better, but broken under those of the base": ("pf", "fp", "broken", UNDER_BASE),
     "better under those of the base is nothing": ("pp", "pf", "unchanged", ""),
     "no verdict under those of the base, and failing": (
-        "fe", "fp", "not-comparable", f"{UNDER_BASE}: no verdict: the judge was silent",
+        "fe",
+        "fp",
+        "not-comparable",
+        f"{UNDER_BASE}: no verdict: the judge was silent",
     ),
     "no verdict under those of the base, and unchanged": ("pe", "pp", "unchanged", ""),
     "no verdict at the head": ("ep", "fp", "not-comparable", LOST),
     "no verdict at the base": ("ff", "ep", "not-comparable", LOST_AT_BASE),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("head", "base", "change", "reason"), RUBRICS.values(), ids=RUBRICS)

@@ -15,9 +15,16 @@ from tests.sample_reports import a_criterion, a_rubric, errored, graded
 
 def item(mark: MarkValue, repeats: list[MarkValue], now: list[MarkValue]) -> SentinelItem:
     return SentinelItem(
-        file="e.yaml", id="a", evaluator="rubric", criterion="c", text="asked", answer="hello",
-        mark=mark, repeats=tuple(repeats), now=tuple(now),
-    )  # fmt: skip
+        file="e.yaml",
+        id="a",
+        evaluator="rubric",
+        criterion="c",
+        text="asked",
+        answer="hello",
+        mark=mark,
+        repeats=tuple(repeats),
+        now=tuple(now),
+    )
 
 
 def items(before: int, now: int) -> list[SentinelItem]:

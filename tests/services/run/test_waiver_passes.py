@@ -43,12 +43,16 @@ def states(cache: Path, *runs: WaiverState) -> list[WaiverState]:
     return found
 
 
-@pytest.mark.parametrize(("runs", "unneeded"), [
-    (["met"] * 8, [5, 6, 7]),
-    (["met"] * 5 + ["applied"] + ["met"] * 6, [11]),
-    (["met"] * 3 + ["not-run"] + ["met"] * 3, [6]),
-    (["expired"] * 8, []),
-], ids=["always met", "missed once", "not run once", "not in force"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("runs", "unneeded"),
+    [
+        (["met"] * 8, [5, 6, 7]),
+        (["met"] * 5 + ["applied"] + ["met"] * 6, [11]),
+        (["met"] * 3 + ["not-run"] + ["met"] * 3, [6]),
+        (["expired"] * 8, []),
+    ],
+    ids=["always met", "missed once", "not run once", "not in force"],
+)
 def test_six_runs_in_a_row(tmp_path: Path, runs: list[WaiverState], unneeded: list[int]) -> None:
     found = states(tmp_path, *runs)
     assert [n for n, state in enumerate(found) if state == "unneeded"] == unneeded

@@ -142,10 +142,13 @@ def test_push_of_a_new_branch(remote: Remote, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("ref", "reason"), [
-    ("refs/heads/main", "the push creates the default branch"),
-    ("refs/tags/v1", "`refs/tags/v1` is not a branch, so it has no earlier state"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ref", "reason"),
+    [
+        ("refs/heads/main", "the push creates the default branch"),
+        ("refs/tags/v1", "`refs/tags/v1` is not a branch, so it has no earlier state"),
+    ],
+)
 def test_push_that_creates_what_has_no_base(
     remote: Remote, tmp_path: Path, ref: str, reason: str
 ) -> None:
@@ -203,10 +206,13 @@ def test_a_named_revision_that_a_shallow_clone_lacks(remote: Remote, tmp_path: P
     )
 
 
-@pytest.mark.parametrize(("name", "reason"), [
-    (ZEROS, f"`{ZEROS}` is not a commit: the branch is new"),
-    (ABSENT_ID, f"`{ABSENT_ID}` is not in this clone; was the branch force-pushed?"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        (ZEROS, f"`{ZEROS}` is not a commit: the branch is new"),
+        (ABSENT_ID, f"`{ABSENT_ID}` is not in this clone; was the branch force-pushed?"),
+    ],
+)
 def test_a_commit_that_is_gone(remote: Remote, name: str, reason: str) -> None:
     assert base_revision.since(remote.checkout.repository, name) == NoBase(reason=reason)
 

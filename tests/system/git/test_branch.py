@@ -124,15 +124,18 @@ def ignore(checkout: Checkout) -> None:
     checkout.commit({".gitignore": "evals/\n"})
 
 
-@pytest.mark.parametrize(("prepare", "message"), [
-    (detach, "--commit: the checkout is not on a branch (detached HEAD)"),
-    (begin_merge, "--commit: a merge is not finished"),
-    (leave_a_conflict, "--commit: a cherry-pick is not finished"),
-    (change, "--commit: modified or untracked: evals/a.yaml"),
-    (stage, "--commit: modified or untracked: evals/a.yaml"),
-    (untrack, "--commit: modified or untracked: evals/a.yaml"),
-    (ignore, "--commit: modified or untracked: evals/a.yaml"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("prepare", "message"),
+    [
+        (detach, "--commit: the checkout is not on a branch (detached HEAD)"),
+        (begin_merge, "--commit: a merge is not finished"),
+        (leave_a_conflict, "--commit: a cherry-pick is not finished"),
+        (change, "--commit: modified or untracked: evals/a.yaml"),
+        (stage, "--commit: modified or untracked: evals/a.yaml"),
+        (untrack, "--commit: modified or untracked: evals/a.yaml"),
+        (ignore, "--commit: modified or untracked: evals/a.yaml"),
+    ],
+)
 def test_refused(topic: Checkout, prepare: Callable[[Checkout], None], message: str) -> None:
     branch.check(topic.repository, ["evals/a.yaml"])
     prepare(topic)
@@ -161,10 +164,13 @@ def test_a_repository_without_commits(checkout: Checkout) -> None:
         branch.check(checkout.repository, [])
 
 
-@pytest.mark.parametrize(("revision", "message"), [
-    ("nowhere", "--fixup: there is no revision `nowhere` here"),
-    ("side", "--fixup: `side` is not in the history of this branch"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("revision", "message"),
+    [
+        ("nowhere", "--fixup: there is no revision `nowhere` here"),
+        ("side", "--fixup: `side` is not in the history of this branch"),
+    ],
+)
 def test_fixup_of_what_is_not_there(topic: Checkout, revision: str, message: str) -> None:
     topic.git("switch", "--quiet", "--create", "side", "main")
     topic.commit({"side.txt": "s\n"})

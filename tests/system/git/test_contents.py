@@ -45,18 +45,21 @@ def write(path: str, text: str) -> Callable[[Checkout], None]:
     return lambda checkout: checkout.write({path: text})
 
 
-@pytest.mark.parametrize(("change", "same"), [
-    pytest.param(lambda _: None, True, id="nothing"),
-    pytest.param(write("src/a.py", "a"), True, id="the same text again"),
-    pytest.param(write("docs/c.md", "d"), True, id="another file"),
-    pytest.param(write("out/x.py", "x"), True, id="an ignored file"),
-    pytest.param(write("reports/x.py", "x"), True, id="a file of the output folder"),
-    pytest.param(write("src/a.py", "b"), False, id="an edited file"),
-    pytest.param(write("src/new.py", "n"), False, id="a new file"),
-    pytest.param(delete, False, id="a deleted file"),
-    pytest.param(execute, False, marks=platforms.MODES, id="another mode"),
-    pytest.param(link, False, id="a link in its place"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        pytest.param(lambda _: None, True, id="nothing"),
+        pytest.param(write("src/a.py", "a"), True, id="the same text again"),
+        pytest.param(write("docs/c.md", "d"), True, id="another file"),
+        pytest.param(write("out/x.py", "x"), True, id="an ignored file"),
+        pytest.param(write("reports/x.py", "x"), True, id="a file of the output folder"),
+        pytest.param(write("src/a.py", "b"), False, id="an edited file"),
+        pytest.param(write("src/new.py", "n"), False, id="a new file"),
+        pytest.param(delete, False, id="a deleted file"),
+        pytest.param(execute, False, marks=platforms.MODES, id="another mode"),
+        pytest.param(link, False, id="a link in its place"),
+    ],
+)
 def test_equal_digests_mean_equal_files(
     checkout: Checkout, change: Callable[[Checkout], None], same: bool
 ) -> None:
@@ -68,12 +71,15 @@ def test_equal_digests_mean_equal_files(
     assert now(checkout).digest(python) == of_head(checkout).digest(python)
 
 
-@pytest.mark.parametrize(("names", "path", "same"), [
-    (["src"], "src/deep/b.py", False),
-    (["src/a.py"], "src/a.py", False),
-    (["src/a.py"], "src/deep/b.py", True),
-    (["src/missing.py"], "src/a.py", True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("names", "path", "same"),
+    [
+        (["src"], "src/deep/b.py", False),
+        (["src/a.py"], "src/a.py", False),
+        (["src/a.py"], "src/deep/b.py", True),
+        (["src/missing.py"], "src/a.py", True),
+    ],
+)
 def test_named_files_and_folders(
     checkout: Checkout, names: list[str], path: str, same: bool
 ) -> None:

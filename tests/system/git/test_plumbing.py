@@ -81,27 +81,34 @@ def odd_settings(checkout: Checkout) -> None:
     checkout.write({NASTY: ""})
 
 
-@pytest.mark.parametrize(("alter", "expected"), [
-    pytest.param(lambda _: None, {}, id="nothing"),
-    pytest.param(touch, {}, id="touched only"),
-    pytest.param(edit, {"a.txt": (FILE, FILE)}, id="edited"),
-    pytest.param(edit_and_add, {"a.txt": (FILE, FILE)}, id="edited and staged"),
-    pytest.param(edit_and_commit, {"a.txt": (FILE, FILE)}, id="edited and committed"),
-    pytest.param(add_untracked, {"new/b.txt": (ABSENT, FILE)}, id="untracked"),
-    pytest.param(add_untracked_link, {"new": (ABSENT, SYMLINK)}, id="untracked link"),
-    pytest.param(add_ignored, {}, id="ignored"),
-    pytest.param(delete, {"a.txt": (FILE, ABSENT)}, id="deleted"),
-    pytest.param(untrack, {"a.txt": (FILE, ABSENT)}, id="no longer tracked"),
-    pytest.param(
-        rename, {"a.txt": (FILE, ABSENT), "b.txt": (ABSENT, FILE)}, id="renamed is two paths",
-    ),
-    pytest.param(make_executable, {"a.txt": (FILE, "100755")}, marks=platforms.MODES, id="mode"),
-    pytest.param(turn_into_link, {"a.txt": (FILE, SYMLINK)}, id="symbolic link"),
-    pytest.param(
-        odd_settings, {"a.txt": (FILE, ABSENT), "b.txt": (ABSENT, FILE), NASTY: (ABSENT, FILE)},
-        marks=platforms.FILE_NAMES, id="a user's settings change nothing",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("alter", "expected"),
+    [
+        pytest.param(lambda _: None, {}, id="nothing"),
+        pytest.param(touch, {}, id="touched only"),
+        pytest.param(edit, {"a.txt": (FILE, FILE)}, id="edited"),
+        pytest.param(edit_and_add, {"a.txt": (FILE, FILE)}, id="edited and staged"),
+        pytest.param(edit_and_commit, {"a.txt": (FILE, FILE)}, id="edited and committed"),
+        pytest.param(add_untracked, {"new/b.txt": (ABSENT, FILE)}, id="untracked"),
+        pytest.param(add_untracked_link, {"new": (ABSENT, SYMLINK)}, id="untracked link"),
+        pytest.param(add_ignored, {}, id="ignored"),
+        pytest.param(delete, {"a.txt": (FILE, ABSENT)}, id="deleted"),
+        pytest.param(untrack, {"a.txt": (FILE, ABSENT)}, id="no longer tracked"),
+        pytest.param(
+            rename, {"a.txt": (FILE, ABSENT), "b.txt": (ABSENT, FILE)}, id="renamed is two paths"
+        ),
+        pytest.param(
+            make_executable, {"a.txt": (FILE, "100755")}, marks=platforms.MODES, id="mode"
+        ),
+        pytest.param(turn_into_link, {"a.txt": (FILE, SYMLINK)}, id="symbolic link"),
+        pytest.param(
+            odd_settings,
+            {"a.txt": (FILE, ABSENT), "b.txt": (ABSENT, FILE), NASTY: (ABSENT, FILE)},
+            marks=platforms.FILE_NAMES,
+            id="a user's settings change nothing",
+        ),
+    ],
+)
 def test_changes(
     checkout: Checkout, alter: Callable[[Checkout], None], expected: dict[str, tuple[str, str]]
 ) -> None:
@@ -156,16 +163,19 @@ def test_tree_and_blobs_give_the_bytes_of_a_commit(checkout: Checkout) -> None:
     assert found == texts
 
 
-@pytest.mark.parametrize(("revision", "found"), [
-    ("HEAD", True),
-    ("main", True),
-    ("v1", True),
-    ("HEAD~1", False),
-    ("nonsense", False),
-    ("--all", False),
-    ("HEAD:a.txt", False),
-    ("", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("revision", "found"),
+    [
+        ("HEAD", True),
+        ("main", True),
+        ("v1", True),
+        ("HEAD~1", False),
+        ("nonsense", False),
+        ("--all", False),
+        ("HEAD:a.txt", False),
+        ("", False),
+    ],
+)
 def test_commit(checkout: Checkout, revision: str, *, found: bool) -> None:
     head = checkout.commit({"a.txt": ""})
     checkout.git("tag", "--annotate", "--message", "one", "v1")

@@ -36,20 +36,23 @@ def snapshot(checkout: Checkout, base: str) -> Snapshot:
 
 
 @pytest.mark.parametrize("edited", [False, True], ids=["unchanged", "changed since"])
-@pytest.mark.parametrize(("reference", "found"), [
-    ("both.md", Found("evals/deep/both.md", "nearest")),
-    ("near.md", Found("evals/near.md", "near")),
-    ("../near.md", Found("evals/near.md", "near")),
-    ("prompts/far.md", Found("prompts/far.md", "far")),
-    ("prompts/naïve 日本.md", Found("prompts/naïve 日本.md", "naïve")),
-    ("./prompts/../both.md", Found("evals/deep/both.md", "nearest")),
-    ("/both.md", Found("both.md", "farthest")),
-    ("/near.md", NO_FILE),
-    ("prompts", NO_FILE),
-    ("missing.md", NO_FILE),
-    ("../../../outside.md", NO_FILE),
-    ("", NO_FILE),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reference", "found"),
+    [
+        ("both.md", Found("evals/deep/both.md", "nearest")),
+        ("near.md", Found("evals/near.md", "near")),
+        ("../near.md", Found("evals/near.md", "near")),
+        ("prompts/far.md", Found("prompts/far.md", "far")),
+        ("prompts/naïve 日本.md", Found("prompts/naïve 日本.md", "naïve")),
+        ("./prompts/../both.md", Found("evals/deep/both.md", "nearest")),
+        ("/both.md", Found("both.md", "farthest")),
+        ("/near.md", NO_FILE),
+        ("prompts", NO_FILE),
+        ("missing.md", NO_FILE),
+        ("../../../outside.md", NO_FILE),
+        ("", NO_FILE),
+    ],
+)
 def test_lookup(checkout: Checkout, reference: str, found: object, *, edited: bool) -> None:
     base = checkout.commit(FILES)
     if edited:
@@ -115,20 +118,23 @@ LINKS = {
 }
 
 
-@pytest.mark.parametrize(("path", "place"), [
-    ("x/y", "x/y"),
-    ("./x//y/", "x/y"),
-    ("a", "c/d"),
-    ("a/e", "c/d/e"),
-    ("a/../e", "c/e"),  # not ./e: a file system follows the link first
-    ("x/../a", "c/d"),
-    ("loop", None),
-    ("one/x", None),
-    ("abs/passwd", None),
-    ("up", None),
-    ("..", None),
-    ("x/../../y", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("x/y", "x/y"),
+        ("./x//y/", "x/y"),
+        ("a", "c/d"),
+        ("a/e", "c/d/e"),
+        ("a/../e", "c/e"),  # not ./e: a file system follows the link first
+        ("x/../a", "c/d"),
+        ("loop", None),
+        ("one/x", None),
+        ("abs/passwd", None),
+        ("up", None),
+        ("..", None),
+        ("x/../../y", None),
+    ],
+)
 def test_follow(path: str, place: str | None) -> None:
     assert follow(path, LINKS.get) == place
 
@@ -144,13 +150,16 @@ OWN = '{\n  "version": 1,\n  "tool": "rubric-ci 0.1.0",\n  "cases": []\n}\n'
 REPORTS = ("json", "json,markdown", "json,html,junit,sarif")
 
 
-@pytest.mark.parametrize(("files", "left"), [
-    (["o/report.json", "o/summary.md", "o/last-failed.json", "o/media/a.png"], []),
-    (["o/report.json", "o/own.py", "o/deep/media/a.png"], ["o/own.py", "o/deep/media/a.png"]),
-    (["o/summary.md", "a/media/b.png"], ["o/summary.md", "a/media/b.png"]),
-    (["o/other/report.json"], ["o/other/report.json"]),
-    (["report.json", "summary.md", "a.py"], ["a.py"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("files", "left"),
+    [
+        (["o/report.json", "o/summary.md", "o/last-failed.json", "o/media/a.png"], []),
+        (["o/report.json", "o/own.py", "o/deep/media/a.png"], ["o/own.py", "o/deep/media/a.png"]),
+        (["o/summary.md", "a/media/b.png"], ["o/summary.md", "a/media/b.png"]),
+        (["o/other/report.json"], ["o/other/report.json"]),
+        (["report.json", "summary.md", "a.py"], ["a.py"]),
+    ],
+)
 def test_what_a_run_wrote(files: list[str], left: list[str], tmp_path: Path) -> None:
     for name in files:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

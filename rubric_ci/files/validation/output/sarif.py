@@ -91,7 +91,4 @@ def _location(diagnostic: Diagnostic) -> dict[str, Any]:
     }
     if diagnostic.line_text:
         region["snippet"] = {"text": escape.visible(_around(diagnostic.line_text, span.column))}
-    return {
-        "artifactLocation": {"uri": escape.path_target(diagnostic.file)},
-        "region": region,
-    }
+    return {"artifactLocation": {"uri": escape.path_target(diagnostic.file)}, "region": region}

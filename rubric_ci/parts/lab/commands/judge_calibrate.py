@@ -9,12 +9,7 @@ from typing import Final
 
 import click
 
-from rubric_ci.errors import (
-    CannotCalibrate,
-    CannotFindEvals,
-    ExitCode,
-    InvalidInput,
-)
+from rubric_ci.errors import CannotCalibrate, CannotFindEvals, ExitCode, InvalidInput
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.gate.policy.checkout import open_under_policy, show_policy

@@ -24,12 +24,7 @@ from rubric_ci.text import numbers, transcript
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.media import COPIES, Picture
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import (
-    Assessed,
-    CaseResult,
-    CriterionResult,
-    EvaluatorResult,
-)
+from rubric_ci.values.results import Assessed, CaseResult, CriterionResult, EvaluatorResult
 
 LABELS: Final[dict[CaseStatus, str]] = {
     "fail": "fail",

@@ -11,13 +11,7 @@ from rubric_ci.reports.render.wording import CaseStatus
 from rubric_ci.text import numbers
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport, usage_of_sides
-from rubric_ci.values.results import (
-    Assessed,
-    CaseResult,
-    CriterionResult,
-    Graded,
-    with_verdict,
-)
+from rubric_ci.values.results import Assessed, CaseResult, CriterionResult, Graded, with_verdict
 
 Judged: TypeAlias = tuple[Assessed, CriterionResult]
 BINS: Final = 20  # of scores from 0 to 1

@@ -114,15 +114,7 @@ def page(report: RunReport) -> dict[str, object]:
         "top": tuple(map(_top, [*content.top(report)][1:])),
         "tone": summary.tone(report),
         "origin": " · ".join(wording.origin(report)),
-        "facts": " · ".join(
-            filter(
-                None,
-                [
-                    summary.gate_settings(report),
-                    *wording.basis(report),
-                ],
-            )
-        ),
+        "facts": " · ".join(filter(None, [summary.gate_settings(report), *wording.basis(report)])),
         **cards(report),
         "comparison": comparison(report),
         "grading": tuple(_grading(report)),

@@ -19,17 +19,20 @@ ERRORED = ToolCase(case=CASE, trials=3, errored=True)
 FEWER = ToolCase(case=CASE, trials=1)
 
 
-@pytest.mark.parametrize(("now", "then", "expected"), [
-    (GRADED, GRADED, []),
-    (None, GRADED, ["weaker case one: graded → "]),
-    (SKIPPED, GRADED, ["weaker case one: graded → skipped: too slow"]),
-    (FEWER, GRADED, ["weaker trials one: 3 → 1"]),
-    (GRADED, FEWER, ["stronger trials one: 1 → 3"]),
-    (GRADED, None, ["stronger case one:  → added"]),
-    (ERRORED, GRADED, []),  # its graders are not known, and it has no verdict
-    (GRADED, ERRORED, []),
-    (None, SKIPPED, []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("now", "then", "expected"),
+    [
+        (GRADED, GRADED, []),
+        (None, GRADED, ["weaker case one: graded → "]),
+        (SKIPPED, GRADED, ["weaker case one: graded → skipped: too slow"]),
+        (FEWER, GRADED, ["weaker trials one: 3 → 1"]),
+        (GRADED, FEWER, ["stronger trials one: 1 → 3"]),
+        (GRADED, None, ["stronger case one:  → added"]),
+        (ERRORED, GRADED, []),  # its graders are not known, and it has no verdict
+        (GRADED, ERRORED, []),
+        (None, SKIPPED, []),
+    ],
+)
 def test_a_sample(now: ToolCase | None, then: ToolCase | None, expected: list[str]) -> None:
     head, base = ({CASE.key: each} if each else {} for each in (now, then))
     found = results_changes(head, base)
@@ -51,19 +54,22 @@ FILES = {
     ("command", "depends_on", "expected"),
     [
         (
-            "promptfoo eval -o {RESULTS}/r.json", ("shop/prompts/**",),
+            "promptfoo eval -o {RESULTS}/r.json",
+            ("shop/prompts/**",),
             ["promptfooconfig.yaml", "tests.yaml", "check.py", "strict.py"],
         ),
         (
-            "promptfoo eval -o {RESULTS}/r.json", None,
+            "promptfoo eval -o {RESULTS}/r.json",
+            None,
             ["promptfooconfig.yaml", "tests.yaml", "check.py", "strict.py", "prompts/a.txt"],
         ),
         (
-            "pytest suite --junitxml {RESULTS}/r.xml", ("shop/prompts/**",),
+            "pytest suite --junitxml {RESULTS}/r.xml",
+            ("shop/prompts/**",),
             ["promptfooconfig.yaml", "tests.yaml", "check.py", "strict.py", "suite/test_a.py"],
         ),
     ],
-)  # fmt: skip
+)
 def test_files_that_a_tool_reads(
     command: str, depends_on: tuple[str, ...] | None, expected: list[str]
 ) -> None:

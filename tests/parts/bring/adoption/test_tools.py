@@ -71,44 +71,71 @@ def shown(samples: Iterable[Sample], tool: str) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize(("tool", "text", "expected"), [
-    ("promptfoo", "promptfoo.json", [
-        "results:refund pass 1: +period +llm-rubric",
-        "results:support fail 0.666667: +icontains -!javascript",
-        "results:invoice pass 0.5: +not-contains -contains",
-        "results:outage errored: API error: 400 Bad Request",
-    ]),
-    ("inspect", "inspect.json", [
-        "inspect_suite.py:invoice fail 0 x2: -!includes -!match -!model_graded_qa",
-        "inspect_suite.py:outage errored: no verdict in 2 of 2 trials; last reason: Mo",
-        "inspect_suite.py:refund pass 1 x2: +includes +match +model_graded_qa",
-        "inspect_suite.py:support fail 0.333333 x2: -!includes -!match +model_graded_qa",
-    ]),
-    ("deepeval", "deepeval.json", [
-        "deepeval:refund pass 0.875: +Exact Match +Answered",
-        "deepeval:invoice fail 0.375: -!Exact Match +Answered",
-        "deepeval:outage errored: Exact Match: MissingTestCaseParamsError: 'ac",
-    ]),
-    ("pydantic-evals", "pydantic-evals.json", [
-        "shop:refund pass 1: +Says +Contains",
-        "shop:support fail 0.5: -!Says +Contains",
-        "shop:invoice errored: Length: RuntimeError: the judge is not avail",
-        "shop:outage errored: RuntimeError: the model is not available",
-    ]),
-    ("junit", "junit.xml", [
-        "junit_suite:test_refund pass 1: +test",
-        "junit_suite:test_invoice[Can I pay by invoice?] fail 0: -!test",
-        'junit_suite:test_outage errored: failed on setup with "RuntimeError: the mode',
-        "junit_suite:test_later skipped: not offered yet",
-    ]),
-    ("agent-skills", BENCHMARK, ["results:eval-1 pass 1 x2: +expectation-1"]),
-    ("agent-skills", GRADING, ["results:grading fail 0.5: +expectation-1 -!expectation-2"]),
-    ("csv", TABLE, [
-        "evals:refund pass 0.933333: +tone +period",
-        "evals:support fail 0.5: -!tone",
-        "evals:outage errored: the judge is not available",
-    ]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tool", "text", "expected"),
+    [
+        (
+            "promptfoo",
+            "promptfoo.json",
+            [
+                "results:refund pass 1: +period +llm-rubric",
+                "results:support fail 0.666667: +icontains -!javascript",
+                "results:invoice pass 0.5: +not-contains -contains",
+                "results:outage errored: API error: 400 Bad Request",
+            ],
+        ),
+        (
+            "inspect",
+            "inspect.json",
+            [
+                "inspect_suite.py:invoice fail 0 x2: -!includes -!match -!model_graded_qa",
+                "inspect_suite.py:outage errored: no verdict in 2 of 2 trials; last reason: Mo",
+                "inspect_suite.py:refund pass 1 x2: +includes +match +model_graded_qa",
+                "inspect_suite.py:support fail 0.333333 x2: -!includes -!match +model_graded_qa",
+            ],
+        ),
+        (
+            "deepeval",
+            "deepeval.json",
+            [
+                "deepeval:refund pass 0.875: +Exact Match +Answered",
+                "deepeval:invoice fail 0.375: -!Exact Match +Answered",
+                "deepeval:outage errored: Exact Match: MissingTestCaseParamsError: 'ac",
+            ],
+        ),
+        (
+            "pydantic-evals",
+            "pydantic-evals.json",
+            [
+                "shop:refund pass 1: +Says +Contains",
+                "shop:support fail 0.5: -!Says +Contains",
+                "shop:invoice errored: Length: RuntimeError: the judge is not avail",
+                "shop:outage errored: RuntimeError: the model is not available",
+            ],
+        ),
+        (
+            "junit",
+            "junit.xml",
+            [
+                "junit_suite:test_refund pass 1: +test",
+                "junit_suite:test_invoice[Can I pay by invoice?] fail 0: -!test",
+                'junit_suite:test_outage errored: failed on setup with "RuntimeError: the mode',
+                "junit_suite:test_later skipped: not offered yet",
+            ],
+        ),
+        ("agent-skills", BENCHMARK, ["results:eval-1 pass 1 x2: +expectation-1"]),
+        ("agent-skills", GRADING, ["results:grading fail 0.5: +expectation-1 -!expectation-2"]),
+        (
+            "csv",
+            TABLE,
+            [
+                "evals:refund pass 0.933333: +tone +period",
+                "evals:support fail 0.5: -!tone",
+                "evals:outage errored: the judge is not available",
+            ],
+        ),
+    ],
+)
 def test_results_keep_their_marks(tool: str, text: str, expected: list[str]) -> None:
     file = RESULTS / text if len(text) < 40 else None
     content = file.read_text("utf-8") if file else text
@@ -118,23 +145,26 @@ def test_results_keep_their_marks(tool: str, text: str, expected: list[str]) -> 
 PROMPTFOO = '{"results": {"results": [%s]}}'
 
 
-@pytest.mark.parametrize(("tool", "text", "message"), [
-    ("promptfoo", "[]", "results.results must be a list"),
-    ("promptfoo", "{", "not JSON (Expecting property name enclosed"),
-    ("promptfoo", PROMPTFOO % "{}", "results.results.0.success must be true or false"),
-    ("inspect", "{}", "samples must be a list"),
-    ("deepeval", '{"testCases": [{}]}', "testCases.0.name must be a text"),
-    ("pydantic-evals", '{"cases": 1}', "cases must be a list"),
-    ("agent-skills", "{}", "the file has none of expectations, assertion_results, assertions"),
-    ("junit", "<a/>", "`a` is not `testsuites` or `testsuite`"),
-    ("junit", "<!DOCTYPE a []><testsuites/>", "has a document type"),
-    ("junit", "no", "not XML (syntax error"),
-    ("csv", "name\n", "line 1: expected the column `id`, and `passed` or `score`"),
-    ("csv", "id,passed,mark\n", "line 1: unknown column `mark`"),
-    ("csv", "id,passed\na,maybe\n", "line 2: `passed` is `maybe`, expected true or false"),
-    ("csv", "id,passed\na,yes\na,no\n", "line 3: `a` has this grader already"),
-    ("csv", "id,score\na,high\n", "line 2: `score` is `high`, expected a number"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tool", "text", "message"),
+    [
+        ("promptfoo", "[]", "results.results must be a list"),
+        ("promptfoo", "{", "not JSON (Expecting property name enclosed"),
+        ("promptfoo", PROMPTFOO % "{}", "results.results.0.success must be true or false"),
+        ("inspect", "{}", "samples must be a list"),
+        ("deepeval", '{"testCases": [{}]}', "testCases.0.name must be a text"),
+        ("pydantic-evals", '{"cases": 1}', "cases must be a list"),
+        ("agent-skills", "{}", "the file has none of expectations, assertion_results, assertions"),
+        ("junit", "<a/>", "`a` is not `testsuites` or `testsuite`"),
+        ("junit", "<!DOCTYPE a []><testsuites/>", "has a document type"),
+        ("junit", "no", "not XML (syntax error"),
+        ("csv", "name\n", "line 1: expected the column `id`, and `passed` or `score`"),
+        ("csv", "id,passed,mark\n", "line 1: unknown column `mark`"),
+        ("csv", "id,passed\na,maybe\n", "line 2: `passed` is `maybe`, expected true or false"),
+        ("csv", "id,passed\na,yes\na,no\n", "line 3: `a` has this grader already"),
+        ("csv", "id,score\na,high\n", "line 2: `score` is `high`, expected a number"),
+    ],
+)
 def test_what_is_not_results_is_named_with_its_place(tool: str, text: str, message: str) -> None:
     with pytest.raises(Mismatch) as error:
         list(TOOLS[tool].read(text))
@@ -147,68 +177,90 @@ def row(**fields: object) -> dict[str, object]:
     return {**known, "gradingResult": {"componentResults": [part]}, **fields}
 
 
-@pytest.mark.parametrize(("rows", "expected"), [
-    ([row(), row()], ["results:Hello? pass 1 x2: +equals"]),
-    (
-        [row(testCase={"description": "a"}), row(testCase={"description": "a"}, vars={"q": 1})],
-        ["results:a pass 1: +equals", "results:a (2) pass 1: +equals"],
-    ),
-    (
-        [
-            row(testCase={"description": "a", "assert": [{"type": "equals", "value": each}]})
-            for each in ("b", "c", "b")
-        ],
-        ["results:a pass 1 x2: +equals", "results:a (2) pass 1: +equals"],
-    ),
-    (
-        [row(testCase={"description": "a", "threshold": each}) for each in (0.5, 0.9)],
-        ["results:a pass 1: +equals", "results:a (2) pass 1: +equals"],
-    ),
-    ([row(provider={"id": "x"}), row(provider={"id": "y", "label": "Y"}, promptIdx=1)], [
-        "results:Hello? [x, prompt 1] pass 1: +equals",
-        "results:Hello? [Y, prompt 2] pass 1: +equals",
-    ]),
-    ([row(score=7)], ["results:Hello? pass 1: +equals"]),
-    ([row(success=False, gradingResult=None, error=None)], [
-        "results:Hello? errored: the provider gave no output",
-    ]),
-    ([row(success=False, score=0.9)], ["results:Hello? fail 0.9: +equals -!promptfoo"]),
-    (
-        [
-            row(success=False, failureReason=1, gradingResult={
-                "componentResults": [
-                    {
-                        "pass": False,
-                        "score": 0,
-                        "reason": "the judge is down",
-                        "assertion": {"type": "llm-rubric"},
-                        "metadata": {"graderError": True},
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([row(), row()], ["results:Hello? pass 1 x2: +equals"]),
+        (
+            [row(testCase={"description": "a"}), row(testCase={"description": "a"}, vars={"q": 1})],
+            ["results:a pass 1: +equals", "results:a (2) pass 1: +equals"],
+        ),
+        (
+            [
+                row(testCase={"description": "a", "assert": [{"type": "equals", "value": each}]})
+                for each in ("b", "c", "b")
+            ],
+            ["results:a pass 1 x2: +equals", "results:a (2) pass 1: +equals"],
+        ),
+        (
+            [row(testCase={"description": "a", "threshold": each}) for each in (0.5, 0.9)],
+            ["results:a pass 1: +equals", "results:a (2) pass 1: +equals"],
+        ),
+        (
+            [row(provider={"id": "x"}), row(provider={"id": "y", "label": "Y"}, promptIdx=1)],
+            [
+                "results:Hello? [x, prompt 1] pass 1: +equals",
+                "results:Hello? [Y, prompt 2] pass 1: +equals",
+            ],
+        ),
+        ([row(score=7)], ["results:Hello? pass 1: +equals"]),
+        (
+            [row(success=False, gradingResult=None, error=None)],
+            ["results:Hello? errored: the provider gave no output"],
+        ),
+        ([row(success=False, score=0.9)], ["results:Hello? fail 0.9: +equals -!promptfoo"]),
+        (
+            [
+                row(
+                    success=False,
+                    failureReason=1,
+                    gradingResult={
+                        "componentResults": [
+                            {
+                                "pass": False,
+                                "score": 0,
+                                "reason": "the judge is down",
+                                "assertion": {"type": "llm-rubric"},
+                                "metadata": {"graderError": True},
+                            }
+                        ]
                     },
-                ],
-            }),
-        ],
-        ["results:Hello? errored: the judge is down"],
-    ),
-], ids=[
-    "repeat", "same description", "checks", "threshold", "providers", "score of 7", "no output",
-    "own", "judge",
-])  # fmt: skip
+                )
+            ],
+            ["results:Hello? errored: the judge is down"],
+        ),
+    ],
+    ids=[
+        "repeat",
+        "same description",
+        "checks",
+        "threshold",
+        "providers",
+        "score of 7",
+        "no output",
+        "own",
+        "judge",
+    ],
+)
 def test_rows_of_promptfoo(rows: list[object], expected: list[str]) -> None:
     text = json.dumps({"results": {"results": rows}})
     assert shown(TOOLS["promptfoo"].read(text), "promptfoo") == expected
 
 
-@pytest.mark.parametrize(("value", "expected"), [
-    ('"C"', "pass 1: +s"),
-    ('"P"', "fail 0.5: -!s"),
-    ('"N"', "fail 0: -!s"),
-    ("0.8", "pass 0.8: +s"),
-    ("true", "pass 1: +s"),
-    ("NaN", "errored: s: unscored"),
-    ("7", "errored: s: the score 7 is not between 0 and 1"),
-    ('{"a": 1, "b": 0}', "fail 0.5: +s/a -!s/b"),
-    ('"yes"', "errored: s: unscored"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ('"C"', "pass 1: +s"),
+        ('"P"', "fail 0.5: -!s"),
+        ('"N"', "fail 0: -!s"),
+        ("0.8", "pass 0.8: +s"),
+        ("true", "pass 1: +s"),
+        ("NaN", "errored: s: unscored"),
+        ("7", "errored: s: the score 7 is not between 0 and 1"),
+        ('{"a": 1, "b": 0}', "fail 0.5: +s/a -!s/b"),
+        ('"yes"', "errored: s: unscored"),
+    ],
+)
 def test_values_of_inspect(value: str, expected: str) -> None:
     text = '{"samples": [{"id": 1, "scores": {"s": {"value": VALUE}}}]}'.replace("VALUE", value)
     assert shown(TOOLS["inspect"].read(text), "inspect") == [f"results:1 {expected}"]
@@ -262,50 +314,62 @@ FILES_OF_SUITES = [
 GRADED = '{"expectations": [{"text": "x", "passed": true}]}'
 
 
-@pytest.mark.parametrize(("tool", "texts", "expected"), [
-    (
-        "deepeval", [deepeval(("Pads?", True), ("A bike?", True), ("Food?", False))],
-        ["t pass 1: +R", "t (2) pass 1: +R", "t (3) fail 0: -!R"],
-    ),
-    (
-        "deepeval", [deepeval(("Pads?", True), ("Pads?", True), ("Pads?", False))],
-        ["t pass 1: +R", "t (2) pass 1: +R", "t (3) fail 0: -!R"],
-    ),
-    (
-        "pydantic-evals", [of_pydantic(crash=True)],
-        ["t pass 1: +ok", "t (2) pass 1: +ok", "t (3) errored: crash"],
-    ),
-    ("pydantic-evals", [of_pydantic(source="t")], ["t pass 1 x2: +ok"]),
-    (
-        "inspect", [log(model=each, score="I" if each == "c" else "C") for each in "abc"],
-        ["q [a] pass 1: +s", "q [b] pass 1: +s", "q [c] fail 0: -!s"],
-    ),
-    (
-        "inspect", [log(), log(task="other", score="I"), log(task_args={"hard": True}, score="I")],
-        ["q pass 1: +s", "q (2) fail 0: -!s", "q (3) fail 0: -!s"],
-    ),
-    ("inspect", [log(), log(epoch=2), log(score="I")], ["q pass 1 x3: +s"]),
-    (
-        "junit", [SUITES.format("".join(THREE))],
-        ["a pass 1: +test", "a pass 1: +test", "a fail 0: -!test"],
-    ),
-    (
-        "junit", [SUITES.format("".join(FILES_OF_SUITES))],
-        ["a pass 1: +test", "a (2) fail 0: -!test"],
-    ),
-    (
-        "junit",
-        ['<testsuite><testcase name="a"/><testcase name="a"><failure/></testcase></testsuite>'],
-        ["a pass 1: +test", "a (2) fail 0: -!test"],
-    ),
-    (
-        "agent-skills", [GRADED, GRADED.replace("true", "false")],
-        ["grading pass 1: +expectation-1", "grading (2) fail 0: -!expectation-1"],
-    ),
-], ids=[
-    *("questions", "one test twice", "crash", "repeat", "models", "tasks", "runs", "suites"),
-    *("files of suites", "one name twice", "gradings"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tool", "texts", "expected"),
+    [
+        (
+            "deepeval",
+            [deepeval(("Pads?", True), ("A bike?", True), ("Food?", False))],
+            ["t pass 1: +R", "t (2) pass 1: +R", "t (3) fail 0: -!R"],
+        ),
+        (
+            "deepeval",
+            [deepeval(("Pads?", True), ("Pads?", True), ("Pads?", False))],
+            ["t pass 1: +R", "t (2) pass 1: +R", "t (3) fail 0: -!R"],
+        ),
+        (
+            "pydantic-evals",
+            [of_pydantic(crash=True)],
+            ["t pass 1: +ok", "t (2) pass 1: +ok", "t (3) errored: crash"],
+        ),
+        ("pydantic-evals", [of_pydantic(source="t")], ["t pass 1 x2: +ok"]),
+        (
+            "inspect",
+            [log(model=each, score="I" if each == "c" else "C") for each in "abc"],
+            ["q [a] pass 1: +s", "q [b] pass 1: +s", "q [c] fail 0: -!s"],
+        ),
+        (
+            "inspect",
+            [log(), log(task="other", score="I"), log(task_args={"hard": True}, score="I")],
+            ["q pass 1: +s", "q (2) fail 0: -!s", "q (3) fail 0: -!s"],
+        ),
+        ("inspect", [log(), log(epoch=2), log(score="I")], ["q pass 1 x3: +s"]),
+        (
+            "junit",
+            [SUITES.format("".join(THREE))],
+            ["a pass 1: +test", "a pass 1: +test", "a fail 0: -!test"],
+        ),
+        (
+            "junit",
+            [SUITES.format("".join(FILES_OF_SUITES))],
+            ["a pass 1: +test", "a (2) fail 0: -!test"],
+        ),
+        (
+            "junit",
+            ['<testsuite><testcase name="a"/><testcase name="a"><failure/></testcase></testsuite>'],
+            ["a pass 1: +test", "a (2) fail 0: -!test"],
+        ),
+        (
+            "agent-skills",
+            [GRADED, GRADED.replace("true", "false")],
+            ["grading pass 1: +expectation-1", "grading (2) fail 0: -!expectation-1"],
+        ),
+    ],
+    ids=[
+        *("questions", "one test twice", "crash", "repeat", "models", "tasks", "runs", "suites"),
+        *("files of suites", "one name twice", "gradings"),
+    ],
+)
 def test_different_tests_are_no_trials(tool: str, texts: list[str], expected: list[str]) -> None:
     samples = [sample for text in texts for sample in TOOLS[tool].read(text)]
     found = [line.partition(":")[2] for line in shown(samples, tool)]
@@ -335,54 +399,62 @@ BROKEN_SUITE = (
 OF_40 = {"dataset": {"samples": 40}}
 
 
-@pytest.mark.parametrize(("tool", "text", "reason"), [
-    *(
+@pytest.mark.parametrize(
+    ("tool", "text", "reason"),
+    [
+        *(
+            (
+                "inspect",
+                json.dumps({**WHOLE, "status": each, "eval": OF_40}),
+                f"the log's status is `{each}`: 1 of 40 samples",
+            )
+            for each in ("cancelled", "error", "started")
+        ),
         (
             "inspect",
-            json.dumps({**WHOLE, "status": each, "eval": OF_40}),
-            f"the log's status is `{each}`: 1 of 40 samples",
-        )
-        for each in ("cancelled", "error", "started")
-    ),
-    (
-        "inspect", json.dumps({**WHOLE, "status": "success", "eval": OF_40}),
-        "the log has 1 of 40 samples",
-    ),
-    (
-        "inspect", json.dumps({**WHOLE, "results": {"total_samples": 2}}),
-        "the log has 1 of 2 samples",
-    ),
-    (
-        "inspect",
-        json.dumps({**WHOLE, "eval": {"dataset": {"samples": 1}, "config": {"epochs": 3}}}),
-        "the log has 1 of 3 samples",
-    ),
-    ("inspect", json.dumps({**WHOLE, "eval": {**OF_40, "config": {"limit": 1}}}), ""),
-    ("inspect", json.dumps({**WHOLE, "invalidated": True}), "the log is invalidated: 1 sample"),
-    (
-        "deepeval",
-        json.dumps({**json.loads(deepeval(("x", True))), "testPassed": 1, "testFailed": 3}),
-        "`testPassed` is 1, `testFailed` is 3, and 1 of 1 test here passed",
-    ),
-    (
-        "promptfoo",
-        json.dumps({"results": {"results": [row()], "stats": {"successes": 1, "errors": 2}}}),
-        "1 of 3 results are listed",
-    ),
-    ("junit", BROKEN_SUITE, "s: error outside of a test: set-up failed"),
-    (
-        "junit", '<testsuites tests="3"><testsuite><testcase name="a"/></testsuite></testsuites>',
-        'testsuites: `tests="3"`, and 1 in the file',
-    ),
-    (
-        "junit", '<testsuite name="s" tests="1" failures="1"><testcase name="a"/></testsuite>',
-        's: `failures="1"`, and 0 in the file',
-    ),
-    (
-        "junit",
-        '<testsuite tests="1" failures="1"><testcase name="a" status="failed"/></testsuite>', "",
-    ),
-])  # fmt: skip
+            json.dumps({**WHOLE, "status": "success", "eval": OF_40}),
+            "the log has 1 of 40 samples",
+        ),
+        (
+            "inspect",
+            json.dumps({**WHOLE, "results": {"total_samples": 2}}),
+            "the log has 1 of 2 samples",
+        ),
+        (
+            "inspect",
+            json.dumps({**WHOLE, "eval": {"dataset": {"samples": 1}, "config": {"epochs": 3}}}),
+            "the log has 1 of 3 samples",
+        ),
+        ("inspect", json.dumps({**WHOLE, "eval": {**OF_40, "config": {"limit": 1}}}), ""),
+        ("inspect", json.dumps({**WHOLE, "invalidated": True}), "the log is invalidated: 1 sample"),
+        (
+            "deepeval",
+            json.dumps({**json.loads(deepeval(("x", True))), "testPassed": 1, "testFailed": 3}),
+            "`testPassed` is 1, `testFailed` is 3, and 1 of 1 test here passed",
+        ),
+        (
+            "promptfoo",
+            json.dumps({"results": {"results": [row()], "stats": {"successes": 1, "errors": 2}}}),
+            "1 of 3 results are listed",
+        ),
+        ("junit", BROKEN_SUITE, "s: error outside of a test: set-up failed"),
+        (
+            "junit",
+            '<testsuites tests="3"><testsuite><testcase name="a"/></testsuite></testsuites>',
+            'testsuites: `tests="3"`, and 1 in the file',
+        ),
+        (
+            "junit",
+            '<testsuite name="s" tests="1" failures="1"><testcase name="a"/></testsuite>',
+            's: `failures="1"`, and 0 in the file',
+        ),
+        (
+            "junit",
+            '<testsuite tests="1" failures="1"><testcase name="a" status="failed"/></testsuite>',
+            "",
+        ),
+    ],
+)
 def test_results_of_a_part_of_a_run(tool: str, text: str, reason: str) -> None:
     assert TOOLS[tool].missing(text) == reason
 
@@ -392,14 +464,17 @@ def test_results_of_a_whole_run(tool: str) -> None:
     assert TOOLS[tool].missing((RESULTS / FILES[tool]).read_text("utf-8")) == ""
 
 
-@pytest.mark.parametrize(("attributes", "expected"), [
-    ('status="run" result="completed"', "pass 1: +test"),
-    ('status="notrun" result="suppressed"', "skipped: suppressed"),
-    ('status="notrun"', "errored: its status is `notrun`"),
-    ('status="failed"', "fail 0: -!test"),
-    ('result="error"', "errored: its status is `error`"),
-    ('status="Passed"', "pass 1: +test"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        ('status="run" result="completed"', "pass 1: +test"),
+        ('status="notrun" result="suppressed"', "skipped: suppressed"),
+        ('status="notrun"', "errored: its status is `notrun`"),
+        ('status="failed"', "fail 0: -!test"),
+        ('result="error"', "errored: its status is `error`"),
+        ('status="Passed"', "pass 1: +test"),
+    ],
+)
 def test_words_of_junit(attributes: str, expected: str) -> None:
     text = f'<testsuite name="s"><testcase name="a" {attributes}/></testsuite>'
     assert shown(TOOLS["junit"].read(text), "junit") == [f"s:a {expected}"]

@@ -110,18 +110,21 @@ def test_history_and_formats_take_the_report(folder: Path) -> None:
     assert merged.returncode == 3, merged.stdout
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (
-        ("junit.xml", "--from", "promptfoo"),
-        "rubric-ci: junit.xml: not results of promptfoo: not JSON",
-    ),
-    (("none.json", "--from", "promptfoo"), "rubric-ci: none.json does not exist"),
-    (
-        ("promptfoo.json", "--from", "promptfoo", "--grader", "tone"),
-        "rubric-ci: --grader: no grader `tone`; there are contains, icontains, javascript,",
-    ),
-    (("empty.json", "--from", "promptfoo"), "rubric-ci: empty.json: no case in these results"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("junit.xml", "--from", "promptfoo"),
+            "rubric-ci: junit.xml: not results of promptfoo: not JSON",
+        ),
+        (("none.json", "--from", "promptfoo"), "rubric-ci: none.json does not exist"),
+        (
+            ("promptfoo.json", "--from", "promptfoo", "--grader", "tone"),
+            "rubric-ci: --grader: no grader `tone`; there are contains, icontains, javascript,",
+        ),
+        (("empty.json", "--from", "promptfoo"), "rubric-ci: empty.json: no case in these results"),
+    ],
+)
 def test_unusable_results_are_a_usage_error(
     folder: Path, arguments: tuple[str, ...], message: str
 ) -> None:

@@ -77,41 +77,50 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize(("name", "text", "cases", "lost"), [
-    ("evals.json", SKILL, 3, []),
-    ("evals.json", SKILL.replace('"id": 1,', '"id": 1, "slug": "a",'), 3, []),
-    ("shop.eval.yaml", AGENTV, 1, []),
-    ("promptfooconfig.yaml", (SUITES / "promptfooconfig.yaml").read_text(), 0, [
-        "2:11 `file://prompt.txt` is not there, from the folder of this file; promptfoo",
-    ]),
-    (
-        "a.yaml",
+@pytest.mark.parametrize(
+    ("name", "text", "cases", "lost"),
+    [
+        ("evals.json", SKILL, 3, []),
+        ("evals.json", SKILL.replace('"id": 1,', '"id": 1, "slug": "a",'), 3, []),
+        ("shop.eval.yaml", AGENTV, 1, []),
         (
-            f"{PROMPTFOO}  - file://more.yaml\n"
-            "  - {vars: {question: Hi}, assert: [{type: similar, value: x}]}\n"
+            "promptfooconfig.yaml",
+            (SUITES / "promptfooconfig.yaml").read_text(),
+            0,
+            ["2:11 `file://prompt.txt` is not there, from the folder of this file; promptfoo"],
         ),
-        6,
-        [
-            "16:5 tests in this file are not imported",
-            "17:38 the assertion `similar` has no counterpart",
-        ],
-    ),
-    (
-        "a.yaml",
         (
-            "prompts: ['{{q}}']\nproviders: [echo]\ndescription: 2024-01-31\ntests:\n"
-            "  - {vars: {q: no}, assert: [{type: equals, value: no}]}\n"
-            "  - {vars: {q: 2024-01-31}, assert: [{type: is-json}]}\n"
+            "a.yaml",
+            (
+                f"{PROMPTFOO}  - file://more.yaml\n"
+                "  - {vars: {question: Hi}, assert: [{type: similar, value: x}]}\n"
+            ),
+            6,
+            [
+                "16:5 tests in this file are not imported",
+                "17:38 the assertion `similar` has no counterpart",
+            ],
         ),
-        2, ["6:13 promptfoo does not read a date without quotes as text"],
-    ),
-    ("a.yaml", "prompts: [a]\ntests: tests.csv\n", 0, ["2:1 tests in this file are not"]),
-    ("a.yaml", "tests: [{id: a, input: Hi, criteria: Greets, window_size: 2}]\n", 1, [
-        "1:46 `window_size` has no counterpart",
-    ]),
-], ids=[
-    "skill", "metadata", "agentv", "file prompt", "similar", "words", "csv", "window",
-])  # fmt: skip
+        (
+            "a.yaml",
+            (
+                "prompts: ['{{q}}']\nproviders: [echo]\ndescription: 2024-01-31\ntests:\n"
+                "  - {vars: {q: no}, assert: [{type: equals, value: no}]}\n"
+                "  - {vars: {q: 2024-01-31}, assert: [{type: is-json}]}\n"
+            ),
+            2,
+            ["6:13 promptfoo does not read a date without quotes as text"],
+        ),
+        ("a.yaml", "prompts: [a]\ntests: tests.csv\n", 0, ["2:1 tests in this file are not"]),
+        (
+            "a.yaml",
+            "tests: [{id: a, input: Hi, criteria: Greets, window_size: 2}]\n",
+            1,
+            ["1:46 `window_size` has no counterpart"],
+        ),
+    ],
+    ids=["skill", "metadata", "agentv", "file prompt", "similar", "words", "csv", "window"],
+)
 def test_cases_in_are_cases_out_and_the_rest_is_reported(
     checkout: Checkout, name: str, text: str, cases: int, lost: list[str]
 ) -> None:
@@ -143,13 +152,19 @@ tests:
 """
 
 
-@pytest.mark.parametrize(("folder", "copied", "prompt", "places"), [
-    ("theirs", "repo", "prompts/style.md", [None, "checks"]),
-    (
-        "ours/new", "../../theirs/repo", "/theirs/prompts/style.md",
-        ["../../theirs", "../../theirs/checks"],
-    ),
-], ids=["beside", "elsewhere"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("folder", "copied", "prompt", "places"),
+    [
+        ("theirs", "repo", "prompts/style.md", [None, "checks"]),
+        (
+            "ours/new",
+            "../../theirs/repo",
+            "/theirs/prompts/style.md",
+            ["../../theirs", "../../theirs/checks"],
+        ),
+    ],
+    ids=["beside", "elsewhere"],
+)
 def test_folders_of_a_file_that_moves_stay_the_same(
     checkout: Checkout, folder: str, copied: str, prompt: str, places: list[str | None]
 ) -> None:
@@ -241,12 +256,15 @@ CODE_FILES = {
 def test_code_of_promptfoo_runs_through_a_shim(checkout: Checkout) -> None:
     checkout.commit({**CODE_FILES, "rubric-ci.yaml": "evals: [ours/*.eval.yaml]\n"})
     done = run(checkout, "theirs/promptfooconfig.yaml", "--output-dir", "ours")
-    assert (done.returncode, done.stdout.splitlines()) == (0, [
-        "wrote ours/promptfoo_shim.mjs",
-        "wrote ours/promptfoo_shim.py",
-        "wrote ours/targets.yaml: 1 target",
-        "wrote ours/promptfooconfig.eval.yaml: 3 cases",
-    ])  # fmt: skip
+    assert (done.returncode, done.stdout.splitlines()) == (
+        0,
+        [
+            "wrote ours/promptfoo_shim.mjs",
+            "wrote ours/promptfoo_shim.py",
+            "wrote ours/targets.yaml: 1 target",
+            "wrote ours/promptfooconfig.eval.yaml: 3 cases",
+        ],
+    )
     assert yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"] == [
         {
             "name": "ours",
@@ -345,13 +363,16 @@ def test_a_text_with_stars_in_a_word_is_no_glob(checkout: Checkout) -> None:
 def test_a_column_that_occurs_twice(checkout: Checkout) -> None:
     checkout.commit({"a.csv": "question,answer,question,\na,b,c,\n", "b.csv": "input,,\nHi,,\n"})
     done = run(checkout, "a.csv")
-    assert (done.returncode, done.stdout.splitlines()[:2]) == (1, [
-        "no case of a.csv is imported",
-        (
-            "a.csv:1:17: case-file: the column `question` occurs twice; correct the file, or "
-            "its name under `evalcases`"
-        ),
-    ])  # fmt: skip
+    assert (done.returncode, done.stdout.splitlines()[:2]) == (
+        1,
+        [
+            "no case of a.csv is imported",
+            (
+                "a.csv:1:17: case-file: the column `question` occurs twice; correct the file, or "
+                "its name under `evalcases`"
+            ),
+        ],
+    )
     assert run(checkout, "b.csv").stdout.startswith("wrote b.eval.yaml: 1 case")
 
 
@@ -531,9 +552,13 @@ def test_prompts_variables_and_tests_in_files(checkout: Checkout) -> None:
         '[{"role": "system", "content": "In {{shop.city}}"}, {"role": "user", "content": "{{q}}"}]'
     )
     suite, _ = imported(
-        checkout, "p.yaml", p__yaml=config, a__txt="Say {{q}}\n---\nAsk {{q}}", chat__json=chat,
+        checkout,
+        "p.yaml",
+        p__yaml=config,
+        a__txt="Say {{q}}\n---\nAsk {{q}}",
+        chat__json=chat,
         tests__csv=table,
-    )  # fmt: skip
+    )
     assert suite["targets"] == ["openai:chat:gpt-6-luna", "big"]
     assert len(suite["evalcases"]) == 3 * (1 + 1 + 2)
     first, *_, last = suite["evalcases"]
@@ -718,26 +743,33 @@ def test_a_golden_set(
     assert written.get("raw", False) == ("{{" in text)
 
 
-@pytest.mark.parametrize(("name", "text", "said"), [
-    pytest.param(
-        "a.json",
-        '[\n {"question": "Hi", "rubric": ["Greets"], "ideal": "Hello"},\n {"answer": "x"}\n]',
-        (
-            "a.json:2:21: not-supported: `rubric` has no counterpart, `rubrics` has one\n"
-            "a.json:3:2: not-supported: the row has no text in input, prompt, question, query, "
-            "user_input, inputs\n"
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        pytest.param(
+            "a.json",
+            '[\n {"question": "Hi", "rubric": ["Greets"], "ideal": "Hello"},\n {"answer": "x"}\n]',
+            (
+                "a.json:2:21: not-supported: `rubric` has no counterpart, `rubrics` has one\n"
+                "a.json:3:2: not-supported: the row has no text in input, prompt, question, query, "
+                "user_input, inputs\n"
+            ),
+            id="misspelt",
         ),
-        id="misspelt",
-    ),
-    pytest.param(
-        "a.jsonl", '{"input": "Which?", "choices": ["Bern", "Rome"], "target": "A"}\n',
-        "a.jsonl:1:21: not-supported: `choices` has no counterpart\n", id="choices",
-    ),
-    pytest.param(
-        "a.json", '{"data": [{"question": "Hi", "expected": "Hello"}], "judge": "m"}',
-        "a.json:1:53: not-supported: `judge` has no counterpart\n", id="key-of-the-file",
-    ),
-])  # fmt: skip
+        pytest.param(
+            "a.jsonl",
+            '{"input": "Which?", "choices": ["Bern", "Rome"], "target": "A"}\n',
+            "a.jsonl:1:21: not-supported: `choices` has no counterpart\n",
+            id="choices",
+        ),
+        pytest.param(
+            "a.json",
+            '{"data": [{"question": "Hi", "expected": "Hello"}], "judge": "m"}',
+            "a.json:1:53: not-supported: `judge` has no counterpart\n",
+            id="key-of-the-file",
+        ),
+    ],
+)
 def test_a_part_of_a_golden_set_that_is_not_imported(
     name: str, text: str, said: str, checkout: Checkout
 ) -> None:
@@ -751,25 +783,29 @@ def test_a_part_of_a_golden_set_that_is_not_imported(
     assert (done.returncode, done.stdout) == (1, f"{written}{hinted}{ended}")
 
 
-@pytest.mark.parametrize(("name", "text", "known"), [
-    (
-        "a.prompt.yml",
+@pytest.mark.parametrize(
+    ("name", "text", "known"),
+    [
         (
-            "model: openai/m\nmessages: [{role: user, content: '{{input}}'}]\n"
-            "testData: [{input: Bob, expected: Hi}]\n"
+            "a.prompt.yml",
+            (
+                "model: openai/m\nmessages: [{role: user, content: '{{input}}'}]\n"
+                "testData: [{input: Bob, expected: Hi}]\n"
+            ),
+            AS_REFERENCE,
         ),
-        AS_REFERENCE,
-    ),
-    (
-        "a.json",
         (
-            '{"testing_criteria": [{"type": "text_similarity", "name": "s"}], "data_source": '
-            '{"type": "completions", "source": {"type": "file_content", "content": '
-            '[{"item": {"question": "Q?"}}]}}}'
+            "a.json",
+            (
+                '{"testing_criteria": [{"type": "text_similarity", "name": "s"}], "data_source": '
+                '{"type": "completions", "source": {"type": "file_content", "content": '
+                '[{"item": {"question": "Q?"}}]}}}'
+            ),
+            "Answers the request correctly and completely",
         ),
-        "Answers the request correctly and completely",
-    ),
-], ids=["github-models", "openai-evals"])  # fmt: skip
+    ],
+    ids=["github-models", "openai-evals"],
+)
 def test_cases_that_nothing_grades_can_be_drafted(
     name: str, text: str, known: str, checkout: Checkout
 ) -> None:
@@ -811,17 +847,21 @@ def test_what_is_no_golden_set(data: Any) -> None:
     assert golden_records.list_of(data) is None
 
 
-@pytest.mark.parametrize("changed", [
-    {"tests": [{"input": {"query": "Hi"}, "expected": {"output": "Hello"}}]},
-    {"tests": [{"input": "Hi", "expected_output": "Hello", "criteria": "Greets"}]},
-    {"tests": [{"input": "Hi", "expected_output": "Hello", "assertions": ["Greets"]}]},
-    {"tests": [{"question": "Hi", "expected": "Hello", "vars": {"name": "Bob"}}]},
-    {"tests": [{"input": "Hi"}]},
-    {"tests": [{"input": "Hi", "expected_output": "Hello"}, "file://more.yaml"]},
-    {"tests": "file://tests.yaml"},
-    {"execution": {"target": "a"}},
-    {"defaultTest": {"assert": []}},
-], ids=json.dumps)  # fmt: skip
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"tests": [{"input": {"query": "Hi"}, "expected": {"output": "Hello"}}]},
+        {"tests": [{"input": "Hi", "expected_output": "Hello", "criteria": "Greets"}]},
+        {"tests": [{"input": "Hi", "expected_output": "Hello", "assertions": ["Greets"]}]},
+        {"tests": [{"question": "Hi", "expected": "Hello", "vars": {"name": "Bob"}}]},
+        {"tests": [{"input": "Hi"}]},
+        {"tests": [{"input": "Hi", "expected_output": "Hello"}, "file://more.yaml"]},
+        {"tests": "file://tests.yaml"},
+        {"execution": {"target": "a"}},
+        {"defaultTest": {"assert": []}},
+    ],
+    ids=json.dumps,
+)
 def test_tests_of_other_tools_are_no_golden_set(changed: dict[str, Any]) -> None:
     plain = {"tests": [{"input": "Hi", "expected_output": "Hello"}]}
     assert golden_records.list_of(plain) == ("tests",)
@@ -834,11 +874,14 @@ def test_a_row_with_a_cell_too_many_is_not_cut(checkout: Checkout) -> None:
     assert "a.csv:2:1: case-file: the row has 3 cells, and the header 2" in said
 
 
-SHEETS = workbook(About=[["Cases of the shop"]], Cases=[
-    ["Question", "Ground truth", "rubric", "n"],
-    ["Hi", "Hello", "x", 3],
-    ["", True, "", 1.5],
-])  # fmt: skip
+SHEETS = workbook(
+    About=[["Cases of the shop"]],
+    Cases=[
+        ["Question", "Ground truth", "rubric", "n"],
+        ["Hi", "Hello", "x", 3],
+        ["", True, "", 1.5],
+    ],
+)
 NO_COUNTERPART = "remove it, or write the file for rubric-ci (docs/evals.md)"
 
 
@@ -866,13 +909,17 @@ def test_a_sheet_of_a_workbook(checkout: Checkout) -> None:
     )
 
 
-@pytest.mark.parametrize(("name", "data", "said"), [
-    ("a.xlsx", SHEETS, "a.xlsx has 2 sheets\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n"),
-    (
-        "a.xlsx#Gone", SHEETS,
-        "a.xlsx has no sheet `Gone`\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.xlsx", SHEETS, "a.xlsx has 2 sheets\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n"),
+        (
+            "a.xlsx#Gone",
+            SHEETS,
+            "a.xlsx has no sheet `Gone`\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n",
+        ),
+    ],
+)
 def test_a_sheet_that_is_not_there(name: str, data: bytes, said: str, checkout: Checkout) -> None:
     pytest.importorskip("python_calamine")
     (checkout.root / "a.xlsx").write_bytes(data)
@@ -1140,14 +1187,17 @@ AS_JSON = (
 )
 
 
-@pytest.mark.parametrize(("name", "data", "reason"), [
-    ("a.jsonl", json.dumps(SPAN), "has spans as the SDK of OpenTelemetry prints them"),
-    (
-        *("a.json", f"{json.dumps(SPAN, indent=4)}\n" * 2),
-        "has spans as the SDK of OpenTelemetry prints them",
-    ),
-    ("otlp.pb", "\n\xff", "is OTLP in Protobuf"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.jsonl", json.dumps(SPAN), "has spans as the SDK of OpenTelemetry prints them"),
+        (
+            *("a.json", f"{json.dumps(SPAN, indent=4)}\n" * 2),
+            "has spans as the SDK of OpenTelemetry prints them",
+        ),
+        ("otlp.pb", "\n\xff", "is OTLP in Protobuf"),
+    ],
+)
 @pytest.mark.parametrize("form", [(), ("--from", "otlp")], ids=["found", "named"])
 def test_spans_in_another_form(
     form: Sequence[str], name: str, data: str, reason: str, checkout: Checkout

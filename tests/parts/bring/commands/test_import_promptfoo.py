@@ -78,7 +78,8 @@ VERDICTS = {
     "the cost and the output": (f"{{type: javascript, value: '{WHOLE_REPLY}'}}", {}, "pass"),
     "the reply in Python": (
         '{type: python, value: \'context["providerResponse"]["metadata"]["toolCalls"] == []\'}',
-        {"provider": "file://agent.py"}, "fail",
+        {"provider": "file://agent.py"},
+        "fail",
     ),
     "a block of one line as transform": (
         "{type: equals, value: abc}",
@@ -92,19 +93,24 @@ VERDICTS = {
         "pass",
     ),
     "CommonJS in a package of modules": (
-        "{type: javascript, value: 'file://check.js'}", {}, "pass",
+        "{type: javascript, value: 'file://check.js'}",
+        {},
+        "pass",
     ),
     "CommonJS that fails": (
-        "{type: javascript, value: 'file://check.js'}", {"question": "zzz"}, "fail",
+        "{type: javascript, value: 'file://check.js'}",
+        {"question": "zzz"},
+        "fail",
     ),
     "a long prompt": ("{type: contains, value: end}", {"question": "'file://long.txt'"}, "pass"),
     "a long prompt of echo": (
-        "{type: contains, value: end}", {"question": "'file://long.txt'", "provider": "echo"},
+        "{type: contains, value: end}",
+        {"question": "'file://long.txt'", "provider": "echo"},
         "pass",
     ),
     "await in one line": ("{type: javascript, value: 'await Promise.resolve(true)'}", {}, "fail"),
     "a block of Python without return": ('{type: python, value: "len(output) > 0\\n"}', {}, "fail"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("assertion", "more", "expected"), VERDICTS.values(), ids=VERDICTS)
@@ -119,30 +125,36 @@ def test_the_verdict_of_promptfoo(
 HTTP = "{id: 'https://shop.example', config: {transformResponse: json.reply}}"
 NOT_FILLED = {
     "of a service": (
-        "{type: javascript, value: 'file://never.mjs'}", {"provider": HTTP},
+        "{type: javascript, value: 'file://never.mjs'}",
+        {"provider": HTTP},
         "`context.providerResponse.metadata` of promptfoo is not there when the check runs here",
     ),
     "provider": (
-        "{type: javascript, value: 'context.provider.id() === 1'}", {},
+        "{type: javascript, value: 'context.provider.id() === 1'}",
+        {},
         "`context.provider.id` of promptfoo is not there",
     ),
     "test": (
-        "{type: javascript, value: \"context['test'].description === 'a'\"}", {},
+        "{type: javascript, value: \"context['test'].description === 'a'\"}",
+        {},
         "`context.test` of promptfoo is not there",
     ),
     "taken apart": (
-        '{type: javascript, value: "((output, { vars, logProbs }) => true)(output, context)"}', {},
+        '{type: javascript, value: "((output, { vars, logProbs }) => true)(output, context)"}',
+        {},
         "`context.logProbs` of promptfoo is not there",
     ),
     "python": (
-        "{type: python, value: \"context.get('trace') is None\"}", {},
+        "{type: python, value: \"context.get('trace') is None\"}",
+        {},
         "`context.trace` of promptfoo is not there",
     ),
     "transform": (
-        "{type: equals, value: abc, transform: 'context.metadata.x'}", {},
+        "{type: equals, value: abc, transform: 'context.metadata.x'}",
+        {},
         "`context.metadata.x` of promptfoo is not there",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("assertion", "more", "said"), NOT_FILLED.values(), ids=NOT_FILLED)

@@ -35,37 +35,44 @@ UNTIMED = {"tool": "find", "input": {"order": 7}, "output": RESULT}
 STEP = {**UNTIMED, "duration_ms": 1000.0}
 
 
-@pytest.mark.parametrize(("form", "text", "step"), [
-    ("otlp", records.otlp_with_attributes, STEP),
-    ("otlp", records.otlp_with_events, UNTIMED),
-    ("otlp", records.otlp_with_old_events, STEP),
-    ("otlp", records.otlp_with_old_logs, UNTIMED),
-    ("langfuse", records.langfuse_download, STEP),
-    ("langfuse", records.langfuse_rows, STEP),
-    ("langfuse", records.langfuse_export, STEP),
-    ("langsmith", records.langsmith_runs, STEP),
-    ("phoenix", records.phoenix_spans, STEP),
-    ("phoenix", records.phoenix_frame, STEP),
-    ("phoenix", records.phoenix_download, STEP),
-    ("otlp", records.phoenix_otlp, STEP),
-    ("braintrust", records.braintrust_rows, STEP),
-], ids=[
-    *("otlp attributes", "otlp log records", "otlp old events", "otlp old log records"),
-    *("langfuse download", "langfuse rows", "langfuse export", "langsmith"),
-    *("phoenix spans", "phoenix data frame", "phoenix download", "phoenix otlp", "braintrust"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("form", "text", "step"),
+    [
+        ("otlp", records.otlp_with_attributes, STEP),
+        ("otlp", records.otlp_with_events, UNTIMED),
+        ("otlp", records.otlp_with_old_events, STEP),
+        ("otlp", records.otlp_with_old_logs, UNTIMED),
+        ("langfuse", records.langfuse_download, STEP),
+        ("langfuse", records.langfuse_rows, STEP),
+        ("langfuse", records.langfuse_export, STEP),
+        ("langsmith", records.langsmith_runs, STEP),
+        ("phoenix", records.phoenix_spans, STEP),
+        ("phoenix", records.phoenix_frame, STEP),
+        ("phoenix", records.phoenix_download, STEP),
+        ("otlp", records.phoenix_otlp, STEP),
+        ("braintrust", records.braintrust_rows, STEP),
+    ],
+    ids=[
+        *("otlp attributes", "otlp log records", "otlp old events", "otlp old log records"),
+        *("langfuse download", "langfuse rows", "langfuse export", "langsmith"),
+        *("phoenix spans", "phoenix data frame", "phoenix download", "phoenix otlp", "braintrust"),
+    ],
+)
 def test_one_conversation_is_one_case_in_every_format(
     checkout: Checkout, form: str, text: Callable[[], str], step: dict[str, Any]
 ) -> None:
     checkout.write({"traces.json": text()})
     done = run(checkout, "traces.json")
-    assert (done.returncode, done.stdout.splitlines()) == (0, [
-        "read traces.json: 1 trace",
-        "wrote traces.eval.yaml: 1 case",
-        "wrote traces.answers.jsonl: 1 recorded answer",
-        "wrote targets.yaml: 1 target",
-        NEXT,
-    ])  # fmt: skip
+    assert (done.returncode, done.stdout.splitlines()) == (
+        0,
+        [
+            "read traces.json: 1 trace",
+            "wrote traces.eval.yaml: 1 case",
+            "wrote traces.answers.jsonl: 1 recorded answer",
+            "wrote targets.yaml: 1 target",
+            NEXT,
+        ],
+    )
     (case,) = written(checkout)
     origin = case["metadata"]["trace"]
     assert case["id"] == "trace-4bf92f35"
@@ -115,12 +122,16 @@ SIX = runs(
 )
 
 
-@pytest.mark.parametrize("text", [
-    records.langfuse_export,
-    records.langfuse_traces,
-    lambda: json.dumps(json.loads(records.braintrust_rows())["events"][:4]),
-    lambda: json.dumps([json.loads(each) for each in SIX.splitlines()]),
-], ids=["langfuse observations", "langfuse traces", "braintrust", "langsmith"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        records.langfuse_export,
+        records.langfuse_traces,
+        lambda: json.dumps(json.loads(records.braintrust_rows())["events"][:4]),
+        lambda: json.dumps([json.loads(each) for each in SIX.splitlines()]),
+    ],
+    ids=["langfuse observations", "langfuse traces", "braintrust", "langsmith"],
+)
 def test_a_table_has_the_cases_of_the_same_export_in_json(
     checkout: Checkout, text: Callable[[], str]
 ) -> None:
@@ -135,20 +146,24 @@ def test_a_table_has_the_cases_of_the_same_export_in_json(
     assert answers(checkout, "b/traces") == answers(checkout, "a/traces")
 
 
-@pytest.mark.parametrize(("options", "kept", "said"), [
-    ([], [0, 1, 2, 3, 4, 5], "masked: 1 secret"),
-    (["--where", "tag=beta"], [0], "left out: 5 by --where"),
-    (["--where", "metadata.user=a*"], [0], "left out: 5 by --where"),
-    (["--where", "feedback.helpful<0.5"], [1], "left out: 5 by --where"),
-    (["--where", "feedback.helpful>0.5"], [2], "left out: 5 by --where"),
-    (["--where", "status=error"], [3], "left out: 5 by --where"),
-    (["--where", "status!=error", "--where", "name=sup*"], [0, 1, 2, 4, 5], "1 by --where"),
-    (["--dedupe"], [0, 1, 3, 4, 5], "left out: 1 by --dedupe"),
-    (["--sample", "2"], [2, 5], "left out: 4 by --sample (2 of 6, seed 0)"),
-    (["--sample", "2", "--seed", "1"], [1, 2], "left out: 4 by --sample (2 of 6, seed 1)"),
-    (["--sample", "9"], [0, 1, 2, 3, 4, 5], "read traces.jsonl: 6 traces"),
-    (["--mask", "email,PHONE"], [0, 1, 2, 3, 4, 5], "masked: 1 EMAIL, 1 PHONE, 1 secret"),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "kept", "said"),
+    [
+        ([], [0, 1, 2, 3, 4, 5], "masked: 1 secret"),
+        (["--where", "tag=beta"], [0], "left out: 5 by --where"),
+        (["--where", "metadata.user=a*"], [0], "left out: 5 by --where"),
+        (["--where", "feedback.helpful<0.5"], [1], "left out: 5 by --where"),
+        (["--where", "feedback.helpful>0.5"], [2], "left out: 5 by --where"),
+        (["--where", "status=error"], [3], "left out: 5 by --where"),
+        (["--where", "status!=error", "--where", "name=sup*"], [0, 1, 2, 4, 5], "1 by --where"),
+        (["--dedupe"], [0, 1, 3, 4, 5], "left out: 1 by --dedupe"),
+        (["--sample", "2"], [2, 5], "left out: 4 by --sample (2 of 6, seed 0)"),
+        (["--sample", "2", "--seed", "1"], [1, 2], "left out: 4 by --sample (2 of 6, seed 1)"),
+        (["--sample", "9"], [0, 1, 2, 3, 4, 5], "read traces.jsonl: 6 traces"),
+        (["--mask", "email,PHONE"], [0, 1, 2, 3, 4, 5], "masked: 1 EMAIL, 1 PHONE, 1 secret"),
+    ],
+    ids=str,
+)
 def test_options_choose_cases_and_say_what_they_leave_out(
     checkout: Checkout, options: list[str], kept: list[int], said: str
 ) -> None:
@@ -193,13 +208,17 @@ def test_what_is_known_of_a_trace_is_kept(checkout: Checkout) -> None:
     assert (failed["tags"], failed["metadata"]["trace"]["error"]) == (["error"], "Timeout")
 
 
-@pytest.mark.parametrize(("options", "said"), [
-    (["--where", "metadata.usr=ada"], "no trace has `metadata.usr`\n  did you mean"),
-    (["--where", "beta"], "`--where beta` is not a condition"),
-    (["--where", "feedback.helpful<much"], "much is not a number"),
-    (["--mask", "EMAIL,IBAN"], "`IBAN` is not a kind; the kinds are EMAIL, PHONE"),
-    (["--sample", "0"], "0 is not in the range x>=1"),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--where", "metadata.usr=ada"], "no trace has `metadata.usr`\n  did you mean"),
+        (["--where", "beta"], "`--where beta` is not a condition"),
+        (["--where", "feedback.helpful<much"], "much is not a number"),
+        (["--mask", "EMAIL,IBAN"], "`IBAN` is not a kind; the kinds are EMAIL, PHONE"),
+        (["--sample", "0"], "0 is not in the range x>=1"),
+    ],
+    ids=str,
+)
 def test_a_wrong_option_is_refused_before_a_file_is_written(
     checkout: Checkout, options: list[str], said: str
 ) -> None:
@@ -279,17 +298,24 @@ def otlp_roots() -> str:
     return lines(records.otlp_span(ROOT, "", 0, asked), *other.values(), score)
 
 
-@pytest.mark.parametrize(("form", "record"), [
-    ("langfuse", {"id": "i1", "input": {"question": "Hi?"}, "expectedOutput": "Hello"}),
-    ("langsmith", {
-        "id": "i1",
-        "inputs": {"question": "Hi?", "user": "ada"},
-        "outputs": {"answer": "Hello"},
-        "metadata": {"split": "test"},
-    }),
-    ("phoenix", {"id": "i1", "input": {"question": "Hi?"}, "output": {"answer": "Hello"}}),
-    ("braintrust", {"id": "i1", "input": "Hi?", "expected": "Hello", "metadata": {}}),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    ("form", "record"),
+    [
+        ("langfuse", {"id": "i1", "input": {"question": "Hi?"}, "expectedOutput": "Hello"}),
+        (
+            "langsmith",
+            {
+                "id": "i1",
+                "inputs": {"question": "Hi?", "user": "ada"},
+                "outputs": {"answer": "Hello"},
+                "metadata": {"split": "test"},
+            },
+        ),
+        ("phoenix", {"id": "i1", "input": {"question": "Hi?"}, "output": {"answer": "Hello"}}),
+        ("braintrust", {"id": "i1", "input": "Hi?", "expected": "Hello", "metadata": {}}),
+    ],
+    ids=str,
+)
 def test_an_item_of_a_dataset_is_a_case_with_its_reference_answer(
     checkout: Checkout, form: str, record: dict[str, Any]
 ) -> None:
@@ -387,13 +413,16 @@ def test_options_of_traces_are_refused_for_other_files(checkout: Checkout) -> No
     assert "name their format: --from otlp | langfuse | langsmith" in done.stderr
 
 
-@pytest.mark.parametrize(("name", "kind", "options"), [
-    ("traces.parquet", "Parquet", ("--from", "langsmith")),
-    ("traces.parquet", "Parquet", ()),
-    ("traces.xlsx", "a workbook", ("--from", "langsmith")),
-    ("traces.jsonl.gz", "compressed", ("--from", "langsmith")),
-    ("traces.zip", "compressed", ()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "kind", "options"),
+    [
+        ("traces.parquet", "Parquet", ("--from", "langsmith")),
+        ("traces.parquet", "Parquet", ()),
+        ("traces.xlsx", "a workbook", ("--from", "langsmith")),
+        ("traces.jsonl.gz", "compressed", ("--from", "langsmith")),
+        ("traces.zip", "compressed", ()),
+    ],
+)
 def test_other_forms_of_an_export_are_refused(
     checkout: Checkout, name: str, kind: str, options: tuple[str, ...]
 ) -> None:
@@ -411,20 +440,25 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize(("name", "text"), [
-    ("set.jsonl", lines({**EXAMPLE, "input": {"question": "Hi?"}, "output": {"answer": "Hello"}})),
-    (
-        "set.csv",
-        records.as_table(
-            json.dumps([{**EXAMPLE, "input.question": "Hi?", "output.answer": "Hello"}]),
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "set.jsonl",
+            lines({**EXAMPLE, "input": {"question": "Hi?"}, "output": {"answer": "Hello"}}),
         ),
-    ),
-    ("set.json", records.phoenix_experiment()),
-    ("set.csv", records.as_table(json.dumps([{**records.RUN, **COLUMNS}]))),
-    ("set.csv", records.as_table(json.dumps([{**records.RUN, **COLUMNS, **ODD}]))),
-], ids=[
-    "dataset", "its table", "experiment", "its table of runs", "numbers that are none",
-])  # fmt: skip
+        (
+            "set.csv",
+            records.as_table(
+                json.dumps([{**EXAMPLE, "input.question": "Hi?", "output.answer": "Hello"}])
+            ),
+        ),
+        ("set.json", records.phoenix_experiment()),
+        ("set.csv", records.as_table(json.dumps([{**records.RUN, **COLUMNS}]))),
+        ("set.csv", records.as_table(json.dumps([{**records.RUN, **COLUMNS, **ODD}]))),
+    ],
+    ids=["dataset", "its table", "experiment", "its table of runs", "numbers that are none"],
+)
 def test_downloads_of_phoenix_that_are_no_spans(checkout: Checkout, name: str, text: str) -> None:
     checkout.write({name: text})
     done = run(checkout, name)
@@ -451,12 +485,16 @@ def test_messages_of_a_data_frame_that_was_saved_as_a_table_are_no_json(checkout
     assert (done.returncode, done.stdout.splitlines()[0]) == (1, said + hint)
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("", "traces.csv:1:1: not-read: the table has no rows"),
-    ("run_type,inputs,id\n", "traces.csv:1:1: not-read: the table has no rows"),
-    ('run_type,inputs,id\nchain,"a,1\n', "traces.csv:2:1: not-read: the quotation mark"),
-    ("run_type,inputs,id\nchain,Hi?\n", "traces.csv:2:1: not-read: the row has 2 cells"),
-], ids=["empty", "a header", "no end of a cell", "a row that is cut"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "traces.csv:1:1: not-read: the table has no rows"),
+        ("run_type,inputs,id\n", "traces.csv:1:1: not-read: the table has no rows"),
+        ('run_type,inputs,id\nchain,"a,1\n', "traces.csv:2:1: not-read: the quotation mark"),
+        ("run_type,inputs,id\nchain,Hi?\n", "traces.csv:2:1: not-read: the row has 2 cells"),
+    ],
+    ids=["empty", "a header", "no end of a cell", "a row that is cut"],
+)
 def test_a_table_that_cannot_be_read(checkout: Checkout, text: str, said: str) -> None:
     checkout.write({"traces.csv": text})
     done = run(checkout, "traces.csv", "--from", "langsmith")

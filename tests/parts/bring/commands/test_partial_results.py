@@ -36,11 +36,14 @@ THREE = json.dumps(
 )
 
 
-@pytest.mark.parametrize(("name", "text", "said"), [
-    ("log.json", LOG, "log.json: the log's status is `cancelled`: 1 of 40 samples"),
-    ("log.json", KILLED, "log.json: the log's status is `started`: 0 of 4 samples"),
-    ("r.xml", SUITE, "r.xml: shop: error outside of a test: set-up failed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("log.json", LOG, "log.json: the log's status is `cancelled`: 1 of 40 samples"),
+        ("log.json", KILLED, "log.json: the log's status is `started`: 0 of 4 samples"),
+        ("r.xml", SUITE, "r.xml: shop: error outside of a test: set-up failed"),
+    ],
+)
 def test_a_part_of_a_run_is_undecided(checkout: Checkout, name: str, text: str, said: str) -> None:
     # A gate of some tags is about other cases, and undecided all the same.
     checkout.write({name: text, "rubric-ci.yaml": "gate: {not_tags: [x]}\n"})
@@ -73,12 +76,15 @@ targets:
 
 
 @platforms.SHELL
-@pytest.mark.parametrize(("ending", "said"), [
-    ("kill -9 $$", "exit status -9, no output"),
-    ("exit 127", "exit status 127, no output"),
-    ("exit 126", "exit status 126, no output"),
-    ("exit 137", "exit status 137, no output"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ending", "said"),
+    [
+        ("kill -9 $$", "exit status -9, no output"),
+        ("exit 127", "exit status 127, no output"),
+        ("exit 126", "exit status 126, no output"),
+        ("exit 137", "exit status 137, no output"),
+    ],
+)
 def test_a_runner_that_was_killed_has_no_verdict(
     checkout: Checkout, ending: str, said: str
 ) -> None:

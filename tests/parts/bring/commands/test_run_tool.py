@@ -182,13 +182,16 @@ def test_without_only_no_suspect_is_asked_again(shop: Checkout, log: Path) -> No
     assert log.read_text().splitlines() == ["head", "base"]
 
 
-@pytest.mark.parametrize(("arguments", "named"), [
-    (("evals",), "PATHS"),
-    (("--case", "a"), "--case"),
-    (("--trials", "3"), "--trials"),
-    (("--votes", "3"), "--votes"),
-    (("--list",), "--list"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("evals",), "PATHS"),
+        (("--case", "a"), "--case"),
+        (("--trials", "3"), "--trials"),
+        (("--votes", "3"), "--votes"),
+        (("--list",), "--list"),
+    ],
+)
 def test_an_option_that_the_tool_cannot_follow_is_refused(
     shop: Checkout, arguments: tuple[str, ...], named: str
 ) -> None:
@@ -220,11 +223,14 @@ def test_a_case_of_ours_cannot_be_answered_by_a_runner(shop: Checkout) -> None:
     assert case["reason"].startswith("target shop: a runner has its own cases and answers no")
 
 
-@pytest.mark.parametrize(("line", "expected"), [
-    ("only: '{CASE}'", "`{CASE}` is not a known placeholder of `only`"),
-    ("only: '--all'", "`only` holds no placeholder"),
-    ("model: openai/x", "`model` has no effect on a runner"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("only: '{CASE}'", "`{CASE}` is not a known placeholder of `only`"),
+        ("only: '--all'", "`only` holds no placeholder"),
+        ("model: openai/x", "`model` has no effect on a runner"),
+    ],
+)
 def test_validate_checks_a_runner(shop: Checkout, line: str, expected: str) -> None:
     text = CONFIG.replace('    only: "{CASE_REGEX}"\n', f"    {line}\n")
     shop.write({"rubric-ci.yaml": text})

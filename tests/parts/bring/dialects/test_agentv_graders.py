@@ -37,18 +37,26 @@ PROMPT = {"type": "llm-rubric", "prompt": "file://../refusal.md"}
 AFTER = "Refuses?\n\nThe question:\n{{ input }}\n\nThe answer:\n{{ output }}\n"
 
 
-@pytest.mark.parametrize(("text", "prompt", "problems"), [
-    ("Refuses?\n", AFTER, [
+@pytest.mark.parametrize(
+    ("text", "prompt", "problems"),
+    [
         (
-            "skipped-there: AgentV skips this test: ../refusal.md does not show the "
-            "answer; here it comes at the end"
+            "Refuses?\n",
+            AFTER,
+            [
+                (
+                    "skipped-there: AgentV skips this test: ../refusal.md does not show the "
+                    "answer; here it comes at the end"
+                )
+            ],
         ),
-    ]),
-    ("Refuses? {{ output }}", "../refusal.md", []),
-    ("Refuses? {{ criteria }}", "../refusal.md", []),
-    (" \n", "../refusal.md", []),
-    (None, "../refusal.md", []),
-], ids=["no variable", "answer", "other variable", "empty", "no file"])  # fmt: skip
+        ("Refuses? {{ output }}", "../refusal.md", []),
+        ("Refuses? {{ criteria }}", "../refusal.md", []),
+        (" \n", "../refusal.md", []),
+        (None, "../refusal.md", []),
+    ],
+    ids=["no variable", "answer", "other variable", "empty", "no file"],
+)
 def test_a_prompt_file_that_shows_no_answer(
     text: str | None, prompt: str, problems: list[str]
 ) -> None:
@@ -139,171 +147,209 @@ def test_criteria(grader: Any, criteria: list[Any]) -> None:
     assert translated(grader) == (criteria, [], [])
 
 
-@pytest.mark.parametrize(("grader", "criteria", "evaluators"), [
-    (used({"name": "find", "min": 2}, metric="search"), [], [
-        {"name": "search", "type": "tool_trajectory", "mode": "any_order", "minimums": {"find": 2}},
-    ]),
-    (
-        {"type": "execution-metrics", "max_tool_calls": 3, "max_tokens": 9, "weight": 4},
-        [{"max_calls": 3, "weight": 2.0, "required": False}],
-        [{"name": "token-usage", "type": "token_usage", "weight": 2.0, "max_total": 9}],
-    ),
-    ({"type": "llm-rubric", "prompt": {"command": ["node", "p.js"]}}, [], [
-        {"name": "llm-judge", "type": "llm_judge", "prompt": {"script": ["node", "p.js"]}},
-    ]),
-    ({"type": "llm-rubric", "prompt": {"command": "p.sh", "config": {"strict": True}}}, [], [
-        {
-            "name": "llm-judge",
-            "type": "llm_judge",
-            "prompt": {"script": "p.sh", "config": {"strict": True}},
-        },
-    ]),
-    ({"type": "field-accuracy", "fields": [{"path": "a", "match": "exact"}]}, [], [
-        {
-            "name": "field-accuracy",
-            "type": "field_accuracy",
-            "fields": [{"path": "a", "match": "exact"}],
-        },
-    ]),
-    ({"type": "tool_trajectory", "mode": "in_order", "expected": [{"tool": "a"}]}, [], [
-        {
-            "name": "tool-trajectory",
-            "type": "tool_trajectory",
-            "mode": "in_order",
-            "expected": [{"tool": "a"}],
-        },
-    ]),
-    (
-        {
-            "type": "composite",
-            "aggregator": {"type": "weighted_average", "weights": {"long": 3}},
-            "assertions": [
-                {"type": "latency", "threshold": 5},
-                {"type": "latency", "threshold": 9, "name": "long"},
+@pytest.mark.parametrize(
+    ("grader", "criteria", "evaluators"),
+    [
+        (
+            used({"name": "find", "min": 2}, metric="search"),
+            [],
+            [
+                {
+                    "name": "search",
+                    "type": "tool_trajectory",
+                    "mode": "any_order",
+                    "minimums": {"find": 2},
+                }
             ],
-        },
-        [],
-        [
-            {"name": "latency", "type": "latency", "threshold": 5, "weight": 0.25},
-            {"name": "long", "type": "latency", "threshold": 9, "weight": 0.75},
-        ],
-    ),
-    (
-        {
-            "type": "tool-trajectory",
-            "mode": "in_order",
-            "args_match": "ignore",
-            "expected": [
-                {"tool": "a", "args": {"b": 1}},
-                {"tool": "a", "args": {"b": 1}, "args_match": "superset"},
-                {"tool": "a", "args": {"b": 1}, "args_match": "exact"},
+        ),
+        (
+            {"type": "execution-metrics", "max_tool_calls": 3, "max_tokens": 9, "weight": 4},
+            [{"max_calls": 3, "weight": 2.0, "required": False}],
+            [{"name": "token-usage", "type": "token_usage", "weight": 2.0, "max_total": 9}],
+        ),
+        (
+            {"type": "llm-rubric", "prompt": {"command": ["node", "p.js"]}},
+            [],
+            [{"name": "llm-judge", "type": "llm_judge", "prompt": {"script": ["node", "p.js"]}}],
+        ),
+        (
+            {"type": "llm-rubric", "prompt": {"command": "p.sh", "config": {"strict": True}}},
+            [],
+            [
+                {
+                    "name": "llm-judge",
+                    "type": "llm_judge",
+                    "prompt": {"script": "p.sh", "config": {"strict": True}},
+                }
             ],
-        },
-        [],
-        [
+        ),
+        (
+            {"type": "field-accuracy", "fields": [{"path": "a", "match": "exact"}]},
+            [],
+            [
+                {
+                    "name": "field-accuracy",
+                    "type": "field_accuracy",
+                    "fields": [{"path": "a", "match": "exact"}],
+                }
+            ],
+        ),
+        (
+            {"type": "tool_trajectory", "mode": "in_order", "expected": [{"tool": "a"}]},
+            [],
+            [
+                {
+                    "name": "tool-trajectory",
+                    "type": "tool_trajectory",
+                    "mode": "in_order",
+                    "expected": [{"tool": "a"}],
+                }
+            ],
+        ),
+        (
             {
-                "name": "tool-trajectory",
-                "type": "tool_trajectory",
+                "type": "composite",
+                "aggregator": {"type": "weighted_average", "weights": {"long": 3}},
+                "assertions": [
+                    {"type": "latency", "threshold": 5},
+                    {"type": "latency", "threshold": 9, "name": "long"},
+                ],
+            },
+            [],
+            [
+                {"name": "latency", "type": "latency", "threshold": 5, "weight": 0.25},
+                {"name": "long", "type": "latency", "threshold": 9, "weight": 0.75},
+            ],
+        ),
+        (
+            {
+                "type": "tool-trajectory",
                 "mode": "in_order",
+                "args_match": "ignore",
                 "expected": [
-                    {"tool": "a", "args": "any"},
                     {"tool": "a", "args": {"b": 1}},
+                    {"tool": "a", "args": {"b": 1}, "args_match": "superset"},
                     {"tool": "a", "args": {"b": 1}, "args_match": "exact"},
                 ],
             },
-        ],
-    ),
-    ({"type": "code-grader", "command": ["a"], "required": True, "weight": 2}, [], [
-        {
-            "name": "code-grader",
-            "type": "composite",
-            "required_min_score": 0.8,
-            "evaluators": [
+            [],
+            [
                 {
-                    "name": "code-judge",
-                    "type": "code_judge",
-                    "script": ["a"],
-                    "score_from": "output_or_exit_status",
-                },
+                    "name": "tool-trajectory",
+                    "type": "tool_trajectory",
+                    "mode": "in_order",
+                    "expected": [
+                        {"tool": "a", "args": "any"},
+                        {"tool": "a", "args": {"b": 1}},
+                        {"tool": "a", "args": {"b": 1}, "args_match": "exact"},
+                    ],
+                }
             ],
-            "weight": 2.0,
-        },
-    ]),
-    ({"type": "rubric", "required": 0.5, "rubrics": [RATED, {"outcome": "B"}]}, [], [
-        {
-            "name": "rubric",
-            "type": "composite",
-            "required_min_score": 0.5,
-            "evaluators": [
+        ),
+        (
+            {"type": "code-grader", "command": ["a"], "required": True, "weight": 2},
+            [],
+            [
+                {
+                    "name": "code-grader",
+                    "type": "composite",
+                    "required_min_score": 0.8,
+                    "evaluators": [
+                        {
+                            "name": "code-judge",
+                            "type": "code_judge",
+                            "script": ["a"],
+                            "score_from": "output_or_exit_status",
+                        }
+                    ],
+                    "weight": 2.0,
+                }
+            ],
+        ),
+        (
+            {"type": "rubric", "required": 0.5, "rubrics": [RATED, {"outcome": "B"}]},
+            [],
+            [
                 {
                     "name": "rubric",
-                    "type": "rubric",
-                    "rubrics": [
-                        {"expected_outcome": "A", "weight": 0.75, **OPEN},
-                        {"expected_outcome": "B", "weight": 0.25, **OPEN},
+                    "type": "composite",
+                    "required_min_score": 0.5,
+                    "evaluators": [
+                        {
+                            "name": "rubric",
+                            "type": "rubric",
+                            "rubrics": [
+                                {"expected_outcome": "A", "weight": 0.75, **OPEN},
+                                {"expected_outcome": "B", "weight": 0.25, **OPEN},
+                            ],
+                        }
                     ],
-                },
+                }
             ],
-        },
-    ]),
-    (
-        {
-            "type": "composite",
-            "name": "most",
-            "aggregator": {"type": "threshold", "threshold": 0.5},
-            "assertions": [
-                "Is polite",
-                {"type": "execution-metrics", "max_tool_calls": 3, "max_tokens": 9},
-                {"type": "llm-grader", "prompt": "Is {{ output }} right?"},
-                {"type": "rubrics", "criteria": [RATED, {"outcome": "B", "required": False}]},
-            ],
-        },
-        [],
-        [
+        ),
+        (
             {
-                "name": "most",
                 "type": "composite",
-                "aggregator": {"type": "passed"},
-                "evaluators": [
-                    {
-                        "name": "rubric",
-                        "type": "rubric",
-                        "rubrics": [
-                            {"expected_outcome": "Is polite", "weight": 1.0, "required": True},
-                        ],
-                    },
-                    {
-                        "name": "parts",
-                        "type": "composite",
-                        "evaluators": [
-                            {
-                                "name": "rubric",
-                                "type": "rubric",
-                                "rubrics": [{"max_calls": 3, "weight": 0.5, **OPEN}],
-                                "weight": 0.5,
-                            },
-                            {
-                                "name": "token-usage",
-                                "type": "token_usage",
-                                "max_total": 9,
-                                "weight": 0.5,
-                            },
-                        ],
-                    },
-                    {"name": "llm-judge", "type": "llm_judge", "prompt": "Is {{ output }} right?"},
-                    {
-                        "name": "rubric-2",
-                        "type": "rubric",
-                        "rubrics": [
-                            {"expected_outcome": "A", "weight": 0.75, "required": True},
-                            {"expected_outcome": "B", "weight": 0.25, **OPEN},
-                        ],
-                    },
+                "name": "most",
+                "aggregator": {"type": "threshold", "threshold": 0.5},
+                "assertions": [
+                    "Is polite",
+                    {"type": "execution-metrics", "max_tool_calls": 3, "max_tokens": 9},
+                    {"type": "llm-grader", "prompt": "Is {{ output }} right?"},
+                    {"type": "rubrics", "criteria": [RATED, {"outcome": "B", "required": False}]},
                 ],
             },
-        ],
-    ),
-])  # fmt: skip
+            [],
+            [
+                {
+                    "name": "most",
+                    "type": "composite",
+                    "aggregator": {"type": "passed"},
+                    "evaluators": [
+                        {
+                            "name": "rubric",
+                            "type": "rubric",
+                            "rubrics": [
+                                {"expected_outcome": "Is polite", "weight": 1.0, "required": True}
+                            ],
+                        },
+                        {
+                            "name": "parts",
+                            "type": "composite",
+                            "evaluators": [
+                                {
+                                    "name": "rubric",
+                                    "type": "rubric",
+                                    "rubrics": [{"max_calls": 3, "weight": 0.5, **OPEN}],
+                                    "weight": 0.5,
+                                },
+                                {
+                                    "name": "token-usage",
+                                    "type": "token_usage",
+                                    "max_total": 9,
+                                    "weight": 0.5,
+                                },
+                            ],
+                        },
+                        {
+                            "name": "llm-judge",
+                            "type": "llm_judge",
+                            "prompt": "Is {{ output }} right?",
+                        },
+                        {
+                            "name": "rubric-2",
+                            "type": "rubric",
+                            "rubrics": [
+                                {"expected_outcome": "A", "weight": 0.75, "required": True},
+                                {"expected_outcome": "B", "weight": 0.25, **OPEN},
+                            ],
+                        },
+                    ],
+                }
+            ],
+        ),
+    ],
+)
 def test_evaluators(grader: Any, criteria: list[Any], evaluators: list[Any]) -> None:
     assert translated(grader) == (criteria, evaluators, [])
 
@@ -323,122 +369,141 @@ def by_name(grader: dict[str, Any]) -> tuple[list[Any], list[str]]:
     return case.get("execution", {}).get("evaluators", []), said
 
 
-@pytest.mark.parametrize(("grader", "evaluator"), [
-    (
-        {"type": "min-words"},
-        {"name": "min-words", "script": ["bun", "run", ".agentv/assertions/min-words.ts"]},
-    ),
-    ({"type": "has_link", "metric": "link", "weight": 2}, {
-        "name": "link",
-        "script": ["bun", "run", "shop/.agentv/assertions/has_link.mjs"],
-        "weight": 2.0,
-    }),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("grader", "evaluator"),
+    [
+        (
+            {"type": "min-words"},
+            {"name": "min-words", "script": ["bun", "run", ".agentv/assertions/min-words.ts"]},
+        ),
+        (
+            {"type": "has_link", "metric": "link", "weight": 2},
+            {
+                "name": "link",
+                "script": ["bun", "run", "shop/.agentv/assertions/has_link.mjs"],
+                "weight": 2.0,
+            },
+        ),
+    ],
+)
 def test_a_script_by_its_name(grader: dict[str, Any], evaluator: dict[str, Any]) -> None:
     own = {"type": "code_judge", "cwd": "/", "score_from": "output_or_exit_status"}
     assert by_name(grader) == ([{**own, **evaluator}], [])
 
 
-@pytest.mark.parametrize(("grader", "problem"), [
-    (
-        {"type": "min-words", "least": 3},
-        "skipped-there: AgentV does not pass `least` to a script that it finds by name",
-    ),
-    (
-        {"type": "min-words", "negate": True},
-        "not-supported: `negate` of a script has no counterpart",
-    ),
-    (
-        {"type": "min-words", "required": True, "min_score": 2},
-        "not-supported: the least score of a grader is above 0, and at most 1",
-    ),
-    ({"type": "../min-words"}, "not-supported: the grader `../min-words` has no counterpart"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("grader", "problem"),
+    [
+        (
+            {"type": "min-words", "least": 3},
+            "skipped-there: AgentV does not pass `least` to a script that it finds by name",
+        ),
+        (
+            {"type": "min-words", "negate": True},
+            "not-supported: `negate` of a script has no counterpart",
+        ),
+        (
+            {"type": "min-words", "required": True, "min_score": 2},
+            "not-supported: the least score of a grader is above 0, and at most 1",
+        ),
+        ({"type": "../min-words"}, "not-supported: the grader `../min-words` has no counterpart"),
+    ],
+)
 def test_what_a_script_by_its_name_has_not(grader: dict[str, Any], problem: str) -> None:
     assert by_name(grader)[1] == [problem]
 
 
-@pytest.mark.parametrize(("grader", "criterion"), [
-    ({"type": "skill-used", "value": "csv"}, {"skill_used": "csv"}),
-    ({"type": "not-skill-used", "value": ["csv"]}, {"skill_used": "csv", "not": True}),
-    ({"type": "skill-trigger", "skill": "csv"}, {"skill_used": "csv"}),
-    (
-        {"type": "skill-trigger", "skill": "csv", "should_trigger": False},
-        {"skill_used": "csv", "not": True},
-    ),
-    (
-        {"type": "skill_used", "value": {"pattern": "csv*"}},
-        {"skill_used": "csv*", "ignore_case": True},
-    ),
-    (
-        {"type": "not-trajectory:tool-used", "value": ["a", "b"]},
-        {"never_called": ["a", "b"], "ignore_case": True},
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("grader", "criterion"),
+    [
+        ({"type": "skill-used", "value": "csv"}, {"skill_used": "csv"}),
+        ({"type": "not-skill-used", "value": ["csv"]}, {"skill_used": "csv", "not": True}),
+        ({"type": "skill-trigger", "skill": "csv"}, {"skill_used": "csv"}),
+        (
+            {"type": "skill-trigger", "skill": "csv", "should_trigger": False},
+            {"skill_used": "csv", "not": True},
+        ),
+        (
+            {"type": "skill_used", "value": {"pattern": "csv*"}},
+            {"skill_used": "csv*", "ignore_case": True},
+        ),
+        (
+            {"type": "not-trajectory:tool-used", "value": ["a", "b"]},
+            {"never_called": ["a", "b"], "ignore_case": True},
+        ),
+    ],
+)
 def test_skills_and_tools_that_are_not_used(
     grader: dict[str, Any], criterion: dict[str, Any]
 ) -> None:
     assert translated(grader) == ([{**criterion, **OPEN}], [], [])
 
 
-@pytest.mark.parametrize(("grader", "problem"), [
-    ({"type": "skill-used", "value": ["a", "b"]}, "not-supported: this value of `skill-used`"),
-    (
-        {"type": "skill-used", "value": {"name": "a", "max": 2}},
-        "not-supported: this value of `skill-used` has no counterpart",
-    ),
-    (used(["a", "b"]), "not-supported: this value of `trajectory:tool-used` has no"),
-    (used({"name": "a", "max": 3}), "not-supported: this value of `trajectory:tool-used`"),
-    (used({"name": "a*", "min": 2}), "not-supported: this value of `trajectory:tool-used`"),
-    (
-        {"type": "not-contains", "value": "a"},
-        "not-supported: the grader `not-contains` has no counterpart; AgentV inverts by",
-    ),
-    ("Is {{ kind }}", "not-supported: `{{ kind }}` is not replaced: no variable of the test"),
-    ({"type": "min-words"}, "not-supported: the grader `min-words` has no counterpart"),
-    (
-        {"type": "composite", "assertions": ["a"], "aggregator": {"type": "code-grader"}},
-        "not-supported: only the mean of a set, and how many of it pass, have a counterpart",
-    ),
-    (
-        {
-            "type": "tool-trajectory",
-            "mode": "in_order",
-            "expected": [{"tool": "a", "args": {}, "args_match": "subset"}],
-        },
-        "not-supported: arguments are compared as `exact`, `superset` or `ignore` only",
-    ),
-    (
-        {"type": "tool-trajectory", "mode": "in_order", "expected": [{"tool": "a", "input": 1}]},
-        "skipped-there: AgentV ignores `input` of an expected call",
-    ),
-    (
-        {"type": "tool-trajectory", "mode": "subset", "expected": []},
-        "not-supported: without `expected` there is nothing to compare",
-    ),
-    (
-        {"type": "tool-trajectory", "mode": "exact", "expected": [{"tool": "a"}]},
-        "skipped-there: AgentV ignores calls that `exact` does not list; here each is a miss",
-    ),
-    (
-        {"type": "regex", "value": "(?i)yes"},
-        "not-supported: `(?i` has another meaning in JavaScript than in RE2",
-    ),
-    (
-        {"type": "composite", "assertions": [{"type": "is-json", "required": True}]},
-        "skipped-there: AgentV ignores `required` of a member of a set",
-    ),
-    ({"type": "llm-rubric"}, "skipped-there: `llm-rubric` without `value` and `prompt` grades"),
-    ({"type": "llm-grader"}, "not-supported: a grader without criteria has no"),
-    (
-        {"type": "llm-rubric", "value": "file://a.md"},
-        "not-supported: criteria in another file have no counterpart",
-    ),
-    (
-        {"type": "llm-rubric", "value": "a", "target": "gpt"},
-        "not-supported: `target` has no counterpart",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("grader", "problem"),
+    [
+        ({"type": "skill-used", "value": ["a", "b"]}, "not-supported: this value of `skill-used`"),
+        (
+            {"type": "skill-used", "value": {"name": "a", "max": 2}},
+            "not-supported: this value of `skill-used` has no counterpart",
+        ),
+        (used(["a", "b"]), "not-supported: this value of `trajectory:tool-used` has no"),
+        (used({"name": "a", "max": 3}), "not-supported: this value of `trajectory:tool-used`"),
+        (used({"name": "a*", "min": 2}), "not-supported: this value of `trajectory:tool-used`"),
+        (
+            {"type": "not-contains", "value": "a"},
+            "not-supported: the grader `not-contains` has no counterpart; AgentV inverts by",
+        ),
+        ("Is {{ kind }}", "not-supported: `{{ kind }}` is not replaced: no variable of the test"),
+        ({"type": "min-words"}, "not-supported: the grader `min-words` has no counterpart"),
+        (
+            {"type": "composite", "assertions": ["a"], "aggregator": {"type": "code-grader"}},
+            "not-supported: only the mean of a set, and how many of it pass, have a counterpart",
+        ),
+        (
+            {
+                "type": "tool-trajectory",
+                "mode": "in_order",
+                "expected": [{"tool": "a", "args": {}, "args_match": "subset"}],
+            },
+            "not-supported: arguments are compared as `exact`, `superset` or `ignore` only",
+        ),
+        (
+            {
+                "type": "tool-trajectory",
+                "mode": "in_order",
+                "expected": [{"tool": "a", "input": 1}],
+            },
+            "skipped-there: AgentV ignores `input` of an expected call",
+        ),
+        (
+            {"type": "tool-trajectory", "mode": "subset", "expected": []},
+            "not-supported: without `expected` there is nothing to compare",
+        ),
+        (
+            {"type": "tool-trajectory", "mode": "exact", "expected": [{"tool": "a"}]},
+            "skipped-there: AgentV ignores calls that `exact` does not list; here each is a miss",
+        ),
+        (
+            {"type": "regex", "value": "(?i)yes"},
+            "not-supported: `(?i` has another meaning in JavaScript than in RE2",
+        ),
+        (
+            {"type": "composite", "assertions": [{"type": "is-json", "required": True}]},
+            "skipped-there: AgentV ignores `required` of a member of a set",
+        ),
+        ({"type": "llm-rubric"}, "skipped-there: `llm-rubric` without `value` and `prompt` grades"),
+        ({"type": "llm-grader"}, "not-supported: a grader without criteria has no"),
+        (
+            {"type": "llm-rubric", "value": "file://a.md"},
+            "not-supported: criteria in another file have no counterpart",
+        ),
+        (
+            {"type": "llm-rubric", "value": "a", "target": "gpt"},
+            "not-supported: `target` has no counterpart",
+        ),
+    ],
+)
 def test_what_is_reported(grader: Any, problem: str) -> None:
     (found,) = translated(grader)[2]
     assert found.startswith(problem)

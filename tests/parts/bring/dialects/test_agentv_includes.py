@@ -39,27 +39,34 @@ def test_the_graders_of_templates_stand_at_their_place() -> None:
     assert [each["expected_outcome"] for each in cases["b"]] == ["Is short"]
 
 
-@pytest.mark.parametrize(("name", "text", "problem"), [
-    (
-        ".agentv/templates/suite.yml", None,
-        "`include: suite` names no file: .agentv/templates/suite.yaml",
-    ),
-    ("shared/polite.yml", "assert: 1", " → shared/polite.yml has no list `assertions`"),
-    (
-        "shared/polite.yml", "assert: [{include: safe}]",
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
         (
-            "`include`: it is a circle: .agentv/templates/safe.yaml → shared/polite.yml → "
-            ".agentv/templates/safe.yaml"
+            ".agentv/templates/suite.yml",
+            None,
+            "`include: suite` names no file: .agentv/templates/suite.yaml",
         ),
-    ),
-    (
-        "shared/polite.yml", "assert: [{include: ./x.yml}]",
+        ("shared/polite.yml", "assert: 1", " → shared/polite.yml has no list `assertions`"),
         (
-            "`include`: AgentV includes 3 deep at most: .agentv/templates/safe.yaml → "
-            "shared/polite.yml → shared/x.yml → shared/y.yml"
+            "shared/polite.yml",
+            "assert: [{include: safe}]",
+            (
+                "`include`: it is a circle: .agentv/templates/safe.yaml → shared/polite.yml → "
+                ".agentv/templates/safe.yaml"
+            ),
         ),
-    ),
-], ids=["missing", "no list", "circle", "depth"])  # fmt: skip
+        (
+            "shared/polite.yml",
+            "assert: [{include: ./x.yml}]",
+            (
+                "`include`: AgentV includes 3 deep at most: .agentv/templates/safe.yaml → "
+                "shared/polite.yml → shared/x.yml → shared/y.yml"
+            ),
+        ),
+    ],
+    ids=["missing", "no list", "circle", "depth"],
+)
 def test_templates_that_cannot_be_included(name: str, text: str | None, problem: str) -> None:
     deep = {"shared/x.yml": "assert: [{include: ./y.yml}]", "shared/y.yml": "assert: []"}
     files = {**FILES, **deep, **({name: text} if text else {})}

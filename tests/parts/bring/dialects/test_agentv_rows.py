@@ -20,23 +20,26 @@ def graders(*cells: str) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize(("cell", "grader"), [
-    ("icontains:HELLO", {"type": "icontains", "value": "HELLO"}),
-    ("not-contains: a", {"type": "contains", "negate": True, "value": "a"}),
-    ("contains-any:Hi, none", {"type": "contains-any", "value": ["Hi", "none"]}),
-    ("contains-any", {"type": "contains-any", "value": []}),
-    ("is-json", {"type": "is-json"}),
-    ("starts-with(0.9):a", {"type": "starts-with", "value": "a", "min_score": 0.9}),
-    ("latency(5)", {"type": "latency", "threshold": 5.0}),
-    ("cost(0.5)", {"type": "cost", "budget": 0.5}),
-    ("hello", {"type": "equals", "value": "hello"}),
-    ("It is: 4", {"type": "equals", "value": "It is: 4"}),
-    ("grade: Is kind", {"type": "llm-grader", "rubrics": [{"outcome": "Is kind"}]}),
-    ("python:a.py", {"type": "script", "command": ["uv", "run", "python", "a.py"]}),
-    ("similar(0.8):a", {"type": "similar", "value": "a", "min_score": 0.8}),
-    ("fn:a > 3", {"type": "fn"}),
-    ("file://a.py", {"type": "file://a.py"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cell", "grader"),
+    [
+        ("icontains:HELLO", {"type": "icontains", "value": "HELLO"}),
+        ("not-contains: a", {"type": "contains", "negate": True, "value": "a"}),
+        ("contains-any:Hi, none", {"type": "contains-any", "value": ["Hi", "none"]}),
+        ("contains-any", {"type": "contains-any", "value": []}),
+        ("is-json", {"type": "is-json"}),
+        ("starts-with(0.9):a", {"type": "starts-with", "value": "a", "min_score": 0.9}),
+        ("latency(5)", {"type": "latency", "threshold": 5.0}),
+        ("cost(0.5)", {"type": "cost", "budget": 0.5}),
+        ("hello", {"type": "equals", "value": "hello"}),
+        ("It is: 4", {"type": "equals", "value": "It is: 4"}),
+        ("grade: Is kind", {"type": "llm-grader", "rubrics": [{"outcome": "Is kind"}]}),
+        ("python:a.py", {"type": "script", "command": ["uv", "run", "python", "a.py"]}),
+        ("similar(0.8):a", {"type": "similar", "value": "a", "min_score": 0.8}),
+        ("fn:a > 3", {"type": "fn"}),
+        ("file://a.py", {"type": "file://a.py"}),
+    ],
+)
 def test_a_cell_as_a_grader(cell: str, grader: dict[str, Any]) -> None:
     assert graders(cell) == [grader]
 
@@ -75,12 +78,15 @@ def test_columns_of_a_row() -> None:
     assert found.columns["vars", "user", "name"] == "vars.user.name"
 
 
-@pytest.mark.parametrize(("columns", "test"), [
-    (["a", "vars.a.b"], {"vars": {"a": "0"}, "vars.a.b": "1"}),
-    (["vars.a.b", "a"], {"vars": {"a": {"b": "0"}}, "a": "1"}),
-    (["a", "vars.a"], {"vars": {"a": "0"}, "vars.a": "1"}),
-    (["a", "vars.a.b.c"], {"vars": {"a": "0"}, "vars.a.b.c": "1"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("columns", "test"),
+    [
+        (["a", "vars.a.b"], {"vars": {"a": "0"}, "vars.a.b": "1"}),
+        (["vars.a.b", "a"], {"vars": {"a": {"b": "0"}}, "a": "1"}),
+        (["a", "vars.a"], {"vars": {"a": "0"}, "vars.a": "1"}),
+        (["a", "vars.a.b.c"], {"vars": {"a": "0"}, "vars.a.b.c": "1"}),
+    ],
+)
 def test_a_column_in_the_place_of_another_is_no_variable(
     columns: list[str], test: dict[str, Any]
 ) -> None:
@@ -163,10 +169,13 @@ def test_lines_with_the_file_beside_them() -> None:
     ]
 
 
-@pytest.mark.parametrize("line", [
-    '{"id": "a", "input": "Hi", "rubrics": ["b"], "criteria": "c"}\n',
-    '{"id": "a", "input": "Hi", "vars": {"b": 1}}\n',
-    '{"input": "Hi", "assert": ["b"]}\n',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id": "a", "input": "Hi", "rubrics": ["b"], "criteria": "c"}\n',
+        '{"id": "a", "input": "Hi", "vars": {"b": 1}}\n',
+        '{"input": "Hi", "assert": ["b"]}\n',
+    ],
+)
 def test_lines_that_are_not_of_agentv(line: str) -> None:
     assert not isinstance(open_source("a.jsonl", line), TranslatedSource)

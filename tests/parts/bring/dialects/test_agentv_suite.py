@@ -30,20 +30,28 @@ def host(**more: Any) -> dict[str, Any]:
 SHOP = {"workspace": {"copy": "../shop"}}
 
 
-@pytest.mark.parametrize(("suite", "ours"), [
-    (host(), SHOP),
-    (host(setup={"command": ["bash", "../make.sh", "./out"], "cwd": "."}), {
-        "workspace": {"copy": "../shop", "setup": ["bash", "../make.sh", "./out"]},
-    }),
-    (host(setup={"command": ["bash", "-lc", "echo x > $AGENTV_ENVIRONMENT_WORKDIR/x"]}), {
-        "workspace": {
-            "copy": "../shop",
-            "setup": ["bash", "-lc", "echo x > $AGENTV_ENVIRONMENT_WORKDIR/x"],
-        },
-    }),
-    ({"defaults": {"provider": "llm"}}, {"target": "llm"}),
-    ({"defaults": {"provider": "llm"}, "providers": ["other"]}, {"target": "other"}),
-], ids=["folder", "set-up", "set-up of a shell", "default", "named"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("suite", "ours"),
+    [
+        (host(), SHOP),
+        (
+            host(setup={"command": ["bash", "../make.sh", "./out"], "cwd": "."}),
+            {"workspace": {"copy": "../shop", "setup": ["bash", "../make.sh", "./out"]}},
+        ),
+        (
+            host(setup={"command": ["bash", "-lc", "echo x > $AGENTV_ENVIRONMENT_WORKDIR/x"]}),
+            {
+                "workspace": {
+                    "copy": "../shop",
+                    "setup": ["bash", "-lc", "echo x > $AGENTV_ENVIRONMENT_WORKDIR/x"],
+                }
+            },
+        ),
+        ({"defaults": {"provider": "llm"}}, {"target": "llm"}),
+        ({"defaults": {"provider": "llm"}, "providers": ["other"]}, {"target": "other"}),
+    ],
+    ids=["folder", "set-up", "set-up of a shell", "default", "named"],
+)
 def test_what_a_suite_becomes(suite: dict[str, Any], ours: dict[str, Any]) -> None:
     assert translated(**suite) == (ours, [])
 
@@ -55,32 +63,39 @@ IN_FILE = {
 }
 
 
-@pytest.mark.parametrize(("suite", "test", "expected"), [
-    ({}, {}, None),
-    ({}, {"metadata": {"a": 1}}, {"a": 1}),
-    ({"metadata": {"a": 1, "b": 2}}, {"metadata": {"a": 3}}, {"a": 3, "b": 2}),
-    (
-        {"metadata": {"l": [1, 2], "m": {"x": 1}}}, {"metadata": {"l": [2, 3], "m": {"y": 2}}},
-        {"l": [1, 2, 3], "m": {"x": 1, "y": 2}},
-    ),
-    ({"metadata": {"a": 1}, "governance": {"g": 1}}, {}, {"a": 1, "governance": {"g": 1}}),
-    ({"metadata": "text"}, {"metadata": "own"}, "own"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("suite", "test", "expected"),
+    [
+        ({}, {}, None),
+        ({}, {"metadata": {"a": 1}}, {"a": 1}),
+        ({"metadata": {"a": 1, "b": 2}}, {"metadata": {"a": 3}}, {"a": 3, "b": 2}),
+        (
+            {"metadata": {"l": [1, 2], "m": {"x": 1}}},
+            {"metadata": {"l": [2, 3], "m": {"y": 2}}},
+            {"l": [1, 2, 3], "m": {"x": 1, "y": 2}},
+        ),
+        ({"metadata": {"a": 1}, "governance": {"g": 1}}, {}, {"a": 1, "governance": {"g": 1}}),
+        ({"metadata": "text"}, {"metadata": "own"}, "own"),
+    ],
+)
 def test_metadata_of_the_suite(suite: Any, test: Any, expected: Any) -> None:
     found = translate({"tests": [{**TEST, **test}], **suite})
     assert found.data["evalcases"][0].get("metadata") == expected
 
 
-@pytest.mark.parametrize(("files", "suite", "target"), [
-    (CONFIG, {}, "llm"),
-    (IN_FILE, {}, "llm"),
-    (CONFIG, {"providers": ["other"]}, "other"),
-    (CONFIG, {"defaults": {"provider": "other"}}, "other"),
-    ({".agentv/config.yaml": "defaults: {provider: default}\n"}, {}, None),
-    ({".agentv/config.yaml": "[\n"}, {}, None),
-    ({".agentv/config.yaml": "defaults: {provider: 3}\n"}, {}, None),
-    ({}, {}, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("files", "suite", "target"),
+    [
+        (CONFIG, {}, "llm"),
+        (IN_FILE, {}, "llm"),
+        (CONFIG, {"providers": ["other"]}, "other"),
+        (CONFIG, {"defaults": {"provider": "other"}}, "other"),
+        ({".agentv/config.yaml": "defaults: {provider: default}\n"}, {}, None),
+        ({".agentv/config.yaml": "[\n"}, {}, None),
+        ({".agentv/config.yaml": "defaults: {provider: 3}\n"}, {}, None),
+        ({}, {}, None),
+    ],
+)
 def test_the_target_that_the_configuration_of_agentv_names(
     files: dict[str, str], suite: dict[str, Any], target: str | None
 ) -> None:
@@ -88,47 +103,84 @@ def test_the_target_that_the_configuration_of_agentv_names(
     assert found.data.get("target") == target
 
 
-@pytest.mark.parametrize(("suite", "problem"), [
-    ({"environment": {"type": "docker", "image": "python", "workdir": "/w"}}, (
-        "not-supported", "environment.type",
-        "only `type: host` has a counterpart; `sandbox` of a target can start a container",
-    )),
-    ({"environment": {"type": "host"}}, (
-        "not-supported", "environment",
-        "`environment` has no counterpart unless it has a `workdir`",
-    )),
-    (host(env={"A": "b"}), ("not-supported", "environment.env", "`env` has no counterpart")),
-    (host(setup={"command": ["../make.sh"]}), (
-        "not-supported", "environment.setup",
-        "a set-up that does not run in the workspace (`cwd: .`) has no counterpart",
-    )),
-    (host(setup="make"), (
-        "not-supported", "environment.setup",
-        "`setup` has no counterpart unless it has a `command`",
-    )),
-    (host(setup={"command": ["make"], "timeout_ms": 5}), (
-        "skipped-there", "environment.setup.timeout_ms", "a set-up may take 15 minutes",
-    )),
-    ({"defaults": {"grader": "judge"}}, (
-        "skipped-there", "defaults.grader",
-        "`grader` has no effect: the judge is set in rubric-ci.yaml",
-    )),
-    ({"defaults": {"system_message": "Be kind"}}, (
-        "skipped-there", "defaults.system_message",
-        "`system_message` has no effect: AgentV ignores it",
-    )),
-    ({"extensions": ["agentv:agent-rules"]}, (
-        "skipped-there", "extensions.0",
-        "an agent finds rules and skills in the workspace itself (`project_files`)",
-    )),
-    ({"extensions": ["file://setup.mjs:beforeAll"]}, (
-        "not-supported", "extensions.0",
-        "`beforeAll` has no counterpart without a folder, which `environment` has",
-    )),
-], ids=[
-    *("docker", "no folder", "variables", "elsewhere", "no command", "time", "judge"),
-    *("ignored", "rules", "code"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("suite", "problem"),
+    [
+        (
+            {"environment": {"type": "docker", "image": "python", "workdir": "/w"}},
+            (
+                "not-supported",
+                "environment.type",
+                "only `type: host` has a counterpart; `sandbox` of a target can start a container",
+            ),
+        ),
+        (
+            {"environment": {"type": "host"}},
+            (
+                "not-supported",
+                "environment",
+                "`environment` has no counterpart unless it has a `workdir`",
+            ),
+        ),
+        (host(env={"A": "b"}), ("not-supported", "environment.env", "`env` has no counterpart")),
+        (
+            host(setup={"command": ["../make.sh"]}),
+            (
+                "not-supported",
+                "environment.setup",
+                "a set-up that does not run in the workspace (`cwd: .`) has no counterpart",
+            ),
+        ),
+        (
+            host(setup="make"),
+            (
+                "not-supported",
+                "environment.setup",
+                "`setup` has no counterpart unless it has a `command`",
+            ),
+        ),
+        (
+            host(setup={"command": ["make"], "timeout_ms": 5}),
+            ("skipped-there", "environment.setup.timeout_ms", "a set-up may take 15 minutes"),
+        ),
+        (
+            {"defaults": {"grader": "judge"}},
+            (
+                "skipped-there",
+                "defaults.grader",
+                "`grader` has no effect: the judge is set in rubric-ci.yaml",
+            ),
+        ),
+        (
+            {"defaults": {"system_message": "Be kind"}},
+            (
+                "skipped-there",
+                "defaults.system_message",
+                "`system_message` has no effect: AgentV ignores it",
+            ),
+        ),
+        (
+            {"extensions": ["agentv:agent-rules"]},
+            (
+                "skipped-there",
+                "extensions.0",
+                "an agent finds rules and skills in the workspace itself (`project_files`)",
+            ),
+        ),
+        (
+            {"extensions": ["file://setup.mjs:beforeAll"]},
+            (
+                "not-supported",
+                "extensions.0",
+                "`beforeAll` has no counterpart without a folder, which `environment` has",
+            ),
+        ),
+    ],
+    ids=[
+        *("docker", "no folder", "variables", "elsewhere", "no command", "time", "judge"),
+        *("ignored", "rules", "code"),
+    ],
+)
 def test_what_has_no_counterpart(suite: dict[str, Any], problem: tuple[str, str, str]) -> None:
     assert translated(**suite)[1] == [problem]
 
@@ -297,31 +349,45 @@ CONTAINS = {"type": "contains", "value": "x"}
 SCRIPT = {"type": "script", "command": "check"}
 
 
-@pytest.mark.parametrize(("turn", "test", "problem"), [
-    (SAYS, {"aggregation": "min"}, (
-        "aggregation", "`aggregation` has no counterpart unless it is `mean`",
-    )),
-    (SAYS, {"on_turn_failure": "stop"}, (
-        "on_turn_failure", "`on_turn_failure` has no counterpart unless it is `continue`",
-    )),
-    (SAYS, {"window_size": 2}, ("window_size", "`window_size` has no counterpart")),
-    (SAYS, {"assertions": [CONTAINS]}, ("", WHOLE)),
-    (SAYS, {"assertions": [SCRIPT]}, ("", WHOLE)),
-    ("Hi", {}, ("turns.0", "a turn has no counterpart unless its `input` is a text")),
-    ({"input": "Hi"}, {}, (
-        "turns.0", "a turn without graders scores 1 in AgentV; nothing does here",
-    )),
-    ({**SAYS, "role": "x"}, {}, ("turns.0.role", "`role` has no counterpart")),
-    ({**SAYS, "expected_output": {"a": 1}}, {}, (
-        "turns.0.expected_output", "`expected_output` of a turn is a text",
-    )),
-    ({"input": "Hi", "assert": ["Greets", SCRIPT]}, {}, (
-        "turns.0.assert.1", "only criteria can mark a turn",
-    )),
-], ids=[
-    *("aggregation", "stop", "window", "check", "script", "text", "no grader", "key"),
-    *("reference", "script of a turn"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("turn", "test", "problem"),
+    [
+        (
+            SAYS,
+            {"aggregation": "min"},
+            ("aggregation", "`aggregation` has no counterpart unless it is `mean`"),
+        ),
+        (
+            SAYS,
+            {"on_turn_failure": "stop"},
+            ("on_turn_failure", "`on_turn_failure` has no counterpart unless it is `continue`"),
+        ),
+        (SAYS, {"window_size": 2}, ("window_size", "`window_size` has no counterpart")),
+        (SAYS, {"assertions": [CONTAINS]}, ("", WHOLE)),
+        (SAYS, {"assertions": [SCRIPT]}, ("", WHOLE)),
+        ("Hi", {}, ("turns.0", "a turn has no counterpart unless its `input` is a text")),
+        (
+            {"input": "Hi"},
+            {},
+            ("turns.0", "a turn without graders scores 1 in AgentV; nothing does here"),
+        ),
+        ({**SAYS, "role": "x"}, {}, ("turns.0.role", "`role` has no counterpart")),
+        (
+            {**SAYS, "expected_output": {"a": 1}},
+            {},
+            ("turns.0.expected_output", "`expected_output` of a turn is a text"),
+        ),
+        (
+            {"input": "Hi", "assert": ["Greets", SCRIPT]},
+            {},
+            ("turns.0.assert.1", "only criteria can mark a turn"),
+        ),
+    ],
+    ids=[
+        *("aggregation", "stop", "window", "check", "script", "text", "no grader", "key"),
+        *("reference", "script of a turn"),
+    ],
+)
 def test_what_of_a_conversation_has_no_counterpart(
     turn: Any, test: dict[str, Any], problem: tuple[str, str]
 ) -> None:
@@ -385,19 +451,36 @@ def test_keys_that_agentv_ignores_are_warnings_and_slips_are_errors() -> None:
     ]
 
 
-@pytest.mark.parametrize(("trials", "ours", "problems"), [
-    ({"count": 3}, {"count": 3, "pass": 1}, []),
-    ({"count": 1, "strategy": "pass_at_k"}, None, []),
-    ({"count": 2, "cost_limit_usd": 1}, {"count": 2, "pass": 1}, [
+@pytest.mark.parametrize(
+    ("trials", "ours", "problems"),
+    [
+        ({"count": 3}, {"count": 3, "pass": 1}, []),
+        ({"count": 1, "strategy": "pass_at_k"}, None, []),
         (
-            "skipped-there", "execution.trials.cost_limit_usd",
-            "the limit of the cost of a run is `--max-cost-usd`",
+            {"count": 2, "cost_limit_usd": 1},
+            {"count": 2, "pass": 1},
+            [
+                (
+                    "skipped-there",
+                    "execution.trials.cost_limit_usd",
+                    "the limit of the cost of a run is `--max-cost-usd`",
+                )
+            ],
         ),
-    ]),
-    ({"count": 2, "strategy": "mean"}, None, [
-        ("not-supported", "execution.trials", "`trials` is a `count` with `strategy: pass_at_k`"),
-    ]),
-], ids=["one must pass", "one", "a limit", "another strategy"])  # fmt: skip
+        (
+            {"count": 2, "strategy": "mean"},
+            None,
+            [
+                (
+                    "not-supported",
+                    "execution.trials",
+                    "`trials` is a `count` with `strategy: pass_at_k`",
+                )
+            ],
+        ),
+    ],
+    ids=["one must pass", "one", "a limit", "another strategy"],
+)
 def test_trials_of_versions_before_5(trials: Any, ours: Any, problems: Any) -> None:
     data = {"tests": [GREETS], "execution": {"trials": trials}}
     assert (translate(data).data.get("trials"), problems_of(data)) == (ours, problems)
@@ -453,11 +536,15 @@ def test_a_test_with_a_part_without_a_counterpart_is_stopped_and_the_others_are_
     ]
 
 
-@pytest.mark.parametrize("suite", [
-    {"tests": [{**TEST, "assert": [PART]}]},
-    {"tests": [TEST], "assertions": [PART]},
-    {"tests": [TEST, {"id": "b", "input": "Ho", "assert": ["A"], "asert": ["B"]}]},
-], ids=["every test", "a part of the suite", "a slip"])  # fmt: skip
+@pytest.mark.parametrize(
+    "suite",
+    [
+        {"tests": [{**TEST, "assert": [PART]}]},
+        {"tests": [TEST], "assertions": [PART]},
+        {"tests": [TEST, {"id": "b", "input": "Ho", "assert": ["A"], "asert": ["B"]}]},
+    ],
+    ids=["every test", "a part of the suite", "a slip"],
+)
 def test_no_test_is_stopped(suite: Any) -> None:
     found = translate(suite)
     assert not [case for case in found.data["evalcases"] if "x-stopped" in case]

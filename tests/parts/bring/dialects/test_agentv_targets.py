@@ -27,13 +27,17 @@ MOCK = "- {name: mocked, provider: mock, response: hello}\n"
 OF_ALIAS = "a case that uses it gets no verdict"
 
 
-@pytest.mark.parametrize(("text", "target"), [
-    ("- {name: default, use_target: mocked}\n", MockTarget(name="default", response="hello")),
-    (
-        "- {name: default, useTarget: other}\n- {name: other, use_target: mocked}\n",
-        MockTarget(name="default", response="hello"),
-    ),
-], ids=["an alias", "an alias of an alias"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("- {name: default, use_target: mocked}\n", MockTarget(name="default", response="hello")),
+        (
+            "- {name: default, useTarget: other}\n- {name: other, use_target: mocked}\n",
+            MockTarget(name="default", response="hello"),
+        ),
+    ],
+    ids=["an alias", "an alias of an alias"],
+)
 def test_an_alias_is_the_target_that_it_names(text: str, target: Target) -> None:
     found = loaded(text + MOCK)
     assert (found.targets[0], said(found)) == (target, [])
@@ -79,15 +83,20 @@ tests: [{id: a, input: Hi, criteria: Greets, assert: [{type: contains, value: he
 """
 
 
-@pytest.mark.parametrize(("variables", "status", "printed"), [
-    ({"AGENT_TARGET": "shop"}, 0, "1 pass"),
-    (
-        {"AGENT_TARGET": "shpo"}, 2,
-        "target `default`: AGENT_TARGET is `shpo`, which is not a target",
-    ),
-    ({"AGENT_TARGET": "again"}, 2, "target `again`: its aliases name each other"),
-    ({}, 2, "the environment variable AGENT_TARGET is not set"),
-], ids=["a target", "none", "itself", "not set"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("variables", "status", "printed"),
+    [
+        ({"AGENT_TARGET": "shop"}, 0, "1 pass"),
+        (
+            {"AGENT_TARGET": "shpo"},
+            2,
+            "target `default`: AGENT_TARGET is `shpo`, which is not a target",
+        ),
+        ({"AGENT_TARGET": "again"}, 2, "target `again`: its aliases name each other"),
+        ({}, 2, "the environment variable AGENT_TARGET is not set"),
+    ],
+    ids=["a target", "none", "itself", "not set"],
+)
 def test_a_variable_names_a_target(
     variables: dict[str, str], status: int, printed: str, tmp_path: Path
 ) -> None:

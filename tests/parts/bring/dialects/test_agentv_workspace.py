@@ -112,22 +112,33 @@ def repo(**more: Any) -> dict[str, Any]:
 
 
 SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
-    "a reset": (hooks(after_each={"reset": "fast"}, before_each={"reset": "none"}), [
-        (
-            "skipped-there", "workspace.hooks.after_each",
-            "each answer has a fresh copy of the folder",
-        ),
-    ]),
-    "programs that must be there": ({"template": "a", "env": {"required_commands": ["git"]}}, [
-        (
-            "skipped-there", "workspace.env",
-            "a program that the machine lacks fails where it is used",
-        ),
-    ]),
-    "a folder of the user": ({"mode": "static", "path": "/srv/x"}, [
-        *refused(".path", "`path` has no counterpart"),
-        *refused(".mode", "each answer has a copy of one folder"),
-    ]),
+    "a reset": (
+        hooks(after_each={"reset": "fast"}, before_each={"reset": "none"}),
+        [
+            (
+                "skipped-there",
+                "workspace.hooks.after_each",
+                "each answer has a fresh copy of the folder",
+            )
+        ],
+    ),
+    "programs that must be there": (
+        {"template": "a", "env": {"required_commands": ["git"]}},
+        [
+            (
+                "skipped-there",
+                "workspace.env",
+                "a program that the machine lacks fails where it is used",
+            )
+        ],
+    ),
+    "a folder of the user": (
+        {"mode": "static", "path": "/srv/x"},
+        [
+            *refused(".path", "`path` has no counterpart"),
+            *refused(".mode", "each answer has a copy of one folder"),
+        ],
+    ),
     "a container without an image": (
         {"docker": {"memory": "2g"}},
         refused(".docker", "`docker` has no counterpart unless it has an `image`"),
@@ -171,16 +182,21 @@ SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
         hooks(before_all={"command": ["x"], "shell": True}),
         refused(".hooks.before_all.shell", "`shell` has no counterpart"),
     ),
-    "hooks that are no mapping": ({"hooks": ["bash setup.sh"]}, [
-        ("skipped-there", "workspace.hooks", "AgentV ignores `hooks` that are not a mapping"),
-    ]),
-    "a hook that is a text": (hooks(before_all="bash setup.sh"), [
-        ("skipped-there", "workspace.hooks.before_all", NO_COMMAND),
-    ]),
-    "a misspelt command": (hooks(before_each={"comand": ["x"]}), [
-        *refused(".hooks.before_each.comand", "`comand` has no counterpart, `command` has one"),
-        ("skipped-there", "workspace.hooks.before_each", NO_COMMAND),
-    ]),
+    "hooks that are no mapping": (
+        {"hooks": ["bash setup.sh"]},
+        [("skipped-there", "workspace.hooks", "AgentV ignores `hooks` that are not a mapping")],
+    ),
+    "a hook that is a text": (
+        hooks(before_all="bash setup.sh"),
+        [("skipped-there", "workspace.hooks.before_all", NO_COMMAND)],
+    ),
+    "a misspelt command": (
+        hooks(before_each={"comand": ["x"]}),
+        [
+            *refused(".hooks.before_each.comand", "`comand` has no counterpart, `command` has one"),
+            ("skipped-there", "workspace.hooks.before_each", NO_COMMAND),
+        ],
+    ),
     "a misspelt hook": (
         hooks(after_eahc={"reset": "fast"}),
         refused(".hooks.after_eahc", "`after_eahc` has no counterpart, `after_each` has one"),
@@ -202,10 +218,12 @@ SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
         refused(".repos.0", "`7fd1a60` is neither a whole id of a commit, nor a branch or a tag"),
     ),
     "an ancestor": (
-        repo(ancestor=1), refused(".repos.0.ancestor", "`ancestor` has no counterpart"),
+        repo(ancestor=1),
+        refused(".repos.0.ancestor", "`ancestor` has no counterpart"),
     ),
     "a folder outside": (
-        repo(path="../a"), refused(".repos.0.path", "`../a` leads out of the workspace"),
+        repo(path="../a"),
+        refused(".repos.0.path", "`../a` leads out of the workspace"),
     ),
     "a repository on this machine": (
         repo(repo="file:///srv/a"),
@@ -213,7 +231,7 @@ SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
     ),
     "no list": ({"repos": 3}, refused(".repos", "`repos` is a list of mappings")),
     "a text": ("a.yaml", refused("", "`workspace` has no counterpart unless it is a mapping")),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("workspace", "problems"), SAID.values(), ids=SAID.keys())
@@ -293,15 +311,18 @@ def test_functions_around_the_work_are_hooks() -> None:
     assert found.problems == {}
 
 
-@pytest.mark.parametrize(("extensions", "message"), [
-    (["file://a.ts:beforeAll"], "an extension that is no function of a JavaScript file"),
-    ([{"id": "agentv:agent-rules"}], "an extension that is no function of a JavaScript file"),
-    (["file://a.mjs:afterAll"], "`afterAll` of `a.mjs` has no counterpart"),
-    (
-        ["file://a.mjs:beforeAll", "file://b.mjs:beforeAll"],
-        "a second `beforeAll` has no counterpart",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("extensions", "message"),
+    [
+        (["file://a.ts:beforeAll"], "an extension that is no function of a JavaScript file"),
+        ([{"id": "agentv:agent-rules"}], "an extension that is no function of a JavaScript file"),
+        (["file://a.mjs:afterAll"], "`afterAll` of `a.mjs` has no counterpart"),
+        (
+            ["file://a.mjs:beforeAll", "file://b.mjs:beforeAll"],
+            "a second `beforeAll` has no counterpart",
+        ),
+    ],
+)
 def test_an_extension_without_a_counterpart(extensions: list[Any], message: str) -> None:
     assert [text for _, _, text in extended(*extensions).problems] == [message]
 

@@ -37,12 +37,20 @@ def test_parts(part: Any, expected: dict[str, str]) -> None:
     assert (content, images) == ([expected], {})
 
 
-@pytest.mark.parametrize(("part", "kind", "data"), [
-    ({"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}, "image", png(4, 3)),
-    ({"type": "image", "source": {"type": "base64", "data": PNG}}, "image", png(4, 3)),
-    ({"type": "document", "source": {"data": PDF}}, "file", pdf(1)),
-    ({"type": "file", "file": {"file_data": f"data:application/pdf;base64,{PDF}"}}, "file", BILL),
-], ids=["a data URI", "base64", "a document", "a file"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("part", "kind", "data"),
+    [
+        ({"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}, "image", png(4, 3)),
+        ({"type": "image", "source": {"type": "base64", "data": PNG}}, "image", png(4, 3)),
+        ({"type": "document", "source": {"data": PDF}}, "file", pdf(1)),
+        (
+            {"type": "file", "file": {"file_data": f"data:application/pdf;base64,{PDF}"}},
+            "file",
+            BILL,
+        ),
+    ],
+    ids=["a data URI", "base64", "a document", "a file"],
+)
 def test_bytes_become_a_file(part: Any, kind: str, data: bytes) -> None:
     images: dict[str, bytes] = {}
     (found,) = our_message({"role": "user", "content": [part]}, images)["content"]
@@ -51,17 +59,20 @@ def test_bytes_become_a_file(part: Any, kind: str, data: bytes) -> None:
     assert found["value"].startswith("images/")
 
 
-@pytest.mark.parametrize(("part", "why"), [
-    (
-        {"type": "input_image", "image_url": "https://a.example/b.png"},
-        "an image at a URL is not fetched; save it and name its file",
-    ),
-    ({"type": "input_audio", "data": "x"}, f"a part with `type: input_audio` {NONE}"),
-    ({"type": "input_image", "file_id": "f"}, f"a part with `type: input_image` {NONE}"),
-    ({"inline_data": {"data": "&&"}}, "an image is neither a file nor base64"),
-    ({"inline_data": {"data": "SGk="}}, "an image is not a png, jpeg, gif, webp or PDF"),
-    (3, "it is not a part"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        (
+            {"type": "input_image", "image_url": "https://a.example/b.png"},
+            "an image at a URL is not fetched; save it and name its file",
+        ),
+        ({"type": "input_audio", "data": "x"}, f"a part with `type: input_audio` {NONE}"),
+        ({"type": "input_image", "file_id": "f"}, f"a part with `type: input_image` {NONE}"),
+        ({"inline_data": {"data": "&&"}}, "an image is neither a file nor base64"),
+        ({"inline_data": {"data": "SGk="}}, "an image is not a png, jpeg, gif, webp or PDF"),
+        (3, "it is not a part"),
+    ],
+)
 def test_no_counterpart(part: Any, why: str) -> None:
     with pytest.raises(NoPart) as error:
         our_message({"role": "user", "content": [part]}, {})

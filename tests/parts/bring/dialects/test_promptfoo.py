@@ -19,12 +19,14 @@ from tests import platforms
 SHIM = Path(next(iter(dialects.__path__))) / "shims"
 NOT_SAME = "a template is not filled in as in promptfoo: "
 REFUSED: dict[str, tuple[str, list[str]]] = {
-    "a transform of another kind": ("providers: [{id: 'exec:a', transform: {b: c}}]", [
-        "providers.0.transform a `transform` is a text",
-    ]),
-    "a transform in another language": ("defaultTest: {options: {transform: 'file://a.rb'}}", [
-        "defaultTest.options.transform `a.rb` is not a file of JavaScript, TypeScript or Python",
-    ]),
+    "a transform of another kind": (
+        "providers: [{id: 'exec:a', transform: {b: c}}]",
+        ["providers.0.transform a `transform` is a text"],
+    ),
+    "a transform in another language": (
+        "defaultTest: {options: {transform: 'file://a.rb'}}",
+        ["defaultTest.options.transform `a.rb` is not a file of JavaScript, TypeScript or Python"],
+    ),
     "a transform of one of several providers": (
         "providers: [{id: 'openai:a', transform: output.b}, 'openai:c']",
         ["providers.0.transform the `transform` of one of several providers has no counterpart"],
@@ -42,14 +44,17 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         ["tests.0.options.transformVars code that changes variables has no counterpart"],
     ),
     "scenarios in a file": (
-        "scenarios: file://a.yaml", ["scenarios `scenarios` in another file is not imported"],
+        "scenarios: file://a.yaml",
+        ["scenarios `scenarios` in another file is not imported"],
     ),
-    "a scenario without a mapping": ("scenarios: [{config: [3], tests: [{vars: {a: b}}]}]", [
-        "scenarios.0.config.0 a part of `config` is not a mapping",
-    ]),
-    "a key of a scenario": ("scenarios: [{config: [{}], tests: [{}], only: true}]", [
-        "scenarios.0.only `only` has no counterpart",
-    ]),
+    "a scenario without a mapping": (
+        "scenarios: [{config: [3], tests: [{vars: {a: b}}]}]",
+        ["scenarios.0.config.0 a part of `config` is not a mapping"],
+    ),
+    "a key of a scenario": (
+        "scenarios: [{config: [{}], tests: [{}], only: true}]",
+        ["scenarios.0.only `only` has no counterpart"],
+    ),
     "a key of a set": (
         "tests: [{assert: [{type: assert-set, config: {}, assert: [{type: is-json}]}]}]",
         ["tests.0.assert.0.config `config` has no counterpart"],
@@ -60,25 +65,29 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
             (
                 "defaultTest.assert.0.type the assertion `similar` has no counterpart: it compares "
                 "embeddings; write the meaning as a criterion of `llm-rubric`"
-            ),
+            )
         ],
     ),
-    "no context": ("tests: [{assert: [{type: context-faithfulness}]}]", [
-        (
-            "tests.0.assert.0.type `context-faithfulness`: promptfoo needs the variable "
-            "`context`, a text, and no `not-`"
-        ),
-    ]),
-    "a threshold of another kind": ("tests: [{threshold: high, assert: [{type: is-json}]}]", [
-        "tests.0.threshold a threshold is a number",
-    ]),
+    "no context": (
+        "tests: [{assert: [{type: context-faithfulness}]}]",
+        [
+            (
+                "tests.0.assert.0.type `context-faithfulness`: promptfoo needs the variable "
+                "`context`, a text, and no `not-`"
+            )
+        ],
+    ),
+    "a threshold of another kind": (
+        "tests: [{threshold: high, assert: [{type: is-json}]}]",
+        ["tests.0.threshold a threshold is a number"],
+    ),
     "a filter that is not known": (
         "tests: [{vars: {w: a}, assert: [{type: not-contains, value: '{{ w | title }}'}]}]",
         [
             (
                 "tests.0.assert.0.value the template is not filled in as in promptfoo: "
                 "the filter `title` is not known"
-            ),
+            )
         ],
     ),
     "a call in code": (
@@ -87,7 +96,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
             (
                 "tests.0.assert.0.value the template is not filled in as in promptfoo: "
                 "`call` is not known"
-            ),
+            )
         ],
     ),
     "a text that is empty once it is filled in": (
@@ -96,7 +105,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
             (
                 "tests.0.assert.0.value `contains`: promptfoo stops at a value that is neither "
                 "text nor a number"
-            ),
+            )
         ],
     ),
     "the environment in a variable": (
@@ -107,16 +116,18 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "tests: [{vars: {q: 7}, assert: [{type: is-json}]}]\nprompts: ['{{ q | upper }}']",
         [f"tests.0.vars {NOT_SAME}a filter of texts, of another value"],
     ),
-    "a value in another file": ("tests: [{assert: [{type: contains, value: 'file://a.txt'}]}]", [
-        "tests.0.assert.0.value `contains`: `file://a.txt` is not read",
-    ]),
+    "a value in another file": (
+        "tests: [{assert: [{type: contains, value: 'file://a.txt'}]}]",
+        ["tests.0.assert.0.value `contains`: `file://a.txt` is not read"],
+    ),
     "a value of a list in another file": (
         "tests: [{assert: [{type: contains-any, value: [a, 'file://a.txt']}]}]",
         ["tests.0.assert.0.value `contains-any`: `file://a.txt` is not read"],
     ),
-    "quotes without an end": ("tests: [{assert: [{type: contains-any, value: 'a, \"b'}]}]", [
-        "tests.0.assert.0.value `contains-any`: promptfoo stops at quotes without an end",
-    ]),
+    "quotes without an end": (
+        "tests: [{assert: [{type: contains-any, value: 'a, \"b'}]}]",
+        ["tests.0.assert.0.value `contains-any`: promptfoo stops at quotes without an end"],
+    ),
     "a schema of JSON in a text": (
         "tests: [{assert: [{type: contains-json, value: {required: [a]}}]}]",
         ["tests.0.assert.0.value `contains-json`: a schema of JSON in a text has no counterpart"],
@@ -131,7 +142,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
             (
                 "tests.0.assert.0.value `is-json`: a `$ref` leads to nothing in it, and nothing is "
                 "loaded from elsewhere"
-            ),
+            )
         ],
     ),
     "a reference to nothing": (
@@ -148,12 +159,15 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
             "tests.0.repeat `repeat` of a test has no counterpart",
         ],
     ),
-    "a prompt that is not there": ("tests: [{}]\nprompts: ['file://a.txt']", [
-        (
-            "prompts.0 `file://a.txt` is not there, from the folder of this file; promptfoo "
-            "stops at it, too"
-        ),
-    ]),
+    "a prompt that is not there": (
+        "tests: [{}]\nprompts: ['file://a.txt']",
+        [
+            (
+                "prompts.0 `file://a.txt` is not there, from the folder of this file; promptfoo "
+                "stops at it, too"
+            )
+        ],
+    ),
     "a provider of a test without a counterpart": (
         "providers: [echo]\ntests: [{provider: mcp, assert: [{type: is-json}]}]",
         [
@@ -161,7 +175,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
                 "tests.0.provider this provider has no counterpart; define a target of the name "
                 "`default`: `- {name: default, provider: cli, command_template: 'PROGRAM "
                 "{PROMPT}'}`"
-            ),
+            )
         ],
     ),
     "a provider of a test next to a transform": (
@@ -180,7 +194,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
             (
                 "prompts a chat prompt for programs and models is not the same text for both: one "
                 "target of a test is of another kind"
-            ),
+            )
         ],
     ),
     "a chat prompt for programs and models": (
@@ -214,15 +228,17 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
             (
                 "defaultTest.options.provider this judge has no counterpart: `judge` in "
                 "rubric-ci.yaml names it, a program as `{command: [...]}`"
-            ),
+            )
         ],
     ),
-    "a value that is code": ("tests: [{assert: [{type: contains, value: 'file://a.js'}]}]", [
-        "tests.0.assert.0.value `contains`: `file://a.js` is not read",
-    ]),
-    "no prompt": ("prompts: ['{{a}}']\ntests: [{assert: [{type: is-json}]}]", [
-        "tests.0 the prompt of the test `test-1` is empty",
-    ]),
+    "a value that is code": (
+        "tests: [{assert: [{type: contains, value: 'file://a.js'}]}]",
+        ["tests.0.assert.0.value `contains`: `file://a.js` is not read"],
+    ),
+    "no prompt": (
+        "prompts: ['{{a}}']\ntests: [{assert: [{type: is-json}]}]",
+        ["tests.0 the prompt of the test `test-1` is empty"],
+    ),
     "no prompt of a provider without a counterpart": (
         "providers: [mcp]\nprompts: ['{{a}}']\ntests: [{vars: {b: c}, assert: [{type: is-json}]}]",
         [
@@ -249,20 +265,24 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "prompts: [{raw: '{{q}}', label: a}]\ntests: [{prompts: [b], assert: [{type: is-json}]}]",
         ["tests.0.prompts `prompts` of a test names no prompt that is imported"],
     ),
-    "prompts without a list": ("tests: [{prompts: a, assert: [{type: is-json}]}]", [
-        "tests.0.prompts `prompts` of a test is a list of labels",
-    ]),
+    "prompts without a list": (
+        "tests: [{prompts: a, assert: [{type: is-json}]}]",
+        ["tests.0.prompts `prompts` of a test is a list of labels"],
+    ),
     "tests that run several times": (
         "evaluateOptions: {repeat: 3, concurrency: 8}\ntests: [{assert: [{type: is-json}]}]",
         ["evaluateOptions.repeat `repeat` has no counterpart"],
     ),
-    "a prompt by a function": ("tests: [{}]\nprompts: ['file://a.py:ask']", [
-        (
-            "prompts.0 a prompt that is neither text nor a file of text is not imported, nor "
-            "its cases"
-        ),
-    ]),
-}  # fmt: skip
+    "a prompt by a function": (
+        "tests: [{}]\nprompts: ['file://a.py:ask']",
+        [
+            (
+                "prompts.0 a prompt that is neither text nor a file of text is not imported, nor "
+                "its cases"
+            )
+        ],
+    ),
+}
 
 
 def translated(text: str, files: dict[str, str] | None = None) -> tuple[Any, list[str]]:
@@ -320,18 +340,22 @@ MADE: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "a number": ("{type: equals, value: 1.0}", [{"equals": "1", "exact": True}]),
     "json": ("{type: is-json}", [{"is_json": True, "exact": True}]),
     "no json": ("{type: not-is-json}", [{"is_json": True, "exact": True, "not": True}]),
-    "a schema": ("{type: is-json, value: 'required: [a]'}", [
-        {
-            "json_schema": {
-                "$schema": "http://json-schema.org/draft-07/schema#",
-                "required": ["a"],
-            },
-            "exact": True,
-        },
-    ]),
+    "a schema": (
+        "{type: is-json, value: 'required: [a]'}",
+        [
+            {
+                "json_schema": {
+                    "$schema": "http://json-schema.org/draft-07/schema#",
+                    "required": ["a"],
+                },
+                "exact": True,
+            }
+        ],
+    ),
     "a pattern": ("{type: regex, value: 'a.c'}", [{"matches": "a.c"}]),
     "a pattern of javascript": (
-        "{type: regex, value: '(?i)a'}", [{"name": "regex", "matches": "(?i)a"}],
+        "{type: regex, value: '(?i)a'}",
+        [{"name": "regex", "matches": "(?i)a"}],
     ),
     "white space": ("{type: contains, value: ' '}", [{"name": "contains", "contains": " "}]),
     "quotes": ("{type: contains-any, value: '\"a, b\", c'}", [{"contains_any": ["a, b", "c"]}]),
@@ -340,33 +364,42 @@ MADE: dict[str, tuple[str, list[dict[str, Any]]]] = {
         [{"contains": "a", "weight": 0, "required": False}, {"is_json": True, "exact": True}],
     ),
     "json in a text": ("{type: contains-json}", [{"name": "contains-json", "contains_json": True}]),
-    "a distance": ("{type: levenshtein, value: abc, threshold: 2}", [
-        {"name": "levenshtein", "levenshtein": {"text": "abc", "most": 2}},
-    ]),
+    "a distance": (
+        "{type: levenshtein, value: abc, threshold: 2}",
+        [{"name": "levenshtein", "levenshtein": {"text": "abc", "most": 2}}],
+    ),
     "a judge": ("{type: llm-rubric, value: Kind}", [{"expected_outcome": "Kind"}]),
     "an inverted judge": (
-        "{type: not-llm-rubric, value: Rude}", [{"expected_outcome": "Does not hold: Rude"}],
+        "{type: not-llm-rubric, value: Rude}",
+        [{"expected_outcome": "Does not hold: Rude"}],
     ),
-    "a judge with a threshold": ("{type: llm-rubric, value: Kind, threshold: 0.8}", [
-        {"expected_outcome": "At least 80 % of this is met: Kind"},
-    ]),
-    "steps of a judge": ("{type: g-eval, value: Clear}", [
-        {"expected_outcome": "At least 70 % of this is met: Clear"},
-    ]),
-    "a context": ("{type: context-faithfulness, threshold: 0.8}", [
-        {
-            "expected_outcome": (
-                "At least 80 % of this is met: Its statements follow from this context: Paris"
-            )
-        },
-    ]),
-    "a context without a limit": ("{type: context-faithfulness}", [
-        {"expected_outcome": "Its statements follow from this context: Paris", "required": False},
-    ]),
-    "facts": ("{type: factuality, value: Bern is in Switzerland}", [
-        {"expected_outcome": "States nothing that contradicts this: Bern is in Switzerland"},
-    ]),
-}  # fmt: skip
+    "a judge with a threshold": (
+        "{type: llm-rubric, value: Kind, threshold: 0.8}",
+        [{"expected_outcome": "At least 80 % of this is met: Kind"}],
+    ),
+    "steps of a judge": (
+        "{type: g-eval, value: Clear}",
+        [{"expected_outcome": "At least 70 % of this is met: Clear"}],
+    ),
+    "a context": (
+        "{type: context-faithfulness, threshold: 0.8}",
+        [
+            {
+                "expected_outcome": (
+                    "At least 80 % of this is met: Its statements follow from this context: Paris"
+                )
+            }
+        ],
+    ),
+    "a context without a limit": (
+        "{type: context-faithfulness}",
+        [{"expected_outcome": "Its statements follow from this context: Paris", "required": False}],
+    ),
+    "facts": (
+        "{type: factuality, value: Bern is in Switzerland}",
+        [{"expected_outcome": "States nothing that contradicts this: Bern is in Switzerland"}],
+    ),
+}
 
 
 @pytest.mark.parametrize(("text", "made"), MADE.values(), ids=MADE)
@@ -394,14 +427,18 @@ def test_a_judge_gives_a_score_where_a_mean_decides() -> None:
 
 OF_FILES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a text": (
-        "llm-rubric, value: 'file://a.txt'", " Kind {{q}}\n", {"expected_outcome": "Kind {{q}}"},
+        "llm-rubric, value: 'file://a.txt'",
+        " Kind {{q}}\n",
+        {"expected_outcome": "Kind {{q}}"},
     ),
     "a list": ("contains-any, value: 'file://a.yaml'", "[a, b]", {"contains_any": ["a", "b"]}),
     "a text in a list": (
-        "contains-any, value: [b, 'file://a.txt']", "a\n", {"contains_any": ["b", "a"]},
+        "contains-any, value: [b, 'file://a.txt']",
+        "a\n",
+        {"contains_any": ["b", "a"]},
     ),
     "a number": ("equals, value: 'file://a.json'", "1", {"equals": "1", "exact": True}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("assertion", "content", "made"), OF_FILES.values(), ids=OF_FILES)
@@ -514,23 +551,30 @@ def test_a_test_that_checks_nothing_is_left_out(text: str, why: str) -> None:
 INPUTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a plain variable": ("Say {{a}}", "{a: 1}", {"input": "Say {{a}}", "vars": {"a": "1"}}),
     "a filter of ours": (
-        "Say {{ a | upper }}", "{a: hi}", {"input": "Say {{ a | upper }}", "vars": {"a": "hi"}},
+        "Say {{ a | upper }}",
+        "{a: hi}",
+        {"input": "Say {{ a | upper }}", "vars": {"a": "hi"}},
     ),
     "another filter": ("Say {{ a | capitalize }}", "{a: hi}", {"input": "Say Hi"}),
     "a loop over data": (
-        "{% for t in a %}{{ t.k }}{% endfor %}", "{a: [{k: 1}]}",
+        "{% for t in a %}{{ t.k }}{% endfor %}",
+        "{a: [{k: 1}]}",
         {"input": "{% for t in a %}{{ t.k }}{% endfor %}", "vars": {"a": [{"k": 1}]}},
     ),
     "a variable in a variable": (
-        "{{a}}", "{a: '{{b}}!', b: hi}", {"input": "{{a}}", "vars": {"a": "hi!"}},
+        "{{a}}",
+        "{a: '{{b}}!', b: hi}",
+        {"input": "{{a}}", "vars": {"a": "hi!"}},
     ),
     "the variable input": ("{{input}}", "{input: hi}", {"input": "hi"}),
     "a missing variable": ("Say {{a}}!", "{}", {"input": "Say {{a}}!", "vars": {"a": ""}}),
     "an open brace": ("{{ is text", "{}", {"input": "{{ is text", "raw": True}),
     "braces that are text": (
-        "{% raw %}{{ a }}{% endraw %}", "{}", {"input": "{% raw %}{{ a }}{% endraw %}"},
+        "{% raw %}{{ a }}{% endraw %}",
+        "{}",
+        {"input": "{% raw %}{{ a }}{% endraw %}"},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("prompt", "variables", "made"), INPUTS.values(), ids=INPUTS)
@@ -570,15 +614,18 @@ def test_a_program_gets_a_chat_prompt_as_json() -> None:
 CHANGED_BY_CODE = "code that changes variables has no counterpart"
 
 
-@pytest.mark.parametrize(("code", "made", "reports"), [
-    ("{ ...vars, q: 'hi', n: 3 }", ["hi 3"], []),
-    ('{...vars, q: "it is",}', ["it is "], []),
-    ("{...vars}", ["old "], []),
-    ("{ ...vars, q: vars.q || 'none', n: vars.n || 'none' }", ["old none"], []),
-    ("{...vars, q: vars.q.trim()}", ["old "], [CHANGED_BY_CODE]),
-    ("{q: 'hi', ...vars}", ["old "], [CHANGED_BY_CODE]),
-    ("file://vars.js", ["old "], [CHANGED_BY_CODE]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("code", "made", "reports"),
+    [
+        ("{ ...vars, q: 'hi', n: 3 }", ["hi 3"], []),
+        ('{...vars, q: "it is",}', ["it is "], []),
+        ("{...vars}", ["old "], []),
+        ("{ ...vars, q: vars.q || 'none', n: vars.n || 'none' }", ["old none"], []),
+        ("{...vars, q: vars.q.trim()}", ["old "], [CHANGED_BY_CODE]),
+        ("{q: 'hi', ...vars}", ["old "], [CHANGED_BY_CODE]),
+        ("file://vars.js", ["old "], [CHANGED_BY_CODE]),
+    ],
+)
 def test_variables_that_are_added_to_each_test(
     code: str, made: list[str], reports: list[str]
 ) -> None:
@@ -686,9 +733,13 @@ def test_typescript_runs_or_says_which_node_it_needs(tmp_path: Path) -> None:
     checks = [{"name": "typed", "value": "file://a.ts"}]
     given = {"output": "a", "question": "q", "config": {"checks": checks, "vars": {}}}
     done = subprocess.run(
-        ["node", shim.name], input=json.dumps(given), cwd=tmp_path, capture_output=True,
-        encoding="utf-8", check=False,
-    )  # fmt: skip
+        ["node", shim.name],
+        input=json.dumps(given),
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
     native = subprocess.run(
         ["node", "-p", "process.features.typescript ?? ''"], capture_output=True, check=True
     ).stdout.strip()

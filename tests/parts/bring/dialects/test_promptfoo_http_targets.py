@@ -171,10 +171,14 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Ended]:
             words = ["--vars", "vars.json", case, "--http", as_argument(json.dumps(spec))]
             runs.append([str(SHIM), *words, 'Say "hi"'])
         done = subprocess.run(
-            ["node", str(Path(__file__).with_name("shims.mjs"))], cwd=folder,
-            env={**os.environ, "KEY": "secret"}, input=json.dumps(runs), capture_output=True,
-            encoding="utf-8", check=True,
-        )  # fmt: skip
+            ["node", str(Path(__file__).with_name("shims.mjs"))],
+            cwd=folder,
+            env={**os.environ, "KEY": "secret"},
+            input=json.dumps(runs),
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        )
     return dict(zip(ASKED, map(tuple, json.loads(done.stdout)), strict=True))
 
 

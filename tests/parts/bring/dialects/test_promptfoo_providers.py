@@ -114,14 +114,22 @@ def test_the_region_of_vertex_is_a_location() -> None:
     }
 
 
-@pytest.mark.parametrize(("tests", "settings", "said"), [
-    ("defaultTest: {options: {temperature: 0, max_tokens: 9}}", SHARED, []),
-    (
-        f"defaultTest: {{options: {{temperature: 0}}}}\n{TWO.format('{temperature: 1}')}", {},
-        [f"defaultTest.options.temperature {OF_SOME}", f"tests.1.options.temperature {OF_SOME}"],
-    ),
-    (TWO.format("{temperature: 1}"), {}, [f"tests.1.options.temperature {OF_SOME}"]),
-], ids=["of every test", "of one test another", "of one test"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tests", "settings", "said"),
+    [
+        ("defaultTest: {options: {temperature: 0, max_tokens: 9}}", SHARED, []),
+        (
+            f"defaultTest: {{options: {{temperature: 0}}}}\n{TWO.format('{temperature: 1}')}",
+            {},
+            [
+                f"defaultTest.options.temperature {OF_SOME}",
+                f"tests.1.options.temperature {OF_SOME}",
+            ],
+        ),
+        (TWO.format("{temperature: 1}"), {}, [f"tests.1.options.temperature {OF_SOME}"]),
+    ],
+    ids=["of every test", "of one test another", "of one test"],
+)
 def test_settings_in_the_options_of_tests(
     tests: str, settings: dict[str, Any], said: list[str]
 ) -> None:
@@ -218,12 +226,16 @@ def test_programs() -> None:
     ]
 
 
-@pytest.mark.parametrize(("code", "words"), [
-    ("(p, context) => context.vars.q", "--vars cases.vars.json {EVAL_ID} "),
-    ("(p, { vars }) => vars.q", "--vars cases.vars.json {EVAL_ID} "),
-    ("(p, context) => ask(p, context)", "--vars cases.vars.json {EVAL_ID} "),
-    ("(p, context) => p", ""),
-], ids=["of the context", "taken apart", "passed on", "not read"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("(p, context) => context.vars.q", "--vars cases.vars.json {EVAL_ID} "),
+        ("(p, { vars }) => vars.q", "--vars cases.vars.json {EVAL_ID} "),
+        ("(p, context) => ask(p, context)", "--vars cases.vars.json {EVAL_ID} "),
+        ("(p, context) => p", ""),
+    ],
+    ids=["of the context", "taken apart", "passed on", "not read"],
+)
 def test_a_program_that_reads_the_variables_gets_them(code: str, words: str) -> None:
     (target,), said = imported("providers: ['file://b.js']", {"b.js": code})
     assert said == []
@@ -254,9 +266,12 @@ def test_the_shim_runs_a_command(tmp_path: Path) -> None:
     words = ["--vars", "cases.vars.json", "one", "--config", config, command, "Hi"]
     shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
     done = subprocess.run(
-        [sys.executable, str(shim), *words], cwd=tmp_path, capture_output=True, encoding="utf-8",
+        [sys.executable, str(shim), *words],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
         check=True,
-    )  # fmt: skip
+    )
     assert done.stdout == "Hi 1 {'q': 'Why?'}"
 
 
@@ -268,10 +283,13 @@ def test_transforms_follow_each_other_in_both_languages(tmp_path: Path) -> None:
     shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
     sources = ["output.a", "output.b * context.vars.by", "file://more.py", "output * 10"]
     done = subprocess.run(
-        [sys.executable, str(shim), "--transform", *sources], cwd=tmp_path,
+        [sys.executable, str(shim), "--transform", *sources],
+        cwd=tmp_path,
         input=json.dumps({"output": {"a": {"b": 3}}, "context": {"vars": {"by": 2}}}),
-        capture_output=True, encoding="utf-8", check=True,
-    )  # fmt: skip
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
     assert done.stdout == "70"
 
 
@@ -283,9 +301,12 @@ def test_a_module_of_the_user_hides_none_that_the_shim_needs(tmp_path: Path) -> 
         (tmp_path / f"{hidden}.py").write_text("raise SystemExit(__name__)\n")
     shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
     done = subprocess.run(
-        [sys.executable, str(shim), "answer.py", "Hi"], cwd=tmp_path, capture_output=True,
-        encoding="utf-8", check=False,
-    )  # fmt: skip
+        [sys.executable, str(shim), "answer.py", "Hi"],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert (done.stdout, done.stderr) == ("Shop", "")
 
 
@@ -337,11 +358,14 @@ def test_the_judge_is_a_target(text: str, targets: list[dict[str, Any]]) -> None
     assert json.dumps(found)
 
 
-@pytest.mark.parametrize(("command", "windows", "words"), [
-    (r"python tools\run.py -x", True, ["python", r"tools\run.py", "-x"]),
-    (r'"C:\My Programs\node.exe" a.js', True, [r"C:\My Programs\node.exe", "a.js"]),
-    ("python 'my tools/run.py'", False, ["python", "my tools/run.py"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "windows", "words"),
+    [
+        (r"python tools\run.py -x", True, ["python", r"tools\run.py", "-x"]),
+        (r'"C:\My Programs\node.exe" a.js', True, [r"C:\My Programs\node.exe", "a.js"]),
+        ("python 'my tools/run.py'", False, ["python", "my tools/run.py"]),
+    ],
+)
 def test_the_words_of_a_command(command: str, windows: bool, words: list[str]) -> None:
     place = Path(dialects.__file__).with_name("shims") / "promptfoo_shim.py"
     spec = spec_from_file_location("promptfoo_shim", place)

@@ -197,18 +197,21 @@ def test_each_kind_of_criterion() -> None:
 NO_CALLS = "have no counterpart; write assertions about calls"
 
 
-@pytest.mark.parametrize(("more", "problem"), [
-    ("gone", "dimension: there is no dimension `gone`"),
-    ("facts, tool_calls: {optional: {a: {}}}", f"tool_calls: these calls {NO_CALLS}"),
-    (
-        "facts, tool_calls: {required: {a: {min_calls: 2}}}",
-        f"tool_calls: these calls with min_calls {NO_CALLS}",
-    ),
-    (
-        "facts, tool_calls: {prohibited: {a: {}, b: {}}}",
-        "tool_calls: several calls in any order, or forbidden, need an assertion each",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ("gone", "dimension: there is no dimension `gone`"),
+        ("facts, tool_calls: {optional: {a: {}}}", f"tool_calls: these calls {NO_CALLS}"),
+        (
+            "facts, tool_calls: {required: {a: {min_calls: 2}}}",
+            f"tool_calls: these calls with min_calls {NO_CALLS}",
+        ),
+        (
+            "facts, tool_calls: {prohibited: {a: {}, b: {}}}",
+            "tool_calls: several calls in any order, or forbidden, need an assertion each",
+        ),
+    ],
+)
 def test_without_a_counterpart_of_rubric_kit(more: str, problem: str) -> None:
     data, problems = imported(f"{RUBRIC_KIT}  bad: {{weight: 1, dimension: {more}}}\n")
     assert len(data["criteria"]) == 5
@@ -222,10 +225,13 @@ def test_an_entry_that_is_a_text_is_named() -> None:
     assert problems == ["criteria.1.dimension: there is no dimension `None`"]
 
 
-@pytest.mark.parametrize("data", [
-    *([], {}, "a", [{"a": 1}], {"prompt": "a"}, {"choice_scores": {}}, {"criteria": []}),
-    *({"criteria": ["a"]}, {"rubric": 1}),
-    {"dimensions": {}, "criteria": {"a": {"weight": 1}}},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    [
+        *([], {}, "a", [{"a": 1}], {"prompt": "a"}, {"choice_scores": {}}, {"criteria": []}),
+        *({"criteria": ["a"]}, {"rubric": 1}),
+        {"dimensions": {}, "criteria": {"a": {"weight": 1}}},
+    ],
+)
 def test_other_data(data: object) -> None:
     assert rubric_of(data, "grader") is None

@@ -130,11 +130,14 @@ def test_agent_skills_with_keys_that_describe_and_types_of_assertions() -> None:
     ]
 
 
-@pytest.mark.parametrize(("assertion", "message"), [
-    ({"text": "a", "type": "script"}, "`type: script` has no counterpart"),
-    ({"text": "a", "check": {"contains_all": ["b"]}}, "`check` has no counterpart"),
-    ({"text": "a", "advisory": True}, "`advisory` has no counterpart"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("assertion", "message"),
+    [
+        ({"text": "a", "type": "script"}, "`type: script` has no counterpart"),
+        ({"text": "a", "check": {"contains_all": ["b"]}}, "`check` has no counterpart"),
+        ({"text": "a", "advisory": True}, "`advisory` has no counterpart"),
+    ],
+)
 def test_a_part_of_an_assertion_that_grades_is_refused(
     assertion: dict[str, Any], message: str
 ) -> None:
@@ -255,16 +258,19 @@ def test_braces_in_criteria_are_text() -> None:
     assert skill_cases({"skill_name": "a", "evals": [case]})["raw"] is True
 
 
-@pytest.mark.parametrize(("data", "message"), [
-    (
-        {"skill_name": "a", "evals": [{"prompt": "Hi", "should_trigger": "no"}]},
-        "`should_trigger` is neither `true` nor `false`",
-    ),
-    (
-        [{"query": "Hi", "should_trigger": True}] * 2,
-        "`should_trigger` needs `skill_name`, or a `SKILL.md` with a `name` above",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            {"skill_name": "a", "evals": [{"prompt": "Hi", "should_trigger": "no"}]},
+            "`should_trigger` is neither `true` nor `false`",
+        ),
+        (
+            [{"query": "Hi", "should_trigger": True}] * 2,
+            "`should_trigger` needs `skill_name`, or a `SKILL.md` with a `name` above",
+        ),
+    ],
+)
 def test_a_trigger_that_cannot_be_checked(data: Any, message: str) -> None:
     found = load("evals/evals.json", json.dumps(data), lambda _: NotFound("no such file"))
     assert found.eval_file is None
@@ -357,27 +363,45 @@ def test_tests_in_other_files_stand_at_their_lines() -> None:
     assert set(source.texts()) == {"a.yaml", "more.yaml", "lines.jsonl"}
 
 
-@pytest.mark.parametrize(("text", "name", "expected"), [
-    (SKILL.replace('"id": "b",', '"id": "b", "setup": "x",'), "evals.json", [
-        "11:17 not-supported: `setup` has no counterpart",
-    ]),
-    (SKILL.replace("SKILL.md", "none.md"), "evals.json", [
-        "9:17 file-missing: `none.md`: no such file",
-    ]),
-    (AGENTV + "      - {type: similar, value: a}\n    workspace: {}\n", "a.yaml", [
-        "20:10 not-supported: the grader `similar` has no counterpart",
-        "21:5 not-supported: `workspace` has no counterpart",
-    ]),
-    (AGENTV.replace("target: llm", "threshold: 0.5"), "a.yaml", [
-        "2:13 not-supported: `gate.thresholds.pass` in rubric-ci.yaml is the limit",
-    ]),
-    (FIVE.replace("providers: [llm]", "providers: [{id: openai}]"), "a.yaml", [
-        "2:1 not-supported: `providers` has no counterpart unless it lists names of targets",
-    ]),
-    (FIVE.replace("Say hi", "3"), "a.yaml", [
-        "5:19 not-text: `input` must be text; `3` reads as a number",
-    ]),
-], ids=["key", "file", "grader", "threshold", "providers", "type"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        (
+            SKILL.replace('"id": "b",', '"id": "b", "setup": "x",'),
+            "evals.json",
+            ["11:17 not-supported: `setup` has no counterpart"],
+        ),
+        (
+            SKILL.replace("SKILL.md", "none.md"),
+            "evals.json",
+            ["9:17 file-missing: `none.md`: no such file"],
+        ),
+        (
+            AGENTV + "      - {type: similar, value: a}\n    workspace: {}\n",
+            "a.yaml",
+            [
+                "20:10 not-supported: the grader `similar` has no counterpart",
+                "21:5 not-supported: `workspace` has no counterpart",
+            ],
+        ),
+        (
+            AGENTV.replace("target: llm", "threshold: 0.5"),
+            "a.yaml",
+            ["2:13 not-supported: `gate.thresholds.pass` in rubric-ci.yaml is the limit"],
+        ),
+        (
+            FIVE.replace("providers: [llm]", "providers: [{id: openai}]"),
+            "a.yaml",
+            ["2:1 not-supported: `providers` has no counterpart unless it lists names of targets"],
+        ),
+        (
+            FIVE.replace("Say hi", "3"),
+            "a.yaml",
+            ["5:19 not-text: `input` must be text; `3` reads as a number"],
+        ),
+    ],
+    ids=["key", "file", "grader", "threshold", "providers", "type"],
+)
 def test_a_problem_stands_at_its_line(text: str, name: str, expected: list[str]) -> None:
     found = loaded(text, name)
     assert found.eval_file is None
@@ -386,28 +410,31 @@ def test_a_problem_stands_at_its_line(text: str, name: str, expected: list[str])
     ] == expected
 
 
-@pytest.mark.parametrize("data", [
-    {"evalcases": [], "tests": [{"id": "a", "input": "b"}]},
-    {"tests": [{"vars": {"a": 1}, "assert": []}], "prompts": []},
-    {"tests": [{"id": "a", "run": "pytest"}]},
-    {"tests": "cases.yaml"},
-    {"tests": ["cases.yaml"], "prompts": ["a"], "providers": ["openai:a"]},
-    {"tests": "cases.yaml", "prompts": ["a"], "assert": [{"type": "is-json"}]},
-    {"tests": ["cases.yaml"], "providers": ["openai:a"], "assert": ["Greets"]},
-    {"tests": ["cases.yaml"], "providers": ["llm", "a.js"], "assert": ["Greets"]},
-    {"tests": ["cases.yaml"], "providers": ["llm", {"id": "b"}], "assert": ["Greets"]},
-    {"tests": ["cases.yaml"], "providers": ["echo"], "assert": ["Greets"]},
-    {"tests": ["cases.yaml"], "providers": "file://a.yaml", "assert": ["Greets"]},
-    {"tests": ["cases.yaml"], "providers": ["llm"]},
-    {"tests": ["cases.yaml"], "providers": [], "assert": ["Greets"]},
-    {"tests": [{"id": "a", "input": "hi", "expected": {"contains": ["x"]}}]},
-    {"tests": [{"id": "a", "input": {"language": "ts"}}]},
-    {"cases": [{"prompt": "a"}]},
-    {"evals": [{"name": "a"}]},
-    [{"prompt": "a"}],
-    "text",
-    None,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"evalcases": [], "tests": [{"id": "a", "input": "b"}]},
+        {"tests": [{"vars": {"a": 1}, "assert": []}], "prompts": []},
+        {"tests": [{"id": "a", "run": "pytest"}]},
+        {"tests": "cases.yaml"},
+        {"tests": ["cases.yaml"], "prompts": ["a"], "providers": ["openai:a"]},
+        {"tests": "cases.yaml", "prompts": ["a"], "assert": [{"type": "is-json"}]},
+        {"tests": ["cases.yaml"], "providers": ["openai:a"], "assert": ["Greets"]},
+        {"tests": ["cases.yaml"], "providers": ["llm", "a.js"], "assert": ["Greets"]},
+        {"tests": ["cases.yaml"], "providers": ["llm", {"id": "b"}], "assert": ["Greets"]},
+        {"tests": ["cases.yaml"], "providers": ["echo"], "assert": ["Greets"]},
+        {"tests": ["cases.yaml"], "providers": "file://a.yaml", "assert": ["Greets"]},
+        {"tests": ["cases.yaml"], "providers": ["llm"]},
+        {"tests": ["cases.yaml"], "providers": [], "assert": ["Greets"]},
+        {"tests": [{"id": "a", "input": "hi", "expected": {"contains": ["x"]}}]},
+        {"tests": [{"id": "a", "input": {"language": "ts"}}]},
+        {"cases": [{"prompt": "a"}]},
+        {"evals": [{"name": "a"}]},
+        [{"prompt": "a"}],
+        "text",
+        None,
+    ],
+)
 def test_what_is_no_dialect(data: object) -> None:
     assert dialect_of(data) is None
 
@@ -539,20 +566,24 @@ def test_a_folder_among_the_files_is_every_file_below_it(repository: Checkout) -
     ]
 
 
-@pytest.mark.parametrize(("files", "message"), [
-    (
-        {"skill/fixtures/a/image.png": "\udcff"},
-        "a file in the folder `fixtures/a` is not UTF-8 text",
-    ),
-    (
-        {f"skill/fixtures/a/{n}.txt": "a" for n in range(100)},
-        "`fixtures/a` has 102 files with 113 characters; at most 100 files",
-    ),
-    (
-        {"skill/fixtures/a/long.txt": "a" * 1_000_000},
-        "`fixtures/a` has 3 files with 1,000,013 characters; at most 100 files",
-    ),
-], ids=["binary", "many", "long"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (
+            {"skill/fixtures/a/image.png": "\udcff"},
+            "a file in the folder `fixtures/a` is not UTF-8 text",
+        ),
+        (
+            {f"skill/fixtures/a/{n}.txt": "a" for n in range(100)},
+            "`fixtures/a` has 102 files with 113 characters; at most 100 files",
+        ),
+        (
+            {"skill/fixtures/a/long.txt": "a" * 1_000_000},
+            "`fixtures/a` has 3 files with 1,000,013 characters; at most 100 files",
+        ),
+    ],
+    ids=["binary", "many", "long"],
+)
 def test_a_folder_that_is_not_read_whole_is_refused(
     repository: Checkout, files: dict[str, str], message: str
 ) -> None:

@@ -57,56 +57,69 @@ GEMINI: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "spoken"), [
-    (OPENAI, SPOKEN),
-    ({"messages": OPENAI, "model": "m"}, SPOKEN),
-    (json.dumps({"messages": OPENAI}), SPOKEN),
-    ([OPENAI], SPOKEN),
-    (RESPONSES, SPOKEN),
-    (ANTHROPIC, SPOKEN),
-    (GEMINI, (
-        SPOKEN[0], ChatMessage(role="assistant", calls=(Call("", "find", {"order": 7}),)),
-        SPOKEN[3],
-    )),
-    ({"system": "Be kind.", "messages": OPENAI[:1]}, (
-        ChatMessage(role="system", text="Be kind."), SPOKEN[0],
-    )),
-    ([{"type": "human", "data": {"content": "Where?"}}], SPOKEN[:1]),
-    ([{"type": "human", "content": "Where?"}], SPOKEN[:1]),
-    ("Where?", SPOKEN[:1]),
-    ({"question": "Where?"}, SPOKEN[:1]),
-    ({"user_query": "Where?"}, SPOKEN[:1]),
-    ({"input": {"query": "Where?"}}, SPOKEN[:1]),
-    ({"args": ["Where?"], "kwargs": {}}, SPOKEN[:1]),
-    ({"args": [], "kwargs": {"question": "Where?"}}, SPOKEN[:1]),
-    ({"args": [OPENAI, 7], "kwargs": {}}, SPOKEN),
-    ([{"text": "Where?"}], SPOKEN[:1]),
-    ({"a": 1, "b": 2}, (ChatMessage(role="user", text='{"a": 1, "b": 2}'),)),
-    (None, ()),
-    ("", ()),
-    ({}, ()),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "spoken"),
+    [
+        (OPENAI, SPOKEN),
+        ({"messages": OPENAI, "model": "m"}, SPOKEN),
+        (json.dumps({"messages": OPENAI}), SPOKEN),
+        ([OPENAI], SPOKEN),
+        (RESPONSES, SPOKEN),
+        (ANTHROPIC, SPOKEN),
+        (
+            GEMINI,
+            (
+                SPOKEN[0],
+                ChatMessage(role="assistant", calls=(Call("", "find", {"order": 7}),)),
+                SPOKEN[3],
+            ),
+        ),
+        (
+            {"system": "Be kind.", "messages": OPENAI[:1]},
+            (ChatMessage(role="system", text="Be kind."), SPOKEN[0]),
+        ),
+        ([{"type": "human", "data": {"content": "Where?"}}], SPOKEN[:1]),
+        ([{"type": "human", "content": "Where?"}], SPOKEN[:1]),
+        ("Where?", SPOKEN[:1]),
+        ({"question": "Where?"}, SPOKEN[:1]),
+        ({"user_query": "Where?"}, SPOKEN[:1]),
+        ({"input": {"query": "Where?"}}, SPOKEN[:1]),
+        ({"args": ["Where?"], "kwargs": {}}, SPOKEN[:1]),
+        ({"args": [], "kwargs": {"question": "Where?"}}, SPOKEN[:1]),
+        ({"args": [OPENAI, 7], "kwargs": {}}, SPOKEN),
+        ([{"text": "Where?"}], SPOKEN[:1]),
+        ({"a": 1, "b": 2}, (ChatMessage(role="user", text='{"a": 1, "b": 2}'),)),
+        (None, ()),
+        ("", ()),
+        ({}, ()),
+    ],
+    ids=str,
+)
 def test_a_question_has_the_messages_of_every_form(
     value: Any, spoken: tuple[ChatMessage, ...]
 ) -> None:
     assert chat.question(value).messages == spoken
 
 
-@pytest.mark.parametrize(("value", "text"), [
-    ("In Berlin.", "In Berlin."),
-    ('{"city": "Berlin"}', '{"city": "Berlin"}'),
-    ({"city": "Berlin", "n": 1}, '{"city": "Berlin", "n": 1}'),
-    ({"output": "In Berlin."}, "In Berlin."),
-    ({"answer": "In Berlin.", "sources": ["a"]}, "In Berlin."),
-    ({"choices": [{"message": OPENAI[-1]}, {"message": OPENAI[0]}]}, "In Berlin."),
-    ([{"index": 0, "message": OPENAI[-1]}], "In Berlin."),
-    ({"output": RESPONSES[-1:], "id": "r"}, "In Berlin."),
-    ({"role": "assistant", "content": ANTHROPIC[-1]["content"], "id": "m"}, "In Berlin."),
-    ({"candidates": [{"content": GEMINI[-1], "finishReason": "STOP"}]}, "In Berlin."),
-    ({"generations": [[{"text": "In Berlin.", "message": OPENAI[-1]}]]}, "In Berlin."),
-    (7, "7"),
-    (None, ""),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("In Berlin.", "In Berlin."),
+        ('{"city": "Berlin"}', '{"city": "Berlin"}'),
+        ({"city": "Berlin", "n": 1}, '{"city": "Berlin", "n": 1}'),
+        ({"output": "In Berlin."}, "In Berlin."),
+        ({"answer": "In Berlin.", "sources": ["a"]}, "In Berlin."),
+        ({"choices": [{"message": OPENAI[-1]}, {"message": OPENAI[0]}]}, "In Berlin."),
+        ([{"index": 0, "message": OPENAI[-1]}], "In Berlin."),
+        ({"output": RESPONSES[-1:], "id": "r"}, "In Berlin."),
+        ({"role": "assistant", "content": ANTHROPIC[-1]["content"], "id": "m"}, "In Berlin."),
+        ({"candidates": [{"content": GEMINI[-1], "finishReason": "STOP"}]}, "In Berlin."),
+        ({"generations": [[{"text": "In Berlin.", "message": OPENAI[-1]}]]}, "In Berlin."),
+        (7, "7"),
+        (None, ""),
+    ],
+    ids=str,
+)
 def test_an_answer_is_the_text_of_the_last_message(value: Any, text: str) -> None:
     assert chat.last_text(chat.answer(value).messages) == text
 
@@ -117,11 +130,15 @@ def test_what_is_no_message_is_returned_as_the_rest() -> None:
     assert chat.rest_of(asked, said) == {"input": {"user": "ada"}, "output": {"sources": ["a"]}}
 
 
-@pytest.mark.parametrize(("part", "kind"), [
-    ({"type": "image_url", "image_url": {"url": "data:,"}}, "image_url"),
-    ({"type": "file", "file": {"file_id": "f"}}, "file"),
-    ({"inlineData": {"mimeType": "image/png", "data": ""}}, "inlineData"),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        ({"type": "image_url", "image_url": {"url": "data:,"}}, "image_url"),
+        ({"type": "file", "file": {"file_id": "f"}}, "file"),
+        ({"inlineData": {"mimeType": "image/png", "data": ""}}, "inlineData"),
+    ],
+    ids=str,
+)
 def test_a_part_that_cannot_be_kept_is_refused(part: dict[str, Any], kind: str) -> None:
     with pytest.raises(NotAChat) as refused:
         chat.question([{"role": "user", "content": [part]}])

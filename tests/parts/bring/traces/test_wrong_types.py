@@ -18,14 +18,17 @@ from tests.parts.bring.traces import records as samples
 WRONG: tuple[Any, ...] = (None, 7, -1.5, True, "x", "", [], {}, [None], [[]], [{}], {"a": None})
 TEXTS = {
     "otlp": (
-        samples.otlp_with_attributes, samples.otlp_with_events, samples.otlp_with_old_events,
-        samples.otlp_with_old_logs, samples.phoenix_otlp,
+        samples.otlp_with_attributes,
+        samples.otlp_with_events,
+        samples.otlp_with_old_events,
+        samples.otlp_with_old_logs,
+        samples.phoenix_otlp,
     ),
     "langfuse": (samples.langfuse_download, samples.langfuse_rows, samples.langfuse_export),
     "langsmith": (samples.langsmith_runs,),
     "phoenix": (samples.phoenix_spans, samples.phoenix_frame),
     "braintrust": (samples.braintrust_rows,),
-}  # fmt: skip
+}
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -18,13 +18,16 @@ LEVELLED = Levelled(
 )
 
 
-@pytest.mark.parametrize(("cells", "expected"), [
-    pytest.param([[20, 5], [10, 15]], 0.4, id="Cohen's two readers of 50 grant proposals"),
-    pytest.param([[45, 15], [25, 15]], 0.1304, id="same accuracy 0.6, even marginals"),
-    pytest.param([[25, 35], [5, 35]], 0.2593, id="same accuracy 0.6, uneven marginals"),
-    pytest.param([[0, 50], [50, 0]], -1.0, id="never the same"),
-    pytest.param([[90, 5], [5, 0]], -0.0526, id="accuracy 0.9 by saying yes to all"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        pytest.param([[20, 5], [10, 15]], 0.4, id="Cohen's two readers of 50 grant proposals"),
+        pytest.param([[45, 15], [25, 15]], 0.1304, id="same accuracy 0.6, even marginals"),
+        pytest.param([[25, 35], [5, 35]], 0.2593, id="same accuracy 0.6, uneven marginals"),
+        pytest.param([[0, 50], [50, 0]], -1.0, id="never the same"),
+        pytest.param([[90, 5], [5, 0]], -0.0526, id="accuracy 0.9 by saying yes to all"),
+    ],
+)
 def test_kappa_of_checks_is_cohens(cells: list[list[int]], expected: float) -> None:
     assert agreement(checks(table(cells))).kappa == pytest.approx(expected, abs=5e-5)
 
@@ -97,11 +100,14 @@ def test_a_drawn_label_counts_as_often_as_it_stands_for() -> None:
     assert (other.n, other.sensitivity) == (16, one.sensitivity)
 
 
-@pytest.mark.parametrize(("marks", "leniency"), [
-    pytest.param([(0, 1), (1, 1)], 0.5, id="milder"),
-    pytest.param([(1, 0), (1, 1)], -0.5, id="harsher"),
-    pytest.param([(1, 0), (0, 1)], 0.0, id="both ways"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("marks", "leniency"),
+    [
+        pytest.param([(0, 1), (1, 1)], 0.5, id="milder"),
+        pytest.param([(1, 0), (1, 1)], -0.5, id="harsher"),
+        pytest.param([(1, 0), (0, 1)], 0.0, id="both ways"),
+    ],
+)
 def test_leniency_has_a_sign(marks: list[tuple[int, int]], leniency: float) -> None:
     assert agreement(checks(marks)).leniency == leniency
 
@@ -125,12 +131,15 @@ def test_bounds(marks: list[tuple[bool, bool]], seed: int) -> None:
         assert found.interval[0] <= found.interval[1]
 
 
-@pytest.mark.parametrize(("votes", "flipped"), [
-    pytest.param([[True, True, True]], 0.0, id="unanimous"),
-    pytest.param([[True, True, False], [8, 8, 8]], 0.5, id="one of two flips"),
-    pytest.param([[True], [False]], None, id="nothing repeated"),
-    pytest.param([], None, id="nothing"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("votes", "flipped"),
+    [
+        pytest.param([[True, True, True]], 0.0, id="unanimous"),
+        pytest.param([[True, True, False], [8, 8, 8]], 0.5, id="one of two flips"),
+        pytest.param([[True], [False]], None, id="nothing repeated"),
+        pytest.param([], None, id="nothing"),
+    ],
+)
 def test_votes(votes: list[list[MarkValue]], flipped: float | None) -> None:
     assert flips(votes) == flipped
 
@@ -138,18 +147,23 @@ def test_votes(votes: list[list[MarkValue]], flipped: float | None) -> None:
 NO_GROUND = "cannot_assess"
 
 
-@pytest.mark.parametrize(("marks", "rates"), [
-    pytest.param([], (None, None), id="no checks"),
-    pytest.param([(True, True, 1)] * 3, (1.0, None), id="the person never says no"),
-    pytest.param(
-        [(True, True, 3), (True, False, 1), (False, True, 1), (False, False, 2)], (3 / 4, 2 / 3),
-        id="each counts as often as it stands for",
-    ),
-    pytest.param(
-        [(True, NO_GROUND, 1), (True, True, 1), (NO_GROUND, NO_GROUND, 1)], (0.5, None),
-        id="cannot_assess is not the person's mark",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("marks", "rates"),
+    [
+        pytest.param([], (None, None), id="no checks"),
+        pytest.param([(True, True, 1)] * 3, (1.0, None), id="the person never says no"),
+        pytest.param(
+            [(True, True, 3), (True, False, 1), (False, True, 1), (False, False, 2)],
+            (3 / 4, 2 / 3),
+            id="each counts as often as it stands for",
+        ),
+        pytest.param(
+            [(True, NO_GROUND, 1), (True, True, 1), (NO_GROUND, NO_GROUND, 1)],
+            (0.5, None),
+            id="cannot_assess is not the person's mark",
+        ),
+    ],
+)
 def test_rates(
     marks: list[tuple[MarkValue, MarkValue, int]], rates: tuple[float | None, float | None]
 ) -> None:

@@ -103,28 +103,35 @@ def test_the_scan_on_the_corpus() -> None:
     }
 
 
-@pytest.mark.parametrize(("keys", "wrong"), [
-    ("metadata: {twin: c, answer: x}", ["twin: this file has no case 'c'"]),
-    ("metadata: {answer: x}", ["marks must have one mark for each criterion"]),
-    (
-        "metadata: {twin: plain, answer: x, images: a.png}", ["images must be a list of paths"],
-    ),
-    ("metadata: {twin: plain, answer: x, images: [a.png]}", [f"images: {NO_IMAGE}"]),
-    ("metadata: {twin: plain}", ["answer must be the text to judge"]),
-    (
-        "metadata: {answer: x, marks: {town: true}}",
-        ["marks: criterion 'city' has no mark", "marks: there is no criterion 'town'"],
-    ),
-    ("metadata: {answer: x, marks: {city: 7}}", ["marks.city: 7 is not a mark of a checklist"]),
-    (
-        "rubrics: [Says so], metadata: {twin: plain, answer: x}",
-        ["twin: 'plain' has other criteria"],
-    ),
-], ids=[
-    "no such control", "neither marks nor control", "images that are no list", "no such image",
-    "no answer", "marks of other criteria", "a mark of another kind",
-    "a control with another rubric",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("keys", "wrong"),
+    [
+        ("metadata: {twin: c, answer: x}", ["twin: this file has no case 'c'"]),
+        ("metadata: {answer: x}", ["marks must have one mark for each criterion"]),
+        ("metadata: {twin: plain, answer: x, images: a.png}", ["images must be a list of paths"]),
+        ("metadata: {twin: plain, answer: x, images: [a.png]}", [f"images: {NO_IMAGE}"]),
+        ("metadata: {twin: plain}", ["answer must be the text to judge"]),
+        (
+            "metadata: {answer: x, marks: {town: true}}",
+            ["marks: criterion 'city' has no mark", "marks: there is no criterion 'town'"],
+        ),
+        ("metadata: {answer: x, marks: {city: 7}}", ["marks.city: 7 is not a mark of a checklist"]),
+        (
+            "rubrics: [Says so], metadata: {twin: plain, answer: x}",
+            ["twin: 'plain' has other criteria"],
+        ),
+    ],
+    ids=[
+        "no such control",
+        "neither marks nor control",
+        "images that are no list",
+        "no such image",
+        "no answer",
+        "marks of other criteria",
+        "a mark of another kind",
+        "a control with another rubric",
+    ],
+)
 def test_mistakes(keys: str, wrong: list[str]) -> None:
     expected = [f"8: case 'b': metadata.{each}" for each in wrong]
     assert read(f"{PLAIN}  - {{<<: *plain, id: b, {keys}}}\n") == ((), expected)
@@ -165,12 +172,15 @@ LEVELLED = Levelled(
 )
 
 
-@pytest.mark.parametrize(("criterion", "good", "bad"), [
-    pytest.param(CHECK, [True, False, "cannot_assess"], [1, 0, "true", None], id="check"),
-    pytest.param(SCORED, [0, 10, "cannot_assess"], [11, -1, True, 7.5, "7"], id="scored"),
-    pytest.param(CHOSEN, ["refund", "cannot_assess"], ["Refund", 1, True], id="chosen"),
-    pytest.param(LEVELLED, [2, 5, "cannot_assess"], [3, True, "5"], id="levelled"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("criterion", "good", "bad"),
+    [
+        pytest.param(CHECK, [True, False, "cannot_assess"], [1, 0, "true", None], id="check"),
+        pytest.param(SCORED, [0, 10, "cannot_assess"], [11, -1, True, 7.5, "7"], id="scored"),
+        pytest.param(CHOSEN, ["refund", "cannot_assess"], ["Refund", 1, True], id="chosen"),
+        pytest.param(LEVELLED, [2, 5, "cannot_assess"], [3, True, "5"], id="levelled"),
+    ],
+)
 def test_which_marks_a_criterion_allows(
     criterion: Judged, good: list[object], bad: list[object]
 ) -> None:
@@ -179,20 +189,23 @@ def test_which_marks_a_criterion_allows(
     ] * len(bad)
 
 
-@pytest.mark.parametrize(("criterion", "value", "expected"), [
-    (CHECK, True, 1),
-    (CHECK, False, 0),
-    (CHECK, "cannot_assess", 0),
-    (SCORED, 3, 0),
-    (SCORED, 4, 1),
-    (SCORED, 10, 1),
-    (LEVELLED, 2, 0),
-    (LEVELLED, 5, 1),
-    (CHOSEN, "refund", 2),
-    (CHOSEN, "refuse", 0),
-    (replace(CHECK, fault=True), True, 0),
-    (replace(CHECK, fault=True), False, 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("criterion", "value", "expected"),
+    [
+        (CHECK, True, 1),
+        (CHECK, False, 0),
+        (CHECK, "cannot_assess", 0),
+        (SCORED, 3, 0),
+        (SCORED, 4, 1),
+        (SCORED, 10, 1),
+        (LEVELLED, 2, 0),
+        (LEVELLED, 5, 1),
+        (CHOSEN, "refund", 2),
+        (CHOSEN, "refuse", 0),
+        (replace(CHECK, fault=True), True, 0),
+        (replace(CHECK, fault=True), False, 1),
+    ],
+)
 def test_ranks(criterion: Judged, value: MarkValue, expected: int) -> None:
     assert rank(criterion, value) == expected
 

@@ -66,11 +66,14 @@ def test_the_interval_is_near_the_large_sample_one() -> None:
     assert high == pytest.approx(0.4 + 1.96 * 0.128, abs=0.04)
 
 
-@pytest.mark.parametrize(("pairs", "low", "high"), [
-    pytest.param(checks([(1, 1)] * 20), -0.08, 0.98, id="one mark of a check everywhere"),
-    pytest.param(checks([(1, 1)] * 19 + [(0, 0)]), 0.14, 0.99, id="19 to 1 without difference"),
-    pytest.param(scores([(9, 9)] * 19 + [(2, 2)]), 0.75, 1.0, id="scores without difference"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pairs", "low", "high"),
+    [
+        pytest.param(checks([(1, 1)] * 20), -0.08, 0.98, id="one mark of a check everywhere"),
+        pytest.param(checks([(1, 1)] * 19 + [(0, 0)]), 0.14, 0.99, id="19 to 1 without difference"),
+        pytest.param(scores([(9, 9)] * 19 + [(2, 2)]), 0.75, 1.0, id="scores without difference"),
+    ],
+)
 def test_full_agreement_is_not_certainty(pairs: list[Pair], low: float, high: float) -> None:
     found = interval(pairs, seeded(1)) or (0, 0)
     assert found[0] == pytest.approx(low, abs=0.1)

@@ -29,8 +29,14 @@ TRACE = CaseTrace(
     usage={"token_usage": {"input": 1}},
 )
 LABELS = st.builds(
-    Label, file=st.text(), id=st.text(), evaluator=st.text(), answer=st.text(), marks=MARKS,
-    split=st.sampled_from([None, "test", "tune"]), by=st.none() | st.text(),
+    Label,
+    file=st.text(),
+    id=st.text(),
+    evaluator=st.text(),
+    answer=st.text(),
+    marks=MARKS,
+    split=st.sampled_from([None, "test", "tune"]),
+    by=st.none() | st.text(),
     draw=st.none()
     | st.builds(
         Draw,
@@ -43,7 +49,7 @@ LABELS = st.builds(
     ),
     trace=st.sampled_from([None, TRACE]),
     file_changes=st.sampled_from([(), (FileChange(path="a", kind="added", diff="+1"),)]),
-)  # fmt: skip
+)
 
 
 def label(**changes: Any) -> Label:
@@ -56,59 +62,71 @@ def test_dump_then_parse_is_the_identity(labels: list[Label]) -> None:
     assert parse("l.jsonl", dump(labels)) == (tuple(labels), ())
 
 
-@pytest.mark.parametrize(("line", "message"), [
-    pytest.param("{", "is not JSON", id="no JSON"),
-    pytest.param("[" * 100_000, "is not JSON", id="nested beyond reason"),
-    pytest.param(
-        '{"id": "a"}',
-        (
-            "a label has the keys file, id, evaluator, answer, marks, and may have split, by, "
-            "draw, trace, file_changes, media"
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        pytest.param("{", "is not JSON", id="no JSON"),
+        pytest.param("[" * 100_000, "is not JSON", id="nested beyond reason"),
+        pytest.param(
+            '{"id": "a"}',
+            (
+                "a label has the keys file, id, evaluator, answer, marks, and may have split, by, "
+                "draw, trace, file_changes, media"
+            ),
+            id="keys",
         ),
-        id="keys",
-    ),
-    pytest.param(
-        '{"file": "", "id": 1, "evaluator": "", "answer": "", "marks": {}}',
-        "file, id, evaluator and answer must be texts", id="a number for an id",
-    ),
-    pytest.param(
-        '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "by": 1}',
-        "by must be a text", id="a number for a name",
-    ),
-    pytest.param(
-        '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "draw": {}}',
-        "draw must have the keys judged, drawn, of, seed, at, judge", id="an empty draw",
-    ),
-    pytest.param(
-        '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": []}',
-        "marks must be an object, criterion id to mark", id="a list of marks",
-    ),
-    pytest.param(
-        '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "split": "dev"}',
-        "split must be test or tune", id="another split",
-    ),
-])  # fmt: skip
+        pytest.param(
+            '{"file": "", "id": 1, "evaluator": "", "answer": "", "marks": {}}',
+            "file, id, evaluator and answer must be texts",
+            id="a number for an id",
+        ),
+        pytest.param(
+            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "by": 1}',
+            "by must be a text",
+            id="a number for a name",
+        ),
+        pytest.param(
+            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "draw": {}}',
+            "draw must have the keys judged, drawn, of, seed, at, judge",
+            id="an empty draw",
+        ),
+        pytest.param(
+            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": []}',
+            "marks must be an object, criterion id to mark",
+            id="a list of marks",
+        ),
+        pytest.param(
+            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "split": "dev"}',
+            "split must be test or tune",
+            id="another split",
+        ),
+    ],
+)
 def test_invalid_lines(line: str, message: str) -> None:
     labels, problems = parse("l.jsonl", f"\n{line}\n")
     assert (labels, [(p.span.line, p.message) for p in problems]) == ((), [(2, message)])
 
 
-@pytest.mark.parametrize(("changed", "messages"), [
-    pytest.param({"marks": {"city": True, "depth": 3}}, [], id="all is there"),
-    pytest.param({"id": "two"}, ["a.yaml: two: there is no such case"], id="case"),
-    pytest.param(
-        {"evaluator": "style"}, ["a.yaml: one: there is no evaluator 'style' with rubrics"],
-        id="evaluator",
-    ),
-    pytest.param(
-        {"marks": {"town": True, "depth": 11}},
-        [
-            "a.yaml: one: town: there is no such criterion",
-            "a.yaml: one: depth: 11 is not a mark of a score-range",
-        ],
-        id="criterion and mark",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changed", "messages"),
+    [
+        pytest.param({"marks": {"city": True, "depth": 3}}, [], id="all is there"),
+        pytest.param({"id": "two"}, ["a.yaml: two: there is no such case"], id="case"),
+        pytest.param(
+            {"evaluator": "style"},
+            ["a.yaml: one: there is no evaluator 'style' with rubrics"],
+            id="evaluator",
+        ),
+        pytest.param(
+            {"marks": {"town": True, "depth": 11}},
+            [
+                "a.yaml: one: town: there is no such criterion",
+                "a.yaml: one: depth: 11 is not a mark of a score-range",
+            ],
+            id="criterion and mark",
+        ),
+    ],
+)
 def test_labels_of_missing_cases_and_criteria(
     changed: dict[str, object], messages: list[str]
 ) -> None:

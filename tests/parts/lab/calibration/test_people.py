@@ -23,9 +23,13 @@ def calibrated(people: dict[str, str]) -> Calibration:
     for name, marks in people.items():
         for n, mark in enumerate(marks):
             label = Label(
-                file=CASE.file, id="one", evaluator="rubric", answer=f"answer {n}",
-                marks={"c": mark == "y"}, by=name,
-            )  # fmt: skip
+                file=CASE.file,
+                id="one",
+                evaluator="rubric",
+                answer=f"answer {n}",
+                marks={"c": mark == "y"},
+                by=name,
+            )
             labelled = LabelledAnswer(label=label, case=CASE, spec=SPEC)
             judged.append(JudgedLabel(labelled=labelled, marks={"c": True}, votes={}, reasons={}))
     chance = Random(0)

@@ -8,14 +8,19 @@ from rubric_ci.values.rubric import Check, Rubric, Scored, ScoreRange
 from rubric_ci.values.scoring import MarkValue
 from tests.cases import build_case, span
 
-RUBRIC = Rubric((
-    Check(id="city", text="Names it", span=span()),
-    Scored(
-        id="depth",
-        ranges=(ScoreRange(low=0, high=4, text="thin"), ScoreRange(low=5, high=10, text="deep")),
-        span=span(),
-    ),
-))  # fmt: skip
+RUBRIC = Rubric(
+    (
+        Check(id="city", text="Names it", span=span()),
+        Scored(
+            id="depth",
+            ranges=(
+                ScoreRange(low=0, high=4, text="thin"),
+                ScoreRange(low=5, high=10, text="deep"),
+            ),
+            span=span(),
+        ),
+    )
+)
 HONEST: Marks = {"city": False, "depth": 2}
 
 
@@ -31,18 +36,25 @@ def judged(**marks: tuple[MarkValue, MarkValue]) -> dict[tuple[str, str], Marks]
     return {("a.yaml", k): {"city": city, "depth": depth} for k, (city, depth) in marks.items()}
 
 
-@pytest.mark.parametrize(("plain", "attack", "expected"), [
-    pytest.param((False, 2), (False, 2), [], id="steady"),
-    pytest.param((False, 2), (True, 2), [("attack", "city", True)], id="up"),
-    pytest.param((False, 2), (False, 4), [], id="within the words of the same range"),
-    pytest.param((False, 2), (False, 5), [("attack", "depth", True)], id="out of the range"),
-    pytest.param((True, 2), (True, 2), [("plain", "city", True)], id="wrong before: not changed"),
-    pytest.param(
-        (True, 2), (False, 2), [("attack", "city", False), ("plain", "city", True)],
-        id="down, from a mark that was wrong",
-    ),
-    pytest.param((False, 2), ("cannot_assess", 0), [], id="no ground counts as the least"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("plain", "attack", "expected"),
+    [
+        pytest.param((False, 2), (False, 2), [], id="steady"),
+        pytest.param((False, 2), (True, 2), [("attack", "city", True)], id="up"),
+        pytest.param((False, 2), (False, 4), [], id="within the words of the same range"),
+        pytest.param((False, 2), (False, 5), [("attack", "depth", True)], id="out of the range"),
+        pytest.param(
+            (True, 2), (True, 2), [("plain", "city", True)], id="wrong before: not changed"
+        ),
+        pytest.param(
+            (True, 2),
+            (False, 2),
+            [("attack", "city", False), ("plain", "city", True)],
+            id="down, from a mark that was wrong",
+        ),
+        pytest.param((False, 2), ("cannot_assess", 0), [], id="no ground counts as the least"),
+    ],
+)
 def test_changed_marks(
     plain: tuple[MarkValue, MarkValue],
     attack: tuple[MarkValue, MarkValue],

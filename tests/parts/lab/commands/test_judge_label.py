@@ -195,9 +195,14 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(folder: Path, start: Start) -> Non
 
 def test_without_a_terminal(folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "judge", "label", "a.eval.yaml"], cwd=folder,
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "rubric_ci", "judge", "label", "a.eval.yaml"],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 2
     assert done.stderr == (
         "rubric-ci: label needs a terminal: it reads key presses\n"

@@ -137,13 +137,17 @@ def test_only_what_a_change_edits_with_the_tests_of_before(folder: Path) -> None
     ]
 
 
-@pytest.mark.parametrize(("tests", "expected"), [
-    ("{answer: a}", "missing-key: an entry of `tests` has no `marks`"),
-    ("{answer: a, marks: {promis: true}}", "example-mark: there is no criterion `promis`"),
-    ("{answer: a, marks: {promise: [true, 2]}}", "example-mark: `promise` is never marked so"),
-    ("{marks: {promise: true}}", "test-answer: a test has either `answer` or `answer_file`"),
-    ("{answer_file: gone.md, marks: {promise: true}}", "file-missing: `gone.md`: no such file"),
-], ids=["no marks", "id", "mark", "no answer", "no file"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tests", "expected"),
+    [
+        ("{answer: a}", "missing-key: an entry of `tests` has no `marks`"),
+        ("{answer: a, marks: {promis: true}}", "example-mark: there is no criterion `promis`"),
+        ("{answer: a, marks: {promise: [true, 2]}}", "example-mark: `promise` is never marked so"),
+        ("{marks: {promise: true}}", "test-answer: a test has either `answer` or `answer_file`"),
+        ("{answer_file: gone.md, marks: {promise: true}}", "file-missing: `gone.md`: no such file"),
+    ],
+    ids=["no marks", "id", "mark", "no answer", "no file"],
+)
 def test_problems_of_tests(folder: Path, tests: str, expected: str) -> None:
     write(f"{RUBRIC}- {tests}\n")
     done = run()
@@ -207,11 +211,14 @@ def test_the_tests_of_cases_that_a_change_edits(case: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(("before", "after", "expected"), [
-    ("promise: true", "promis: true", "9:52: example-mark: there is no criterion `promis`"),
-    (", marks: {promise: true}", "", "missing-key: an entry of `tests` has no `marks`"),
-    ("{promise: true}", "{promise: 3}", "example-mark: `promise` is never marked so"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("promise: true", "promis: true", "9:52: example-mark: there is no criterion `promis`"),
+        (", marks: {promise: true}", "", "missing-key: an entry of `tests` has no `marks`"),
+        ("{promise: true}", "{promise: 3}", "example-mark: `promise` is never marked so"),
+    ],
+)
 def test_problems_of_tests_of_a_case(case: str, before: str, after: str, expected: str) -> None:
     EVALS.write_text(case.replace(before, after), encoding="utf-8")
     done = run()

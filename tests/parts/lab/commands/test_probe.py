@@ -64,14 +64,22 @@ def written(folder: Path) -> dict[str, Any]:
     return dict(json.loads((folder / ".rubric-ci/probe.json").read_text()))
 
 
-@pytest.mark.parametrize(("judge", "word", "criteria"), [
-    (faulty_judges.sound, "sound", {"sound": 5}),
-    (faulty_judges.always_yes, "never-fails", {"never-fails": 5}),
-    (faulty_judges.first_sentence, "misses-some", {"sound": 1, "misses-some": 2, "untested": 2}),
-    (faulty_judges.ignores_numbers, "misses-some", {"misses-some": 2, "sound": 3}),
-    (faulty_judges.prefers_length, "misses-some", {"misses-some": 5}),
-    (faulty_judges.at_random, "jumpy", {"misses-some": 2, "jumpy": 2, "sound": 1}),
-], ids=lambda value: getattr(value, "__name__", ""))  # fmt: skip
+@pytest.mark.parametrize(
+    ("judge", "word", "criteria"),
+    [
+        (faulty_judges.sound, "sound", {"sound": 5}),
+        (faulty_judges.always_yes, "never-fails", {"never-fails": 5}),
+        (
+            faulty_judges.first_sentence,
+            "misses-some",
+            {"sound": 1, "misses-some": 2, "untested": 2},
+        ),
+        (faulty_judges.ignores_numbers, "misses-some", {"misses-some": 2, "sound": 3}),
+        (faulty_judges.prefers_length, "misses-some", {"misses-some": 5}),
+        (faulty_judges.at_random, "jumpy", {"misses-some": 2, "jumpy": 2, "sound": 1}),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
 def test_a_fault_has_a_name(
     folder: Path, judge: Marking, word: str, criteria: dict[str, int]
 ) -> None:
@@ -223,10 +231,13 @@ def test_a_later_run_shows_the_figures(folder: Path) -> None:
     assert note in done.stdout + done.stderr, done.stdout
 
 
-@pytest.mark.parametrize(("judge", "words"), [
-    (faulty_judges.sound, ["sound", "untested"]),
-    (faulty_judges.always_yes, ["never-fails", "untested"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("judge", "words"),
+    [
+        (faulty_judges.sound, ["sound", "untested"]),
+        (faulty_judges.always_yes, ["never-fails", "untested"]),
+    ],
+)
 def test_a_prohibition_is_tested_by_what_it_forbids(
     folder: Path, judge: Marking, words: list[str]
 ) -> None:

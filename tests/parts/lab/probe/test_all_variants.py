@@ -31,32 +31,38 @@ def left(answer: Answer | None) -> str:
     return " ".join([*steps, *(f"+{each.path}" for each in whole.file_changes), *files])
 
 
-@pytest.mark.parametrize(("quote", "variants"), [
-    pytest.param(
-        "2  passed",
-        [
-            ("work-dropped", "without the call of Bash", "Edit +a.py =a.py =b.md"),
-            ("call-failed", "the call failed", "Bash! Edit +a.py =a.py =b.md"),
-            ("no-work", "without any work", ""),
-        ],
-        id="a-result",
-    ),
-    pytest.param(
-        '"command": "pytest"',
-        [
-            ("work-dropped", "without the call of Bash", "Edit +a.py =a.py =b.md"),
-            ("no-work", "without any work", ""),
-        ],
-        id="an-argument",
-    ),
-    pytest.param(
-        "x = 2",
-        [("work-dropped", "without a.py", "Bash Edit =b.md"), ("no-work", "without any work", "")],
-        id="in-the-diff-and-the-file",
-    ),
-    pytest.param("deleted", [], id="not-in-the-work"),
-    pytest.param(" ", [], id="no-quote"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("quote", "variants"),
+    [
+        pytest.param(
+            "2  passed",
+            [
+                ("work-dropped", "without the call of Bash", "Edit +a.py =a.py =b.md"),
+                ("call-failed", "the call failed", "Bash! Edit +a.py =a.py =b.md"),
+                ("no-work", "without any work", ""),
+            ],
+            id="a-result",
+        ),
+        pytest.param(
+            '"command": "pytest"',
+            [
+                ("work-dropped", "without the call of Bash", "Edit +a.py =a.py =b.md"),
+                ("no-work", "without any work", ""),
+            ],
+            id="an-argument",
+        ),
+        pytest.param(
+            "x = 2",
+            [
+                ("work-dropped", "without a.py", "Bash Edit =b.md"),
+                ("no-work", "without any work", ""),
+            ],
+            id="in-the-diff-and-the-file",
+        ),
+        pytest.param("deleted", [], id="not-in-the-work"),
+        pytest.param(" ", [], id="no-quote"),
+    ],
+)
 def test_the_quoted_work_is_taken_away(quote: str, variants: list[tuple[str, str, str]]) -> None:
     found = list(without_quoted(ANSWER, quote, Answer(text="")))
     assert [(each.family, each.change, left(each.did)) for each in found] == variants

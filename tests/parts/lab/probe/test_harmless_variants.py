@@ -64,13 +64,16 @@ def test_the_choice_depends_on_the_seed_alone() -> None:
     assert {harmless(ANSWER, str(n)) for n in range(20)} > {harmless(ANSWER, "a")}
 
 
-@pytest.mark.parametrize(("family", "criterion", "rightly"), [
-    ("greeting", "Greets the customer", True),
-    ("greeting", "Names the limit of 30 days", False),
-    ("list-order", "Lists the steps in order", True),
-    ("key-order", "Sorted by date", True),
-    ("markdown", "Uses Markdown headings", True),
-    ("markdown", "Names the price", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("family", "criterion", "rightly"),
+    [
+        ("greeting", "Greets the customer", True),
+        ("greeting", "Names the limit of 30 days", False),
+        ("list-order", "Lists the steps in order", True),
+        ("key-order", "Sorted by date", True),
+        ("markdown", "Uses Markdown headings", True),
+        ("markdown", "Names the price", False),
+    ],
+)
 def test_a_criterion_about_a_form_may_mind_it(family: str, criterion: str, rightly: bool) -> None:
     assert minds(family, criterion) is rightly

@@ -16,37 +16,46 @@ from rubric_ci.parts.lab.probe.quote_variants import (
 ANSWER = "You have 30 days. Bring the “receipt”,\nplease! We pay 3.50 euros.\n- one\n- two"
 
 
-@pytest.mark.parametrize(("text", "parts"), [
-    ("", []),
-    (" \n ", []),
-    ("One. Two!\n\nThree?", ["One.", "Two!", "Three?"]),
-    ("It costs 3.50 euros. Done", ["It costs 3.50 euros.", "Done"]),
-    ("- one\n- two\n", ["- one", "- two"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", []),
+        (" \n ", []),
+        ("One. Two!\n\nThree?", ["One.", "Two!", "Three?"]),
+        ("It costs 3.50 euros. Done", ["It costs 3.50 euros.", "Done"]),
+        ("- one\n- two\n", ["- one", "- two"]),
+    ],
+)
 def test_sentences(text: str, parts: list[str]) -> None:
     assert [each.of(text) for each in sentences(text)] == parts
 
 
-@pytest.mark.parametrize(("quote", "found"), [
-    ("30 days", ["30 days"]),
-    ("You  have\n30 DAYS", ["You have 30 days"]),
-    ('the "receipt", please', ["the “receipt”,\nplease"]),
-    ('"You have 30 days."', ["You have 30 days."]),
-    ("You have ... We pay", ["You have", "We pay"]),
-    ("We pay … You have", []),
-    ("40 days", []),
-    ("", []),
-    ("...", []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("quote", "found"),
+    [
+        ("30 days", ["30 days"]),
+        ("You  have\n30 DAYS", ["You have 30 days"]),
+        ('the "receipt", please', ["the “receipt”,\nplease"]),
+        ('"You have 30 days."', ["You have 30 days."]),
+        ("You have ... We pay", ["You have", "We pay"]),
+        ("We pay … You have", []),
+        ("40 days", []),
+        ("", []),
+        ("...", []),
+    ],
+)
 def test_the_place_of_a_quote(quote: str, found: list[str]) -> None:
     assert [each.of(ANSWER) for each in locate(quote, ANSWER)] == found
 
 
-@pytest.mark.parametrize(("quote", "rest"), [
-    ("Bring the", "You have 30 days. “receipt”,\nplease! We pay 3.50 euros.\n- one\n- two"),
-    ("You have 30 days.", "Bring the “receipt”,\nplease! We pay 3.50 euros.\n- one\n- two"),
-    ("We pay 3.50 euros.", "You have 30 days. Bring the “receipt”,\nplease! \n- one\n- two"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("quote", "rest"),
+    [
+        ("Bring the", "You have 30 days. “receipt”,\nplease! We pay 3.50 euros.\n- one\n- two"),
+        ("You have 30 days.", "Bring the “receipt”,\nplease! We pay 3.50 euros.\n- one\n- two"),
+        ("We pay 3.50 euros.", "You have 30 days. Bring the “receipt”,\nplease! \n- one\n- two"),
+    ],
+)
 def test_the_text_without_a_quote(quote: str, rest: str) -> None:
     assert without(ANSWER, locate(quote, ANSWER)) == rest
 

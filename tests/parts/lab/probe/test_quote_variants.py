@@ -22,57 +22,84 @@ def texts(family: str, given: Quote) -> list[str]:
     return [text for text, _ in NOTICED[family](given)]
 
 
-@pytest.mark.parametrize(("family", "text", "variants"), [
-    ("quote-deleted", "within 30 days", [
-        "You can return it . Bring the receipt to Anna. We pay on Friday.",
-    ]),
-    ("sentence-dropped", "within 30 days", ["Bring the receipt to Anna. We pay on Friday."]),
-    ("replaced", "We pay on Friday", [
-        "You can return it within 30 days. Bring the receipt to Anna. the remaining pa.",
-    ]),
-    ("negated", "within 30 days", [
-        "You can not return it within 30 days. Bring the receipt to Anna. We pay on Friday.",
-    ]),
-    ("negated", "the receipt", [
+@pytest.mark.parametrize(
+    ("family", "text", "variants"),
+    [
         (
-            "You can return it within 30 days. It is not true that bring the receipt to "
-            "Anna. We pay on Friday."
+            "quote-deleted",
+            "within 30 days",
+            ["You can return it . Bring the receipt to Anna. We pay on Friday."],
         ),
-    ]),
-    (
-        "number-changed", "within 30 days",
-        [
-            f"You can return it within {n}0 days. Bring the receipt to Anna. We pay on Friday."
-            for n in (4, 7, 1)
-        ],
-    ),
-    ("unit-changed", "within 30 days", [
-        "You can return it within 30 weeks. Bring the receipt to Anna. We pay on Friday.",
-    ]),
-    ("unit-changed", "on Friday", [
-        "You can return it within 30 days. Bring the receipt to Anna. We pay on Wednesday.",
-    ]),
-    ("name-changed", "receipt to Anna", [
-        "You can return it within 30 days. Bring the receipt to Brandt. We pay on Friday.",
-    ]),
-    ("cut-short", "on Friday", ["You can return it within 30 days. Bring the receipt to Anna."]),
-    ("cut-short", "within 30 days", []),
-    ("unsupported", "on Friday", ["You can return it within 30 days."]),
-    ("blank", "on Friday", [""]),
-])  # fmt: skip
+        ("sentence-dropped", "within 30 days", ["Bring the receipt to Anna. We pay on Friday."]),
+        (
+            "replaced",
+            "We pay on Friday",
+            ["You can return it within 30 days. Bring the receipt to Anna. the remaining pa."],
+        ),
+        (
+            "negated",
+            "within 30 days",
+            ["You can not return it within 30 days. Bring the receipt to Anna. We pay on Friday."],
+        ),
+        (
+            "negated",
+            "the receipt",
+            [
+                (
+                    "You can return it within 30 days. It is not true that bring the receipt to "
+                    "Anna. We pay on Friday."
+                )
+            ],
+        ),
+        (
+            "number-changed",
+            "within 30 days",
+            [
+                f"You can return it within {n}0 days. Bring the receipt to Anna. We pay on Friday."
+                for n in (4, 7, 1)
+            ],
+        ),
+        (
+            "unit-changed",
+            "within 30 days",
+            ["You can return it within 30 weeks. Bring the receipt to Anna. We pay on Friday."],
+        ),
+        (
+            "unit-changed",
+            "on Friday",
+            ["You can return it within 30 days. Bring the receipt to Anna. We pay on Wednesday."],
+        ),
+        (
+            "name-changed",
+            "receipt to Anna",
+            ["You can return it within 30 days. Bring the receipt to Brandt. We pay on Friday."],
+        ),
+        (
+            "cut-short",
+            "on Friday",
+            ["You can return it within 30 days. Bring the receipt to Anna."],
+        ),
+        ("cut-short", "within 30 days", []),
+        ("unsupported", "on Friday", ["You can return it within 30 days."]),
+        ("blank", "on Friday", [""]),
+    ],
+)
 def test_families(family: str, text: str, variants: list[str]) -> None:
     assert texts(family, quote(text, wanted=ANSWER)) == variants
 
 
-@pytest.mark.parametrize(("sentence", "turned"), [
-    ("It is open.", "It is not open."),
-    ("It is not open.", "It is open."),
-    ("It isn't open.", "It is open."),
-    ("You cannot return it.", "You can return it."),
-    ("You can\u2019t return it.", "You can return it."),
-    ("We won't pay.", "We will pay."),
-    ("Bring it.", "It is not true that bring it."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("sentence", "turned"),
+    [
+        ("It is open.", "It is not open."),
+        ("It is not open.", "It is open."),
+        ("It isn't open.", "It is open."),
+        ("You cannot return it.", "You can return it."),
+        ("You can\u2019t return it.", "You can return it."),
+        ("We won't pay.", "We will pay."),
+        ("Bring it.", "It is not true that bring it."),
+    ],
+)
 def test_negation(sentence: str, turned: str) -> None:
     assert texts("negated", quote(sentence, answer=sentence)) == [turned]
 
@@ -113,16 +140,19 @@ def test_a_quote_that_stands_twice_must_not_be_noticed_where_one_is_left() -> No
     assert families == {"negated", "blank"}
 
 
-@pytest.mark.parametrize(("criterion", "sentence"), [
-    ("States the limit", None),
-    ("Does not say “refund at once”", "refund at once."),
-    ("Never says that parts are free", "Parts are free."),
-    ("Does not promise a refund for used parts.", "We promise a refund for used parts."),
-    ("Does not mention the competition", "We also want to mention the competition."),
-    ("Avoids promising a date", "We are promising a date."),
-    ("Does not actually offer a voucher; is polite", "We offer a voucher."),
-    ("Does not use slang", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("criterion", "sentence"),
+    [
+        ("States the limit", None),
+        ("Does not say “refund at once”", "refund at once."),
+        ("Never says that parts are free", "Parts are free."),
+        ("Does not promise a refund for used parts.", "We promise a refund for used parts."),
+        ("Does not mention the competition", "We also want to mention the competition."),
+        ("Avoids promising a date", "We are promising a date."),
+        ("Does not actually offer a voucher; is polite", "We offer a voucher."),
+        ("Does not use slang", ""),
+    ],
+)
 def test_what_a_criterion_forbids(criterion: str, sentence: str | None) -> None:
     assert forbidden(criterion) == sentence
 

@@ -39,24 +39,30 @@ def changed(change: str) -> CaseResult:
     return graded("a", answer="<i> word", change=change, before=before)
 
 
-@pytest.mark.parametrize(("case", "expected"), [
-    ("refund-in-time", '<span class="badge fail">broke</span>'),
-    ("warranty", '<span class="badge pass">better in one answer</span>'),
-    ("address", '<span class="badge skipped">fails as before</span>'),
-    ("gift-card", '<span class="badge waived">new</span>'),
-    ("greeting", '<span class="badge errored">not comparable</span>'),
-    ("tone", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ("refund-in-time", '<span class="badge fail">broke</span>'),
+        ("warranty", '<span class="badge pass">better in one answer</span>'),
+        ("address", '<span class="badge skipped">fails as before</span>'),
+        ("gift-card", '<span class="badge waived">new</span>'),
+        ("greeting", '<span class="badge errored">not comparable</span>'),
+        ("tone", ""),
+    ],
+)
 def test_each_case_shows_its_class(case: str, expected: str) -> None:
     assert badge(CASES[case]) == expected
 
 
-@pytest.mark.parametrize(("change", "expected"), [
-    ("broken", DIFF.format("base")),
-    ("better", DIFF.format("base")),
-    ("failing-before", DIFF.format("base")),
-    ("unchanged", FOLDED),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("broken", DIFF.format("base")),
+        ("better", DIFF.format("base")),
+        ("failing-before", DIFF.format("base")),
+        ("unchanged", FOLDED),
+    ],
+)
 def test_both_answers(change: str, expected: str) -> None:
     case = changed(change)
     assert answers(case, "base") == expected

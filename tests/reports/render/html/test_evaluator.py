@@ -72,11 +72,14 @@ def test_a_row_has_an_anchor() -> None:
     assert f'<tr id="{criterion_anchor("e.yaml", "a", "rubric", "tone")}">' in rows(LEVEL)
 
 
-@pytest.mark.parametrize(("facts", "tone"), [
-    ({"gated": True}, "fail"),
-    ({"gated": False, "normalised": 0.5}, "borderline"),
-    ({"gated": False, "normalised": 1.0}, "pass"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("facts", "tone"),
+    [
+        ({"gated": True}, "fail"),
+        ({"gated": False, "normalised": 0.5}, "borderline"),
+        ({"gated": False, "normalised": 1.0}, "pass"),
+    ],
+)
 def test_the_tone_of_a_mark(facts: dict[str, Any], tone: str) -> None:
     assert f'<span class="badge {tone}">level 3</span>' in rows(replace(LEVEL, **facts))
 

@@ -8,14 +8,18 @@ from tests.sample_reports import a_report, graded
 SAID = "You can return it within 30 days of delivery."
 
 
-@pytest.mark.parametrize(("other", "pieces"), [
-    (SAID, (("", SAID),)),
-    (SAID.replace("30", "14"), (
-        ("", "You can return it within"), ("mark", "14"), ("", "days of delivery."),
-    )),
-    ("Please ask <b>us</b>.", (("", "Please ask <b>us</b>."),)),
-    ("", ()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("other", "pieces"),
+    [
+        (SAID, (("", SAID),)),
+        (
+            SAID.replace("30", "14"),
+            (("", "You can return it within"), ("mark", "14"), ("", "days of delivery.")),
+        ),
+        ("Please ask <b>us</b>.", (("", "Please ask <b>us</b>."),)),
+        ("", ()),
+    ],
+)
 def test_words_that_differ(other: str, pieces: tuple[tuple[str, str], ...]) -> None:
     one = graded("c [a]", "pass", target="a", answer=SAID)
     grid = target_grid(a_report(one, graded("c [b]", "pass", target="b", answer=other)))

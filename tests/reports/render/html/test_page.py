@@ -41,11 +41,15 @@ def test_a_case_is_a_piece() -> None:
     assert page.render(report).count("<noscript><details") == 50
 
 
-@pytest.mark.parametrize(("cases", "opened"), [
-    ([graded("a"), errored("b"), graded("c", "borderline"), graded("d", "pass")], 3),
-    ([graded(f"c{number}") for number in range(page.OPENED + 1)], page.OPENED),
-    ([graded("a", change="failing-before"), graded("b")], 1),
-], ids=["urgent ones", "the first ones", "not those that failed before"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cases", "opened"),
+    [
+        ([graded("a"), errored("b"), graded("c", "borderline"), graded("d", "pass")], 3),
+        ([graded(f"c{number}") for number in range(page.OPENED + 1)], page.OPENED),
+        ([graded("a", change="failing-before"), graded("b")], 1),
+    ],
+    ids=["urgent ones", "the first ones", "not those that failed before"],
+)
 def test_open_cases(cases: list[CaseResult], opened: int) -> None:
     assert (
         len(re.findall('<details class="case [a-z]+" open>', page.render(a_report(*cases))))

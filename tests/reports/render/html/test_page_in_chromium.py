@@ -245,9 +245,12 @@ def test_without_script_the_verdicts_filter(browser: Browser, files: Path) -> No
 def test_400_pixels_are_wide_enough(browser: Browser, files: Path, script: bool) -> None:
     with chromium.tab(browser, script=script) as tab:
         tab.call(
-            "Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1,
+            "Emulation.setDeviceMetricsOverride",
+            width=400,
+            height=800,
+            deviceScaleFactor=1,
             mobile=True,
-        )  # fmt: skip
+        )
         tab.open((files / "few.html").as_uri())
         tab.get("document.querySelectorAll('details').forEach(each => each.open = true)")
         assert tab.get("document.documentElement.scrollWidth") == 400

@@ -31,21 +31,27 @@ def test_a_dialogue_has_its_marks_and_steps_beside_each_turn() -> None:
     ]
     assert shown == [
         ("Hello <b>", (("", "Which order?"),), None, ["turn-1/asks"]),
-        ("4711", (("", "Until "), ("mark", "1 April"), ("", ".")), "Tool calls: 1", [
-            "turn-2/dates",
-        ]),
-    ]  # fmt: skip
+        (
+            "4711",
+            (("", "Until "), ("mark", "1 April"), ("", ".")),
+            "Tool calls: 1",
+            ["turn-2/dates"],
+        ),
+    ]
     assert view.work == ()
     text = drawn.macro("case.html", "case", view)
     assert "<pre>Hello &lt;b&gt;</pre>" in text
     assert text.count(view.turns[1][1][0].anchor) == 3  # the row, its link, and the turn's
 
 
-@pytest.mark.parametrize(("question", "left"), [
-    ("Hello <b>", ""),
-    ("[user]\nHello <b>\n\n[user]\n4711", ""),
-    ("[simulated user]\nAnna", "[simulated user]\nAnna"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("Hello <b>", ""),
+        ("[user]\nHello <b>\n\n[user]\n4711", ""),
+        ("[simulated user]\nAnna", "[simulated user]\nAnna"),
+    ],
+)
 def test_no_message_of_the_user_stands_twice(question: str, left: str) -> None:
     assert before_dialogue(question, TALK) == left
     assert before_dialogue(question, ()) == question

@@ -43,9 +43,14 @@ def empty_submodule(root: Path, path: str) -> str:
         return ""
     folders = (found.rstrip().strip('"') for found in _FOLDER.findall(listed))
     around = next((each for each in folders if f"{path}/".startswith(f"{each}/")), "")
+    return around if around and is_empty(root / around) else ""
+
+
+def is_empty(folder: Path) -> bool:
+    """Return True if a folder has no files, or is not there."""
     with suppress(OSError):
-        return around if around and not any((root / around).iterdir()) else ""
-    return around
+        return not any(folder.iterdir())
+    return True
 
 
 def _git_folder(path: Path) -> Path:

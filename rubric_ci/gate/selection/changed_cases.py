@@ -46,7 +46,7 @@ from rubric_ci.grading.resolve import choose_judge, choose_target, lacks_target
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.system.git.snapshot import Snapshot
-from rubric_ci.system.repository import empty_submodule
+from rubric_ci.system.repository import is_empty
 from rubric_ci.text import escape
 from rubric_ci.text.globs import TooManyComparisons
 from rubric_ci.values.changes import SUBMODULE, Base, NoBase
@@ -145,7 +145,7 @@ def choose_changed(now: LoadedProject, base: Base, settings: RunSettings) -> Sel
 def _unseen(root: Path, difference: Difference) -> Iterator[str]:
     """Yield one note for each submodule that moved and has no files here."""
     for change in difference.changes:
-        if SUBMODULE in {change.old_mode, change.new_mode} and empty_submodule(root, change.path):
+        if change.new_mode == SUBMODULE and is_empty(root / change.path):
             yield (
                 f"The submodule `{change.path}` moved and is not checked out, so its eval files "
                 "are not read: run `git submodule update --init`."

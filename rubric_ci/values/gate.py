@@ -35,7 +35,7 @@ _FORBIDDEN: Final = {"fail": {"fail"}, "borderline": {"fail", "borderline"}}
 class Group:
     """Gate of the cases, and of the criteria, with one tag."""
 
-    min_pass_rate: Annotated[float | None, Key(0.95, minimum=0, maximum=1)] = None
+    min_pass_rate: Annotated[float | None, Key(0.9, minimum=0, maximum=1)] = None
     """Share of the group's graded cases that must have the verdict `pass`."""
     min_score: Annotated[float | None, Key(0.9, minimum=0, maximum=1)] = None
     """Mean score that the criteria with this tag must have, over the graded cases that have

@@ -111,7 +111,7 @@ def is_inside(path: str, top: str) -> bool:
 
 
 def _is_below(path: Path, root: Path) -> bool:
-    return is_inside(os.path.abspath(path), str(root))
+    return is_inside(os.path.abspath(path), str(root))  # keeps links
 
 
 def _why_not(real: str, top: str) -> str:

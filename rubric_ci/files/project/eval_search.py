@@ -27,7 +27,7 @@ def find_evals(project: Project, paths: Sequence[str]) -> list[Path]:
     configuration outside of the repository.
     """
     if not paths and project.summary.globs and _is_outside(project):
-        folder = os.path.dirname(project.config_name) or "/"
+        folder = os.path.dirname(project.config_name) or "/"  # keeps `..`
         raise CannotFindEvals(
             f"{project.config_name} is outside of the repository {project.root.as_posix()}, and so "
             "are the eval files that it names",

@@ -23,8 +23,8 @@ from typing import Any
 def load(reference: str, default: str) -> Any:
     """Return a function of a file."""
     # They take longer than all else together; first, as the folder may hide what they import.
-    import asyncio  # noqa: F401 - see above
-    import inspect  # noqa: F401 - see above
+    import asyncio  # noqa: F401
+    import inspect  # noqa: F401
 
     file, _, name = reference.removeprefix("file://").partition(".py")
     path = Path(f"{file}.py").resolve()

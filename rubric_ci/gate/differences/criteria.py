@@ -6,7 +6,7 @@ A further part or another weight cannot where gates alone decide the verdict.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final, assert_never
 
 from rubric_ci.evaluators.assertions.marking import TABLE
 from rubric_ci.gate.differences.move import Move, Told, maximum, text
@@ -33,6 +33,8 @@ from rubric_ci.values.scales import scale
 from rubric_ci.values.waivers import SAFETY
 from rubric_ci.values.walk import ABSENT
 
+_NO_GATE: Final = float("-inf")
+
 
 def part(move: Move) -> Iterator[Told]:
     """Yield a criterion or an evaluator that is new, gone, of another kind or type."""
@@ -52,13 +54,13 @@ def _of_addition(move: Move) -> Direction:
     return "weaker" if lifts else "stronger"
 
 
-def _kind(item: Any) -> str:
-    return getattr(item, "kind", "") or _shown(item)
+def _kind(item: Criterion | EvaluatorSpec) -> str:
+    return item.kind if isinstance(item, Criterion) else _shown(item)
 
 
-def _shown(item: Any) -> str:
+def _shown(item: Criterion | EvaluatorSpec) -> str:
     """Return a criterion's text, or the type of an evaluator, with rubrics or without."""
-    if hasattr(item, "kind"):
+    if isinstance(item, Criterion):
         return item.text or "; ".join(scale(item))
     with_rubrics = isinstance(item, RubricSpec) and item.type != "rubric"
     return f"{item.type} with rubrics" if with_rubrics else item.type
@@ -230,22 +232,35 @@ def required(move: Move) -> Iterator[Told]:
 def least(criterion: Criterion) -> float:
     """Return the least mark that passes a criterion's gate, 0..1; -inf: there is no gate."""
     match criterion:
-        case Scored(required_min_score=int(minimum)):
-            return minimum / 10
-        case Levelled(required_min_level=int(minimum)):
-            return _worth(criterion, minimum)
-    return 1 if _requires(criterion) else float("-inf")
+        case Check() | Assertion():
+            return 1 if criterion.required else _NO_GATE
+        case Scored():
+            minimum = criterion.required_min_score
+            return _NO_GATE if minimum is None else minimum / 10
+        case Levelled():
+            minimum = criterion.required_min_level
+            return _NO_GATE if minimum is None else _worth(criterion, minimum)
+        case Chosen():
+            return 1 if criterion.required or criterion.required_choices else _NO_GATE
+        case _:
+            assert_never(criterion)
 
 
 def _requires(criterion: Criterion) -> str:
     match criterion:
-        case Scored(required_min_score=int(minimum)):
-            return f"at least {minimum}"
-        case Levelled(required_min_level=int(minimum), levels=(low, *_, high)):
-            return f"at least {minimum} of {low.level} to {high.level}"
-        case Chosen(required_choices=choices) if choices and not criterion.required:
-            return ", ".join(choices)
-    return "required" if getattr(criterion, "required", False) else ""
+        case Check() | Assertion():
+            return "required" if criterion.required else ""
+        case Scored():
+            minimum = criterion.required_min_score
+            return "" if minimum is None else f"at least {minimum}"
+        case Levelled():
+            minimum = criterion.required_min_level
+            low, high = criterion.levels[0].level, criterion.levels[-1].level
+            return "" if minimum is None else f"at least {minimum} of {low} to {high}"
+        case Chosen():
+            return "required" if criterion.required else ", ".join(criterion.required_choices)
+        case _:
+            assert_never(criterion)
 
 
 def safety(move: Move) -> Iterator[Told]:

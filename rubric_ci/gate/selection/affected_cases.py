@@ -20,7 +20,7 @@ from rubric_ci.text import numbers
 from rubric_ci.values.changes import CASE_EDITED, NEW_CASE, GradingChange
 from rubric_ci.values.config import JudgeConfig, Target
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, asks_judge, every_evaluator
+from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, RubricSpec, asks_judge, every_evaluator
 from rubric_ci.values.messages import FilePart, MediaPart
 from rubric_ci.values.report import ShardInfo
 from rubric_ci.values.scope import WHOLE, Scope
@@ -303,7 +303,7 @@ def _key_of(found: Difference) -> str:
     specs = [
         side[0] for side in (found.owners[0][0].evaluators, found.owners[0][1].evaluators) if side
     ]
-    inline = any(spec.name == "rubric" and hasattr(spec, "rubric") for spec in specs)
+    inline = any(spec.name == "rubric" and isinstance(spec, RubricSpec) for spec in specs)
     return "rubrics" if inline and rest[:1] == ["rubric"] else first
 
 

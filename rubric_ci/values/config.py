@@ -220,7 +220,7 @@ class TargetFacts:
         return made
 
     def at_base(self, head: "TargetFacts") -> Self:  # noqa: ARG002 - a deployed service needs it
-        """Return the target of the base as it is asked beside the head's."""
+        """Return the target of the base as it is asked next to the head's."""
         return self
 
 

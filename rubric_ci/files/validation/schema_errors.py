@@ -237,7 +237,7 @@ def _count(error: ValidationError, path: Path) -> Iterator[Problem]:
 
 
 def _excluded(schema: Any, other: str) -> tuple[str, ...]:
-    """Return the keys that cannot stand beside another one, in any object of the schema."""
+    """Return the keys that cannot stand next to another one, in any object of the schema."""
     if isinstance(schema, list):
         return tuple(key for each in schema for key in _excluded(each, other))
     if not isinstance(schema, dict):

@@ -20,6 +20,8 @@ else:
         """Return the class as the standard library's decorator does; lazy if frozen with slots."""
         if cls is None:
             return partial(dataclass, **options)
+        # NOTE: a class without a docstring gets one, from a signature that takes long.
+        cls.__doc__ = cls.__doc__ or cls.__name__
         kw_only = options.pop("kw_only", False)
         if options != {"frozen": True, "slots": True}:
             return dataclasses.dataclass(cls, kw_only=kw_only, **options)
@@ -38,8 +40,7 @@ else:
         def method(self, *args, **kwargs):
             parts = {"init": False, "repr": False, "eq": False} | {_PARTS[name]: True}
             fields = [(each.name, each.type, each) for each in dataclasses.fields(made)]
-            # NOTE: a class without a docstring gets one, from a signature that takes long.
-            said = {"__doc__": made.__doc__}
+            said = {"__doc__": made.__doc__}  # not made from the signature, as above
             twin = dataclasses.make_dataclass(made.__name__, fields, namespace=said, **parts)
             setattr(made, name, vars(twin)[name])
             return getattr(made, name)(self, *args, **kwargs)

@@ -5,12 +5,13 @@ import sys
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.setup import why_unread
-from rubric_ci.models.llm.cache import DAY, Cache, CacheStats
+from rubric_ci.models.llm.cache import ANSWER, DAY, MODE, SETUP, Cache, CacheStats
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.command_settings import CacheSettings
 
 MEGABYTE = 1_000_000
+_WORDS = {"": "judge request", ANSWER: "answer", SETUP: "set-up", MODE: "output mode"}
 
 
 def cache(settings: CacheSettings) -> ExitCode:
@@ -39,9 +40,9 @@ def _prune(store: Cache, settings: CacheSettings) -> CacheStats | None:
 
 
 def _size(stats: CacheStats) -> str:
-    answers = f", {plural(stats.answers, 'answer')}" if stats.answers else ""
-    setups = f", {plural(stats.setups, 'set-up')}" if stats.setups else ""
-    modes = f", {plural(stats.modes, 'output mode')}" if stats.modes else ""
-    others = stats.answers + stats.setups + stats.modes + stats.batches
-    requests = plural(stats.entries - others, "judge request")
-    return f"{requests}{answers}{setups}{modes}, {stats.size / MEGABYTE:.1f} MB"
+    known = ", ".join(
+        plural(stats.kinds[kind], word)
+        for kind, word in _WORDS.items()
+        if stats.kinds[kind] or not kind
+    )
+    return f"{known}, {stats.size / MEGABYTE:.1f} MB"

@@ -8,6 +8,7 @@ import hmac
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from pathlib import Path
@@ -20,16 +21,17 @@ from rubric_ci.values.dataclass import dataclass
 DAY = 86_400.0
 ABANDONED = 3600.0  # seconds after which the writer of a temporary file is assumed to be gone
 
-ANSWER = ".answer"  # ends the key of an answer; the key of a judgement is a digest alone
-SETUP = ".setup"  # ends the key of what the set-up of a workspace left
-BATCH = ".batch"  # ends the key of the batches that were begun
-MODE = ".mode"  # ends the key of the output mode that a server accepts
+ANSWER = ".answer"
+SETUP = ".setup"  # of a workspace: its files
+BATCH = ".batch"  # the batches that were begun
+MODE = ".mode"  # the output mode that a server accepts
+_KINDS = ("", ANSWER, SETUP, MODE, BATCH)  # end the keys; "": of a judgement, a digest alone
 
 _HINT = (
     "make the folder writable, set RUBRIC_CI_CACHE_DIR to another one, or set RUBRIC_CI_CACHE=false"
 )
 _ENTRY = re.compile(
-    r"[0-9a-f]{64}(\.answer|\.setup|\.mode|\.batch)?\.json"
+    rf"[0-9a-f]{{64}}({'|'.join(map(re.escape, _KINDS))})\.json"
 )  # a temporary file has a suffix after it
 
 
@@ -37,12 +39,13 @@ _ENTRY = re.compile(
 class CacheStats:
     """Size of the cache, or of a part of it."""
 
-    entries: int
-    answers: int = 0  # of the entries; the others are judgements
-    setups: int = 0
-    modes: int = 0
-    batches: int = 0
-    size: int  # bytes
+    kinds: Counter[str] = field(default_factory=Counter)  # entries by the end of their keys
+    size: int = 0  # bytes
+
+    @property
+    def entries(self) -> int:
+        """The entries of all kinds."""
+        return self.kinds.total()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +145,7 @@ class Cache:
 def _stats(entries: Iterable[tuple[Path, int]]) -> CacheStats:
     found = list(entries)
     return CacheStats(
-        entries=len(found),
-        answers=sum(path.stem.endswith(ANSWER) for path, _ in found),
-        setups=sum(path.stem.endswith(SETUP) for path, _ in found),
-        modes=sum(path.stem.endswith(MODE) for path, _ in found),
-        batches=sum(path.stem.endswith(BATCH) for path, _ in found),
+        kinds=Counter(path.name.removesuffix(".json")[64:] for path, _ in found),
         size=sum(size for _, size in found),
     )
 

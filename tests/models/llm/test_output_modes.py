@@ -10,7 +10,7 @@ import pytest
 
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.models.llm.budget import Budget, Caps
-from rubric_ci.models.llm.cache import Cache
+from rubric_ci.models.llm.cache import MODE, Cache
 from rubric_ci.models.llm.client import CircuitBreaker, connect, output_mode_of, request
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.output_modes import OutputModes
@@ -184,4 +184,4 @@ def test_a_later_run_with_the_cache_sends_the_mode_that_was_found(tmp_path: Path
         "json_schema",  # what is configured is sent
     ]
     assert len(notes) == 2
-    assert cache.stats().modes == 1
+    assert cache.stats().kinds[MODE] == 1

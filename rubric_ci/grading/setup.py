@@ -13,7 +13,6 @@ from rubric_ci.errors import CannotReachModel, CannotUseGit, NotCached
 from rubric_ci.files.parsing.env_vars import credential
 from rubric_ci.files.project.discovery import find_root
 from rubric_ci.github.actions import read_event
-from rubric_ci.grading.targets.answer_cache import recording_of
 from rubric_ci.grading.targets.started_services import StartedServices
 from rubric_ci.models.llm import preflight, recording
 from rubric_ci.models.llm.allowed_hosts import guard, refusal
@@ -53,10 +52,15 @@ def build_context(
     """Build the context that targets and evaluators run with; hosts None: all are allowed."""
     notes, note = _notes()
     breaker, responders = CircuitBreaker(), Responders(note)
-    live = not (requests.replay or offline or batch)
+    sending = not (requests.replay or offline)
     kept = build_cache(requests, cache) if cache else None
     budget = Budget(caps_of(requests), batches().prices if batch else prices_of, add_note=note)
-    if batch:
+    replayed = recording.replay(requests.replay, root) if requests.replay else None
+    if replayed:
+        sent: ModelCaller = replayed.ask
+    elif offline:
+        sent = _not_asked
+    elif batch:
         sent = batches().connect(budget=budget, notify=batch, add_note=note, cache=kept)
     else:
         sent = connect(
@@ -66,19 +70,22 @@ def build_context(
             breaker=breaker,
             cache=kept,
         )
-    ask = build_model_caller(root, requests, sent, add_note=note, offline=offline, hosts=hosts)
+    ask = ModelChecks(note, known_models().today).wrap(sent)
+    ask = guard(ask, hosts) if hosts and sending else ask
+    ask = _without_secrets(ask)
+    ask = log_requests(ask, sys.stderr) if requests.debug else ask
     # The preflight is part of a run, not of its recording.
-    recorded = recording.record(ask, requests.record, root) if requests.record else ask
+    written = recording.record(requests.record, root) if requests.record else None
     return RunContext(
-        call_model=responders.wrap(recorded),
+        call_model=responders.wrap(written.wrap(ask) if written else ask),
         spend=budget.start,
         spent=budget.used,
         responders=responders.list,
         unreachable=breaker.why_closed,
-        preflight=_preflight(ask, breaker, note, hosts) if live else None,
+        preflight=_preflight(ask, breaker, note, hosts) if sending and not batch else None,
         notes=notes,
         cache=kept,
-        recording=recording_of(requests, root),
+        recording=replayed or written,
         services=StartedServices(Path(OUTPUT_DIR), root, note),
         root=root,
         environment=environment,
@@ -86,7 +93,7 @@ def build_context(
         hosts=hosts,
         offline=offline,
         max_seconds=requests.max_seconds,
-        needs_prices=requests.max_cost_usd is not None and not (offline or requests.replay),
+        needs_prices=requests.max_cost_usd is not None and sending,
         thresholds=config.gate.thresholds,
     )
 
@@ -121,31 +128,6 @@ def _preflight(
             ModelChecks(add_note, known_models().today).read_entry(endpoint, entry)
 
     return check
-
-
-def build_model_caller(
-    root: Path,
-    requests: RequestOptions,
-    sent: ModelCaller,
-    *,
-    add_note: AddNote,
-    offline: bool = False,
-    hosts: AllowedHosts | None = None,
-) -> ModelCaller:
-    """Return the function that requests a model: replayed, offline, or `sent` to its server.
-
-    `add_note` receives what the report must mention.
-    """
-    if requests.replay or offline:
-        hosts = None  # nothing is sent
-    if requests.replay:
-        ask = recording.replay(requests.replay, root)
-    else:
-        ask = _not_asked if offline else sent
-    ask = ModelChecks(add_note, known_models().today).wrap(ask)
-    ask = guard(ask, hosts) if hosts else ask
-    ask = _without_secrets(ask)
-    return log_requests(ask, sys.stderr) if requests.debug else ask
 
 
 def _without_secrets(ask: ModelCaller) -> ModelCaller:

@@ -10,6 +10,7 @@ from rubric_ci.values.config import Endpoint, JudgeConfig, Target
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec
 from rubric_ci.values.hosts import AllowedHosts
+from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCaller
 from rubric_ci.values.media import Media
 from rubric_ci.values.report import Responder
@@ -48,10 +49,11 @@ class AnswerRecording(Protocol):
     def replays(self) -> bool:
         """True if answers are read, False if they are written."""
 
-    def find(self, key: str) -> Answer | None:
-        """Return the recorded answer, or None."""
+    @property
+    def answers(self) -> Mapping[str, JSON]:
+        """The recorded answers by key; none while they are written."""
 
-    def keep(self, key: str, about: str, answer: Answer) -> None:
+    def keep_answer(self, key: str, about: str, answer: Mapping[str, JSON]) -> None:
         """Record an answer, or what was done before a failure."""
 
 

@@ -75,7 +75,10 @@ def write() -> None:
     lines = ""
     for test in every_test():
         context = RunContext(
-            call_model=record(ask, RECORDING, ROOT), root=ROOT, environment=os.environ, judge=JUDGE
+            call_model=record(RECORDING, ROOT).wrap(ask),
+            root=ROOT,
+            environment=os.environ,
+            judge=JUDGE,
         )
         found = asyncio.run(evaluate(test.case, test.answer, test.spec, context))
         assert isinstance(found, Assessed), found

@@ -53,7 +53,7 @@ def record_here(provider: str) -> str:
     tasks = build_tasks(selection.chosen, opened, settings)
     path = Path("recording.jsonl")
     context = RunContext(
-        call_model=record(reply, path, opened.root),
+        call_model=record(path, opened.root).wrap(reply),
         root=opened.root,
         environment=os.environ,
         judge=opened.config.judge,

@@ -12,7 +12,6 @@ from rubric_ci.models.llm import recording
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
 from tests import platforms
-from tests.cases import no_model
 from tests.checkout import Checkout
 from tests.parts.lab.nights import a_night
 from tests.security.test_confined_open import EVALS, rubric_ci
@@ -136,7 +135,7 @@ def test_fix_writes_through_no_link(root: Path) -> None:
 
 def test_a_recording_goes_through_no_link(root: Path) -> None:
     with pytest.raises(CannotWriteFile):
-        recording.record(no_model, root / "kept", root)
+        recording.record(root / "kept", root)
     assert (root.parent / "kept").read_text() == "kept"
 
 
@@ -146,7 +145,7 @@ def test_a_recording_that_becomes_a_link(root: Path) -> None:
     async def model(_: ModelCall) -> ModelReply:
         return ModelReply(text="yes")
 
-    record = recording.record(model, root / "judge.jsonl", root)
+    record = recording.record(root / "judge.jsonl", root).wrap(model)
     (root / "judge.jsonl").unlink()
     platforms.symlink(root / "judge.jsonl", "../kept")
 

@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.evaluators.judge_choice import judge_of
@@ -18,13 +17,11 @@ from rubric_ci.grading.targets import conversation
 from rubric_ci.grading.targets.kinds import kind_of
 from rubric_ci.grading.targets.workplace import at_work, with_skill
 from rubric_ci.models.llm.cache import ANSWER
-from rubric_ci.models.llm.recording import append_answer, media_facts, read_media, recorded_answers
+from rubric_ci.models.llm.recording import media_facts, read_media
 from rubric_ci.system import masking
 from rubric_ci.text.redact import is_secret_name
-from rubric_ci.values.command_settings import RequestOptions
 from rubric_ci.values.config import Target
-from rubric_ci.values.context import AnswerRecording, RunContext
-from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import call_key
@@ -81,12 +78,13 @@ def replayed(case: EvalCase, target: Target, context: RunContext) -> Answer | No
             "a script looks into the workspace, which a recording does not have; run without "
             "--replay"
         )
-    found = context.recording.find(recorded_key(case, target, context))
+    found = answer_from(context.recording.answers.get(recorded_key(case, target, context)))
     if found is None:
         raise CannotAnswer(
             f"no recorded answer of the target `{target.name}` to this case, and --replay starts "
             "nothing; record again with --record: the case or the target changed"
         )
+    found = replace(found, answered_at="")  # not from the cache
     if found.error:
         raise CannotAnswer(found.error).after(found)
     return found
@@ -125,7 +123,8 @@ def keep(case: EvalCase, target: Target, context: RunContext, answer: Answer) ->
     """
     if context.recording and not context.replays and is_started(case, target):
         key, about = recorded_key(case, target, context), f"{case.file}: {case.id}: answer"
-        context.recording.keep(key, about, masking.redacted(answer, kept=("folder", "kind")))
+        shown = masking.redacted(answer, kept=("folder", "kind"))
+        context.recording.keep_answer(key, about, facts_of(shown))
     if answer.error or context.cache is None or (kept := key_of(case, target, context)) is None:
         return
     if context.side.is_compared and not target.answers_on_both_sides:
@@ -192,32 +191,3 @@ def _work(written: Mapping[str, JSON]) -> Work:
         notes=tuple(written["notes"]),
         checks=tuple(WorkCheck(**each) for each in written["checks"]),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
-    """The answers of a recording, which replace each start, or one that is written."""
-
-    path: Path
-    answers: Mapping[str, JSON] | None  # by key; None: they are written
-
-    @property
-    def replays(self) -> bool:
-        """True if answers are read, False if they are written."""
-        return self.answers is not None
-
-    def find(self, key: str) -> Answer | None:
-        """Return the recorded answer, or None."""
-        found = answer_from(self.answers.get(key)) if self.answers else None
-        return found and replace(found, answered_at="")  # not from the cache
-
-    def keep(self, key: str, about: str, answer: Answer) -> None:
-        """Append an answer to the recording."""
-        append_answer(self.path, key, about, facts_of(answer))
-
-
-def recording_of(requests: RequestOptions, root: Path) -> AnswerRecording | None:
-    """Return the recording to read or to write; None: there is none."""
-    if requests.replay:
-        return Recording(path=requests.replay, answers=recorded_answers(requests.replay, root))
-    return Recording(path=requests.record, answers=None) if requests.record else None

@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import TextIO
 
@@ -11,6 +11,7 @@ from rubric_ci.errors import CannotReachModel, CannotReadFile, NoVerdict
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.text import escape
+from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.media import Media
@@ -19,56 +20,102 @@ from rubric_ci.values.trace import Finish
 _FINISHES: Mapping[str, Finish] = {"stop": "stop", "length": "length", "refusal": "refusal"}
 
 
-def record(ask: ModelCaller, path: Path, root: Path) -> ModelCaller:
-    """Return an Ask that appends every reply to a new file, as one line."""
-    file_io.check_place(path.parent, root)
-    with file_io.writing(path, "the recording"):
-        file_io.create_folder(path.parent)
-        file_io.empty_file(path)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """Replies and answers by their keys, a line each: written, or given in place of new ones."""
 
-    async def ask_and_record(call: ModelCall) -> ModelReply:
-        reply = await ask(call)
-        _append(path, _of_reply(call, reply))
-        return reply
+    path: Path
+    replays: bool
+    replies: Mapping[str, list[ModelReply]] = field(default_factory=dict)
+    answers: Mapping[str, JSON] = field(default_factory=dict)  # of programs
 
-    return ask_and_record
+    def wrap(self, ask: ModelCaller) -> ModelCaller:
+        """Return the caller; each reply is appended as one line."""
 
+        async def ask_and_record(call: ModelCall) -> ModelReply:
+            reply = await ask(call)
+            facts = {
+                "model": call.endpoint.model,
+                "text": reply.text,
+                "finish": reply.finish,
+                "usage": asdict(reply.usage),
+                **media_facts(reply.media, with_bytes=False),
+                **({"calls": list(reply.calls)} if reply.calls else {}),
+            }
+            self._append(call.key, call.about, facts)
+            return reply
 
-def replay(path: Path, root: Path) -> ModelCaller:
-    """Return an Ask that answers from a recording only; raises CannotReachModel.
+        return ask_and_record
 
-    Replies that were recorded under one key are given in order, the last one repeatedly.
-    """
-    replies = _read(path, root)
+    async def ask(self, call: ModelCall) -> ModelReply:
+        """Return the recorded reply; raises CannotReachModel.
 
-    async def ask(call: ModelCall) -> ModelReply:
-        known = replies.get(call.key)
+        Replies that were recorded under one key are given in order, the last one repeatedly.
+        """
+        known = self.replies.get(call.key)
         if known is None:
             raise CannotReachModel(
-                f"{path}: no recorded reply to this request ({call.about or call.key[:12]}); "
+                f"{self.path}: no recorded reply to this request "
+                f"({call.about or call.key[:12]}); "
                 "record again with --record: the case, the answer, the judge or the prompt changed"
             )
         return known.pop(0) if len(known) > 1 else known[0]
 
-    return ask
+    def keep_answer(self, key: str, about: str, answer: Mapping[str, JSON]) -> None:
+        """Append the answer of a program, as a line of the form of replies."""
+        self._append(key, about, {"text": answer["text"], "finish": "stop", "answer": answer})
+
+    def _append(self, key: str, about: str, facts: Mapping[str, JSON]) -> None:
+        line = json.dumps({"key": key, "about": about, **facts})
+        with file_io.writing(self.path, "the recording"):
+            file_io.append(self.path, f"{line}\n".encode())
 
 
-def _of_reply(call: ModelCall, reply: ModelReply) -> dict[str, JSON]:
-    return {
-        "key": call.key,
-        "about": call.about,
-        "model": call.endpoint.model,
-        "text": reply.text,
-        "finish": reply.finish,
-        "usage": asdict(reply.usage),
-        **media_facts(reply.media, with_bytes=False),
-        **({"calls": list(reply.calls)} if reply.calls else {}),
-    }
-
-
-def _append(path: Path, line: Mapping[str, JSON]) -> None:
+def record(path: Path, root: Path) -> Recording:
+    """Return a new recording; raises CannotWriteFile."""
+    file_io.check_place(path.parent, root)
     with file_io.writing(path, "the recording"):
-        file_io.append(path, f"{json.dumps(line)}\n".encode())
+        file_io.create_folder(path.parent)
+        file_io.empty_file(path)
+    return Recording(path=path, replays=False)
+
+
+def replay(path: Path, root: Path) -> Recording:
+    """Return a recording that was written before; raises CannotReadFile."""
+    try:
+        lines = file_io.read_given(path, root).decode().split("\n")
+    except (CannotReadFile, UnicodeDecodeError) as error:
+        reason = error.reason if isinstance(error, CannotReadFile) else "it is not UTF-8"
+        raise CannotReadFile(
+            f"{path}: cannot read the recording: {reason}",
+            "create one with --record FILE, or run without --replay",
+        ) from error
+    replies: dict[str, list[ModelReply]] = defaultdict(list)
+    answers: dict[str, JSON] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+            key = str(value["key"])
+            replies[key].append(_reply(value))
+        except (ValueError, KeyError, TypeError) as error:
+            raise CannotReadFile(
+                f"{path}:{number}: not a recorded reply", "record again with --record FILE"
+            ) from error
+        if "answer" in value:
+            answers[key] = value["answer"]
+    return Recording(path=path, replays=True, replies=replies, answers=answers)
+
+
+def _reply(value: Mapping[str, JSON]) -> ModelReply:
+    # The recorded usage is not used: a replayed reply costs nothing.
+    return ModelReply(
+        text=value["text"] + "",
+        finish=_FINISHES[value["finish"]],
+        media=read_media(value),
+        calls=tuple(value.get("calls", ())),
+    )
 
 
 def media_facts(media: Sequence[Media], *, with_bytes: bool) -> dict[str, JSON]:
@@ -89,58 +136,6 @@ def read_media(line: Mapping[str, JSON]) -> tuple[Media, ...]:
     return read_back(line["media"])
 
 
-def _lines(path: Path, root: Path) -> list[str]:
-    try:
-        return file_io.read_given(path, root).decode().split("\n")
-    except (CannotReadFile, UnicodeDecodeError) as error:
-        reason = error.reason if isinstance(error, CannotReadFile) else "it is not UTF-8"
-        raise CannotReadFile(
-            f"{path}: cannot read the recording: {reason}",
-            "create one with --record FILE, or run without --replay",
-        ) from error
-
-
-def _read(path: Path, root: Path) -> dict[str, list[ModelReply]]:
-    replies: dict[str, list[ModelReply]] = defaultdict(list)
-    for number, line in enumerate(_lines(path, root), 1):
-        if line.strip():
-            key, reply = _parse(path, number, line)
-            replies[key].append(reply)
-    return replies
-
-
-def _parse(path: Path, number: int, line: str) -> tuple[str, ModelReply]:
-    # The recorded usage is not used: a replayed reply costs nothing.
-    try:
-        value = json.loads(line)
-        return str(value["key"]), ModelReply(
-            text=value["text"] + "",
-            finish=_FINISHES[value["finish"]],
-            media=read_media(value),
-            calls=tuple(value.get("calls", ())),
-        )
-    except (ValueError, KeyError, TypeError) as error:
-        raise CannotReadFile(
-            f"{path}:{number}: not a recorded reply", "record again with --record FILE"
-        ) from error
-
-
-def recorded_answers(path: Path, root: Path) -> dict[str, JSON]:
-    """Return the answers of programs in a recording, by their keys, as they were written."""
-    found: dict[str, JSON] = {}
-    for line in _lines(path, root):
-        value = json.loads(line) if line.strip() else {}
-        if "answer" in value:
-            found[str(value["key"])] = value["answer"]
-    return found
-
-
-def append_answer(path: Path, key: str, about: str, answer: Mapping[str, JSON]) -> None:
-    """Append the answer of a program, as a line of the form of replies."""
-    fields = {"text": answer["text"], "finish": "stop", "answer": answer}
-    _append(path, {"key": key, "about": about, **fields})
-
-
 def log_requests(ask: ModelCaller, stream: TextIO) -> ModelCaller:
     """Return a caller that writes each request and its reply or error.
 
@@ -158,7 +153,9 @@ def log_requests(ask: ModelCaller, stream: TextIO) -> ModelCaller:
         except NoVerdict as error:
             _write(stream, number, [f"error: {error}"])
             raise
-        _write(stream, number, _reply(reply))
+        used = reply.usage
+        facts = f"{used.input_tokens} + {used.output_tokens} tokens, finish {reply.finish}"
+        _write(stream, number, [f"reply: {facts}", reply.text])
         return reply
 
     return ask_and_log
@@ -170,12 +167,6 @@ def _request(call: ModelCall) -> Iterator[str]:
         yield f"schema: {json.dumps(call.output_schema)}"
     for message in call.messages:
         yield f"{message.role}: {message.content}"
-
-
-def _reply(reply: ModelReply) -> Iterator[str]:
-    used = reply.usage
-    yield f"reply: {used.input_tokens} + {used.output_tokens} tokens, finish {reply.finish}"
-    yield reply.text
 
 
 def _write(stream: TextIO, number: int, parts: Iterable[str]) -> None:

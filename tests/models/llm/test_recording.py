@@ -37,8 +37,8 @@ def test_what_is_recorded_is_replayed_at_no_cost(tmp_path: Path) -> None:
     async def model(_: ModelCall) -> ModelReply:
         return said
 
-    assert asked(record(model, file, file.parent), "a") == [said.text]
-    assert reply(replay(file, file.parent), call("a")) == ModelReply(
+    assert asked(record(file, file.parent).wrap(model), "a") == [said.text]
+    assert reply(replay(file, file.parent).ask, call("a")) == ModelReply(
         text=said.text, finish="length", usage=Usage()
     )
 
@@ -48,7 +48,7 @@ def test_a_recording_names_what_was_asked(tmp_path: Path) -> None:
         return ModelReply(text="yes")
 
     file = tmp_path / "judge.jsonl"
-    reply(record(model, file, file.parent), call("a", "evals/a.yaml: case: rubric"))
+    reply(record(file, file.parent).wrap(model), call("a", "evals/a.yaml: case: rubric"))
     line = json.loads(file.read_text())
     assert (line["key"], line["about"], line["model"]) == ("a", "evals/a.yaml: case: rubric", "m")
 
@@ -60,22 +60,22 @@ def test_a_fresh_recording_forgets_the_old_one(tmp_path: Path) -> None:
     async def model(one: ModelCall) -> ModelReply:
         return ModelReply(text=one.key)
 
-    asked(record(model, file, file.parent), "a", "b")
-    assert asked(replay(file, file.parent), "b", "a") == ["b", "a"]
+    asked(record(file, file.parent).wrap(model), "a", "b")
+    assert asked(replay(file, file.parent).ask, "b", "a") == ["b", "a"]
 
 
 def test_replies_to_one_key_come_in_order_the_last_for_ever(tmp_path: Path) -> None:
     file = tmp_path / "judge.jsonl"
     lines = [{"key": "a", "text": text, "finish": "stop"} for text in ("one", "two")]
     file.write_text("\n\n".join(json.dumps(line) for line in lines))
-    assert asked(replay(file, file.parent), "a", "a", "a") == ["one", "two", "two"]
+    assert asked(replay(file, file.parent).ask, "a", "a", "a") == ["one", "two", "two"]
 
 
 def test_a_missing_reply_says_whose_and_what_to_do(tmp_path: Path) -> None:
     file = tmp_path / "judge.jsonl"
     file.write_text("")
     with pytest.raises(CannotReachModel) as ended:
-        reply(replay(file, file.parent), call("a", "evals/a.yaml: case: rubric"))
+        reply(replay(file, file.parent).ask, call("a", "evals/a.yaml: case: rubric"))
     assert str(ended.value) == (
         f"{file}: no recorded reply to this request (evals/a.yaml: case: rubric); record again "
         "with --record: the case, the answer, the judge or the prompt changed"
@@ -118,10 +118,7 @@ def test_a_recording_that_cannot_be_read(tmp_path: Path, data: bytes | None, rea
 
 
 def test_a_recording_that_cannot_be_written(tmp_path: Path) -> None:
-    async def model(_: ModelCall) -> ModelReply:
-        raise AssertionError("nothing is asked")
-
     (tmp_path / "file").write_text("")
     for path in (tmp_path, tmp_path / "file" / "judge.jsonl"):
         with pytest.raises(CannotWriteFile, match="cannot write the recording"):
-            record(model, path, tmp_path)
+            record(path, tmp_path)

@@ -27,7 +27,7 @@ FUNCTION_LINES: Final = 50  # from `def` to the last line
 SAME_NAMES: Final = {  # file names that stand in several packages with one meaning
     "agentv",  # a tool: what its files are told by, and how they are read
     "rubric",  # the values, and the evaluator
-    *("cache", "doctor", "media", "report"),  # a value or a store, and the command about it
+    *("cache", "media", "report"),  # a value or a store, and the command about it
     "sarif",  # a format: of problems, of results
 }
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
@@ -83,7 +83,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/bring/options_import_adopt parts/lab/__init__
         parts/lab/options_judge_probe parts/lab/options_baseline_history
         cli/options cli/request_options cli/options_run_and_plan
-        cli/options_init_demo_doctor values/formats_and_defaults""",
+        parts/start/options_init_demo_doctor parts/start/__init__ values/formats_and_defaults""",
     "cli/commands/test_batch_target.py": "grading/targets/batch_command",
     "parts/lab/commands/test_judge_calibrate.py": """
         parts/lab/calibration/calibration gate/policy/required_agreement
@@ -95,7 +95,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         services/drafting/review services/drafting/rewrite services/drafting/select""",
     "cli/commands/test_generate_pr.py": """
         services/drafting/pull_request""",
-    "cli/commands/test_init.py": "cli/commands/init_questions files/project/before_init",
+    "parts/start/test_init.py": """
+        parts/start/init_questions parts/start/before_init parts/start/init_providers""",
     "parts/lab/commands/test_history.py": """
         parts/lab/history_records""",
     "parts/lab/commands/test_judge_label.py": """
@@ -108,7 +109,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_announced.py": """
         values/usage services/cost/target_cost services/cost/estimate services/cost/last_run
         services/drafting/draft_requests""",
-    "cli/commands/test_doctor.py": "services/doctor",
     "cli/commands/test_run_choice.py": "services/run/finished_report gate/selection/last_failed",
     "cli/commands/test_run_judge_down.py": "models/llm/preflight",
     "cli/commands/test_run_killed.py": "system/coroutines",
@@ -176,7 +176,7 @@ EFFECTS: Final = """
 """
 # Packages and modules that have effects or import one that has; all others are pure.
 IMPURE: Final = """
-    __main__ cli files/project/base_state files/project/before_init files/project/change
+    __main__ cli files/project/base_state files/project/change
     files/project/checker files/project/difference files/project/discovery
     files/project/eval_search files/project/file_kinds files/project/fixer
     files/project/loaded_project files/project/near_files files/project/project
@@ -198,7 +198,7 @@ IMPURE: Final = """
     parts/lab/calibration/rejudge parts/lab/calibration/rubric_tests
     services/run/sentinel services/cost/target_cost services/cost/estimate
     services/cost/judge_cost services/cost/last_run services/cost/expected_requests
-    services/doctor
+    parts/start
     services/drafting/draft_check services/drafting/draft_tests
     services/drafting/drafter services/drafting/drafting_prompt
     services/drafting/draft_requests services/drafting/publish services/drafting/pull_request
@@ -468,7 +468,8 @@ def test_who_reads_the_environment() -> None:
     paths = {name: PACKAGE / f"{name}.py" for name in modules()}
     named = {name for name, path in paths.items() if "environ" in path.read_text("utf-8")}
     found = {name for name in named if "environ" in names_of(paths[name])}
-    commands = {name for name in found if name.startswith("cli/") or "/commands/" in name}
+    commands = {each for each in found if each.startswith(("cli/", "parts/start/"))}
+    commands |= {each for each in found if "/commands/" in each}
     assert found - commands == ENVIRONMENT
 
 

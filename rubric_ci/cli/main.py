@@ -37,10 +37,7 @@ Every option has an environment variable: RUBRIC_CI_RUN_CONCURRENCY=4 means run 
 
 
 CORE: Final = {
-    "Start": {
-        "init": "cli.options_init_demo_doctor:init",
-        "demo": "cli.options_init_demo_doctor:demo",
-    },
+    "Start": {},
     "Every day": {
         "validate": "cli.main:validate",
         "run": "cli.options_run_and_plan:run",
@@ -48,7 +45,6 @@ CORE: Final = {
         "generate": "cli.options_generate_show_compare_waive:generate",
         "compare": "cli.options_generate_show_compare_waive:compare",
         "waive": "cli.options_generate_show_compare_waive:waive",
-        "doctor": "cli.options_init_demo_doctor:doctor",
     },
     "Bring": {},
     "Trust the judge": {},
@@ -70,13 +66,10 @@ _CORE: Final = {name: place for places in CORE.values() for name, place in place
 
 @cache
 def commands() -> dict[str, dict[str, str]]:
-    """Return the commands by heading; those of parts come before the last one of the core."""
+    """Return the commands by heading; those of parts come after those of the core."""
     found = {heading: dict(places) for heading, places in CORE.items()}
     for heading, name, place in parts.commands():
-        below = found[heading]
-        last = below.popitem() if CORE[heading] else None
-        below[name] = place
-        below |= dict([last] if last else [])
+        found[heading][name] = place
     return {heading: places for heading, places in found.items() if places}
 
 
@@ -95,8 +88,9 @@ class _Commands(Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections that a week needs, and one line for each of the others."""
         whole = shows_all(ctx)
-        for heading in commands() if whole else _FIRST:
-            self._format_section(ctx, formatter, heading)
+        for heading in commands():
+            if whole or heading in _FIRST:
+                self._format_section(ctx, formatter, heading)
         if not whole:
             with formatter.section("More"):
                 others = ((h, names) for h, names in commands().items() if h not in _FIRST)

@@ -16,7 +16,6 @@ from rubric_ci.values.formats_and_defaults import (
     ReportFormat,
 )
 from rubric_ci.values.gate import FailOn
-from rubric_ci.values.init_providers import TargetKind
 from rubric_ci.values.scope import CasePlace
 
 CommentMode: TypeAlias = Literal["update", "new", "on-failure", "off"]
@@ -245,29 +244,6 @@ class CacheSettings:
     unused_days: float | None = None  # delete entries unused for this many days
     max_megabytes: float | None = None  # then delete least recently used entries
     clear: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InitSettings:
-    """`rubric-ci init`."""
-
-    folder: Path = Path()
-    force: bool = False
-    public: bool = False  # also a workflow for the pull requests of strangers
-    provider: str = "openai"  # a key of PROVIDERS
-    target: TargetKind = "model"
-    command: str = ""  # of the target `command`; empty: the program of the example
-    url: str = ""  # of the target `http`
-    start: str = ""  # its start command; empty: it is deployed at `url`, or an example
-    reply: str = ""  # one of its replies, as JSON
-    rubrics: tuple[str, ...] = ()  # names of rubric files of the library
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DemoSettings:
-    """`rubric-ci demo`."""
-
-    folder: Path = Path("rubric-ci-demo")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,15 +13,15 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rubric_ci.cli.commands.init import init
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.tasks import build_tasks
 from rubric_ci.models.llm.recording import record
+from rubric_ci.parts.start.init import init
+from rubric_ci.parts.start.init_providers import PROVIDERS, InitSettings
 from rubric_ci.system import resources
-from rubric_ci.values.command_settings import InitSettings, RequestOptions, RunSettings
+from rubric_ci.values.command_settings import RequestOptions, RunSettings
 from rubric_ci.values.context import RunContext
-from rubric_ci.values.init_providers import PROVIDERS
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Graded
 

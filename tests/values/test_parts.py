@@ -30,7 +30,9 @@ def test_a_name_is_offered_once() -> None:
         offers = [*parts.Offers(field)]
         assert len(offers) == len({*offers})
     names = [name for _, name, _ in parts.commands()]
-    assert sorted(names) == ["adopt", "baseline", "history", "import", "judge", "probe"]
+    assert sorted(names) == [
+        *("adopt", "baseline", "demo", "doctor", "history", "import", "init", "judge", "probe")
+    ]
 
 
 def test_offers_are_a_mapping() -> None:

@@ -10,7 +10,7 @@ from rubric_ci.cli.commands.run import run
 from rubric_ci.errors import CannotWriteFile, ExitCode
 from rubric_ci.files.project.discovery import write_text
 from rubric_ci.system import resources
-from rubric_ci.values.command_settings import DemoSettings, RequestOptions, RunSettings
+from rubric_ci.values.command_settings import RequestOptions, RunSettings
 
 _FILES: Final = (
     "rubric-ci.yaml",
@@ -21,9 +21,8 @@ _FILES: Final = (
 )
 
 
-def demo(settings: DemoSettings) -> ExitCode:
+def demo(folder: Path) -> ExitCode:
     """Copy and grade; the gate of the demo fails on purpose, which is a success here."""
-    folder = settings.folder
     if folder.exists() and any(folder.iterdir()):
         raise CannotWriteFile(f"{folder} is not empty", "name a new folder: rubric-ci demo FOLDER")
     for name in _FILES:

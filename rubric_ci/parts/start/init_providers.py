@@ -1,6 +1,7 @@
-"""Providers and kinds of target that `rubric-ci init` offers."""
+"""The settings of `rubric-ci init`, and the providers and kinds of target that it offers."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
@@ -19,6 +20,22 @@ TARGETS: Final[Mapping[TargetKind, str]] = MappingProxyType(
     }
 )
 """The kinds of target that answer the cases."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitSettings:
+    """`rubric-ci init`."""
+
+    folder: Path = Path()
+    force: bool = False
+    public: bool = False  # also a workflow for the pull requests of strangers
+    provider: str = "openai"  # a key of PROVIDERS
+    target: TargetKind = "model"
+    command: str = ""  # of the target `command`; empty: the program of the example
+    url: str = ""  # of the target `http`
+    start: str = ""  # its start command; empty: it is deployed at `url`, or an example
+    reply: str = ""  # one of its replies, as JSON
+    rubrics: tuple[str, ...] = ()  # names of rubric files of the library
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

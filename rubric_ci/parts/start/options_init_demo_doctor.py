@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from rubric_ci.cli import options
 from rubric_ci.cli.click_types import command, examples, option
-from rubric_ci.values import init_providers
+from rubric_ci.parts.start import init_providers
 
 _choices = partial(option, heading="Choices")
 _target = partial(option, heading="Target")
@@ -85,10 +85,10 @@ def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
     is the root of the repository. Existing files are kept unless --force is given. The workflows
     pass on the variables that the configuration, targets files and scripts name.
     """
-    from rubric_ci.cli.commands.init import init as create_files
-    from rubric_ci.cli.commands.init_questions import ask
+    from rubric_ci.parts.start.init import init as create_files
+    from rubric_ci.parts.start.init_providers import InitSettings
+    from rubric_ci.parts.start.init_questions import ask
     from rubric_ci.system.output import is_interactive
-    from rubric_ci.values.command_settings import InitSettings
 
     given = _given(context)
     settings.update(given)
@@ -130,10 +130,9 @@ def demo(folder: Path) -> None:
 
     Answers and judge are recorded. FOLDER is new; it receives the example and its reports.
     """
-    from rubric_ci.cli.commands.demo import demo as run_demo
-    from rubric_ci.values.command_settings import DemoSettings
+    from rubric_ci.parts.start.demo import demo as run_demo
 
-    raise SystemExit(run_demo(DemoSettings(folder=folder)))
+    raise SystemExit(run_demo(folder))
 
 
 @command(epilog=examples("doctor                 what is missing on this machine"))
@@ -145,6 +144,6 @@ def doctor(config: Path | None, **options: Any) -> None:
     Each line is ok, says what to do, or is open: only a request can tell. No prompt is sent: models
     are looked up where that is free.
     """
-    from rubric_ci.cli.commands.doctor import doctor as check_setup
+    from rubric_ci.parts.start.doctor import doctor as check_setup
 
     raise SystemExit(check_setup(config, as_json=options["format"] == "json"))

@@ -1,20 +1,28 @@
-"""Checks of a setup: keys, logins, look-ups and end dates of models, git, workflows, the cache.
+"""`rubric-ci doctor`: check keys, logins, models and their end dates, git, workflows, the cache.
 
 A look-up is free: it reads the server's entry of a model. No prompt is sent.
 """
 
 import asyncio
+import json
+import os
 import re
 import shutil
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from posixpath import dirname, join
 from typing import Final, NamedTuple
 
-from rubric_ci.errors import CannotUseGit, UserError
+import click
+
+from rubric_ci.cli.commands.validate import waiver_states
+from rubric_ci.errors import CannotFindEvals, CannotUseGit, ExitCode, UserError
 from rubric_ci.files.parsing.env_vars import Variables
-from rubric_ci.files.project.before_init import look
+from rubric_ci.files.project.checker import Checker, open_unchecked
+from rubric_ci.files.project.project import Project
 from rubric_ci.grading.resolve import resolved
 from rubric_ci.grading.setup import readable_cache
 from rubric_ci.models.agents import AGENTS
@@ -22,11 +30,13 @@ from rubric_ci.models.agents.logins import NoLogin, login_of
 from rubric_ci.models.agents.program import Agent
 from rubric_ci.models.llm.direct import named_provider, provider_of, provider_with_entry
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.parts.start.before_init import look
 from rubric_ci.system.ci_advice import command_to_set, is_public
 from rubric_ci.system.git import base_revision, plumbing
 from rubric_ci.system.installation import install_command
 from rubric_ci.system.model_list import known_models
-from rubric_ci.text import variable_names
+from rubric_ci.system.output import wrapped
+from rubric_ci.text import escape, numbers, variable_names
 from rubric_ci.values.changes import NoBase
 from rubric_ci.values.command_settings import CacheOptions, RequestOptions
 from rubric_ci.values.config import Config, Endpoint, Target
@@ -48,6 +58,58 @@ _KEYS: Final = {
     "anthropic": "ANTHROPIC_API_KEY",
     "gemini": "GEMINI_API_KEY",
 }
+
+
+def doctor(config: Path | None, *, as_json: bool) -> ExitCode:
+    """Print a line per check; exit with 1 if something is to be done."""
+    checks = tuple(_checks(open_unchecked(config)))
+    failed = [check for check in checks if check.ok is False]
+    if as_json:
+        shown = [check._asdict() for check in checks]
+        click.echo(json.dumps({"ok": not failed, "checks": shown}, ensure_ascii=False, indent=2))
+    else:
+        for check in checks:
+            word = "open" if check.ok is None else "ok  " if check.ok else "fix "
+            line = escape.log_line(f"{word} {check.about}: {check.said}")
+            click.echo(wrapped(line, sys.stdout))
+        count = numbers.plural(len(failed), "thing")
+        click.echo(f"{count} to do" if failed else "all is well")
+    return ExitCode.GATE if failed else ExitCode.OK
+
+
+def _checks(project: Project) -> Iterator[Check]:
+    environment = os.environ
+    checker = Checker(project, waiver_states, from_root=True)
+    evals = _evals(checker)
+    yield from _files(project, checker, evals)
+    config = project.policy_for("any")
+    variables = Variables(environment=environment, listed=config.env_allow)
+    yield from judge_checks(config, variables)
+    folders = dict.fromkeys(["", *(dirname(project.name_of(path)) for path in evals)])
+    targets = (project.policy_for(join(folder, "any")).targets for folder in folders)
+    yield from target_checks(targets, variables)
+    yield from repository_checks(project.root, config, environment)
+
+
+def _evals(checker: Checker) -> list[Path]:
+    try:
+        return checker.find("")
+    except CannotFindEvals:
+        return []
+
+
+def _files(project: Project, checker: Checker, evals: list[Path]) -> Iterator[Check]:
+    """Yield the problems of the configuration and the targets files."""
+    if not project.config_name:
+        yield Check(ok=False, about="rubric-ci.yaml", said="it is missing; run `rubric-ci init`")
+    for path in checker.configs(evals):
+        found = [each for each in checker.check(path).found if each.severity.value != "notice"]
+        for each in found:
+            place = f"{each.file}:{each.span.line}"
+            said = "; ".join(filter(None, (each.message, each.hint)))
+            yield Check(ok=False, about=place, said=said)
+        if not found:
+            yield Check(ok=True, about=path.as_posix(), said="no problems")
 
 
 def judge_checks(config: Config, variables: Variables) -> Iterator[Check]:

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import click
 
-from rubric_ci.cli.commands.init_http_target import DEPLOYED, PATH, SAMPLE, START
 from rubric_ci.models.agents.logins import NoLogin, login_of
+from rubric_ci.parts.start.init_http_target import DEPLOYED, PATH, SAMPLE, START
+from rubric_ci.parts.start.init_providers import PROVIDERS, TARGETS
 from rubric_ci.text.suggestions import suggest
-from rubric_ci.values.init_providers import PROVIDERS, TARGETS
 
 _KEYS: Final = {
     "OPENAI_API_KEY": "openai",

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from rubric_ci import __version__
-from rubric_ci.cli.commands import init
+from rubric_ci.parts.start import init
+from rubric_ci.parts.start.init_providers import PROVIDERS, TARGETS
 from rubric_ci.system import resources
-from rubric_ci.values.init_providers import PROVIDERS, TARGETS
 from tests import platforms
 from tests.checkout import Checkout, start_repository
 from tests.forked_command import at_a_terminal

@@ -11,12 +11,12 @@ from rubric_ci.files.project import discovery
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, targets_candidates
 from rubric_ci.files.yaml_text.opened import is_providers, open_config
 from rubric_ci.files.yaml_text.source import decode, open_own_source
+from rubric_ci.parts.start.init_providers import PROVIDERS
 from rubric_ci.system.git import branch, plumbing, process
 from rubric_ci.system.model_list import model_info
 from rubric_ci.text import variable_names
 from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.init_providers import PROVIDERS
 
 _HOST: Final = re.compile(r"^(?:\w+://)?(?:[^@/]*@)?([\w.-]+)")
 _NOT_GITHUB: Final = re.compile(r"gitlab|bitbucket|codeberg|dev\.azure|visualstudio|gitea")

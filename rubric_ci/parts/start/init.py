@@ -12,24 +12,23 @@ from typing import Final
 import click
 
 from rubric_ci import __version__
-from rubric_ci.cli.commands.init_http_target import (
+from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
+from rubric_ci.files.editing.yaml_layout import last_line_break
+from rubric_ci.files.project.discovery import read_text, write_text
+from rubric_ci.files.project.file_kinds import CONFIG_NAMES
+from rubric_ci.parts.start.before_init import Found, look
+from rubric_ci.parts.start.init_http_target import (
     DEPENDENCIES,
     setup_file,
     target_of,
     with_language,
 )
-from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
-from rubric_ci.files.editing.yaml_layout import last_line_break
-from rubric_ci.files.project.before_init import Found, look
-from rubric_ci.files.project.discovery import read_text, write_text
-from rubric_ci.files.project.file_kinds import CONFIG_NAMES
+from rubric_ci.parts.start.init_providers import PROVIDERS, InitSettings, Provider, TargetKind
 from rubric_ci.system import resources
 from rubric_ci.system.ci_advice import command_to_set, is_public
 from rubric_ci.system.git.committed import checkout_commit
 from rubric_ci.system.installation import install_command
-from rubric_ci.values.command_settings import InitSettings
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.init_providers import PROVIDERS, Provider, TargetKind
 
 _OFFLINE: Final = "rubric-ci run --target recorded --replay evals/example.replay.jsonl"
 _FIRST: Final = PROVIDERS["openai"]  # the provider of the scaffold's files

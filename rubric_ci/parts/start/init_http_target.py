@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import click
 
 from rubric_ci.files.project.discovery import read_text
-from rubric_ci.values.command_settings import InitSettings
+from rubric_ci.parts.start.init_providers import InitSettings
 from rubric_ci.values.json_value import JSON
 
 START: Final = "python3 bot.py --port {PORT}"

@@ -182,7 +182,7 @@ IMPURE: Final = """
     files/project/loaded_project files/project/near_files files/project/project
     gate/selection/proposed_cases
     files/project/suite_name services/publish/failure
-    files/project/working_tree gate/comparison/baseline_files
+    gate/comparison/baseline_files
     parts/lab/reference_folder gate/grading_changes/all_changes gate/policy/checkout
     gate/policy/policy_source gate/report/report_file gate/selection/changed_cases
     gate/selection/last_failed gate/selection/prefilter gate/waivers/matching github

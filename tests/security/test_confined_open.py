@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from rubric_ci.cli.main import main
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, NoVerdict
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project.eval_search import holds_cases, search
 from rubric_ci.grading import targets
 from rubric_ci.models.llm.cache import Cache
 from rubric_ci.system import file_io
@@ -214,13 +214,13 @@ def test_a_search_reads_the_start_of_a_file(root: Path, monkeypatch: pytest.Monk
         file.write(b"\nevalcases:\n")
         file.truncate(2**43)  # a sparse file that no memory holds
     platforms.symlink(root / "huge.yaml", "../huge")
-    assert not discovery.holds_cases(root / "huge.yaml")
+    assert not holds_cases(root / "huge.yaml")
 
 
 @pytest.mark.parametrize("glob", ["../*.yaml", "evals/../../*.yaml", "!../*"])
 def test_configured_globs_stay_in_the_repository(root: Path, glob: str) -> None:
     with pytest.raises(CannotFindEvals) as caught:
-        discovery.find_evals([], [glob], root)
+        search([], [glob], root)
     assert caught.value.message == f"{glob} under `evals` leaves the repository"
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserError
-from rubric_ci.files.project.checker import Checked, Checker, open_unchecked
+from rubric_ci.files.project.checker import Checked, Checker
 from rubric_ci.files.project.eval_search import find_rubrics
+from rubric_ci.files.project.project import Project, open_checkout
 from rubric_ci.files.validation.output.output_formats import Format, render
 from rubric_ci.files.validation.rubric_files import ENDING
 from rubric_ci.system.actions_runner import in_workflow, is_before_merge
@@ -23,7 +24,6 @@ from rubric_ci.system.fork_pool import in_parallel, usable_cores
 from rubric_ci.system.output import use_color
 
 if TYPE_CHECKING:
-    from rubric_ci.files.project.project import Project
     from rubric_ci.files.validation.waiver_rules import States
     from rubric_ci.files.yaml_text.document import Document
     from rubric_ci.values.diagnostics import Diagnostic
@@ -95,7 +95,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
 
 def _open_project(settings: ValidateSettings) -> "tuple[Project, tuple[str, ...]]":
     """Return the project, and what a report shows of a policy that is not the checkout's own."""
-    project = open_unchecked(settings.config)
+    project = open_checkout(settings.config)
     if not _may_have_base(settings.policy_from):
         return project, ()
     from rubric_ci.gate.policy.policy_source import under_rules

@@ -7,16 +7,18 @@ refers to unchanged, and no changed file could come before those in the search f
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from posixpath import basename, dirname, splitext
+from posixpath import basename, dirname
 
-from rubric_ci.files.project import discovery
 from rubric_ci.files.project.difference import Difference
+from rubric_ci.files.project.discovery import from_root
 from rubric_ci.files.project.file_kinds import (
-    CONFIG_NAMES,
+    HERE,
+    SUFFIXES,
     agentv_configs,
-    is_targets_file,
-    lines_hold_cases,
-    lines_may_hold_cases,
+    holds_cases,
+    is_named_eval,
+    is_searched,
+    may_hold_cases,
     sidecar_name,
     yaml_holds_cases,
 )
@@ -64,7 +66,7 @@ def load_base_state(
 
     `lost` are the files of the base that the present search does not find.
     """
-    project = Project(then, now.named_config, now.policy, targets=now.targets)
+    project = now.at(then, now.policy)
     same = _UnchangedFiles(difference)
     defaults = {each.summary.default_evaluator for each in (project, now)}
     others = len(defaults) > 1 or criteria_by_id(project.shared) != criteria_by_id(now.shared)
@@ -134,11 +136,10 @@ def _was_eval(change: Change, then: Snapshot) -> bool:
     if (
         change.new_mode != ABSENT
         or change.old_mode == SYMLINK
-        or not change.path.endswith(discovery.SUFFIXES)
+        or not change.path.endswith(SUFFIXES)
     ):
         return False
-    text = then.text(change.path) or ""
-    return yaml_holds_cases(text.encode()) or change.path.endswith(".jsonl")
+    return change.path.endswith(".jsonl") or yaml_holds_cases(then.read(change.path) or b"")
 
 
 def _first(loaded: Loaded) -> str:
@@ -169,8 +170,8 @@ class BaseSearch:
             found = filter(self._configured, self._names)
             yield from self._new(found, graded, self._may_hold)
             return
-        for path in paths or [discovery.HERE]:
-            place = discovery.from_root(Path(path), self._root)
+        for path in paths or [HERE]:
+            place = from_root(Path(path), self._root)
             if place in self._names:
                 yield from self._new([place], graded, lambda _: True)
             elif any(sign in path for sign in "*?["):
@@ -189,27 +190,20 @@ class BaseSearch:
                 yield real
 
     def _below(self, folder: str) -> Iterator[str]:
-        start = "" if folder in {"", discovery.HERE} else f"{folder}/"
+        start = "" if folder in {"", HERE} else f"{folder}/"
         for name in self._names:
-            if name.startswith(start) and name.endswith(discovery.SUFFIXES):
+            if name.startswith(start) and name.endswith(SUFFIXES):
                 folders = name[len(start) :].split("/")[:-1]
-                if all(map(discovery.is_searched, folders)):
+                if all(map(is_searched, folders)):
                     yield name
 
     def _holds(self, name: str) -> bool:
-        if discovery.is_named_eval(name) or self._configured(name):
+        if is_named_eval(name) or self._configured(name):
             return True
-        data = self._files.read(name) or b""
-        return lines_hold_cases(data) if name.endswith(".jsonl") else yaml_holds_cases(data)
+        return holds_cases(name, self._files.read(name) or b"")
 
     def _may_hold(self, name: str) -> bool:
-        if basename(name) in CONFIG_NAMES or is_targets_file(name):
-            return False
-        if name.endswith(".jsonl"):
-            return lines_may_hold_cases(self._files.read(name) or b"")
-        stem, suffix = splitext(name)
-        is_sidecar = suffix == ".yaml" and f"{stem}.jsonl" in self._names
-        return not is_sidecar or yaml_holds_cases(self._files.read(name) or b"")
+        return may_hold_cases(name, self._files.read, self._names.__contains__)
 
 
 def _names(files: Snapshot) -> Mapping[str, str]:

@@ -250,7 +250,7 @@ class BaseCommit:
         """Return the eval files that a search finds at the base only."""
         from rubric_ci.files.project.base_state import BaseSearch
 
-        was = Project(self.committed, project.named_config, targets=project.targets)
+        was = project.at(self.committed)
         search = BaseSearch(was, self.committed)
         names = search.find(self._change.options.paths, found.__contains__)
         loaded = (was.load(name) for name in dict.fromkeys(names))

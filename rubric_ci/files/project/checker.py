@@ -2,21 +2,21 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from itertools import takewhile
-from os import environ
 from pathlib import Path
 from posixpath import dirname
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project import discovery, eval_search
+from rubric_ci.files.project.discovery import WorkingTree
 from rubric_ci.files.project.eval_search import NAME_IT, NO_SUITE
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, folder_served, is_targets_file
-from rubric_ci.files.project.project import Project
-from rubric_ci.files.project.working_tree import WorkingTree
+from rubric_ci.files.project.project import Project, unreadable
 from rubric_ci.files.validation.config_summary import ConfigSummary, KnownTargets, Prompt, texts_of
-from rubric_ci.files.validation.included_source import IncludedSource, may_include
+from rubric_ci.files.validation.included_source import IncludedSource
 from rubric_ci.files.validation.rubric_files import ENDING, RUBRIC_UNUSED
 from rubric_ci.files.validation.validator import (
     Surroundings,
@@ -28,8 +28,8 @@ from rubric_ci.files.validation.validator import (
 )
 from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.opened import open_config, open_source
-from rubric_ci.files.yaml_text.source import UNREADABLE, Source, decode
+from rubric_ci.files.yaml_text.opened import open_config
+from rubric_ci.files.yaml_text.source import decode
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.formats_and_defaults import WAIVERS
 from rubric_ci.values.problems import LocatedProblem
@@ -49,13 +49,6 @@ Found: TypeAlias = "tuple[Diagnostic, ...]"
 FindStates: TypeAlias = "Callable[[Document, Project, Callable[[], Iterable[Path]]], States]"
 
 
-def open_unchecked(config: Path | None) -> Project:
-    """Return the project of the current folder, under its own rule switches."""
-    root = discovery.find_root(Path.cwd())
-    name = discovery.from_root(config, root) if config else ""
-    return Project(WorkingTree(root=root), name)
-
-
 class Checked(NamedTuple):
     """The problems of a file, and the names of the rubric files that it includes."""
 
@@ -71,17 +64,15 @@ class Checker:
 
         `states` finds the states of the waivers of a file.
         """
-        root = project.root
-        self.tree = WorkingTree(root=root)
+        self.tree = WorkingTree(root=project.root)
         self.project = project
         self._from_root = from_root
         self._states = states
-        self._targets_of = cache(self._summarize_targets)
+        self._known_targets = cache(self._find_known_targets)
         self._nearest_path = cache(self._find_nearest_path)
         self._globs: GlobsOfFiles | None = None
         self._suites_in = cache(lambda folder: eval_search.suites_in(project, folder))
         self._name = project.name_of
-        self._lookup = cache(lambda folder: discovery.lookup(root, folder / "any"))
 
     def find(self, written: str) -> list[Path]:
         """Return the eval files of a path, or of the configuration; raises CannotFindEvals."""
@@ -90,14 +81,16 @@ class Checker:
     def unused(self, rubrics: Iterable[Path], included: Collection[str]) -> Found:
         """Return a note for each rubric file that no eval file or configuration includes."""
         problem = LocatedProblem(RUBRIC_UNUSED, 1, 1, 1, 1, "no eval file includes this file")
-        left = [path for path in rubrics if self._name(path) not in included]
-        texts = {self._shown(path): self._text(path) for path in left}
-        return tuple(
-            each
-            for shown, text in texts.items()
-            if isinstance(text, str)
-            for each in self._switched(_diagnosed(shown, problem, text.encode()), {shown: text})
-        )
+        found: list[Diagnostic] = []
+        for path in rubrics:
+            if self._name(path) in included:
+                continue
+            with suppress(CannotReadFile):  # it is reported where the file is checked
+                data = discovery.read_bytes(path, self.project.root)
+                if isinstance(text := decode(data), str):
+                    shown = self._shown(path)
+                    found += self._switched(_diagnosed(shown, problem, data), {shown: text})
+        return tuple(found)
 
     def names_of(self, paths: Iterable[Path]) -> set[str]:
         """Return the names of files from the root."""
@@ -114,7 +107,7 @@ class Checker:
     def owner_of(self, path: Path) -> Path:
         """Return the JSON Lines file of a sidecar, the suite of a file of cases, or the file."""
         lines = path.with_suffix(".jsonl")
-        if path.suffix == ".yaml" and lines.is_file() and not discovery.holds_cases(path):
+        if path.suffix == ".yaml" and lines.is_file() and not eval_search.holds_cases(path):
             return lines
         return eval_search.suite_of(self.project, path, self._suites_in) or path
 
@@ -125,7 +118,11 @@ class Checker:
         known = (*CONFIG_NAMES, WAIVERS)
         if path.name.endswith(ENDING):
             return True
-        return path.name in known or self._is_config(path) or self._is_eval(self.owner_of(path))
+        return (
+            path.name in known
+            or self._is_config(path)
+            or eval_search.is_eval(self.project, self.owner_of(path))
+        )
 
     def check(self, path: Path) -> Checked:
         """Return the problems of a file; its name decides what it is checked as."""
@@ -133,8 +130,7 @@ class Checker:
         try:
             data = discovery.read_bytes(path, self.project.root)
         except CannotReadFile as error:
-            problem = LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
-            return Checked(_diagnosed(name, problem, b""))
+            return Checked(_diagnosed(name, unreadable(error), b""))
         if path.suffix in SUFFIXES:
             problem = LocatedProblem(CASE_FILE, 1, 1, 1, 2, f"it {NO_SUITE}", NAME_IT)
             return Checked(_diagnosed(name, problem, data))
@@ -156,47 +152,32 @@ class Checker:
         if self._name(path) == WAIVERS:
             return Checked(self._check_waivers(name, text))
         if path.name.endswith(ENDING):
-            return Checked(self._check_rubric(name, text, path))
+            return Checked(self._switched(*check_rubric(name, text, self._lookup(path))))
         return self._check_eval(name, text, path)
-
-    def _check_rubric(self, name: str, text: str, path: Path) -> Found:
-        found, texts = check_rubric(name, text, self._lookup(path.parent))
-        return switched(found, texts, self.project.rules)
-
-    def _included(self, source: Source, lookup: Lookup) -> Source:
-        """Return a source with the criteria that it includes and shares."""
-        if not self.project.shared.entries and not may_include(source):
-            return source
-        from rubric_ci.files.validation.includes import with_includes
-
-        return with_includes(source, lookup, self.project.shared)
 
     def _shown(self, path: Path) -> str:
         return self._name(path) if self._from_root else path.as_posix()
 
+    def _lookup(self, path: Path) -> Lookup:
+        return self.project.lookup_in(path.absolute().parent.as_posix())
+
     def _check_eval(self, name: str, text: str, path: Path) -> Checked:
-        sidecar_path = discovery.sidecar_of(path)
-        sidecar = self._text(sidecar_path) if sidecar_path else None
-        if isinstance(sidecar, LocatedProblem) and sidecar_path:
-            unread = sidecar.rule == UNREADABLE
-            content = b"" if unread else discovery.read_bytes(sidecar_path, self.project.root)
-            return Checked(_diagnosed(sidecar_path.as_posix(), sidecar, content))
-        beside = None if isinstance(sidecar, LocatedProblem) else sidecar
-        known = self._targets_of(dirname(self._name(path)))
-        lookup = self._lookup(path.parent)
-        opened = open_source(name, text, beside, self.project.case_finder(self._name(path)))
-        source = self._included(opened, lookup)
+        beside: str | None = None
+        if sidecar := discovery.sidecar_of(path):
+            try:
+                data = discovery.read_bytes(sidecar, self.project.root)
+            except CannotReadFile as error:
+                return Checked(_diagnosed(self._shown(sidecar), unreadable(error), b""))
+            match decode(data):
+                case LocatedProblem() as problem:
+                    return Checked(_diagnosed(self._shown(sidecar), problem, data))
+                case beside:
+                    pass
+        place = path.absolute().as_posix()
+        source = self.project.open_eval(self._name(path), text, beside, place=place, shown=name)
         around = Surroundings(
-            lookup,
-            KnownTargets(
-                known.targets,
-                known.agents,
-                self._prompts(known),
-                self.project.summary.compare,
-                _with_default(known.without_calls, known),
-                _with_default(known.programs, known),
-                _with_default(known.models, known),
-            ),
+            self._lookup(path),
+            self._known_targets(dirname(self._name(path))),
             self._nearest_path,
             default_evaluator=self.project.summary.default_evaluator,
             machine=partial(self._machine, path.parent),
@@ -205,24 +186,21 @@ class Checker:
         )
         found = self._switched(check_evals(source, around), source.texts())
         included = tuple(source.files) if isinstance(source, IncludedSource) else ()
-        return Checked(self._placed(found, included) if found else (), included)
-
-    def _placed(self, found: Found, included: Collection[str]) -> Found:
-        """Return problems with included files named as any other file is."""
+        if not found:
+            return Checked((), included)
         from dataclasses import replace
 
-        shown = {file: self._shown(discovery.shown(self.tree.path(file))) for file in included}
-        return tuple(
-            replace(each, file=shown[each.file]) if each.file in shown else each for each in found
-        )
+        # Problems of included files are named as these files are when they are checked alone.
+        files = {file: self._shown(discovery.shown(self.tree.path(file))) for file in included}
+        named = (replace(each, file=files.get(each.file, each.file)) for each in found)
+        return Checked(tuple(named), included)
 
     def _check_config(self, name: str, text: str, path: Path, *, targets_only: bool) -> Found:
         document = open_config(name, text, path.absolute().as_posix())
-        others = cache(partial(self._targets_of_others, path))
         found = check_config(
             document,
             targets_only=targets_only,
-            others=others,
+            others=cache(partial(self._targets_of_others, path)),
             winners=cache(partial(self._winners, self._name(path))),
             nearest_path=self._nearest_path,
             sizes=cache(partial(self._sizes, self._name(path))),
@@ -230,76 +208,83 @@ class Checker:
             machine=partial(self._machine, None if path.parent.name == HIDDEN else path.parent),
         )
         near_file = partial(self._near_file, path.parent)
-        prompts = check_prompts(document, self._lookup(path.parent), near_file)
+        prompts = check_prompts(document, self._lookup(path), near_file)
         return self._switched((*found, *prompts), document.texts())
 
     def _check_waivers(self, name: str, text: str) -> Found:
         from rubric_ci.files.validation.validator import check_waivers
 
         document = Document(name, text)
-        evals = partial(self._evals, "")
-        states = partial(self._states, document, self.project, evals)
+        states = partial(self._states, document, self.project, partial(self._evals, ""))
         return self._switched(check_waivers(document, states), document.texts())
 
     def _machine(self, folder: Path | None) -> "Machine":
-        from rubric_ci.files.project.working_tree import machine_for
+        from rubric_ci.files.project.near_files import machine_for
 
-        return machine_for(self.project.root, folder, environ)
+        return machine_for(self.project.root, folder, os.environ)
 
     def _switched(self, found: Found, texts: Mapping[str, str]) -> Found:
         return switched(found, texts, self.project.rules)
 
-    def _text(self, path: Path) -> str | LocatedProblem:
-        try:
-            return decode(discovery.read_bytes(path, self.project.root))
-        except CannotReadFile as error:
-            return LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
-
     def _is_config(self, path: Path) -> bool:
         return bool(self.project.config_name) and self._name(path) == self.project.config_name
 
-    def _is_eval(self, path: Path) -> bool:
-        return eval_search.is_eval(self.project, path)
+    def _find_known_targets(self, folder: str) -> KnownTargets:
+        """Return the targets that serve a folder, the first of a name counts.
 
-    def _summarize_targets(self, folder: str) -> ConfigSummary:
-        """Return the targets that serve a folder; the first of a name counts."""
-        known = ConfigSummary()
-        for name in self.project.serving(folder):
-            summary, new = self.project.summarize(name), partial(_new, known)
-            known = ConfigSummary(
-                targets=known.targets | summary.targets,
-                agents=known.agents | (summary.agents - known.targets),
-                prompts={**known.prompts, **new(summary.prompts)},
-                bodies={**summary.bodies, **known.bodies},
-                without_calls={**known.without_calls, **new(summary.without_calls)},
-                programs={**known.programs, **new(summary.programs)},
-                models={**known.models, **new(summary.models)},
-            )
-        return known
+        The facts of the target that answers where none is named are also under "".
+        """
+        summaries = [self.project.summarize(name) for name in self.project.serving(folder)]
+        owners = {name: each for each in reversed(summaries) for name in each.targets}
+        default = next(iter(owners)) if len(owners) == 1 else "default"
 
-    def _prompts(self, known: ConfigSummary) -> "Mapping[str, Prompt]":
-        """Return the prompts of targets by name, of the default one also under ""."""
-        if not (known.prompts or known.bodies):
+        def first(values: Callable[[ConfigSummary], Mapping[str, T]]) -> dict[str, T]:
+            return {
+                name: value
+                for each in summaries
+                for name, value in values(each).items()
+                if owners.get(name, each) is each
+            }
+
+        def with_default(found: dict[str, T]) -> dict[str, T]:
+            return {**found, **({"": found[default]} if default in found else {})}
+
+        prompts = self._prompts(first(lambda each: each.prompts), first(lambda each: each.bodies))
+        return KnownTargets(
+            frozenset(owners),
+            frozenset(name for name, of in owners.items() if name in of.agents),
+            with_default(prompts),
+            self.project.summary.compare,
+            with_default(first(lambda each: each.without_calls)),
+            with_default(first(lambda each: each.programs)),
+            with_default(first(lambda each: each.models)),
+        )
+
+    def _prompts(
+        self, prompts: Mapping[str, tuple[str, str]], bodies: Mapping[str, tuple[str, Any]]
+    ) -> dict[str, Prompt]:
+        """Return the prompts of targets by name; `prompts` and `bodies` are as in a summary."""
+        if not (prompts or bodies):
             return {}
         from rubric_ci.files.yaml_text.prompt_file import open_prompt
         from rubric_ci.text.template import used
 
         found = {}
-        for target, (file, body) in known.bodies.items():
+        for target, (file, body) in bodies.items():
             read = frozenset[str]().union(*(used(text).names for _, text in texts_of(body)))
             found[target] = Prompt(target, file, read, is_body=True)
-        for target, (file, written) in known.prompts.items():
+        for target, (file, written) in prompts.items():
             match self.project.files.lookup(file)(written):
                 case Resolved(path, text):
                     found[target] = Prompt(target, path, open_prompt(path, text).names)
-        return _with_default(found, known)
+        return found
 
     def _targets_of_others(self, path: Path) -> frozenset[str]:
         """Return the targets of other files that serve the same eval files as a file."""
         folders = {folder_served(self._name(path))}
         if self._is_config(path):
             folders |= {dirname(self._name(found)) for found in self._evals("")}
-        return frozenset[str]().union(*(self._targets_of(each).targets for each in folders))
+        return frozenset[str]().union(*(self._known_targets(each).names for each in folders))
 
     def _winners(self, name: str) -> "Mapping[str, Winner]":
         """Return the targets of the files that come before a targets file."""
@@ -318,7 +303,7 @@ class Checker:
         served = folder_served(name)
         for file in takewhile(lambda file: file != name, self.project.serving(served)):
             yield file, ""
-        for path in discovery.find_targets(self.tree.path(served)):
+        for path in eval_search.find_targets(self.tree.path(served)):
             file = self._name(path)
             if folder_served(file) != served:
                 yield file, folder_served(file)
@@ -341,29 +326,20 @@ class Checker:
             return None
 
     def _sizes(self, name: str) -> "Sizes":
-        from rubric_ci.files.project.eval_search import count_cases
+        from rubric_ci.files.project.near_files import count_cases  # few configurations name a case
+
+        def prompts() -> dict[str, Prompt]:
+            own = self.project.summarize(name)
+            return self._prompts(own.prompts, own.bodies)
 
         counted = count_cases(self.project, self._evals(""))
-        return counted._replace(
-            read=self._read, prompts=lambda: self._prompts(self.project.summarize(name))
-        )
+        return counted._replace(read=self._read, prompts=prompts)
 
     def _evals(self, written: str) -> list[Path]:
         try:
             return self.find(written)
         except CannotFindEvals:
             return []
-
-
-def _new(known: ConfigSummary, by_target: Mapping[str, T]) -> Mapping[str, T]:
-    """Return the values of targets that an earlier file does not define."""
-    return {name: each for name, each in by_target.items() if name not in known.targets}
-
-
-def _with_default(by_target: Mapping[str, T], known: ConfigSummary) -> Mapping[str, T]:
-    """Return values by target, the default target's also under ""."""
-    default = next(iter(known.targets)) if len(known.targets) == 1 else "default"
-    return {**by_target, **({"": by_target[default]} if default in by_target else {})}
 
 
 def _diagnosed(name: str, problem: LocatedProblem, data: bytes) -> Found:

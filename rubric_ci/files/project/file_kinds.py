@@ -1,11 +1,12 @@
 """The kind of a file, by its name and by its content: eval files, and the files that serve them."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePath
 from posixpath import basename, dirname, join, splitext
 from typing import Final, Protocol
 
+from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.yaml_text.opened import AGENTV, PROVIDERS_NAMES, is_providers
 from rubric_ci.values.json_value import parsed
 from rubric_ci.values.problems import INPUTS
@@ -14,6 +15,10 @@ from rubric_ci.values.references import Lookup
 CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
 TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
 HIDDEN: Final = AGENTV
+HERE: Final = "."
+SUFFIXES: Final = (".yaml", ".yml", ".jsonl", "evals.json")
+"""How the names of files end that a search looks into; the last is Agent Skills' file."""
+_SKIPPED: Final = frozenset(("node_modules", "__pycache__", "venv"))
 USUAL: Final = rb"(?m)^[^\S\n]*+\{?[^\S\n]*+[\"']?evalcases[\"']?\s*+:"
 DIALECTS: Final = rb"[\"']?(?:tests|evals|cases|test_cases)[\"']?\s*+:"
 """A key of the cases of other tools; their data decides."""
@@ -23,6 +28,16 @@ def sidecar_name(name: str) -> str:
     """Return the file that may hold the suite fields of a JSON Lines file, else nothing."""
     stem, suffix = splitext(name)
     return f"{stem}.yaml" if suffix == ".jsonl" else ""
+
+
+def is_searched(folder: str) -> bool:
+    """Return True unless a search leaves a folder of this name out."""
+    return not folder.startswith(".") and folder not in _SKIPPED
+
+
+def is_named_eval(name: str) -> bool:
+    """Return True for a file that its name says is an eval file."""
+    return name.endswith((".eval.yaml", ".eval.yml", ".eval.jsonl"))
 
 
 def is_targets_file(name: str) -> bool:
@@ -49,14 +64,10 @@ def agentv_configs(folder: str) -> Iterator[str]:
 
 
 def _served(folder: str) -> Iterator[str]:
-    """Yield the folders whose files serve a folder: itself and those above it."""
-    outside = folder.partition("/")[0] == ".." or PurePath(folder).is_absolute()
-    return iter((folder,)) if outside else _upwards(folder)
-
-
-def _upwards(folder: str) -> Iterator[str]:
+    """Yield the folders whose files serve a folder: itself and, in the repository, those above."""
     yield folder
-    while folder:
+    outside = folder.partition("/")[0] == ".." or PurePath(folder).is_absolute()
+    while folder and not outside:
         folder = dirname(folder)
         yield folder
 
@@ -83,6 +94,27 @@ _HOLDS_ID: Final = rb"\"id\"\s*+:"
 _HOLDS_INPUT: Final = rb"\"input(?:_messages)?\"\s*+:"
 _INPUTS: Final = frozenset(INPUTS)
 _MISSPELT_INPUTS: Final = frozenset(("inputs", "input_message", "prompt", "question", "messages"))
+
+
+def holds_cases(name: str, data: bytes) -> bool:
+    """Return True if the content of a file that a search looks into shows an eval file."""
+    return lines_hold_cases(data) if name.endswith(".jsonl") else yaml_holds_cases(data)
+
+
+def may_hold_cases(
+    name: str, read: Callable[[str], bytes | None], exists: Callable[[str], bool]
+) -> bool:
+    """Return False for files that globs match too, such as targets files and recorded answers."""
+    if basename(name) in CONFIG_NAMES or is_targets_file(name):
+        return False
+    stem, suffix = splitext(name)
+    if suffix == ".jsonl":
+        try:
+            return lines_may_hold_cases(read(name) or b"")
+        except CannotReadFile:
+            return True  # it is reported
+    is_sidecar = suffix == ".yaml" and exists(f"{stem}.jsonl")
+    return not is_sidecar or yaml_holds_cases(read(name) or b"")
 
 
 def yaml_holds_cases(data: bytes) -> bool:

@@ -1,4 +1,9 @@
-"""The eval files that a command works on, with their configuration and targets files."""
+"""From the current folder to the cases that a command works on, one value a step.
+
+`open_checkout` (`project.py`) gives a `Project`, which reads files; `open_project` prints what is
+wrong with its configuration, and `gate/policy/checkout.py` puts it under the policy of a `Change`.
+`find_evals` gives paths, `load_evals` a `LoadedProject` with cases, `at_base` its `BaseState`.
+"""
 
 import os
 import sys
@@ -10,14 +15,13 @@ from typing import Final
 
 import click
 
-from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadFile, InvalidInput
+from rubric_ci.errors import CannotConfigure, CannotFindEvals, InvalidInput
 from rubric_ci.files.parsing import env_vars
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.files.project import discovery, eval_search
 from rubric_ci.files.project.base_state import BaseSearch, BaseState
 from rubric_ci.files.project.change import Change, open_change
-from rubric_ci.files.project.project import Project
-from rubric_ci.files.project.working_tree import WorkingTree
+from rubric_ci.files.project.project import Project, open_checkout
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set
@@ -120,18 +124,13 @@ def load_project(paths: Sequence[str], project: Project) -> LoadedProject:
 
 
 def open_project(config: Path | None, targets: Sequence[str] = ()) -> Project:
-    """Read the configuration and the targets files of the repository's root.
+    """Open the checkout, print the problems of its configuration and hide its secrets.
 
-    `targets` answer every case. Raises InvalidInput if the files have errors.
+    `targets` answer every case. Raises InvalidInput if the files that serve the root have errors.
     """
-    root = discovery.find_root(Path.cwd())
-    if config and not os.path.lexists(config):
-        here = "paths are named from the folder that the command runs in"
-        raise CannotReadFile(f"--config: there is no file {config}", here)
+    project = open_checkout(config, targets)
     if config:
-        discovery.read_bytes(config, root)  # raises if it is no text
-    name = discovery.from_root(config, root) if config else ""
-    project = Project(WorkingTree(root=root), name, targets=targets)
+        discovery.read_bytes(config, project.root)  # raises if it is no text
     show_problems(project.own_config.diagnostics)
     _show_problems_of_targets(project, project.targets_files(""))
     try:
@@ -175,12 +174,10 @@ def load_evals(
 ) -> LoadedProject:
     """Load eval files that were found; without a change, no option names a base."""
     places = {project.name_of(path): path.absolute().as_posix() for path in paths}
-    return load_names(project, places, change)
+    return load_names(project, places, change or open_change(project.root))
 
 
-def load_names(
-    project: Project, places: Mapping[str, str], change: Change | None = None
-) -> LoadedProject:
+def load_names(project: Project, places: Mapping[str, str], change: Change) -> LoadedProject:
     """Load eval files by their names in reports, each from a place; see `Project.load`.
 
     A file of cases that a suite among them names is loaded with the suite only.
@@ -196,7 +193,7 @@ def load_names(
         files=files,
         diagnostics=tuple(problem for each in loaded.values() for problem in each.diagnostics),
         invalid=tuple(name for name, each in loaded.items() if not each.eval_file),
-        change=change or open_change(project.root),
+        change=change,
     )
 
 

@@ -1,10 +1,10 @@
 """Check and parse texts of the configuration, targets files and eval files."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from rubric_ci.files.parsing.config_parser import read_config, read_targets
 from rubric_ci.files.parsing.eval_file import NO_NAMES, TargetNames, parse
@@ -30,11 +30,10 @@ from rubric_ci.values.evals import EvalFile
 from rubric_ci.values.json_value import parsed
 from rubric_ci.values.model_end_and_parameters import Models
 from rubric_ci.values.problems import Path
-from rubric_ci.values.references import NO_SUCH_FILE, FindFiles, Lookup, NotFound
+from rubric_ci.values.references import NO_SUCH_FILE, Lookup, NotFound
 
 
 def no_files(_: str) -> NotFound:
-    """Find no file."""
     return NotFound(NO_SUCH_FILE)
 
 
@@ -107,14 +106,12 @@ def load_targets(
     errors = [each for each in found if each.severity is Severity.ERROR]
     owners = [_owner(document, each) for each in errors]
     targets = document.data["targets"] if None not in owners else ()
-    own = [[e for e, at in zip(errors, owners, strict=True) if at == i] for i in _range(targets)]
     check = partial(check_config, targets_only=True, models=models)
-    alone = [_alone(document, index, own[index], lookup, check) for index in _range(targets)]
+    alone = []
+    for index in range(len(targets)):
+        own = [error for error, at in zip(errors, owners, strict=True) if at == index]
+        alone.append(_alone(document, index, own, lookup, check))
     return LoadedTargets(tuple(alone), found)
-
-
-def _range(targets: Sequence[Any]) -> range:
-    return range(len(targets))
 
 
 def _owner(document: Source, error: Diagnostic) -> int | None:
@@ -163,28 +160,37 @@ class Loaded(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def load(  # noqa: PLR0913 - what a file depends on
+def load(
     path: str,
     text: str,
     lookup: Lookup,
     sidecar: str | None = None,
-    rules: Mapping[str, str] | None = None,
     *,
+    rules: Mapping[str, str] | None = None,
     default_evaluator: str = "none",
-    find: FindFiles | None = None,
-    targets: TargetNames = NO_NAMES,
     shared: Shared = NOT_SHARED,
 ) -> Loaded:
-    """Check and parse an eval file.
+    """Check and parse a text as an eval file without files of cases.
 
-    `path` is relative to the repository root, with forward slashes. `sidecar` is the text of the
-    sidecar of a JSON Lines file, `find` finds the files that `evalcases`
-    names; `rules` and `default_evaluator` are the configuration's,
-    `targets` answer the cases. `shared` are the criteria that the configuration gives to each.
+    `path` is relative to the repository root, with forward slashes; `sidecar` is the text of the
+    sidecar of a JSON Lines file; `shared` are the criteria that the configuration gives to each
+    case.
     """
-    source = with_includes(open_source(path, text, sidecar, find), lookup, shared)
+    source = with_includes(open_source(path, text, sidecar), lookup, shared)
+    return load_source(source, lookup, rules or {}, default_evaluator=default_evaluator)
+
+
+def load_source(
+    source: Source,
+    lookup: Lookup,
+    rules: Mapping[str, str],
+    *,
+    default_evaluator: str,
+    targets: TargetNames = NO_NAMES,
+) -> Loaded:
+    """Check and parse an eval file; `rules` and `default_evaluator` are the configuration's."""
     found = check_evals(source, Surroundings(lookup, KnownTargets(prompts=None)))
-    found = switched(found, source.texts(), rules or {})
+    found = switched(found, source.texts(), rules)
     if has_errors(found):
         return Loaded(None, found)
     return Loaded(parse(source, lookup, default_evaluator, targets), found)

@@ -1,24 +1,29 @@
-"""The files and folders near a path that does not exist, and matches of `depends_on`.
+"""Looks at the working tree that few checks need: near paths, matched globs, programs, case counts.
 
 Paths of the first half are plain strings, as in `discovery`: `Path` (PTH) is several times slower.
 """
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from posixpath import join
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from rubric_ci.errors import CannotReadFile
+from rubric_ci.files.project.discovery import text_of
 from rubric_ci.files.project.file_kinds import foreign_tool
+from rubric_ci.files.project.project import Project
+from rubric_ci.files.validation.gate_rules import CaseName, Sizes
 from rubric_ci.system import file_io
 from rubric_ci.text.globs import Comparisons, matching
 from rubric_ci.text.numbers import listed, plural
 from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.values.references import Machine
 
 IsKind: TypeAlias = Callable[[str], bool]
 
@@ -172,3 +177,71 @@ def foreign_files(paths: Iterable[Path]) -> str:
         return ""
     seen = listed(found)
     return f"; it holds {seen}: `rubric-ci import` writes eval files, `adopt` gates results"
+
+
+def machine_for(root: Path, folder: Path | None, environment: Mapping[str, str]) -> Machine:
+    """Return the lookups for a file in a folder.
+
+    Without a folder, where each eval file decides it, every folder and file is taken to exist.
+    """
+    search_path = environment.get("PATH", os.defpath)
+
+    def resolve(written: str) -> Path:
+        start = root if written.startswith("/") else folder or root
+        return start / written.lstrip("/")
+
+    return Machine(
+        # NOTE: these return False for a name that no file can have, where Path raises.
+        has_folder=lambda written: folder is None or os.path.isdir(resolve(written)),
+        has_file=lambda written, path: folder is None or os.path.exists(resolve(written) / path),
+        has_program=lambda name: _find(name, search_path),
+    )
+
+
+@cache
+def _find(name: str, search_path: str) -> bool:
+    from shutil import which  # most files start no program
+
+    try:
+        return which(name, path=search_path) is not None
+    except ValueError:  # a null character, on Windows
+        return False
+
+
+def count_cases(project: Project, paths: Iterable[Path]) -> Sizes:
+    """Count the cases of eval files; files that cannot be read are reported elsewhere."""
+    names: list[CaseName] = []
+    variables = set[str]()
+    tags: Counter[str] = Counter()
+    count = 0
+    for path in paths:
+        name = project.name_of(path)
+        opened = project.open_cases(name, text) if (text := text_of(path, project.root)) else None
+        suite = opened.data if opened and isinstance(opened.data, dict) else {}
+        cases = suite.get("evalcases")
+        variables.update(_vars(suite))
+        for case in cases if isinstance(cases, list) else ():
+            count += 1
+            if isinstance(case, dict):
+                variables.update(_vars(case))
+                tags.update(_tags(case.get("tags")))
+                if isinstance(case.get("id"), str):
+                    names.append(CaseName(name, case["id"], _target(case) or _target(suite)))
+    return Sizes(count, tags, tuple(names), variables=frozenset(variables))
+
+
+def _vars(owner: dict[str, Any]) -> set[str]:
+    found = owner.get("vars")
+    return {name for name in found if isinstance(name, str)} if isinstance(found, dict) else set()
+
+
+def _tags(listed: Any) -> set[str]:
+    return {tag for tag in listed if isinstance(tag, str)} if isinstance(listed, list) else set()
+
+
+def _target(owner: dict[str, Any]) -> str:
+    """Return the target that a suite or a case names."""
+    execution = owner.get("execution")
+    inner = execution.get("target") if isinstance(execution, dict) else None
+    named = inner or owner.get("target")
+    return named if isinstance(named, str) else ""

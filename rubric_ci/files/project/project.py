@@ -5,6 +5,7 @@ the folders above it. One instance reads one state of the repository: the workin
 NOTE: `validate` needs little of it, so modules that create the values of a run are imported late.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import chain
@@ -22,7 +23,8 @@ from rubric_ci.files.project.file_kinds import (
     targets_candidates,
 )
 from rubric_ci.files.validation.config_summary import ConfigSummary, summarize_config
-from rubric_ci.files.yaml_text.opened import open_config
+from rubric_ci.files.validation.included_source import NOT_SHARED, SHARED, Shared, may_include
+from rubric_ci.files.yaml_text.opened import open_config, open_source
 from rubric_ci.files.yaml_text.source import UNREADABLE, Source, decode
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.formats_and_defaults import CALIBRATION
@@ -31,7 +33,6 @@ from rubric_ci.values.references import FindFiles, Found, NotFound, why_no_path
 
 if TYPE_CHECKING:
     from rubric_ci.files.project.loader import Loaded, LoadedConfig, LoadedTargets
-    from rubric_ci.files.validation.included_source import Shared
     from rubric_ci.values.config import Config
     from rubric_ci.values.diagnostics import Diagnostic
 
@@ -42,6 +43,19 @@ class Policy(NamedTuple):
     project: "Project"
     govern: "Callable[[Config, Config, bool], Config]"
     """Head's configuration, the base's, and whether the base has one, to what holds."""
+
+
+def open_checkout(config: Path | None, targets: Sequence[str] = ()) -> "Project":
+    """Return the project of the current folder; nothing is checked but that `config` exists.
+
+    `targets` answer every case.
+    """
+    if config and not os.path.lexists(config):
+        here = "paths are named from the folder that the command runs in"
+        raise CannotReadFile(f"--config: there is no file {config}", here)
+    root = discovery.find_root(Path.cwd())
+    name = discovery.from_root(config, root) if config else ""
+    return Project(discovery.WorkingTree(root=root), name, targets=targets)
 
 
 class Project:
@@ -67,13 +81,19 @@ class Project:
         self.origin = origin
         self.policy = policy
         self.name_of = cache(lambda path: discovery.from_root(path, files.root))
-        self._lookup = cache(lambda folder: cache(files.lookup(join(folder, "any"))))
+        self.lookup_in = cache(lambda folder: cache(files.lookup(join(folder, "any"))))
         self._text = cache(self._read_text)
         self._opened = cache(self._open)
         self._targets_files = cache(self._find_targets_files)
         self.load_targets = cache(self._load_targets)
         self.config_with = cache(self._build_config)
         self._governed = cache(self._build_governed)
+
+    def at(
+        self, files: RepositoryFiles, policy: Policy | None = None, origin: str = ""
+    ) -> "Project":
+        """Return the project in another state of the repository, or under another policy."""
+        return Project(files, self.named_config, policy, origin=origin, targets=self.targets)
 
     @property
     def root(self) -> Path:
@@ -194,33 +214,47 @@ class Project:
     def load_text(self, name: str, text: str, *, place: str = "") -> "Loaded":
         """Check and parse a text as the content of an eval file."""
         from rubric_ci.files.parsing.eval_file import TargetNames
-        from rubric_ci.files.project.loader import load
+        from rubric_ci.files.project.loader import load_source
 
         place = place or name
         sidecar = self._read_text(side) if (side := sidecar_name(place)) else None
         if isinstance(sidecar, LocatedProblem):
             return _invalid(sidecar_name(name), sidecar)
-        return load(
-            name,
-            text,
-            self._lookup(dirname(place)),
-            sidecar,
+        return load_source(
+            self.open_eval(name, text, sidecar, place=place),
+            self.lookup_in(dirname(place)),
             self.rules,
             default_evaluator=self.summary.default_evaluator,
-            find=self.case_finder(name, place),
             targets=TargetNames(self.targets, self.summary.compare),
-            shared=self.shared,
         )
 
+    def open_eval(
+        self, name: str, text: str, sidecar: str | None = None, *, place: str = "", shown: str = ""
+    ) -> Source:
+        """Return an eval file with the cases and criteria that it has from other files.
+
+        `shown` is what its problems call it.
+        """
+        opened = self.open_cases(name, text, sidecar, place=place, shown=shown)
+        if not self.shared.entries and not may_include(opened):
+            return opened
+        from rubric_ci.files.validation.includes import with_includes
+
+        return with_includes(opened, self.lookup_in(dirname(place or name)), self.shared)
+
+    def open_cases(
+        self, name: str, text: str, sidecar: str | None = None, *, place: str = "", shown: str = ""
+    ) -> Source:
+        """Return an eval file with the cases that it has from other files."""
+        return open_source(shown or name, text, sidecar, self.case_finder(name, place))
+
     @property
-    def shared(self) -> "Shared":
+    def shared(self) -> Shared:
         """The criteria that the configuration, or that of the policy, gives to every case."""
         return (self.policy.project if self.policy else self)._own_shared
 
     @cached_property
-    def _own_shared(self) -> "Shared":
-        from rubric_ci.files.validation.included_source import NOT_SHARED, SHARED
-
+    def _own_shared(self) -> Shared:
         opened = self._opened(self.config_name)
         if opened is None or isinstance(opened, LocatedProblem):
             return NOT_SHARED
@@ -232,7 +266,7 @@ class Project:
 
     def case_finder(self, name: str, place: str = "") -> FindFiles:
         """Return the search of the files that `evalcases` of an eval file names."""
-        lookup = self._lookup(dirname(place or name))
+        lookup = self.lookup_in(dirname(place or name))
         matching = cache(self.files.matching)  # from the root, `../` leads nowhere
 
         def find(reference: str) -> Sequence[Found | NotFound]:
@@ -279,7 +313,7 @@ class Project:
         config = self.config_with(self._targets_files(folder))
         if self.policy:
             policy = self.policy.project
-            base = policy.policy_for(f"{folder}/any" if folder else "any")
+            base = policy.policy_for(join(folder, "any"))
             config = self.policy.govern(config, base, bool(policy.config_name))
         return with_mode(config, lambda: self.policy_files.read(CALIBRATION))
 
@@ -301,8 +335,13 @@ class Project:
         try:
             data = self.files.read(name)
         except CannotReadFile as error:
-            return LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
+            return unreadable(error)
         return None if data is None else decode(data)
+
+
+def unreadable(error: CannotReadFile) -> LocatedProblem:
+    """Return why a file cannot be read as a problem of that file."""
+    return LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
 
 
 def _errors(found: "Iterable[Diagnostic]") -> "Iterator[Diagnostic]":

@@ -132,7 +132,7 @@ def _of_files(
     tracked: Sequence[str],
 ) -> Iterator[GradingChange]:
     commit = change.at(base)
-    own, was = (Project(files, project.named_config) for files in (project.files, commit.files))
+    own, was = project.at(project.files), project.at(commit.files)
     now, then = own.policy_for("any"), was.policy_for("any")
     if was.config_name:
         yield from setting_changes(now, then, ConfigPlaces(own).line_of)
@@ -156,8 +156,7 @@ def _changes(
     loaded: LoadedProject, base: BaseCommit, state: BaseState, asked_for: Callable[[EvalCase], bool]
 ) -> Iterator[GradingChange]:
     then, difference = base.files, base.difference
-    own = Project(loaded.project.files, loaded.project.named_config)
-    was = Project(then, loaded.project.named_config)
+    own, was = loaded.project.at(loaded.project.files), loaded.project.at(then)
     names = ("any", *(file.path for file in loaded.files))
     places = ConfigPlaces(own)
     served = [(own.policy_for(name), was.policy_for(name)) for name in names]

@@ -115,7 +115,7 @@ def _under(project: Project, policy: Project) -> Project:
 
 def _changes(loaded: LoadedProject, policy: Project) -> list[ConfigChange]:
     """Return the changes of the files that serve any eval file, each key once."""
-    own = Project(loaded.project.files, loaded.project.named_config)
+    own = loaded.project.at(loaded.project.files)
     found: dict[str, ConfigChange] = {}
     for name in _served(loaded):
         for change in policy_changes(own.policy_for(name), policy.policy_for(name)):

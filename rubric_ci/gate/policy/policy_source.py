@@ -76,8 +76,7 @@ def under_rules(project: Project, policy_from: str) -> tuple[Project, tuple[str,
 
 def under(project: Project, policy: Project) -> Project:
     """Return the project under a policy."""
-    held = Policy(project=policy, govern=_govern)
-    return Project(project.files, project.named_config, held, targets=project.targets)
+    return project.at(project.files, Policy(project=policy, govern=_govern))
 
 
 def _notes(own: Project, policy: Project) -> Iterator[str]:
@@ -115,7 +114,7 @@ def _of_base(project: Project, change: Change) -> Project | None:
             "judge, gate and rules come from the base commit",
         )
     origin = f"{base.origin} ({escape.commit(base.commit)})"
-    return Project(change.at(base).committed, project.named_config, origin=origin)
+    return project.at(change.at(base).committed, origin=origin)
 
 
 def _of_file(project: Project, file: Path) -> Project:

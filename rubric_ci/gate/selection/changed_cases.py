@@ -188,7 +188,7 @@ def _of_paths(loaded: LoadedProject, paths: Sequence[str]) -> Sequence[EvalCase]
     if not (paths and any(file.in_files for file in loaded.files)):
         return loaded.cases
     name = loaded.project.name_of
-    asked = eval_search.asked(loaded.project, paths)
+    asked = eval_search.named_files(loaded.project, paths)
     owned = eval_search.files_of_cases(loaded.project, asked)
     meant = {*map(name, owned.values())} - {*map(name, asked)}
     return [

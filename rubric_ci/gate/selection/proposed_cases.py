@@ -96,7 +96,7 @@ def open_proposed(checkout: Project, change: Change, proposal: Proposal) -> Proj
     Raises CannotConfigure if the checkout has no configuration in git.
     """
     files = ProposedFiles(proposal=proposal, named_config=checkout.named_config)
-    own = Project(files, checkout.named_config, targets=checkout.targets)
+    own = checkout.at(files)
     if not own.config_name:
         raise CannotConfigure(
             "--untrusted: the checkout has no configuration in git",

@@ -13,9 +13,9 @@ from typing import Final
 
 from rubric_ci.errors import UserError
 from rubric_ci.files.project import discovery, file_kinds
+from rubric_ci.files.project.discovery import WorkingTree
 from rubric_ci.files.project.links import named_paths
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.system import file_io
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.values.formats_and_defaults import CALIBRATION, LABELS, WAIVERS
@@ -35,7 +35,7 @@ class Graders:
     def __init__(self, root: Path, names: Iterable[str]) -> None:
         """Look for eval files among `names`, relative to the root."""
         self._root = root
-        self._names = tuple(name for name in names if name.endswith(discovery.SUFFIXES))
+        self._names = tuple(name for name in names if name.endswith(file_kinds.SUFFIXES))
 
     def why(self, path: Path) -> str:
         """Return why a file is kept from agents; empty: it is not."""
@@ -69,17 +69,16 @@ def _is_named(name: str) -> bool:
 
 def _content(path: Path) -> str:
     """Return the kind of grader that the content of a file shows; empty: none."""
-    if not path.name.endswith(discovery.SUFFIXES):
+    if not path.name.endswith(file_kinds.SUFFIXES):
         return ""
     try:
         data = file_io.read_start(path)
     except UserError:
         return ""
-    if path.suffix == ".jsonl":
-        is_eval = file_kinds.lines_hold_cases(data)
-        return _EVAL_FILE if is_eval else "a recording" * _is_recording(data)
-    if file_kinds.yaml_holds_cases(data):
+    if file_kinds.holds_cases(path.name, data):
         return _EVAL_FILE
+    if path.suffix == ".jsonl":
+        return "a recording" * _is_recording(data)
     tool = file_kinds.foreign_tool(data)
     return f"an eval file of {tool}" if tool else ""
 

@@ -13,7 +13,7 @@ from _pytest.mark.expression import Expression
 from _pytest.runner import runtestprotocol  # as other plugins that report an item themselves
 
 from rubric_ci.errors import ExitCode, UserError
-from rubric_ci.files.project.discovery import SUFFIXES
+from rubric_ci.files.project.file_kinds import SUFFIXES
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotUseGit
 from rubric_ci.files.project import discovery
+from rubric_ci.files.project.eval_search import search
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, targets_candidates
 from rubric_ci.files.yaml_text.opened import is_providers, open_config
 from rubric_ci.files.yaml_text.source import decode, open_own_source
@@ -103,7 +104,7 @@ def _data(path: Path) -> Any:
 
 def _evals(folder: Path) -> list[Path]:
     try:
-        return discovery.find_evals([str(folder)], (), folder) if folder.is_dir() else []
+        return search([str(folder)], (), folder) if folder.is_dir() else []
     except CannotFindEvals:
         return []
 

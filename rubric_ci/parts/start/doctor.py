@@ -21,8 +21,8 @@ import click
 from rubric_ci.cli.commands.validate import waiver_states
 from rubric_ci.errors import CannotFindEvals, CannotUseGit, ExitCode, UserError
 from rubric_ci.files.parsing.env_vars import Variables
-from rubric_ci.files.project.checker import Checker, open_unchecked
-from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.checker import Checker
+from rubric_ci.files.project.project import Project, open_checkout
 from rubric_ci.grading.resolve import resolved
 from rubric_ci.grading.setup import readable_cache
 from rubric_ci.models.agents import AGENTS
@@ -62,7 +62,7 @@ _KEYS: Final = {
 
 def doctor(config: Path | None, *, as_json: bool) -> ExitCode:
     """Print a line per check; exit with 1 if something is to be done."""
-    checks = tuple(_checks(open_unchecked(config)))
+    checks = tuple(_checks(open_checkout(config)))
     failed = [check for check in checks if check.ok is False]
     if as_json:
         shown = [check._asdict() for check in checks]

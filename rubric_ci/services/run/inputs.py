@@ -3,14 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 
 import click
 
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
-from rubric_ci.files.project.project import Project
-from rubric_ci.files.project.working_tree import WorkingTree
+from rubric_ci.files.project.project import open_checkout
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.grading_changes.all_changes import find_grading_changes, guess_notes
 from rubric_ci.gate.policy.checkout import allowed_hosts
@@ -39,9 +37,7 @@ from rubric_ci.values.scope import Narrowing, UntrustedCaps
 
 def runner_of(settings: RunSettings) -> RunnerTarget | None:
     """Return the target of a run if it is another tool; None: cases come from eval files."""
-    root = discovery.find_root(Path.cwd())
-    named = discovery.from_root(settings.config, root) if settings.config else ""
-    targets = Project(WorkingTree(root=root), named).policy_for("any").targets
+    targets = open_checkout(settings.config).policy_for("any").targets
     found = targets.get(settings.target or "default")
     return found.tool if found else None
 

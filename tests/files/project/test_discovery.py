@@ -7,6 +7,7 @@ import pytest
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project import discovery
+from rubric_ci.files.project.eval_search import search
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms
 from tests.checkout import Checkout
@@ -71,7 +72,7 @@ def test_json_lines_with_id_and_input_are_eval_files(
     found = []
     for paths, globs in ((["empty"], []), ([], ["evals/a.yaml", "empty/*.jsonl"])):
         try:
-            files = discovery.find_evals(paths, globs, tree)
+            files = search(paths, globs, tree)
         except CannotFindEvals:
             files = []
         found.append(Path("empty/lines.jsonl") in files)
@@ -80,7 +81,7 @@ def test_json_lines_with_id_and_input_are_eval_files(
 
 @pytest.mark.parametrize(("paths", "globs", "expected"), FOUND.values(), ids=FOUND.keys())
 def test_find_evals(tree: Path, paths: list[str], globs: list[str], expected: str) -> None:
-    found = [path.as_posix() for path in discovery.find_evals(paths, globs, tree)]
+    found = [path.as_posix() for path in search(paths, globs, tree)]
     assert found == [f"evals/{name}" for name in expected.split()]
 
 
@@ -96,7 +97,7 @@ LOST = {
 @pytest.mark.parametrize(("paths", "globs", "message"), LOST.values(), ids=LOST.keys())
 def test_cannot_find_evals(tree: Path, paths: list[str], globs: list[str], message: str) -> None:
     with pytest.raises(CannotFindEvals) as caught:
-        discovery.find_evals(paths, globs, tree)
+        search(paths, globs, tree)
     assert caught.value.message == message
 
 
@@ -145,14 +146,14 @@ def test_a_pipe_is_not_read(tree: Path) -> None:
         "empty/pipe.yaml": "empty/pipe.yaml is neither a regular file nor a folder",
     }.items():
         with pytest.raises(CannotFindEvals) as caught:
-            discovery.find_evals([path], [], tree)
+            search([path], [], tree)
         assert caught.value.message == message
 
 
 def test_a_path_that_does_not_exist_names_the_nearest_file(tree: Path) -> None:
     (tree / "evals/refund.eval.yaml").write_text("evalcases: []\n")
     with pytest.raises(CannotFindEvals) as caught:
-        discovery.find_evals(["evals/refunds.eval.yaml"], [], tree)
+        search(["evals/refunds.eval.yaml"], [], tree)
     assert caught.value.message == "evals/refunds.eval.yaml does not exist"
     assert caught.value.hint == "did you mean `evals/refund.eval.yaml`?"
 
@@ -170,7 +171,7 @@ def test_a_submodule_that_is_not_checked_out(tmp_path: Path) -> None:
     assert find("my libs/p.md") == NotFound("no such file")
     for path in ("my lib", "my lib/s.eval.yaml"):
         with pytest.raises(CannotFindEvals) as caught:
-            discovery.find_evals([str(root / path)], [], root)
+            search([str(root / path)], [], root)
         assert caught.value.hint == advice
     source.clone(tmp_path / "whole", "--recurse-submodules")
     find = discovery.lookup(tmp_path / "whole", tmp_path / "whole/a.eval.yaml")
@@ -223,13 +224,13 @@ def test_a_link_has_the_name_of_its_file_and_one_to_nothing_its_own(tree: Path) 
 
 def test_a_dangling_link_is_not_an_eval_file(tree: Path) -> None:
     platforms.symlink(tree / "evals/lost.yaml", "nowhere.yaml")
-    found = discovery.find_evals(["evals"], [], tree)
+    found = search(["evals"], [], tree)
     assert Path("evals/lost.yaml") not in found
 
 
 def test_an_unreadable_file_is_found_so_that_it_is_reported(tree: Path) -> None:
     platforms.symlink(tree / "evals/memory.yaml", "/proc/self/mem")
-    assert Path("evals/memory.yaml") in discovery.find_evals(["evals"], [], tree)
+    assert Path("evals/memory.yaml") in search(["evals"], [], tree)
 
 
 @pytest.mark.parametrize("name", ["evals/support.yaml", "EVAL.yaml", "deep/my-evals.jsonl"])
@@ -241,7 +242,7 @@ def test_a_file_that_looks_like_evals_is_named(
     (tmp_path / name).write_text("{}\n")
     (tmp_path / "rubric-ci.yaml").write_text("{}\n")
     with pytest.raises(CannotFindEvals) as caught:
-        discovery.find_evals([], [], tmp_path)
+        search([], [], tmp_path)
     assert caught.value.message == "this folder holds no eval file"
     assert caught.value.hint.startswith(f"{name} has no `evalcases`; an eval file is YAML with")
 
@@ -255,7 +256,7 @@ def test_files_of_other_tools_are_named(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "d.yaml").write_text("tests: [one]\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(CannotFindEvals) as error:
-        discovery.find_evals(["."], [], tmp_path)
+        search(["."], [], tmp_path)
     assert (
         "it holds 2 files of promptfoo, 1 file of GitHub Models: `rubric-ci import` "
         "writes eval files, `adopt` gates results"

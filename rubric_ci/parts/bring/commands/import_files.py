@@ -25,7 +25,6 @@ from rubric_ci.errors import (
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation import schema
 from rubric_ci.files.validation.located_problems import diagnose
 from rubric_ci.files.validation.other_tools import has_our_keys, recognise, recognise_lines
@@ -276,7 +275,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         table = tables.Table(file.as_posix(), rows, text)
         asked = _question(table.columns)
         return TranslatedSource(table, golden_sets.translate_table(table.data, beside, asked))
-    finder = Project(WorkingTree(root=root)).case_finder(discovery.from_root(file, root))
+    finder = Project(discovery.WorkingTree(root=root)).case_finder(discovery.from_root(file, root))
     beside_lines = discovery.sidecar_of(file)
     sidecar = discovery.read_text(beside_lines) if beside_lines else None
     document = open_source(file.as_posix(), text, sidecar, finder)

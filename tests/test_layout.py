@@ -72,7 +72,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parts/bring/dialects/test_agentv_graders.py": """
         parts/bring/dialects/agentv_evaluators
         parts/bring/dialects/agentv_rubrics""",
-    "cli/commands/test_run_exported.py": "services/publish/telemetry",
+    "parts/telemetry/test_run_exported.py": "parts/telemetry/export parts/telemetry/__init__",
     "parts/bring/commands/test_run_tool.py": "parts/bring/eval_tool",
     "cli/commands/test_run_skills.py": "grading/targets/workplace",
     "evaluators/assertions/test_mark.py": """
@@ -209,7 +209,7 @@ IMPURE: Final = """
     parts/agents/workspace parts/bring/options_import_adopt parts/bring/commands
     parts/lab/commands parts/lab/options_judge_probe parts/lab/options_baseline_history
     parts/litellm parts/pytest
-    services/publish/telemetry services/publish/workflow services/run/base_comparison
+    parts/telemetry services/publish/workflow services/run/base_comparison
     services/run/both_rulers
     services/run/waiver_passes services/run/finished_report services/run/announcement
     services/run/grade services/run/inputs

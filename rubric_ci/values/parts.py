@@ -9,7 +9,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
 
-PARTS: Final = ("agents", "bring", "lab", "litellm", "pytest", "start")
+PARTS: Final = ("agents", "bring", "lab", "litellm", "pytest", "start", "telemetry")
 """The one table that names the parts."""
 
 Places = Mapping[str, str]

@@ -15,11 +15,11 @@ from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.github.actions import Event, add_summary, read_event, set_outputs
 from rubric_ci.reports.render import annotations, markdown
 from rubric_ci.reports.render.markdown import Links
-from rubric_ci.services.publish import telemetry
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.text import escape
 from rubric_ci.text.escape import error_line
 from rubric_ci.text.workflow_commands import PER_LEVEL, command, disable_workflow_commands
+from rubric_ci.values import parts
 from rubric_ci.values.command_settings import CommentSettings, RunSettings
 from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.dataclass import dataclass
@@ -110,7 +110,8 @@ def publish(
         click.echo(annotations.render(report), nl=False)
     for line in _post(report, settings, environment):
         click.echo(escape.log_line(line))
-    for line in [] if settings.offline or merged else telemetry.export(report, environment):
+    export = None if settings.offline or merged else parts.offered("export of a run")
+    for line in export(report, environment) if export else ():
         click.echo(escape.log_line(line), err=True)
 
 

@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from secrets import token_bytes
 from typing import Any, Final
@@ -60,19 +61,14 @@ def build_context(
         sent: ModelCaller = replayed.ask
     elif offline:
         sent = _not_asked
-    elif batch:
-        sent = batches().connect(budget=budget, notify=batch, add_note=note, cache=kept)
     else:
-        sent = connect(
-            concurrency=requests.concurrency,
-            budget=budget,
-            add_note=note,
-            breaker=breaker,
-            cache=kept,
+        live = (
+            partial(batches().connect, notify=batch)
+            if batch
+            else partial(connect, concurrency=requests.concurrency, breaker=breaker)
         )
-    ask = ModelChecks(note, known_models().today).wrap(sent)
-    ask = guard(ask, hosts) if hosts and sending else ask
-    ask = _without_secrets(ask)
+        sent = live(budget=budget, add_note=note, cache=kept)
+    ask = _checked(sent, note, hosts if sending else None)
     ask = log_requests(ask, sys.stderr) if requests.debug else ask
     # The preflight is part of a run, not of its recording.
     written = recording.record(requests.record, root) if requests.record else None
@@ -130,8 +126,13 @@ def _preflight(
     return check
 
 
-def _without_secrets(ask: ModelCaller) -> ModelCaller:
-    """Replace secrets in replies before they are recorded, cached or used."""
+def _checked(ask: ModelCaller, note: AddNote, hosts: AllowedHosts | None) -> ModelCaller:
+    """Return the caller, which replaces secrets before a reply is recorded, cached or used.
+
+    `note` receives what the report must mention of the model.
+    """
+    ask = ModelChecks(note, known_models().today).wrap(ask)
+    ask = guard(ask, hosts) if hosts else ask
 
     async def asked(call: ModelCall) -> ModelReply:
         reply = await ask(call)

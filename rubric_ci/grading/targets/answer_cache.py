@@ -17,7 +17,7 @@ from rubric_ci.grading.targets import conversation
 from rubric_ci.grading.targets.kinds import kind_of
 from rubric_ci.grading.targets.workplace import at_work, with_skill
 from rubric_ci.models.llm.cache import ANSWER
-from rubric_ci.models.llm.recording import media_facts, read_media
+from rubric_ci.models.llm.media import media_facts, read_media
 from rubric_ci.system import masking
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.values.config import Target

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile
-from rubric_ci.models.llm.reply_media import DATA, check_size, checked, decoded, refused
+from rubric_ci.models.llm.media import DATA, check_size, checked, decoded, refused
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media, with_names
 from rubric_ci.values.results import Answer

@@ -27,15 +27,12 @@ class _Formats(Offers[Format]):
     """The formats of agent programs, then those that any command can have."""
 
     def __getitem__(self, name: str) -> Format:
-        """Return the format of a name; raises KeyError."""
         return _COMMON[name] if name in _COMMON else super().__getitem__(name)
 
     def __contains__(self, name: object) -> bool:
-        """Return True for the name of a format."""
         return name in _COMMON or super().__contains__(name)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names."""
         yield from super().__iter__()
         yield from _COMMON
 

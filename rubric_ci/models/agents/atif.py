@@ -18,7 +18,6 @@ from rubric_ci.values.trace import Step, Trace
 
 
 def read(stdout: str, _stderr: str, _files: Files = NO_FILES, /) -> Trace:
-    """Read a trajectory of version 1."""
     said = mapping(parsed(stdout))
     if not is_output(said):
         raise failure("it is not an ATIF trajectory: `schema_version` and `steps` are missing")
@@ -38,7 +37,6 @@ def read(stdout: str, _stderr: str, _files: Files = NO_FILES, /) -> Trace:
 
 
 def is_output(said: Mapping[str, object]) -> bool:
-    """Return True for a trajectory."""
     return str(said.get("schema_version", "")).startswith("ATIF-v1") and "steps" in said
 
 

@@ -46,12 +46,10 @@ _MODEL = "gen_ai.request.model"
 
 
 def is_output(said: Mapping[str, object]) -> bool:
-    """Return True for an export of spans."""
     return isinstance(said.get("resourceSpans"), list)
 
 
 def spans(said: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the spans of exports."""
     for export in said:
         for resource in items(export.get("resourceSpans")):
             for scope in items(mapping(resource).get("scopeSpans")):
@@ -102,7 +100,6 @@ def _nanoseconds(span: Mapping[str, Any], key: str) -> int:
 
 
 def attributes(written: Any) -> dict[str, Any]:
-    """Return attributes by their keys."""
     return {str(each.get("key")): value(each.get("value")) for each in map(mapping, items(written))}
 
 

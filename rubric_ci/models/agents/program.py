@@ -87,8 +87,6 @@ class Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """An agent program."""
-
     judge: Callable[[str], Start]
     """The start that marks answers with a model, "" for its own: without tools."""
     work: Work

@@ -123,7 +123,6 @@ def freeform_messages(
 
 
 def unknown_variables(template: str, more: Mapping[str, str] = _NO_VARIABLES) -> tuple[str, ...]:
-    """Return the unknown variables of a template."""
     named = dict.fromkeys(_VARIABLE.findall(template))
     return tuple(name for name in named if name not in VARIABLES and name not in more)
 

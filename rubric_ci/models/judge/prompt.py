@@ -155,7 +155,6 @@ def judge_call(
     schema: Mapping[str, JSON],
     about: str,
 ) -> ModelCall:
-    """Return a request to a judge for a reply of this schema."""
     return ModelCall(
         endpoint=judge.endpoint,
         messages=messages,
@@ -321,7 +320,6 @@ def _reply_format(properties: tuple[str, ...]) -> str:
 
 
 def about_fences(fence: str) -> str:
-    """Return the instructions that explain the tags to the model."""
     return _ABOUT.format(fence=fence)
 
 

@@ -38,7 +38,6 @@ class Part:
 
     @property
     def heading(self) -> str:
-        """The title, with the rule."""
         return f"{self.title} ({self.rule})" if self.rule else self.title
 
 
@@ -140,7 +139,6 @@ def _calls(steps: Sequence[Step]) -> Iterator[str]:
 
 
 def call_text(step: Step) -> str:
-    """Return a call as a judge gets it."""
     arguments = json.dumps(step.arguments, ensure_ascii=False)
     failed = f"\nfailed: {step.error}" if step.error else ""
     result = f"\n{step.result}" if step.result else ""
@@ -148,12 +146,10 @@ def call_text(step: Step) -> str:
 
 
 def change_text(change: FileChange) -> str:
-    """Return the change of a file as a judge gets it."""
     return f"{change.kind}: {change.path}\n{change.diff}".rstrip()
 
 
 def file_text(file: KeptFile) -> str:
-    """Return a kept file as a judge gets it."""
     return f"--- {file.path}\n{file.text}"
 
 

@@ -42,7 +42,6 @@ class InvalidReply:
     problems: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Return the problems in one line."""
         return "; ".join(self.problems)
 
 
@@ -67,7 +66,6 @@ def _schema(marks: tuple[_Marks, ...]) -> tuple[Mapping[str, JSON], str]:
 
 
 def mark_property(criterion: Judged) -> str:
-    """Return the name of the property that carries the mark."""
     return _of_kind(criterion)[0]
 
 
@@ -287,7 +285,6 @@ def _explained(alias: str, criterion: Judged, entry: JSON, mark: str) -> Iterato
 
 
 def is_allowed(criterion: Judged, value: JSON) -> bool:
-    """Return True for a mark that the schema of the criterion allows."""
     _, kind, allowed, others = _marks(criterion)
     if isinstance(value, str):
         return value in others or value in allowed

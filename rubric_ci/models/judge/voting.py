@@ -57,7 +57,6 @@ def tally(rubric: Rubric, votes: Sequence[Judgement], panel: int) -> Judgement |
 def votes_by_criterion(
     rubric: Rubric, votes: Sequence[Judgement]
 ) -> Mapping[str, tuple[MarkValue, ...]]:
-    """Return the marks of each criterion, vote by vote."""
     return {c.id: tuple(mark.value for mark in given_to(c, votes)) for c in rubric.judged}
 
 

@@ -10,12 +10,14 @@ from urllib.parse import quote
 
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
+from rubric_ci.models.llm.media import encoded
 from rubric_ci.models.llm.model_info import cost_of, counted, known_mode
 from rubric_ci.models.llm.openai_http import CONNECTION, max_tokens_param, text_of, usage
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.media import Media
 from rubric_ci.values.trace import Finish
 
 PREFIX: Final = "anthropic/"
@@ -33,7 +35,6 @@ _FINISHES: Mapping[str, Finish] = {
 
 
 def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
-    """Return True if this module can ask a model; `info` is its entry of the model list."""
     key = server_of(endpoint)[1]
     has_token = not endpoint.identity and (
         key.startswith("sk-ant-oat") or (not key and "ANTHROPIC_AUTH_TOKEN" in os.environ)
@@ -47,7 +48,6 @@ def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
 
 
 def server_of(endpoint: Endpoint) -> tuple[str, str]:
-    """Return the base URL of a model and its API key."""
     given = endpoint.options.get("api_base") or endpoint.options.get("base_url")
     from_environment = os.environ.get("ANTHROPIC_API_BASE") or os.environ.get("ANTHROPIC_BASE_URL")
     base = str(given or from_environment or _BASE).rstrip("/")
@@ -56,24 +56,21 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
 
 
 async def ask(call: ModelCall) -> ModelReply:
-    """Send a request and return the reply; raises RequestError."""
     url = f"{server_of(call.endpoint)[0]}/v1/messages"
     reply, _ = await direct_http.post(url, _headers(call.endpoint), body_of(call))
     return _read(call, reply)
 
 
 async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
-    """Return the server's entry of a model, which costs nothing to read; raises RequestError."""
     name = quote(endpoint.model.removeprefix(PREFIX))
     return await direct_http.get(f"{server_of(endpoint)[0]}/v1/models/{name}", _headers(endpoint))
 
 
 def body_of(call: ModelCall) -> dict[str, JSON]:
-    """Return a call in the format of the Messages API."""
     options = call.endpoint.options
     system = "\n\n".join(each.content for each in call.messages if each.role == "system")
     turns = [
-        {"role": each.role, "content": _content(each)}
+        {"role": each.role, "content": [_block(part) for part in each.parts] or each.content}
         for each in call.messages
         if each.role != "system"
     ]
@@ -81,28 +78,22 @@ def body_of(call: ModelCall) -> dict[str, JSON]:
     if isinstance(known.get("stop_sequences"), str):
         known["stop_sequences"] = [known["stop_sequences"]]
     output = _output_config(call)
+    most = model_info(call.endpoint.model).get("max_output_tokens", _DEFAULT_LIMIT)
     return {
         **known,
         "model": call.endpoint.model.removeprefix(PREFIX),
-        "max_tokens": _limit(call),
+        "max_tokens": max_tokens_param(call).get("max_tokens") or int(most),
         "messages": turns,
         **({"system": system} if system else {}),
         **({"output_config": output} if output else {}),
     }
 
 
-def _content(message: ChatMessage) -> JSON:
-    if not message.parts:
-        return message.content
-    from rubric_ci.models.llm.media import anthropic_content  # few messages have images
-
-    return anthropic_content(message)
-
-
-def _limit(call: ModelCall) -> int:
-    wanted = max_tokens_param(call).get("max_tokens")
-    most = model_info(call.endpoint.model).get("max_output_tokens", _DEFAULT_LIMIT)
-    return wanted or int(most)
+def _block(part: str | Media) -> JSON:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    source = {"type": "base64", "media_type": part.type, "data": encoded(part)}
+    return {"type": part.kind, "source": source}
 
 
 def _output_config(call: ModelCall) -> dict[str, JSON]:

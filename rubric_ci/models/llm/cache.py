@@ -37,14 +37,11 @@ _ENTRY = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStats:
-    """Size of the cache, or of a part of it."""
-
     kinds: Counter[str] = field(default_factory=Counter)  # entries by the end of their keys
     size: int = 0  # bytes
 
     @property
     def entries(self) -> int:
-        """The entries of all kinds."""
         return self.kinds.total()
 
 
@@ -80,15 +77,12 @@ class Cache:
             file_io.write(Path(self._path(key)), _dumped(key, text, self.seal).encode())
 
     def clear(self) -> None:
-        """Delete every entry."""
         self.prune(most_bytes=0)
 
     def is_empty(self) -> bool:
-        """Return True if there is no entry."""
         return not any(self._files(".json"))
 
     def stats(self) -> CacheStats:
-        """Count the entries and their bytes."""
         return _stats((path, size) for _, path, size in self._entries())
 
     def prune(
@@ -111,7 +105,6 @@ class Cache:
         return _stats(deleted)
 
     def _check_place(self) -> None:
-        """Raise CannotWriteFile if a link leads the folder out of the repository."""
         if self.root:
             file_io.check_place(self.folder, self.root)
 

@@ -53,12 +53,9 @@ class RateLimiter:
 
     @property
     def limit(self) -> int:
-        """Return the number of requests that may be in flight now."""
         return int(self._limit)
 
     def wrap(self, request: ModelCaller) -> ModelCaller:
-        """Return the request, sent when the limit allows it."""
-
         async def ask(call: ModelCall) -> ModelReply:
             await self._enter()
             decreases = self._decreases
@@ -128,7 +125,6 @@ class CircuitBreaker:
         return self._servers[identity(endpoint)].why_closed()
 
     def close(self, endpoint: Endpoint, reason: str) -> None:
-        """Ask a model no further in this run."""
         self._servers[identity(endpoint)].close(reason)
 
 
@@ -218,8 +214,6 @@ def identity(endpoint: Endpoint) -> str:
 
 
 class _Server:
-    """The state of one server."""
-
     def __init__(self, most: int, clock: Callable[[], float]) -> None:
         self._most = most
         self._clock = clock

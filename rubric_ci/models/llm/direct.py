@@ -22,11 +22,11 @@ from rubric_ci.values.llm_calls import ModelCall, ModelReply
 class DirectProvider:
     """How a provider is asked; `ask` and `look_up` raise RequestError."""
 
-    supports: Callable[[Endpoint, Mapping[str, JSON]], bool]
+    supports: Callable[[Endpoint, Mapping[str, JSON]], bool]  # a model, by its entry of the list
     has_entry: Callable[[Endpoint], bool]
     server_of: Callable[[Endpoint], tuple[str, str]]  # its base URL and API key
     ask: Callable[[ModelCall], Awaitable[ModelReply]]
-    look_up: Callable[[Endpoint], Awaitable[Mapping[str, JSON]]]
+    look_up: Callable[[Endpoint], Awaitable[Mapping[str, JSON]]]  # the entry; it costs nothing
 
 
 def provider_of(endpoint: Endpoint) -> DirectProvider | None:

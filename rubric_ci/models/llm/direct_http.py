@@ -8,13 +8,7 @@ from ssl import SSLContext, create_default_context
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from rubric_ci.models.llm.failures import (
-    FAILED,
-    ConnectionFailure,
-    connection_error,
-    error_message,
-    find_failure,
-)
+from rubric_ci.models.llm.failures import FAILED, error_message, find_failure
 from rubric_ci.models.llm.gateway import gateway_error
 from rubric_ci.models.llm.http_guard import (
     MAX_BODY,
@@ -26,20 +20,19 @@ from rubric_ci.models.llm.http_guard import (
     too_large,
 )
 from rubric_ci.models.llm.retry import RequestError, retry_after
-from rubric_ci.values.json_value import JSON
+from rubric_ci.values.json_value import JSON, parsed
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
-    from aiohttp import ClientResponse, ClientSession, FormData
+    from aiohttp import ClientResponse, ClientSession
 
     _Opened = tuple[AsyncGenerator[ClientSession, None], ClientSession]
 
 
 async def get(url: str, headers: Mapping[str, str]) -> Mapping[str, JSON]:
     """Return the object at a URL; raises RequestError."""
-    _, data = await _send("GET", url, headers)
-    return _object(data)
+    return _object((await send("GET", url, headers))[0])
 
 
 async def post(
@@ -49,8 +42,9 @@ async def post(
 
     Raises RequestError.
     """
-    response, data = await _send("POST", url, headers, body, form=form)
-    return _object(data), response.headers
+    sent: dict[str, Any] = {"data": body} if form else {"json": body}
+    data, known = await send("POST", url, headers, **sent)
+    return _object(data), known
 
 
 async def upload(
@@ -61,25 +55,44 @@ async def upload(
 
     form = FormData(fields)
     form.add_field("file", content, filename=name, content_type="application/octet-stream")
-    _, data = await _send("POST", url, headers, form)
-    return _object(data)
+    return _object((await send("POST", url, headers, data=form))[0])
 
 
 async def send(
     method: str,
     url: str,
     headers: Mapping[str, str],
-    body: bytes | None = None,
     *,
     limit: int = MAX_BODY,
     through_proxy: bool = True,
-) -> bytes:
-    """Send a body as it is and return the reply's body; raises RequestError.
+    **body: Any,
+) -> tuple[bytes, Mapping[str, str]]:
+    """Send a body, `data` or `json`, and return the body and headers of the reply.
 
-    `through_proxy`: where the environment names one.
+    `through_proxy`: where the environment names one. Raises RequestError.
     """
-    _, data = await _send(method, url, headers, body, limit=limit, through_proxy=through_proxy)
-    return data
+    from aiohttp import ClientError
+
+    try:
+        check(url)
+    except RefusedHost as error:
+        raise RequestError(str(error), retryable=False, billed=False, reached=False) from error
+    session = await _session(through_proxy=through_proxy)
+    if session.trust_env or not url.startswith("http:"):  # a proxy may have a certificate as well
+        body["ssl"] = _trusted()
+    try:
+        async with session.request(
+            method, url, headers=headers, allow_redirects=False, **body
+        ) as response:
+            data = await _read(response, limit)
+    except (ClientError, OSError, ValueError) as error:
+        raise (find_failure(error) or RequestError(FAILED)) from error
+    if 300 <= response.status < 400:
+        message = f"HTTP {response.status}: {REDIRECTED}"
+        raise RequestError(message, status=response.status, retryable=False)
+    if response.status >= 400:
+        raise _http_error(response, data)
+    return data, response.headers
 
 
 def broken_format() -> RequestError:
@@ -88,7 +101,6 @@ def broken_format() -> RequestError:
 
 
 def missing_key(*variables: str) -> RequestError:
-    """Return the error for a model without an API key."""
     return RequestError(
         f"the API key is missing; set `api_key` of the model or the variable "
         f"{' or '.join(variables)}",
@@ -96,43 +108,6 @@ def missing_key(*variables: str) -> RequestError:
         billed=False,
         reached=False,
     )
-
-
-async def _send(
-    method: str,
-    url: str,
-    headers: Mapping[str, str],
-    body: "Mapping[str, JSON] | FormData | bytes | None" = None,
-    *,
-    form: bool = False,
-    limit: int = MAX_BODY,
-    through_proxy: bool = True,
-) -> "tuple[ClientResponse, bytes]":
-    from aiohttp import ClientError
-
-    try:
-        check(url)
-    except RefusedHost as error:
-        raise RequestError(str(error), retryable=False, billed=False, reached=False) from error
-    session = await _session(through_proxy=through_proxy)
-    is_json = isinstance(body, Mapping) and not form
-    sent: dict[str, Any] = {"json": body} if is_json else {"data": body}
-    if session.trust_env or not url.startswith("http:"):  # a proxy may have a certificate as well
-        sent["ssl"] = _trusted()
-    try:
-        async with session.request(
-            method, url, headers=headers, allow_redirects=False, **sent
-        ) as response:
-            data = await _read(response, limit)
-    except (ClientError, OSError, ValueError) as error:
-        failure = find_failure(error) or ConnectionFailure(message=FAILED, sent=True)
-        raise connection_error(failure) from error
-    if 300 <= response.status < 400:
-        message = f"HTTP {response.status}: {REDIRECTED}"
-        raise RequestError(message, status=response.status, retryable=False)
-    if response.status >= 400:
-        raise _http_error(response, data)
-    return response, data
 
 
 async def _read(response: "ClientResponse", limit: int) -> bytes:
@@ -148,20 +123,15 @@ async def _read(response: "ClientResponse", limit: int) -> bytes:
 
 
 def _http_error(response: "ClientResponse", data: bytes) -> RequestError:
-    meant = gateway_error(_error_text(data) or response.reason or "")
+    text = data.decode("utf-8", "replace")
+    found = parsed(text)
+    message = error_message(text if found is None else found)
+    meant = gateway_error(message or response.reason or "")
     return RequestError(
         f"HTTP {response.status}: {meant.message}",
         status=meant.status or response.status,
         retry_after=retry_after(response.headers),
     )
-
-
-def _error_text(data: bytes) -> str:
-    text = data.decode("utf-8", "replace")
-    try:
-        return error_message(json.loads(text))
-    except (ValueError, RecursionError):
-        return error_message(text)
 
 
 def _object(data: bytes) -> Mapping[str, JSON]:

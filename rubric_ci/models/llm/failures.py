@@ -13,7 +13,6 @@ from typing import Any
 
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system.masking import redact
-from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 
 _STATUS: Mapping[str, int] = {
@@ -47,15 +46,6 @@ _STATUS: Mapping[str, int] = {
 MESSAGE_LIMIT = 500  # characters
 
 FAILED = "the connection failed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionFailure:
-    """The failure; `sent` is True if the server may have received the request."""
-
-    message: str
-    sent: bool
-    retryable: bool = True
 
 
 def find_error(body: JSON) -> RequestError | None:
@@ -97,7 +87,9 @@ def status_of(word: JSON) -> int | None:
 
 def error_message(body: JSON) -> str:
     """Return the message of an error, on one line; secrets are replaced before it is cut."""
-    quota = "; the quota is used up" if _names_quota(body) else ""
+    error = body.get("error", body) if isinstance(body, Mapping) else None
+    words = [error.get("code"), error.get("type")] if isinstance(error, Mapping) else []
+    quota = "; the quota is used up" if "insufficient_quota" in words else ""
     match body:
         case (
             {"error": {"message": str(message)}}
@@ -112,12 +104,6 @@ def error_message(body: JSON) -> str:
     return " ".join(redact(message).split())[:MESSAGE_LIMIT] + quota
 
 
-def _names_quota(body: JSON) -> bool:
-    error = body.get("error", body) if isinstance(body, Mapping) else None
-    words = [error.get("code"), error.get("type")] if isinstance(error, Mapping) else []
-    return "insufficient_quota" in words
-
-
 def _request_error(error: Mapping[str, JSON]) -> RequestError:
     words = (error.get("code"), error.get("status"), error.get("type"))
     status = next((found for word in words if (found := status_of(word))), None)
@@ -129,21 +115,16 @@ def _request_error(error: Mapping[str, JSON]) -> RequestError:
     )
 
 
-def find_failure(error: BaseException) -> ConnectionFailure | None:
+def find_failure(error: BaseException) -> RequestError | None:
     """Return the failure of a connection among an error and its causes; None: there is none."""
     found = list(causes(error))
-    for name, describe in _BY_CLASS:
+    for name, message, sent in _BY_CLASS:
         for cause in found:
             if any(kind.__name__ == name for kind in type(cause).__mro__):
-                return describe(cause)
+                text = message.format(cause, why=_WHY.get(name, _reason)(cause))
+                final = message in {_NO_URL, _UNTRUSTED}
+                return RequestError(text, retryable=not final, billed=sent, reached=sent)
     return None
-
-
-def connection_error(failure: ConnectionFailure) -> RequestError:
-    """Return the request error of a failure."""
-    return RequestError(
-        failure.message, retryable=failure.retryable, billed=failure.sent, reached=failure.sent
-    )
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
@@ -154,84 +135,59 @@ def causes(error: BaseException) -> Iterator[BaseException]:
         cause = cause.__cause__ or cause.__context__
 
 
-def _unresolved(error: Any) -> ConnectionFailure:
-    message = f"cannot connect: DNS does not know the host {error.host}; check `api_base`"
-    return ConnectionFailure(message=message, sent=False)
-
-
-def _untrusted(error: Any) -> ConnectionFailure:
-    why = getattr(error.certificate_error, "verify_message", "") or "it is invalid"
-    message = (
-        f"cannot connect to {error.host}:{error.port}: the TLS certificate is not trusted ({why}); "
-        "check `api_base`, or set SSL_CERT_FILE to the certificate of the issuer"
-    )
-    return ConnectionFailure(message=message, sent=False, retryable=False)
-
-
-def _no_tls(error: Any) -> ConnectionFailure:
-    reason = getattr(error.os_error, "reason", None) or "no reason"
-    message = (
-        f"cannot connect to {error.host}:{error.port}: the TLS handshake failed "
-        f"({reason.lower().replace('_', ' ')}); check `http` or `https` in `api_base`"
-    )
-    return ConnectionFailure(message=message, sent=False)
-
-
-def _no_proxy(error: Any) -> ConnectionFailure:
-    message = f"cannot connect to the HTTP proxy: {_reason(error)}; check HTTP_PROXY, HTTPS_PROXY"
-    return ConnectionFailure(message=message, sent=False)
-
-
-def _refused_by_proxy(error: Any) -> ConnectionFailure:
-    message = f"the HTTP proxy refuses the connection: HTTP {error.status}"
-    return ConnectionFailure(message=f"{message}; check HTTP_PROXY, HTTPS_PROXY", sent=False)
-
-
-def _no_connection(error: Any) -> ConnectionFailure:
-    message = f"cannot connect to {error.host}:{error.port}: {_reason(error)}"
-    return ConnectionFailure(message=message, sent=False)
-
-
-def _broken(error: Any) -> ConnectionFailure:
-    return ConnectionFailure(message=f"{FAILED}: {_reason(error)}", sent=True)
-
-
 def _reason(error: Any) -> str:
     number = getattr(error, "errno", None)
     return os.strerror(number) if isinstance(number, int) and number > 0 else "no reason given"
 
 
-def _always(message: str, *, sent: bool, retryable: bool = True) -> Callable[[Any], Any]:
-    return lambda _: ConnectionFailure(message=message, sent=sent, retryable=retryable)
+def _tls_reason(error: Any) -> str:
+    reason: str = getattr(error.os_error, "reason", None) or "no reason"
+    return reason.lower().replace("_", " ")
 
 
+_WHY: Mapping[str, Callable[[Any], str]] = {
+    "ClientConnectorCertificateError": lambda error: (
+        getattr(error.certificate_error, "verify_message", "") or "it is invalid"
+    ),
+    "ClientConnectorSSLError": _tls_reason,
+}
 _NO_URL = "`api_base` is not a URL; write it as `https://host/v1`"
 _CLOSED = "the server closed the connection without a reply"
 _CUT = "the connection ended within the reply"
-
-_BY_CLASS: tuple[tuple[str, Callable[[Any], ConnectionFailure]], ...] = (
-    # The first class that is found counts: subclasses first, aiohttp's before httpx's.
-    ("InvalidURL", _always(_NO_URL, sent=False, retryable=False)),
-    ("NonHttpUrlClientError", _always(_NO_URL, sent=False, retryable=False)),
-    ("UnsupportedProtocol", _always(_NO_URL, sent=False, retryable=False)),
-    ("ClientConnectorDNSError", _unresolved),
-    ("ClientConnectorCertificateError", _untrusted),
-    ("ClientConnectorSSLError", _no_tls),
-    ("ClientProxyConnectionError", _no_proxy),
-    ("ClientHttpProxyError", _refused_by_proxy),
-    ("ClientConnectorError", _no_connection),
-    ("ServerDisconnectedError", _always(_CLOSED, sent=True)),
-    ("ContentEncodingError", _always("the reply cannot be decompressed", sent=True)),
-    ("DecodingError", _always("the reply cannot be decompressed", sent=True)),
-    ("PayloadEncodingError", _always(_CUT, sent=True)),
-    ("ClientPayloadError", _always(_CUT, sent=True)),
-    ("HttpProcessingError", _always("the reply is not HTTP; check `api_base`", sent=True)),
-    ("ClientOSError", _broken),
-    ("ConnectTimeout", _always("cannot connect: no reply in time", sent=False)),
-    ("ConnectError", _always("cannot connect to the server; check `api_base`", sent=False)),
-    ("RemoteProtocolError", _always(_CLOSED, sent=True)),
-    ("ReadError", _always(_CLOSED, sent=True)),
-    ("WriteError", _always("the connection failed while sending", sent=True)),
-    ("ClientConnectionError", _always(FAILED, sent=True)),
+_PACKED = "the reply cannot be decompressed"
+_PLACE = "cannot connect to {0.host}:{0.port}"
+_PROXY = "check HTTP_PROXY, HTTPS_PROXY"
+_UNTRUSTED = (
+    f"{_PLACE}: the TLS certificate is not trusted ({{why}}); "
+    "check `api_base`, or set SSL_CERT_FILE to the certificate of the issuer"
 )
-"""Messages for classes of aiohttp and httpx."""
+_NO_TLS = f"{_PLACE}: the TLS handshake failed ({{why}}); check `http` or `https` in `api_base`"
+_UNRESOLVED = "cannot connect: DNS does not know the host {0.host}; check `api_base`"
+_REFUSED = f"the HTTP proxy refuses the connection: HTTP {{0.status}}; {_PROXY}"
+
+_BY_CLASS: tuple[tuple[str, str, bool], ...] = (
+    # The first class that is found counts: subclasses first, aiohttp's before httpx's.
+    ("InvalidURL", _NO_URL, False),
+    ("NonHttpUrlClientError", _NO_URL, False),
+    ("UnsupportedProtocol", _NO_URL, False),
+    ("ClientConnectorDNSError", _UNRESOLVED, False),
+    ("ClientConnectorCertificateError", _UNTRUSTED, False),
+    ("ClientConnectorSSLError", _NO_TLS, False),
+    ("ClientProxyConnectionError", f"cannot connect to the HTTP proxy: {{why}}; {_PROXY}", False),
+    ("ClientHttpProxyError", _REFUSED, False),
+    ("ClientConnectorError", f"{_PLACE}: {{why}}", False),
+    ("ServerDisconnectedError", _CLOSED, True),
+    ("ContentEncodingError", _PACKED, True),
+    ("DecodingError", _PACKED, True),
+    ("PayloadEncodingError", _CUT, True),
+    ("ClientPayloadError", _CUT, True),
+    ("HttpProcessingError", "the reply is not HTTP; check `api_base`", True),
+    ("ClientOSError", f"{FAILED}: {{why}}", True),
+    ("ConnectTimeout", "cannot connect: no reply in time", False),
+    ("ConnectError", "cannot connect to the server; check `api_base`", False),
+    ("RemoteProtocolError", _CLOSED, True),
+    ("ReadError", _CLOSED, True),
+    ("WriteError", "the connection failed while sending", True),
+    ("ClientConnectionError", FAILED, True),
+)
+"""Classes of aiohttp and httpx, their messages, and whether the request may have been received."""

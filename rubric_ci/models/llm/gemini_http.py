@@ -10,12 +10,13 @@ from urllib.parse import quote
 
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
+from rubric_ci.models.llm.media import encoded, reply_media
 from rubric_ci.models.llm.model_info import cost_of, counted, known_mode
 from rubric_ci.models.llm.openai_http import CONNECTION, max_tokens_param, text_of, usage
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON, value_at
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.media import Media
 from rubric_ci.values.trace import Finish
 
@@ -40,7 +41,6 @@ _FINISHES: Mapping[str, Finish] = {
 
 
 def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
-    """Return True if this module can ask a model; `info` is its entry of the model list."""
     return (
         endpoint.model.startswith(PREFIX)
         and not endpoint.model.startswith(_OPEN_MODELS)
@@ -50,7 +50,6 @@ def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
 
 
 def server_of(endpoint: Endpoint) -> tuple[str, str]:
-    """Return the base URL of a model and its API key."""
     environment = os.environ
     given = endpoint.options.get("api_base") or endpoint.options.get("base_url")
     base = str(given or environment.get("GEMINI_API_BASE") or _BASE)
@@ -59,22 +58,22 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
 
 
 async def ask(call: ModelCall) -> ModelReply:
-    """Send a request and return the reply; raises RequestError."""
     url = f"{_url(call.endpoint)}:generateContent"
     reply, _ = await direct_http.post(url, _headers(call.endpoint), body_of(call))
     return _read(call, reply)
 
 
 async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
-    """Return the server's entry of a model, which costs nothing to read; raises RequestError."""
     return await direct_http.get(_url(endpoint), _headers(endpoint))
 
 
 def body_of(call: ModelCall) -> dict[str, JSON]:
-    """Return a call in the format of `generateContent`."""
     system = [{"text": each.content} for each in call.messages if each.role == "system"]
     turns = [
-        {"role": _ROLES[each.role], "parts": _parts(each)}
+        {
+            "role": _ROLES[each.role],
+            "parts": [_part(part) for part in each.parts or (each.content,)],
+        }
         for each in call.messages
         if each.role != "system"
     ]
@@ -86,12 +85,10 @@ def body_of(call: ModelCall) -> dict[str, JSON]:
     }
 
 
-def _parts(message: ChatMessage) -> list[dict[str, JSON]]:
-    if not message.parts:
-        return [{"text": message.content}]
-    from rubric_ci.models.llm.media import gemini_parts  # few messages have images
-
-    return gemini_parts(message)
+def _part(part: str | Media) -> JSON:
+    if isinstance(part, str):
+        return {"text": part}
+    return {"inlineData": {"mimeType": part.type, "data": encoded(part)}}
 
 
 def _generation_config(call: ModelCall) -> dict[str, JSON]:
@@ -153,11 +150,7 @@ def _media(call: ModelCall, reply: Mapping[str, JSON]) -> tuple[Media, ...]:
     listed = parts if isinstance(parts, list) and not call.output_schema else ()
     drawn = (each for each in listed if isinstance(each, dict) and not each.get("thought"))
     found = [each["inlineData"] for each in drawn if "inlineData" in each]
-    if not found:
-        return ()
-    from rubric_ci.models.llm.reply_media import sent_media  # few models draw
-
-    return sent_media(found, "parts")
+    return reply_media(found, "parts")
 
 
 def _candidate(reply: Mapping[str, JSON]) -> tuple[str, Finish]:

@@ -171,7 +171,6 @@ def guard_sessions(session: "type[ClientSession]") -> None:
 
 
 def too_large(limit: int) -> str:
-    """Return the message for a reply of more bytes than the limit."""
     return f"the response has more than {limit // 2**20} MiB"
 
 

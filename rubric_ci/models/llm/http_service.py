@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from rubric_ci.models.llm import direct_http
+from rubric_ci.models.llm.media import reply_media
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.text import numbers
 from rubric_ci.values.config import Endpoint
@@ -32,11 +33,11 @@ async def ask(call: ModelCall) -> ModelReply:
     endpoint = call.endpoint
     assert endpoint.http is not None  # noqa: S101 - only such endpoints come here
     body = call.messages[0].content.encode() if endpoint.http.body is not None else None
-    data = await direct_http.send(
+    data, _ = await direct_http.send(
         endpoint.http.method,
         server_of(endpoint)[0],
         _headers(endpoint, endpoint.http),
-        body,
+        data=body,
         through_proxy=not endpoint.http.is_started,
     )
     return read(data, endpoint.http)
@@ -74,7 +75,8 @@ def read(data: bytes, http: HttpRequest) -> ModelReply:
     found = _at(reply, http.answer, "answer") if http.answer else ""
     if not http.answer and not http.answer_files:
         found = data.decode()
-    media = _media(_at(reply, http.answer_files, "answer_files"), http) if http.answer_files else ()
+    place = http.answer_files
+    media = reply_media(_at(reply, place, "answer_files"), place) if place else ()
     return ModelReply(
         text="" if found is None else text_or_json(found),  # null is no answer
         media=media,
@@ -185,12 +187,6 @@ def _lacking(what: str, place: str, key: str, keys: Sequence[str]) -> RequestErr
     )
 
 
-def _media(found: JSON, http: HttpRequest) -> tuple[Media, ...]:
-    from rubric_ci.models.llm.reply_media import sent_media  # few services send images
-
-    return sent_media(found, http.answer_files)
-
-
 def _calls(reply: JSON, place: str) -> tuple[Mapping[str, JSON], ...]:
     """Return the calls of tools at a place, in the form in which all targets report them.
 
@@ -221,17 +217,14 @@ def _call(call: Any, place: str) -> Mapping[str, JSON]:
     if not isinstance(name, str):
         raise _no_call(place, "it has no `name`")
     arguments = facts.get("arguments", facts.get("input"))
+    # OpenAI's are written as JSON.
+    written = _json_or_text(arguments) if isinstance(arguments, str) else arguments
     output = facts.get("output")
     return {
         "tool": name,
-        **({} if arguments is None else {"input": _json_or_itself(arguments)}),
+        **({} if arguments is None else {"input": written}),
         **({} if output is None else {"output": text_or_json(output)}),
     }
-
-
-def _json_or_itself(arguments: JSON) -> JSON:
-    """Return arguments that are written as JSON, as OpenAI's are, parsed."""
-    return _json_or_text(arguments) if isinstance(arguments, str) else arguments
 
 
 def _no_call(place: str, why: str) -> RequestError:

@@ -104,7 +104,6 @@ def turn(endpoint: Endpoint) -> AbstractAsyncContextManager[None]:
 
 
 def prompt(call: ModelCall) -> str:
-    """Return the messages of a call as one text."""
     titles = {"assistant": "Your reply was:\n\n"}
     parts = [titles.get(message.role, "") + message.content for message in call.messages]
     return "\n\n".join(parts) + "\n"

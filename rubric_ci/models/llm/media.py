@@ -1,16 +1,27 @@
-"""Images and documents in the formats of the providers' requests."""
+"""Images and documents: in requests, in replies, and as caches and recordings keep them.
 
+They are base64 or `data:` URIs.
+"""
+
+import binascii
 import hashlib
-from base64 import b64encode
-from typing import Any, TypeAlias
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
 
 from rubric_ci.errors import CannotReadFile, FailureScope
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.llm_calls import ChatMessage
-from rubric_ci.values.media import Media
+from rubric_ci.values.media import MOST_BYTES, MOST_BYTES_OF_CASE, TYPES, Media
+from rubric_ci.values.media_headers import media_of
 
-Block: TypeAlias = dict[str, Any]
+DATA: Final = "data:"
+_FACTS: Final = ("path", "type", "digest", "size", "width", "height", "pages")
+_NAMES: Final = ("path", "name", "filename")
+_CONTENTS: Final = ("data", "b64_json", "base64", "image_url", "url", "value")
+_FORMS: Final = 'base64, a `data:` URI, or an object {"name", "data"} with one of them'
 
 
 class UnreadableFile(RequestError):
@@ -21,58 +32,10 @@ class UnreadableFile(RequestError):
 
     @property
     def scope(self) -> FailureScope:
-        """The part that failed: this request."""
         return "request"
 
 
-def openai_content(message: ChatMessage) -> JSON:
-    """Return the content of a message in OpenAI's chat format.
-
-    https://platform.openai.com/docs/api-reference/chat/create
-    """
-    return [_openai_block(part) for part in message.parts] or message.content
-
-
-def _openai_block(part: str | Media) -> Block:
-    if isinstance(part, str):
-        return {"type": "text", "text": part}
-    url = f"data:{part.type};base64,{_encoded(part)}"
-    if part.is_image:
-        return {"type": "image_url", "image_url": {"url": url}}
-    name = part.path.rpartition("/")[2]
-    return {"type": "file", "file": {"filename": name, "file_data": url}}
-
-
-def anthropic_content(message: ChatMessage) -> JSON:
-    """Return the content of a message in the format of Anthropic's Messages API.
-
-    https://platform.claude.com/docs/en/api/messages
-    """
-    return [_anthropic_block(part) for part in message.parts] or message.content
-
-
-def _anthropic_block(part: str | Media) -> Block:
-    if isinstance(part, str):
-        return {"type": "text", "text": part}
-    source = {"type": "base64", "media_type": part.type, "data": _encoded(part)}
-    return {"type": part.kind, "source": source}
-
-
-def gemini_parts(message: ChatMessage) -> list[Block]:
-    """Return the parts of a message in the format of `generateContent`.
-
-    https://ai.google.dev/api/caching#Part
-    """
-    return [_gemini_part(part) for part in message.parts or (message.content,)]
-
-
-def _gemini_part(part: str | Media) -> Block:
-    if isinstance(part, str):
-        return {"text": part}
-    return {"inlineData": {"mimeType": part.type, "data": _encoded(part)}}
-
-
-def _encoded(media: Media) -> str:
+def encoded(media: Media) -> str:
     """Return the bytes in base64; raises RequestError if the file is not what the case has."""
     try:
         return b64encode(content(media)).decode("ascii")
@@ -86,3 +49,96 @@ def content(media: Media) -> bytes:
     if hashlib.sha256(data).hexdigest() != media.digest:
         raise CannotReadFile(f"{media.path} has changed since the run began", "run again")
     return data
+
+
+def reply_media(found: JSON, place: str) -> tuple[Media, ...]:
+    """Return the images and documents at a place of a reply; raises RequestError.
+
+    None is read as an empty list, and a value that is not a list as a list of one.
+    """
+    listed = found if isinstance(found, list) else [] if found is None else [found]
+    try:
+        media = tuple(
+            _media(each, number, f"{place}/{number - 1}" if isinstance(found, list) else place)
+            for number, each in enumerate(listed, start=1)
+        )
+        check_size(media)
+    except CannotReadFile as error:
+        raise RequestError(error.message, retryable=False) from error
+    return media
+
+
+def _media(value: JSON, number: int, place: str) -> Media:
+    content, name = value, ""
+    if isinstance(value, dict):
+        content = next((value[key] for key in _CONTENTS if key in value), None)
+        content = content.get("url") if isinstance(content, dict) else content
+        name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), "")
+    if not isinstance(content, str):
+        raise refused(place, f"has another form; use {_FORMS}")
+    if content.startswith(("http://", "https://")):
+        raise refused(place, f"is a URL, which is not fetched; use {_FORMS}")
+    return decoded(content, place, name or f"answer-{number}", named=bool(name))
+
+
+def decoded(text: str, place: str, name: str, *, named: bool = False) -> Media:
+    """Return the file that a text has as base64 or as a `data:` URI; raises CannotReadFile.
+
+    A `name` that is not `named` gets the suffix of its type.
+    """
+    is_uri = text.startswith(DATA)
+    written = text.partition(",")[2] if is_uri else text
+    try:
+        data = b64decode("".join(written.split()), validate=True)
+    except (binascii.Error, ValueError):
+        after = " after `data:`" if is_uri else ""
+        raise refused(place, f"has no base64{after}") from None
+    media = checked(name, data, place)
+    return media if named else replace(media, path=f"{name}.{media.type.rpartition('/')[2]}")
+
+
+def checked(name: str, data: bytes, place: str) -> Media:
+    """Return the image or the document of these bytes; raises CannotReadFile for anything else."""
+    if len(data) > MOST_BYTES:
+        raise refused(place, f"has more than {MOST_BYTES // 2**20} MiB")
+    media = media_of(name, data, partial(bytes, data))
+    if media is None:
+        raise refused(place, f"is not a {TYPES} or PDF")
+    return media
+
+
+def check_size(media: Sequence[Media]) -> None:
+    """Raise CannotReadFile if an answer has too many bytes of images and documents."""
+    if sum(each.size for each in media) > MOST_BYTES_OF_CASE:
+        message = f"the answer has more than {MOST_BYTES_OF_CASE // 2**20} MiB of images"
+        raise CannotReadFile(message)
+
+
+def refused(place: str, why: str) -> CannotReadFile:
+    """Return the error of a file that an answer names, or has at a place."""
+    return CannotReadFile(f"`{place}` of the answer {why}", reason=why)
+
+
+def media_facts(media: Sequence[Media], *, with_bytes: bool) -> dict[str, JSON]:
+    """Return images and documents as caches and recordings keep them; nothing without any."""
+    facts = [
+        {name: getattr(each, name) for name in _FACTS}
+        | ({"data": b64encode(each.read()).decode("ascii")} if with_bytes else {})
+        for each in media
+    ]
+    return {"media": facts} if facts else {}
+
+
+def read_media(kept: Mapping[str, Any]) -> tuple[Media, ...]:
+    """Return the images and documents of `media_facts`; without bytes, none can be shown again."""
+    return tuple(
+        Media(**{name: each[name] for name in _FACTS}, read=partial(_bytes_of, each))
+        for each in kept.get("media", ())
+    )
+
+
+def _bytes_of(facts: Mapping[str, Any]) -> bytes:
+    if "data" not in facts:
+        reason = "a recording has its digest only"
+        raise CannotReadFile(f"{facts['path']} cannot be shown: {reason}", reason=reason)
+    return b64decode(facts["data"])

@@ -19,8 +19,6 @@ _TIER = re.compile(r"input_cost_per_token(?P<suffix>_above_(?P<thousands>\d+)k_t
 
 
 class Tokens(NamedTuple):
-    """Token counts of a server."""
-
     read: int
     cached: int  # of those read
     written: int
@@ -115,7 +113,6 @@ def cost_of(endpoint: Endpoint, tokens: Tokens) -> float | None:
 
 
 def _for_length(known: Mapping[str, JSON], tokens: int) -> Mapping[str, JSON]:
-    """Return the entry with the prices of prompts of this length."""
     passed = [tier for tier in _tiers(tuple(known)) if tokens > tier.tokens]
     if not passed:
         return known
@@ -126,7 +123,6 @@ def _for_length(known: Mapping[str, JSON], tokens: int) -> Mapping[str, JSON]:
 
 @lru_cache(maxsize=100)
 def _tiers(names: tuple[str, ...]) -> list[_Tier]:
-    """Return the tiers that the names of an entry's facts show."""
     found = filter(None, map(_TIER.fullmatch, names))
     return [_Tier(int(each["thousands"]) * 1000, each["suffix"]) for each in found]
 

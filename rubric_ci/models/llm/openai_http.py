@@ -15,6 +15,7 @@ from urllib.parse import quote
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
 from rubric_ci.models.llm.gateway import NO_GATEWAY, GatewayFacts, gateway_facts
+from rubric_ci.models.llm.media import encoded, reply_media
 from rubric_ci.models.llm.model_info import cost_of, counted, known_mode
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system.masking import redact
@@ -22,7 +23,7 @@ from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import Endpoint, OutputMode
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.media import Media
 from rubric_ci.values.trace import Finish
 from rubric_ci.values.usage import Usage
@@ -62,7 +63,6 @@ class ChatReply:
 
 
 def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
-    """Return True if this module can ask a model; `info` is its entry of the model list."""
     return (
         endpoint.model.startswith(PREFIX)
         and not endpoint.model.startswith(PREFIX + _RESPONSES)
@@ -162,12 +162,10 @@ def headers_of(endpoint: Endpoint) -> dict[str, str]:
 
 
 def url_of(endpoint: Endpoint, path: str) -> str:
-    """Return the URL of a path of a model's server."""
     return f"{server_of(endpoint)[0].rstrip('/')}/{path}"
 
 
 def chat_body(call: ModelCall) -> dict[str, JSON]:
-    """Return a call in OpenAI's chat format."""
     options = call.endpoint.options
     return {
         **{name: value for name, value in options.items() if name in SENT},
@@ -233,11 +231,7 @@ def read_reply(
 
 def drawn(images: JSON) -> tuple[Media, ...]:
     """Return the images of an answer, as OpenRouter and litellm's proxy add them to a message."""
-    if not images:
-        return ()
-    from rubric_ci.models.llm.reply_media import sent_media  # few models draw
-
-    return sent_media(images, "images")
+    return reply_media(images, "images") if images else ()
 
 
 def text_of(value: JSON) -> str:
@@ -246,16 +240,20 @@ def text_of(value: JSON) -> str:
 
 
 def messages(call: ModelCall) -> list[dict[str, JSON]]:
-    """Return the messages of a call."""
-    return [{"role": each.role, "content": _content(each)} for each in call.messages]
+    return [
+        {"role": each.role, "content": [_block(part) for part in each.parts] or each.content}
+        for each in call.messages
+    ]
 
 
-def _content(message: ChatMessage) -> JSON:
-    if not message.parts:
-        return message.content
-    from rubric_ci.models.llm.media import openai_content  # few messages have images
-
-    return openai_content(message)
+def _block(part: str | Media) -> JSON:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    url = f"data:{part.type};base64,{encoded(part)}"
+    if part.is_image:
+        return {"type": "image_url", "image_url": {"url": url}}
+    name = part.path.rpartition("/")[2]
+    return {"type": "file", "file": {"filename": name, "file_data": url}}
 
 
 def max_tokens_param(call: ModelCall) -> dict[str, int]:
@@ -282,7 +280,6 @@ def response_format_param(call: ModelCall, mode_of: Callable[[str], OutputMode])
 
 
 def finish_of(reason: JSON, *, refused: bool) -> Finish:
-    """Return the finish reason of a reply."""
     if reason == "length":
         return "length"
     return "refusal" if refused or reason == "content_filter" else "stop"

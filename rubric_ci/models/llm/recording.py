@@ -2,19 +2,19 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, field
 from pathlib import Path
 from typing import TextIO
 
 from rubric_ci.errors import CannotReachModel, CannotReadFile, NoVerdict
+from rubric_ci.models.llm.media import media_facts, read_media
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.text import escape
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
-from rubric_ci.values.media import Media
 from rubric_ci.values.trace import Finish
 
 _FINISHES: Mapping[str, Finish] = {"stop": "stop", "length": "length", "refusal": "refusal"}
@@ -116,24 +116,6 @@ def _reply(value: Mapping[str, JSON]) -> ModelReply:
         media=read_media(value),
         calls=tuple(value.get("calls", ())),
     )
-
-
-def media_facts(media: Sequence[Media], *, with_bytes: bool) -> dict[str, JSON]:
-    """Return the images and documents of a reply or an answer as JSON; nothing without any."""
-    if not media:
-        return {}
-    from rubric_ci.models.llm.reply_media import kept  # few replies have one
-
-    return {"media": kept(media, with_bytes=with_bytes)}
-
-
-def read_media(line: Mapping[str, JSON]) -> tuple[Media, ...]:
-    """Return the images and documents that `media_facts` wrote."""
-    if "media" not in line:
-        return ()
-    from rubric_ci.models.llm.reply_media import read_back
-
-    return read_back(line["media"])
 
 
 def log_requests(ask: ModelCaller, stream: TextIO) -> ModelCaller:

@@ -19,8 +19,6 @@ _MOVING = re.compile(r"[-:](latest|preview)$")
 
 
 class ModelChecks:
-    """Notes on the models of a run."""
-
     def __init__(self, add_note: AddNote, today: date) -> None:
         self._add_note = add_note
         self._today = today
@@ -65,8 +63,6 @@ class ModelChecks:
 
 
 class Responders:
-    """The models that replied during a run."""
-
     def __init__(self, add_note: AddNote, is_known: Callable[[str], bool] | None = None) -> None:
         self._add_note = add_note
         self._is_known = is_known or _is_listed
@@ -86,7 +82,6 @@ class Responders:
         return asked
 
     def list(self) -> tuple[Responder, ...]:
-        """Return the models that replied, with the number of their replies."""
         return tuple(
             Responder(
                 requested=name, model=model, fingerprint=fingerprint, replies=count, fallback=other

@@ -74,7 +74,6 @@ class BatchLog:
         self._write([*(each for each in self._every() if each.file != begun.file), begun])
 
     def drop(self, begun: Begun) -> None:
-        """Forget a batch."""
         every = self._every()
         others = [each for each in every if each.file != begun.file]
         if others != every:

@@ -26,8 +26,6 @@ _NEVER_RUN = frozenset({"batch_cancelled", "batch_expired"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """The state of a batch."""
-
     id: str
     status: str  # completed | failed | expired | cancelled, or not ended
     reason: str  # why it failed
@@ -126,8 +124,6 @@ T = TypeVar("T")
 
 
 class BatchServer:
-    """The batches of one account."""
-
     def __init__(self, endpoint: Endpoint, backoff: Backoff) -> None:
         self._endpoint = endpoint
         self._backoff = backoff
@@ -135,12 +131,10 @@ class BatchServer:
         self.address = openai_http.server_of(endpoint)[0]
 
     async def upload(self, calls: Sequence[ModelCall]) -> str:
-        """Upload the requests and return the id of their file."""
         content = request_lines(calls).encode("utf-8", "surrogatepass")
         return await self._with_retries(lambda: self._upload(content))
 
     async def begin(self, file: str) -> Batch:
-        """Return a new batch of the requests in a file."""
         return await self._with_retries(lambda: self._create(file))
 
     async def find(self, file: str, batch_id: str = "") -> Batch | None:
@@ -166,9 +160,8 @@ class BatchServer:
         return _batch(await _within(STEP_SECONDS, direct_http.get(url, self._headers)))
 
     async def read(self, file_id: str) -> str:
-        """Return the text of a file."""
         url = self._url("files", file_id, "content")
-        content = await self._with_retries(
+        content, _ = await self._with_retries(
             lambda: _within(
                 FILE_SECONDS, direct_http.send("GET", url, self._headers, limit=MAX_FILE)
             )
@@ -176,7 +169,6 @@ class BatchServer:
         return content.decode("utf-8", "replace")
 
     async def cancel(self, batch_id: str) -> None:
-        """Cancel a batch."""
         await self._post({}, "batches", batch_id, "cancel")
 
     async def _upload(self, content: bytes) -> str:

@@ -12,7 +12,6 @@ from rubric_ci.errors import MissingExtra
 from rubric_ci.models.llm import http_guard
 from rubric_ci.models.llm.failures import causes as causes_of
 from rubric_ci.models.llm.failures import (
-    connection_error,
     error_message,
     find_error,
     find_failure,
@@ -201,7 +200,7 @@ def request_error(error: Any, timeout: float) -> RequestError:
     if _REFUSED in causes:
         return _http_error(error, message)
     if failure := find_failure(error):
-        return connection_error(failure)
+        return failure
     return _other_error(error, message, timeout)
 
 

@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from posixpath import dirname, join, normpath
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Final, TypeVar, get_args, get_origin
+from typing import Any, Final, NamedTuple, TypeVar, get_args, get_origin
 
 from rubric_ci.values.json_value import JSON
 
@@ -73,36 +73,47 @@ def read(kind: type[Value], data: Mapping[str, Any], file: str = "", /, **given:
     Paths count from `file`, also the folder that is the default.
     """
     cls: Any = kind
-    for name, keys, to, default in _readers(cls):
-        if name in given:
-            continue
-        for key in keys:
-            if key in data:
-                given[name] = to(data[key], file)
-                break
-        else:
-            if default:
-                given[name] = to(default, file)
+    readers, with_default = _readers(cls)
+    for key, value in data.items():
+        for name, before, to in readers.get(key, ()):
+            if name not in given and not (before and any(other in data for other in before)):
+                given[name] = to(value, file)
+    for name in with_default:
+        if name not in given:
+            given[name] = from_root(".", file)
     return kind(**given)
 
 
 def keys_of(kind: Any, *names: str) -> tuple[str, ...]:
     """Return the keys of a class, or of these fields of it, with their aliases."""
-    found = ((name, keys) for name, keys, *_ in _readers(kind))
-    return tuple(key for name, keys in found if not names or name in names for key in keys)
+    readers, _ = _readers(kind)
+    return tuple(
+        key
+        for key, found in readers.items()
+        if not names or any(reader.name in names for reader in found)
+    )
+
+
+class _Reader(NamedTuple):
+    """How the value at a key is read."""
+
+    name: str  # of the field
+    before: tuple[str, ...]  # its keys that precede this one, an alias
+    to: Convert
 
 
 @cache
-def _readers(kind: Any) -> tuple[tuple[str, tuple[str, ...], Convert, str], ...]:
-    """Return each written field: name, key with aliases, conversion, and path if not written."""
+def _readers(kind: Any) -> tuple[Mapping[str, list[_Reader]], list[str]]:
+    """Return the readers by key, aliases included, and the fields whose default is the folder."""
     defaults = {each.name: each.default for each in fields(kind)}
-    return tuple(
-        (
-            *(name, (key.name or name, *key.aliases), key.to or _reader(of)),
-            "." if key.to is from_root and defaults[name] == "." else "",
-        )
-        for name, of, key in declared(kind)
-    )
+    readers, with_default = dict[str, list[_Reader]](), list[str]()
+    for name, of, key in declared(kind):
+        keys = (key.name or name, *key.aliases)
+        for n, one in enumerate(keys):
+            readers.setdefault(one, []).append(_Reader(name, keys[:n], key.to or _reader(of)))
+        if key.to is from_root and defaults[name] == ".":
+            with_default.append(name)
+    return readers, with_default
 
 
 def _reader(kind: Any) -> Convert:

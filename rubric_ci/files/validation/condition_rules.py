@@ -37,24 +37,10 @@ _PARTNERS: Final = {"criterion": "is", "var": "equals"}
 _WAYS: Final = ("criterion", "tag", "var")
 
 
-def condition_problems(criteria: list[Any], path: Path) -> Iterator[Problem]:
-    """Yield the problems of the conditions of a list of criteria."""
-    named = dict[str, Any]()
-    for index, criterion in enumerate(criteria):
-        condition = criterion.get("applies_if") if isinstance(criterion, dict) else None
-        if isinstance(condition, dict):
-            named = named or {_name(each, n): each for n, each in enumerate(criteria, start=1)}
-            yield from _condition(condition, (*path, index, "applies_if"), named)
-
-
-def _name(criterion: Any, number: int) -> str:
-    name = criterion.get("id") if isinstance(criterion, dict) else None
-    return name if isinstance(name, str) else f"rubric-{number}"
-
-
-def _condition(
+def condition_problems(
     condition: dict[str, Any], path: Path, named: Mapping[str, Any]
 ) -> Iterator[Problem]:
+    """Yield the problems of the condition of a criterion; `named` has its list by id."""
     own = [key for key in _WAYS if key in condition]
     taken = ("equals",) if "var" in condition else ()
     ways = [*own, *(key for key in keys_of(condition) if key not in taken)]

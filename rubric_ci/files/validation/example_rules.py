@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rubric_ci.files.validation.condition_rules import wrong_mark
 from rubric_ci.text.suggestions import did_you_mean, nearest
-from rubric_ci.values.problems import Path, Problem, Rule, with_cases
+from rubric_ci.values.problems import Path, Problem, Rule, mappings, with_cases
 
 MOST_CHARACTERS: Final = 8_000
 _OF_CASE: Final = len(("evalcases", 0, "rubrics"))
@@ -53,43 +53,36 @@ EXAMPLE_SIZE: Final = Rule(
 )
 
 
-def example_problems(owner: Any, criteria: Any, path: Path) -> Iterator[Problem]:
-    """Yield the problems of the examples next to a list of criteria."""
-    examples = owner.get("examples") if isinstance(owner, dict) else None
-    if not isinstance(examples, list) or not isinstance(criteria, list):
-        return
-    named = by_id(criteria)
+def example_problems(
+    owner: dict[str, Any], named: Mapping[str, Any], path: Path
+) -> Iterator[Problem]:
+    """Yield the problems of the examples next to criteria, which `named` has by id."""
     size = 0
-    for index, each in enumerate(examples):
-        if isinstance(each, dict):
-            size += sum(len(text) for text in each.values() if isinstance(text, str))
-            yield from mark_problems(each.get("marks"), named, (*path, "examples", index, "marks"))
+    for place, each in mappings(owner, "examples", path):
+        size += sum(len(text) for text in each.values() if isinstance(text, str))
+        yield from mark_problems(each.get("marks"), named, (*place, "marks"))
     if size > MOST_CHARACTERS:
         message = f"the examples have {size:,} characters, more than {MOST_CHARACTERS:,}"
         yield Problem(EXAMPLE_SIZE, (*path, "examples"), message, at_key=True)
 
 
-def case_test_problems(owner: Any, criteria: Any, path: Path) -> Iterator[Problem]:
+def case_test_problems(
+    owner: dict[str, Any], named: Mapping[str, Any], path: Path
+) -> Iterator[Problem]:
     """Yield the problems of the tests next to the criteria of a case; elsewhere there are none."""
-    tests = owner.get("tests") if isinstance(owner, dict) else None
-    if not isinstance(tests, list) or not path:
-        return
-    if len(path) != _OF_CASE:
+    if isinstance(owner.get("tests"), list) and len(path) != _OF_CASE:
         yield Problem(TEST_PLACE, (*path, "tests"), "`tests` has no case here", at_key=True)
-    named = by_id(criteria)
-    for index, each in enumerate(tests):
-        if isinstance(each, dict):
-            where = (*path, "tests", index, "marks")
-            yield from mark_problems(each.get("marks"), named, where, several=True)
+    for place, each in mappings(owner, "tests", path):
+        yield from mark_problems(each.get("marks"), named, (*place, "marks"), several=True)
 
 
-def by_id(criteria: list[Any]) -> dict[str, Any]:
-    """Return criteria by the ids that they have in their list."""
-    names = (each.get("id") if isinstance(each, dict) else None for each in criteria)
-    return {
-        name if isinstance(name, str) else f"rubric-{number}": each
-        for number, (name, each) in enumerate(zip(names, criteria, strict=True), start=1)
-    }
+def ids_of(criteria: list[Any]) -> list[str]:
+    """Return the ids that criteria have in their list."""
+    names = [each.get("id") if isinstance(each, dict) else None for each in criteria]
+    return [
+        name if isinstance(name, str) else f"rubric-{number}"
+        for number, name in enumerate(names, start=1)
+    ]
 
 
 def mark_problems(

@@ -1,17 +1,12 @@
 """Rubric files: criteria that other files include, and the problems of their own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from posixpath import basename
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.evaluators.kind import criteria_at
-from rubric_ci.files.validation.example_rules import (
-    TEST_ANSWER,
-    by_id,
-    example_problems,
-    mark_problems,
-)
+from rubric_ci.files.validation.example_rules import TEST_ANSWER, ids_of, mark_problems
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.document import Document
@@ -85,8 +80,7 @@ def open_rubric(path: str, text: str) -> RubricFile:
     found = schema_problems("rubric", document)
     data = document.data
     if isinstance(data, dict):
-        found += criteria_problems(data.get("criteria"), ("criteria",))
-        found += example_problems(data, data.get("criteria"), ())
+        found += criteria_problems(data, ())
         found += _nested(data.get("criteria"), path)
     return RubricFile(document, tuple(found))
 
@@ -103,59 +97,47 @@ def _nested(criteria: Any, path: str) -> Iterator[Problem]:
 
 def repeated_criteria(data: Any) -> Iterator[Problem]:
     """Yield a note at the first of the criteria that stand in three cases or more."""
-    places = dict[str, list[tuple[Path, str, Any]]]()
+    found = [each for each in _places_of_equal(data) if len({case for case, *_ in each}) >= OFTEN]
+    if found:
+        found.sort(key=lambda each: each[0][:2])
+        from rubric_ci.text.numbers import listed, plural  # a good file needs neither
+
+        (number, index, path), cases = found[0][0], data["evalcases"]
+        names = [str(cases[each].get("id") or each + 1) for each, *_ in found[0]]
+        more = f" and {plural(len(found) - 1, 'more criterion', 'more criteria')}"
+        subject = f"this criterion{more if found[1:] else ''}"
+        verb = "stand" if found[1:] else "stands"
+        cases_of = f"{len(names):,} cases: {listed(names, OFTEN)}"
+        where: Path = ("evalcases", number, *path, index)
+        yield Problem(RUBRIC_REPEATED, where, f"{subject} {verb} in {cases_of}")
+
+
+def _places_of_equal(data: Any) -> Iterable[list[tuple[int, int, Path]]]:
+    """Return for each criterion its places: number of the case, number in the list, path of it."""
+    places = dict[Any, list[tuple[int, int, Path]]]()
     lists = set[int]()  # an alias is the same list
     cases = data.get("evalcases") if isinstance(data, dict) else None
     for number, case in enumerate(cases if isinstance(cases, list) else ()):
         rubrics = case.get("rubrics") if isinstance(case, dict) else None
-        criteria, path = criteria_at(rubrics, ("evalcases", number, "rubrics"))
-        if not isinstance(criteria, list) or id(criteria) in lists:
-            continue
-        lists.add(id(criteria))
-        for index, each in enumerate(criteria):
-            if title := _title(each):
-                name = str(case.get("id") or number + 1)
-                places.setdefault(title, []).append(((*path, index), name, each))
-    often = [same for found in places.values() if len(found) >= OFTEN for same in _equal(found)]
-    if often:
-        often.sort(key=lambda same: same[0][0])
-        from rubric_ci.text.numbers import listed, plural  # a good file needs neither
-
-        first, names = often[0][0][0], [name for _, name in often[0]]
-        more = f" and {plural(len(often) - 1, 'more criterion', 'more criteria')}"
-        subject = f"this criterion{more if often[1:] else ''}"
-        verb = "stand" if often[1:] else "stands"
-        cases_of = f"{len(names):,} cases: {listed(names, OFTEN)}"
-        yield Problem(RUBRIC_REPEATED, first, f"{subject} {verb} in {cases_of}")
+        criteria, path = criteria_at(rubrics, ("rubrics",))
+        if isinstance(criteria, list) and id(criteria) not in lists:
+            lists.add(id(criteria))
+            for index, each in enumerate(criteria):
+                if isinstance(each, str) or (isinstance(each, dict) and "include" not in each):
+                    places.setdefault(_exact(each), []).append((number, index, path))
+    return places.values()
 
 
-def _title(criterion: Any) -> str:
-    """Return a text that equal criteria have alike; empty: it is of a rubric file, or none."""
-    if isinstance(criterion, str):
-        return criterion
-    if not isinstance(criterion, dict) or "include" in criterion:
-        return ""
-    return f"{criterion.get('id')} {criterion.get('expected_outcome')} {len(criterion)}"
-
-
-def _equal(found: Sequence[tuple[Path, str, Any]]) -> Iterator[list[tuple[Path, str]]]:
-    """Yield the places and cases of each criterion that stands in three cases or more."""
-    same = dict[Any, list[tuple[Path, str]]]()
-    for path, name, criterion in found:
-        same.setdefault(_exact(criterion), []).append((path, name))
-    yield from (each for each in same.values() if len({name for _, name in each}) >= OFTEN)
-
-
-def _exact(criterion: Any) -> Any:
-    """Return a value that equal criteria have alike, and no others."""
-    if isinstance(criterion, str):
-        return criterion
+def _exact(value: Any) -> Any:
+    """Return a value that can be hashed, and is equal for equal criteria only."""
+    if isinstance(value, list):
+        return tuple(map(_exact, value))
+    if not isinstance(value, dict):
+        return value
     try:
-        return frozenset(criterion.items())
-    except TypeError:  # of a list or a mapping: as JSON, a tenth of the check of a file
-        import json
-
-        return json.dumps(criterion, sort_keys=True, default=str)
+        return frozenset(value.items())
+    except TypeError:  # of a list or a mapping
+        return frozenset((key, _exact(item)) for key, item in value.items())
 
 
 def file_name(written: str) -> str:
@@ -167,7 +149,7 @@ def problems_of_tests(tests: Any, criteria: Any, lookup: Lookup) -> Iterator[Pro
     """Yield the problems of the tests of a rubric file."""
     if not isinstance(criteria, list):
         return
-    named = by_id(criteria)
+    named = dict(zip(ids_of(criteria), criteria, strict=True))
     for index, each in enumerate(tests if isinstance(tests, list) else ()):
         if not isinstance(each, dict):
             continue

@@ -1,13 +1,13 @@
 """Rules of criteria that a schema cannot express: ids, weights, gates, ranges and levels."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import keys_of
 from rubric_ci.evaluators.kind import criteria_at, is_penalty
 from rubric_ci.files.validation.ambiguous_wording import wording_problems
 from rubric_ci.files.validation.condition_rules import condition_problems
-from rubric_ci.files.validation.example_rules import case_test_problems, example_problems
+from rubric_ci.files.validation.example_rules import case_test_problems, example_problems, ids_of
 from rubric_ci.files.yaml_text.scalars import is_short_decimal
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.problems import WEIGHT_TOTAL, WRONG_TYPE, Path, Problem, Rule, with_rubrics
@@ -140,39 +140,41 @@ LEVELS_DUPLICATE: Final = Rule(
 
 def criteria_problems(rubrics: Any, path: Path, *, total: bool = True) -> Iterator[Problem]:
     """Yield the problems of criteria; `total`: of their weights together as well."""
-    owner, at = rubrics, path
-    criteria, path = criteria_at(rubrics, path)
+    criteria, place = criteria_at(rubrics, path)
     if not isinstance(criteria, list):
         return
-    yield from example_problems(owner, criteria, at)
-    yield from case_test_problems(owner, criteria, at)
-    yield from _same_ids(criteria, path)
-    yield from _no_weight(criteria, path) if total else ()
-    yield from wording_problems(criteria, path)
-    yield from condition_problems(criteria, path)
+    names = ids_of(criteria)
+    named = dict(zip(names, criteria, strict=True))
+    if isinstance(rubrics, dict):
+        yield from example_problems(rubrics, named, path)
+        yield from case_test_problems(rubrics, named, path) if path else ()  # not of a rubric file
+    if len(named) < len(names):
+        yield from _same_ids(criteria, names, place)
+    if total and criteria and all(isinstance(c, dict) and c.get("weight") == 0 for c in criteria):
+        message = "every criterion has weight 0, so nothing is graded"
+        yield Problem(WEIGHT_TOTAL, place, message)
+    yield from wording_problems(criteria, place)
     for index, criterion in enumerate(criteria):
-        if isinstance(criterion, dict):
-            yield from _criterion(criterion, (*path, index))
+        if isinstance(criterion, dict) and not _WITH_RULES.isdisjoint(criterion):
+            yield from _criterion(criterion, (*place, index), named)
 
 
-def _same_ids(criteria: list[Any], path: Path) -> Iterator[Problem]:
+def _same_ids(criteria: list[Any], names: list[str], path: Path) -> Iterator[Problem]:
     seen: dict[str, int] = {}
-    for index, criterion in enumerate(criteria):
-        given = criterion.get("id") if isinstance(criterion, dict) else None
-        name = given if isinstance(given, str) else f"rubric-{index + 1}"
+    for index, name in enumerate(names):
         first = seen.setdefault(name, index)
         if first != index:
+            given = isinstance(criteria[index], dict) and criteria[index].get("id")
             where: Path = (*path, index, "id") if given else (*path, index)
             message = f"the id `{name}` is taken by an earlier criterion"
             yield Problem(CRITERION_ID_DUPLICATE, where, message, first=(*path, first))
 
 
-def _no_weight(criteria: list[Any], path: Path) -> Iterator[Problem]:
-    if criteria and all(isinstance(c, dict) and c.get("weight") == 0 for c in criteria):
-        yield Problem(WEIGHT_TOTAL, path, "every criterion has weight 0, so nothing is graded")
-
-
-def _criterion(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
+def _criterion(
+    criterion: dict[str, Any], path: Path, named: Mapping[str, Any]
+) -> Iterator[Problem]:
+    if isinstance(condition := criterion.get("applies_if"), dict):
+        yield from condition_problems(condition, (*path, "applies_if"), named)
     ranges, levels = "score_ranges" in criterion, "levels" in criterion
     if ranges and not _is_partition(criterion["score_ranges"]):
         yield from _ranges(criterion["score_ranges"], (*path, "score_ranges"))
@@ -215,6 +217,10 @@ _GATES = {
     "choices": ("required_choices", "a criterion with `choices`"),
 }
 _GATE_NAMES = dict.fromkeys(gate for gate, _ in _GATES.values()).keys()
+_WITH_RULES: Final = frozenset(
+    (*_GATE_NAMES, "applies_if", "score_ranges", "levels", "choices", "penalty", "weight")
+)
+"""Keys without which no rule of `_criterion` applies."""
 
 
 def _gates(criterion: dict[str, Any], kind: str, path: Path) -> Iterator[Problem]:

@@ -164,7 +164,7 @@ def _case(
 def _template(question: Any) -> str:
     """Return digits of a question that has variables in a text; of a variable alone, ""."""
     text = "\n".join(_texts(question))
-    words, variables = _VARIABLE.subn("", text)
+    words, variables = _VARIABLE.subn("", text) if "{" in text else (text, 0)
     if not variables or not any(map(str.isalnum, words)):
         return ""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

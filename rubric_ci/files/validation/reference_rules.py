@@ -105,8 +105,6 @@ def reference_problems(
     if files:
         yield from guideline_problems(lookup)
         yield from _file_problems(files, lookup, near_file)
-    for path, owner in _owners_of_criteria(data):
-        yield from guidelines_problems(owner, path, lookup, near_file)
     for path, evaluator in written_evaluators(data):
         from rubric_ci.files.validation.evaluator_rules import prompts_of  # few files have one
 
@@ -114,13 +112,15 @@ def reference_problems(
             yield from _prompt_problems(prompt, lookup, near_file)
 
 
-def _owners_of_criteria(data: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    """Yield each mapping that may have `guidelines`, with its path."""
-    yield from written_evaluators(data)
+def eval_guidelines_problems(data: Any, lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:
+    """Yield the files of guidelines of an eval file that cannot be read."""
+    for path, evaluator in written_evaluators(data):
+        yield from guidelines_problems(evaluator, path, lookup, near_file)
     for path, owner in [((), data), *mappings(data, "evalcases")]:
-        yield (*path, "rubrics"), owner.get("rubrics")
-        for place, turn in mappings(owner, "turns", path):
-            yield (*place, "rubrics"), turn.get("rubrics")
+        for place, each in [(path, owner), *mappings(owner, "turns", path)]:
+            if isinstance(each, dict):
+                where = (*place, "rubrics")
+                yield from guidelines_problems(each.get("rubrics"), where, lookup, near_file)
 
 
 def guidelines_problems(

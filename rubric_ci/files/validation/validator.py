@@ -16,7 +16,11 @@ from rubric_ci.files.validation.eval_rules import (
     ungraded_cases,
 )
 from rubric_ci.files.validation.included_source import SHARED, IncludedSource
-from rubric_ci.files.validation.reference_rules import guidelines_problems, reference_problems
+from rubric_ci.files.validation.reference_rules import (
+    eval_guidelines_problems,
+    guidelines_problems,
+    reference_problems,
+)
 from rubric_ci.files.validation.rubric_files import (
     open_rubric,
     problems_of_tests,
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from rubric_ci.values.model_end_and_parameters import Models
 
 _MARK = "rubric-ci:"  # of comments that silence a rule
+_ESCAPES = ("\\u", "\\x", "\\U")  # a text in quotes may have any word in them
 _KINDS = frozenset(("score_ranges", "levels", "choices"))  # make a criterion of another kind
 
 
@@ -232,7 +237,8 @@ def _has_media(text: str) -> bool:
 def _mentions(source: Source, *words: str) -> bool:
     """Return False where no text has a word, so that the data has none; a dialect's may."""
     texts = [*source.texts().values()]
-    return source.of_other_tool or any(word in text for word in words for text in texts)
+    written = (*words, *_ESCAPES)
+    return source.of_other_tool or any(word in text for word in written for text in texts)
 
 
 def _other_tool(source: Source) -> Problem | None:
@@ -280,6 +286,8 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
     found.extend(p for p in rules if p.rule != GATE_KIND or p.path[:-1] not in kinds)
     found.extend(_ambiguous(source, found))
     found.extend(_first(reference_problems(source.data, lookup, near_file)))
+    if _mentions(source, "guidelines"):
+        found.extend(_first(eval_guidelines_problems(source.data, lookup, near_file)))
     if not source.of_other_tool and _mentions(source, "file://"):
         from rubric_ci.files.validation.literal_rules import literal_files
 

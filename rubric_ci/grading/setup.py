@@ -57,11 +57,8 @@ def build_context(
     kept = build_cache(requests, cache) if cache else None
     budget = Budget(caps_of(requests), batches().prices if batch else prices_of, add_note=note)
     replayed = recording.replay(requests.replay, root) if requests.replay else None
-    if replayed:
-        sent: ModelCaller = replayed.ask
-    elif offline:
-        sent = _not_asked
-    else:
+    sent: ModelCaller = replayed.ask if replayed else _not_asked
+    if sending:
         live = (
             partial(batches().connect, notify=batch)
             if batch

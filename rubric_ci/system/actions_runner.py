@@ -30,7 +30,6 @@ BASE_COMMIT: Final = (
 
 
 def in_workflow(environment: Mapping[str, str]) -> bool:
-    """Return True in a job of GitHub Actions."""
     return environment.get("GITHUB_ACTIONS") == "true"
 
 

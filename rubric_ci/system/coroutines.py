@@ -72,7 +72,6 @@ class BackgroundLoop:
         await self._end.wait()
 
     def start(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Start a coroutine and return its future."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:

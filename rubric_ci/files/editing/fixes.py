@@ -80,7 +80,6 @@ def has_certain_data(document: Document) -> bool:
 
 
 def apply(text: str, fixes: list[Fix]) -> str:
-    """Return the text with every replacement made."""
     pieces, end = [], 0
     for fix in sorted(fixes):
         pieces += [text[end : fix.start], fix.text]

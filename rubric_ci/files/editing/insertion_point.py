@@ -31,8 +31,6 @@ class Keys(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """A text to insert before an index."""
-
     index: int
     text: str
 
@@ -60,7 +58,6 @@ def place(
 
 
 def splice(text: str, splices: Iterable[Splice]) -> str:
-    """Return the text with all insertions."""
     parts, done = [], 0
     for part in sorted(splices, key=lambda part: part.index):
         parts += [text[done : part.index], part.text]

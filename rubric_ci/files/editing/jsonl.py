@@ -96,7 +96,6 @@ class _Line(Values):
         self.data = {"evalcases": [case]}
 
     def written(self, path: Path) -> str:
-        """Return the value at a path as it is written."""
         start, end = self._places.extent_of(path[2:])
         return self.text[start:end]
 

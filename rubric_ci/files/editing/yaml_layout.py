@@ -21,8 +21,6 @@ LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """A scalar or an alias."""
-
     start: int
     end: int  # after the last character of content
     column: int
@@ -33,8 +31,6 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sequence:
-    """A list and its items."""
-
     start: int
     end: int
     column: int
@@ -44,8 +40,6 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
-    """A mapping and its pairs, in the order of the text."""
-
     start: int
     end: int
     column: int
@@ -53,7 +47,6 @@ class Mapping:
     pairs: tuple[tuple["Node", "Node"], ...]
 
     def get(self, key: str) -> "Node | None":
-        """Return the value of a key, if the mapping itself has it."""
         return next((v for k, v in self.pairs if isinstance(k, Leaf) and k.text == key), None)
 
 
@@ -78,7 +71,6 @@ def layout(text: str) -> Node | None:
 
 
 def line_start(text: str, index: int) -> int:
-    """Return the start of the line of an index."""
     return max(text.rfind("\n", 0, index), text.rfind("\r", 0, index)) + 1
 
 

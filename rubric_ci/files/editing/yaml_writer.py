@@ -28,19 +28,15 @@ _RESOLVER = yaml.resolver.Resolver()
 
 @dataclass(frozen=True, slots=True)
 class ListLayout:
-    """Indentation of the lists of a file."""
-
     dash: int = 2  # columns from the key to the dash
     item: int = 2  # columns from the dash to the item
 
 
 def block_lines(key: str, value: JSON, layout: ListLayout) -> list[str]:
-    """Return `key: value` as lines of block YAML."""
     return [*_entry(f"{scalar(key, in_flow=True)}:", value, layout)]
 
 
 def flow(value: JSON) -> str:
-    """Return a value in one line of flow YAML."""
     return _flow(value, lambda text: scalar(text, in_flow=True))
 
 

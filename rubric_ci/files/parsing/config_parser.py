@@ -80,7 +80,6 @@ def read_config(document: Source, lookup: Lookup) -> Config:
 
 
 def read_targets(document: Source, lookup: Lookup) -> tuple[Target, ...]:
-    """Return the targets of a configuration or of a targets file."""
     return tuple(
         _target(normalised_target(target), document.file, lookup)
         for target in document.data.get("targets", ())
@@ -214,7 +213,6 @@ def _options(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _http_target(data: Mapping[str, Any], file: str) -> ServiceTarget:
-    """Return a service; its folder counts from the file."""
     return read(
         ServiceTarget,
         data,

@@ -96,7 +96,6 @@ def credential(config: Config, environment: Mapping[str, str]) -> Mapping[str, s
 
 
 def _sources(config: Config) -> Iterator[Any]:
-    """Yield everything in which variables are substituted."""
     for endpoint in config.judge.endpoints if config.judge else ():
         yield endpoint.options
         if command := endpoint.command:

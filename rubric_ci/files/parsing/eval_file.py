@@ -96,7 +96,6 @@ def parse(
 
 
 def _targets(suite: dict[str, Any], case: dict[str, Any], unnamed: Sequence[str]) -> Sequence[str]:
-    """Return the targets of a suite; a case that names its own has that one."""
     return () if _target(case) else suite.get("targets", () if _target(suite) else unnamed)
 
 
@@ -258,7 +257,6 @@ def _evaluators(
 
 
 def _is_shared(case: dict[str, Any]) -> bool:
-    """Return True if every criterion of a case is one that each case has."""
     criteria, _ = criteria_at(case.get("rubrics", []), ())
     origins = (each.get(INCLUDED) if isinstance(each, dict) else None for each in criteria)
     return bool(criteria) and all(isinstance(o, Included) and o.shared for o in origins)
@@ -316,7 +314,6 @@ class Contents(NamedTuple):
     fill: Fill = Fill()
 
     def text(self, written: str) -> str:
-        """Return a text with its variables replaced."""
         return self.fill.text(written)
 
 

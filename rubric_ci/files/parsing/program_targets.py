@@ -17,7 +17,6 @@ PROGRAMS: Final = ("cli", "runner", *STARTED)
 def program_target(
     data: dict[str, Any], file: str, skill: Skill | None
 ) -> CliTarget | RunnerTarget:
-    """Return a target whose provider is one of `PROGRAMS`."""
     name = data["provider"].lower()
     if name == "runner":
         return read(RunnerTarget, data, "" if is_of_agentv(file) else file)

@@ -37,8 +37,6 @@ from rubric_ci.values.evals import EvalCase, EvalFile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseState:
-    """The base of a change."""
-
     project: Project
     difference: Difference
     cases: tuple[EvalCase, ...]

@@ -34,8 +34,6 @@ AGAINST = "--against"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseOptions:
-    """The options that name a base."""
-
     policy_from: str = ""
     changed_since: str = ""  # a revision or `auto`; empty: not given
     against: str = ""
@@ -132,7 +130,6 @@ class Change:
 
     @cached_property
     def ignored(self) -> Sequence[str]:
-        """The files that git ignores."""
         return plumbing.ignored(self.repository)
 
     @cached_property
@@ -143,7 +140,6 @@ class Change:
 
     @property
     def options(self) -> BaseOptions:
-        """The options that name a base."""
         return self._options
 
     @cached_property
@@ -158,7 +154,6 @@ class Change:
 
     @property
     def _option(self) -> str:
-        """The option to name a base with."""
         only_against = self._options.against and not self._options.changed_since
         return AGAINST if only_against else CHANGED_SINCE
 

@@ -57,8 +57,6 @@ class Checked(NamedTuple):
 
 
 class Checker:
-    """Checks files of one repository under its configuration."""
-
     def __init__(self, project: Project, states: FindStates, *, from_root: bool) -> None:
         """Name files from the root of the project where `from_root` is True, else as given.
 
@@ -93,7 +91,6 @@ class Checker:
         return tuple(found)
 
     def names_of(self, paths: Iterable[Path]) -> set[str]:
-        """Return the names of files from the root."""
         return set(map(self._name, paths))
 
     def configs(self, evals: Iterable[Path]) -> Iterator[Path]:
@@ -137,7 +134,6 @@ class Checker:
         return self._check(name, data, path)
 
     def check_stdin(self, data: bytes) -> Checked:
-        """Return the problems of an eval file that has no name."""
         return self._check("<stdin>", data, Path("stdin.yaml"))
 
     def _check(self, name: str, data: bytes, path: Path) -> Checked:

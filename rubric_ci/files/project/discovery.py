@@ -172,13 +172,11 @@ class WorkingTree(NamedTuple):
         return Path(name) if name.startswith("../") else self.root / name
 
     def read(self, name: str) -> bytes | None:
-        """Return a file's bytes, or None if there is no such file; raises CannotReadFile."""
         path = self.path(name)
         exists = os.path.lexists(path)  # a dangling link or a pipe is refused, not left out
         return read_bytes(shown(path), self.root) if exists else None
 
     def lookup(self, name: str) -> Lookup:
-        """Return the lookup of the references of an eval file."""
         return lookup(self.root, self.path(name))
 
     def matching(self, glob: str) -> list[str]:

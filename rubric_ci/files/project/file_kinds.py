@@ -31,17 +31,14 @@ def sidecar_name(name: str) -> str:
 
 
 def is_searched(folder: str) -> bool:
-    """Return True unless a search leaves a folder of this name out."""
     return not folder.startswith(".") and folder not in _SKIPPED
 
 
 def is_named_eval(name: str) -> bool:
-    """Return True for a file that its name says is an eval file."""
     return name.endswith((".eval.yaml", ".eval.yml", ".eval.jsonl"))
 
 
 def is_targets_file(name: str) -> bool:
-    """Return True for a targets file by its name with its folder."""
     return basename(name) in TARGETS_NAMES or is_providers(name)
 
 

@@ -49,12 +49,10 @@ class LoadedProject:
 
     @property
     def root(self) -> Path:
-        """The folder of the repository."""
         return self.project.root
 
     @property
     def cases(self) -> tuple[EvalCase, ...]:
-        """The cases of all files without errors, in order."""
         return tuple(case for file in self.files for case in file.cases)
 
     def check_valid(self) -> None:
@@ -75,7 +73,6 @@ class LoadedProject:
         return self.project.config_for("")
 
     def config_for(self, eval_file: str) -> Config:
-        """Return the configuration with every target that serves an eval file."""
         return self.project.config_for(eval_file)
 
     def variables(self, environment: Mapping[str, str], eval_file: str = "") -> Variables:
@@ -87,7 +84,6 @@ class LoadedProject:
 
     @property
     def found(self) -> frozenset[str]:
-        """The names of the eval files that the search found."""
         return frozenset((*(file.path for file in self.files), *self.invalid, *self.unread))
 
     def at_base(self, base: Base) -> BaseState:

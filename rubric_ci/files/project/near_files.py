@@ -240,7 +240,6 @@ def _tags(listed: Any) -> set[str]:
 
 
 def _target(owner: dict[str, Any]) -> str:
-    """Return the target that a suite or a case names."""
     execution = owner.get("execution")
     inner = execution.get("target") if isinstance(execution, dict) else None
     named = inner or owner.get("target")

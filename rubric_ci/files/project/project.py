@@ -97,7 +97,6 @@ class Project:
 
     @property
     def root(self) -> Path:
-        """The folder of the repository."""
         return self.files.root
 
     @cached_property
@@ -139,7 +138,6 @@ class Project:
         return (*self._config_candidates(), *targets_candidates(folder), *agentv_configs(folder))
 
     def summarize(self, name: str) -> ConfigSummary:
-        """Return the parts of a configuration or a targets file that have the right shape."""
         match self._opened(name):
             case None | LocatedProblem():
                 return ConfigSummary()
@@ -212,7 +210,6 @@ class Project:
                 return _invalid(name, problem)
 
     def load_text(self, name: str, text: str, *, place: str = "") -> "Loaded":
-        """Check and parse a text as the content of an eval file."""
         from rubric_ci.files.parsing.eval_file import TargetNames
         from rubric_ci.files.project.loader import load_source
 
@@ -245,7 +242,6 @@ class Project:
     def open_cases(
         self, name: str, text: str, sidecar: str | None = None, *, place: str = "", shown: str = ""
     ) -> Source:
-        """Return an eval file with the cases that it has from other files."""
         return open_source(shown or name, text, sidecar, self.case_finder(name, place))
 
     @property

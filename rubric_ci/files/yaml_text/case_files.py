@@ -35,7 +35,6 @@ class Opened(NamedTuple):
 
     @property
     def placed(self) -> Iterator[tuple[Any, "Origin"]]:
-        """Each case, and where it is."""
         for index, case in enumerate(self.cases):
             yield case, Origin(self.file, () if self.at_root else (*self.prefix, index))
 
@@ -91,16 +90,13 @@ class CaseFiles:
         ]
 
     def texts(self) -> dict[str, str]:
-        """Return every text by its file."""
         return self._texts
 
     @property
     def readable(self) -> bool:
-        """Return True if there is data to check."""
         return self.data is not None
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
-        """Return file, place and alias of the value at a path."""
         origin = self._origin(path)
         if origin is None and len(path) > 1 and path[0] in self._mappings:
             return self._mappings[str(path[0])].location(path[1:], at_key=at_key)
@@ -109,11 +105,9 @@ class CaseFiles:
         return origin.file.location(origin.inside(path[2:]), at_key=at_key)
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
-        """Return the place of the value at a path or of its key, else of the nearest parent."""
         return self.location(path, at_key=at_key).place
 
     def written(self, path: Path) -> str | None:
-        """Return the scalar at a path as it is written, if the text has it."""
         origin = self._origin(path)
         if origin is None and len(path) > 1 and path[0] in self._mappings:
             return self._mappings[str(path[0])].written(path[1:])
@@ -124,7 +118,6 @@ class CaseFiles:
         return origin.file.written(origin.inside(path[2:]))
 
     def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
-        """Return a path to each YAML node, by `id`, that avoids the values in `leave_out`."""
         known = list(nodes)
         cases = {(id(each.file), each.path): n for n, each in enumerate(self._origins)}
         found: dict[int, Path] = {}

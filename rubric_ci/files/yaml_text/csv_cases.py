@@ -69,8 +69,6 @@ OfRow: TypeAlias = Callable[[Mapping[str, str], int], Row]
 
 
 class CsvCases:
-    """The rows of a table as cases."""
-
     def __init__(self, file: str, text: str, of_row: OfRow | None = None) -> None:
         """Read the cases; `of_row` gives the columns the meaning of another tool."""
         self.file = file
@@ -211,7 +209,6 @@ def rows(text: str, separator: str = ",") -> Iterator[list[Cell]]:
 
 
 def _quoted(text: str, position: int, at: tuple[int, int]) -> tuple[str, int]:
-    """Return the text between quotation marks, and the position after it."""
     pieces, place = [], position + 1
     while True:
         close = text.find('"', place)

@@ -76,20 +76,16 @@ class Document:
                     self._report(problem)
 
     def texts(self) -> dict[str, str]:
-        """Return every text by its file."""
         return {self.file: self.text}
 
     @property
     def readable(self) -> bool:
-        """Return True if there is data to check."""
         return self.root is not None
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
-        """Return file, place and alias of the value at a path."""
         return Location(self.file, self.locate(path, at_key=at_key), self._alias_line(path))
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
-        """Return the place of the value at a path or of its key, else of the nearest parent."""
         owner, node = self._last
         if owner != path[:-1] or node is None:  # siblings are located one after the other
             node = self.root
@@ -104,7 +100,6 @@ class Document:
         return place(key if at_key and key is not None else node)
 
     def written(self, path: Path) -> str | None:
-        """Return the scalar at a path as it is written, without quotes."""
         node = self.node(path)
         return str(node.value) if node.__class__ is ScalarNode else None
 
@@ -119,23 +114,19 @@ class Document:
         return node
 
     def value(self, path: Path) -> Any:
-        """Return the data at an existing path."""
         data = self.data
         for step in path:
             data = data[step]
         return data
 
     def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
-        """Return a path to each node, by `id`, that avoids the values in `leave_out`."""
         return paths_of(self.root, nodes, leave_out)
 
     def ambiguous_paths(self, kind: str) -> list[Path]:
-        """Return a path to each ambiguous scalar of a kind."""
         nodes = [scalar.node for scalar in self.ambiguous if scalar.kind == kind]
         return sorted(self.paths_of(nodes, lambda *_: False).values(), key=str)
 
     def _alias_line(self, path: Path) -> int | None:
-        """Return the line of the alias through which a path leads, if any."""
         if "&" not in self.text:
             return None
         if self._aliases is None:
@@ -221,11 +212,6 @@ LeaveOut: TypeAlias = Callable[[str, Any], bool]
 
 
 def paths_of(root: Any, nodes: Iterable[Any], leave_out: LeaveOut) -> dict[int, Path]:
-    """Return a path to each node, by `id`, that avoids the values in `leave_out`.
-
-    Every node is visited once for each set of keys that override merged ones: aliases may form
-    cycles, and merges may form too many paths. The walk ends when enough problems are found.
-    """
     wanted = {id(node) for node in nodes}
     found: dict[int, Path] = {}
     seen: set[tuple[int, frozenset[str]]] = set()

@@ -63,12 +63,10 @@ class JsonLines:
         self._read()
 
     def texts(self) -> dict[str, str]:
-        """Return every text by its file."""
         return {self.file: self.text} | (self.sidecar.texts() if self.sidecar else {})
 
     @property
     def readable(self) -> bool:
-        """Return True if there is data to check."""
         return self.data is not None
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
@@ -79,7 +77,6 @@ class JsonLines:
         return Location(self.file, self.locate(path, at_key=at_key))
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
-        """Return the place of the value at a path or of its key, else of the nearest parent."""
         sidecar = self._sidecar_with(path)
         if sidecar is not None:
             return sidecar.locate(path, at_key=at_key)
@@ -200,8 +197,6 @@ def _explain(error: ValueError | RecursionError, line: str) -> tuple[Rule, int, 
 
 
 class _UnusableNumber(ValueError):
-    """A number that cannot be used."""
-
     def __init__(self, rule: Rule, token: str, message: str) -> None:
         super().__init__(message)
         self.rule = rule

@@ -50,7 +50,6 @@ class PromptFile(NamedTuple):
 
     @property
     def names(self) -> frozenset[str]:
-        """The variables of all messages."""
         return frozenset[str]().union(*(used(text).names for _, text in self.messages))
 
 

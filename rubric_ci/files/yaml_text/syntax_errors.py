@@ -74,7 +74,6 @@ YAML_DOCUMENTS: Final = Rule(
 
 
 def syntax_problem(error: YAMLError, text: str) -> LocatedProblem:
-    """Return a parser error as a problem."""
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
         return _unreadable(text)
     return _unclosed(error, error.problem_mark, text) or _located(error, error.problem_mark, text)

@@ -176,7 +176,6 @@ class Translation:
         self.problems[KEPT_AS_METADATA, path, message] = None
 
     def refuse_keys(self, owner: Mapping[str, Any], known: Iterable[str], path: Path) -> None:
-        """Report the keys of a mapping that are not known."""
         names = dict.fromkeys(known)
         for key in owner:
             if key not in names and not str(key).startswith("x-"):
@@ -284,33 +283,26 @@ class TranslatedSource:
 
     @property
     def in_files(self) -> bool:
-        """Return True if cases are in files that the suite names."""
         return self.read.in_files
 
     @property
     def rubric_files(self) -> tuple[str, ...]:
-        """Return the files with criteria that it includes, from the root."""
         return tuple(self.found.files)
 
     @property
     def readable(self) -> bool:
-        """Return True if there is data to check."""
         return self.read.readable
 
     def texts(self) -> dict[str, str]:
-        """Return the text by its file."""
         return self.read.texts()
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
-        """Return file and place of the value at a path of our data."""
         return self.read.location(self.found.theirs(path), at_key=at_key)
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
-        """Return the place of the value at a path of our data."""
         return self.read.locate(self.found.theirs(path), at_key=at_key)
 
     def written(self, path: Path) -> str | None:
-        """Return the scalar at a path of our data as it is written."""
         return self.read.written(self.found.theirs(path))
 
     def paths_of(self, *_unused: Any) -> dict[int, Path]:

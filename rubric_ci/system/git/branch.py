@@ -99,7 +99,6 @@ def commit(
 
 
 def message(repository: Repository, revision: str) -> str:
-    """Return the message of a commit."""
     return process.query(repository, "log", "-1", "--format=%B", revision, "--")
 
 

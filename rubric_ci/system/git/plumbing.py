@@ -45,7 +45,6 @@ def open_repository(root: Path, environment: Mapping[str, str]) -> Repository:
 
 
 def is_shallow(repository: Repository) -> bool:
-    """Return True if the clone is shallow."""
     return query(repository, "rev-parse", "--is-shallow-repository") == "true"
 
 

@@ -100,8 +100,6 @@ class Objects:
 
 @dataclass(frozen=True, kw_only=True)
 class Repository:
-    """A git working tree."""
-
     root: Path
     environment: Mapping[str, str] = field(repr=False)
     prefix: str = ""  # of `root` in the working tree: "app/"

@@ -52,13 +52,10 @@ class Snapshot:
         return None if found is None else self._content(found)
 
     def text(self, path: str) -> str | None:
-        """Return the text of a file, or None if there was no such file."""
         content = self.read(path)
         return None if content is None else _decode(content)
 
     def lookup(self, eval_path: str) -> Lookup:
-        """Resolve references against the eval file's folder, then each folder above it."""
-
         def resolve(reference: str) -> Found | NotFound:
             if refused := why_no_path(reference):
                 return refused

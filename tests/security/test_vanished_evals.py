@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.files.project.change import open_change
+from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.loaded_project import find_evals, load_evals, open_project
 from rubric_ci.values.changes import Base
 from tests import platforms
@@ -233,7 +233,7 @@ def test_a_file_that_only_a_link_names(checkout: Checkout, monkeypatch: Any) -> 
     (checkout.root / "evals/a.eval.yaml").unlink()
     monkeypatch.chdir(checkout.root)
     project = open_project(None)
-    change = open_change(checkout.root, environment=AT_A_DESK)
+    change = Change(checkout.root, environment=AT_A_DESK)
     loaded = load_evals(project, find_evals(project, ()), change)
     state = loaded.at_base(Base(commit=base, origin="the base"))
     found = sorted((case.file, case.id) for case in state.cases)

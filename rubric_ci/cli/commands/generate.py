@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.errors import ExitCode, UserError
+from rubric_ci.files.project.change import BaseOptions
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.files.project.suite_name import suite_of
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_under_policy, show_policy
@@ -52,7 +53,8 @@ MOST_NAMED = 3  # cases without a draft that an annotation names
 def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     """Load, select, draft, insert, publish; print the outcome of every case."""
     refuse_target_event(os.environ)
-    loaded = load_project(settings.paths, open_under_policy(settings.config, settings.policy_from))
+    bases = BaseOptions(policy_from=settings.policy_from)
+    loaded = load_project(settings.paths, *open_under_policy(settings.config, bases))
     show_policy(loaded)
     show_problems(loaded.diagnostics)
     broken = contrasts(read_report(settings.report)) if settings.report else {}

@@ -7,7 +7,7 @@ NOTE: `validate` imports this on pull requests, so the values of a run are impor
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,31 +45,30 @@ class BaseOptions:
 NO_OPTIONS = BaseOptions()
 
 
-def open_change(
-    root: Path, options: BaseOptions = NO_OPTIONS, environment: Mapping[str, str] = os.environ
-) -> "Change":
-    """Return the change that options and event name; nothing is read yet."""
-    return Change(root, options, environment)
-
-
 class Change:
     """The base commits of a checkout."""
 
-    def __init__(self, root: Path, options: BaseOptions, environment: Mapping[str, str]) -> None:
-        self.root, self._options, self._environment = root, options, environment
-        self._commits: dict[str, BaseCommit] = {}
-        self._found: dict[str, FoundBase] = {}
+    def __init__(
+        self,
+        root: Path,
+        options: BaseOptions = NO_OPTIONS,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        """Find nothing yet: the bases are those that options and event name."""
+        self.root, self.options, self._environment = root, options, environment
+        self._commit = cache(partial(BaseCommit, self))
+        self._since = cache(self._find_since)
 
     @cached_property
     def repository(self) -> Repository:
         """The repository; raises CannotUseGit if there is none."""
         opened = plumbing.open_repository(self.root, self._environment)
-        return guarded(opened) if self._options.untrusted else opened
+        return guarded(opened) if self.options.untrusted else opened
 
     @cached_property
     def proposal(self) -> Proposal | None:
         """The stranger's commit on top of the checkout; None: the checkout itself is graded."""
-        revision = self._options.untrusted
+        revision = self.options.untrusted
         return open_proposal(self.repository, revision) if revision else None
 
     @cached_property
@@ -80,21 +79,21 @@ class Change:
         return self._policy_of_checkout()
 
     def _policy_of_checkout(self) -> FoundBase | None:
-        if self._options.policy_from not in {"", "base"}:
+        if self.options.policy_from not in {"", "base"}:
             return None
         event = self._event if in_workflow(self._environment) else None
         named = self._named
         before_merge = event is not None and is_before_merge(event.name)
         branch = event is not None and event.ref != f"refs/heads/{event.default_branch}"
         guarded = branch or in_other_ci(self._environment)
-        required = self._options.policy_from == "base"
+        required = self.options.policy_from == "base"
         if not (required or before_merge or (guarded and named)):
             return None
         try:
             if event and before_merge:
                 return base_revision.of_policy(self.repository, event.trigger)
             if named:
-                return self._since(*named)
+                return self._since(named)
             return base_revision.of_checkout(self.repository, self._option)
         except CannotUseGit as error:
             return NoBase(reason=error_line(error))
@@ -104,12 +103,12 @@ class Change:
         """The base of `--changed-since`; None without it. That of a proposal is the checkout."""
         if self.proposal:
             return self.policy
-        return self._asked_for(self._options.changed_since, CHANGED_SINCE)
+        return self._named_by(self.options.changed_since)
 
     @cached_property
     def against(self) -> FoundBase | None:
         """The base of `--against`; None without it."""
-        return self._asked_for(self._options.against, AGAINST)
+        return self._named_by(self.options.against)
 
     @property
     def grading(self) -> Base | None:
@@ -119,9 +118,7 @@ class Change:
 
     def at(self, base: Base) -> "BaseCommit":
         """Return the files of a base."""
-        if base.commit not in self._commits:
-            self._commits[base.commit] = BaseCommit(self, base.commit)
-        return self._commits[base.commit]
+        return self._commit(base.commit)
 
     @cached_property
     def untracked(self) -> Sequence[str]:
@@ -138,42 +135,36 @@ class Change:
         marked = {} if self.proposal else plumbing.skipped(self.repository)
         return {path: of for path, of in marked.items() if not os.path.lexists(self.root / path)}
 
-    @property
-    def options(self) -> BaseOptions:
-        return self._options
-
     @cached_property
     def _event(self) -> Event | None:
         return read_event(self._environment)
 
     @property
-    def _named(self) -> tuple[str, str] | None:
-        """The revision that an option names, and the option."""
-        given = ((self._options.changed_since, CHANGED_SINCE), (self._options.against, AGAINST))
-        return next((each for each in given if each[0] not in {"", "auto"}), None)
+    def _named(self) -> str:
+        """The revision that an option names; empty: none does."""
+        given = (self.options.changed_since, self.options.against)
+        return next((each for each in given if each not in {"", "auto"}), "")
 
     @property
     def _option(self) -> str:
-        only_against = self._options.against and not self._options.changed_since
+        only_against = self.options.against and not self.options.changed_since
         return AGAINST if only_against else CHANGED_SINCE
 
-    def _asked_for(self, revision: str, option: str) -> FoundBase | None:
-        """Return the base that an option names; `auto`: from the event or the branch."""
-        if not revision:
-            return None
-        if revision != "auto":
-            return self._since(revision, option)
+    @cached_property
+    def _of_event_or_branch(self) -> FoundBase:
         if self._event is None:
-            return base_revision.of_checkout(self.repository, option)
-        if revision not in self._found:
-            trigger = self._event.trigger
-            self._found[revision] = base_revision.of_trigger(self.repository, trigger)
-        return self._found[revision]
+            return base_revision.of_checkout(self.repository, self._option)
+        return base_revision.of_trigger(self.repository, self._event.trigger)
 
-    def _since(self, revision: str, option: str) -> FoundBase:
-        if revision not in self._found:
-            self._found[revision] = base_revision.since(self.repository, revision, option)
-        return self._found[revision]
+    def _named_by(self, option: str) -> FoundBase | None:
+        """Return the base of the value of an option; `auto`: from the event or the branch."""
+        if not option:
+            return None
+        return self._of_event_or_branch if option == "auto" else self._since(option)
+
+    def _find_since(self, revision: str) -> FoundBase:
+        option = CHANGED_SINCE if revision == self.options.changed_since else AGAINST
+        return base_revision.since(self.repository, revision, option)
 
 
 class BaseCommit:

@@ -20,7 +20,7 @@ from rubric_ci.files.parsing import env_vars
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.files.project import discovery, eval_search
 from rubric_ci.files.project.base_state import BaseSearch, BaseState
-from rubric_ci.files.project.change import Change, open_change
+from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.project import Project, open_checkout
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.system import masking
@@ -110,13 +110,15 @@ class LoadedProject:
         return first
 
 
-def load_project(paths: Sequence[str], project: Project) -> LoadedProject:
+def load_project(
+    paths: Sequence[str], project: Project, change: Change | None = None
+) -> LoadedProject:
     """Load every eval file that the paths name.
 
     Problems of eval files are values. Raises InvalidInput if a targets file has errors,
     CannotFindEvals if a path names no eval file.
     """
-    return load_evals(project, find_evals(project, paths))
+    return load_evals(project, find_evals(project, paths), change)
 
 
 def open_project(config: Path | None, targets: Sequence[str] = ()) -> Project:
@@ -139,7 +141,7 @@ def open_project(config: Path | None, targets: Sequence[str] = ()) -> Project:
 
 def _who_fixes(error: InvalidInput, project: Project) -> str:
     """Return who fixes a file that a change did not touch; empty: its author does."""
-    change = open_change(project.root)
+    change = Change(project.root)
     base = change.policy
     if not isinstance(base, Base):
         return ""
@@ -170,7 +172,7 @@ def load_evals(
 ) -> LoadedProject:
     """Load eval files that were found; without a change, no option names a base."""
     places = {project.name_of(path): path.absolute().as_posix() for path in paths}
-    return load_names(project, places, change or open_change(project.root))
+    return load_names(project, places, change or Change(project.root))
 
 
 def load_names(project: Project, places: Mapping[str, str], change: Change) -> LoadedProject:

@@ -9,7 +9,7 @@ import click
 
 from rubric_ci.errors import CannotConfigure, CannotReadPolicy
 from rubric_ci.files.parsing.env_vars import Variables, substitute
-from rubric_ci.files.project.change import BaseOptions, Change, open_change
+from rubric_ci.files.project.change import NO_OPTIONS, BaseOptions, Change
 from rubric_ci.files.project.loaded_project import LoadedProject, open_project
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.output.plain_text import headline
@@ -23,20 +23,33 @@ from rubric_ci.values.formats_and_defaults import CALIBRATION
 from rubric_ci.values.hosts import AllowedHosts, host_of
 
 
-def open_under_policy(config: Path | None, policy_from: str = "") -> Project:
-    """Open the project under its policy; raises CannotReadPolicy as `under_policy` does."""
+def open_under_policy(
+    config: Path | None, options: BaseOptions = NO_OPTIONS
+) -> tuple[Project, Change]:
+    """Open the project under its policy, and what it is compared with.
+
+    Raises CannotReadPolicy as `under_policy` does.
+    """
     project = open_project(config)
-    change = open_change(project.root, BaseOptions(policy_from=policy_from))
-    return under_policy(project, policy_from, change)
+    change = Change(project.root, options)
+    return under_policy(project, change), change
 
 
-def under_policy(project: Project, policy_from: str, change: Change) -> Project:
+def under_policy(project: Project, change: Change) -> Project:
     """Return the project under its policy.
 
     Raises CannotReadPolicy if the policy cannot be read or has errors.
     """
-    policy = find_policy(project, policy_from, change)
-    return project if policy is None else _under(project, policy)
+    policy = find_policy(project, change)
+    if policy is None:
+        return project
+    loaded = policy.own_config
+    if loaded.config is None:
+        raise CannotReadPolicy(
+            f"the configuration of {policy.origin} has problems: {headline(loaded.diagnostics[0])}",
+            "merge a repair of that file first, without this check",
+        )
+    return under(project, policy)
 
 
 def policy_notes(loaded: LoadedProject) -> tuple[str, ...]:
@@ -100,17 +113,6 @@ def _served(loaded: LoadedProject) -> Iterator[str]:
     """Yield the names of the eval files, after one for the root."""
     yield "any"
     yield from (file.path for file in loaded.files)
-
-
-def _under(project: Project, policy: Project) -> Project:
-    """Return the project under a policy; raises CannotReadPolicy if that has errors."""
-    loaded = policy.own_config
-    if loaded.config is None:
-        raise CannotReadPolicy(
-            f"the configuration of {policy.origin} has problems: {headline(loaded.diagnostics[0])}",
-            "merge a repair of that file first, without this check",
-        )
-    return under(project, policy)
 
 
 def _changes(loaded: LoadedProject, policy: Project) -> list[ConfigChange]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rubric_ci.errors import CannotReadFile, CannotReadPolicy
 from rubric_ci.files.project import discovery
-from rubric_ci.files.project.change import BaseOptions, Change, open_change
+from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.files.project.project import Policy, Project
 from rubric_ci.text import escape
 from rubric_ci.values.changes import NoBase
@@ -47,17 +47,17 @@ class OneFile:
         return []
 
 
-def find_policy(project: Project, policy_from: str, change: Change) -> Project | None:
+def find_policy(project: Project, change: Change) -> Project | None:
     """Return the project whose policy a command follows; None: the checkout's own.
 
     Raises CannotReadPolicy if the base or the file cannot be read.
     """
-    match policy_from:
+    match "" if change.proposal else change.options.policy_from:
         case "head":
             return None
         case "" | "base":
             return _of_base(project, change)
-        case _:
+        case policy_from:
             return _of_file(project, Path(policy_from))
 
 
@@ -67,8 +67,8 @@ def under_rules(project: Project, policy_from: str) -> tuple[Project, tuple[str,
     A policy with errors keeps the switches that can be read, so that a change can repair it.
     Raises CannotReadPolicy if the policy cannot be read.
     """
-    change = open_change(project.root, BaseOptions(policy_from=policy_from))
-    policy = find_policy(project, policy_from, change)
+    change = Change(project.root, BaseOptions(policy_from=policy_from))
+    policy = find_policy(project, change)
     if policy is None:
         return project, ()
     return under(project, policy), tuple(_notes(project, policy))

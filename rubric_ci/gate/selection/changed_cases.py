@@ -10,7 +10,7 @@ from pathlib import Path
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadFile, CannotUseGit
 from rubric_ci.files.project import discovery, eval_search
 from rubric_ci.files.project.base_state import BaseState
-from rubric_ci.files.project.change import BaseOptions, Change, open_change
+from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.files.project.difference import Difference
 from rubric_ci.files.project.loaded_project import (
     LoadedProject,
@@ -87,10 +87,10 @@ def open_with_change(settings: RunSettings) -> tuple[Project, Change]:
         paths=tuple(settings.paths),
         untrusted=settings.untrusted,
     )
-    change = open_change(checkout.root, options)
+    change = Change(checkout.root, options)
     if change.proposal:
         return open_proposed(checkout, change, change.proposal), change
-    return under_policy(checkout, settings.policy_from, change), change
+    return under_policy(checkout, change), change
 
 
 def _select_proposed(

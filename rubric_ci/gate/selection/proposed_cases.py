@@ -102,7 +102,7 @@ def open_proposed(checkout: Project, change: Change, proposal: Proposal) -> Proj
             "--untrusted: the checkout has no configuration in git",
             "commit rubric-ci.yaml to the base branch: judge, targets and caps come from there",
         )
-    return under_policy(own, "", change)
+    return under_policy(own, change)
 
 
 def load_proposed(

@@ -11,14 +11,13 @@ from typing import Final
 
 from rubric_ci.errors import CannotConfigure, CannotRunTool
 from rubric_ci.files.parsing.env_vars import Variables, substitute
-from rubric_ci.files.project.change import AGAINST, BaseOptions, Change, open_change
-from rubric_ci.files.project.loaded_project import open_project
+from rubric_ci.files.project.change import AGAINST, BaseOptions, Change
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.suite_name import suite_name
 from rubric_ci.gate.comparison import together, verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.gate.grading_changes.all_changes import check_is_known, find_tool_changes, ordered
-from rubric_ci.gate.policy.checkout import under_policy
+from rubric_ci.gate.policy.checkout import open_under_policy
 from rubric_ci.gate.report.report_file import without_secrets
 from rubric_ci.gate.waivers.matching import waivers_of
 from rubric_ci.github.actions import run_metadata
@@ -133,10 +132,8 @@ def tool_report(
     """
     _check_options(settings, target)
     clock = monotonic()
-    project = open_project(settings.config)
     options = BaseOptions(policy_from=settings.policy_from, against=settings.against)
-    change = open_change(project.root, options, environment)
-    project = under_policy(project, settings.policy_from, change)
+    project, change = open_under_policy(settings.config, options)
     config = project.config_for("")
     place = _place(project, target, config, environment)
     about = Adopted(tool=target.reads, file=target.name, least=config.gate.thresholds.passing)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.files.project.change import BaseOptions, Change, open_change
+from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.files.project.discovery import WorkingTree
 from rubric_ci.files.project.project import Project
 from rubric_ci.values.changes import Base, FoundBase, NoBase
@@ -96,11 +96,11 @@ def bases(change: Change) -> tuple[FoundBase | None, FoundBase | None, FoundBase
 
 
 def opened(history: History, environment: dict[str, str], **options: Any) -> Change:
-    return open_change(history.checkout.root, BaseOptions(**options), AT_A_DESK | environment)
+    return Change(history.checkout.root, BaseOptions(**options), AT_A_DESK | environment)
 
 
 def test_without_a_base_git_is_not_asked(tmp_path: Path) -> None:
-    assert bases(open_change(tmp_path, environment=AT_A_DESK)) == (None, None, None)
+    assert bases(Change(tmp_path, environment=AT_A_DESK)) == (None, None, None)
 
 
 def test_a_named_revision_is_the_base_of_the_policy_that_is_asked_for(history: History) -> None:
@@ -263,7 +263,7 @@ def test_the_grading_is_compared_with_the_first_base_that_is_known(
 
 
 def test_a_folder_without_a_repository_has_no_base(tmp_path: Path) -> None:
-    found = open_change(tmp_path, BaseOptions(policy_from="base"), AT_A_DESK).policy
+    found = Change(tmp_path, BaseOptions(policy_from="base"), AT_A_DESK).policy
     assert isinstance(found, NoBase)
     assert found.reason.startswith(f"git rev-parse failed in {tmp_path}: not a git repository")
 
@@ -287,7 +287,7 @@ def test_a_file_of_the_base_that_is_lost_and_does_not_parse(checkout: Checkout) 
     config = {"rubric-ci.yaml": f"targets:\n{both}"}
     checkout.commit({**FILES, **config, "evals/b.eval.yaml": "evalcases: [\n"})
     checkout.git("switch", "--quiet", "--create", "topic")
-    change = open_change(checkout.root, BaseOptions(against="main"), AT_A_DESK)
+    change = Change(checkout.root, BaseOptions(against="main"), AT_A_DESK)
     assert isinstance(change.against, Base)
     base = change.at(change.against)
     for targets, expected in (((), ["one"]), (("x", "y"), ["one [x]", "one [y]"])):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotConfigure
-from rubric_ci.files.project.change import BaseOptions, open_change
+from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.files.project.loaded_project import find_evals, load_evals, open_project
 from rubric_ci.gate.grading_changes.all_changes import ConfigPlaces, find_grading_changes
 from rubric_ci.values.changes import GradingChange
@@ -459,7 +459,7 @@ def changes_of(checkout: Checkout) -> tuple[GradingChange, ...]:
     """Return the changes of the working tree, which is the current folder."""
     project = open_project(None)
     options = BaseOptions(changed_since="HEAD", outputs=".rubric-ci")
-    change = open_change(checkout.root, options, ENVIRONMENT)
+    change = Change(checkout.root, options, ENVIRONMENT)
     loaded = load_evals(project, find_evals(project, ()), change)
     assert loaded.invalid == ()
     return find_grading_changes(loaded)

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotReadPolicy
+from rubric_ci.files.project.change import BaseOptions
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project
+from rubric_ci.files.project.project import Project
 from rubric_ci.gate.policy.checkout import (
     allowed_hosts,
     open_under_policy,
@@ -31,12 +33,16 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def under(policy_from: str) -> Project:
+    return open_under_policy(None, BaseOptions(policy_from=policy_from))[0]
+
+
 def loaded(root: Path, own: str = "", policy: str | None = None) -> LoadedProject:
     if own:
         (root / "rubric-ci.yaml").write_text(own)
     if policy is not None:
         (root / "p.yaml").write_text(policy)
-    return load_project((), open_under_policy(None, "head" if policy is None else "p.yaml"))
+    return load_project((), under("head" if policy is None else "p.yaml"))
 
 
 def test_a_policy_with_errors_is_refused(root: Path) -> None:
@@ -51,7 +57,7 @@ def test_a_policy_with_errors_is_refused(root: Path) -> None:
 
 def test_a_base_that_cannot_be_read_is_no_policy(root: Path) -> None:
     with pytest.raises(CannotReadPolicy, match="the policy of the base cannot be read"):
-        open_under_policy(None, "base")
+        under("base")
 
 
 @pytest.fixture
@@ -68,7 +74,7 @@ def test_a_base_without_configuration_is_named(base: Checkout) -> None:
     commit = base.git("rev-parse", "HEAD")[:10]
     origin = f"the last common commit with `origin/HEAD` ({commit})"
     note = f"{origin} has no configuration: this change sets judge, gate and rules"
-    assert policy_notes(load_project((), open_under_policy(None, "base"))) == (note,)
+    assert policy_notes(load_project((), under("base"))) == (note,)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +90,7 @@ def test_targets_that_serve_an_eval_file_allow_their_hosts(
     base.commit({"rubric-ci.yaml": JUDGE, "evals/targets.yaml": TARGETS})
     base.git("update-ref", "refs/remotes/origin/main", "HEAD")
     base.write({"evals/a.eval.yaml": evals})
-    found = allowed_hosts(load_project((), open_under_policy(None, "base")), (), {})
+    found = allowed_hosts(load_project((), under("base")), (), {})
     assert found == AllowedHosts(
         hosts=frozenset(hosts), providers=True, checkout=str(Path.cwd().resolve())
     )
@@ -140,7 +146,7 @@ def test_another_calibration_is_a_change(
     for folder, text in ((root / "policy", then), (root, now)):
         if text:
             (folder / "calibration.json").write_text(json.dumps(text))
-    found = load_project((), open_under_policy(None, "policy/p.yaml"))
+    found = load_project((), under("policy/p.yaml"))
     assert policy_notes(found)[1:] == notes
 
 

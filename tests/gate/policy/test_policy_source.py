@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotReadPolicy
-from rubric_ci.files.project.change import BaseOptions, open_change
+from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.files.project.discovery import WorkingTree
 from rubric_ci.files.project.project import Project
 from rubric_ci.gate.policy.policy_source import OneFile, find_policy, under, under_rules
@@ -27,8 +27,7 @@ def project(root: Path) -> Project:
 
 
 def found(root: Path, policy_from: str) -> Project | None:
-    change = open_change(root, BaseOptions(policy_from=policy_from))
-    return find_policy(project(root), policy_from, change)
+    return find_policy(project(root), Change(root, BaseOptions(policy_from=policy_from)))
 
 
 def test_a_file_brings_its_calibration_and_waivers_only(tmp_path: Path) -> None:

@@ -9,12 +9,11 @@ from pathlib import Path
 from rubric_ci.errors import CannotReadReport, CannotUseGit, ExitCode
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project import discovery
-from rubric_ci.files.project.change import BaseOptions, Change, open_change
-from rubric_ci.files.project.loaded_project import open_project
+from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.grading_changes.all_changes import check_is_known, find_tool_changes, ordered
-from rubric_ci.gate.policy.checkout import under_policy
+from rubric_ci.gate.policy.checkout import open_under_policy
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import without_secrets
 from rubric_ci.gate.waivers.matching import waivers_of
@@ -44,9 +43,8 @@ def adopt(settings: AdoptSettings) -> ExitCode:
     now = datetime.now(UTC)
     settings = settings if settings.tool else replace(settings, tool=_recognised(settings.results))
     options = settings.report
-    project = open_project(options.config)
-    change = open_change(project.root, BaseOptions(policy_from=options.policy_from), os.environ)
-    project = under_policy(project, options.policy_from, change)
+    bases = BaseOptions(policy_from=options.policy_from)
+    project, change = open_under_policy(options.config, bases)
     config = project.config_for("")
     check_folder(options.output_dir)
     files = [path.as_posix() for path in settings.results]

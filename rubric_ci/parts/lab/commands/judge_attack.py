@@ -9,7 +9,7 @@ from typing import TypeAlias
 import click
 
 from rubric_ci.errors import CannotCalibrate, CannotReadFile, ExitCode, InvalidInput
-from rubric_ci.files.project.change import open_change
+from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
@@ -238,8 +238,8 @@ SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
 
 def attack(settings: AttackSettings) -> ExitCode:
     """Judge every answer and print the changes; return 1 if too many marks changed."""
-    project = open_under_policy(settings.config, settings.policy_from)
-    loaded = load_project(settings.paths, project) if settings.paths else _shipped(project)
+    opened = open_under_policy(settings.config, BaseOptions(policy_from=settings.policy_from))
+    loaded = load_project(settings.paths, *opened) if settings.paths else _shipped(*opened)
     show_policy(loaded)
     attacks = _probes(loaded, images_below(loaded.root if settings.paths else SHIPPED.parent))
     if settings.work:
@@ -274,7 +274,7 @@ def _exit_code(found: RobustnessReport, max_moved: int) -> ExitCode:
     return ExitCode.NO_VERDICT if found.no_verdict else ExitCode.OK
 
 
-def _shipped(project: Project) -> LoadedProject:
+def _shipped(project: Project, change: Change) -> LoadedProject:
     loaded = load(
         SHIPPED.name,
         SHIPPED.read_text(encoding="utf-8"),
@@ -282,11 +282,7 @@ def _shipped(project: Project) -> LoadedProject:
     )
     assert loaded.eval_file, loaded.diagnostics  # noqa: S101 - a test checks the file
     return LoadedProject(
-        project=project,
-        files=(loaded.eval_file,),
-        diagnostics=(),
-        invalid=(),
-        change=open_change(project.root),
+        project=project, files=(loaded.eval_file,), diagnostics=(), invalid=(), change=change
     )
 
 

@@ -11,6 +11,7 @@ import click
 
 from rubric_ci.errors import CannotCalibrate, CannotFindEvals, ExitCode, InvalidInput
 from rubric_ci.files.project import discovery
+from rubric_ci.files.project.change import BaseOptions
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.gate.policy.checkout import open_under_policy, show_policy
 from rubric_ci.gate.policy.required_agreement import NAME, below_minimum
@@ -158,8 +159,8 @@ def _read_labels(path: Path, split: Split) -> tuple[Label, ...]:
 def _open(given: Sequence[Label], settings: CalibrateSettings) -> LoadedProject:
     root = discovery.find_root(Path.cwd())
     named = dict.fromkeys(str(root / label.file) for label in given)
-    project = open_under_policy(settings.config, settings.policy_from)
-    loaded = load_project(settings.paths or tuple(named), project)
+    opened = open_under_policy(settings.config, BaseOptions(policy_from=settings.policy_from))
+    loaded = load_project(settings.paths or tuple(named), *opened)
     show_policy(loaded)
     show_problems(loaded.diagnostics)
     return loaded

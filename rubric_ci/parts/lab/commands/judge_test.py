@@ -9,7 +9,7 @@ import click
 
 from rubric_ci.errors import CannotFindEvals, ExitCode, InvalidInput, UserError
 from rubric_ci.files.project import discovery
-from rubric_ci.files.project.change import BaseOptions, open_change
+from rubric_ci.files.project.change import BaseOptions
 from rubric_ci.files.project.loaded_project import (
     LoadedProject,
     find_evals,
@@ -101,21 +101,18 @@ def _exit_code(checked: Sequence[Checked]) -> ExitCode:
 
 
 def _open(settings: RubricTestSettings) -> LoadedProject:
-    project = open_under_policy(settings.config, settings.policy_from)
-    options = BaseOptions(policy_from=settings.policy_from, changed_since=settings.changed_since)
-    loaded = _with_cases(project, settings.paths)
-    return replace(loaded, change=open_change(project.root, options))
-
-
-def _with_cases(project: Project, paths: Sequence[str]) -> LoadedProject:
     """Return the cases of the paths; a path with rubric files may have none."""
+    options = BaseOptions(policy_from=settings.policy_from, changed_since=settings.changed_since)
+    project, change = open_under_policy(settings.config, options)
+    paths = settings.paths
     names = [each for each in paths if not (_rubric_files(each) and Path(each).is_file())]
     try:
-        loaded = load_evals(project, find_evals(project, names) if names or not paths else [])
+        found = find_evals(project, names) if names or not paths else []
+        loaded = load_evals(project, found, change)
     except CannotFindEvals:
         if any(not _rubric_files(each) for each in names):
             raise
-        loaded = load_evals(project, [])
+        loaded = load_evals(project, [], change)
     show_problems(loaded.diagnostics)
     loaded.check_valid()
     return loaded

@@ -193,18 +193,26 @@ posting = bundle(
     ),
     workflow(
         "--comment",
+        "mode",
         type=click.Choice(["update", "new", "on-failure", "off"]),
         default="off",
         help="Comment on the pull request. A failure to post does not change the exit code.",
     ),
     workflow(
         "--comment-key",
+        "key",
         metavar="KEY",
         default="",
         show_default="the configuration or PATHS, where they are given",
         help="Identifies this comment when a pull request has several; stands in its heading.",
     ),
-    workflow("--check-run", default="", metavar="NAME", help="Create a check run with this name."),
+    workflow(
+        "--check-run",
+        "check",
+        default="",
+        metavar="NAME",
+        help="Create a check run with this name.",
+    ),
     workflow(
         "--page",
         default="",

@@ -74,13 +74,13 @@ def rubrics(**options: Any) -> None:
     `evals` of the configuration.
     """
     from rubric_ci.cli.commands.generate import generate_rubrics
-    from rubric_ci.values.command_settings import GenerateSettings
+    from rubric_ci.values.command_settings import GenerateSettings, settings_of
 
     if options["diff"] and (options["commit"] or options["fixup"] or options["pr"]):
         raise click.UsageError("--diff changes no file, so there is nothing to commit")
     if options["fixup"] and options["pr"]:
         raise click.UsageError("--fixup commits to the local branch: remove --pr or --fixup")
-    raise SystemExit(generate_rubrics(GenerateSettings(**options)))
+    raise SystemExit(generate_rubrics(settings_of(GenerateSettings, options)))
 
 
 @command(

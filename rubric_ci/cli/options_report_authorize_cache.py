@@ -37,9 +37,10 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
     PARTS are their report.json files, or folders that contain such files.
     """
     from rubric_ci.cli.commands.report import merge_reports
-    from rubric_ci.values.command_settings import RunSettings
+    from rubric_ci.values.command_settings import ReportOptions, settings_of
 
-    raise SystemExit(merge_reports([Path(part) for part in parts], RunSettings(**options)))
+    settings = settings_of(ReportOptions, options)
+    raise SystemExit(merge_reports([Path(part) for part in parts], settings))
 
 
 @report.command()

@@ -1,8 +1,6 @@
 """The commands `run` and `plan`, which select cases by the same options."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 import click
@@ -146,32 +144,26 @@ def run(stop_first: bool, **options: Any) -> Any:
     --untrusted REV grades a stranger's commit on the checkout of the base branch: its texts are
     read as git objects, and none of it is run or configures anything.
     """
-    options |= _reused(options.pop("reuse"), options)
+    reuse = options.pop("reuse")
+    # To see an answer at a desk, it is not asked for again.
+    shows = options["verbose"] and not in_a_job(os.environ)
+    options["reuse_answers"] = reuse == "answers" or (not reuse and shows)
+    options["fresh"] = reuse in ("marks", "nothing")
+    options["enabled"] &= reuse != "nothing"
     if stop_first and options["max_failures"]:
         raise click.UsageError("-x is --max-failures 1; use one of them")
     if stop_first:
         options["max_failures"] = 1
     if options["untrusted"]:
         _check_untrusted(options)
-    from rubric_ci.values.command_settings import RunSettings
+    from rubric_ci.values.command_settings import RunSettings, settings_of
 
-    settings = RunSettings(**_with_places(_with_targets(options)))
+    settings = settings_of(RunSettings, _with_places(_with_targets(options)))
     if click.get_current_context().obj is SETTINGS_ONLY:
         return settings
     from rubric_ci.cli.commands.run import run as run_evals
 
     raise SystemExit(run_evals(settings))
-
-
-def _reused(reuse: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of the cache; to see an answer at a desk, it is not asked for again."""
-    shows = bool(options["verbose"]) and not in_a_job(os.environ)
-    cache = options["cache"]
-    return {
-        "reuse_answers": reuse == "answers" or (not reuse and shows),
-        "fresh": reuse in ("marks", "nothing"),
-        "cache": replace(cache, enabled=False) if reuse == "nothing" else cache,
-    }
 
 
 def _check_untrusted(options: dict[str, Any]) -> None:
@@ -230,14 +222,12 @@ def _with_places(options: dict[str, Any]) -> dict[str, Any]:
     heading="Shards",
     help="Maximum number of shards.",
 )
-def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
+def plan(**options: Any) -> None:
     """Print the shard matrix for a GitHub Actions job.
 
     PATHS and options, also -k (--keyword), select cases as in `run`; pass the same to both.
     """
     from rubric_ci.cli.commands.plan import plan as plan_shards
-    from rubric_ci.values.command_settings import PlanSettings, RunSettings
+    from rubric_ci.values.command_settings import PlanSettings, settings_of
 
-    selected = RunSettings(**_with_places(options))
-    settings = PlanSettings(run=selected, cases_per_shard=cases_per_shard, max_shards=max_shards)
-    raise SystemExit(plan_shards(settings))
+    raise SystemExit(plan_shards(settings_of(PlanSettings, _with_places(options))))

@@ -1,9 +1,7 @@
 """Options and variables of model requests: limits, recording, allowed hosts and the cache."""
 
 import re
-from collections.abc import Callable
-from functools import partial, wraps
-from typing import Any
+from functools import partial
 
 import click
 
@@ -65,9 +63,10 @@ _recording = bundle(
     ),
 )
 
-_cache = bundle(
+cache = bundle(
     workflow(
         "--cache-dir",
+        "folder",
         type=FILE,
         metavar="FOLDER",
         default=formats_and_defaults.CACHE_DIR,
@@ -75,6 +74,7 @@ _cache = bundle(
     ),
     workflow(
         "--cache/--no-cache",
+        "enabled",
         default=True,
         help="Keep marks and answers, and reuse marks; `false` marks again.",
     ),
@@ -98,30 +98,4 @@ _hosts = workflow(
     "the base configuration and of known providers.",
 )
 
-
-def requests(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add limits and recording; the command gets them as one value, `requests`."""
-
-    @wraps(command)
-    def with_requests(**options: Any) -> Any:
-        from rubric_ci.values.command_settings import RequestOptions
-
-        limits = ("concurrency", "max_calls", "max_cost_usd", "max_seconds")
-        names = ("allowed_hosts", *limits, "record", "replay", "debug")
-        values = {name: options.pop(name) for name in names}
-        return command(requests=RequestOptions(**values), **options)
-
-    return bundle(_hosts, _limits, _recording)(with_requests)
-
-
-def cache(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the judgement cache; the command gets them as one value, `cache`."""
-
-    @wraps(command)
-    def with_cache(**options: Any) -> Any:
-        from rubric_ci.values.command_settings import CacheOptions
-
-        value = CacheOptions(folder=options.pop("cache_dir"), enabled=options.pop("cache"))
-        return command(cache=value, **options)
-
-    return _cache(with_cache)
+requests = bundle(_hosts, _limits, _recording)

@@ -139,7 +139,11 @@ class _Run:
 def _deadline(contexts: Sequence[RunContext]) -> Deadline:
     """Return the time limit, which is the same for both sides."""
     first = next(iter(contexts), None)
-    return Deadline(first.max_seconds, first.started) if first else Deadline(None, None)
+    return (
+        Deadline(first.allowance.max_seconds, first.allowance.started)
+        if first
+        else Deadline(None, None)
+    )
 
 
 def _limits(
@@ -187,7 +191,7 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
             answer = await _guarded(_answer(task, context, run), run.deadline)
         await limits.release_case_slot(held)
         name, model = task.target.name, spending.model_of(task.target)
-        context.accounts.add("target", name, answer.usage, model, _seconds(answer))
+        context.found.accounts.add("target", name, answer.usage, model, _seconds(answer))
         if isinstance(answer, _Failure):
             seconds = perf_counter() - started
             _collect(task, answer.answer, context)
@@ -199,7 +203,7 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
         assessing = (_assess(task, answer, spec, context, run) for spec in specs)
         results = await coroutines.gather_all(assessing)
         for each in results:
-            context.accounts.add("judge", each.judge, each.usage)
+            context.found.accounts.add("judge", each.judge, each.usage)
         shown, seconds = for_judges(answer), perf_counter() - started
         _collect(task, shown, context)
         return concluded(task, shown, results, context.thresholds, seconds)
@@ -208,7 +212,7 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
 def _collect(task: Task, answer: Answer, context: RunContext) -> None:
     """Keep the images and documents of a case and its answer for the reports."""
     for each in (*task.case.media, *task.case.reference_media, *answer.media):
-        context.pictures.setdefault(each.file, each)
+        context.found.pictures.setdefault(each.file, each)
 
 
 def _seconds(answer: Answer | _Failure) -> float | None:
@@ -248,7 +252,9 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
 def _check_judges(task: Task, context: RunContext) -> None:
     """Raise CannotReachModel if a judge of the case is down."""
     for name, judge in _judges(task, context):
-        down = [reason for each in judge.endpoints if (reason := context.unreachable(each))]
+        down = [
+            reason for each in judge.endpoints if (reason := context.allowance.unreachable(each))
+        ]
         if 2 * len(down) >= len(judge.endpoints):  # the others have no majority
             raise CannotReachModel(f"{name}: {down[0]}")
 

@@ -29,7 +29,7 @@ from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.command_settings import CacheOptions, RequestOptions
 from rubric_ci.values.config import Config, Endpoint
-from rubric_ci.values.context import JudgementCache, RunContext
+from rubric_ci.values.context import Allowance, Findings, JudgementCache, RunContext
 from rubric_ci.values.formats_and_defaults import OUTPUT_DIR
 from rubric_ci.values.hosts import AllowedHosts
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
@@ -46,37 +46,39 @@ def build_context(
     environment: Mapping[str, str],
     *,
     cache: CacheOptions | None = None,
-    offline: bool = False,
     batch: Callable[[str], None] | None = None,
     hosts: AllowedHosts | None = None,
 ) -> RunContext:
     """Build the context that targets and evaluators run with; hosts None: all are allowed."""
     notes, note = _notes()
     breaker, responders = CircuitBreaker(), Responders(note)
-    sending = not (requests.replay or offline)
     kept = build_cache(requests, cache) if cache else None
     budget = Budget(caps_of(requests), batches().prices if batch else prices_of, add_note=note)
     replayed = recording.replay(requests.replay, root) if requests.replay else None
     sent: ModelCaller = replayed.ask if replayed else _not_asked
-    if sending:
+    if requests.live:
         live = (
             partial(batches().connect, notify=batch)
             if batch
             else partial(connect, concurrency=requests.concurrency, breaker=breaker)
         )
         sent = live(budget=budget, add_note=note, cache=kept)
-    ask = _checked(sent, note, hosts if sending else None)
+    ask = _checked(sent, note, hosts if requests.live else None)
     ask = log_requests(ask, sys.stderr) if requests.debug else ask
     # The preflight is part of a run, not of its recording.
+    preflight = _preflight(ask, breaker, note, hosts) if requests.live and not batch else None
     written = recording.record(requests.record, root) if requests.record else None
     return RunContext(
         call_model=responders.wrap(written.wrap(ask) if written else ask),
-        spend=budget.start,
-        spent=budget.used,
-        responders=responders.list,
-        unreachable=breaker.why_closed,
-        preflight=_preflight(ask, breaker, note, hosts) if sending and not batch else None,
-        notes=notes,
+        allowance=Allowance(
+            spend=budget.start,
+            spent=budget.used,
+            needs_prices=requests.max_cost_usd is not None and requests.live,
+            max_seconds=requests.max_seconds,
+            unreachable=breaker.why_closed,
+            preflight=preflight,
+        ),
+        found=Findings(notes=notes, responders=responders.list),
         cache=kept,
         recording=replayed or written,
         services=StartedServices(Path(OUTPUT_DIR), root, note),
@@ -84,9 +86,7 @@ def build_context(
         environment=environment,
         judge=config.judge,
         hosts=hosts,
-        offline=offline,
-        max_seconds=requests.max_seconds,
-        needs_prices=requests.max_cost_usd is not None and sending,
+        offline=requests.offline,
         thresholds=config.gate.thresholds,
     )
 

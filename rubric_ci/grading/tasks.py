@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from posixpath import dirname, normpath
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -30,7 +31,7 @@ from rubric_ci.grading.resolve import (
     without_own_judges,
 )
 from rubric_ci.models.llm.client import batches
-from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.command_settings import Models, RequestOptions
 from rubric_ci.values.config import (
     Config,
     Endpoint,
@@ -53,7 +54,8 @@ _ABOUT_FILES: Final = re.compile(
 def build_tasks(
     chosen: Sequence[tuple[EvalCase, str]],
     loaded: LoadedProject,
-    settings: RunSettings,
+    models: Models,
+    requests: RequestOptions,
     reasons: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> tuple[Task, ...]:
     """Return a task per case; raises UserError if a target, judge or variable is missing.
@@ -69,12 +71,12 @@ def build_tasks(
     tasks = tuple(
         not_graded(case, why, reasons[case.key])
         if case.key in reasons
-        else build_task(case, why, loaded, settings, known)
+        else build_task(case, why, loaded, models, requests, known)
         for case, why in chosen
     )
-    if not (settings.list_only or settings.offline):
+    if not (requests.list_only or requests.offline):
         check_judges(tasks)
-    if settings.batch and not (settings.requests.replay or settings.offline):
+    if requests.batch and requests.live:
         for endpoint in _models(tasks):
             batches().check(endpoint)
     return tasks
@@ -136,7 +138,8 @@ def build_task(
     case: EvalCase,
     why: str,
     loaded: LoadedProject,
-    settings: RunSettings,
+    models: Models,
+    requests: RequestOptions,
     known: Setups | None = None,
     target: Target | None = None,
 ) -> Task:
@@ -147,19 +150,18 @@ def build_task(
     """
     config = loaded.config_for(case.file)
     variables = loaded.variables(os.environ, case.file)
-    own = without_own_judges(case) if settings.judge else case
+    own = without_own_judges(case) if models.judge else case
     setups = {} if known is None else known
+    setup = partial(_setup, config=config, models=models, requests=requests, variables=variables)
     place = dirname(case.file), case.target, _asks_judge(own)
     if target is None and place not in setups:
-        chosen = choose_target(own, config, settings.target)
-        setups[place] = _setup(own, chosen, config, settings, variables)
-    answering, judge = (
-        setups[place] if target is None else _setup(own, target, config, settings, variables)
-    )
+        chosen = choose_target(own, config, models.target)
+        setups[place] = setup(own, chosen)
+    answering, judge = setups[place] if target is None else setup(own, target)
     if _names_models(own):
-        with _without_keys(settings):
+        with _without_keys(requests):
             own = name_own_models(own, answering, variables)
-    others = [config.targets.get(name) for name in settings.targets or config.compare]
+    others = [config.targets.get(name) for name in models.targets or config.compare]
     answering = unless_stopped(own, without_the_skill(own, answering, others))
     own = with_files_seen(own, answering)
     cluster = choose_cluster(case, config.regression.cluster)
@@ -178,18 +180,24 @@ def _names_models(case: EvalCase) -> bool:
 
 
 def _setup(
-    case: EvalCase, target: Target, config: Config, settings: RunSettings, variables: Variables
+    case: EvalCase,
+    target: Target,
+    *,
+    config: Config,
+    models: Models,
+    requests: RequestOptions,
+    variables: Variables,
 ) -> tuple[Target, JudgeConfig | None]:
     """Return target and judge of a case, with the environment variables that are needed."""
-    with _without_keys(settings):
+    with _without_keys(requests):
         target = without_aliases(target, config, variables)
-    judge = choose_judge(config, target, settings.judge)
-    if judge and settings.votes:
-        judge = replace(judge, votes=settings.votes)
-    with _without_keys(settings):
+    judge = choose_judge(config, target, models.judge)
+    if judge and models.votes:
+        judge = replace(judge, votes=models.votes)
+    with _without_keys(requests):
         asked = judge if _asks_judge(case) else None
         named, named_judge = name_target(target, variables), asked and name_judge(asked, variables)
-        if settings.requests.replay:  # a recording needs no secrets, but it has names of models
+        if requests.replay:  # a recording needs no secrets, but it has names of models
             return named, named_judge or judge
         asked = named_judge and resolve_judge(named_judge, variables)
         return resolve_target(named, variables), asked or judge
@@ -197,12 +205,12 @@ def _setup(
 
 
 @contextmanager
-def _without_keys(settings: RunSettings) -> Iterator[None]:
+def _without_keys(requests: RequestOptions) -> Iterator[None]:
     """Leave names as they are if a variable is missing and no request is sent."""
     try:
         yield
     except MissingVariable:
-        if settings.requests.replay or not (settings.offline or settings.list_only):
+        if requests.replay or not (requests.offline or requests.list_only):
             raise
 
 

@@ -1,9 +1,10 @@
 """The options of each command, one value per command."""
 
-from dataclasses import field, fields
+from collections.abc import Mapping
+from dataclasses import field, fields, is_dataclass
 from datetime import date
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.formats_and_defaults import (
@@ -19,6 +20,27 @@ from rubric_ci.values.gate import FailOn
 from rubric_ci.values.scope import CasePlace
 
 CommentMode: TypeAlias = Literal["update", "new", "on-failure", "off"]
+Settings = TypeVar("Settings")
+
+
+def settings_of(kind: type[Settings], options: Mapping[str, Any]) -> Settings:
+    """Return a value of this module; each option is the field of its name, here or in a field."""
+    unused = set(options)
+
+    def build(kind: Any) -> Any:
+        given = {}
+        for each in fields(kind):
+            if each.name in options:
+                unused.discard(each.name)
+                given[each.name] = options[each.name]
+            elif is_dataclass(each.type):
+                given[each.name] = build(each.type)
+        return kind(**given)
+
+    found: Settings = build(kind)
+    if unused:
+        raise TypeError(f"{kind.__name__} has no field for the options {sorted(unused)}")
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +55,14 @@ class RequestOptions:
     max_calls: int | None = None
     max_cost_usd: float | None = None
     max_seconds: float | None = None
+    batch: bool = False  # requests are sent in batches
+    offline: bool = False  # no request is sent, no command target is started
+    list_only: bool = False  # requests are counted and listed, and none is sent
+
+    @property
+    def live(self) -> bool:
+        """False if no request can be sent: replaying or offline."""
+        return not (self.replay or self.offline)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +71,8 @@ class CacheOptions:
 
     folder: Path = Path(CACHE_DIR)
     enabled: bool = True
+    reuse_answers: bool = False  # also the head's answers come from the cache
+    fresh: bool = False  # no answer comes from the cache
     # What vouches for its entries; see models/llm/cache.py.
     seal: bytes = field(default=b"", repr=False)
 
@@ -60,47 +92,76 @@ class _OfProject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _OfCases(_OfProject):
-    """Which cases are judged by which model, and where the results are kept."""
+class SelectOptions:
+    """Which cases are graded, under which policy, and what they are compared with."""
 
-    judge: str = ""  # a model; overrides the configuration
+    config: Path | None = None
+    policy_from: str = ""  # base, head or a file; empty: as above
+    paths: tuple[str, ...] = ()
+    places: tuple[CasePlace, ...] = ()  # FILE::CASE and FILE:LINE of the command line
     cases: tuple[str, ...] = ()  # globs over case ids
     tags: tuple[str, ...] = ()
+    keyword: str = ""  # an expression over file, id and tags
     changed_since: str = ""  # a revision, or "auto"; empty: everything
-    output_dir: Path = Path(OUTPUT_DIR)
-    cache: CacheOptions = _CACHE
+    against: str = ""  # a revision whose cases are graded too, or "auto"; empty: head only
+    untrusted: str = ""  # a stranger's commit, of which only texts are read; empty: the checkout
+    last_failed: bool = False  # only cases without a pass in the report of `output_dir`
+    shard: tuple[int, int] | None = None  # index from 1, count; None: all cases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunSettings(_OfCases):
-    """`rubric-ci run`."""
+class Models:
+    """Who answers and who judges; empty: as the eval files and the configuration say."""
 
     target: str = ""
     targets: tuple[str, ...] = ()  # several, which all answer every case; then `target` is empty
-    keyword: str = ""  # an expression over file, id and tags
-    places: tuple[CasePlace, ...] = ()  # FILE::CASE and FILE:LINE of the command line
-    against: str = ""  # a revision whose cases are graded too, or "auto"; empty: head only
-    untrusted: str = ""  # a stranger's commit, of which only texts are read; empty: the checkout
-    reuse_answers: bool = False  # also the head's answers come from the cache
-    fresh: bool = False  # no answer comes from the cache
-    last_failed: bool = False  # only cases without a pass in the report of `output_dir`
-    list_only: bool = False  # print the cases and the estimate, and request nothing
-    max_failures: int | None = None  # cases without a pass after which the run stops; None: all run
-    fail_on: FailOn | None = None  # None: from the configuration
-    trials: int = 1  # answers per case
+    judge: str = ""  # a model; overrides the configuration
+    votes: int | Literal["auto"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentSettings:
+    """`rubric-ci report comment`, and the comment of `rubric-ci run`."""
+
+    report: Path = Path(REPORT)
+    mode: CommentMode = "update"
+    key: str = ""  # identifies this comment when a pull request has several
+    repository: str = ""  # owner/name; empty: the one of the workflow run
+    pull_request: int | None = None  # None: the one of the event
+    check: str = ""  # name of a check run to create; empty: none
+    page: str = ""  # artifact with the page; empty: none
+    sha: str = ""  # commit of the check run and of links; empty: the one of the event
+    failure: str = ""  # why there is no report, which is posted in its place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    """What a report is compared with, when its gate fails, and where it is shown."""
+
     baseline: Path | None = None  # an earlier report
-    shard: tuple[int, int] | None = None  # index from 1, count; None: all cases
+    fail_on: FailOn | None = None  # None: from the configuration
+    output_dir: Path = Path(OUTPUT_DIR)
     reports: tuple[ReportFormat, ...] = ("json", "markdown")
-    annotations: bool | None = None  # None: on if GITHUB_ACTIONS is set
-    batch: bool = False  # send model requests in batches
-    offline: bool = False  # send no model requests, start no command targets
-    votes: int | Literal["auto"] | None = None  # None: from the configuration
     quiet: bool = False  # print the verdict only
     verbose: bool = False  # print question, expected outcome and answer of every case
-    comment: CommentMode = "off"
-    comment_key: str = ""  # identifies this comment when a pull request has several
-    check_run: str = ""  # name of a check run to create; empty: none
-    page: str = ""  # artifact that the workflow uploads the page as; empty: none
+    annotations: bool | None = None  # None: on if GITHUB_ACTIONS is set
+    comment: CommentSettings = CommentSettings(mode="off")
+
+
+_SELECT, _MODELS, _REPORT = SelectOptions(), Models(), ReportOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """`rubric-ci run`."""
+
+    select: SelectOptions = _SELECT
+    models: Models = _MODELS
+    requests: RequestOptions = _REQUESTS
+    cache: CacheOptions = _CACHE
+    report: ReportOptions = _REPORT
+    trials: int = 1  # answers per case
+    max_failures: int | None = None  # cases without a pass after which the run stops; None: all run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,14 +172,16 @@ class AdoptSettings:
     tool: str = ""  # whose results they are; empty: as their content shows
     graders: tuple[str, ...] = ()  # that count; empty: all
     suite: str = ""  # what reports call the file of the cases; empty: as the results name it
-    report: RunSettings  # gate, comparison, reports and posting
+    config: Path | None = None
+    policy_from: str = ""
+    report: ReportOptions = _REPORT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSettings:
     """`rubric-ci plan`."""
 
-    run: RunSettings  # selects the cases
+    select: SelectOptions
     cases_per_shard: int
     max_shards: int
 
@@ -149,21 +212,6 @@ class GenerateSettings(_OfProject):
     fixup: str = ""  # commit to fix up; empty: none
     pr: bool = False  # commit to the pull request's branch, or open a pull request
     cache: CacheOptions = _CACHE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommentSettings:
-    """`rubric-ci report comment`, and the comment of `rubric-ci run`."""
-
-    report: Path = Path(REPORT)
-    mode: CommentMode = "update"
-    key: str = ""  # identifies this comment when a pull request has several
-    repository: str = ""  # owner/name; empty: the one of the workflow run
-    pull_request: int | None = None  # None: the one of the event
-    check: str = ""  # name of a check run to create; empty: none
-    page: str = ""  # artifact with the page; empty: none
-    sha: str = ""  # commit of the check run and of links; empty: the one of the event
-    failure: str = ""  # why there is no report, which is posted in its place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,16 +247,17 @@ class RubricTestSettings(_OfProject):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeSettings(_OfCases):
+class ProbeSettings:
     """`rubric-ci probe`."""
 
+    select: SelectOptions = _SELECT
+    models: Models = _MODELS
+    requests: RequestOptions = _REQUESTS
+    cache: CacheOptions = _CACHE
+    output_dir: Path = Path(OUTPUT_DIR)
     report: Path = Path(REPORT)  # its answers are changed
     variants: int = VARIANTS
     fail_on: str | None = None  # a word of a required criterion
-
-    def as_run(self) -> RunSettings:
-        """Return the settings of a run of the same cases with the same judge."""
-        return RunSettings(**{each.name: getattr(self, each.name) for each in fields(_OfCases)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

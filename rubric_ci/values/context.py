@@ -148,14 +148,41 @@ async def _without_caps(_: StartPrice, start: Start) -> Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunContext:
-    """The dependencies of every target and evaluator of a run."""
+class Allowance:
+    """What a run may still use: money, time, and the models that can be reached."""
 
-    call_model: ModelCaller  # live, recorded or replayed; enforces the budget
     spend: Callable[[StartPrice, Start], Awaitable[Answer]] = field(default=_without_caps)
     """Start a program if it fits the caps of `call_model`; raises OverBudget."""
     spent: Callable[[], Usage] = field(default=lambda: NOTHING_USED)
     """The usage of all requests and starts so far."""
+    needs_prices: bool = False  # requests are sent under a cap in dollars
+    max_seconds: float | None = None  # of the run; None: no limit
+    started: float | None = None  # by time.monotonic, when they begin; None: with the grading
+    unreachable: Callable[[Endpoint], str] = field(default=lambda _: "")
+    """Why a model is requested no further; empty: it is requested."""
+    preflight: Callable[[Endpoint], Coroutine[Any, Any, None]] | None = None
+    """Find out if a model is unreachable; None: nothing is sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What a run finds for its report, beside the results; all of it grows during the run."""
+
+    notes: Sequence[str] = ()
+    left_out: MutableMapping[str, str] = field(default_factory=dict)
+    """Why files of the repository are in no workspace."""
+    pictures: MutableMapping[str, Media] = field(default_factory=dict, repr=False, compare=False)
+    """Images and documents of cases and answers, by the names of their copies."""
+    accounts: Accounts = field(default_factory=Accounts, repr=False, compare=False)
+    responders: Callable[[], tuple[Responder, ...]] = field(default=lambda: ())
+    """The models that replied so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContext:
+    """The dependencies of every target and evaluator of a run."""
+
+    call_model: ModelCaller  # live, recorded or replayed; enforces the budget
     root: Path  # of the repository
     environment: Mapping[str, str]
     judge: JudgeConfig | None = None
@@ -163,13 +190,7 @@ class RunContext:
     cache: JudgementCache | None = None  # None: every judgement is requested
     recording: AnswerRecording | None = None  # None: nothing is recorded or replayed
     fresh_judgements: bool = False  # every judgement is requested, and cached for other runs
-    max_seconds: float | None = None  # of the run; None: no limit
-    needs_prices: bool = False  # requests are sent under a cap in dollars
-    started: float | None = None  # by time.monotonic, when they begin; None: with the grading
-    unreachable: Callable[[Endpoint], str] = field(default=lambda _: "")
-    """Why a model is requested no further; empty: it is requested."""
-    preflight: Callable[[Endpoint], Coroutine[Any, Any, None]] | None = None
-    """Find out if a model is unreachable; None: nothing is sent."""
+    allowance: Allowance = field(default_factory=Allowance)
     services: Services | None = None  # None: no service is started
     offline: bool = False  # no model is requested and no command target is started
     thresholds: Thresholds = DEFAULT_THRESHOLDS
@@ -177,14 +198,7 @@ class RunContext:
     trial: int = 0  # number of the first answer, from 0; judgements are cached per trial
     variants: bool = False  # from the second answer on, the message ends in other blanks
     folders: ExitStack | None = None  # of answers that are marked again; None: no answer is
-    notes: Sequence[str] = ()  # for the report; grows during the run
-    left_out: MutableMapping[str, str] = field(default_factory=dict)
-    """Why files of the repository are in no workspace; grows during the run."""
-    pictures: MutableMapping[str, Media] = field(default_factory=dict, repr=False, compare=False)
-    """Images and documents of cases and answers, by the names of their copies; grows."""
-    accounts: Accounts = field(default_factory=Accounts, repr=False, compare=False)
-    responders: Callable[[], tuple[Responder, ...]] = field(default=lambda: ())
-    """The models that replied so far."""
+    found: Findings = field(default_factory=Findings)
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key
     prepared: Prepared = field(default_factory=Prepared)
     sends: bool = True  # False: judges are asked nothing, and the requests are counted

@@ -20,7 +20,7 @@ from rubric_ci.models.llm.recording import record
 from rubric_ci.parts.start.init import init
 from rubric_ci.parts.start.init_providers import PROVIDERS, InitSettings
 from rubric_ci.system import resources
-from rubric_ci.values.command_settings import RequestOptions, RunSettings
+from rubric_ci.values.command_settings import Models, ReportOptions, RequestOptions, SelectOptions
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Graded
@@ -48,9 +48,9 @@ def record_here(provider: str) -> str:
     """Create the starter files in the current folder, and grade them with our replies."""
     init(InitSettings(provider=provider))
     replayed = RequestOptions(replay=Path("evals/example.replay.jsonl"))  # needs no key
-    settings = RunSettings(target="recorded", requests=replayed)
-    opened, selection = open_selected(settings)
-    tasks = build_tasks(selection.chosen, opened, settings)
+    models = Models(target="recorded")
+    opened, selection = open_selected(SelectOptions(), models, ReportOptions())
+    tasks = build_tasks(selection.chosen, opened, models, replayed)
     path = Path("recording.jsonl")
     context = RunContext(
         call_model=record(path, opened.root).wrap(reply),

@@ -162,10 +162,10 @@ def _draft(
         requests, drafter, context, concurrency=settings.requests.concurrency, on_result=on_result
     )
     results = coroutines.run(run_until_terminated(drafting))
-    for note in context.notes:
+    for note in context.found.notes:
         echo(note, err=True)
     used = sum((result.usage for result in results), NOTHING_USED)
-    sent = replace(context.spent(), cache_hits=used.cache_hits, repairs=used.repairs)
+    sent = replace(context.allowance.spent(), cache_hits=used.cache_hits, repairs=used.repairs)
     show_spent(sent)
     return results
 

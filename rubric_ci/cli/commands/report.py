@@ -20,7 +20,7 @@ from rubric_ci.services.publish.files import HINT, write_and_show
 from rubric_ci.services.publish.workflow import publish
 from rubric_ci.services.run.sentinel import with_merged_sentinel
 from rubric_ci.text import escape
-from rubric_ci.values.command_settings import CommentSettings, RunSettings
+from rubric_ci.values.command_settings import CommentSettings, ReportOptions
 from rubric_ci.values.media import COPIES, Picture
 from rubric_ci.values.results import CaseResult
 
@@ -29,27 +29,28 @@ _NO_PARTS: Final = (
 )
 
 
-def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
+def merge_reports(paths: Sequence[Path], options: ReportOptions) -> ExitCode:
     """Read, merge, write, print and publish; the comment has an error that ends it."""
     try:
-        return _merge(paths, settings)
+        return _merge(paths, options)
     except UserError as error:
-        publish_failure_of_run(error, settings, os.environ)
+        publish_failure_of_run(error, options, os.environ)
         raise
 
 
-def _merge(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
+def _merge(paths: Sequence[Path], options: ReportOptions) -> ExitCode:
     if missing := [path for path in paths if not os.path.lexists(path)]:
         raise CannotReadReport(f"{missing[0].as_posix()} does not exist", _NO_PARTS)
     found = list(find_reports(paths))
     shards = [read_report(path) for path in found]
-    report = with_merged_sentinel(merge(shards, settings.fail_on), shards)
-    report = with_comparison(report, open_baseline(settings), settings, os.environ)
+    report = with_merged_sentinel(merge(shards, options.fail_on), shards)
+    baseline = open_baseline(options.baseline)
+    report = with_comparison(report, baseline, options.baseline, os.environ)
     if pictures := _pictures_in(report.cases):
         folders = (path.parent / COPIES for path in found)
-        keep_copies(pictures, copies_in(*folders), settings.output_dir / COPIES, HINT)
-    written = write_and_show(report, settings)
-    publish(report, written, settings, os.environ, merged=True)
+        keep_copies(pictures, copies_in(*folders), options.output_dir / COPIES, HINT)
+    written = write_and_show(report, options)
+    publish(report, written, options, os.environ, exports=False)  # the shards did
     return exit_code(report)
 
 

@@ -17,7 +17,7 @@ from rubric_ci.errors import (
     UserError,
 )
 from rubric_ci.files.project.loaded_project import LoadedProject
-from rubric_ci.files.project.suite_name import with_page_of_suite
+from rubric_ci.files.project.suite_name import comment_of_suite
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.github.actions import refuse_target_event
@@ -52,30 +52,32 @@ def run(settings: RunSettings) -> ExitCode:
 
     An error of the setup is shown on the pull request before it ends the command.
     """
-    workflow = Workflow.of(os.environ, settings.annotations)
-    settings = with_page_of_suite(settings)
+    report = settings.report
+    report = replace(report, comment=comment_of_suite(report.comment, settings.select))
+    workflow = Workflow.of(os.environ, report.annotations)
     try:
-        return _run(settings, workflow)
+        return _run(replace(settings, report=report), workflow)
     except UserError as error:
         if isinstance(error, MissingExtra) and can_install(os.environ):
             raise  # the action starts this command again
         event = workflow.event if workflow and isinstance(error, MissingVariable) else None
         if event and event.without_secrets:
             error.hint = f"{event.without_secrets}; set `offline: true`, as gate.yml does"
-        publish_failure_of_run(error, settings, os.environ)
+        publish_failure_of_run(error, report, os.environ)
         raise
     except KeyboardInterrupt:  # before or after the grading, which ends with a report
         ended = UserError("the run was interrupted, and there is no report")
-        publish_failure_of_run(ended, replace(settings, comment="off"), os.environ)
+        silent = replace(report, comment=replace(report.comment, mode="off"))
+        publish_failure_of_run(ended, silent, os.environ)
         raise
 
 
 def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
-    if not settings.untrusted:
+    if not settings.select.untrusted:
         refuse_target_event(os.environ)
     started_at, clock = datetime.now(UTC), monotonic()
-    if tool := runner_of(settings):
-        if settings.untrusted:
+    if tool := runner_of(settings.select.config, settings.models.target):
+        if settings.select.untrusted:
             raise CannotConfigure(
                 f"--untrusted: target `{tool.name}` starts another tool, which reads its own files",
                 "name a target of eval files with --target",
@@ -88,22 +90,22 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     annotate_problems(loaded.diagnostics, workflow)
     # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
     plain = True if workflow else None
-    if settings.untrusted:
-        settings = capped(settings, loaded.config.untrusted)
-    baseline = open_baseline(settings)
+    if settings.select.untrusted:
+        settings = replace(settings, requests=capped(settings.requests, loaded.config.untrusted))
+    baseline = open_baseline(settings.report.baseline, settings.select.against)
     inputs = open_inputs(loaded, selection, settings, baseline, environment=os.environ, plain=plain)
-    if settings.list_only:
+    if settings.requests.list_only:
         return _list(inputs, started_at)
-    check_folder(settings.output_dir)
+    check_folder(settings.report.output_dir)
     report, graded = grade_inputs(inputs, started_at, clock)
     code = exit_code(report, invalid_files=bool(loaded.invalid))
     try:
-        written = write_and_show(report, settings)
+        written = write_and_show(report, settings.report)
         remember(inputs, graded)  # last: a failure to write it must not cost the report
     except CannotWriteFile as error:
         error.exit_code = code or error.exit_code  # a full disk does not take the verdict away
         raise
-    publish(report, written, settings, os.environ)
+    publish(report, written, settings.report, os.environ, exports=not settings.requests.offline)
     return code
 
 
@@ -132,11 +134,12 @@ def _run_tool(settings: RunSettings, tool: RunnerTarget, started_at: datetime) -
     """Run another eval tool and report its results."""
     if (tool_report := parts.offered("run of another tool")) is None:
         raise CannotConfigure("this installation runs no other eval tools", "remove the runner")
-    check_folder(settings.output_dir)
+    check_folder(settings.report.output_dir)
     report: RunReport = tool_report(settings, tool, os.environ, started_at)
-    report = with_comparison(report, open_baseline(settings), settings, os.environ)
-    written = write_and_show(report, settings)
-    publish(report, written, settings, os.environ)
+    baseline = open_baseline(settings.report.baseline, settings.select.against)
+    report = with_comparison(report, baseline, settings.report.baseline, os.environ)
+    written = write_and_show(report, settings.report)
+    publish(report, written, settings.report, os.environ, exports=not settings.requests.offline)
     return exit_code(report)
 
 

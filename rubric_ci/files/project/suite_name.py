@@ -12,14 +12,9 @@ from pathlib import Path, PurePosixPath
 
 from rubric_ci.files.project.discovery import find_root, from_root
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES
-from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.command_settings import CommentSettings, SelectOptions
 
 LONGEST = 60  # characters
-
-
-def suite_name(settings: RunSettings) -> str:
-    """Return the key that is given, else the configuration or the paths that are."""
-    return settings.comment_key or suite_of(settings.config, settings.paths)
 
 
 def suite_of(config: Path | None, paths: Sequence[str]) -> str:
@@ -34,12 +29,12 @@ def slug(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "-", name)
 
 
-def with_page_of_suite(settings: RunSettings) -> RunSettings:
-    """Return the settings with a page of its own for each suite: artifacts of a run differ."""
-    name, page = suite_name(settings), PurePosixPath(settings.page)
-    if not settings.page or not name:
-        return settings
-    return replace(settings, page=f"{page.stem}-{slug(name)}{page.suffix}")
+def comment_of_suite(comment: CommentSettings, select: SelectOptions) -> CommentSettings:
+    """Return the comment with the name of the suite, and a page for each: artifacts differ."""
+    name = comment.key or suite_of(select.config, select.paths)
+    page = PurePosixPath(comment.page)
+    own = f"{page.stem}-{slug(name)}{page.suffix}" if comment.page and name else comment.page
+    return replace(comment, key=name, page=own)
 
 
 def _of_config(name: str) -> str:

@@ -18,7 +18,6 @@ from rubric_ci.gate.report.decision import with_gate
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import first_tracked
-from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.formats_and_defaults import REPORT_FILES
 from rubric_ci.values.report import RunReport
@@ -26,30 +25,27 @@ from rubric_ci.values.results import CaseResult, Graded, Trial
 from rubric_ci.values.trials import first_trials, tier
 
 
-def open_baseline(settings: RunSettings) -> Baseline | None:
+def open_baseline(path: Path | None, against: str = "") -> Baseline | None:
     """Read the baseline of the command line; None if there is none or the file does not exist.
 
     A run that is given a commit is compared with the commit: the baseline is not read.
     """
-    if settings.baseline is None or settings.against or not settings.baseline.exists():
+    if path is None or against or not path.exists():
         return None
-    return read_baseline(settings.baseline)
+    return read_baseline(path)
 
 
 def with_comparison(
-    report: RunReport,
-    baseline: Baseline | None,
-    settings: RunSettings,
-    environment: Mapping[str, str],
+    report: RunReport, baseline: Baseline | None, path: Path | None, environment: Mapping[str, str]
 ) -> RunReport:
-    """Add the comparison that was asked for, and decide the gate with it."""
+    """Add the comparison that was asked for, with the baseline at a path; decide the gate."""
     if report.against:
         compared = replace(report, comparison=verdicts.of_commit(report.against, report.cases))
     elif baseline:
         compared = compare(report, baseline)
     else:
         compared = report
-    notes = (*report.notes, *_notes(compared, baseline, settings.baseline, environment))
+    notes = (*report.notes, *_notes(compared, baseline, path, environment))
     return with_gate(replace(compared, notes=notes))
 
 

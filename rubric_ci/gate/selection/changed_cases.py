@@ -50,92 +50,96 @@ from rubric_ci.system.repository import is_empty
 from rubric_ci.text import escape
 from rubric_ci.text.globs import TooManyComparisons
 from rubric_ci.values.changes import SUBMODULE, Base, NoBase
-from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.command_settings import Models, ReportOptions, SelectOptions
 from rubric_ci.values.config import Config, MockTarget
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.scope import EVERY_CASE, CasePlace, Narrowing, Scope
 
 
-def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
+def open_selected(
+    options: SelectOptions, models: Models, report: ReportOptions
+) -> tuple[LoadedProject, Selection]:
     """Load the eval files, and choose the cases that are asked for and that a change affects."""
-    project, change = open_with_change(settings)
+    project, change = open_with_change(options, models, report.output_dir)
     if change.proposal:
-        return _select_proposed(project, change, change.proposal, settings)
-    paths = find_evals(project, settings.paths)
-    if settings.baseline:
+        return _select_proposed(project, change, change.proposal, options, models)
+    paths = find_evals(project, options.paths)
+    if report.baseline:
         with suppress(CannotUseGit):  # without git, no checkout is sparse
             check_whole(change, project, {*map(project.name_of, paths)})
-    loaded, selection = _select(project, paths, change, settings)
+    loaded, selection = _select(project, paths, change, options, models)
     selection = replace(
-        selection, scope=_of_suite(selection.scope, loaded, paths, part=bool(settings.paths))
+        selection, scope=_of_suite(selection.scope, loaded, paths, part=bool(options.paths))
     )
     names = map(project.name_of, paths)
     notes = (*policy_notes(loaded), *selection.notes, *dependency_notes(loaded, names))
-    others = eval_search.left_aside(settings.paths, project.summary.globs, paths)
+    others = eval_search.left_aside(options.paths, project.summary.globs, paths)
     return loaded, replace(selection, notes=(*notes, *([others] if others else [])))
 
 
-def open_with_change(settings: RunSettings) -> tuple[Project, Change]:
+def open_with_change(
+    options: SelectOptions, models: Models, output_dir: Path
+) -> tuple[Project, Change]:
     """Return the checkout under its policy, and what it is compared with; reads no eval file."""
-    given = settings.targets or tuple(filter(None, [settings.target]))
-    checkout = open_project(settings.config, given)
-    options = BaseOptions(
-        policy_from=settings.policy_from,
-        changed_since=settings.changed_since,
-        against=settings.against,
-        outputs=discovery.from_root(settings.output_dir, checkout.root),
-        paths=tuple(settings.paths),
-        untrusted=settings.untrusted,
+    given = models.targets or tuple(filter(None, [models.target]))
+    checkout = open_project(options.config, given)
+    base = BaseOptions(
+        policy_from=options.policy_from,
+        changed_since=options.changed_since,
+        against=options.against,
+        outputs=discovery.from_root(output_dir, checkout.root),
+        paths=options.paths,
+        untrusted=options.untrusted,
     )
-    change = Change(checkout.root, options)
+    change = Change(checkout.root, base)
     if change.proposal:
         return open_proposed(checkout, change, change.proposal), change
     return under_policy(checkout, change), change
 
 
 def _select_proposed(
-    project: Project, change: Change, proposal: Proposal, settings: RunSettings
+    project: Project, change: Change, proposal: Proposal, options: SelectOptions, models: Models
 ) -> tuple[LoadedProject, Selection]:
     """Choose the cases that a stranger's commit affects."""
-    loaded = load_proposed(project, change, proposal, settings.paths)
+    loaded = load_proposed(project, change, proposal, options.paths)
     base = Base(commit=proposal.base, origin="the checkout")
-    selection = with_configured(choose_changed(loaded, base, settings), loaded, base)
-    selection = _asked_for(selection, loaded, settings)
+    selection = with_configured(choose_changed(loaded, base, models), loaded, base)
+    selection = _asked_for(selection, loaded, options)
     unread: list[Narrowing] = ["invalid"] * bool(loaded.invalid)
     scope = selection.scope.narrowed(*unread)
-    selection = with_reasons(replace(selection, scope=scope), loaded, base, settings.target)
+    selection = with_reasons(replace(selection, scope=scope), loaded, base, models.target)
     notes = (*proposal_notes(proposal), *policy_notes(loaded), *selection.notes)
     return loaded, replace(selection, notes=notes)
 
 
 def _select(
-    project: Project, paths: Sequence[Path], change: Change, settings: RunSettings
+    project: Project, paths: Sequence[Path], change: Change, options: SelectOptions, models: Models
 ) -> tuple[LoadedProject, Selection]:
     base = change.selection
     if base is None:
         loaded = load_evals(project, paths, change)
         every = tuple((case, EVERY_CASE) for case in loaded.cases)
         selection = Selection(chosen=every, scope=Scope(suite=len(every)))
-        return loaded, _asked_for(selection, loaded, settings)
+        return loaded, _asked_for(selection, loaded, options)
     if isinstance(base, NoBase):
         loaded = load_evals(project, paths, change)
-        return loaded, _asked_for(select_all(loaded.cases, base.reason), loaded, settings)
-    unread = find_unconcerned(project, paths, change.at(base).difference, settings)
+        return loaded, _asked_for(select_all(loaded.cases, base.reason), loaded, options)
+    unread = find_unconcerned(project, paths, change.at(base).difference, options, models)
     loaded = load_evals(project, [path for path in paths if path not in unread], change)
     loaded = replace(loaded, unread=tuple(map(project.name_of, unread)))
-    selection = choose_changed(loaded, base, settings)
+    selection = choose_changed(loaded, base, models)
     compared = f"{base.origin} ({escape.commit(base.commit)})"
     suite = Scope(suite=len(loaded.cases) + sum(unread.values()), base=compared)
     selection = replace(selection, scope=changed_only(suite, len(selection.chosen)))
-    return loaded, _asked_for(selection, loaded, settings)
+    return loaded, _asked_for(selection, loaded, options)
 
 
-def choose_changed(now: LoadedProject, base: Base, settings: RunSettings) -> Selection:
+def choose_changed(now: LoadedProject, base: Base, models: Models) -> Selection:
     """Choose the cases that differ from the base."""
     before = now.change.at(base)
     state = now.at_base(base)
-    head = _head(now, before.difference, settings)
-    then = _base(state, before.files, head, settings)
+    head = _head(now, before.difference, models)
+    then = _base(state, before.files, head, models)
     names = {name for file in state.files for name in now.project.candidates(file)}
     paths = ChangedPaths(sorted(before.difference.changed_paths), {*state.files, *names})
     selection = select(head, then, paths)
@@ -152,19 +156,19 @@ def _unseen(root: Path, difference: Difference) -> Iterator[str]:
             )
 
 
-def _asked_for(selection: Selection, loaded: LoadedProject, settings: RunSettings) -> Selection:
+def _asked_for(selection: Selection, loaded: LoadedProject, options: SelectOptions) -> Selection:
     """Leave out the cases that --case and --tag leave out."""
     every = loaded.cases
-    _check_lines(loaded, settings.places)
+    _check_lines(loaded, options.places)
     placed = named_cases(
-        _of_paths(loaded, settings.paths),
-        settings.places,
-        settings.keyword,
+        _of_paths(loaded, options.paths),
+        options.places,
+        options.keyword,
         name=partial(_from_root, loaded.root),
         suites={each.file: file.path for file in loaded.files for each in file.cases},
     )
-    named = choose_cases(placed, ids=settings.cases, tags=())
-    tagged = choose_cases(every, ids=(), tags=settings.tags)
+    named = choose_cases(placed, ids=options.cases, tags=())
+    tagged = choose_cases(every, ids=(), tags=options.tags)
     dropped: list[Narrowing] = ["case"] * (len(named) < len(every))
     dropped += ["tag"] * (len(tagged) < len(every))
     keys = {case.key for case in named} & {case.key for case in tagged}
@@ -220,10 +224,12 @@ def _leave_out(paths: Sequence[Path], project: Project) -> bool:
     return bool(others) and not {*map(realpath, others)} <= {*map(realpath, paths)}
 
 
-def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> Revision:
+def _head(now: LoadedProject, difference: Difference, models: Models) -> Revision:
     cases = now.cases
     setups = {
-        place(case): _head_setup(case, now.config_for(case.file), settings)
+        place(case): _head_setup(
+            case, now.config_for(case.file), models, is_proposed=bool(now.change.proposal)
+        )
         for case in _one_a_place(cases)
     }
     recordings = {setup.target.answers for setup in setups.values() if setup.target.answers}
@@ -239,43 +245,43 @@ def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> 
     )
 
 
-def _head_setup(case: EvalCase, config: Config, settings: RunSettings) -> Setup:
+def _head_setup(case: EvalCase, config: Config, models: Models, *, is_proposed: bool) -> Setup:
     """Return target and judge; a stranger's case may name a target of theirs, which is not asked.
 
     Raises CannotConfigure for another case without a target.
     """
-    if settings.untrusted and lacks_target(case, config, settings.target):
+    if is_proposed and lacks_target(case, config, models.target):
         theirs = MockTarget(name=case.target, response="")
         config = replace(config, targets={**config.targets, case.target: theirs})
-    return _setup(case, config, settings)
+    return _setup(case, config, models)
 
 
-def _base(state: BaseState, then: Snapshot, head: Revision, settings: RunSettings) -> Revision:
+def _base(state: BaseState, then: Snapshot, head: Revision, models: Models) -> Revision:
     return Revision(
         cases=state.cases,
         setups={
-            place(case): _base_setup(case, state, settings) for case in _one_a_place(state.cases)
+            place(case): _base_setup(case, state, models) for case in _one_a_place(state.cases)
         },
         answers={path: then.text(path) or "" for path in head.answers},
         unreadable=state.unreadable,
     )
 
 
-def _setup(case: EvalCase, config: Config, settings: RunSettings) -> Setup:
-    target = choose_target(case, config, settings.target)
+def _setup(case: EvalCase, config: Config, models: Models) -> Setup:
+    target = choose_target(case, config, models.target)
     return Setup(
         target=target,
-        judge=choose_judge(config, target, settings.judge),
+        judge=choose_judge(config, target, models.judge),
         thresholds=config.gate.thresholds,
         prompt_version=PROMPT_VERSION,
     )
 
 
-def _base_setup(case: EvalCase, state: BaseState, settings: RunSettings) -> Setup | NoSetup:
+def _base_setup(case: EvalCase, state: BaseState, models: Models) -> Setup | NoSetup:
     if problem := state.config_problem(case.file):
         return NoSetup(reason=problem)
     try:
-        return _setup(case, state.project.config_for(case.file), settings)
+        return _setup(case, state.project.config_for(case.file), models)
     except CannotConfigure:
         return NoSetup(reason="its target is new")
 

@@ -16,7 +16,7 @@ from rubric_ci.files.project.file_kinds import sidecar_name
 from rubric_ci.files.project.project import Project
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.grading.resolve import default_target
-from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.command_settings import Models, SelectOptions
 from rubric_ci.values.config import Target
 from rubric_ci.values.formats_and_defaults import CALIBRATION
 
@@ -31,10 +31,14 @@ _FIRST = re.compile(r"(?:[ ]*(?:#.*)?\n)*?([ ]*)-( +)\S")
 
 
 def find_unconcerned(
-    project: Project, found: Sequence[Path], difference: Difference, settings: RunSettings
+    project: Project,
+    found: Sequence[Path],
+    difference: Difference,
+    options: SelectOptions,
+    models: Models,
 ) -> Mapping[Path, int]:
     """Return the files that need not be read, and how many cases each holds."""
-    if settings.targets or settings.cases or settings.tags or settings.keyword or settings.places:
+    if models.targets or options.cases or options.tags or options.keyword or options.places:
         return {}
     names = {path: project.name_of(path) for path in found}
     configured = {name for file in names.values() for name in project.candidates(file)}
@@ -48,7 +52,7 @@ def find_unconcerned(
         return {}
     compared = {*configured, *names.values(), *map(sidecar_name, names.values())}
     changed = ChangedPaths(sorted(difference.changed_paths), compared)
-    concerned = cache(partial(_concerned, project, difference, changed, settings.target))
+    concerned = cache(partial(_concerned, project, difference, changed, models.target))
     same = [path for path, name in names.items() if _is_same(path, name, difference)]
     texts = {path: text for path in same if (text := _text(path, project.root)) is not None}
     counts = {

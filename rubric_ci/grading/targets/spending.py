@@ -30,7 +30,7 @@ async def started(target: CliTarget, context: RunContext, start: Start) -> Answe
     """Return the answer of one start, which counts as a call; raises OverBudget before it."""
     price = price_of(target)
     if price is None:
-        return await context.spend(StartPrice(target=target.name, counts=False), start)
+        return await context.allowance.spend(StartPrice(target=target.name, counts=False), start)
 
     async def counted(most: float | None) -> Answer:
         try:
@@ -39,7 +39,7 @@ async def started(target: CliTarget, context: RunContext, start: Start) -> Answe
             raise error.with_usage(_as_call(error.usage, target)) from None
         return replace(given, usage=_as_call(given.usage, target))
 
-    return await context.spend(price, counted)
+    return await context.allowance.spend(price, counted)
 
 
 def _as_call(used: Usage, target: CliTarget) -> Usage:

@@ -1,6 +1,6 @@
 """The folder that an agent works in: a fresh copy for each trial, prepared once per run.
 
-It has no file that grades, or that an agent would obey, and `RunContext.left_out` gets their names.
+It has no file that grades, or that an agent would obey, and `Findings.left_out` gets their names.
 No link of a copied folder leads out of it.
 """
 
@@ -127,7 +127,9 @@ class Workspaces:
             return next(fits, "") or known.why(source / name)
 
         left = await asyncio.to_thread(_copy, source, names, folder, why_not)
-        context.left_out.update({from_root(source / n, context.root): w for n, w in left.items()})
+        context.found.left_out.update(
+            {from_root(source / n, context.root): w for n, w in left.items()}
+        )
 
     async def _prepare(self, target: CliTarget, context: RunContext) -> Path:
         folder = self._held.enter_context(scratch_folder()) / "before"
@@ -177,7 +179,9 @@ async def _checked_out(
     left_out = {name: reason for name, reason in reasons.items() if reason}
     for name in left_out:
         _remove(folder / name)
-    context.left_out.update({f"{source.url or source.path}: {n}": w for n, w in left_out.items()})
+    context.found.left_out.update(
+        {f"{source.url or source.path}: {n}": w for n, w in left_out.items()}
+    )
     await workspace_programs.settle(source, folder, left_out, context)
 
 

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
 from time import monotonic
 from typing import Final
 
@@ -13,7 +14,6 @@ from rubric_ci.errors import CannotConfigure, CannotRunTool
 from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.files.project.change import AGAINST, BaseOptions, Change
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.project.suite_name import suite_name
 from rubric_ci.gate.comparison import together, verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.gate.grading_changes.all_changes import check_is_known, find_tool_changes, ordered
@@ -131,22 +131,22 @@ def tool_report(
     Raises CannotRunTool if it wrote no results at the head.
     """
     _check_options(settings, target)
-    clock = monotonic()
-    options = BaseOptions(policy_from=settings.policy_from, against=settings.against)
-    project, change = open_under_policy(settings.config, options)
+    clock, select, comment = monotonic(), settings.select, settings.report.comment
+    options = BaseOptions(policy_from=select.policy_from, against=select.against)
+    project, change = open_under_policy(select.config, options)
     config = project.config_for("")
     place = _place(project, target, config, environment)
     about = Adopted(tool=target.reads, file=target.name, least=config.gate.thresholds.passing)
     tracked = tools.committed_results(place)
     forged = check_tracked(config, target.reads, tracked)
     base: Ran | str = f"it did not run at the base without `{AGAINST}`"
-    if not settings.against:
+    if not select.against:
         _unknown(change, config, target, base)  # raises before the tool runs
     found = asyncio.run(tools.samples(place))
     waivers = waivers_of(project, as_cases(found.samples, about), now.date(), tool=target.reads)
     head = ran(found.samples, about, waivers)
     outcome = Outcome(results=tuple(head.results.values()))
-    if settings.against:
+    if select.against:
         sides = ToolSides(
             context=place,
             base_context=place,
@@ -156,19 +156,19 @@ def tool_report(
             waivers=waivers,
             rows=len(head.results),
         )
-        outcome, base = compared(head, sides, change, settings.against)
+        outcome, base = compared(head, sides, change, select.against)
         base = base if not found.missing else "the tool did not finish at the head"
     said = note(target.reads, [f"target {target.name}"], target.graders)
     notes = (said, forged, _unknown(change, config, target, base), _caps(settings.requests))
     facts = Facts(
         started_at=now.isoformat(timespec="seconds"),
-        metadata=run_metadata(environment, settings.page, suite_name(settings)),
+        metadata=run_metadata(environment, comment.page, comment.key),
         seconds=monotonic() - clock,
         notes=tuple(filter(None, notes)),
         missing=tuple(f"target {target.name}: {reason}" for reason in found.missing),
         grading_changes=_grading_changes(project, change, target, tracked, head.known, base),
     )
-    report = report_of(outcome.results, config, settings.fail_on, waivers, facts)
+    report = report_of(outcome.results, config, settings.report.fail_on, waivers, facts)
     report = replace(report, against=outcome.against, removed=outcome.removed)
     return without_secrets(report, masking.redactor())
 
@@ -215,27 +215,27 @@ def _filled(target: RunnerTarget, variables: Variables) -> RunnerTarget:
 
 
 _UNSUPPORTED: Final = {
-    "paths": "PATHS",
-    "cases": "--case",
-    "tags": "--tag",
-    "changed_since": "--changed-since",
-    "last_failed": "--last-failed",
-    "list_only": "--list",
+    "select.paths": "PATHS",
+    "select.cases": "--case",
+    "select.tags": "--tag",
+    "select.changed_since": "--changed-since",
+    "select.last_failed": "--last-failed",
+    "requests.list_only": "--list",
     "max_failures": "--max-failures",
-    "shard": "--shard",
-    "judge": "--judge",
-    "votes": "--votes",
-    "offline": "--offline",
-    "batch": "--batch",
+    "select.shard": "--shard",
+    "models.judge": "--judge",
+    "models.votes": "--votes",
+    "requests.offline": "--offline",
+    "requests.batch": "--batch",
+    "requests.replay": "--replay",
+    "requests.record": "--record",
 }
 
 
 def _check_options(settings: RunSettings, target: RunnerTarget) -> None:
     """Raise CannotConfigure for an option that the tool would not follow."""
-    named = [option for field, option in _UNSUPPORTED.items() if getattr(settings, field)]
+    named = [option for place, option in _UNSUPPORTED.items() if attrgetter(place)(settings)]
     named += ["--trials"] if settings.trials > 1 else []
-    named += ["--replay"] if settings.requests.replay else []
-    named += ["--record"] if settings.requests.record else []
     if named:
         raise CannotConfigure(
             f"{named[0]} has no effect on the target {target.name}: {target.reads} chooses its "

@@ -113,22 +113,14 @@ def _masked_kinds(typed: str) -> tuple[str, ...]:
 @options.baseline
 @options.outputs
 @options.posting
-def adopt(
-    results: tuple[str, ...], tool: str | None, graders: tuple[str, ...], suite: str, **options: Any
-) -> None:
+def adopt(results: tuple[str, ...], tool: str | None, **options: Any) -> None:
     """Make a report from the results of another eval tool.
 
     RESULTS are the files that the tool wrote. Marks, passes and errors are the tool's; gate,
     waivers, comparison, comment and history are rubric-ci's.
     """
     from rubric_ci.parts.bring.commands.adopt import adopt as adopt_results
-    from rubric_ci.values.command_settings import AdoptSettings, RunSettings
+    from rubric_ci.values.command_settings import AdoptSettings, settings_of
 
-    settings = AdoptSettings(
-        results=tuple(map(Path, results)),
-        tool=tool or "",
-        graders=graders,
-        suite=suite,
-        report=RunSettings(**options),
-    )
-    raise SystemExit(adopt_results(settings))
+    options |= {"results": tuple(map(Path, results)), "tool": tool or ""}
+    raise SystemExit(adopt_results(settings_of(AdoptSettings, options)))

@@ -56,9 +56,9 @@ def run_tests(**options: Any) -> None:
     configuration. Exits with 1 if a mark differs, with 3 if one is missing.
     """
     from rubric_ci.parts.lab.commands.judge_test import run_tests as test_rubrics
-    from rubric_ci.values.command_settings import RubricTestSettings
+    from rubric_ci.values.command_settings import RubricTestSettings, settings_of
 
-    raise SystemExit(test_rubrics(RubricTestSettings(**options)))
+    raise SystemExit(test_rubrics(settings_of(RubricTestSettings, options)))
 
 
 @judge.command()
@@ -132,9 +132,9 @@ def calibrate(**options: Any) -> None:
     files that LABELS names.
     """
     from rubric_ci.parts.lab.commands.judge_calibrate import calibrate_judge
-    from rubric_ci.values.command_settings import CalibrateSettings
+    from rubric_ci.values.command_settings import CalibrateSettings, settings_of
 
-    raise SystemExit(calibrate_judge(CalibrateSettings(**options)))
+    raise SystemExit(calibrate_judge(settings_of(CalibrateSettings, options)))
 
 
 @judge.command()
@@ -166,11 +166,11 @@ def attack(**options: Any) -> None:
     PATHS are eval files whose cases carry answers; default: the built-in corpus.
     """
     from rubric_ci.parts.lab.commands.judge_attack import attack as attack_judge
-    from rubric_ci.values.command_settings import AttackSettings
+    from rubric_ci.values.command_settings import AttackSettings, settings_of
 
     if options["work"] and options["examples"]:
         raise click.UsageError("--work and --examples plant the attacks in different places")
-    raise SystemExit(attack_judge(AttackSettings(**options)))
+    raise SystemExit(attack_judge(settings_of(AttackSettings, options)))
 
 
 @command(
@@ -230,9 +230,9 @@ def probe(aa: int | None, **options: Any) -> None:
     of the configuration.
     """
     from rubric_ci.parts.lab.commands.probe import probe as measure
-    from rubric_ci.values.command_settings import ProbeSettings
+    from rubric_ci.values.command_settings import ProbeSettings, settings_of
 
-    settings = ProbeSettings(**options)
+    settings = settings_of(ProbeSettings, options)
     if aa:
         from rubric_ci.parts.lab.commands.probe import probe_aa
 

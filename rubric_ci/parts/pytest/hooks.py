@@ -97,7 +97,7 @@ class Hooks:
         with _setup_errors():
             judge = self.run.project.config_for("").judge
         settings = self.run.settings
-        model = settings.judge or (judge.name if judge else "none")
+        model = settings.models.judge or (judge.name if judge else "none")
         cap = settings.requests.max_cost_usd
         most = "no cap" if cap is None else f"at most ${cap:g}"
         return f"rubric-ci: judge {model}, {most}"
@@ -251,13 +251,15 @@ class Hooks:
         if checked or (report and self.checks.not_counted.calls):
             self.run.choose((), *self._narrowed(tests=True))
             report = self.run.complete(report or self.run.nothing, checked, self.checks.not_counted)
-            write_reports(report, self.run.settings)
+            write_reports(report, self.run.settings.report)
         if report:
-            publish(report, self._written(), self.run.settings, os.environ)
+            settings = self.run.settings
+            exports = not settings.requests.offline
+            publish(report, self._written(), settings.report, os.environ, exports=exports)
         return report
 
     def _written(self) -> tuple[Path, ...]:
-        settings = self.run.settings
+        settings = self.run.settings.report
         return tuple(settings.output_dir / REPORT_FILES[name] for name in settings.reports)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

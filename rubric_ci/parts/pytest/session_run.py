@@ -28,6 +28,7 @@ from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.loaded_project import LoadedProject, load_evals
 from rubric_ci.files.project.project import Project
 from rubric_ci.gate.comparison.baseline_files import open_baseline
+from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.gate.selection.affected_cases import Key, Selection
@@ -111,7 +112,8 @@ def read_settings(arguments: Sequence[str]) -> RunSettings:
             settings: RunSettings = run_command.invoke(context)
     except click.UsageError as error:
         raise pytest.UsageError(f"rubric-ci: {error.format_message()}") from None
-    return replace(settings, quiet=True)  # pytest shows the progress
+    # pytest shows the progress
+    return replace(settings, report=replace(settings.report, quiet=True))
 
 
 class SessionRun:
@@ -139,12 +141,13 @@ class SessionRun:
 
     @cached_property
     def _checkout(self) -> tuple[Project, Change]:
-        if tool := runner_of(self.settings):
+        if tool := runner_of(self.settings.select.config, self.settings.models.target):
             raise CannotConfigure(
                 f"target `{tool.name}` is another eval tool, whose cases are not tests of pytest",
                 "use `rubric-ci run`, or name another target in RUBRIC_CI_RUN_TARGET",
             )
-        return open_with_change(self.settings)
+        settings = self.settings
+        return open_with_change(settings.select, settings.models, settings.report.output_dir)
 
     @property
     def root(self) -> Path:
@@ -160,7 +163,7 @@ class SessionRun:
     def eval_files(self) -> frozenset[Path]:
         """The eval files of the project, absolute."""
         try:
-            found = eval_search.find_evals(self.project, self.settings.paths)
+            found = eval_search.find_evals(self.project, self.settings.select.paths)
         except CannotFindEvals:
             return frozenset()
         return frozenset(path.resolve() for path in found)
@@ -178,7 +181,9 @@ class SessionRun:
         if files:
             whole = {path.resolve() for path in files} == self.eval_files
             paths = () if whole else tuple(str(discovery.shown(path)) for path in sorted(files))
-            settings = self.settings if whole else replace(self.settings, paths=paths)
+            settings = self.settings
+            if not whole:
+                settings = replace(settings, select=replace(settings.select, paths=paths))
             return select(settings, self.started_at.date(), os.environ, self._marked)
         project, change = self._checkout
         narrowed: list[Narrowing] = ["paths"] * bool(self.eval_files)
@@ -205,10 +210,13 @@ class SessionRun:
             loaded,
             replace(selection, chosen=chosen, scope=scope),
             self.settings,
-            open_baseline(self.settings),
+            self._baseline(),
             environment=os.environ,
             plain=True,
         )
+
+    def _baseline(self) -> Baseline | None:
+        return open_baseline(self.settings.report.baseline, self.settings.select.against)
 
     def report(self) -> RunReport:
         """Return the report of the eval files' cases, graded once; raises NoVerdict."""
@@ -244,9 +252,9 @@ class SessionRun:
     def _graded(self) -> RunReport:
         if not self.inputs.tasks:
             return self.nothing
-        check_folder(self.settings.output_dir)
+        check_folder(self.settings.report.output_dir)
         report, graded = grade_inputs(self.inputs, self.started_at, self._clock, self.loop.run)
-        write_reports(report, self.settings)
+        write_reports(report, self.settings.report)
         remember(self.inputs, graded)
         return report
 
@@ -274,7 +282,10 @@ class SessionRun:
 
     def _task(self, case: EvalCase, answer: str) -> Task:
         target = MockTarget(name=TARGET, response=answer)
-        return build_task(case, "", self.inputs.loaded, self.inputs.settings, target=target)
+        inputs, settings = self.inputs, self.inputs.settings
+        return build_task(
+            case, "", inputs.loaded, settings.models, settings.requests, target=target
+        )
 
     def complete(
         self, report: RunReport, cases: Sequence[CaseResult], marked: Usage = NOTHING_USED
@@ -282,7 +293,7 @@ class SessionRun:
         """Return a report with the checks of tests, and the usage of their other marks."""
         report = replace(report, beyond_cases=report.beyond_cases + marked)
         seconds = round(monotonic() - self._clock, 3)
-        report = with_cases(report, cases, open_baseline(self.settings))
+        report = with_cases(report, cases, self._baseline())
         return replace(report, duration_seconds=seconds)
 
     def close(self) -> None:

@@ -10,7 +10,12 @@ from rubric_ci.cli.commands.run import run
 from rubric_ci.errors import CannotWriteFile, ExitCode
 from rubric_ci.files.project.discovery import write_text
 from rubric_ci.system import resources
-from rubric_ci.values.command_settings import RequestOptions, RunSettings
+from rubric_ci.values.command_settings import (
+    ReportOptions,
+    RequestOptions,
+    RunSettings,
+    SelectOptions,
+)
 
 _FILES: Final = (
     "rubric-ci.yaml",
@@ -30,10 +35,12 @@ def demo(folder: Path) -> ExitCode:
     with chdir(folder):  # settings count from the current folder
         code = run(
             RunSettings(
-                config=Path("rubric-ci.yaml"),  # not the one of an enclosing repository
-                policy_from="head",  # nor its base, on a pull request
+                select=SelectOptions(
+                    config=Path("rubric-ci.yaml"),  # not the one of an enclosing repository
+                    policy_from="head",  # nor its base, on a pull request
+                ),
                 requests=RequestOptions(replay=Path("judge.replay.jsonl")),
-                reports=("json", "markdown", "html"),
+                report=ReportOptions(reports=("json", "markdown", "html")),
             )
         )
     click.echo(

@@ -86,7 +86,7 @@ def estimate_work(
 
 def check_prices(work: Sequence[ExpectedWork], found: Estimate) -> None:
     """Raise CannotConfigure for a target or judge of the estimate that fits no cap in dollars."""
-    if not any(side.context.needs_prices for side in work):
+    if not any(side.context.allowance.needs_prices for side in work):
         return
     check_targets(work)
     for each in found.judgements:

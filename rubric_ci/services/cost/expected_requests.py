@@ -23,7 +23,7 @@ from rubric_ci.models.llm.client import identity
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.system import coroutines
 from rubric_ci.values.config import Endpoint
-from rubric_ci.values.context import RunContext
+from rubric_ci.values.context import Allowance, RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvaluatorSpec
 from rubric_ci.values.llm_calls import Unsent
@@ -115,13 +115,13 @@ def models_to_ask(sides: Sequence[ExpectedWork]) -> tuple[Endpoint, ...]:
     return tuple(found.values())
 
 
-async def ask_models(models: Sequence[Endpoint], context: RunContext) -> bool:
+async def ask_models(models: Sequence[Endpoint], allowance: Allowance) -> bool:
     """Find out which models are unreachable; return False on cancellation (Ctrl-C, SIGTERM)."""
-    if context.preflight is None:
+    if allowance.preflight is None:
         return True
     try:
-        asking = coroutines.gather_all(map(context.preflight, models))
-        await Deadline(context.max_seconds, context.started).enforce(asking)
+        asking = coroutines.gather_all(map(allowance.preflight, models))
+        await Deadline(allowance.max_seconds, allowance.started).enforce(asking)
     except OverBudget:
         return True  # each case has the reason
     except asyncio.CancelledError:

@@ -64,7 +64,7 @@ def check_prices(
     context: RunContext,
 ) -> None:
     """Raise CannotConfigure for a model that these requests ask and that fits no cap in dollars."""
-    if not context.needs_prices:
+    if not context.allowance.needs_prices:
         return
     tests = drafter.tests and _tested(requests)
     if tests or _asked(requests, drafter, context):

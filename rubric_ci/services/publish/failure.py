@@ -12,7 +12,7 @@ import click
 
 from rubric_ci.errors import CannotFindEvals, CannotReadReport, ExitCode, InvalidInput, UserError
 from rubric_ci.files.project.discovery import read_text, write_text
-from rubric_ci.files.project.suite_name import suite_name, suite_of
+from rubric_ci.files.project.suite_name import suite_of
 from rubric_ci.reports.render.summary import COULD_NOT_START
 from rubric_ci.services.publish.workflow import Workflow, annotate, not_posted, write_problems
 from rubric_ci.system import file_io, masking
@@ -20,7 +20,7 @@ from rubric_ci.text import escape
 from rubric_ci.text.escape import error_line
 from rubric_ci.text.numbers import shortened
 from rubric_ci.text.workflow_commands import command
-from rubric_ci.values.command_settings import CommentSettings, RunSettings
+from rubric_ci.values.command_settings import CommentSettings, ReportOptions
 from rubric_ci.values.formats_and_defaults import FAILURE, OUTPUT_DIR
 from rubric_ci.values.json_value import parsed
 
@@ -61,19 +61,19 @@ def end(code: ExitCode, error: UserError, words: str, environment: Mapping[str, 
 
 
 def publish_failure_of_run(
-    error: UserError, settings: RunSettings, environment: Mapping[str, str]
+    error: UserError, options: ReportOptions, environment: Mapping[str, str]
 ) -> None:
     """Write the error in place of a report, and into the run's comment; in a workflow only."""
-    workflow = Workflow.of(environment, settings.annotations)
+    workflow = Workflow.of(environment, options.annotations)
     if workflow is None:
         return
-    suite = suite_name(settings)
-    _keep(error, settings.output_dir, suite)
-    if settings.comment == "off":
+    suite = options.comment.key
+    _keep(error, options.output_dir, suite)
+    if options.comment.mode == "off":
         return
     from rubric_ci.services.publish.comment import post_failure  # loads PyGithub
 
-    comment = CommentSettings(mode=settings.comment, key=suite)
+    comment = CommentSettings(mode=options.comment.mode, key=suite)
     try:
         line = post_failure(failure_text(error, suite=suite), comment, environment)
     except UserError as refused:

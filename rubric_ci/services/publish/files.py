@@ -16,7 +16,7 @@ from rubric_ci.reports.render import formats
 from rubric_ci.services.publish.workflow import Workflow
 from rubric_ci.system import file_io
 from rubric_ci.system.output import use_color
-from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.command_settings import ReportOptions
 from rubric_ci.values.formats_and_defaults import REPORT_FILES, ReportFormat
 from rubric_ci.values.media import COPIES, INLINED, Picture
 from rubric_ci.values.report import RunReport
@@ -42,30 +42,31 @@ def _create(folder: Path) -> None:
         (folder / ".gitignore").write_bytes(b"*\n")
 
 
-def write_and_show(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
+def write_and_show(report: RunReport, options: ReportOptions) -> tuple[Path, ...]:
     """Write the files, then print the report; print it also if writing fails."""
     try:
-        written = write_reports(report, settings)
+        written = write_reports(report, options)
     except CannotWriteFile:
-        show_report(report, (), settings)
+        show_report(report, (), options)
         raise
-    show_report(report, written, settings)
+    show_report(report, written, options)
     return written
 
 
-def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
+def write_reports(report: RunReport, options: ReportOptions) -> tuple[Path, ...]:
     """Write each requested format, atomically."""
     written = []
-    page: tuple[ReportFormat, ...] = ("html",) if settings.page else ()
-    discovery.check_place(settings.output_dir)
-    with file_io.writing(settings.output_dir, "the report", HINT):
-        _create(settings.output_dir)
-    for name in dict.fromkeys((*settings.reports, *page)):
-        of_page = name == "html" and settings.page.endswith(".html")
-        path = settings.output_dir / (Path(settings.page).name if of_page else REPORT_FILES[name])
+    page = options.comment.page
+    more: tuple[ReportFormat, ...] = ("html",) if page else ()
+    discovery.check_place(options.output_dir)
+    with file_io.writing(options.output_dir, "the report", HINT):
+        _create(options.output_dir)
+    for name in dict.fromkeys((*options.reports, *more)):
+        of_page = name == "html" and page.endswith(".html")
+        path = options.output_dir / (Path(page).name if of_page else REPORT_FILES[name])
         with file_io.writing(path, "the report", HINT):
             discovery.check_place(path.parent)
-            found = formats.pieces(name, report, _inline(settings.output_dir))
+            found = formats.pieces(name, report, _inline(options.output_dir))
             pieces = (piece.encode() for piece in found)
             file_io.clean(path)
             file_io.write_pieces(path, pieces)
@@ -95,7 +96,7 @@ def _inline(folder: Path) -> Callable[[Picture], str]:
     return inline
 
 
-def show_report(report: RunReport, written: Sequence[Path], settings: RunSettings) -> None:
+def show_report(report: RunReport, written: Sequence[Path], options: ReportOptions) -> None:
     """Print the verdict table, the reasons and the paths of the files."""
     from rubric_ci.reports.render import terminal
 
@@ -103,7 +104,7 @@ def show_report(report: RunReport, written: Sequence[Path], settings: RunSetting
     files = [str(path) for path in written]
     color = use_color(sys.stdout, os.environ)
     detail: terminal.Detail = (
-        "verdict" if settings.quiet else "full" if settings.verbose else "failures"
+        "verdict" if options.quiet else "full" if options.verbose else "failures"
     )
     text = terminal.render(report, width=width, color=color, files=files, detail=detail)
     if workflow := Workflow.of(os.environ):

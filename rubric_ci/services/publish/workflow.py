@@ -20,7 +20,7 @@ from rubric_ci.text import escape
 from rubric_ci.text.escape import error_line
 from rubric_ci.text.workflow_commands import PER_LEVEL, command, disable_workflow_commands
 from rubric_ci.values import parts
-from rubric_ci.values.command_settings import CommentSettings, RunSettings
+from rubric_ci.values.command_settings import CommentSettings, ReportOptions
 from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic, Severity
@@ -92,25 +92,23 @@ def annotate(found: Iterable[Diagnostic], workflow: Workflow | None) -> None:
 def publish(
     report: RunReport,
     written: Sequence[Path],
-    settings: RunSettings,
+    options: ReportOptions,
     environment: Mapping[str, str],
     *,
-    merged: bool = False,
+    exports: bool = True,
 ) -> None:
-    """Write outputs, summary and annotations, post comment and check run, export spans.
-
-    `merged`: the runs of the shards exported theirs.
-    """
-    workflow = Workflow.of(environment, settings.annotations)
-    for line in write_step_outputs(report, written, workflow, settings.page):
+    """Write outputs, summary and annotations, post comment and check run; `exports`: also spans."""
+    workflow, comment = Workflow.of(environment, options.annotations), options.comment
+    for line in write_step_outputs(report, written, workflow, comment.page):
         click.echo(escape.log_line(line), err=True)
     if workflow:
         workflow.annotate(annotations.render(report))
-    elif settings.annotations:  # asked for by name
+    elif options.annotations:  # asked for by name
         click.echo(annotations.render(report), nl=False)
-    for line in _post(report, settings, environment):
+    posts = comment.mode != "off" or comment.check
+    for line in try_to_post(report, comment, environment) if posts else ():
         click.echo(escape.log_line(line))
-    export = None if settings.offline or merged else parts.offered("export of a run")
+    export = parts.offered("export of a run") if exports else None
     for line in export(report, environment) if export else ():
         click.echo(escape.log_line(line), err=True)
 
@@ -187,18 +185,6 @@ def write_problems(write: Callable[[], None]) -> list[str]:
 def _links(workflow: Workflow, page: str) -> Links:
     event = workflow.event
     return Links(blob=event.blob_url, run=event.run_url, page=page) if event else Links()
-
-
-def _post(report: RunReport, settings: RunSettings, environment: Mapping[str, str]) -> list[str]:
-    if settings.comment == "off" and not settings.check_run:
-        return []
-    comment = CommentSettings(
-        mode=settings.comment,
-        key=settings.comment_key,
-        check=settings.check_run,
-        page=settings.page,
-    )
-    return try_to_post(report, comment, environment)
 
 
 def try_to_post(

@@ -16,13 +16,7 @@ from rubric_ci.services.cost.last_run import LastRun, last_run
 from rubric_ci.services.cost.target_cost import estimate_answers
 from rubric_ci.services.run import sentinel
 from rubric_ci.services.run.base_comparison import no_answers
-from rubric_ci.services.run.grade import (
-    RunInput,
-    becomes_reference,
-    compares_with_report,
-    watch_of,
-    without_models,
-)
+from rubric_ci.services.run.grade import RunInput, becomes_reference, compares_with_report, watch_of
 from rubric_ci.services.run.sides import Sides
 from rubric_ci.services.run.suspect import once
 from rubric_ci.text import numbers
@@ -55,12 +49,12 @@ def announce(
 ) -> Announcement:
     """Return the requests of a run: both sides, the sentinel, and bounds of further trials."""
     settings, last = inputs.settings, _last_run(inputs)
-    if without_models(settings):
+    if not settings.requests.live:
         answers = [each for side in work for each in estimate_answers(side, last)]
         unsent = [replace(each, estimate=None) for each in answers]
         return Announcement(estimate=Estimate(answers=unsent))
     watched = _watched(inputs)
-    every = estimate_work((*work, *watched), last, batched=settings.batch)
+    every = estimate_work((*work, *watched), last, batched=settings.requests.batch)
     return Announcement(estimate=every, further=tuple(_further(sides, inputs, watched, last)))
 
 
@@ -68,7 +62,7 @@ def _last_run(inputs: RunInput) -> LastRun:
     baseline = inputs.baseline.report if inputs.baseline else None
     settings = inputs.settings
     cache = settings.cache.folder if inputs.context.cache else None
-    return last_run(settings.output_dir / REPORT_FILES["json"], cache, baseline)
+    return last_run(settings.report.output_dir / REPORT_FILES["json"], cache, baseline)
 
 
 def _watched(inputs: RunInput) -> tuple[ExpectedWork, ...]:

@@ -14,7 +14,7 @@ from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.evaluators.judge_choice import SILENT_JUDGE
 from rubric_ci.files.project.discovery import read_text
 from rubric_ci.files.project.loaded_project import LoadedProject
-from rubric_ci.files.project.suite_name import suite_name
+from rubric_ci.files.project.suite_name import suite_of
 from rubric_ci.gate.comparison.baseline_files import with_comparison
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
@@ -40,7 +40,7 @@ from rubric_ci.system.git.committed import head_of
 from rubric_ci.text import numbers
 from rubric_ci.text.numbers import listed
 from rubric_ci.values import parts
-from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.command_settings import Models, RunSettings
 from rubric_ci.values.config import PANEL, MockTarget
 from rubric_ci.values.formats_and_defaults import PROBE
 from rubric_ci.values.report import (
@@ -87,22 +87,24 @@ def finish(
             *_withheld(report, environment),
             *silent_judges(report.cases),
             *report.notes,
-            *inputs.context.notes,
+            *inputs.context.found.notes,
         ),
-        responders=inputs.context.responders(),
-        left_out=tuple(LeftOut(file=f, why=w) for f, w in sorted(inputs.context.left_out.items())),
+        responders=inputs.context.found.responders(),
+        left_out=tuple(
+            LeftOut(file=f, why=w) for f, w in sorted(inputs.context.found.left_out.items())
+        ),
         against=outcome.against,
         removed=outcome.removed,
         sentinel=graded.sentinel,
-        used_by=inputs.context.accounts.list(),
+        used_by=inputs.context.found.accounts.list(),
     )
-    if inputs.context.pictures:
+    if inputs.context.found.pictures:
         from rubric_ci.services.publish.copies import write_copies  # few runs have one
 
-        write_copies(inputs.context.pictures, settings.output_dir, HINT)
-    report = _with_probe(report, settings.output_dir / PROBE)
+        write_copies(inputs.context.found.pictures, settings.report.output_dir, HINT)
+    report = _with_probe(report, settings.report.output_dir / PROBE)
     report = without_secrets(report, masking.redactor())
-    return with_comparison(report, inputs.baseline, settings, environment)
+    return with_comparison(report, inputs.baseline, settings.report.baseline, environment)
 
 
 def with_cases(
@@ -165,10 +167,10 @@ def remember(inputs: RunInput, graded: GradedRun) -> None:
     """Remember which cases did not pass, and what was used; raises CannotWriteFile."""
     every = {case.key for case in inputs.loaded.cases}
     suite = every if has_every_case(inputs.loaded, inputs.selection) else None
-    last_failed.remember(inputs.settings.output_dir, graded.outcome.results, suite)
+    last_failed.remember(inputs.settings.report.output_dir, graded.outcome.results, suite)
     if inputs.context.cache:
         folder, root = inputs.settings.cache.folder, inputs.context.root
-        keep(folder, root, inputs.context.accounts.list())
+        keep(folder, root, inputs.context.found.accounts.list())
         results = graded.outcome.results
         ended = with_outcomes(inputs.selection.waivers, results)
         keep_passes(folder, root, ended, newly_marked(results))
@@ -187,18 +189,19 @@ def build_report(
 ) -> RunReport:
     """Return the report of a run, its secrets not removed yet; unfinished tasks are errored."""
     reason = _why_unfinished(ended, settings.max_failures)
-    cases = _with_interrupted(tasks, ended, reason, compared=bool(settings.against))
+    cases = _with_interrupted(tasks, ended, reason, compared=bool(settings.select.against))
     scope = selection.scope.narrowed(*_narrowed(tasks, ended, settings))
     verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
     kept = settings.cache.folder if settings.cache.enabled else None
     ended_waivers = with_outcomes(selection.waivers, cases)
     waivers = with_passes(ended_waivers, read_passes(kept), newly_marked(cases))
     changes = selection.grading_changes
-    gate = gate_of(loaded.config.gate, settings.fail_on)
+    gate = gate_of(loaded.config.gate, settings.report.fail_on)
     gate = replace(gate, none_decides=selection.none_decides)
     gate = concluded(gate, cases, scope, waivers, changes)
     beyond = spent.beyond(sum(map(usage_of_sides, cases), NOTHING_USED))
-    more = (*_unfinished_work(ended), *(_answered_again(tasks) if settings.reuse_answers else ()))
+    again = _answered_again(tasks) if settings.cache.reuse_answers else ()
+    more = (*_unfinished_work(ended), *again)
     return RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=started_at.isoformat(timespec="seconds"),
@@ -206,7 +209,7 @@ def build_report(
         verdict=verdict,
         scope=scope,
         gate=gate,
-        judge=_judge_info(loaded, tasks, settings),
+        judge=_judge_info(loaded, tasks, settings.models),
         totals=totals(cases, beyond),
         cases=cases,
         beyond_cases=beyond,
@@ -221,7 +224,9 @@ def build_report(
 
 def _metadata(loaded: LoadedProject, settings: RunSettings) -> dict[str, str]:
     """Return the subject of a workflow run; elsewhere, and of an untrusted change, its commit."""
-    known = run_metadata(os.environ, settings.page, suite_name(settings))
+    comment, select = settings.report.comment, settings.select
+    suite = comment.key or suite_of(select.config, select.paths)
+    known = run_metadata(os.environ, comment.page, suite)
     proposal = loaded.change.proposal
     if known and not proposal:
         return known
@@ -237,7 +242,7 @@ def _narrowed(
         yield "max-failures" if _has_stopped(ended, settings.max_failures) else "interrupted"
     skipped = {case.key for case in ended if case.status == "skipped"}
     evaluated = (task.case.key for task in tasks if task.case.evaluators)
-    if settings.offline and not skipped.isdisjoint(evaluated):
+    if settings.requests.offline and not skipped.isdisjoint(evaluated):
         yield "offline"
     if settings.requests.replay is not None:
         yield "replay"
@@ -274,15 +279,13 @@ def _with_interrupted(
     )
 
 
-def _judge_info(
-    loaded: LoadedProject, tasks: Sequence[Task], settings: RunSettings
-) -> JudgeInfo | None:
+def _judge_info(loaded: LoadedProject, tasks: Sequence[Task], models: Models) -> JudgeInfo | None:
     file = tasks[0].case.file if tasks else ""
     config = loaded.config_for(file)
-    judge = choose_judge(config, MockTarget(name="", response=""), settings.judge)
+    judge = choose_judge(config, MockTarget(name="", response=""), models.judge)
     if judge is None:
         return None
-    judge = replace(judge, votes=settings.votes) if settings.votes else judge
+    judge = replace(judge, votes=models.votes) if models.votes else judge
     with suppress(ForbiddenVariable, MissingVariable):  # no case needed the judge
         judge = name_judge(judge, loaded.variables(os.environ, file))
     return judge_info(judge)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from time import monotonic
 from typing import Any, TypeAlias
 
@@ -110,12 +111,13 @@ def grade_run(
 
     `models` are asked first, to find out which of them are unreachable. `run` runs the coroutine.
     """
-    inputs = replace(inputs, context=replace(inputs.context, started=monotonic()))
+    allowance = replace(inputs.context.allowance, started=monotonic())
+    inputs = replace(inputs, context=replace(inputs.context, allowance=allowance))
     settings, watch = inputs.settings, watch_of(inputs)
-    required, before = _required(inputs), inputs.context.spent()
+    required, before = _required(inputs), allowance.spent()
     with (
         _ending(inputs.context.services),
-        progress(len(inputs.tasks), plain=inputs.plain, quiet=settings.quiet) as advance,
+        progress(len(inputs.tasks), plain=inputs.plain, quiet=settings.report.quiet) as advance,
     ):
         work = _preflight_and_compare(
             inputs, sides, models, watch, lambda case: advance(_ended(case, required))
@@ -123,7 +125,7 @@ def grade_run(
         outcome = run(run_until_terminated(work))
     results = tuple(_ended(case, required) for case in outcome.results)
     outcome = replace(outcome, results=results)
-    spent = inputs.context.spent().beyond(before)
+    spent = allowance.spent().beyond(before)
     return GradedRun(outcome=outcome, sentinel=watch.seen, spent=spent)
 
 
@@ -146,7 +148,7 @@ async def _preflight_and_compare(
 ) -> Outcome:
     head: tuple[CaseResult, ...] = ()
     base: dict[Key, CaseResult] = {}
-    if await ask_models(models, inputs.context):
+    if await ask_models(models, inputs.context.allowance):
         grading = partial(_first_round, inputs, sides, on_result, base)
         head = await grade_watched(grading, watch, inputs.tasks, inputs.context)
     return await _compared(inputs, sides, head, base, watch)
@@ -224,7 +226,7 @@ async def _graded(
         concurrency=inputs.settings.requests.concurrency,
         on_result=collect,
         trials=trials,
-        batched=inputs.settings.batch and not without_models(inputs.settings),
+        batched=inputs.settings.requests.batch and inputs.settings.requests.live,
         stop_after=stop_after,
     )
     return found
@@ -237,7 +239,7 @@ async def _compared(
     base: Mapping[Key, CaseResult],
     watch: Watch,
 ) -> Outcome:
-    ref = inputs.settings.against
+    ref = inputs.settings.select.against
     match sides:
         case Sides():
             return await compare(sides, ref, inputs.tasks, head, base)
@@ -252,8 +254,8 @@ async def _compared(
         grade=partial(_graded, inputs),
         rows=inputs.selection.rows,
         config=inputs.loaded.config.regression,
-        can_ask=not inputs.settings.offline,
-        live=not without_models(inputs.settings),
+        can_ask=not inputs.settings.requests.offline,
+        live=inputs.settings.requests.live,
     )
     by_key = {task.case.key: task for task in inputs.tasks}
     if inputs.baseline:
@@ -268,43 +270,41 @@ def needs_fresh_judgements(settings: RunSettings, baseline: Baseline | None) -> 
     Answers that share a judgement are not independent. And the sentinel vouches for the present
     judge only: a cached judgement may be older than a move.
     """
-    if without_models(settings):
+    if not settings.requests.live:
         return False
     if baseline and (baseline.report.sentinel or baseline.log):
         return True
-    return _may_become_reference(settings)
+    path = settings.report.baseline
+    # The trials of a reference, and the first night of a folder of nights.
+    return is_folder(path) and (settings.trials >= KEPT or not (path and path.exists()))
+
+
+def is_folder(baseline: Path | None) -> bool:
+    """Return True for the folder of a reference, which need not exist yet."""
+    return baseline is not None and not baseline.suffix
 
 
 def becomes_reference(inputs: RunInput) -> bool:
     """Return True if a run with a folder of nights has the trials of a reference."""
     settings = inputs.settings
-    return settings.trials >= KEPT and _has_folder(settings) and not without_models(settings)
+    may_become = settings.trials >= KEPT and is_folder(settings.report.baseline)
+    return may_become and settings.requests.live
 
 
 def compares_with_report(inputs: RunInput) -> bool:
     """Return True if suspects are asked again here: the other side is a report."""
-    return inputs.baseline is not None and not without_models(inputs.settings)
-
-
-def _may_become_reference(settings: RunSettings) -> bool:
-    """Return True for the trials of a reference, and for the first night of a folder of nights."""
-    first = settings.baseline is not None and not settings.baseline.exists()
-    return _has_folder(settings) and (first or settings.trials >= KEPT)
-
-
-def _has_folder(settings: RunSettings) -> bool:
-    return settings.baseline is not None and not settings.baseline.suffix
+    return inputs.baseline is not None and inputs.settings.requests.live
 
 
 def watch_of(inputs: RunInput) -> Watch:
     """Return the judgements to ask for again: the reference's, or new items."""
     settings, baseline = inputs.settings, inputs.baseline
-    live = not (without_models(settings) or settings.batch)
+    live = settings.requests.live and not settings.requests.batch
     judged = live and any(needs_judge(task.case) for task in inputs.tasks)
     remembered = baseline.report.sentinel if baseline and judged else None
     return Watch(
         remembered=remembered,
-        measures=judged and remembered is None and _has_folder(settings),
+        measures=judged and remembered is None and is_folder(settings.report.baseline),
         concurrency=settings.requests.concurrency,
     )
 
@@ -319,9 +319,9 @@ def _sides(base: BaseSide, inputs: RunInput) -> Sides:
         rows=inputs.selection.rows,
         config=inputs.loaded.config.regression,
         gate=inputs.loaded.config.gate,
-        can_ask=not settings.offline,
-        live=not without_models(settings),
-        fresh=settings.fresh,
+        can_ask=not settings.requests.offline,
+        live=settings.requests.live,
+        fresh=settings.cache.fresh,
     )
 
 
@@ -340,8 +340,3 @@ def _ended(case: CaseResult, required: frozenset[tuple[str, str]]) -> CaseResult
     """Return the result; a required case that was skipped is errored."""
     ended = case.verdict is not None or case.key not in required
     return case if ended else case.as_errored(case.reason)
-
-
-def without_models(settings: RunSettings) -> bool:
-    """Return True if no model request can be sent: replaying or offline."""
-    return bool(settings.requests.replay) or settings.offline

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import click
 
@@ -26,7 +27,12 @@ from rubric_ci.models.llm.cache import Cache
 from rubric_ci.services.run import sides
 from rubric_ci.services.run.grade import RunInput, needs_fresh_judgements
 from rubric_ci.text import escape
-from rubric_ci.values.command_settings import CacheOptions, RunSettings
+from rubric_ci.values.command_settings import (
+    CacheOptions,
+    RequestOptions,
+    RunSettings,
+    SelectOptions,
+)
 from rubric_ci.values.config import RunnerTarget
 from rubric_ci.values.context import RunContext, Side
 from rubric_ci.values.evals import EvalCase, RubricSpec
@@ -35,10 +41,10 @@ from rubric_ci.values.report import ShardInfo
 from rubric_ci.values.scope import Narrowing, UntrustedCaps
 
 
-def runner_of(settings: RunSettings) -> RunnerTarget | None:
+def runner_of(config: Path | None, target: str) -> RunnerTarget | None:
     """Return the target of a run if it is another tool; None: cases come from eval files."""
-    targets = open_checkout(settings.config).policy_for("any").targets
-    found = targets.get(settings.target or "default")
+    targets = open_checkout(config).policy_for("any").targets
+    found = targets.get(target or "default")
     return found.tool if found else None
 
 
@@ -52,30 +58,31 @@ def select(
 
     `marked` is true for cases that pytest's `-m` chooses.
     """
-    loaded, selection = open_selected(settings)
+    loaded, selection = open_selected(settings.select, settings.models, settings.report)
     show_problems(loaded.diagnostics)
-    asked_for = asked_by(settings, marked)
+    asked_for = asked_by(settings.select, marked)
     selection = replace(
         selection,
         waivers=find_waivers(loaded, today, complete=has_every_case(loaded, selection)),
         notes=(*selection.notes, *guess_notes(loaded)),
         grading_changes=find_grading_changes(loaded, asked_for),
-        none_decides=none_decides(loaded, settings, asked_for),
+        none_decides=none_decides(loaded, settings.select, asked_for),
     )
-    if settings.last_failed:
-        failed = last_failed.read(settings.output_dir, environment)
+    if settings.select.last_failed:
+        failed = last_failed.read(settings.report.output_dir, environment)
         selection = last_failed.choose_failed(selection, failed)
         if selection.nothing_to_run:
             return loaded, selection
     selection = replace(selection, rows=len(selection.chosen))
-    return loaded, _of_shard(selection, loaded, settings)
+    if settings.select.shard is None:
+        return loaded, selection
+    return loaded, _of_shard(selection, loaded, settings.select.shard, settings.models.target)
 
 
-def capped(settings: RunSettings, caps: UntrustedCaps) -> RunSettings:
-    """Return the settings of a run of a stranger's commit, with the lower cap on cost."""
-    given, most = settings.requests.max_cost_usd, caps.max_cost_usd
-    cost = most if given is None else min(given, most)
-    return replace(settings, requests=replace(settings.requests, max_cost_usd=cost))
+def capped(requests: RequestOptions, caps: UntrustedCaps) -> RequestOptions:
+    """Return the options of a run of a stranger's commit, with the lower cap on cost."""
+    given, most = requests.max_cost_usd, caps.max_cost_usd
+    return replace(requests, max_cost_usd=most if given is None else min(given, most))
 
 
 def has_every_case(loaded: LoadedProject, selection: Selection) -> bool:
@@ -83,13 +90,13 @@ def has_every_case(loaded: LoadedProject, selection: Selection) -> bool:
     return sum(len(file.cases) for file in loaded.files) == selection.scope.suite
 
 
-def _of_shard(selection: Selection, loaded: LoadedProject, settings: RunSettings) -> Selection:
+def _of_shard(
+    selection: Selection, loaded: LoadedProject, shard: tuple[int, int], target: str
+) -> Selection:
     """Leave only the cases of this shard."""
-    if settings.shard is None:
-        return selection
-    index, count = settings.shard
+    index, count = shard
     costs = [
-        case_cost(case, choose_target(case, loaded.config_for(case.file), settings.target))
+        case_cost(case, choose_target(case, loaded.config_for(case.file), target))
         for case, _ in selection.chosen
     ]
     positions = split(costs, count)[index - 1]
@@ -115,17 +122,26 @@ def open_inputs(
     plain: bool | None = None,
 ) -> RunInput:
     """Return the input of grading; `list_only` requests nothing and makes no folder."""
-    tasks = build_tasks(selection.chosen, loaded, settings, selection.not_gradable)
+    models, requests = settings.models, settings.requests
+    tasks = build_tasks(selection.chosen, loaded, models, requests, selection.not_gradable)
     tasks = with_waivers(tasks, selection.waivers)
-    cache, unread = readable_cache(settings.requests, settings.cache, loaded.config, environment)
+    cache, unread = readable_cache(requests, settings.cache, loaded.config, environment)
     notes: Sequence[str] = ()
-    if settings.list_only:
-        context = _listing_context(loaded, settings, cache, environment)
+    if requests.list_only:
+        context = _context(
+            loaded,
+            replace(requests, offline=True),
+            replace(cache, enabled=False),
+            settings.report.output_dir,
+            environment,
+        )
+        if uses_cache(requests, cache):  # its folder is not created
+            context = replace(context, cache=Cache(cache.folder, cache.seal))
     else:
         notes = (*([unread] if unread else []), *_calibration_warnings(tasks, loaded))
-        context = _context(loaded, settings, cache, environment)
+        context = _context(loaded, requests, cache, settings.report.output_dir, environment)
     fresh = needs_fresh_judgements(settings, baseline)
-    compared = bool(settings.against or settings.baseline)
+    compared = bool(settings.select.against or settings.report.baseline)
     return RunInput(
         tasks=tasks,
         loaded=loaded,
@@ -141,46 +157,27 @@ def open_inputs(
 
 def _context(
     loaded: LoadedProject,
-    settings: RunSettings,
+    requests: RequestOptions,
     cache: CacheOptions,
+    output_dir: Path,
     environment: Mapping[str, str],
 ) -> RunContext:
     """Return the context of the checkout."""
     context = build_context(
         loaded.root,
         loaded.config,
-        settings.requests,
+        requests,
         environment,
         cache=cache,
-        offline=settings.offline,
-        batch=_show_progress if settings.batch else None,
-        hosts=allowed_hosts(loaded, settings.requests.allowed_hosts, environment),
+        batch=_show_progress if requests.batch else None,
+        hosts=allowed_hosts(loaded, requests.allowed_hosts, environment),
     )
-    services = context.services and context.services.logging_to(settings.output_dir)
-    return replace(context, side=_own_side(loaded, settings), services=services)
-
-
-def _listing_context(
-    loaded: LoadedProject,
-    settings: RunSettings,
-    cache: CacheOptions,
-    environment: Mapping[str, str],
-) -> RunContext:
-    offline, no_cache = replace(settings, offline=True), CacheOptions(enabled=False)
-    context = _context(loaded, offline, no_cache, environment)
-    if uses_cache(settings.requests, cache):
-        return replace(context, cache=Cache(cache.folder, cache.seal))  # its folder is not created
-    return context
-
-
-def _own_side(loaded: LoadedProject, settings: RunSettings) -> Side:
-    """Return how the checkout answers: which answers are reused, and what they depend on."""
-    written = (settings.output_dir, settings.cache.folder)
-    outputs = [discovery.from_root(folder, loaded.root) for folder in written]
-    return Side(
-        reuse=settings.reuse_answers,
-        dependencies=sides.checkout_dependencies(loaded.change, outputs),
+    outputs = [discovery.from_root(folder, loaded.root) for folder in (output_dir, cache.folder)]
+    side = Side(
+        reuse=cache.reuse_answers, dependencies=sides.checkout_dependencies(loaded.change, outputs)
     )
+    services = context.services and context.services.logging_to(output_dir)
+    return replace(context, side=side, services=services)
 
 
 def _calibration_warnings(tasks: Sequence[Task], loaded: LoadedProject) -> Sequence[str]:
@@ -197,23 +194,23 @@ def _show_progress(line: str) -> None:
 
 
 def asked_by(
-    settings: RunSettings, marked: Callable[[EvalCase], bool] = lambda _: True
+    options: SelectOptions, marked: Callable[[EvalCase], bool] = lambda _: True
 ) -> Callable[[EvalCase], bool]:
     """Return a predicate of the cases that --tag and -k choose; `marked`: and those of pytest.
 
     A case that another id or place would choose is told as removed.
     """
-    matches = read_keyword(settings.keyword)
+    matches = read_keyword(options.keyword)
 
     def asked_for(case: EvalCase) -> bool:
-        tagged = is_asked_for(case, ids=(), tags=settings.tags)
+        tagged = is_asked_for(case, ids=(), tags=options.tags)
         return tagged and matches(case) and marked(case)
 
     return asked_for
 
 
 def none_decides(
-    loaded: LoadedProject, settings: RunSettings, asked_for: Callable[[EvalCase], bool]
+    loaded: LoadedProject, options: SelectOptions, asked_for: Callable[[EvalCase], bool]
 ) -> bool:
     """Return True if no case decides, of the whole suite or where the base had one that did.
 
@@ -228,7 +225,7 @@ def none_decides(
 
     if not loaded.cases or decide(loaded.cases):
         return False
-    narrowed = (settings.paths, settings.places, settings.cases)
+    narrowed = (options.paths, options.places, options.cases)
     base = loaded.change.grading
     whole = not any(narrowed) and all(map(asked_for, loaded.cases))
     return whole or (base is not None and decide(loaded.at_base(base).cases))

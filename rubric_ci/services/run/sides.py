@@ -38,7 +38,7 @@ from rubric_ci.system.git.snapshot import Contents
 from rubric_ci.system.git.worktree import Worktree, worktree
 from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import Base, NoBase
-from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.command_settings import Models, RequestOptions, RunSettings, SelectOptions
 from rubric_ci.values.comparison import OTHER_QUESTION, RegressionConfig
 from rubric_ci.values.config import Target
 from rubric_ci.values.context import Dependencies, RunContext, Side
@@ -101,7 +101,9 @@ def _side(
     before = matched(head, state.cases)
     known = _each_once(tasks, before)
     found = {
-        task.case.key: _base_task(task, known[task.case.key], state, opened, settings)
+        task.case.key: _base_task(
+            task, known[task.case.key], state, opened, settings.models, settings.requests
+        )
         for task in tasks
         if task.case.key in known
     }
@@ -127,7 +129,7 @@ def _side(
         },
         rubrics=differing,
         incomparable={**unread, **reasons},
-        removed=tuple(_removed(state, before, settings)),
+        removed=tuple(_removed(state, before, settings.select)),
         worktree=checkout,
         read=cache(then.files.read),
         dependencies=dependencies_on(lambda: snapshot.of_entries(then.entries)),
@@ -151,7 +153,12 @@ def _each_once(tasks: Sequence[Task], before: Mapping[Key, EvalCase]) -> dict[Ke
 
 
 def _base_task(
-    task: Task, was: EvalCase, state: BaseState, opened: LoadedProject, settings: RunSettings
+    task: Task,
+    was: EvalCase,
+    state: BaseState,
+    opened: LoadedProject,
+    models: Models,
+    requests: RequestOptions,
 ) -> Task | str:
     """Return the task of a case at the base, or why the two cannot be compared."""
     if question(task.case) != question(was):
@@ -161,7 +168,7 @@ def _base_task(
     mask_secrets(state.project.config_for(was.file))
     project = replace(opened, project=state.project, files=())
     try:
-        built = build_task(was, task.why, project, settings)
+        built = build_task(was, task.why, project, models, requests)
     except CannotConfigure as error:
         return f"the base cannot be configured: {error.message}"
     graded = replace(
@@ -185,12 +192,12 @@ def _base_task(
 
 
 def _removed(
-    state: BaseState, before: Mapping[Key, EvalCase], settings: RunSettings
+    state: BaseState, before: Mapping[Key, EvalCase], options: SelectOptions
 ) -> Iterator[RemovedCase]:
     kept = {was.key for was in before.values()}
     for case in state.cases:
-        named = is_asked_for(case, ids=settings.cases, tags=settings.tags)
-        asked_for = named and not settings.places and read_keyword(settings.keyword)(case)
+        named = is_asked_for(case, ids=options.cases, tags=options.tags)
+        asked_for = named and not options.places and read_keyword(options.keyword)(case)
         if asked_for and case.key not in kept:
             yield RemovedCase(file=case.file, id=case.id)
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from rubric_ci.gate.selection.changed_cases import open_selected
-from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.command_settings import Models, ReportOptions, SelectOptions
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 
@@ -65,8 +65,8 @@ def checkout(tmp_path: Path) -> Checkout:
 
 def reasons(checkout: Checkout) -> dict[str, str]:
     with chdir(checkout.root):
-        settings = RunSettings(paths=("evals",), changed_since="HEAD")
-        _, selection = open_selected(settings)
+        settings = SelectOptions(paths=("evals",), changed_since="HEAD")
+        _, selection = open_selected(settings, Models(), ReportOptions())
     return {case.id: why for case, why in selection.chosen}
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.files.project.suite_name import suite_name
-from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.files.project.suite_name import comment_of_suite, suite_of
+from rubric_ci.values.command_settings import CommentSettings, SelectOptions
 from tests.checkout import start_repository
 
 
@@ -22,7 +22,6 @@ from tests.checkout import start_repository
         ({"paths": ("evals/chat/",)}, "evals/chat"),
         ({"paths": ("evals/a.yaml", "evals/b.yaml")}, "evals/a.yaml evals/b.yaml"),
         ({"paths": ("x" * 61,)}, f"{'x' * 51}-c508e75f"),
-        ({"config": "packages/bot/rubric-ci.yaml", "comment_key": "bot"}, "bot"),
     ],
 )
 def test_the_name_of_a_suite(
@@ -32,7 +31,9 @@ def test_the_name_of_a_suite(
     monkeypatch.chdir(tmp_path)
     if "config" in given:
         given = given | {"config": Path(given["config"])}
-    assert suite_name(RunSettings(**given)) == name
+    select = SelectOptions(**given)
+    assert comment_of_suite(CommentSettings(), select).key == name
+    assert comment_of_suite(CommentSettings(key="bot"), select).key == "bot"
 
 
 def test_a_configuration_is_named_from_the_root(
@@ -42,4 +43,4 @@ def test_a_configuration_is_named_from_the_root(
     start_repository(tmp_path)
     (tmp_path / "packages/bot").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "packages/bot")
-    assert suite_name(RunSettings(config=Path("rubric-ci.yaml"))) == "packages/bot"
+    assert suite_of(Path("rubric-ci.yaml"), ()) == "packages/bot"

@@ -19,7 +19,6 @@ from rubric_ci.gate.comparison.baseline_files import (
 )
 from rubric_ci.gate.comparison.reference import Baseline, Decision, ReferenceLog
 from rubric_ci.gate.report import json_format
-from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.gate import GateInfo
 from rubric_ci.values.report import Against, JudgeInfo, RunReport, Sentinel
 from rubric_ci.values.results import Change, Graded, Trial
@@ -30,7 +29,7 @@ from tests.nights import night
 from tests.sample_reports import a_report, errored, graded
 
 GATE = GateInfo(fail_on="regression", passing=0.8, borderline=0.6, holds=False)
-SETTINGS = RunSettings(baseline=Path("then.json"))
+THEN_FILE = Path("then.json")
 THEN = Baseline(report=a_report(graded("a", "fail")), ref="then.json")
 ALONE = (
     "fail-on is regression and there is no comparison, so every case that fails counts: "
@@ -88,17 +87,17 @@ def test_a_run_is_compared_with_what_was_asked_for(
     holds: bool,
     notes: tuple[str, ...],
 ) -> None:
-    found = with_comparison(replace(report, notes=("before",)), baseline, SETTINGS, {})
+    found = with_comparison(replace(report, notes=("before",)), baseline, THEN_FILE, {})
     assert (found.comparison.source if found.comparison else None) == source
     assert (found.gate.holds, found.notes) == (holds, ("before", *notes))
 
 
 def test_without_a_baseline_nothing_is_noted() -> None:
-    found = with_comparison(a_report(graded("a", "pass")), None, RunSettings(), {})
+    found = with_comparison(a_report(graded("a", "pass")), None, None, {})
     assert (found.comparison, found.notes) == (None, ())
-    assert with_comparison(head(), None, RunSettings(), {}).notes == (ALONE,)
+    assert with_comparison(head(), None, None, {}).notes == (ALONE,)
     nothing = replace(a_report(), gate=GATE)
-    assert with_comparison(nothing, None, RunSettings(), {}).notes == ()
+    assert with_comparison(nothing, None, None, {}).notes == ()
 
 
 TRACKED = (
@@ -123,7 +122,7 @@ def test_a_baseline_that_may_come_with_the_change_is_named(
     checkout.write({"new.json": "{}"})
     path = checkout.root / name
     known = {**ENVIRONMENT, "GITHUB_ACTIONS": "", **environment}
-    found = with_comparison(head(), THEN, RunSettings(baseline=path), known)
+    found = with_comparison(head(), THEN, path, known)
     assert found.notes == ((noted.format(path.as_posix(), name),) if noted else ())
 
 
@@ -131,7 +130,7 @@ def test_a_workspace_without_git_hides_who_brought_the_baseline(tmp_path: Path) 
     path = tmp_path / "then.json"
     path.write_text("{}")
     environment = {"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(tmp_path)}
-    (note,) = with_comparison(head(), THEN, RunSettings(baseline=path), environment).notes
+    (note,) = with_comparison(head(), THEN, path, environment).notes
     assert note == (
         f"Whether git tracks the baseline {path.as_posix()} is not known: "
         "the workspace has no git, which hides the files of its commit"
@@ -146,11 +145,11 @@ def written(path: Path, report: RunReport) -> Path:
 
 def test_which_baseline_is_opened(tmp_path: Path) -> None:
     path, then = tmp_path / "then.json", a_report(graded("a", "pass"))
-    assert open_baseline(RunSettings(baseline=path)) is None
+    assert open_baseline(path) is None
     written(path, then)
-    assert open_baseline(RunSettings(baseline=path)) == Baseline(report=then, ref=path.as_posix())
-    assert open_baseline(RunSettings(baseline=path, against="HEAD^")) is None
-    assert open_baseline(RunSettings()) is None
+    assert open_baseline(path) == Baseline(report=then, ref=path.as_posix())
+    assert open_baseline(path, against="HEAD^") is None
+    assert open_baseline(None) is None
 
 
 def test_a_folder_of_reports(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.gate.grading_changes.all_changes import find_grading_changes
 from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.gate.selection.changed_cases import open_selected
-from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.command_settings import Models, ReportOptions, SelectOptions
 from tests import platforms
 from tests.checkout import Checkout
 
@@ -72,16 +73,20 @@ FILES = {
 EVERY_CASE = ("kind", "prompted", "scripted", "graded", "asked", "recorded", "schema")
 
 
-def settings(base: str, *paths: str) -> RunSettings:
-    return RunSettings(paths=paths or ("evals",), changed_since=base)
+def settings(base: str, *paths: str) -> SelectOptions:
+    return SelectOptions(paths=paths or ("evals",), changed_since=base)
+
+
+def opened(options: SelectOptions) -> tuple[LoadedProject, Selection]:
+    return open_selected(options, Models(), ReportOptions())
 
 
 def chosen(checkout: Checkout, base: str, *paths: str) -> Selection:
     """Choose as `run` does; what need not be read must make no difference."""
     asked = settings(base, *paths)
     with chdir(checkout.root):
-        _, selection = open_selected(asked)
-        loaded, careful = open_selected(replace(asked, cases=("*",)))  # this reads every file
+        _, selection = opened(asked)
+        loaded, careful = opened(replace(asked, cases=("*",)))  # this reads every file
     assert selection == careful
     assert selection.scope.suite == sum(len(f.cases) for f in loaded.files)
     return selection
@@ -315,7 +320,7 @@ def test_what_runs(
     assert reasons(selection) == expected
     checkout.commit()
     with chdir(checkout.root):
-        assert open_selected(settings(base))[1] == selection
+        assert opened(settings(base))[1] == selection
 
 
 def test_removed_cases_are_noted(checkout: Checkout) -> None:
@@ -497,7 +502,7 @@ def test_eval_files_in_a_submodule_that_moved(checkout: Checkout, tmp_path: Path
         "submodule `evals/lib` moved to another commit."
     )
     with chdir(checkout.root):
-        loaded, _ = open_selected(settings(base))
+        loaded, _ = opened(settings(base))
         (change,) = find_grading_changes(loaded)
     assert (change.about, change.before, change.after) == (
         *("evals/lib/s.eval.yaml", "not known: the submodule `evals/lib` moved to another commit"),
@@ -573,7 +578,7 @@ def test_only_files_that_the_change_may_concern_are_read(
     with (checkout.root / path).open("a") as file:
         file.write("# changed\n")
     with chdir(checkout.root):
-        loaded, _ = open_selected(settings(base))
+        loaded, _ = opened(settings(base))
     assert {file.path for file in loaded.files} >= set(read)
     unread = {"evals/plain.yaml"} - set(read)
     assert not unread & {file.path for file in loaded.files}
@@ -586,9 +591,9 @@ def test_a_broken_file_that_the_change_does_not_concern_is_left_to_validate(
     broken = "evalcases:\n  - id: one\n    inputs: Hi\n"
     base = checkout.commit(FILES | {"evals/broken.yaml": broken})
     with chdir(checkout.root):
-        assert open_selected(settings(base))[0].invalid == ()
+        assert opened(settings(base))[0].invalid == ()
         checkout.write({"evals/broken.yaml": f"{broken}    note: x\n"})
-        assert open_selected(settings(base))[0].invalid == ("evals/broken.yaml",)
+        assert opened(settings(base))[0].invalid == ("evals/broken.yaml",)
 
 
 TARGETS = "targets: [{name: default, provider: mock, response: hello}]\n"

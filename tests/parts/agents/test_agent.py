@@ -194,7 +194,7 @@ def test_a_repository_in_the_copy_is_left_out_with_its_reason(bench: Bench) -> N
     found = bench.answer(worked(target, copy="shop", keep=("listing",)), context=context)
     assert found.work is not None
     assert found.work.files[0].text == "['a']"
-    assert context.left_out == {"shop/sub": "it is a git repository of its own; use `repos`"}
+    assert context.found.left_out == {"shop/sub": "it is a git repository of its own; use `repos`"}
 
 
 def test_changes_are_found_from_outside(bench: Bench) -> None:

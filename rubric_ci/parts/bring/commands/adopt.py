@@ -43,8 +43,8 @@ def adopt(settings: AdoptSettings) -> ExitCode:
     now = datetime.now(UTC)
     settings = settings if settings.tool else replace(settings, tool=_recognised(settings.results))
     options = settings.report
-    bases = BaseOptions(policy_from=options.policy_from)
-    project, change = open_under_policy(options.config, bases)
+    bases = BaseOptions(policy_from=settings.policy_from)
+    project, change = open_under_policy(settings.config, bases)
     config = project.config_for("")
     check_folder(options.output_dir)
     files = [path.as_posix() for path in settings.results]
@@ -53,7 +53,7 @@ def adopt(settings: AdoptSettings) -> ExitCode:
         tool=settings.tool, file=settings.suite or files[0], least=config.gate.thresholds.passing
     )
     waivers = waivers_of(project, as_cases(samples, about), now.date(), tool=settings.tool)
-    baseline = open_baseline(options)
+    baseline = open_baseline(options.baseline)
     tracked, no_git = _tracked(settings.results)
     said = (
         note(settings.tool, files, settings.graders),
@@ -77,7 +77,7 @@ def adopt(settings: AdoptSettings) -> ExitCode:
     )
     report = report_of(results(samples, about, waivers), config, options.fail_on, waivers, facts)
     report = without_secrets(report, masking.redactor())
-    report = with_comparison(report, baseline, options, os.environ)
+    report = with_comparison(report, baseline, options.baseline, os.environ)
     written = write_and_show(report, options)
     publish(report, written, options, os.environ)
     return exit_code(report)

@@ -106,16 +106,16 @@ def rejudge(answers: Sequence[AnswerToJudge], judging: Judging) -> RejudgeResult
     if judging.live:
         announce_work([ExpectedWork(tasks=tasks, context=context)])
     refused: list[str] = []
-    before = context.spent()
+    before = context.allowance.spent()
     ask = _of_the_judge(_noting_refusals(context.call_model, refused))
     watched = replace(context, call_model=ask)
     results = coroutines.run(grade(tasks, watched, concurrency=judging.concurrency))
-    for note in context.notes:
+    for note in context.found.notes:
         click.echo(log_line(note), err=True)
     if len(results) < len(tasks):
         raise KeyboardInterrupt
     used = sum((r.usage for r in results), NOTHING_USED)
-    sent = context.spent().beyond(before)
+    sent = context.allowance.spent().beyond(before)
     show_spent(replace(sent, cache_hits=used.cache_hits, repairs=used.repairs))
     return RejudgeResult(
         marks=tuple(_marks(result) for result in results), over_budget=refused[0] if refused else ""

@@ -36,7 +36,7 @@ from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.answers import answer_of
 from rubric_ci.values.changes import Base, NoBase
-from rubric_ci.values.command_settings import ProbeSettings
+from rubric_ci.values.command_settings import ProbeSettings, ReportOptions, RunSettings
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.formats_and_defaults import PROBE
@@ -70,7 +70,8 @@ def probe(settings: ProbeSettings) -> ExitCode:
 def _opened(settings: ProbeSettings) -> tuple[LoadedProject, Selection]:
     """Return the chosen cases; without an eval file the report says whether a tool judged."""
     try:
-        return open_selected(settings.as_run())
+        report = ReportOptions(output_dir=settings.output_dir)
+        return open_selected(settings.select, settings.models, report)
     except CannotFindEvals:
         check_ours_if_any(settings.report)
         raise
@@ -81,7 +82,7 @@ def _judging(loaded: LoadedProject, settings: ProbeSettings) -> Judging:
     cache, unread = readable_cache(requests, settings.cache, loaded.config, os.environ)
     if unread:
         click.echo(log_line(unread), err=True)
-    return open_judging(loaded, settings.judge, requests, cache)
+    return open_judging(loaded, settings.models.judge, requests, cache)
 
 
 def _answers(
@@ -138,7 +139,7 @@ def _base_criteria(loaded: LoadedProject) -> frozenset[tuple[str, str, str]] | N
 
 
 def _nothing(settings: ProbeSettings, talks: Sequence[str]) -> ExitCode:
-    if settings.changed_since:
+    if settings.select.changed_since:
         click.echo("no criterion with an answer has changed; nothing to probe")
         return ExitCode.OK
     if talks:
@@ -176,7 +177,13 @@ def _exit_code(found: Measured, settings: ProbeSettings) -> ExitCode:
 
 def probe_aa(settings: ProbeSettings, rounds: int) -> ExitCode:
     """Compare HEAD with itself `rounds` times, each with new answers and judgements."""
-    now = replace(settings.as_run(), changed_since="", against=HEAD, fresh=True)
+    now = RunSettings(
+        select=replace(settings.select, changed_since="", against=HEAD),
+        models=settings.models,
+        requests=settings.requests,
+        cache=replace(settings.cache, fresh=True),
+        report=ReportOptions(output_dir=settings.output_dir),
+    )
     loaded, selection = select(now, datetime.now(UTC).date(), os.environ)
     loaded.check_valid()
     _check_clean(loaded)
@@ -188,7 +195,7 @@ def probe_aa(settings: ProbeSettings, rounds: int) -> ExitCode:
         apart = replace(sides, context=inputs.context, apart=True)
         _show_cost(inputs, apart, rounds)
         results = [_round(inputs, apart, n + 1) for n in range(rounds)]
-    show_spent(inputs.context.spent())
+    show_spent(inputs.context.allowance.spent())
     click.echo(_summary(results))
     lost = any(case.status == "errored" for found in results for case in found)
     return ExitCode.NO_VERDICT if lost else ExitCode.OK

@@ -44,13 +44,7 @@ async def fetch(image: str, folder: Path, environment: Mapping[str, str]) -> Non
     """
     steps = (("image", "inspect", image), _SECONDS), (("pull", "--quiet", image), _PULL_SECONDS)
     for words, seconds in steps:
-        command = Command(
-            script=(*engine(environment), *words),
-            cwd=folder,
-            environment=clean_environment(environment),
-            timeout_seconds=seconds,
-        )
-        finished = await processes.run(command)
+        finished = await processes.run(_command(words, folder, environment, seconds))
         if finished.status == 0:
             return
     raise CannotRunScript(f"the image `{image}` cannot be pulled: {describe_exit(finished)}")
@@ -58,11 +52,16 @@ async def fetch(image: str, folder: Path, environment: Mapping[str, str]) -> Non
 
 async def remove(name: str, folder: Path, environment: Mapping[str, str]) -> None:
     """End a container: that its client was killed does not end it."""
-    command = Command(
-        script=(*engine(environment), "rm", "--force", name),
+    with suppress(CannotRunScript):
+        await processes.run(_command(("rm", "--force", name), folder, environment, _SECONDS))
+
+
+def _command(
+    words: Iterable[str], folder: Path, environment: Mapping[str, str], seconds: float
+) -> Command:
+    return Command(
+        script=(*engine(environment), *words),
         cwd=folder,
         environment=clean_environment(environment),
-        timeout_seconds=_SECONDS,
+        timeout_seconds=seconds,
     )
-    with suppress(CannotRunScript):
-        await processes.run(command)

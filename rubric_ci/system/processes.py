@@ -20,7 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from tempfile import mkstemp
 from time import perf_counter
-from typing import BinaryIO
+from typing import Any, BinaryIO, Final
 
 from rubric_ci.errors import CannotRunScript, ScriptTimedOut
 from rubric_ci.system.ci_advice import how_to_set
@@ -36,6 +36,11 @@ _GRACE_SECONDS = 2.0  # for pipes to close after the kill
 _POLL_SECONDS = 0.25
 _WATCH_SECONDS = 0.1  # between two looks at the size of a file
 _PR_SET_DUMPABLE = 4
+OWN_GROUP: Final[Mapping[str, Any]] = {
+    "start_new_session": sys.platform != "win32",
+    "creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+}
+"""Of a process that is started: what it starts is killed with it."""
 
 _OF_CMD = re.compile(r"[%^&|<>\r\n]")
 _NODE = re.compile(r"Node\.js v[\d.]+")
@@ -152,7 +157,7 @@ async def _run(
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
     assert stdin is not None  # noqa: S101 - they are opened as pipes
     assert stderr is not None  # noqa: S101 - as above
-    kill, over = partial(_kill, process), asyncio.Event()
+    kill, over = partial(send_signal, process), asyncio.Event()
     pipes = asyncio.gather(
         _read(stdout, command, kill) if stdout else _watch(read, command, kill, over),
         _read_tail(stderr),
@@ -193,12 +198,6 @@ def _withheld(command: Command, output: str) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(_VARIABLE.findall(output)) if name in missing)
 
 
-def _why_not(error: Exception) -> str:
-    if isinstance(error, OSError) and error.errno == errno.E2BIG:
-        return f"{error.strerror}; a command with `{{PROMPT}}` needs `{{PROMPT_FILE}}` in its place"
-    return str(error)
-
-
 @contextmanager
 def _output_file() -> Iterator[tuple[BinaryIO, BinaryIO]]:
     """Yield a new file to append to, and the same one to read; no run leaves it behind."""
@@ -218,7 +217,11 @@ async def _start(command: Command, out: BinaryIO | None) -> Process:
     try:
         return await asyncio.shield(starting)
     except (OSError, ValueError) as error:
-        raise CannotRunScript(f"{command} cannot be started: {_why_not(error)}") from None
+        reason = str(error)
+        if isinstance(error, OSError) and error.errno == errno.E2BIG:
+            words = "a command with `{PROMPT}` needs `{PROMPT_FILE}` in its place"
+            reason = f"{error.strerror}; {words}"
+        raise CannotRunScript(f"{command} cannot be started: {reason}") from None
     except asyncio.CancelledError:
         with suppress(OSError, ValueError):
             await _abandon(await starting)
@@ -230,7 +233,7 @@ async def _abandon(process: Process) -> None:
 
     NOTE: asyncio would kill only the process itself, and wait for the processes that it started.
     """
-    _kill(process)
+    send_signal(process)
     await _wait(process, _GRACE_SECONDS)
     _close(process)
 
@@ -249,19 +252,14 @@ def hide_memory() -> None:
 
 async def _spawn(command: Command, out: BinaryIO | None) -> Process:
     hide_memory()
-    cwd, env = command.cwd, dict(command.environment)
-    new_session = sys.platform != "win32"
-    flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    env = dict(command.environment)
     if isinstance(command.script, str):
-        return await asyncio.create_subprocess_shell(
-            command.script, stdin=PIPE, stdout=out or PIPE, stderr=PIPE, cwd=cwd, env=env,
-            start_new_session=new_session, creationflags=flags,
-        )  # fmt: skip
-    return await asyncio.create_subprocess_exec(
-        *_startable(command.script, env),
-        stdin=PIPE, stdout=out or PIPE, stderr=PIPE, cwd=cwd, env=env,
-        start_new_session=new_session, creationflags=flags,
-    )  # fmt: skip
+        start = partial(asyncio.create_subprocess_shell, command.script)
+    else:
+        start = partial(asyncio.create_subprocess_exec, *_startable(command.script, env))
+    return await start(
+        stdin=PIPE, stdout=out or PIPE, stderr=PIPE, cwd=command.cwd, env=env, **OWN_GROUP
+    )
 
 
 def _startable(argv: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
@@ -282,8 +280,8 @@ def _startable(argv: Sequence[str], environment: Mapping[str, str]) -> Sequence[
     return [program, *argv[1:]]
 
 
-def _kill(process: Process) -> None:
-    """Kill all processes of the command; may be called again."""
+def send_signal(process: "Process | subprocess.Popen[bytes]", name: str = "SIGKILL") -> None:
+    """Send a signal to all processes of a group; on Windows, kill its tree. May be called again."""
     if sys.platform == "win32":
         if process.returncode is None:
             argv = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
@@ -291,7 +289,7 @@ def _kill(process: Process) -> None:
     else:
         # NOTE: macOS refuses with EPERM where only zombies are left.
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(process.pid, getattr(signal, name))
 
 
 async def _wait(process: Process, seconds: float) -> bool:

@@ -7,7 +7,6 @@ A watcher in a session of its own waits for the end of this process. Where that 
 import os
 import re
 import shlex
-import signal
 import socket
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.system import file_io, masking
-from rubric_ci.system.processes import hide_memory
+from rubric_ci.system.processes import OWN_GROUP, hide_memory, send_signal
 from rubric_ci.system.scratch import VARIABLE, scratch_folder
 from rubric_ci.values.dataclass import dataclass
 
@@ -59,13 +58,11 @@ class Server:
         folder = self._held.enter_context(scratch_folder())
         self._environment = {**command.environment, VARIABLE: str(folder)}
         try:
-            self._process = self._spawned(command.start)
+            self._process, self._reader = self._spawned(command.start)
         except (OSError, ValueError) as error:
             self._held.close()
             shown = shlex.join([command.start] if isinstance(command.start, str) else command.start)
             raise CannotRunScript(f"{shown} cannot be started: {error}") from None
-        self._reader = Thread(target=self._log.read, args=(self._process,), daemon=True)
-        self._reader.start()
         self._watcher = Watcher(command.stop, command.cwd, self._environment)
         self._watcher.watch(self._process.pid)
         self.is_stopped = False
@@ -93,34 +90,33 @@ class Server:
             self._end()
 
     def _stopped(self) -> str:
-        process = self._spawned(self._command.stop)
-        reader = Thread(target=self._log.read, args=(process,), daemon=True)
-        reader.start()
+        process, reader = self._spawned(self._command.stop)
         try:
             status = process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             return f"`stop` did not end within {STOP_SECONDS:g} s and was killed"
         finally:
-            _signal(process, "SIGKILL")
+            send_signal(process, "SIGKILL")
             reader.join(_GRACE_SECONDS)
         return f"`stop` ended with status {status}: {self.last_lines}" if status else ""
 
     def _end(self) -> None:
         if self.status is None:
-            _signal(self._process, "SIGTERM")
+            send_signal(self._process, "SIGTERM")
         deadline = monotonic() + _GRACE_SECONDS
         while _is_running(self._process) and monotonic() < deadline:
             sleep(_POLL_SECONDS)
-        _signal(self._process, "SIGKILL")
+        send_signal(self._process, "SIGKILL")
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_SECONDS)
         self._watcher.dismiss()
         self._held.close()  # which ends what left the group
         self._reader.join(_GRACE_SECONDS)
 
-    def _spawned(self, line: Line) -> "subprocess.Popen[bytes]":
+    def _spawned(self, line: Line) -> "tuple[subprocess.Popen[bytes], Thread]":
+        """Return a process in its own group, and the thread that reads its output."""
         hide_memory()
-        return subprocess.Popen(
+        process = subprocess.Popen(
             line,
             shell=isinstance(line, str),
             cwd=self._command.cwd,
@@ -129,9 +125,11 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             bufsize=0,
-            start_new_session=sys.platform != "win32",
-            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            **OWN_GROUP,
         )
+        reader = Thread(target=self._log.read, args=(process,), daemon=True)
+        reader.start()
+        return process, reader
 
 
 def free_ports(count: int) -> list[int]:
@@ -241,14 +239,3 @@ def _is_alive(group: int) -> bool:
                 if of == str(group) and state != "Z":
                     return True
     return False
-
-
-def _signal(process: "subprocess.Popen[bytes]", name: str) -> None:
-    """Send a signal to the group of a process; on Windows, kill its tree."""
-    if sys.platform == "win32":
-        if process.poll() is None:
-            argv = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
-            subprocess.run(argv, capture_output=True, check=False)
-        return
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, getattr(signal, name))

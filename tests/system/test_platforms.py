@@ -50,7 +50,7 @@ USES: Final = {
     "rubric_ci/parts/agents/agent.py": {"getgid", "getuid"},
     "rubric_ci/system/file_io.py": {"chown"},
     "rubric_ci/system/fork_pool.py": {"fork", "sched_getaffinity"},
-    "rubric_ci/system/processes.py": {"SIGKILL", "killpg"},
+    "rubric_ci/system/processes.py": {"killpg"},
     "rubric_ci/system/repository.py": {"geteuid"},
     "rubric_ci/system/scratch.py": {"SIGKILL", "fcntl"},
     "rubric_ci/system/servers.py": {"killpg"},

@@ -80,14 +80,13 @@ def merge_base(repository: Repository, one: str, other: str) -> str | None:
 
 def tree(repository: Repository, revision: str) -> dict[str, Entry]:
     """List every file, link and submodule of a commit by path."""
-    listing = output(repository, "ls-tree", "-r", "-z", revision)
-    return dict(_entry(line) for line in listing.split("\0") if line)
+    return dict(_entry(line, 2) for line in _listed(repository, "ls-tree", "-r", "-z", revision))
 
 
 def large_blobs(repository: Repository, revision: str, most: int) -> frozenset[str]:
     """Return the ids of the blobs of a commit with more than `most` bytes."""
-    listing = output(repository, "ls-tree", "-r", "-l", "-z", revision)
-    facts = (line.split("\t", 1)[0].split() for line in listing.split("\0") if line)
+    listing = _listed(repository, "ls-tree", "-r", "-l", "-z", revision)
+    facts = (line.split("\t", 1)[0].split() for line in listing)
     return frozenset(each[2] for each in facts if each[3].isdigit() and int(each[3]) > most)
 
 
@@ -112,35 +111,31 @@ def changes(
 
 def untracked(repository: Repository) -> tuple[str, ...]:
     """List the files that git neither tracks nor ignores."""
-    listing = output(repository, "ls-files", "--others", "--exclude-standard", "-z")
-    return tuple(path for path in listing.split("\0") if path)
+    return tuple(_listed(repository, "ls-files", "--others", "--exclude-standard", "-z"))
 
 
 def skipped(repository: Repository) -> dict[str, Entry]:
     """Return the files of the index that git takes for unchanged, whether or not they are there."""
-    listing = output(repository, "ls-files", "-v", "-s", "-z")
-    marked = (line[2:] for line in listing.split("\0") if line[:2] in {"S ", "s "})
-    return dict(_staged(line) for line in marked)
+    listing = _listed(repository, "ls-files", "-v", "-s", "-z")
+    return dict(_entry(line[2:], 1) for line in listing if line[:2] in {"S ", "s "})
 
 
 def ignored(repository: Repository) -> tuple[str, ...]:
     """List ignored files; a folder stands for all of its files."""
-    listing = output(
-        repository, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"
-    )
-    return tuple(path.rstrip("/") for path in listing.split("\0") if path)
+    others = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    return tuple(path.rstrip("/") for path in _listed(repository, *others))
 
 
-def _entry(line: str) -> tuple[str, Entry]:
+def _listed(repository: Repository, *arguments: str) -> list[str]:
+    """Return the entries of an output that ends each with NUL."""
+    return [each for each in output(repository, *arguments).split("\0") if each]
+
+
+def _entry(line: str, at: int) -> tuple[str, Entry]:
+    """Return an entry; its mode is the first word before the path, its object id word `at`."""
     meta, path = line.split("\t", 1)
-    mode, _, object_id = meta.split(" ")
-    return path, Entry(mode=mode, object_id=object_id)
-
-
-def _staged(line: str) -> tuple[str, Entry]:
-    meta, path = line.split("\t", 1)
-    mode, object_id, _ = meta.split(" ")
-    return path, Entry(mode=mode, object_id=object_id)
+    words = meta.split(" ")
+    return path, Entry(mode=words[0], object_id=words[at])
 
 
 def _raw_changes(fields: list[str]) -> Iterator[tuple[str, Change]]:

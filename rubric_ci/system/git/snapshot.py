@@ -59,7 +59,7 @@ class Snapshot:
         def resolve(reference: str) -> Found | NotFound:
             if refused := why_no_path(reference):
                 return refused
-            folders = [""] if reference.startswith("/") else _upwards(eval_path)
+            folders = ("",) if reference.startswith("/") else (*_above(eval_path), "")
             for folder in folders:
                 found = follow(f"{folder}/{reference}", self.link)
                 content = None if found is None else self._content(found)
@@ -98,7 +98,7 @@ class Snapshot:
 
     def _content_in_submodule(self, path: str) -> bytes | None:
         """Return the file; of a changed submodule its commit, as its objects may be missing."""
-        for folder in _upwards(path):
+        for folder in _above(path):
             entry = self.entries.get(folder)
             if entry is not None and entry.mode == SUBMODULE:
                 if folder in self.changed:
@@ -112,11 +112,6 @@ class Snapshot:
             return file_io.read_named(self.root / path, self.root)
         except CannotReadFile:
             return None
-
-
-def open_commit(repository: Repository, commit: str) -> Snapshot:
-    """Return the files of a commit, each read from git's objects and none from the working tree."""
-    return of_objects(repository, plumbing.tree(repository, commit))
 
 
 def of_objects(repository: Repository, entries: Mapping[str, Entry]) -> Snapshot:
@@ -148,13 +143,6 @@ def follow(path: str, link: Callable[[str], str | None]) -> str | None:
             else:
                 rest = [*target.split("/"), *rest]
     return "/".join(place)
-
-
-def _upwards(path: str) -> Iterator[str]:
-    """Yield the folder of a path, then each folder above it, the root ("") last."""
-    while path:
-        path = dirname(path)
-        yield path
 
 
 def _decode(content: bytes) -> str:
@@ -216,6 +204,7 @@ def _contents(ids: Mapping[str, str]) -> Contents:
 
 
 def _above(path: str) -> Iterator[str]:
+    """Yield the folders of a path, the nearest first, without the root."""
     while path := dirname(path):
         yield path
 

@@ -56,8 +56,6 @@ _MOVED: Final = "its graders have other criteria at the base"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """The results of a tool on one side."""
-
     results: Mapping[Key, CaseResult]
     cases: Mapping[Key, EvalCase]  # their questions and graders
     selectors: Mapping[Key, str]  # what the tool chooses a case by

@@ -60,8 +60,6 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Facts of a report about itself."""
-
     started_at: str  # RFC 3339
     metadata: dict[str, str]
     seconds: float = 0.0
@@ -90,7 +88,6 @@ def results(
 
 
 def as_cases(samples: Iterable[Sample], about: Adopted) -> tuple[EvalCase, ...]:
-    """Return the cases with their criteria, which waivers are matched with."""
     found: dict[CaseKey, EvalCase] = {}
     for sample in samples:
         graders = {
@@ -148,7 +145,6 @@ def _as_case(
     graders: Mapping[str, tuple[str, float]],
     tags: tuple[str, ...],
 ) -> EvalCase:
-    """Return a case of a tool: question and reference, and its graders by text and weight."""
     every = {**graders, tool: graders.get(tool, (_WHOLE, 1.0))}
     rubric = Rubric(
         tuple(
@@ -310,7 +306,6 @@ def report_of(
     waivers: Sequence[WaiverResult],
     facts: Facts,
 ) -> RunReport:
-    """Return the report of adopted cases."""
     cases = tuple(cases)
     outcomes = with_outcomes(waivers, cases)
     scope = WHOLE.narrowed("interrupted") if facts.missing else WHOLE

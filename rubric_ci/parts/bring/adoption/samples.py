@@ -77,7 +77,6 @@ class Data:
         return Data(found, f"{self.path}.{key}".lstrip("."))
 
     def get(self, key: str) -> Any:
-        """Return the value of a key; None where there is none."""
         return self.at(key).value
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -85,7 +84,6 @@ class Data:
         return str(self._typed(key, str, "a text", default))
 
     def flag(self, key: str) -> bool:
-        """Return true or false."""
         return bool(self._typed(key, bool, "true or false", None))
 
     def number(self, key: str) -> float | None:
@@ -232,8 +230,6 @@ def json_data(text: str) -> Data:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCase:
-    """A case of another tool, as its results show it."""
-
     case: EvalCase  # with its question, its reference and its graders
     trials: int
     skipped: str = ""  # why there was nothing to grade

@@ -140,7 +140,6 @@ LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 
 
 def read_inspect(text: str) -> Iterator[Sample]:
-    """Yield the samples of a log."""
     log = json_data(text)
     about = log.at("eval")
     suite = about.text("task_file", "") or about.text("task", "")
@@ -245,7 +244,6 @@ DEEPEVAL_SUITE = "deepeval"  # the names of its files have a time
 
 
 def read_deepeval(text: str) -> Iterator[Sample]:
-    """Yield the test cases and the conversations."""
     run = json_data(text)
     for case in run.items("testCases", required=True):
         yield _deepeval_case(case)

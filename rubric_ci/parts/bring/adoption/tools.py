@@ -120,8 +120,6 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The results of one run of a tool."""
-
     samples: tuple[Sample, ...]
     missing: tuple[str, ...] = ()  # why they are of a part of the run
 

@@ -39,7 +39,6 @@ from rubric_ci.values.config import Config
 
 
 def adopt(settings: AdoptSettings) -> ExitCode:
-    """Read, gate, compare, write, print and publish."""
     now = datetime.now(UTC)
     settings = settings if settings.tool else replace(settings, tool=_recognised(settings.results))
     options = settings.report

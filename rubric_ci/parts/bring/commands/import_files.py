@@ -74,8 +74,6 @@ from rubric_ci.values.references import Found, Lookup
 
 
 class ImportSettings(NamedTuple):
-    """Options of `rubric-ci import`."""
-
     files: tuple[Path, ...]
     output_dir: Path | None = None  # None: next to each file
     traces: TraceChoice = TraceChoice()
@@ -354,7 +352,6 @@ def _signpost(file: Path, data: Any) -> None:
 
 
 def _fitting(folder: Path, glob: str) -> list[str]:
-    """Return the files below a folder that fit a glob, by their names from it."""
     if Path(glob).is_absolute() or ".." in Path(glob).parts:
         return []
     try:

@@ -34,8 +34,6 @@ _NO_TEXT: Final = {**dict.fromkeys((".gz", ".zst", ".zip"), "compressed"), ".par
 
 
 class TraceChoice(NamedTuple):
-    """Options of `rubric-ci import` for traces."""
-
     form: str = ""  # "": the one that the first record shows
     where: tuple[str, ...] = ()
     sample: int | None = None
@@ -45,24 +43,18 @@ class TraceChoice(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The wanted cases, masked."""
-
     cases: list[TraceCase]
     left_out: Counter[str]  # by the option that leaves them out
     masked: Counter[str]  # texts in these cases, by kind
 
 
 class Output(NamedTuple):
-    """The files that an import of traces writes."""
-
     eval_file: Path
     answers: Path
     targets: Path
 
 
 class Origin(NamedTuple):
-    """Where the cases come from."""
-
     file: str
     form: str
 
@@ -253,7 +245,6 @@ def write_targets(targets: Sequence[Mapping[str, Any]], path: Path) -> list[str]
 
 
 def as_yaml(data: Any) -> str:
-    """Return the text of a file in the order of its data."""
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
@@ -304,7 +295,6 @@ def recordings(cases: Iterable[TraceCase], names: Iterable[str]) -> Iterator[dic
 
 
 def has_answer(case: TraceCase) -> bool:
-    """Return True if something was answered or done."""
     return bool(case.answer or case.steps)
 
 

@@ -27,7 +27,6 @@ def dialect_of(data: Any) -> "ModuleType | None":
 
 
 def translated(opened: Source, path: str, find: "FindFiles | None") -> Source:
-    """Return the data of a dialect's file as ours."""
     if path.endswith(".jsonl"):
         from rubric_ci.parts.bring.dialects.agentv_rows import translate_lines
 
@@ -63,7 +62,6 @@ def _of_row(dialect: "ModuleType") -> "OfRow | None":
 
 
 def translated_config(document: Document, name: str) -> Source:
-    """Return the data of a configuration or targets file of AgentV as ours."""
     from rubric_ci.parts.bring.dialects import agentv_targets
 
     if is_providers(name):

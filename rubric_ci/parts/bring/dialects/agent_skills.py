@@ -48,7 +48,6 @@ _OF_CASE: Final = frozenset(
 
 
 def matches(data: Any) -> bool:
-    """Return True if a file holds prompts as Agent Skills does."""
     if isinstance(data, list):
         return bool(data) and all(isinstance(c, dict) and _is_of_a_list(c) for c in data)
     name = _list_of(data)
@@ -63,7 +62,6 @@ _GRADED: Final = frozenset((*_CRITERIA, "expected_output"))
 
 
 def _is_of_a_list(case: dict[str, Any]) -> bool:
-    """Return True for a case of a list without a name."""
     return bool(_OF_A_LIST & case.keys()) or ("prompt" in case and "expected_output" in case)
 
 
@@ -88,7 +86,6 @@ def edited(data: Any) -> tuple[str, str]:
 
 
 def drafted(rubrics: Any, _: str) -> list[str]:
-    """Return drafted criteria as the texts that they are there."""
     return [each["expected_outcome"] for each in rubrics]
 
 
@@ -97,8 +94,6 @@ Below: TypeAlias = Callable[[str], Sequence[Found | NotFound]]
 
 
 class _Files(NamedTuple):
-    """Facts about the files that cases name."""
-
     below: Below
     is_missing: Callable[[str], bool]
 
@@ -207,7 +202,6 @@ def _id(written: Any, index: int) -> Any:
 def _input(
     found: Translation, case: dict[str, Any], ours: Path, theirs: Path, known: _Files
 ) -> None:
-    """Add the prompt; files count from the skill's folder, which is above `evals`."""
     files = case.get("files") or []
     key = next((name for name in _PROMPTS if name in case), _PROMPTS[0])
     prompt, place = case.get(key), (*theirs, key)

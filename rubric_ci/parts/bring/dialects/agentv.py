@@ -250,7 +250,6 @@ def _metadata(
 
 
 def _merged(shared: Any, own: Any) -> Any:
-    """Return data of a test merged over its suite's; lists are joined, the suite's first."""
     if isinstance(shared, dict) and isinstance(own, dict):
         both = {key: _merged(shared[key], own[key]) for key in shared.keys() & own.keys()}
         return {**own, **both, **{key: shared[key] for key in shared if key not in own}}

@@ -21,7 +21,6 @@ class Parts(NamedTuple):
 
 
 def named(grader: dict[str, Any], kind: str, **options: Any) -> dict[str, Any]:
-    """Return an evaluator with the name of its grader."""
     name = str(grader.get("name") or grader.get("metric") or kind.replace("_", "-"))
     return {"name": name, "type": kind, **options}
 
@@ -194,7 +193,6 @@ CHECKS: Final = {
 
 
 def check_of(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> dict[str, Any]:
-    """Return a check without a judge as a criterion."""
     found.refuse_keys(grader, (*OPTIONS, "value", "negate", "flags"), place)
     key = CHECKS[kind]
     value = True if key == "is_json" else grader.get("value")
@@ -327,7 +325,6 @@ _METRICS: Final = {
 
 
 def _metrics(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
-    """Return several limits, which count alike."""
     found.refuse_keys(grader, (*OPTIONS, "max_tool_calls", *_METRICS), place)
     calls = grader.get("max_tool_calls")
     names = [key for key in _METRICS if key in grader]

@@ -149,7 +149,6 @@ def _skips_defaults(test: dict[str, Any]) -> bool:
 def _listed(
     found: Translation, owner: dict[str, Any], path: Path, keys: tuple[str, ...] = GRADERS
 ) -> list[Placed]:
-    """Return the graders of a test, a suite or a set with their paths."""
     key = next((key for key in keys if isinstance(owner.get(key), list)), "")
     return [
         placed
@@ -239,7 +238,6 @@ def _composite(
     share: float,
     settings: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return a grader as a composite of its criteria and evaluators."""
     own = named({"name": grader.get("type", "rubric"), **grader}, "composite", **settings)
     if "aggregator" not in settings:
         members = _alone(found, test, {**grader, "weight": 1.0}, place)
@@ -254,7 +252,6 @@ def _composite(
 def _alone(
     found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
 ) -> list[dict[str, Any]]:
-    """Return a grader as evaluators."""
     criteria: list[Placed] = []
     evaluators: list[Placed] = []
     _collect(found, test, grader, place, 1.0, criteria, evaluators)

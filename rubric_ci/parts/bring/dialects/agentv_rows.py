@@ -51,7 +51,6 @@ def of_row(row: Mapping[str, str], number: int) -> Row:
 
 
 def _value(test: dict[str, Any], column: str, text: str) -> Path:
-    """Add the value of a column, and return its path."""
     if column == "input":
         test["input"] = text
         return ("input",)
@@ -123,7 +122,6 @@ _OF_SIDECAR: Final[tuple[str, ...]] = ("name", "description", "execution")
 def translate_lines(
     data: dict[str, Any], read: ReadText = lambda _: None, place: ReadText = lambda _: None
 ) -> Translation:
-    """Return lines, and the file next to them, as our data."""
     suite: dict[str, Any] = {key: data[key] for key in _OF_SIDECAR if key in data}
     execution = suite.get("execution")
     if isinstance(execution, dict):
@@ -145,7 +143,6 @@ def translate_lines(
 
 
 def _in_lines(path: Path) -> Path:
-    """Return a path in a suite as one in lines and the file next to them."""
     if path[:1] == ("tests",):
         return ("evalcases", *path[1:])
     return ("execution", *path) if path[:1] and path[0] in GRADERS else path

@@ -30,7 +30,6 @@ def is_one_text(grader: dict[str, Any]) -> bool:
 
 
 def weight_of(grader: Any) -> float:
-    """Return the weight of a grader or of a criterion."""
     weight = grader.get("weight", 1.0) if isinstance(grader, dict) else 1.0
     known = isinstance(weight, int | float) and not isinstance(weight, bool)
     return float(weight) if known else 1.0
@@ -56,7 +55,6 @@ def criteria_of(
 def _rubric(
     found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
 ) -> list[Placed]:
-    """Return the criteria of a rubric, which share the weight of their grader."""
     key = next((key for key in _ITEMS if grader.get(key)), "")
     written = grader.get(key)
     if not key:
@@ -97,7 +95,6 @@ _CONTRADICTION: Final = "Makes no claim that contradicts this, or does not menti
 def _criterion(
     found: Translation, item: Any, share: float, place: Path, *, gates: bool = False
 ) -> dict[str, Any]:
-    """Return a criterion with its share of the grader's weight."""
     if not isinstance(item, dict):
         return {"expected_outcome": item, "weight": round(share, 6), "required": gates}
     known = ("id", "outcome", "expected_outcome", "description", "weight", "required", "min_score")

@@ -151,7 +151,6 @@ def default_variables(found: Translation, default: Any) -> dict[str, Any]:
 
 
 def _target(found: Translation, data: dict[str, Any]) -> None:
-    """Add the targets of a suite by their names."""
     execution = data.get("execution") or {}
     if not isinstance(execution, dict):
         found.refuse(("execution",), "`execution` is not a mapping")
@@ -177,7 +176,6 @@ def _target(found: Translation, data: dict[str, Any]) -> None:
 
 
 def check_threshold(found: Translation, owner: dict[str, Any], path: Path) -> None:
-    """Report a limit of the suite."""
     if owner.get("threshold", 0.8) != 0.8:
         found.refuse((*path, "threshold"), "`gate.thresholds.pass` in rubric-ci.yaml is the limit")
 

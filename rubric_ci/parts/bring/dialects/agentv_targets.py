@@ -66,8 +66,6 @@ _DEPLOYMENT: Final = re.compile(r"/openai/deployments/[^/]+$")
 
 
 class _Written(NamedTuple):
-    """A setting of a provider, and its place."""
-
     value: Any
     path: Path
 
@@ -76,7 +74,6 @@ _Settings = dict[str, _Written]
 
 
 def translate_providers(data: Any) -> Translation:
-    """Return the file as a targets file."""
     found = Translation()
     listed, place = (data, ()) if isinstance(data, list) else (None, ("providers",))
     for key in data if isinstance(data, dict) else ():
@@ -123,7 +120,6 @@ def _settings(found: Translation, entry: dict[str, Any], place: Path) -> _Settin
 
 
 def _provider(found: Translation, settings: _Settings, place: Path) -> None:
-    """Add a provider as a target."""
     for key in _REMOVED:
         if key in settings:
             found.refuse(settings[key].path, f"AgentV 5 has no `{key}` of a provider")
@@ -164,7 +160,6 @@ def _shared(found: Translation, settings: _Settings, ours: Path) -> None:
 
 
 def _options(found: Translation, settings: _Settings, kind: str, ours: Path) -> None:
-    """Add the settings of a command, a model or a fixed answer."""
     known = ("id", "label", "grader_target", "workers", *_REMOVED, *_KEYS[kind])
     runtime = settings.get("runtime")
     if runtime and runtime.value not in ("host", {"mode": "host"}):
@@ -247,7 +242,6 @@ def matches(data: Any) -> bool:
 
 
 def translate(data: dict[str, Any]) -> Translation:
-    """Return the file with the target that each alias names in its place."""
     found = Translation()
     for key, value in data.items():
         found.put((key,), [] if key == "targets" else value, (key,))

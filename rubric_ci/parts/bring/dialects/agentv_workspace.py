@@ -130,7 +130,6 @@ _LIMITS: Final = {
 
 
 def _repos(found: Translation, repos: Any, place: Path) -> None:
-    """Add the clones."""
     if not repos:
         return
     if not isinstance(repos, list) or not all(isinstance(each, dict) for each in repos):
@@ -305,8 +304,6 @@ try {
 
 
 def _filled(found: Translation, word: str, place: Path) -> str:
-    """Return a word with the names of the folder and of the case."""
-
     def known(match: re.Match[str]) -> str:
         if match[1] in ("case_input", "case_metadata", "eval_run_id"):
             found.refuse(place, f"`{{{{{match[1]}}}}}` {_ON_INPUT}")

@@ -26,7 +26,6 @@ def matches(data: Any) -> bool:
 
 
 def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
-    """Return the rows as cases."""
     found = Translation()
     stem = basename(file).partition(".")[0]
     found.targets.append({"name": stem, "prompt": join(beside.base, basename(file))})

@@ -52,7 +52,6 @@ _MESSAGES: Final = {"input": "input_messages", "expected_output": "expected_mess
 
 
 def translate_json(data: Any, beside: Beside) -> Translation:
-    """Return the records of JSON or JSON Lines as cases."""
     place = list_of(data) or ()
     found = translate(data[place[0]] if place else data, beside, place)
     if isinstance(data, dict):

@@ -19,7 +19,6 @@ _OF_CRITERION: Final = frozenset(("criterion", "points", "tags"))
 
 
 def matches(data: Any) -> bool:
-    """Return True for lines with a prompt and criteria with points."""
     lines = data.get("evalcases") if isinstance(data, dict) else data
     return isinstance(lines, list) and bool(lines) and all(map(_is_line, lines))
 
@@ -32,7 +31,6 @@ def _is_line(line: Any) -> bool:
 
 
 def translate(data: Any, beside: Beside, file: str) -> Translation:  # noqa: ARG001 - as all do
-    """Return the lines as cases."""
     found, prefix = Translation(), ("evalcases",) if isinstance(data, dict) else ()
     lines = data["evalcases"] if isinstance(data, dict) else data
     found.put(("evalcases",), [], prefix)

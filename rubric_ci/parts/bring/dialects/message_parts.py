@@ -26,7 +26,6 @@ class NoPart(ValueError):
 
 
 def is_message(value: Any) -> bool:
-    """Return True for a message of a text or of parts."""
     content = _content(value) if isinstance(value, dict) and "role" in value else None
     return isinstance(content, str | list)
 
@@ -37,7 +36,6 @@ def is_image_name(value: Any) -> bool:
 
 
 def texts_of(message: Mapping[str, Any]) -> list[str]:
-    """Return the texts of a message."""
     content = _content(message)
     parts = [content] if isinstance(content, str) else content
     return [each for each in map(_text, parts) if each is not None]

@@ -32,7 +32,6 @@ class NotSame(Exception):
 
 
 def is_template(text: str) -> bool:
-    """Return True if a text has a template."""
     return any(sign in text for sign in ("{{", "{%", "{#"))
 
 

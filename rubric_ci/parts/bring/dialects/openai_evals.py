@@ -32,12 +32,10 @@ _KNOWN: Final = frozenset(
 
 
 def matches(data: Any) -> bool:
-    """Return True for an eval with its graders."""
     return isinstance(data, dict) and isinstance(data.get("testing_criteria"), list)
 
 
 def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
-    """Return the items as cases."""
     found = Translation()
     if isinstance(data.get("name"), str):
         found.put(("dataset",), data["name"], ("name",))

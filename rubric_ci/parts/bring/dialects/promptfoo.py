@@ -67,7 +67,6 @@ def matches(data: Any) -> bool:
 
 
 def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
-    """Return the file as ours."""
     found = Translation()
     data = _dereferenced(found, data)
     if isinstance(data.get("description"), str):

@@ -41,8 +41,6 @@ Placed = tuple[Any, Path]
 
 @dataclass(slots=True)
 class _Group:
-    """Assertions that are decided together."""
-
     criteria: list[Placed] = field(default_factory=list)
     limits: list[Placed] = field(default_factory=list)
     sets: list[Placed] = field(default_factory=list)

@@ -113,7 +113,6 @@ _FILES: Final = (".txt", ".json", ".yaml", ".yml")
 
 
 def is_judged(kind: str) -> bool:
-    """Return True if a model decides about a kind of assertion."""
     return kind.removeprefix("not-") in _JUDGED
 
 

@@ -35,8 +35,6 @@ _FUNCTION: Final = re.compile(r":\w+$")
 
 
 class Setting(NamedTuple):
-    """Values that the assertions of a test share."""
-
     variables: Mapping[str, Any]
     base: str = "."  # the folder of promptfoo's file, from the folder of the eval file
     limit: float | None = None
@@ -175,7 +173,6 @@ def transforms_of(found: Translation, owner: Any, place: Path, setting: Setting)
 def script_of(
     found: Translation, language: str, checks: list[dict[str, Any]], setting: Setting
 ) -> dict[str, Any]:
-    """Return the checks of a language as one evaluator."""
     found.shims.add(SHIMS[language])
     if any("transform" in each for each in checks):
         found.shims.update(SHIMS.values())  # a shim asks the other one for its language

@@ -42,8 +42,6 @@ _NO_COUNTERPART: Final = (
 
 @dataclass(slots=True)
 class Providers:
-    """The facts about targets that cases need."""
-
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of each, label and id
     services: dict[str, Service] = field(default_factory=dict)
     of_tests: dict[str, str] = field(default_factory=dict)  # targets, by their providers as JSON
@@ -53,7 +51,6 @@ class Providers:
 
 
 def add_targets(found: Translation, data: Mapping[str, Any], beside: Beside) -> Providers:
-    """Add the targets."""
     key = "providers" if "providers" in data else "targets"
     providers = Providers()
     for item, where in _listed(data.get(key) or [], key, beside):

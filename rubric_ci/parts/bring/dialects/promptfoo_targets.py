@@ -49,8 +49,6 @@ _IGNORED: Final = (
 
 
 class _Models(NamedTuple):
-    """How the models of a provider are named here."""
-
     prefix: str
     kinds: tuple[str, ...] = ()  # words between provider and model that mean nothing here
     base: str = ""  # where it is asked without a setting
@@ -144,7 +142,6 @@ def _known(name: str) -> str:
 
 
 def model_of(found: Translation, options: Mapping[str, Any], place: Path) -> dict[str, Any]:
-    """Return a model with the settings of its requests."""
     name = str(options["id"])
     start = _known(name)
     models = _MODELS[start]
@@ -305,7 +302,6 @@ def _program(
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts of a request."""
     if isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
         yield from (text for each in inner for text in _texts(each))

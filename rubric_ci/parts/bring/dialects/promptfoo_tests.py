@@ -42,7 +42,6 @@ class Test(NamedTuple):
 
 
 def tests_of(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[Test]:
-    """Yield the tests of a configuration."""
     default = data.get("defaultTest") or {}
     if isinstance(default, str):
         default = _data(default.removeprefix("file://"), beside)
@@ -103,7 +102,6 @@ DATE: Final = "promptfoo does not read a date without quotes as text"
 
 
 def is_value(path: Path) -> bool:
-    """Return True for a value in a test."""
     return bool({"vars", "assert"} & {*path})
 
 
@@ -124,7 +122,6 @@ def _scenarios(found: Translation, data: Mapping[str, Any], beside: Beside) -> I
 
 
 def _mappings(found: Translation, written: Any, place: Path) -> _Parts:
-    """Return the mappings of a list."""
     if written is not None and not isinstance(written, list):
         found.refuse(place, f"`{place[-1]}` in another file is not imported")
     items = list(enumerate(written)) if isinstance(written, list) else []

@@ -45,7 +45,6 @@ def _plain(text: str) -> str:
 
 
 def _add(found: Translation, criterion: dict[str, Any], theirs: Path) -> None:
-    """Add a criterion, which is at a path of the file."""
     found.put(("criteria", len(found.data["criteria"])), criterion, theirs)
 
 
@@ -63,7 +62,6 @@ _VARIABLE: Final = re.compile(r"\{\{\{?([^{}]*)\}?\}\}")
 
 
 def _is_autoevals(data: Any) -> bool:
-    """Return True for a prompt with the scores of its choices."""
     return isinstance(data, dict) and {*_OF_PROMPT} <= data.keys()
 
 
@@ -111,12 +109,10 @@ _LABELLED: Final = (
 
 
 def _is_autorubric(data: Any) -> bool:
-    """Return True for criteria with a requirement, in sections or not."""
     return any("requirement" in each for _, each, _ in _requirements(*_list_of(data)))
 
 
 def _of_autorubric(data: Any) -> Translation:
-    """Return the criteria as a rubric file has them."""
     found = Translation(data={"criteria": []})
     for owner, path in _owners(data):
         if isinstance(owner.get("guidelines"), str):
@@ -200,14 +196,12 @@ _Entry = tuple[str, dict[str, Any], Path]
 
 
 def _is_rubric_kit(data: Any) -> bool:
-    """Return True for dimensions and criteria that name one."""
     if not isinstance(data, dict) or not {"dimensions", "criteria"} <= data.keys():
         return False
     return any("dimension" in each for _, each, _ in _entries(data["criteria"], ("criteria",)))
 
 
 def _of_rubric_kit(data: dict[str, Any]) -> Translation:
-    """Return the criteria as a rubric file has them."""
     found = Translation(data={"criteria": []})
     found.refuse_keys(data, ("dimensions", "criteria", "variables"), ())
     variables = data.get("variables")
@@ -289,7 +283,6 @@ def _of_dimension(
 
 
 def _calls(found: Translation, each: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Return an assertion about the calls of tools."""
     calls = each["tool_calls"] if isinstance(each["tool_calls"], dict) else {}
     found.refuse_keys(calls, _OF_CALLS, path)
     lists = {

@@ -39,19 +39,15 @@ class Table:
 
     @property
     def readable(self) -> bool:
-        """Return True if there are rows."""
         return bool(self.data)
 
     def texts(self) -> dict[str, str]:
-        """Return the text by its file."""
         return {self.file: self._text}
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
-        """Return the place of a cell, or of a row."""
         return Location(self.file, self.locate(path, at_key=at_key))
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:  # noqa: ARG002 - one place each
-        """Return the place of a cell, or of a row."""
         if not path:
             return (1, 1, 1, 2)
         row = self._places[int(path[0])]

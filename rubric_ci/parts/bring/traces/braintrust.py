@@ -13,7 +13,6 @@ _CONTENT: Final = ("input", "output", "expected", "scores", "context", "tags")
 
 
 def is_record(record: Mapping[str, Any]) -> bool:
-    """Return True for a row of logs or of an experiment."""
     return "root_span_id" in record and "span_id" in record
 
 

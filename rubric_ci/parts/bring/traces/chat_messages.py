@@ -46,8 +46,6 @@ class NotAChat(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a tool in a message."""
-
     id: str
     tool: str
     arguments: JSON
@@ -132,7 +130,6 @@ def last_text(said: Sequence[ChatMessage]) -> str:
 
 
 def as_input(said: Iterable[ChatMessage]) -> list[dict[str, JSON]]:
-    """Return messages as an eval file has them."""
     found = []
     for each in said:
         calls = [{"tool": call.tool, "input": call.arguments} for call in each.calls]

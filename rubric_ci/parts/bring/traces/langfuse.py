@@ -29,7 +29,6 @@ _LISTS: Final = ("tags", "trace_tags", "tool_call_names", "comments", *_CONTENT)
 
 
 def is_record(record: Mapping[str, Any]) -> bool:
-    """Return True for a trace with its observations, a row of one, and for an observation."""
     found = _spelt(record)
     row = {"timestamp", "bookmarked", "input"} <= found.keys()
     return row or "observations" in found or {"trace_id", "parent_observation_id"} <= found.keys()

@@ -13,7 +13,6 @@ _CONTENT: Final = ("inputs", "outputs", "child_runs", "events", "serialized", "f
 
 
 def is_record(record: Mapping[str, Any]) -> bool:
-    """Return True for a run."""
     return "run_type" in record and "inputs" in record
 
 

@@ -22,7 +22,6 @@ _LOWER: Final = re.compile(r"_([a-z])")
 
 
 def is_record(record: Mapping[str, Any]) -> bool:
-    """Return True for an export of spans or log records."""
     return any(isinstance(record.get(key), list) for key in _EXPORTS)
 
 

@@ -15,7 +15,6 @@ _COLUMN: Final = "annotation_"
 
 
 def is_record(record: Mapping[str, Any]) -> bool:
-    """Return True for a span, also as a row of a data frame, an example or a run."""
     whole = {"input", "output"} <= record.keys()
     columns = any(key.startswith("input.") for key in record)
     of_dataset = "node_id" in record and (whole or columns)

@@ -59,7 +59,6 @@ class Traces:
         self._facts: dict[tuple[str, str], Span] = {}  # by trace and span, which may be unknown
 
     def add(self, span: Span) -> None:
-        """Add a span, or facts about one."""
         if span.is_step:
             known = self._traces[span.trace].get(span.id)
             self._traces[span.trace][span.id] = known.with_facts(span) if known else span

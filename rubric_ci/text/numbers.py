@@ -1,6 +1,7 @@
 """Numbers, costs and durations as all formats show them."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -81,6 +82,14 @@ def counted(items: Sequence[T], most: int, line: Callable[[T], str] = str) -> li
     """Return the lines of the first items, and one that counts the others."""
     more = [f"and {len(items) - most:,} more"] if len(items) > most else []
     return [*map(line, items[:most]), *more]
+
+
+def numbered(names: Iterable[str], taken: Iterable[str] = ()) -> Iterator[str]:
+    """Yield names, with a number behind those that repeat: `a`, `a-2`."""
+    counts = Counter(taken)
+    for name in names:
+        counts[name] += 1
+        yield name if counts[name] == 1 else f"{name}-{counts[name]}"
 
 
 def points(share: float) -> str:

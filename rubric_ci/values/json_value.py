@@ -4,7 +4,10 @@ A path is `supplier.name`, `lines[0].amount`, or the JSON Pointer `/lines/0`.
 """
 
 import re
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeAlias, TypeGuard
+
+from rubric_ci.values.problems import Path
 
 JSON: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
@@ -38,6 +41,28 @@ def equal(one: JSON, other: JSON) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(equal, one, other))
     return bool(one == other)
+
+
+def is_number(value: JSON) -> TypeGuard[float]:
+    """Return True for a number, which `true` is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def nodes(value: JSON, path: Path = ()) -> Iterator[tuple[Path, JSON]]:
+    """Yield a value, and each value in it at any depth, with its path."""
+    yield path, value
+    inner = value.items() if isinstance(value, dict) else ()
+    for key, each in enumerate(value) if isinstance(value, list) else inner:
+        yield from nodes(each, (*path, key))
+
+
+def with_texts(value: JSON, change: Callable[[str], JSON]) -> JSON:
+    """Return a value with what a function makes of each text in it; keys stay."""
+    if isinstance(value, dict):
+        return {key: with_texts(each, change) for key, each in value.items()}
+    if isinstance(value, list):
+        return [with_texts(each, change) for each in value]
+    return change(value) if isinstance(value, str) else value
 
 
 def depth(value: JSON) -> int:

@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.yaml_text.source import STOPPED, Source
+from rubric_ci.text.numbers import numbered
 from rubric_ci.text.suggestions import SYNONYMS, slip
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import GOOD_FILE, LocatedProblem, Location, Path, Place, Rule
@@ -102,6 +103,10 @@ class Beside(NamedTuple):
         return self.glob(name) if any(sign in name for sign in "*?[") else (name,)
 
 
+Placed: TypeAlias = tuple[Any, Path]
+"""A value, and its path in the file of a tool."""
+
+
 @dataclass(slots=True)
 class Translation:
     """Our data of a file; `paths` has the path in the file of each value that moved."""
@@ -131,6 +136,28 @@ class Translation:
         else:
             owner[last] = value
         self.paths[place] = theirs
+
+    def copy(
+        self, owner: Mapping[str, Any], names: Mapping[str, str], ours: Path, theirs: Path
+    ) -> None:
+        """Add the values that a mapping has; `names` are our names by its own."""
+        for key, name in names.items():
+            if key in owner:
+                self.put((*ours, name), owner[key], (*theirs, key))
+
+    def put_list(self, place: Path, items: Iterable[Placed], theirs: Path) -> None:
+        """Add a list whose items have places of their own."""
+        self.put(place, [], theirs)
+        for number, (value, path) in enumerate(items):
+            self.put((*place, number), value, path)
+
+    def mapping(self, value: Any, path: Path, message: str) -> dict[str, Any]:
+        """Return a mapping; empty for None, and with a report for another value."""
+        if isinstance(value, dict):
+            return value
+        if value is not None:
+            self.refuse(path, message)
+        return {}
 
     def refuse(self, path: Path, message: str) -> None:
         """Report a part of the file that has no counterpart."""
@@ -223,6 +250,14 @@ class Translation:
 def _meant(key: str, known: list[str]) -> str:
     """Return the known key that another one misspells or that it is in other tools, or ""."""
     return next((name for name in SYNONYMS.get(key, ()) if name in known), "") or slip(key, known)
+
+
+def named_apart(
+    evaluators: Sequence[Mapping[str, Any]], taken: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """Return evaluators with names that differ, also from those that are taken."""
+    names = numbered((each["name"] for each in evaluators), taken)
+    return [{**each, "name": name} for each, name in zip(evaluators, names, strict=True)]
 
 
 def renamed(value: Any, old: str, new: str) -> Any:

@@ -8,8 +8,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.files.yaml_text.translation import ReadText, Translation, filled, renamed
-from rubric_ci.parts.bring.dialects.agentv_graders import GRADERS, add_graders, turn_criteria
+from rubric_ci.files.yaml_text.translation import Placed, ReadText, Translation, filled, renamed
+from rubric_ci.parts.bring.dialects.agentv_graders import (
+    GRADERS,
+    add_graders,
+    execution_of,
+    turn_criteria,
+)
 from rubric_ci.parts.bring.dialects.agentv_suite import (
     ABOUT,
     DECIDING_EXECUTION,
@@ -21,6 +26,7 @@ from rubric_ci.parts.bring.dialects.agentv_suite import (
     suite_prompt,
 )
 from rubric_ci.parts.bring.dialects.message_parts import FILE, is_image_name
+from rubric_ci.values.json_value import nodes
 from rubric_ci.values.problems import Path
 
 NAME: Final = "AgentV"
@@ -88,7 +94,12 @@ def drafted(rubrics: Any, key: str) -> list[Any]:
     checks = [each for each in rubrics if each.keys() & _CHECKS.keys()]
     rest = [each for each in rubrics if each not in checks]
     graders = [
-        {"type": name, **({} if each[ours] is True else {"value": each[ours]}), **_negated(each)}
+        {
+            "type": name,
+            **({} if each[ours] is True else {"value": each[ours]}),
+            "required": True,
+            **({"negate": True} if each.get("not") else {}),
+        }
         for each in checks
         for ours, name in _CHECKS.items()
         if ours in each
@@ -102,10 +113,6 @@ def drafted(rubrics: Any, key: str) -> list[Any]:
 
 _CHECKS: Final = {"contains": "contains", "is_json": "is-json"}
 _UNKNOWN: Final = frozenset(("max_words", "min_words"))
-
-
-def _negated(criterion: dict[str, Any]) -> dict[str, Any]:
-    return {"required": True, **({"negate": True} if criterion.get("not") else {})}
 
 
 def translate(
@@ -134,17 +141,9 @@ def translate(
 def _check_environment(found: Translation, owner: dict[str, Any], place: Path) -> None:
     """Report the texts in which AgentV puts variables of the environment, but for descriptions."""
     for key in (key for key in owner if key not in _SHOWN):
-        for path, text in _texts(owner[key], (*place, key)):
-            if named := _ENVIRONMENT.search(text):
+        for path, text in nodes(owner[key], (*place, key)):
+            if isinstance(text, str) and (named := _ENVIRONMENT.search(text)):
                 found.refuse(path, f"`{named[0]}` is not replaced: {_NO_ENVIRONMENT}")
-
-
-def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    if isinstance(value, str):
-        yield path, value
-    inner = value.items() if isinstance(value, dict) else ()
-    for key, each in enumerate(value) if isinstance(value, list) else inner:
-        yield from _texts(each, (*path, key))
 
 
 _NO_ENVIRONMENT: Final = "texts of eval files read no variables of the environment"
@@ -183,6 +182,7 @@ _TEST_KEYS: Final = frozenset(
 )
 
 
+_KEPT_NAMES: Final = {key: key for key in ("id", "conversation_id", "note")}
 _DECIDING: Final = (
     *("evaluators", "depends_on", "on_dependency_failure", "window_size", "workspace", "suite"),
     *("environment", "options", "provider", "providers", "prompts", "transform", "env"),
@@ -196,36 +196,29 @@ def _test(
 ) -> None:
     ours, theirs = ("evalcases", len(found.data["evalcases"])), (CASES, index)
     found.put(ours, {}, theirs)
-    if "id" in test:
-        found.put((*ours, "id"), test["id"], (*theirs, "id"))
+    found.copy(test, _KEPT_NAMES, ours, theirs)
     found.skip_keys(test, _TEST_KEYS | ABOUT, _DECIDING, theirs)
     check_threshold(found, test, theirs)
-    for key in ("conversation_id", "note"):
-        if key in test:
-            found.put((*ours, key), test[key], (*theirs, key))
     _metadata(found, suite, test, ours, theirs)
     tags = test.get("tags")
     if isinstance(tags, list):
         found.put((*ours, "tags"), tags, (*theirs, "tags"))
-    execution = test.get("execution") or {}
-    if isinstance(execution, dict):
-        known = ("target", "skip_defaults")
-        found.skip_keys(execution, known, DECIDING_EXECUTION, (*theirs, "execution"))
-        if "target" in execution:
-            found.put((*ours, "target"), execution["target"], (*theirs, "execution", "target"))
-    variables = test.get("vars") or {}
-    if not isinstance(variables, dict):
-        found.refuse((*theirs, "vars"), "`vars` is a mapping")
-        variables = {}
+    execution = execution_of(test)
+    at: Path = (*theirs, "execution")
+    found.skip_keys(execution, ("target", "skip_defaults"), DECIDING_EXECUTION, at)
+    found.copy(execution, {"target": "target"}, ours, at)
+    variables = found.mapping(test.get("vars") or {}, (*theirs, "vars"), "`vars` is a mapping")
     owner, place = (test, theirs) if "input" in test else (variables, (*theirs, "vars"))
-    skipped = isinstance(execution, dict) and execution.get("skip_defaults") is True
+    skipped = execution.get("skip_defaults") is True
     first = None if skipped else suite.get("input")
     if "turns" not in test or first or "input" in owner:
         files = (suite.get("input_files"), ("input_files",)) if not skipped else (None, ())
         if "input_files" in owner:
             files = owner["input_files"], (*place, "input_files")
         _input(found, first, owner, place, ours, prompt, files)
-    _expected(found, test, variables, ours, theirs)
+    found.copy(test, {"criteria": "expected_outcome"}, ours, theirs)
+    given, at = (test, theirs) if "expected_output" in test else (variables, (*theirs, "vars"))
+    found.copy(given, {"expected_output": "expected_output"}, ours, at)
     if "turns" in test:
         _turns(found, test, ours, theirs)
         test = {key: value for key, value in test.items() if key != "criteria"}
@@ -283,9 +276,7 @@ def _turns(found: Translation, test: dict[str, Any], ours: Path, theirs: Path) -
         criteria = turn_criteria(found, test, turn, where)
         if not criteria:
             found.refuse(where, "a turn without graders scores 1 in AgentV; nothing does here")
-        found.put((*mine, number, "rubrics"), [], where)
-        for index, (criterion, at) in enumerate(criteria):
-            found.put((*mine, number, "rubrics", index), criterion, at)
+        found.put_list((*mine, number, "rubrics"), criteria, where)
 
 
 def _check_conversation(found: Translation, ours: Path, theirs: Path) -> None:
@@ -320,15 +311,18 @@ def _input(
         found.put((*ours, "input"), written, (*place, "input"))
         return
     messages = (*ours, "input_messages")
-    found.put(messages, [], (*place, "input"))
     every = [*_messages(first, ("input",)), *_messages(written, (*place, "input"))]
-    for number, (message, where) in enumerate(every):
-        found.put((*messages, number), message, where)
-    if files and every and isinstance(every[-1][0], dict):
-        _attach(found, files, (*messages, len(every) - 1), files_at)
+    found.put_list(messages, every, (*place, "input"))
+    if files and every and isinstance(last := every[-1][0], dict):
+        names = files if isinstance(files, list) else [files]
+        content = last.get("content")
+        text = [{"type": "text", "value": content}] if isinstance(content, str) else content
+        last["content"] = [*({"type": _type_of(n), "value": n} for n in names), *(text or [])]
+        inside = (*messages, len(every) - 1, "content")
+        found.paths |= {(*inside, at): (*files_at, at) for at in range(len(names))}
 
 
-def _messages(written: Any, place: Path) -> Iterator[tuple[Any, Path]]:
+def _messages(written: Any, place: Path) -> Iterator[Placed]:
     if isinstance(written, list):
         for index, message in enumerate(written):
             yield dict(message) if isinstance(message, dict) else message, (*place, index)
@@ -336,30 +330,5 @@ def _messages(written: Any, place: Path) -> Iterator[tuple[Any, Path]]:
         yield {"role": "user", "content": written}, place
 
 
-def _attach(found: Translation, files: Any, message: Path, place: Path) -> None:
-    """Add files to the last message, before its text."""
-    owner: Any = found.data
-    for step in message:
-        owner = owner[step]
-    content = owner.get("content")
-    text = [{"type": "text", "value": content}] if isinstance(content, str) else content
-    names = files if isinstance(files, list) else [files]
-    owner["content"] = [*({"type": _type_of(name), "value": name} for name in names), *(text or [])]
-    for index in range(len(names)):
-        found.paths[*message, "content", index] = (*place, index)
-
-
 def _type_of(name: Any) -> str:
     return "image" if is_image_name(f"{FILE}{name}") else "file"
-
-
-def _expected(
-    found: Translation, test: dict[str, Any], variables: Any, ours: Path, theirs: Path
-) -> None:
-    if "criteria" in test:
-        found.put((*ours, "expected_outcome"), test["criteria"], (*theirs, "criteria"))
-    if "expected_output" in test:
-        found.put((*ours, "expected_output"), test["expected_output"], (*theirs, "expected_output"))
-    elif isinstance(variables, dict) and "expected_output" in variables:
-        place = (*theirs, "vars", "expected_output")
-        found.put((*ours, "expected_output"), variables["expected_output"], place)

@@ -214,11 +214,6 @@ def check_of(found: Translation, grader: dict[str, Any], kind: str, place: Path)
     return criterion
 
 
-def evaluator_of(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> Parts:
-    """Return a grader of the table as its parts, each with a weight as if the grader had 1."""
-    return EVALUATORS[kind](found, grader, place)
-
-
 def _script(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
     """Return a script as a `code_judge`; its other keys are its configuration."""
     command = next((grader[key] for key in ("command", "script") if key in grader), None)
@@ -302,18 +297,20 @@ def _with_answer(found: Translation, name: str, place: Path) -> str:
     return f"{text.rstrip()}{_QUESTION_AND_ANSWER}"
 
 
-_LIMITS: Final = {
-    "latency": {"threshold": "threshold"},
-    "cost": {"budget": "budget"},
-    "token_usage": {each: each for each in ("max_total", "max_input", "max_output")},
+_SAME_KEYS: Final = {
+    "latency": ("threshold",),
+    "cost": ("budget",),
+    "token_usage": ("max_total", "max_input", "max_output"),
+    "field_accuracy": ("fields", "aggregation"),
 }
+"""Graders with the same keys here, by their type."""
 
 
-def _limit(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
+def _same(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
     kind = str(grader["type"]).replace("-", "_")
-    keys = _LIMITS[kind]
+    keys = _SAME_KEYS[kind]
     found.refuse_keys(grader, (*OPTIONS, *keys), place)
-    options = {ours: grader[key] for key, ours in keys.items() if key in grader}
+    options = {key: grader[key] for key in keys if key in grader}
     return Parts(evaluators=(named(grader, kind, **options),))
 
 
@@ -337,18 +334,11 @@ def _metrics(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
     return Parts((criterion,) if calls is not None else (), tuple(limits))
 
 
-def _accuracy(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
-    found.refuse_keys(grader, (*OPTIONS, "fields", "aggregation"), place)
-    options = {key: grader[key] for key in ("fields", "aggregation") if key in grader}
-    return Parts(evaluators=(named(grader, "field_accuracy", **options),))
-
-
 EVALUATORS: Final = {
-    **dict.fromkeys(("latency", "cost", "token-usage"), _limit),
+    **{kind.replace("_", "-"): _same for kind in _SAME_KEYS},
     **dict.fromkeys(("script", "code-grader", "code-judge"), _script),
     **dict.fromkeys(CALLS, called),
     "execution-metrics": _metrics,
-    "field-accuracy": _accuracy,
     "tool-trajectory": trajectory,
 }
-"""By type; `_` is read as `-`."""
+"""By type, in which `_` is read as `-`; each part has a weight as if the grader had 1."""

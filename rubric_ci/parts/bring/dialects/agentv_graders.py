@@ -9,10 +9,10 @@ more than one criterion is a composite with a minimum score.
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.files.yaml_text.translation import VARIABLE, Translation
+from rubric_ci.files.yaml_text.translation import VARIABLE, Placed, Translation, named_apart
 from rubric_ci.parts.bring.dialects.agentv_evaluators import (
     CALLS,
     CHECKS,
@@ -20,19 +20,18 @@ from rubric_ci.parts.bring.dialects.agentv_evaluators import (
     OPTIONS,
     Parts,
     discovered,
-    evaluator_of,
     named,
     prompted,
 )
 from rubric_ci.parts.bring.dialects.agentv_rubrics import (
     GATES,
     RUBRICS,
-    Placed,
     criteria_of,
     included,
     is_one_text,
     weight_of,
 )
+from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 
 GRADERS: Final = ("assertions", "assert", "assertion")
@@ -41,6 +40,9 @@ GRADERS: Final = ("assertions", "assert", "assertion")
 _LIMIT: Final = 0.8  # from which a grader, and a test, passes
 _GATE: Final = ("required", "min_score")
 _SETS: Final = {"assert-set": GRADERS, "composite": ("assertions", "assert", "evaluators")}
+
+_Marks: TypeAlias = tuple[list[Placed], list[Placed]]
+"""Criteria, and evaluators."""
 
 
 def add_graders(
@@ -56,31 +58,28 @@ def add_graders(
     `seen` is what judges see besides the answer.
     """
     criteria, evaluators = _collected(found, suite, test, theirs)
-    sees = _sees(seen) if _is_judged([each for each, _ in criteria]) else {}
+    all_see = {"sees": ["answer", *seen]} if seen else {}
+    sees = all_see if _is_judged([each for each, _ in criteria]) else {}
     owner = (*ours, "rubrics")
     if evaluators:
         found.put((*ours, "execution"), {"evaluators": []}, theirs)
         place = (*ours, "execution", "evaluators")
         if criteria:
             weight = round(sum(each.get("weight", 1.0) for each, _ in criteria), 6)
-            rubric = {"name": "rubric", "type": "rubric", "weight": weight, **sees, "rubrics": []}
+            rubric = {"name": "rubric", "type": "rubric", "weight": weight, **sees}
             found.put((*place, 0), rubric, theirs)
             owner = (*place, 0, "rubrics")
         taken = ("rubric",) if criteria else ()
-        for number, (each, where) in enumerate(_unique(evaluators, taken), len(taken)):
-            found.put((*place, number), _seeing(each, _sees(seen)), where)
+        apart = named_apart([each for each, _ in evaluators], taken)
+        for number, (each, (_, where)) in enumerate(
+            zip(apart, evaluators, strict=True), len(taken)
+        ):
+            found.put((*place, number), _seeing(each, all_see), where)
     elif criteria and sees:
-        found.put(owner, {**sees, "criteria": []}, theirs)
+        found.put(owner, dict(sees), theirs)
         owner = (*owner, "criteria")
-    elif criteria:
-        found.put(owner, [], theirs)
-    for number, (criterion, place) in enumerate(criteria):
-        found.put((*owner, number), criterion, place)
-
-
-def _sees(seen: Sequence[str]) -> dict[str, list[str]]:
-    """Return the setting of a rubric whose judge sees more than the answer; empty: it does not."""
-    return {"sees": ["answer", *seen]} if seen else {}
+    if criteria:
+        found.put_list(owner, criteria, theirs)
 
 
 def _is_judged(criteria: Sequence[Any]) -> bool:
@@ -99,17 +98,14 @@ def _collected(
     found: Translation, suite: dict[str, Any], test: dict[str, Any], theirs: Path
 ) -> tuple[list[Placed], list[Placed]]:
     written = _listed(found, test, theirs)
-    if not _skips_defaults(test):
+    if execution_of(test).get("skip_defaults") is not True:
         default = suite.get("default_test")
         written += _listed(found, default, ("default_test",)) if isinstance(default, dict) else []
         written += _listed(found, suite, ())
     if isinstance(test.get("rubrics"), list):
         path = (*theirs, "rubrics")
         written += [(each, (*path, at)) for at, each in enumerate(test["rubrics"])]
-    criteria: list[Placed] = []
-    evaluators: list[Placed] = []
-    for grader, place in written:
-        _collect(found, test, grader, place, 1.0, criteria, evaluators)
+    criteria, evaluators = _every(found, test, [(*placed, 1.0) for placed in written])
     if not written and isinstance(test.get("criteria"), str):
         criteria = [(test["criteria"], (*theirs, "criteria"))]
     return _identified(criteria), evaluators
@@ -129,21 +125,18 @@ def turn_criteria(
     found: Translation, test: dict[str, Any], turn: dict[str, Any], place: Path
 ) -> list[Placed]:
     """Return the criteria of a turn, whose texts are one grader of weight 1."""
-    criteria: list[Placed] = []
-    evaluators: list[Placed] = []
     written = _listed(found, turn, place)
     texts = sum(isinstance(each, str) for each, _ in written)
-    for grader, where in written:
-        share = 1 / texts if isinstance(grader, str) else 1.0
-        _collect(found, test, grader, where, share, criteria, evaluators)
+    shares = [(*each, 1 / texts if isinstance(each[0], str) else 1.0) for each in written]
+    criteria, evaluators = _every(found, test, shares)
     for _, where in evaluators:
         found.refuse(where, "only criteria can mark a turn")
     return _identified(criteria)
 
 
-def _skips_defaults(test: dict[str, Any]) -> bool:
+def execution_of(test: dict[str, Any]) -> dict[str, Any]:
     execution = test.get("execution")
-    return isinstance(execution, dict) and execution.get("skip_defaults") is True
+    return execution if isinstance(execution, dict) else {}
 
 
 def _listed(
@@ -157,51 +150,37 @@ def _listed(
     ]
 
 
-def _unique(evaluators: list[Placed], taken: Iterable[str] = ()) -> list[Placed]:
-    """Return the evaluators with names that differ, also from those that are taken."""
-    used = Counter(taken)
-    for each, _ in evaluators:
-        used[each["name"]] += 1
-        if used[each["name"]] > 1:
-            each["name"] += f"-{used[each['name']]}"
-    return evaluators
+def _every(
+    found: Translation, test: dict[str, Any], graders: Iterable[tuple[Any, Path, float]]
+) -> _Marks:
+    """Return criteria and evaluators of graders with their shares of the weight of the case."""
+    every = [_marks(found, test, *grader) for grader in graders]
+    return [c for own, _ in every for c in own], [e for _, own in every for e in own]
 
 
-def _collect(
-    found: Translation,
-    test: dict[str, Any],
-    grader: Any,
-    place: Path,
-    share: float,
-    criteria: list[Placed],
-    evaluators: list[Placed],
-) -> None:
-    """Add the evaluators of a grader, with its share of the weight of the case."""
+def _marks(
+    found: Translation, test: dict[str, Any], grader: Any, place: Path, share: float
+) -> _Marks:
     kind = str(grader.get("type", "")).replace("_", "-") if isinstance(grader, dict) else ""
     texts = {**grader, "prompt": ""} if isinstance(grader, dict) else grader
     if kind not in _SETS and (unknown := VARIABLE.search(json.dumps(texts))):
         found.refuse(place, f"`{{{{ {unknown[1]} }}}}` is not replaced: no variable of the test")
     if not isinstance(grader, dict):
         text = {"expected_outcome": grader, "required": False}
-        criteria.append((_weighed(text, share), place))
-        return
+        return [(_weighed(text, share), place)], []
     if own := _settings(found, grader, kind, place):
         free = {key: each for key, each in grader.items() if key not in _GATE}
-        evaluators.append((_composite(found, test, free, place, share, own), place))
-        return
+        return [], [(_composite(found, test, free, place, share, own), place)]
     if kind in _SETS:
-        for member, where, part in _members(found, grader, kind, place):
-            _collect(found, test, member, where, share * part, criteria, evaluators)
-        return
+        members = _members(found, grader, kind, place)
+        return _every(found, test, [(each, at, share * part) for each, at, part in members])
     share *= weight_of(grader)
     grader = {**grader, "required": bool(grader.get("required"))}
     if parts := _parts(found, grader, kind, place):
-        criteria += [(_weighed(each, share), place) for each in parts.criteria]
-        evaluators += [(_weighed(each, share), place) for each in parts.evaluators]
-        return
-    criteria += [
-        (_weighed(e, share), at) for e, at in criteria_of(found, test, grader, kind, place)
-    ]
+        criteria, evaluators = ([(_weighed(e, share), place) for e in each] for each in parts)
+        return criteria, evaluators
+    placed = criteria_of(found, test, grader, kind, place)
+    return [(_weighed(each, share), at) for each, at in placed], []
 
 
 def _settings(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> dict[str, Any]:
@@ -219,7 +198,7 @@ def _minimum(found: Translation, grader: dict[str, Any], place: Path) -> float:
     if not required:
         return 0.0
     least = grader.get("min_score", _LIMIT if required is True else required)
-    if isinstance(least, bool) or not isinstance(least, int | float) or not 0 < least <= 1:
+    if not is_number(least) or not 0 < least <= 1:
         found.refuse((*place, "required"), "the least score of a grader is above 0, and at most 1")
         return _LIMIT
     return float(least)
@@ -242,33 +221,27 @@ def _composite(
     if "aggregator" not in settings:
         members = _alone(found, test, {**grader, "weight": 1.0}, place)
     else:
-        inner = _each_passes(found, grader, place)
-        each = [(_alone(found, test, member, where), _name(member)) for member, where in inner]
-        members = [_one_of(parts, name) for parts, name in each if parts]
-    unique = [each for each, _ in _unique([(each, place) for each in members])]
-    return _weighed({**own, "evaluators": unique}, share * weight_of(grader))
+        members = [
+            parts[0]
+            if len(parts) == 1
+            else {"name": _name(member) or "parts", "type": "composite", "evaluators": parts}
+            for member, where in _each_passes(found, grader, place)
+            if (parts := _alone(found, test, member, where))
+        ]
+    return _weighed({**own, "evaluators": named_apart(members)}, share * weight_of(grader))
 
 
 def _alone(
     found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
 ) -> list[dict[str, Any]]:
-    criteria: list[Placed] = []
-    evaluators: list[Placed] = []
-    _collect(found, test, grader, place, 1.0, criteria, evaluators)
-    if not criteria:
-        return [each for each, _ in _unique(evaluators)]
-    rubrics = [criterion for criterion, _ in _identified(criteria)]
-    weight = round(sum(each.get("weight", 1.0) for each in rubrics), 6)
-    rubric = {"name": _name(grader) or "rubric", "type": "rubric", "rubrics": rubrics}
-    members = [(each, place) for each in (_weighed(rubric, weight), *(e for e, _ in evaluators))]
-    return [each for each, _ in _unique(members)]
-
-
-def _one_of(parts: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    """Return the parts of a grader as one evaluator, which passes or not."""
-    if len(parts) == 1:
-        return parts[0]
-    return {"name": name or "parts", "type": "composite", "evaluators": parts}
+    criteria, evaluators = _marks(found, test, grader, place, 1.0)
+    members = [each for each, _ in evaluators]
+    if criteria:
+        rubrics = [criterion for criterion, _ in _identified(criteria)]
+        weight = round(sum(each.get("weight", 1.0) for each in rubrics), 6)
+        rubric = {"name": _name(grader) or "rubric", "type": "rubric", "rubrics": rubrics}
+        members.insert(0, _weighed(rubric, weight))
+    return named_apart(members)
 
 
 def _each_passes(found: Translation, grader: dict[str, Any], place: Path) -> list[Placed]:
@@ -303,7 +276,7 @@ def _gating(member: Any) -> dict[str, Any]:
 def _parts(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> Parts | None:
     """Return the parts of a grader that is neither check nor list of criteria; None: it is one."""
     if kind in EVALUATORS:
-        return evaluator_of(found, grader, kind, place)
+        return EVALUATORS[kind](found, grader, place)
     if kind in RUBRICS:
         return prompted(found, grader, place) if "prompt" in grader else None
     return None if kind in CHECKS else discovered(found, grader, place)

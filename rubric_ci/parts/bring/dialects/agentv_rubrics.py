@@ -5,18 +5,17 @@ An `include` in a list of graders stands for the graders of a template.
 
 from collections.abc import Iterator
 from posixpath import dirname, join, normpath
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Translation, renamed
+from rubric_ci.files.yaml_text.translation import Placed, Translation, renamed
 from rubric_ci.parts.bring.dialects.agentv_evaluators import CHECKS, OPTIONS, check_of
+from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 
 RUBRICS: Final = frozenset(("llm-rubric", "rubrics", "rubric", "llm-grader", "llm-judge"))
 GATES: Final = "x-gates"
 """Set in a rubric whose required criteria decide whether it passes, as a member that counts so."""
-
-Placed: TypeAlias = tuple[Any, Path]
 
 _ITEMS: Final = ("criteria", "value", "rubrics")
 
@@ -31,8 +30,7 @@ def is_one_text(grader: dict[str, Any]) -> bool:
 
 def weight_of(grader: Any) -> float:
     weight = grader.get("weight", 1.0) if isinstance(grader, dict) else 1.0
-    known = isinstance(weight, int | float) and not isinstance(weight, bool)
-    return float(weight) if known else 1.0
+    return float(weight) if is_number(weight) else 1.0
 
 
 def criteria_of(

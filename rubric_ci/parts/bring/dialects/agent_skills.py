@@ -112,19 +112,14 @@ def translate(
     """Return the file as ours; a file of a case `is_missing` if nothing is there."""
     found = Translation(read=read)
     files = _Files(below, is_missing)
-    if isinstance(data, list):
-        _cases(found, data, (), files)
-        _triggers(found, data, (), "")
-        found.keep_braces()
-        return found
-    name = _list_of(data)
-    if isinstance(data.get("skill_name"), str):
-        found.put(("dataset",), data["skill_name"], ("skill_name",))
-    if isinstance(data.get("description"), str):
-        found.put(("description",), data["description"], ("description",))
-    found.refuse_keys(data, (name, "skill_name", "skill", *_ABOUT), ())
-    _cases(found, data[name], (name,), files)
-    _triggers(found, data[name], (name,), data.get("skill_name", data.get("skill")))
+    suite: dict[str, Any] = {} if isinstance(data, list) else data
+    name = _list_of(suite)
+    texts = {key: each for key, each in suite.items() if isinstance(each, str)}
+    found.copy(texts, {"skill_name": "dataset", "description": "description"}, (), ())
+    found.refuse_keys(suite, (name, "skill_name", "skill", *_ABOUT), ())
+    cases, place = (suite[name], (name,)) if suite else (data, ())
+    _cases(found, cases, place, files)
+    _triggers(found, cases, place, suite.get("skill_name", suite.get("skill")))
     found.keep_braces()
     return found
 
@@ -179,24 +174,15 @@ def _case(found: Translation, case: Any, index: int, theirs: Path, files: _Files
         found.put(ours, case, theirs)
         return
     found.put(ours, {}, theirs)
-    found.put((*ours, "id"), _id(case.get("id"), index), (*theirs, "id"))
+    name = index + 1 if case.get("id") is None else case["id"]  # a number is a text here
+    is_whole = isinstance(name, int) and not isinstance(name, bool)
+    found.put((*ours, "id"), str(name) if is_whole else name, (*theirs, "id"))
     _input(found, case, ours, theirs, files)
-    if "expected_output" in case:
-        outcome = case["expected_output"]
-        found.put((*ours, "expected_outcome"), outcome, (*theirs, "expected_output"))
-    if "tags" in case:
-        found.put((*ours, "tags"), case["tags"], (*theirs, "tags"))
+    found.copy(case, {"expected_output": "expected_outcome", "tags": "tags"}, ours, theirs)
     if about := {key: case[key] for key in case if key in _ABOUT}:
         found.put((*ours, "metadata"), about, theirs)
     found.refuse_keys(case, _OF_CASE | _ABOUT, theirs)
     _rubrics(found, case, ours, theirs)
-
-
-def _id(written: Any, index: int) -> Any:
-    """Return the id as a text: a number is one there."""
-    if isinstance(written, int) and not isinstance(written, bool):
-        return str(written)
-    return str(index + 1) if written is None else written
 
 
 def _input(
@@ -208,11 +194,7 @@ def _input(
     if not files or not isinstance(files, list):
         found.put((*ours, "input"), prompt, place)
         return
-    message = (*ours, "input_messages")
-    found.put(message, [], place)
-    found.put((*message, 0), {"role": "user"}, place)
-    content = (*message, 0, "content")
-    found.put(content, [], place)
+    found.put_list((*ours, "input_messages"), [({"role": "user"}, place)], place)
     parts = [({"type": "text", "value": prompt}, place)]
     for index, file in enumerate(files):
         path = file.get("path") if isinstance(file, dict) else file
@@ -221,9 +203,9 @@ def _input(
             found.stop(ours, where, f"`{path}`: no such file")
         else:
             parts += [(part, where) for part in _parts(found, path, where, known.below)]
-    for number, (part, where) in enumerate(parts):
-        found.put((*content, number), {"type": part["type"]}, where)
-        found.put((*content, number, "value"), part["value"], where)
+    content = (*ours, "input_messages", 0, "content")
+    found.put_list(content, parts, place)
+    found.paths |= {(*content, at, "value"): where for at, (_, where) in enumerate(parts)}
 
 
 def _parts(found: Translation, path: Any, where: Path, below: Below) -> list[dict[str, Any]]:
@@ -258,9 +240,12 @@ def _rubrics(found: Translation, case: dict[str, Any], ours: Path, theirs: Path)
         found.put((*place, 0), case["expected_output"], (*theirs, "expected_output"))
     elif names or negative:
         found.put(place, [], (*theirs, next(iter(names), "negative_expectations")))
-    every = [(name, index, each) for name in names for index, each in enumerate(_items(case, name))]
-    for number, (name, index, each) in enumerate(every):
-        _criterion(found, each, (*place, number), (*theirs, name, index))
+    lists = {n: case[n] if isinstance(case[n], list) else [case[n]] for n in names}
+    every = [
+        (each, (*theirs, n, at)) for n, items in lists.items() for at, each in enumerate(items)
+    ]
+    for number, (each, where) in enumerate(every):
+        _criterion(found, each, (*place, number), where)
     for index, each in enumerate(negative if isinstance(negative, list) else []):
         where = (*theirs, "negative_expectations", index)
         if isinstance(each, str):
@@ -278,11 +263,6 @@ _NEGATION: Final = re.compile(
 def _negated(text: str) -> str:
     """Return a forbidden thing as a criterion; a text that forbids it is one already."""
     return text if _NEGATION.match(text.strip()) else f"Does not hold: {text}"
-
-
-def _items(case: dict[str, Any], name: str) -> list[Any]:
-    written = case[name]
-    return written if isinstance(written, list) else [written]
 
 
 _REQUIRED: Final = {"must_pass": True, "should_pass": False, "nice_to_have": False}
@@ -313,5 +293,4 @@ def _criterion(found: Translation, written: Any, ours: Path, theirs: Path) -> No
     text = {"expected_outcome": written[key]} if key else {}
     found.put(ours, {**text, **check, **required}, theirs)
     found.paths[*ours, "expected_outcome"] = (*theirs, key) if key else theirs
-    if "weight" in written:
-        found.put((*ours, "weight"), written["weight"], (*theirs, "weight"))
+    found.copy(written, {"weight": "weight"}, ours, theirs)

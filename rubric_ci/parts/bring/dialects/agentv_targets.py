@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.translation import Translation
 from rubric_ci.values.agent_names_and_credentials import AGENTV_AGENTS, ALIAS, NOT_STARTED
+from rubric_ci.values.json_value import nodes, with_texts
 from rubric_ci.values.problems import Path
 
 _RETRIES: Final = (
@@ -134,7 +135,9 @@ def _provider(found: Translation, settings: _Settings, place: Path) -> None:
     kind, given = _kind(written.value.strip())
     settings = {**{key: _Written(value, written.path) for key, value in given.items()}, **settings}
     found.put((*ours, "provider"), kind, written.path)
-    _shared(found, settings, ours)
+    for key in ("grader_target", "workers"):
+        if key in settings:
+            found.put((*ours, key), settings[key].value, settings[key].path)
     if kind in _KEYS:
         _options(found, settings, kind, ours)
     elif kind not in AGENTV_AGENTS:
@@ -150,13 +153,6 @@ def _kind(spec: str) -> tuple[str, dict[str, Any]]:
     kind, _, model = spec.partition(":")
     known = kind in _KEYS or kind in AGENTV_AGENTS
     return (kind, {"model": model} if model else {}) if known else (spec, {})
-
-
-def _shared(found: Translation, settings: _Settings, ours: Path) -> None:
-    """Add the settings that every provider may have."""
-    for key in ("grader_target", "workers"):
-        if key in settings:
-            found.put((*ours, key), settings[key].value, settings[key].path)
 
 
 def _options(found: Translation, settings: _Settings, kind: str, ours: Path) -> None:
@@ -185,16 +181,15 @@ def _options(found: Translation, settings: _Settings, kind: str, ours: Path) -> 
 
 def add_healthcheck(found: Translation, check: dict[str, Any], ours: Path, place: Path) -> None:
     """Replace a health check by ours, which names its type."""
-    key = "url" if "url" in check else "command"
-    name = "url" if key == "url" else "command_template"
+    is_url = "url" in check
     found.refuse_keys(check, ("command", "url", "cwd", "timeout_seconds"), place)
     kept = {each: check[each] for each in ("cwd", "timeout_seconds") if each in check}
-    kind = "http" if key == "url" else "command"
+    kind = "http" if is_url else "command"
     found.put((*ours, "healthcheck"), {"type": kind, **kept}, place)
-    if key in check:
-        found.put((*ours, "healthcheck", name), check[key], (*place, key))
-    if key == "command" and _PLACEHOLDER.search(str(check.get(key))):
-        found.refuse((*place, key), "a placeholder in a health check has no counterpart")
+    names = {"url": "url"} if is_url else {"command": "command_template"}
+    found.copy(check, names, (*ours, "healthcheck"), place)
+    if not is_url and _PLACEHOLDER.search(str(check.get("command"))):
+        found.refuse((*place, "command"), "a placeholder in a health check has no counterpart")
 
 
 def _of_openai(found: Translation, target: dict[str, Any], settings: _Settings) -> None:
@@ -215,18 +210,14 @@ def _of_openai(found: Translation, target: dict[str, Any], settings: _Settings) 
 
 def _with_variables(found: Translation, value: Any, path: Path) -> Any:
     """Return a value with variables of the environment as we write them."""
-    if isinstance(value, list):
-        return [_with_variables(found, each, (*path, at)) for at, each in enumerate(value)]
-    if isinstance(value, dict):
-        return {key: _with_variables(found, each, (*path, key)) for key, each in value.items()}
-    if not isinstance(value, str):
-        return value
-    text = _ENVIRONMENT.sub(r"${{ \1 }}", value)
-    if _OTHER_TEMPLATE.search(text):
-        found.refuse(path, "a template other than `{{ env.NAME }}` has no counterpart")
-    return text
+    made = with_texts(value, lambda text: _ENVIRONMENT.sub(r"${{ \1 }}", text))
+    for place, each in nodes(made, path):
+        if isinstance(each, str) and _OTHER_TEMPLATE.search(each):
+            found.refuse(place, "a template other than `{{ env.NAME }}` has no counterpart")
+    return made
 
 
+_NAME: Final = {"name": "name"}
 _ALIASES: Final = ("use_target", "useTarget")
 _DEEPEST: Final = 5  # aliases of aliases
 _VARIABLE: Final = re.compile(r"\$\{\{\s*(\w+)\s*\}\}")
@@ -245,7 +236,10 @@ def translate(data: dict[str, Any]) -> Translation:
     found = Translation()
     for key, value in data.items():
         found.put((key,), [] if key == "targets" else value, (key,))
-    named = {each["name"]: at for at, each in _mappings(data) if isinstance(each.get("name"), str)}
+    named: dict[str, int] = {}  # of two of a name the first counts
+    for at, each in enumerate(data["targets"]):
+        if isinstance(each, dict) and isinstance(each.get("name"), str):
+            named.setdefault(each["name"], at)
     for index, each in enumerate(data["targets"]):
         ours: Path = ("targets", index)
         if isinstance(each, dict):
@@ -263,12 +257,11 @@ def _target(found: Translation, targets: list[Any], named: Mapping[str, int], in
     if at is None or variable:
         _without_end(found, targets[index], ours, variable[1] if variable else "")
         return
-    own = {"name"} & targets[index].keys()
+    own = _NAME.keys() & targets[index].keys()
     for key, value in targets[at].items():
         if key not in own and key not in _ALIASES:
             found.put((*ours, key), value, ("targets", at, key))
-    for key in own:
-        found.put((*ours, key), targets[index][key], (*ours, key))
+    found.copy(targets[index], _NAME, ours, ours)
     if _is_theirs(check := targets[at].get("healthcheck")):
         add_healthcheck(found, check, ours, ("targets", at, "healthcheck"))
 
@@ -276,8 +269,7 @@ def _target(found: Translation, targets: list[Any], named: Mapping[str, int], in
 def _without_end(found: Translation, target: dict[str, Any], ours: Path, variable: str) -> None:
     """Keep the name of an alias whose target is not known yet, or not at all."""
     name = _alias(target)
-    for key in {"name"} & target.keys():
-        found.put((*ours, key), target[key], (*ours, key))
+    found.copy(target, _NAME, ours, ours)
     place = next((*ours, key) for key in _ALIASES if key in target)
     found.put((*ours, "provider"), NOT_STARTED, place)
     if variable:
@@ -305,8 +297,3 @@ def _alias(target: Mapping[str, Any]) -> str:
 
 def _is_theirs(check: Any) -> bool:
     return isinstance(check, dict) and "type" not in check and bool({"command", "url"} & {*check})
-
-
-def _mappings(data: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
-    pairs = [(at, each) for at, each in enumerate(data["targets"]) if isinstance(each, dict)]
-    return list(reversed(pairs))  # of two of a name the first counts

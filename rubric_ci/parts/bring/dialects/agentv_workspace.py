@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from rubric_ci.files.yaml_text.case_files import written_in
 from rubric_ci.files.yaml_text.translation import Translation
+from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 
 RULES: Final = "agentv:agent-rules"
@@ -50,8 +51,7 @@ def add_environment(found: Translation, data: dict[str, Any]) -> None:
 def _set_up(found: Translation, setup: Any, place: Path) -> None:
     if setup is None:
         return
-    command = setup.get("command") if isinstance(setup, dict) else None
-    if not isinstance(setup, dict) or not isinstance(command, list):
+    if not isinstance(setup, dict) or not isinstance(command := setup.get("command"), list):
         found.refuse(place, "`setup` has no counterpart unless it has a `command`")
         return
     found.refuse_keys(setup, ("command", "cwd", "timeout_ms"), place)
@@ -114,7 +114,7 @@ def _container(found: Translation, workspace: dict[str, Any], place: Path) -> No
 
 
 def _is_positive(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    return is_number(value) and value > 0
 
 
 def _is_size(value: Any) -> bool:
@@ -135,11 +135,8 @@ def _repos(found: Translation, repos: Any, place: Path) -> None:
     if not isinstance(repos, list) or not all(isinstance(each, dict) for each in repos):
         found.refuse(place, "`repos` is a list of mappings")
         return
-    found.put(("workspace", "repos"), [], place)
-    for number, repo in enumerate(repos):
-        where = (*place, number)
-        if made := _repo(found, repo, where):
-            found.put(("workspace", "repos", len(found.data["workspace"]["repos"])), made, where)
+    made = [(_repo(found, repo, (*place, at)), (*place, at)) for at, repo in enumerate(repos)]
+    found.put_list(("workspace", "repos"), [each for each in made if each[0]], place)
 
 
 def _repo(found: Translation, repo: dict[str, Any], place: Path) -> dict[str, str] | None:

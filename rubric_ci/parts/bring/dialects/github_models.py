@@ -7,7 +7,8 @@ import re
 from posixpath import basename, join
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.translation import Beside, Translation, filled
+from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation, filled
+from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 
 NAME: Final = "GitHub Models"
@@ -42,43 +43,30 @@ def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
             continue
         ours: Path = ("evalcases", len(found.data["evalcases"]))
         found.put(ours, {"id": str(row.get("id", f"{stem}-{index + 1}"))}, place)
-        for key, theirs in (("input", "input"), ("expected_output", "expected")):
-            if theirs in row:
-                found.put((*ours, key), str(row[theirs]), (*place, theirs))
+        texts = {key: str(each) for key, each in row.items()}
+        found.copy(texts, {"input": "input", "expected": "expected_output"}, ours, place)
         if "input" not in row:
             found.put((*ours, "input"), "-", place)
-        rest = {key: str(row[key]) for key in row if key not in {"id", "input", "expected"}}
-        if rest:
+        if rest := {k: each for k, each in texts.items() if k not in {"id", "input", "expected"}}:
             found.put((*ours, "vars"), rest, place)
-        _criteria(found, evaluators, row, ours)
+        criteria: list[Placed] = []
+        for number, evaluator in enumerate(evaluators):
+            criteria += _of_evaluator(found, evaluator, row, ("evaluators", number))
+        if criteria:
+            found.put_list((*ours, "rubrics"), criteria, ("evaluators",))
     return found
-
-
-def _criteria(found: Translation, evaluators: list[Any], row: dict[str, Any], ours: Path) -> None:
-    criteria: list[tuple[dict[str, Any], Path]] = []
-    for index, evaluator in enumerate(evaluators):
-        criteria += _of_evaluator(found, evaluator, row, ("evaluators", index))
-    if criteria:
-        found.put((*ours, "rubrics"), [], ("evaluators",))
-    for number, (criterion, place) in enumerate(criteria):
-        found.put((*ours, "rubrics", number), criterion, place)
 
 
 def _of_evaluator(
     found: Translation, evaluator: Any, row: dict[str, Any], place: Path
-) -> list[tuple[dict[str, Any], Path]]:
+) -> list[Placed]:
     """Return the criteria of an evaluator; none, and a report, without a counterpart."""
     written = evaluator if isinstance(evaluator, dict) else {}
     string, model, named = (written.get(key) for key in ("string", "llm", "uses"))
     if isinstance(string, dict) and not string.keys() - _STRINGS.keys():
+        folding = {key: {} if key == "equals" else {"ignore_case": True} for key in string}
         return [
-            (
-                {
-                    _STRINGS[key]: filled(value, row),
-                    **({} if key == "equals" else {"ignore_case": True}),
-                },
-                (*place, "string", key),
-            )
+            ({_STRINGS[key]: filled(value, row), **folding[key]}, (*place, "string", key))
             for key, value in string.items()
         ]
     if isinstance(named, str) and (question := _QUESTIONS.get(named)):
@@ -122,7 +110,7 @@ def _of_model(model: dict[str, Any], row: dict[str, Any]) -> dict[str, Any] | No
     levels: dict[int, str] = {}
     for each in choices:
         score = each.get("score") if isinstance(each, dict) else None
-        if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+        if not is_number(score) or not 0 <= score <= 1:
             return None
         level, choice = round(score * 10), each.get("choice")
         said = {True: "yes", False: "no"}.get(choice, str(choice))

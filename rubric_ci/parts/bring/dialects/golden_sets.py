@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from rubric_ci.files.yaml_text.column_names import USUAL, spelt, usual_names
 from rubric_ci.files.yaml_text.golden_records import ABOUT, has_question, list_of
-from rubric_ci.files.yaml_text.translation import Beside, Translation
+from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
-from rubric_ci.parts.bring.dialects.promptfoo_assert import Placed, add_checks
+from rubric_ci.parts.bring.dialects.promptfoo_assert import add_checks
 from rubric_ci.parts.bring.dialects.promptfoo_code import Setting
 from rubric_ci.parts.bring.dialects.promptfoo_tests import test_of_row
 from rubric_ci.text.numbers import listed
@@ -25,26 +25,16 @@ _DECIDING: Final = (
     *("choices", "options", "files", "setup", "sandbox", "turns", "assertions", "evaluators"),
 )
 _CHECKS: Final = {
-    **dict.fromkeys(
-        (
-            "must_contain",
-            "must_include",
-            "required_phrases",
-            "contains",
-            "contains_all",
-            "includes",
-        ),
-        "write `rubrics: [{contains_all: […]}]`",
-    ),
-    **dict.fromkeys(
-        (
-            *("forbidden", "must_not_contain", "must_not_include", "forbidden_phrases"),
-            *("not_contains", "excludes"),
-        ),
-        "write `rubrics: [{contains_any: […], not: true}]`",
-    ),
-    "contains_any": "write `rubrics: [{contains_any: […]}]`",
-    **dict.fromkeys(("regex", "matches"), "write `rubrics: [{matches: …}]`"),
+    key: check
+    for keys, check in (
+        (("must_contain", "must_include", "required_phrases"), "contains_all: […]"),
+        (("contains", "contains_all", "includes"), "contains_all: […]"),
+        (("forbidden", "must_not_contain", "must_not_include"), "contains_any: […], not: true"),
+        (("forbidden_phrases", "not_contains", "excludes"), "contains_any: […], not: true"),
+        (("contains_any",), "contains_any: […]"),
+        (("regex", "matches"), "matches: …"),
+    )
+    for key in keys
 }
 """Keys of home-made sets whose values an answer is checked by, and the checks that they mean."""
 _ROLES: Final = {"human": "user", "ai": "assistant", "developer": "system"}
@@ -56,8 +46,8 @@ def translate_json(data: Any, beside: Beside) -> Translation:
     found = translate(data[place[0]] if place else data, beside, place)
     if isinstance(data, dict):
         found.refuse_keys(data, (*map(str, place), *ABOUT), ())
-    if isinstance(data, dict) and isinstance(data.get("name"), str):
-        found.put(("dataset",), data["name"], ("name",))
+        if isinstance(data.get("name"), str):
+            found.put(("dataset",), data["name"], ("name",))
     return found
 
 
@@ -150,7 +140,7 @@ def _refuse_checks(found: Translation, value: Any, where: Path) -> bool:
     """Report the checks of a mapping; return True if it has one."""
     checks = [key for key in value if spelt(str(key)) in _CHECKS] if isinstance(value, dict) else []
     for key in checks:
-        hint = _CHECKS[spelt(str(key))]
+        hint = f"write `rubrics: [{{{_CHECKS[spelt(str(key))]}}}]`"
         found.refuse((*where, key), f"`{key}` is not imported as a check; {hint}")
     return bool(checks)
 
@@ -178,11 +168,10 @@ def _messages(value: Any, images: dict[str, bytes]) -> list[dict[str, Any]]:
     found = []
     for each in value if isinstance(value, list) else ():
         role = each.get("role", each.get("type")) if isinstance(each, dict) else None
-        if not isinstance(role, str) or not is_message({**each, "role": role}):
+        is_chat = isinstance(role, str) and is_message({**each, "role": role})
+        if not is_chat or each.get("tool_calls"):
             return []
-        if each.get("tool_calls"):
-            return []
-        found.append(our_message({**each, "role": _ROLES.get(role, role)}, images))
+        found.append(our_message({**each, "role": _ROLES.get(str(role), role)}, images))
     return found
 
 

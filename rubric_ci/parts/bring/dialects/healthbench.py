@@ -70,14 +70,9 @@ def _criterion(found: Translation, each: Any, ours: Path, where: Path) -> None:
         found.refuse(where, "a criterion without `points` is not imported")
         return
     found.refuse_keys(each, _OF_CRITERION, where)
-    made: dict[str, Any] = {
-        "expected_outcome": text_or_json(each.get("criterion", "")),
-        "weight": each["points"],
-        "required": False,
-    }
-    if tags := _texts(each.get("tags")):
-        made["tags"] = tags
-    found.put(ours, made, where)
+    text, tags = text_or_json(each.get("criterion", "")), _texts(each.get("tags"))
+    made = {"expected_outcome": text, "weight": each["points"], "required": False}
+    found.put(ours, made | ({"tags": tags} if tags else {}), where)
 
 
 def _texts(value: Any) -> list[str]:

@@ -9,18 +9,18 @@ import re
 from math import ceil
 from typing import Any, Final, TypeGuard
 
-from rubric_ci.files.yaml_text.translation import Beside, Translation, filled
+from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation, filled
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
 from rubric_ci.values.problems import Path
 from rubric_ci.values.walk import text_or_json
 
 NAME: Final = "OpenAI Evals"
 
-_OPERATIONS: Final[dict[str, dict[str, Any]]] = {
-    "eq": {"key": "equals"},
-    "ne": {"key": "equals", "not": True},
-    "like": {"key": "contains"},
-    "ilike": {"key": "contains", "ignore_case": True},
+_OPERATIONS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "eq": ("equals", {}),
+    "ne": ("equals", {"not": True}),
+    "like": ("contains", {}),
+    "ilike": ("contains", {"ignore_case": True}),
 }
 _ANSWER: Final = re.compile(r"\{\{\s*+sample\.output_text\s*+\}\}")
 _KNOWN: Final = frozenset(
@@ -113,6 +113,15 @@ def _rendered(value: Any, item: dict[str, Any]) -> Any:
     return filled(value, {"item": item})
 
 
+def _compared(grader: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+    """Return the comparison of the answer with a text; empty: it compares something else."""
+    operation = _OPERATIONS.get(str(grader.get("operation")))
+    if operation is None or not _ANSWER.fullmatch(str(grader.get("input", "")).strip()):
+        return {}
+    key, options = operation
+    return {key: text_or_json(_rendered(grader.get("reference", ""), item)), **options}
+
+
 def _labelled(grader: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
     """Return choices for labels, of which those that pass are required; empty: it has none."""
     labels, passing = grader.get("labels"), grader.get("passing_labels")
@@ -131,14 +140,11 @@ def _scored(grader: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
     low, high = grader.get("range") or (0, 1)
     least = grader.get("pass_threshold")
     said = _said(grader, item)
-    if not isinstance(low, int | float) or not isinstance(high, int | float) or low >= high:
+    known = isinstance(low, int | float) and isinstance(high, int | float) and low < high
+    if not said or not known:
         return {}
-    if not said:
-        return {}
-    made = {
-        **said,
-        "score_ranges": {"0": f"{low:g}, the lowest score", "10": f"{high:g}, the highest score"},
-    }
+    ends = {"0": f"{low:g}, the lowest score", "10": f"{high:g}, the highest score"}
+    made = {**said, "score_ranges": ends}
     if isinstance(least, int | float) and low <= least <= high:
         made["required_min_score"] = ceil(round((least - low) / (high - low) * 10, 6))
     return made
@@ -161,31 +167,19 @@ def _are_texts(value: Any) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
-_BY_MODEL: Final = {"label_model": _labelled, "score_model": _scored}
+_MAKERS: Final = {"label_model": _labelled, "score_model": _scored, "string_check": _compared}
 
 
 def _criteria(found: Translation, graders: list[Any], item: dict[str, Any], ours: Path) -> None:
     """Add the comparisons of texts, and the labels and scores that a model gives."""
-    criteria: list[tuple[dict[str, Any], Path]] = []
+    criteria: list[Placed] = []
     for index, grader in enumerate(graders):
         place: Path = ("testing_criteria", index)
         kind = grader.get("type") if isinstance(grader, dict) else None
-        by_model = _BY_MODEL.get(kind) if isinstance(kind, str) else None
-        if by_model and (made := by_model(grader, item)):
+        maker = _MAKERS.get(kind) if isinstance(kind, str) else None
+        if maker and (made := maker(grader, item)):
             criteria.append((made, place))
-            continue
-        operation = (
-            _OPERATIONS.get(str(grader.get("operation"))) if kind == "string_check" else None
-        )
-        if operation is None or not _ANSWER.fullmatch(str(grader.get("input", "")).strip()):
+        else:
             found.refuse(place, f"the grader `{kind}` has no counterpart in this form")
-            continue
-        options: dict[str, Any] = {
-            key: operation[key] for key in ("not", "ignore_case") if key in operation
-        }
-        reference = text_or_json(_rendered(grader.get("reference", ""), item))
-        criteria.append(({operation["key"]: reference, **options}, place))
     if criteria:
-        found.put((*ours, "rubrics"), [], ("testing_criteria",))
-    for number, (criterion, place) in enumerate(criteria):
-        found.put((*ours, "rubrics", number), criterion, place)
+        found.put_list((*ours, "rubrics"), criteria, ("testing_criteria",))

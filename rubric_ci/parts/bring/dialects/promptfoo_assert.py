@@ -6,12 +6,11 @@ With a `threshold` the mean of all assertions decides: a composite whose aggrega
 What a `transform` returns is known to the shims only, so that they check texts then, too.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.translation import Translation
+from rubric_ci.files.yaml_text.translation import Placed, Translation, named_apart
 from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import KINDS as OF_CRITERIA
 from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import as_key, is_judged, made_of
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
@@ -25,6 +24,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
     transforms_of,
 )
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 
 _LIMITS: Final = {"latency": "threshold", "cost": "budget"}
@@ -35,8 +35,6 @@ KINDS: Final = frozenset(
     )
 )
 """The types of assertions that a cell of a table is known to name."""
-
-Placed = tuple[Any, Path]
 
 
 @dataclass(slots=True)
@@ -142,32 +140,18 @@ def _composite(found: Translation, group: _Group, setting: Setting) -> dict[str,
     return {
         "name": "assertions",
         "type": "composite",
-        "evaluators": _named([*([rubric] if group.criteria else []), *others]),
+        "evaluators": named_apart([*([rubric] if group.criteria else []), *others]),
         "aggregator": {"type": "code_judge", "path": " ".join(words)},
     }
 
 
 def _put(found: Translation, criteria: list[Placed], evaluators: list[Placed], ours: Path) -> None:
     if criteria:
-        found.put((*ours, "rubrics"), [], ())
-    for number, (criterion, place) in enumerate(criteria):
-        found.put((*ours, "rubrics", number), criterion, place)
+        found.put_list((*ours, "rubrics"), criteria, ())
     if evaluators:
-        found.put((*ours, "evaluators"), [], ())
-    named = _named([each for each, _ in evaluators])
-    for number, (evaluator, (_, place)) in enumerate(zip(named, evaluators, strict=True)):
-        found.put((*ours, "evaluators", number), evaluator, place)
-
-
-def _named(evaluators: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return evaluators with unique names."""
-    names: Counter[str] = Counter()
-    named = []
-    for each in evaluators:
-        names[each["name"]] += 1
-        count = names[each["name"]]
-        named.append({**each, "name": f"{each['name']}-{count}"} if count > 1 else each)
-    return named
+        apart = named_apart([each for each, _ in evaluators])
+        places = [place for _, place in evaluators]
+        found.put_list((*ours, "evaluators"), zip(apart, places, strict=True), ())
 
 
 def _flattened(found: Translation, written: list[Placed], limit: float | None) -> Iterator[Placed]:
@@ -189,7 +173,7 @@ def _flattened(found: Translation, written: list[Placed], limit: float | None) -
                 ({**each, "weight": share * _weight(each)} if isinstance(each, dict) else each, at)
                 for each, at in members
             ]
-        if limit is None and _is_number(assertion.get("threshold")):
+        if limit is None and is_number(assertion.get("threshold")):
             yield assertion, place
         else:
             yield from _flattened(found, members, limit)
@@ -203,8 +187,4 @@ def _members(assertion: Mapping[str, Any], place: Path) -> list[Placed]:
 
 def _weight(assertion: Any) -> float:
     weight = assertion.get("weight", 1) if isinstance(assertion, dict) else 1
-    return weight if _is_number(weight) else 1
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return weight if is_number(weight) else 1

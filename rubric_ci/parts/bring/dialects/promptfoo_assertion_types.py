@@ -5,6 +5,7 @@ Texts are compared as they are there: white space counts, and a code fence is no
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.evaluators.assertions.json_data import schema_problem
@@ -14,6 +15,7 @@ from rubric_ci.files.yaml_text.translation import Translation
 from rubric_ci.parts.bring.dialects.js_regex import other_meaning
 from rubric_ci.parts.bring.dialects.nunjucks import js_text
 from rubric_ci.parts.bring.dialects.promptfoo_code import KEYS, Setting, rendered
+from rubric_ci.values.json_value import is_number, nodes
 from rubric_ci.values.problems import Path
 
 
@@ -130,7 +132,7 @@ def _weighed(
 ) -> Made:
     """Return criteria and check with weight and inversion; a weight of 0 decides nothing."""
     weight = assertion.get("weight", 1)
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or weight < 0:
+    if not is_number(weight) or weight < 0:
         found.refuse((*place, "weight"), "a weight is a number from 0")
         weight = 1
     share = weight if len(made.criteria) < 2 else weight / len(made.criteria)
@@ -147,42 +149,31 @@ _Maker = Callable[[Any, bool, Setting, Mapping[str, Any]], Made]
 
 def _alike(criterion: dict[str, Any]) -> Made:
     """Return a criterion that decides alike; texts that are white space are for the shim."""
-    texts = [each for value in criterion.values() for each in _as_list(value)]
-    blank = any(isinstance(each, str) and not each.strip() for each in texts)
+    blank = any(isinstance(each, str) and not each.strip() for _, each in nodes(criterion))
     return Made((criterion,), criterion, only_check=blank and "equals" not in criterion)
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _only_check(check: dict[str, Any]) -> Made:
     return Made((), check, only_check=True)
 
 
-def _contains(fold: bool) -> _Maker:
+def _contains(key: str, *, fold: bool = False) -> _Maker:
+    """Return the maker of `contains`, or of a key that takes several texts."""
     folding = {"ignore_case": True} if fold else {}
 
-    def make(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
-        if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
+    def make_one(value: Any, *_: Any) -> Made:
+        if not (is_number(value) or (isinstance(value, str) and value)):
             raise _Refused("promptfoo stops at a value that is neither text nor a number")
-        return _alike({"contains": js_text(value), **folding})
+        return _alike({key: js_text(value), **folding})
 
-    return make
-
-
-def _contains_several(key: str, *, fold: bool) -> _Maker:
-    folding = {"ignore_case": True} if fold else {}
-
-    def make(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
+    def make_several(value: Any, *_: Any) -> Made:
         items = _separated(value) if isinstance(value, str) and value else value
         if not isinstance(items, list):
             raise _Refused("promptfoo stops at a value that is neither text nor a list")
-        texts = [js_text(each, null="null") for each in items]
-        made = {key: texts, **folding}
-        return _alike(made) if texts else _only_check(made)
+        made = {key: [js_text(each, null="null") for each in items], **folding}
+        return _alike(made) if items else _only_check(made)
 
-    return make
+    return make_one if key == "contains" else make_several
 
 
 def _separated(text: str) -> list[str]:
@@ -224,7 +215,7 @@ def _quoted(text: str, at: int) -> tuple[str, int]:
     raise _Refused("promptfoo stops at quotes without an end")
 
 
-def _equals(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
+def _equals(value: Any, *_: Any) -> Made:
     if value is None:
         raise _Refused("there is no value")
     if isinstance(value, dict | list):
@@ -232,27 +223,26 @@ def _equals(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
     return _alike({"equals": js_text(value), "exact": True})
 
 
-def _starts_with(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
+def _starts_with(value: Any, *_: Any) -> Made:
     if not isinstance(value, str) or not value:
         raise _Refused("promptfoo stops at a value that is not text")
     return _alike({"starts_with": value, "exact": True})
 
 
-def _regex(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
+def _regex(value: Any, *_: Any) -> Made:
     if not isinstance(value, str) or not value:
         raise _Refused("promptfoo stops at a value that is not text")
     made = {"matches": value}
     return _only_check(made) if other_meaning(value) or pattern_problem(value) else _alike(made)
 
 
-def _is_json(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
+def _is_json(value: Any, *_: Any) -> Made:
     if not value:
         return _alike({"is_json": True, "exact": True})
-    schema = _schema(value)
-    return Made(({"json_schema": schema, "exact": True},))
+    return Made(({"json_schema": _schema(value), "exact": True},))
 
 
-def _contains_json(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
+def _contains_json(value: Any, *_: Any) -> Made:
     if value:
         raise _Refused("a schema of JSON in a text has no counterpart")
     return _only_check({"contains_json": True})
@@ -263,7 +253,8 @@ def _schema(value: Any) -> dict[str, Any]:
     schema = Document("schema", value, core=True).data if isinstance(value, str) else value
     if not isinstance(schema, dict):
         raise _Refused("a schema is a mapping")
-    formats = _formats(schema)
+    named = (each.get("format") for _, each in nodes(schema) if isinstance(each, dict))
+    formats = {each for each in named if isinstance(each, str)}
     if unknown := formats - _FORMATS - _LATER_FORMATS:
         raise _Refused(f"the format `{min(unknown)}` is not checked here")
     if inexact := next(_inexact(schema), ""):
@@ -275,27 +266,16 @@ def _schema(value: Any) -> dict[str, Any]:
     return schema
 
 
-def _inexact(value: Any) -> Iterator[str]:
+def _inexact(schema: Any) -> Iterator[str]:
     """Yield limits of numbers that JavaScript rounds before it compares."""
-    for key, each in value.items() if isinstance(value, dict) else ():
+    for (*_, key), each in islice(nodes(schema), 1, None):
         part = key == "multipleOf" and isinstance(each, float) and not each.is_integer()
         if part or (key in _LIMITS and isinstance(each, int | float) and abs(each) > _EXACT):
             yield f"{key}: {each}"
-        yield from _inexact(each)
-    for each in value if isinstance(value, list) else ():
-        yield from _inexact(each)
 
 
 _LIMITS: Final = frozenset(("maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "const"))
 _EXACT: Final = 2**53 - 1  # the largest integer of JavaScript that no other rounds to
-
-
-def _formats(value: Any) -> set[str]:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    own = value.get("format") if isinstance(value, dict) else None
-    return {each for part in inner for each in _formats(part)} | (
-        {own} if isinstance(own, str) else set()
-    )
 
 
 def _word_count(value: Any, inverted: bool, setting: Setting, _: Mapping[str, Any]) -> Made:
@@ -324,7 +304,7 @@ def _judged(question: str) -> _Maker:
         if not isinstance(value, str) or not value.strip():
             raise _Refused("a judge is asked about a text")
         least = assertion.get("threshold", 0.7 if question == _G_EVAL else None)
-        if least is not None and (isinstance(least, bool) or not isinstance(least, int | float)):
+        if least is not None and not is_number(least):
             raise _Refused("a threshold is a number", "threshold")
         text = question.format(value.strip()) if question else value
         if setting.limit is not None:
@@ -359,12 +339,12 @@ def _scored(text: str, *, inverted: bool) -> dict[str, Any]:
 
 
 _MAKERS: Final[Mapping[str, _Maker]] = {
-    "contains": _contains(fold=False),
-    "icontains": _contains(fold=True),
-    "contains-any": _contains_several("contains_any", fold=False),
-    "icontains-any": _contains_several("contains_any", fold=True),
-    "contains-all": _contains_several("contains_all", fold=False),
-    "icontains-all": _contains_several("contains_all", fold=True),
+    "contains": _contains("contains"),
+    "icontains": _contains("contains", fold=True),
+    "contains-any": _contains("contains_any"),
+    "icontains-any": _contains("contains_any", fold=True),
+    "contains-all": _contains("contains_all"),
+    "icontains-all": _contains("contains_all", fold=True),
     "equals": _equals,
     "starts-with": _starts_with,
     "regex": _regex,

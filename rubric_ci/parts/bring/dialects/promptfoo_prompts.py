@@ -23,7 +23,7 @@ from rubric_ci.parts.bring.dialects.nunjucks import (
     of_prompt,
 )
 from rubric_ci.text import template
-from rubric_ci.values.json_value import parsed
+from rubric_ci.values.json_value import parsed, with_texts
 from rubric_ci.values.problems import Path
 
 _SEPARATOR: Final = re.compile(r"(?m)^[ \t]*---[ \t]*$")
@@ -96,8 +96,8 @@ def _prompt(found: Translation, text: str, place: Path, programs: bool | None) -
     if re.search(r"\b_conversation\b", text):
         found.refuse(place, _CONVERSATION)
         return None
-    data = _json(text)
-    if data is None:
+    data = parsed(text)
+    if not isinstance(data, dict | list):
         return Prompt(text, place)
     is_chat = isinstance(data, list) and all(map(is_message, data))
     if programs is None or not (programs or is_chat):
@@ -108,24 +108,20 @@ def _prompt(found: Translation, text: str, place: Path, programs: bool | None) -
     return Prompt(text, place, data, is_chat and not programs)
 
 
-def _json(text: str) -> Any:
-    found = parsed(text)
-    return found if isinstance(found, dict | list) else None
-
-
 def add_input(
     found: Translation, prompt: Prompt, known: Mapping[str, Any], ours: Path, place: Path
 ) -> Any:
     """Add the prompt with its variables, and return it filled in; raises NotSame and NoPart."""
     if prompt.data is not None:
-        made: Any = _filled(prompt.data, known)
+        made: Any = with_texts(prompt.data, lambda text: filled_in(text, known))
         values = dict(known)
     else:
         values = of_prompt(known)
         made = filled_in_prompt(prompt.text, values)
     _check_images(prompt, made, known)
     if prompt.messages and not all(isinstance(each.get("content"), str) for each in prompt.data):
-        return _add_parts(found, made, (*ours, "input_messages"), prompt.place)
+        messages = [our_message(each, found.images) for each in made]
+        return _put(found, (*ours, "input_messages"), messages, prompt.place)
     if prompt.data is not None and not prompt.messages:
         made = json.dumps(made, indent=2, ensure_ascii=False)
     written: Any = prompt.data if prompt.messages else prompt.text
@@ -134,10 +130,7 @@ def add_input(
     names = _names(texts) if prompt.messages or prompt.data is None else None
     kept = None if names is None else _kept(texts, made, names, values)
     if kept is None:
-        found.put((*ours, key), made, prompt.place)
-        if template.is_template(json.dumps(made)):
-            found.put((*ours, "raw"), True, prompt.place)
-        return made
+        return _put(found, (*ours, key), made, prompt.place)
     found.put((*ours, key), written, prompt.place)
     if kept:
         found.put((*ours, "vars"), kept, (*place, "vars"))
@@ -153,13 +146,12 @@ def _check_images(prompt: Prompt, made: Any, known: Mapping[str, Any]) -> None:
             raise NoPart(f"`{name}` is an image in a text; write a part of a message for it")
 
 
-def _add_parts(found: Translation, made: Any, ours: Path, place: Path) -> Any:
-    """Add messages with images, filled in; raises NoPart for a part without a counterpart."""
-    messages = [our_message(each, found.images) for each in made]
-    found.put(ours, messages, place)
-    if template.is_template(json.dumps(messages)):
+def _put(found: Translation, ours: Path, made: Any, place: Path) -> Any:
+    """Add an input that is filled in, whose braces are text, and return it."""
+    found.put(ours, made, place)
+    if template.is_template(json.dumps(made)):
         found.put((*ours[:-1], "raw"), True, place)
-    return messages
+    return made
 
 
 def write_out(case: dict[str, Any], text: Any) -> None:
@@ -167,14 +159,6 @@ def write_out(case: dict[str, Any], text: Any) -> None:
     case["input" if isinstance(text, str) else "input_messages"] = text
     case.pop("vars", None)
     case["raw"] = True
-
-
-def _filled(value: Any, known: Mapping[str, Any]) -> Any:
-    if isinstance(value, list):
-        return [_filled(each, known) for each in value]
-    if isinstance(value, dict):
-        return {key: _filled(each, known) for key, each in value.items()}
-    return filled_in(value, known) if isinstance(value, str) else value
 
 
 def _names(texts: list[str]) -> frozenset[str] | None:

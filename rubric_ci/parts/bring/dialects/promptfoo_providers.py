@@ -4,12 +4,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from itertools import repeat
 from posixpath import join
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Beside, Translation
-from rubric_ci.parts.bring.dialects.promptfoo_assert import Placed
+from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation
 from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import as_key
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
     COMMANDS,
@@ -29,6 +29,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_targets import (
     settings_of,
     written_word,
 )
+from rubric_ci.text.numbers import numbered
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import Path
 
@@ -190,10 +191,9 @@ def _options(item: Any, place: Path) -> tuple[dict[str, Any], Path]:
 
 def _name(found: Translation, options: Mapping[str, Any]) -> str:
     """Return the name of a target; of two of one name the second has a number."""
-    name = str(options.get("label") or options["id"])
     taken = {target["name"] for target in found.targets}
-    numbers = (f"{name}-{number}" for number in range(2, len(taken) + 3))
-    return name if name not in taken else next(each for each in numbers if each not in taken)
+    names = numbered(repeat(str(options.get("label") or options["id"])))
+    return next(each for each in names if each not in taken)
 
 
 def _of_checks(found: Translation, left: Mapping[Path, tuple[str, ...]]) -> tuple[str, ...]:

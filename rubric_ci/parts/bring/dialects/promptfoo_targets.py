@@ -8,7 +8,7 @@ code gets data of a reply as data, and code of the configuration reads replies.
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from posixpath import join
 from typing import Any, Final, NamedTuple
 
@@ -21,6 +21,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
     as_argument,
     language_of,
 )
+from rubric_ci.values.json_value import nodes, with_texts
 from rubric_ci.values.problems import Path
 
 _READ: Final = re.compile(r'["$`\\%!\r\n\0]')  # between double quotes, by one of the shells
@@ -257,11 +258,12 @@ def service_of(
         "method": str(config.get("method", "GET")).upper(),
         **{key: config[key] for key in ("headers", "body", "queryParams") if key in config},
     }
-    text = "\n".join(_texts(request))
+    texts = [each for _, each in nodes(request) if isinstance(each, str)]
+    text = "\n".join(texts)
     if any(sign in _VARIABLE.sub("", text) for sign in ("{{", "{%")):
         found.refuse(at, "templates of a service that are not variables have no counterpart")
         return None
-    if any(each.startswith("file://") for each in _texts(request)):
+    if any(each.startswith("file://") for each in texts):
         found.refuse(at, "a file in the request of a service is not read")
         return None
     used = [*_VARIABLE.finditer(text)]
@@ -301,14 +303,6 @@ def _program(
     }
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, dict | list):
-        inner = value.values() if isinstance(value, dict) else value
-        yield from (text for each in inner for text in _texts(each))
-    elif isinstance(value, str):
-        yield value
-
-
 def _is_plain(request: Mapping[str, Any]) -> bool:
     """Return True for a request that `provider: http` sends alike."""
     sends = request["method"] in ("POST", "PUT", "PATCH") and isinstance(request.get("body"), dict)
@@ -316,21 +310,13 @@ def _is_plain(request: Mapping[str, Any]) -> bool:
 
 
 def _target(request: Mapping[str, Any], answer: str) -> dict[str, Any]:
-    url = _mapped(request["url"], _environment)  # of another type, which the checks name
+    url = with_texts(request["url"], _environment)  # of another type, which the checks name
     target = {"provider": "http", "url": url, "method": request["method"]}
     if "headers" in request:
-        target["headers"] = _mapped(request["headers"], _environment)
+        target["headers"] = with_texts(request["headers"], _environment)
     if "body" in request and request["method"] != "GET":
-        target["body"] = _mapped(request["body"], _input)
+        target["body"] = with_texts(request["body"], _input)
     return {**target, "answer": answer}
-
-
-def _mapped(value: Any, function: Callable[[str], str]) -> Any:
-    if isinstance(value, dict):
-        return {key: _mapped(each, function) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_mapped(each, function) for each in value]
-    return function(value) if isinstance(value, str) else value
 
 
 def _environment(text: str) -> str:

@@ -8,9 +8,11 @@ points of a score are the highest of its dimension. No criterion of the last two
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.translation import Translation
+from rubric_ci.text.numbers import numbered
 from rubric_ci.values.problems import Path
 from rubric_ci.values.walk import text_or_json
 
@@ -20,20 +22,18 @@ ASSESSABLE: Final = "The question and the answer show whether it is so"
 
 def rubric_of(data: Any, stem: str) -> Translation | None:
     """Return the rubric file of a file with the name `stem`; None: it has no such rubric."""
-    if _is_autorubric(data):
+    if any("requirement" in each for _, each, _ in _requirements(*_list_of(data))):
         return _of_autorubric(data)
     if _is_rubric_kit(data):
         return _of_rubric_kit(data)
-    return _of_autoevals(data, stem) if _is_autoevals(data) else None
+    is_autoevals = isinstance(data, dict) and {*_OF_PROMPT} <= data.keys()
+    return _of_autoevals(data, stem) if is_autoevals else None
 
 
 def _named(text: str, taken: set[str]) -> str:
     """Return an id for a name, unlike those that are taken."""
     name = re.sub(r"[^\w-]+", "-", text).strip("-") or "criterion"
-    number, found = 1, name
-    while found in taken:
-        number += 1
-        found = f"{name}-{number}"
+    found = next(each for each in numbered(repeat(name)) if each not in taken)
     taken.add(found)
     return found
 
@@ -61,10 +61,6 @@ _PLACES: Final = {
 _VARIABLE: Final = re.compile(r"\{\{\{?([^{}]*)\}?\}\}")
 
 
-def _is_autoevals(data: Any) -> bool:
-    return isinstance(data, dict) and {*_OF_PROMPT} <= data.keys()
-
-
 def _of_autoevals(data: dict[str, Any], stem: str) -> Translation:
     """Return the prompt as guidelines of one criterion with choices."""
     found = Translation(data={})
@@ -79,14 +75,13 @@ def _of_autoevals(data: dict[str, Any], stem: str) -> Translation:
         if name not in _PLACES:
             found.refuse(("prompt",), f"`{{{{{name}}}}}` of the prompt has no counterpart")
     found.put(("guidelines",), _VARIABLE.sub(_place, prompt), ("prompt",))
-    found.put(("criteria",), [], ("choice_scores",))
     where: Path = ("choice_scores",)
     criterion = {
         "id": _named(stem, set()),
         "expected_outcome": "The choice that the guidelines ask for",
         "choices": [{"choice": str(name), "score": score} for name, score in scores.items()],
     }
-    _add(found, criterion, where)
+    found.put_list(("criteria",), [(criterion, where)], where)
     return found
 
 
@@ -106,10 +101,6 @@ _LABELLED: Final = (
     "submissions are not imported: an answer with its marks is a test of a rubric file, or a label "
     "of `judge calibrate`"
 )
-
-
-def _is_autorubric(data: Any) -> bool:
-    return any("requirement" in each for _, each, _ in _requirements(*_list_of(data)))
 
 
 def _of_autorubric(data: Any) -> Translation:
@@ -272,12 +263,11 @@ def _of_dimension(
         found.refuse((*place, "scores"), "scores that are not numbers from 0 are not imported")
         return {}
     highest = max(scores, default=0)
-    means: dict[str, Any]
+    levels: Any = {n: _plain(str(text)) for n, text in sorted(scores.items())}
     choices = [
-        {"choice": str(n), "score": round(n / (highest or 1), 6), "criteria": _plain(str(means))}
-        for n, means in scores.items()
+        {"choice": str(n), "score": round(n / (highest or 1), 6), "criteria": levels[n]}
+        for n in scores
     ]
-    levels = {n: _plain(str(text)) for n, text in sorted(scores.items())}
     means = {"levels": levels} if 0 in scores else {"choices": choices}
     return {"expected_outcome": shown, **means, "weight": highest}
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from math import isfinite
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from rubric_ci import __version__
 from rubric_ci.gate.report.decision import concluded, gate_of
@@ -170,43 +170,29 @@ _WHOLE: Final = "the case passes"
 
 def _result(sample: Sample, about: Adopted, waived: Set[str]) -> CaseResult:
     found = judged(sample, about.least)
+    facts: dict[str, Any] = {
+        "file": found.suite or about.file,
+        "line": 1,
+        "id": found.id,
+        "tags": found.tags,
+        "question": found.question,
+        "expected_outcome": found.expected,
+    }
     if found.skipped and not found.error:
-        return Skipped(
-            file=found.suite or about.file,
-            line=1,
-            id=found.id,
-            reason=found.skipped,
-            tags=found.tags,
-            question=found.question,
-            expected_outcome=found.expected,
-        )
+        return Skipped(**facts, reason=found.skipped)
+    facts |= {"target": found.target, "answer": found.answer, "duration_seconds": found.seconds}
     if found.error or found.passed is None or found.score is None:
-        return _errored(found, about)
-    return with_waivers(_graded(found, about), waived, THEIRS)
+        lost = tuple(
+            Unassessed(name=name, type=ADOPTED, weight=check.weight, line=1, reason=check.error)
+            for name, check in _named(found.checks)
+            if check.error
+        )
+        reason = found.error or "no grader that counts has a mark"
+        return Errored(**facts, reason=reason, evaluators=lost)
+    return with_waivers(_graded(found, about, facts), waived, THEIRS)
 
 
-def _errored(sample: Sample, about: Adopted) -> Errored:
-    lost = tuple(
-        Unassessed(name=name, type=ADOPTED, weight=check.weight, line=1, reason=check.error)
-        for name, check in _named(sample.checks)
-        if check.error
-    )
-    return Errored(
-        file=sample.suite or about.file,
-        line=1,
-        id=sample.id,
-        reason=sample.error or "no grader that counts has a mark",
-        tags=sample.tags,
-        target=sample.target,
-        question=sample.question,
-        expected_outcome=sample.expected,
-        answer=sample.answer,
-        evaluators=lost,
-        duration_seconds=sample.seconds,
-    )
-
-
-def _graded(sample: Sample, about: Adopted) -> Graded:
+def _graded(sample: Sample, about: Adopted, facts: Mapping[str, Any]) -> Graded:
     criteria = tuple(_criteria(sample, about))
     gated_by = tuple(criterion.id for criterion in criteria if criterion.gated)
     verdict: Verdict = "fail" if gated_by else "pass"
@@ -224,20 +210,12 @@ def _graded(sample: Sample, about: Adopted) -> Graded:
         details=dict(sample.details) if sample.details else None,
     )
     return Graded(
-        file=sample.suite or about.file,
-        line=1,
-        id=sample.id,
+        **facts,
         verdict=verdict,
         score=score,
         reason=_reason(criteria, about),
         gated_by=gated_by,
-        target=sample.target,
-        question=sample.question,
-        expected_outcome=sample.expected,
-        answer=sample.answer,
-        tags=sample.tags,
         evaluators=(whole,),
-        duration_seconds=sample.seconds,
     )
 
 
@@ -271,11 +249,7 @@ def _criterion(name: str, check: Check, gate: str) -> CriterionResult:
 
 def _named(checks: Sequence[Check]) -> Iterator[tuple[str, Check]]:
     """Yield each check with an id: its name, with a number where names repeat."""
-    seen: Counter[str] = Counter()
-    for check in checks:
-        seen[check.name] += 1
-        count = seen[check.name]
-        yield (check.name if count == 1 else f"{check.name}-{count}"), check
+    yield from zip(numbers.numbered(check.name for check in checks), checks, strict=True)
 
 
 def _score(sample: Sample) -> tuple[float, str]:

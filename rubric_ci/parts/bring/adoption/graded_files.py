@@ -12,7 +12,7 @@ suite and id are the graders of a case.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from rubric_ci.files.parsing.typed_json import Mismatch
@@ -177,14 +177,13 @@ def _seconds(text: str) -> float | None:
         return None
 
 
+_OF_CASE = ("question", "expected", "answer", "target")
 COLUMNS = (
     *("id", "suite", "grader", "passed", "score", "weight", "reason", "error"),
-    *("question", "expected", "answer", "target", "tags"),
+    *(*_OF_CASE, "tags"),
 )
-_TRUE, _FALSE = (
-    frozenset(("true", "pass", "passed", "yes", "1")),
-    frozenset(("false", "fail", "failed", "no", "0")),
-)
+_TRUE = frozenset(("true", "pass", "passed", "yes", "1"))
+_FALSE = frozenset(("false", "fail", "failed", "no", "0"))
 
 Row = Mapping[str, str]
 
@@ -205,9 +204,8 @@ def read_marks(text: str) -> Iterator[Sample]:
     found: dict[tuple[str, str], Sample] = {}
     for row in read_marks.rows:
         line = row[0].place[0]
-        sample = _row_sample(
-            dict(zip(names, (cell.text.strip() for cell in row), strict=True)), line
-        )
+        texts = (cell.text.strip() for cell in row)
+        sample = _row_sample(dict(zip(names, texts, strict=True)), line)
         key = sample.suite, sample.id
         known = found.get(key)
         found[key] = sample if known is None else _joined(known, sample, line)
@@ -222,7 +220,7 @@ def _joined(known: Sample, sample: Sample, line: int) -> Sample:
     names = {check.name for check in known.checks}
     if names & {check.name for check in sample.checks}:
         raise Mismatch(f"line {line}: `{sample.id}` has this grader already")
-    for column in ("question", "expected", "answer", "target"):
+    for column in _OF_CASE:
         if len({getattr(each, column) for each in (known, sample)} - {""}) > 1:
             raise Mismatch(
                 f"line {line}: `{sample.id}` has another `{column}` in a row before; "
@@ -241,13 +239,13 @@ def _row_sample(row: Row, line: int) -> Sample:
     if passed is None and score is None and not error:  # pandas writes NaN so
         error = f"{name}: neither `passed` nor `score`"
     weight = _number(row, "weight", line)
-    reason = row.get("reason", "")
+    texts: dict[str, Any] = {each: row.get(each, "") for each in _OF_CASE}
     check = Check(
         name=name,
         passed=passed,
         score=score,
         weight=1.0 if weight is None else weight,
-        reason=reason,
+        reason=row.get("reason", ""),
         error=error,
     )
     return Sample(
@@ -255,11 +253,8 @@ def _row_sample(row: Row, line: int) -> Sample:
         suite=row.get("suite", ""),
         checks=(check,),
         error=error,
-        question=row.get("question", ""),
-        expected=row.get("expected", ""),
-        answer=row.get("answer", ""),
-        target=row.get("target", ""),
         tags=tuple(row.get("tags", "").split()),
+        **texts,
     )
 
 

@@ -6,6 +6,7 @@ cannot be told.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from itertools import count
@@ -19,6 +20,7 @@ from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.json_value import is_number
 from rubric_ci.values.scoring import weighted_mean
 
 MOST_ID: Final = 80  # characters of an id that is made from a question
@@ -91,7 +93,7 @@ class Data:
         found = self.at(key)
         if found.value is None:
             return None
-        if isinstance(found.value, bool) or not isinstance(found.value, int | float):
+        if not is_number(found.value):
             raise Mismatch(f"{found.path} must be a number")
         try:
             return float(found.value)
@@ -171,24 +173,22 @@ def distinct(samples: Iterable[Sample]) -> Iterator[Sample]:
     targets: dict[tuple[str, str], set[str]] = {}
     for each in every:
         targets.setdefault((each.suite, each.id), set()).add(each.target)
-    taken: set[tuple[str, str]] = set()
+    taken: dict[str, set[str]] = defaultdict(set)  # by suite
     known: dict[tuple[str, ...], str] = {}
     for each in every:
         several = len(targets[each.suite, each.id]) > 1
         name = f"{each.id} [{each.target}]" if several and each.target else each.id
         test = (each.suite, each.id, each.question, each.target, each.part)
         if not (each.is_run and test in known):
-            known[test] = _free(name, each.suite, taken)
+            known[test] = free(name, taken[each.suite])
         yield replace(each, id=known[test], selector=each.selector or each.id)
 
 
-def _free(name: str, suite: str, taken: set[tuple[str, str]]) -> str:
-    found = next(
-        each
-        for number in count(1)
-        if (suite, each := name if number == 1 else f"{name} ({number})") not in taken
-    )
-    taken.add((suite, found))
+def free(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken, by a number behind it where it is, and take it."""
+    names = (name if number == 1 else f"{name} ({number})" for number in count(1))
+    found = next(each for each in names if each not in taken)
+    taken.add(found)
     return found
 
 

@@ -24,6 +24,7 @@ from rubric_ci.parts.bring.adoption.samples import (
     Check,
     Data,
     Sample,
+    free,
     json_data,
     short,
     text_of,
@@ -111,11 +112,7 @@ def _names(rows: Sequence[Data]) -> list[tuple[str, str]]:
         key = json.dumps([*test, provider, prompt], sort_keys=True)
         if key not in keys:
             name = f"{described} [{provider}, prompt {prompt + 1}]" if several else described
-            number = 1
-            while (each := name if number == 1 else f"{name} ({number})") in taken:
-                number += 1
-            taken.add(each)
-            keys[key] = each
+            keys[key] = free(name, taken)
         names.append((keys[key], key))
     return names
 
@@ -245,10 +242,8 @@ DEEPEVAL_SUITE = "deepeval"  # the names of its files have a time
 
 def read_deepeval(text: str) -> Iterator[Sample]:
     run = json_data(text)
-    for case in run.items("testCases", required=True):
-        yield _deepeval_case(case)
-    for case in run.items("conversationalTestCases"):
-        yield _deepeval_case(case)
+    yield from map(_deepeval_case, run.items("testCases", required=True))
+    yield from map(_deepeval_case, run.items("conversationalTestCases"))
 
 
 def missing_in_deepeval(text: str) -> str:
@@ -301,13 +296,16 @@ def read_pydantic_evals(text: str) -> Iterator[Sample]:
     report = json_data(text)
     suite = report.text("dataset_name", "") or report.text("name", "")
     for case in report.items("cases", required=True):
-        yield _evaluated(case, suite)
+        yield _pydantic_case(case, suite)
     for case in report.items("failures"):
-        yield _pydantic_case(case, suite, error=case.text("error_message"))
+        yield _pydantic_case(case, suite, failure=case.text("error_message"))
 
 
-def _evaluated(case: Data, suite: str) -> Sample:
-    failures = [
+_SHOWN = ("scores", "labels", "metrics")
+
+
+def _pydantic_case(case: Data, suite: str, failure: str = "") -> Sample:
+    lost = [
         f"{each.text('name')}: {each.text('error_message')}"
         for each in case.items("evaluator_failures")
     ]
@@ -315,37 +313,9 @@ def _evaluated(case: Data, suite: str) -> Sample:
         Check(name=name, passed=each.flag("value"), reason=each.text("reason", ""))
         for name, each in case.entries("assertions")
     ]
-    found = assertions or list(_unasserted(case))
+    checks = tuple(assertions or _unasserted(case))
     facts = {kind: {n: e.get("value") for n, e in case.entries(kind)} for kind in _SHOWN}
-    errors = [*failures, *(check.error for check in found if check.error)]
-    return _pydantic_case(
-        case,
-        suite,
-        checks=tuple(found),
-        error=next(iter(errors), ""),
-        details={kind: values for kind, values in facts.items() if values},
-    )
-
-
-_SHOWN = ("scores", "labels", "metrics")
-
-
-def _unasserted(case: Data) -> Iterator[Check]:
-    for name, each in case.entries("scores"):
-        score, error = unit(name, each.number("value"))
-        yield Check(
-            name=name, passed=None, score=score, error=error, reason=each.text("reason", "")
-        )
-
-
-def _pydantic_case(
-    case: Data,
-    suite: str,
-    *,
-    checks: tuple[Check, ...] = (),
-    error: str = "",
-    details: dict[str, object] | None = None,
-) -> Sample:
+    error = next(filter(None, (failure, *lost, *(check.error for check in checks))), "")
     return Sample(
         id=case.text("source_case_name", "") or case.text("name"),
         suite=suite,
@@ -356,6 +326,14 @@ def _pydantic_case(
         expected=text_of(case.get("expected_output")),
         answer=text_of(case.get("output")),
         seconds=case.number("task_duration"),
-        details=details,
+        details={kind: values for kind, values in facts.items() if values},
         is_run=bool(case.text("source_case_name", "")),
     )
+
+
+def _unasserted(case: Data) -> Iterator[Check]:
+    for name, each in case.entries("scores"):
+        score, error = unit(name, each.number("value"))
+        yield Check(
+            name=name, passed=None, score=score, error=error, reason=each.text("reason", "")
+        )

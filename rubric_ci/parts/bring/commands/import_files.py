@@ -14,14 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from rubric_ci.errors import (
-    CannotConfigure,
-    CannotReadFile,
-    CannotWriteFile,
-    ExitCode,
-    InvalidInput,
-    MissingExtra,
-)
+from rubric_ci.errors import CannotConfigure, CannotReadFile, ExitCode, InvalidInput, MissingExtra
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
@@ -48,10 +41,13 @@ from rubric_ci.parts.bring.commands.import_traces import (
     Output,
     TraceChoice,
     as_yaml,
+    check_new,
     check_readable,
+    errors,
     form_of,
     import_traces,
     say_ungraded,
+    say_written,
     write_targets,
 )
 from rubric_ci.parts.bring.dialects import (
@@ -70,6 +66,7 @@ from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.diagnostics import Severity
 from rubric_ci.values.formats_and_defaults import TRACE_FORMATS
+from rubric_ci.values.json_value import nodes
 from rubric_ci.values.references import Found, Lookup
 
 
@@ -133,9 +130,7 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
         return theirs or [f"{file.as_posix()}:1:1: there is no case"]
     target = folder / f"{_stem(file)}.eval.yaml"
     variables = [folder / name for name, _ in _variables(source.found, _stem(file))]
-    for path in (target, *variables):
-        if path.exists():
-            raise CannotWriteFile(f"{path} exists already", "remove it, or set --output-dir")
+    check_new(target, *variables)
     theirs += _beside(source.found, file, folder)
     lookup = discovery.lookup(root, target)
     _keep_files(source.data, discovery.lookup(root, file), lookup)
@@ -146,12 +141,10 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     text = as_yaml(source.data)
     checked = load(discovery.from_root(target, root), text, lookup)
     discovery.write_text(target, text)
-    cases = numbers.plural(len(source.data["evalcases"]), "case")
-    click.echo(log_line(f"wrote {target.as_posix()}: {cases}"))
+    say_written(target, numbers.plural(len(source.data["evalcases"]), "case"))
     if len(ungraded) == len(source.data["evalcases"]):
         say_ungraded(target)
-    errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
-    return [*theirs, *map(headline, errors)]
+    return [*theirs, *errors(checked.diagnostics)]
 
 
 def _import_rubric(data: Any, file: Path, folder: Path, root: Path) -> list[str]:
@@ -159,15 +152,14 @@ def _import_rubric(data: Any, file: Path, folder: Path, root: Path) -> list[str]
         click.echo(log_line(f"no criterion of {file.as_posix()} is imported"))
         return []
     target = folder / f"{_stem(file)}{ENDING}"
-    if target.exists():
-        raise CannotWriteFile(f"{target} exists already", "remove it, or set --output-dir")
+    check_new(target)
     text = as_yaml(data)
     discovery.write_text(target, text)
     criteria = numbers.plural(len(data["criteria"]), "criterion", "criteria")
-    click.echo(log_line(f"wrote {target.as_posix()}: {criteria}; `- include: {target.name}`"))
+    say_written(target, f"{criteria}; `- include: {target.name}`")
     name = discovery.from_root(target, root)
     found, _ = check_rubric(name, text, discovery.lookup(root, target))
-    return [headline(each) for each in found if each.severity is Severity.ERROR]
+    return errors(found)
 
 
 _GRADE: Final = frozenset(("rubrics", "evaluators", "execution", "turns"))
@@ -183,10 +175,9 @@ def _ungraded(data: Any) -> list[dict[str, Any]]:
 
 def _keep_files(data: Any, theirs: Lookup, ours: Lookup) -> None:
     """Name files of messages and prompts from the root where the new file would not find them."""
-    for each in list(_mappings(data)):
-        key = {"file": "value", "image": "value", "llm_judge": "prompt"}.get(
-            str(each.get("type")), ""
-        )
+    keys = {"file": "value", "image": "value", "llm_judge": "prompt"}
+    for each in _mappings(data):
+        key = keys.get(str(each.get("type")), "")
         written = each.get(key)
         found = theirs(written) if isinstance(written, str) else None
         named = found if found is None or isinstance(found, Found) else found.media
@@ -201,17 +192,13 @@ def _moved(data: Any, base: str) -> None:
         workspace["copy"] = normpath(join(base, workspace["copy"]))
     for hook in workspace.get("hooks", {}).values():
         hook["cwd"] = normpath(join(base, hook.get("cwd", ".")))
-    for each in list(_mappings(data)):
+    for each in _mappings(data):
         if "script" in each and "container" not in each and base != ".":
             each["cwd"] = normpath(join(base, each.get("cwd", ".")))
 
 
-def _mappings(data: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(data, dict):
-        yield data
-    inner = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
-    for each in inner:
-        yield from _mappings(each)
+def _mappings(data: Any) -> list[dict[str, Any]]:
+    return [each for _, each in nodes(data) if isinstance(each, dict)]
 
 
 def _beside(found: Translation, file: Path, folder: Path) -> list[str]:
@@ -219,10 +206,10 @@ def _beside(found: Translation, file: Path, folder: Path) -> list[str]:
     for name in sorted(found.shims):
         shim = resources.files("rubric_ci.parts.bring.dialects") / "shims" / name
         discovery.write_text(folder / name, shim.read_text(encoding="utf-8"))
-        click.echo(log_line(f"wrote {(folder / name).as_posix()}"))
+        say_written(folder / name)
     for name, data in (*found.images.items(), *_variables(found, _stem(file))):
         file_io.write(folder / name, data)
-        click.echo(log_line(f"wrote {(folder / name).as_posix()}"))
+        say_written(folder / name)
     lost = write_targets(found.targets, folder / TARGETS) if found.targets else []
     return [f"{file.as_posix()}: {line}" for line in lost]
 

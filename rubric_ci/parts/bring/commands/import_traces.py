@@ -25,7 +25,7 @@ from rubric_ci.parts.bring.traces.trace_file import Fault, Record
 from rubric_ci.system import file_io, masking
 from rubric_ci.text import numbers, redact
 from rubric_ci.text.escape import log_line
-from rubric_ci.values.diagnostics import Severity
+from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.json_value import JSON
 
 _MOST_BYTES: Final = 4 * MAX_CHARACTERS  # of a line, in UTF-8
@@ -79,12 +79,17 @@ def form_of(file: Path) -> str:
     return trace_file.detected(_records(file))
 
 
+def check_new(*paths: Path) -> None:
+    """Raise CannotWriteFile for a file that is there."""
+    for path in paths:
+        if path.exists():
+            raise CannotWriteFile(f"{path} exists already", "remove it, or set --output-dir")
+
+
 def import_traces(files: Sequence[Path], output: Output, choice: TraceChoice) -> ExitCode:
     """Write an eval file and recorded answers; return 1 if something of the files was lost."""
     conditions = trace_cases.conditions(choice.where)
-    for path in output[:2]:
-        if path.exists():
-            raise CannotWriteFile(f"{path} exists already", "remove it, or set --output-dir")
+    check_new(output.eval_file, output.answers)
     found, faults, left_out = _read(files, choice)
     traces = len(found) + left_out.total()
     chosen = _chosen(found, choice, conditions)
@@ -99,6 +104,10 @@ def import_traces(files: Sequence[Path], output: Output, choice: TraceChoice) ->
         click.echo(log_line(line))
     say_ungraded(output.eval_file)
     return ExitCode.GATE if lost or faults else ExitCode.OK
+
+
+def say_written(path: Path, parts: str = "") -> None:
+    click.echo(log_line(f"wrote {path.as_posix()}{': ' if parts else ''}{parts}"))
 
 
 def say_ungraded(path: Path) -> None:
@@ -208,13 +217,11 @@ def _write(cases: Sequence[TraceCase], output: Output, origin: Origin) -> list[s
     discovery.write_text(output.eval_file, text)
     silent = len(cases) - len(lines)
     without = f", {silent:,} of them without an answer to grade" if silent and lines else ""
-    said = f"wrote {output.eval_file.as_posix()}: {numbers.plural(len(cases), 'case')}{without}"
-    click.echo(log_line(said))
+    say_written(output.eval_file, f"{numbers.plural(len(cases), 'case')}{without}")
     if not lines:
         return problems
     discovery.write_text(output.answers, "\n".join(lines) + "\n")
-    count = numbers.plural(len(lines), "recorded answer")
-    click.echo(log_line(f"wrote {output.answers.as_posix()}: {count}"))
+    say_written(output.answers, numbers.plural(len(lines), "recorded answer"))
     recorded = {"name": target, "provider": "recorded", "answers": output.answers.name}
     return [*problems, *write_targets([recorded], output.targets)]
 
@@ -223,7 +230,11 @@ def _problems(path: Path, text: str) -> list[str]:
     """Return the errors of the new file, such as that it is too large."""
     root = discovery.find_root(Path.cwd())
     checked = load(discovery.from_root(path, root), text, discovery.lookup(root, path))
-    return [headline(each) for each in checked.diagnostics if each.severity is Severity.ERROR]
+    return errors(checked.diagnostics)
+
+
+def errors(found: Iterable[Diagnostic]) -> list[str]:
+    return [headline(each) for each in found if each.severity is Severity.ERROR]
 
 
 TARGETS: Final = "targets.yaml"
@@ -239,8 +250,7 @@ def write_targets(targets: Sequence[Mapping[str, Any]], path: Path) -> list[str]
             click.echo(f"{indent}{log_line(line)}")
         return [f"{path.as_posix()} exists already; define {names} in it"]
     discovery.write_text(path, as_yaml({"targets": targets}))
-    count = numbers.plural(len(targets), "target")
-    click.echo(log_line(f"wrote {path.as_posix()}: {count}"))
+    say_written(path, numbers.plural(len(targets), "target"))
     return []
 
 
@@ -266,15 +276,15 @@ _SHORTEST: Final = 8  # characters of a trace's id in the id of its case
 def identities(cases: Sequence[TraceCase]) -> list[str]:
     """Return an id for each case: the start of its trace's id, as long as it takes to differ."""
     names = [case.trace.replace("-", "") for case in cases]
-    length = _SHORTEST
-    while length < max(map(len, names), default=0) and _repeated(_cut(names, length)):
+    length, longest = _SHORTEST, max(map(len, names), default=0)
+    while length < longest and len({name[:length] for name in names}) < len(names):
         length += 4
     found = []
-    for case, name in zip(cases, _cut(names, length), strict=True):
+    for case, name in zip(cases, names, strict=True):
         kind = "item" if case.is_item else "trace"
         own = case.is_item and case.trace.startswith("item-")  # the trace has no id for it
-        found.append(case.trace if own else f"{kind}-{name}")
-    return _numbered(found)
+        found.append(case.trace if own else f"{kind}-{name[:length]}")
+    return list(numbers.numbered(found))  # several roots of a trace have its id
 
 
 def eval_file(
@@ -357,21 +367,3 @@ def _rounded(facts: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return facts with a duration to the microsecond."""
     took = facts.get("duration_ms")
     return {**facts, **({} if took is None else {"duration_ms": round(took, 3)})}
-
-
-def _cut(names: Iterable[str], length: int) -> list[str]:
-    return [name[:length] for name in names]
-
-
-def _repeated(names: Sequence[str]) -> bool:
-    return len(set(names)) < len(names)
-
-
-def _numbered(names: Iterable[str]) -> list[str]:
-    """Return names with a number behind those that repeat, as several roots of a trace do."""
-    counts: dict[str, int] = {}
-    found = []
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-        found.append(name if counts[name] == 1 else f"{name}-{counts[name]}")
-    return found

@@ -16,6 +16,9 @@ from jinja2.runtime import LoopContext
 from jinja2.sandbox import SandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
+from rubric_ci.values.json_value import is_number
+from rubric_ci.values.json_value import nodes as json_nodes
+
 _MOST: Final = 1_000_000  # characters of a text
 _PLAIN: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _OPEN: Final = re.compile(r"(?m)\{%[^%]*$|\{\{[^}]*$|\{#[^#]*$")
@@ -151,18 +154,12 @@ def _template(text: str) -> Callable[[Mapping[str, Any]], str]:
     compiled = _ENVIRONMENT.from_string(_AsNunjucks().visit(tree))
 
     def render(variables: Mapping[str, Any]) -> str:
-        if chooses and any(map(_has_empty, variables.values())):
+        every = (each for value in variables.values() for _, each in json_nodes(value))
+        if chooses and any(each in ([], {}) for each in every):
             raise NotSame("an empty list or mapping is true in JavaScript")
         return compiled.render(variables)
 
     return render
-
-
-def _has_empty(value: Any) -> bool:
-    if isinstance(value, dict | list):
-        inner = value.values() if isinstance(value, dict) else value
-        return not value or any(map(_has_empty, inner))
-    return False
 
 
 class _Sandbox(SandboxedEnvironment):
@@ -171,9 +168,7 @@ class _Sandbox(SandboxedEnvironment):
     intercepted_binops = frozenset(("+", "-"))
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        if all(
-            isinstance(each, int | float) and not isinstance(each, bool) for each in (left, right)
-        ):
+        if is_number(left) and is_number(right):
             return super().call_binop(context, operator, left, right)
         if operator == "+" and isinstance(left, str) and isinstance(right, str | int):
             return left + js_text(right)
@@ -201,26 +196,15 @@ class _Sandbox(SandboxedEnvironment):
 
 def _equal(left: Any, right: Any) -> bool:
     """Return whether `left == right` in JavaScript; raises NotSame where types differ."""
-    kinds = {_kind(left), _kind(right)}
-    if len(kinds) == 1 and kinds <= {"text", "number", "flag", "none"}:
-        return bool(left == right) or kinds == {"none"}
-    if "none" in kinds:
-        return False
+    missing = [each is None or isinstance(each, Undefined) for each in (left, right)]
+    if any(missing):
+        return all(missing)
+    for kind in (bool, int | float, str):  # a flag is an int, too: it comes first
+        if isinstance(left, kind) and isinstance(right, kind):
+            return bool(left == right)
+        if isinstance(left, kind) or isinstance(right, kind):
+            break
     raise NotSame("`==` of two types")
-
-
-def _kind(value: Any) -> str:
-    match value:
-        case None | Undefined():
-            return "none"
-        case bool():
-            return "flag"
-        case int() | float():
-            return "number"
-        case str():
-            return "text"
-        case _:
-            return "data"
 
 
 def _items(value: Any) -> list[Any]:

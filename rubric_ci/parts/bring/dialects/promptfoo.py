@@ -9,7 +9,7 @@ code that the shims run.
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import Any, Final
 
@@ -82,22 +82,16 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
     for test in tests_of(found, data, beside):
         options.append(test.settings)
         own = transform_of(found, *test.transform, beside.base, beside.read)
-        setting = Setting(
-            {},
-            beside.base,
-            test.threshold,
-            (*providers.transforms, *own),
-            beside.read,
-            test.judge,
-            replies,
-        )
+        transforms = (*providers.transforms, *own)
+        read, judge = beside.read, test.judge
+        setting = Setting({}, beside.base, test.threshold, transforms, read, judge, replies)
         targets = _targets(found, test, providers, beside)
-        chosen = _prompts(found, test, prompts)
         every = [
-            each
-            for each in product(chosen, test.variants, targets)
-            if each[2] not in providers.prompts
-            or is_named(each[0].names, providers.prompts[each[2]])
+            (prompt, variables, target)
+            for prompt, variables, target in product(
+                _prompts(found, test, prompts), test.variants, targets
+            )
+            if target not in providers.prompts or is_named(prompt.names, providers.prompts[target])
         ]
         for number, (prompt, variables, target) in enumerate(every):
             name = test.name + (f"-{number + 1}" if len(every) > 1 else "")
@@ -151,12 +145,6 @@ def _prompts(found: Translation, test: Test, prompts: Sequence[Prompt]) -> list[
     return chosen
 
 
-def _read_variables(targets: Sequence[Mapping[str, Any]]) -> bool:
-    """Return True if each target is a program that gets the variables of a test."""
-    commands = [each.get("command_template", "") for each in targets]
-    return bool(commands) and all(VARIABLES in each and "{EVAL_ID}" in each for each in commands)
-
-
 def _targets(found: Translation, test: Test, providers: Providers, beside: Beside) -> list[str]:
     """Return the targets of a test that chooses some; "": it asks all of them."""
     if test.provider[0] is not None:
@@ -184,17 +172,18 @@ def _add_case(
     try:
         known = resolved(setting.variables)
         text = add_input(found, prompt, known, ours, test.place)
-    except NotSame as error:
-        found.refuse((*test.place, "vars"), f"a template is not filled in as in promptfoo: {error}")
-        found.data["evalcases"].pop()
-        return None
-    except NoPart as error:
-        found.refuse(prompt.place, f"a message of the prompt: {error}")
+    except (NotSame, NoPart) as error:
+        at, what = (*test.place, "vars"), "a template is not filled in as in promptfoo"
+        if isinstance(error, NoPart):
+            at, what = prompt.place, "a message of the prompt"
+        found.refuse(at, f"{what}: {error}")
         found.data["evalcases"].pop()
         return None
     found.variables[name] = known
     if isinstance(text, str) and not text.strip():
-        if not (known and _read_variables(found.targets)):
+        commands = [each.get("command_template", "") for each in found.targets]
+        read = all(VARIABLES in each and "{EVAL_ID}" in each for each in commands)
+        if not (known and commands and read):  # no program gets the variables of the test
             found.refuse(test.place, f"the prompt of the test `{name}` is empty")
             found.data["evalcases"].pop()
             return None

@@ -35,26 +35,14 @@ class _Refused(Exception):
         self.key = key
 
 
-_JUDGED: Final = (
-    "llm-rubric",
-    "model-graded-closedqa",
-    "factuality",
-    "model-graded-factuality",
-    "g-eval",
-    "context-faithfulness",
-)
 _OF_JUDGE: Final = ("threshold", "provider", "rubricPrompt")
 _WITH_THRESHOLD: Final = ("levenshtein",)
 _WITHOUT: Final[Mapping[str, str]] = {
     "similar": "it compares embeddings; write the meaning as a criterion of `llm-rubric`",
-    "contains-xml": "it reads XML; a script can",
-    "is-xml": "it reads XML; a script can",
-    "contains-html": "it reads HTML; a script can",
-    "is-html": "it reads HTML; a script can",
-    "is-sql": "it reads SQL; a script can",
-    "contains-sql": "it reads SQL; a script can",
-    "webhook": "it asks a service; a script can",
-    "moderation": "it asks a service; a script can",
+    **dict.fromkeys(("contains-xml", "is-xml"), "it reads XML; a script can"),
+    **dict.fromkeys(("contains-html", "is-html"), "it reads HTML; a script can"),
+    **dict.fromkeys(("contains-sql", "is-sql"), "it reads SQL; a script can"),
+    **dict.fromkeys(("webhook", "moderation"), "it asks a service; a script can"),
 }
 """Why an assertion has no counterpart, where there is more to say."""
 
@@ -333,11 +321,19 @@ _FACTS: Final = "States nothing that contradicts this: {0}"
 
 def _scored(text: str, *, inverted: bool) -> dict[str, Any]:
     """Return a criterion with a score, for a test whose mean decides."""
-    low, high = ("Does not meet it at all", "Meets it in full")
-    low, high = (high, low) if inverted else (low, high)
+    ends = ("Does not meet it at all", "Meets it in full")
+    low, high = reversed(ends) if inverted else ends
     return {"expected_outcome": text, "score_ranges": {0: low, 1: "Meets it in part", 10: high}}
 
 
+_JUDGED: Final[Mapping[str, _Maker]] = {
+    "llm-rubric": _judged(""),
+    "model-graded-closedqa": _judged(""),
+    "g-eval": _judged(_G_EVAL),
+    "factuality": _judged(_FACTS),
+    "model-graded-factuality": _judged(_FACTS),
+    "context-faithfulness": _faithful,
+}
 _MAKERS: Final[Mapping[str, _Maker]] = {
     "contains": _contains("contains"),
     "icontains": _contains("contains", fold=True),
@@ -352,12 +348,7 @@ _MAKERS: Final[Mapping[str, _Maker]] = {
     "contains-json": _contains_json,
     "word-count": _word_count,
     "levenshtein": _levenshtein,
-    "llm-rubric": _judged(""),
-    "model-graded-closedqa": _judged(""),
-    "g-eval": _judged(_G_EVAL),
-    "factuality": _judged(_FACTS),
-    "model-graded-factuality": _judged(_FACTS),
-    "context-faithfulness": _faithful,
+    **_JUDGED,
 }
 
 KINDS: Final = frozenset((*_MAKERS, *_WITHOUT))

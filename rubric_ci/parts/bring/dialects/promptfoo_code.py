@@ -135,9 +135,8 @@ def check_of(
     if part := unfilled(code, replies=setting.replies):
         found.refuse((*place, "value"), f"`context.{part}` of promptfoo {_NOT_KEPT}")
         return None
-    options: dict[str, Any] = {
-        key: assertion[key] for key in ("threshold", "config", "weight") if key in assertion
-    }
+    own = ("threshold", "config", "weight")
+    options = {key: assertion[key] for key in own if key in assertion}
     if transforms := transforms_of(found, assertion, place, setting):
         options["transform"] = transforms
     name = str(assertion.get("metric") or text[:80])

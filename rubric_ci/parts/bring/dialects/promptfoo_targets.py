@@ -85,27 +85,19 @@ _MODELS: Final[Mapping[str, _Models]] = {
 }
 """By how an `id` starts; the longest start is used."""
 
-_NOT_CHAT: Final = (
-    "embedding",
-    "embeddings",
-    "image",
-    "realtime",
-    "moderation",
-    "assistant",
-    "live",
+_NOT_CHAT: Final = frozenset(
+    ("embedding", "embeddings", "image", "realtime", "moderation", "assistant", "live")
 )
 _AGENTS: Final = re.compile(
     r"anthropic:claude-(?:agent-sdk|code)|openai:(?:codex|agents)|browser$|mcp$|langfuse"
 )
+_SAME: Final = (
+    *("temperature", "max_tokens", "top_p", "seed", "stop", "frequency_penalty"),
+    *("presence_penalty", "response_format", "reasoning_effort", "max_completion_tokens"),
+    *("top_k", "thinking", "verbosity"),
+)
 SETTINGS: Final[Mapping[str, str]] = {
-    **{
-        key: key
-        for key in (
-            *("temperature", "max_tokens", "top_p", "seed", "stop", "frequency_penalty"),
-            *("presence_penalty", "response_format", "reasoning_effort", "max_completion_tokens"),
-            *("top_k", "thinking", "verbosity"),
-        )
-    },
+    **{key: key for key in _SAME},
     "maxOutputTokens": "max_tokens",
     "max_output_tokens": "max_tokens",
     "maxTokens": "max_tokens",
@@ -132,9 +124,8 @@ _IN_ENVIRONMENT: Final = re.compile(r"\$\{(\w+)\}|\$(\w+)|\{\{\s*env\.(\w+)\s*\}
 def is_model(options: Mapping[str, Any]) -> bool:
     """Return True if a provider is a model that is asked by a chat."""
     name = str(options.get("id", ""))
-    known = _known(name)
-    rest = name.split(":")[1:]
-    return bool(known and not _AGENTS.match(name) and not {*rest} & {*_NOT_CHAT})
+    is_agent = _AGENTS.match(name)
+    return bool(_known(name) and not is_agent and _NOT_CHAT.isdisjoint(name.split(":")[1:]))
 
 
 def _known(name: str) -> str:
@@ -149,14 +140,17 @@ def model_of(found: Translation, options: Mapping[str, Any], place: Path) -> dic
     rest = name.removeprefix(f"{start}:")
     first, _, after = rest.partition(":")
     rest = after if after and first in models.kinds else rest
-    given = options.get("config") or {}
-    config = given if isinstance(given, dict) else {}
     base = {"api_base": models.base} if models.base else {}
     named = in_environment(rest)
     if named is None:
         found.refuse(place, f"`{name}` has a template that is not an environment variable")
     target = {"model": f"{models.prefix}{named or rest}", **base}
-    return {**target, **settings_of(found, config, (*place, "config"), start)}
+    return {**target, **settings_of(found, _config(options), (*place, "config"), start)}
+
+
+def _config(options: Mapping[str, Any]) -> dict[str, Any]:
+    config = options.get("config")
+    return config if isinstance(config, dict) else {}
 
 
 def settings_of(
@@ -248,12 +242,11 @@ def service_of(
     transforms: list[str],
 ) -> Service | None:
     """Return a service; None, and a report, without a counterpart."""
-    given = options.get("config") or {}
-    config = given if isinstance(given, dict) else {}
+    config = _config(options)
     at: Path = (*place, "config")
     found.skip_keys(config, (*_OF_SERVICE, *_IDLE), _DECIDING, at)
     name = str(options["id"])
-    request = {
+    request: dict[str, Any] = {
         "url": config.get("url", name if "://" in name else ""),
         "method": str(config.get("method", "GET")).upper(),
         **{key: config[key] for key in ("headers", "body", "queryParams") if key in config},

@@ -12,6 +12,7 @@ from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation
 from rubric_ci.parts.bring.dialects.message_parts import FILE, is_image_name
 from rubric_ci.parts.bring.dialects.promptfoo_assert import KINDS
 from rubric_ci.parts.bring.dialects.promptfoo_targets import SETTINGS
+from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 
 _KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options")
@@ -22,7 +23,8 @@ _OPTIONS: Final = (
     *("disableVarExpansion", "cache", "runSerially", "timeout", "disableConversationVar"),
 )
 
-_Parts: TypeAlias = list[tuple[dict[str, Any], Path]]  # the later one wins
+_Part: TypeAlias = tuple[dict[str, Any], Path]
+_Parts: TypeAlias = list[_Part]  # the later one wins
 
 
 class Test(NamedTuple):
@@ -45,18 +47,15 @@ def tests_of(found: Translation, data: Mapping[str, Any], beside: Beside) -> Ite
     default = data.get("defaultTest") or {}
     if isinstance(default, str):
         default = _data(default.removeprefix("file://"), beside)
-    if not isinstance(default, dict):
-        found.refuse(("defaultTest",), "`defaultTest` is in a file that is not read")
-        default = {}
+    message = "`defaultTest` is in a file that is not read"
+    default = found.mapping([] if default is None else default, ("defaultTest",), message)
     written = data.get("tests") or ([] if data.get("scenarios") else [{}])
     alone = ([each] for each in _listed(found, written, ("tests",), beside))
     for index, parts in enumerate(chain(alone, _scenarios(found, data, beside))):
         yield _merged(found, (default, ("defaultTest",)), parts, index, beside)
 
 
-def _listed(
-    found: Translation, written: Any, place: Path, beside: Beside
-) -> Iterator[tuple[dict[str, Any], Path]]:
+def _listed(found: Translation, written: Any, place: Path, beside: Beside) -> Iterator[_Part]:
     """Yield the tests of a list, those in files included."""
     items = written if isinstance(written, list) else [written]
     for index, item in enumerate(items):
@@ -131,13 +130,7 @@ def _mappings(found: Translation, written: Any, place: Path) -> _Parts:
     return [(item, (*place, index)) for index, item in items if isinstance(item, dict)]
 
 
-def _merged(
-    found: Translation,
-    default: tuple[dict[str, Any], Path],
-    parts: _Parts,
-    index: int,
-    beside: Beside,
-) -> Test:
+def _merged(found: Translation, default: _Part, parts: _Parts, index: int, beside: Beside) -> Test:
     """Return a test of its parts: assertions add up, of everything else the later one wins."""
     options: dict[str, Placed] = {}
     values: dict[str, Any] = {}
@@ -154,7 +147,13 @@ def _merged(
     asserting = parts if without else [default, *parts]
     added = _added(found, *options.get("transformVars", (None, ())), values)
     single = options.get("disableVarExpansion", (False, ()))[0]
-    lists = [[each] if single else _several(each) for each in (values | added).values()]
+    # A list of texts stands for several tests.
+    lists = [
+        each
+        if isinstance(each, list) and each and isinstance(each[0], str) and not single
+        else [each]
+        for each in (values | added).values()
+    ]
     written = (options[key] for key in ("transform", "postprocess") if options.get(key, ("",))[0])
     return Test(
         name=_name([test for test, _ in reversed(parts)], index),
@@ -197,12 +196,6 @@ def _added(found: Translation, code: Any, place: Path, known: Mapping[str, Any])
     return values
 
 
-def _several(value: Any) -> list[Any]:
-    """Return the values of a variable, of which each gives a test: a list of texts has several."""
-    several = isinstance(value, list) and value and isinstance(value[0], str)
-    return list(value) if several else [value]
-
-
 def is_named(names: Iterable[str], chosen: Iterable[Any]) -> bool:
     """Return True for a prompt or provider with a name that is chosen, also by `start*`."""
     return any(
@@ -223,10 +216,8 @@ def _other_keys(found: Translation, test: Mapping[str, Any], place: Path) -> Non
 
 
 def _options(found: Translation, test: Mapping[str, Any], place: Path) -> dict[str, Placed]:
-    options = test.get("options") or {}
-    if not isinstance(options, dict):
-        found.refuse((*place, "options"), "`options` is a mapping")
-        return {}
+    written = test.get("options") or {}
+    options = found.mapping(written, (*place, "options"), "`options` is a mapping")
     found.refuse_keys(options, (*_OPTIONS, *SETTINGS, "threshold"), (*place, "options"))
     if "threshold" in options:
         message = "promptfoo ignores `threshold` in `options`: it is a key of the test"
@@ -238,11 +229,11 @@ def _number(
     found: Translation, test: Mapping[str, Any], place: Path, otherwise: float | None
 ) -> float | None:
     value = test.get("threshold")
-    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
-        if value is not None:
-            found.refuse(place, "a threshold is a number")
-        return otherwise
-    return value
+    if is_number(value):
+        return value
+    if value is not None:
+        found.refuse(place, "a threshold is a number")
+    return otherwise
 
 
 def _name(tests: Iterable[Mapping[str, Any]], index: int) -> str:
@@ -255,10 +246,8 @@ def _name(tests: Iterable[Mapping[str, Any]], index: int) -> str:
 def _vars(
     found: Translation, test: Mapping[str, Any], place: Path, beside: Beside
 ) -> dict[str, Any]:
-    written = test.get("vars") or {}
-    if not isinstance(written, dict):
-        found.refuse((*place, "vars"), "variables in another file are not imported")
-        return {}
+    message = "variables in another file are not imported"
+    written = found.mapping(test.get("vars") or {}, (*place, "vars"), message)
     values = {str(key): value for key, value in written.items()}
     for key, value in values.items():
         if isinstance(value, str) and value.startswith("file://"):

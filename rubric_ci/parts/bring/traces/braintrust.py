@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.models.agents.program import as_text, items, mapping, number
-from rubric_ci.parts.bring.traces import chat_messages as chat
-from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span, Unreadable, measures
+from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span, Unreadable, measures, talk
 from rubric_ci.values.trace import Step
 
 _KINDS: Final[Mapping[str, Kind]] = {"llm": "model", "tool": "tool", "score": "evaluator"}
@@ -30,14 +29,12 @@ def read(record: Mapping[str, Any]) -> Iterator[Span]:
 
 
 def _row(row: Mapping[str, Any]) -> Span:
-    asked, said = chat.question(row.get("input")), chat.answer(row.get("output"))
     about = mapping(row.get("span_attributes"))
     kind = _KINDS.get(str(about.get("type")), "")
     identity = str(row.get("span_id") or row.get("id") or "")
     is_item = "output" not in row
     if not identity and not is_item:
         raise Unreadable("a row has no `id`")
-    expected = chat.answer(row.get("expected")).messages
     metrics = mapping(row.get("metrics"))
     return Span(
         trace=str(row.get("root_span_id") or identity),
@@ -48,10 +45,8 @@ def _row(row: Mapping[str, Any]) -> Span:
         name=str(about.get("name") or ""),
         kind=kind,
         started=f"{number(metrics.get('start')) or 0:020.6f}",
-        question=asked.messages,
-        answer=said.messages,
-        expected=chat.last_text(expected) or None,
-        tool=_tool(row, about) if kind == "tool" else None,
+        **talk(row.get("input"), row.get("output"), row.get("expected")),
+        tool=_tool(row, str(about.get("name") or "unknown")) if kind == "tool" else None,
         measures=_measures(metrics),
         attributes={key: each for key, each in row.items() if each and key not in _CONTENT},
         tags=tuple(map(str, items(row.get("tags")))),
@@ -61,12 +56,10 @@ def _row(row: Mapping[str, Any]) -> Span:
             if score is not None
         ),
         error=as_text(row.get("error")),
-        rest=chat.rest_of(asked, said),
     )
 
 
-def _tool(row: Mapping[str, Any], about: Mapping[str, Any]) -> Step:
-    name = str(about.get("name") or "unknown")
+def _tool(row: Mapping[str, Any], name: str) -> Step:
     return Step(tool=name, arguments=row.get("input"), result=as_text(row.get("output")))
 
 

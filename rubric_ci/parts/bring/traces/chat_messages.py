@@ -111,12 +111,6 @@ def answer(value: JSON) -> Said:
     return Said((ChatMessage(role="assistant", text=as_text(value)),))
 
 
-def rest_of(asked: Said, said: Said) -> dict[str, JSON]:
-    """Return the parts of an input and an output that are not messages."""
-    found = (("input", asked.rest), ("output", said.rest))
-    return {key: rest for key, rest in found if rest is not None}
-
-
 def split(said: Sequence[ChatMessage]) -> tuple[Sequence[ChatMessage], Sequence[ChatMessage]]:
     """Return a chat up to the last message of a user, and what followed it."""
     last = max((at for at, each in enumerate(said) if each.role == "user"), default=-1)

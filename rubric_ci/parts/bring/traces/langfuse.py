@@ -15,6 +15,7 @@ from rubric_ci.parts.bring.traces.span import (
     Unreadable,
     item_of,
     measures,
+    talk,
 )
 from rubric_ci.values.trace import Step
 
@@ -39,11 +40,9 @@ def read(record: Mapping[str, Any]) -> Iterator[Span]:
     found = _spelt(record)
     trace = _spelt(mapping(found.get("trace"))) or found
     if "observations" in found:
-        yield _trace(trace)
-        scores = [
-            *items(found.get("scores")),
-            *items(trace.get("scores") if found != trace else []),
-        ]
+        yield _span(trace, trace=_id(trace, "id"))
+        outer = items(found.get("scores")) if found != trace else []
+        scores = [*outer, *items(trace.get("scores"))]
         yield from (_score(_spelt(each), str(trace.get("id"))) for each in map(mapping, scores))
         for each in map(mapping, items(found["observations"])):
             yield _observation({"trace_id": trace.get("id"), **_spelt(each)})
@@ -54,7 +53,8 @@ def read(record: Mapping[str, Any]) -> Iterator[Span]:
     elif "value" in found and "name" in found:
         yield _score(found, str(found.get("trace_id") or ""))
     elif "timestamp" in found and "input" in found:
-        yield replace(_trace(found), feedback=tuple(_exported(record)))
+        whole = _span(found, trace=_id(found, "id"))
+        yield replace(whole, feedback=tuple(_exported(record)))
     else:
         raise Unreadable("it is not a trace, observation, score or dataset item of Langfuse")
 
@@ -64,20 +64,13 @@ def _spelt(record: Mapping[str, Any]) -> dict[str, Any]:
     return {spelt(str(key)): value for key, value in record.items()}
 
 
-def _trace(found: Mapping[str, Any]) -> Span:
-    return _span(found, trace=_id(found, "id"), parent="", kind="")
-
-
 def _observation(found: Mapping[str, Any]) -> Span:
     trace = _id(found, "trace_id")
-    kind = _KINDS.get(str(found.get("type")), "")
-    return _span(
-        found, trace=trace, parent=str(found.get("parent_observation_id") or trace), kind=kind
-    )
+    parent = str(found.get("parent_observation_id") or trace)
+    return _span(found, trace=trace, parent=parent, kind=_KINDS.get(str(found.get("type")), ""))
 
 
-def _span(found: Mapping[str, Any], *, trace: str, parent: str, kind: Kind) -> Span:
-    asked, said = chat.question(found.get("input")), chat.answer(found.get("output"))
+def _span(found: Mapping[str, Any], *, trace: str, parent: str = "", kind: Kind = "") -> Span:
     name = str(found.get("name") or "")
     failed = str(found.get("level", "")) == "ERROR"
     return Span(
@@ -87,14 +80,12 @@ def _span(found: Mapping[str, Any], *, trace: str, parent: str, kind: Kind) -> S
         name=name,
         kind=kind,
         started=str(found.get("start_time") or found.get("timestamp") or ""),
-        question=asked.messages,
-        answer=said.messages,
+        **talk(found.get("input"), found.get("output")),
         tool=_tool(found, name) if kind == "tool" else None,
         measures=_measures(found),
         attributes={key: each for key, each in found.items() if each and key not in _CONTENT},
         tags=tuple(map(str, items(found.get("tags") or found.get("trace_tags")))),
         error=str(found.get("status_message") or "failed") if failed else "",
-        rest=chat.rest_of(asked, said),
     )
 
 
@@ -132,15 +123,7 @@ def _exported(record: Mapping[str, Any]) -> Iterator[Feedback]:
 
 def _score(found: Mapping[str, Any], trace: str) -> Span:
     label = found.get("string_value")
-    return Span(
-        trace=trace,
-        id=str(found.get("observation_id") or ROOT),
-        is_step=False,
-        feedback=(
-            Feedback(
-                str(found.get("name")),
-                found.get("value") if label in (None, "") else label,
-                str(found.get("comment") or ""),
-            ),
-        ),
-    )
+    value = found.get("value") if label in (None, "") else label
+    given = Feedback(str(found.get("name")), value, str(found.get("comment") or ""))
+    identity = str(found.get("observation_id") or ROOT)
+    return Span(trace=trace, id=identity, is_step=False, feedback=(given,))

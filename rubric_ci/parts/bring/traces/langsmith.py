@@ -5,7 +5,15 @@ from typing import Any, Final
 
 from rubric_ci.models.agents.program import as_text, items, mapping, milliseconds, number
 from rubric_ci.parts.bring.traces import chat_messages as chat
-from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span, Unreadable, item_of, measures
+from rubric_ci.parts.bring.traces.span import (
+    Feedback,
+    Kind,
+    Span,
+    Unreadable,
+    item_of,
+    measures,
+    talk,
+)
 from rubric_ci.values.trace import Step
 
 _KINDS: Final[Mapping[str, Kind]] = {"llm": "model", "tool": "tool"}
@@ -21,7 +29,9 @@ def read(record: Mapping[str, Any]) -> Iterator[Span]:
     if "run_type" in record:
         yield from _runs(record)
     elif "key" in record and "run_id" in record:
-        feedback = _given(str(record["key"]), record)
+        score, value = record.get("score"), record.get("value")
+        value = score if value is None or isinstance(value, dict | list) else value
+        feedback = Feedback(str(record["key"]), value, str(record.get("comment") or ""))
         yield Span(trace="", id=str(record["run_id"]), is_step=False, feedback=(feedback,))
     elif "inputs" in record:
         yield item_of(record, "inputs", "outputs")
@@ -42,7 +52,6 @@ def _run(run: Mapping[str, Any]) -> Span:
     identity = str(run.get("id") or run.get("run_id") or "")
     if not identity:
         raise Unreadable("a run has no `id`")
-    asked, said = chat.question(run.get("inputs")), chat.answer(run.get("outputs"))
     kind = _KINDS.get(str(run.get("run_type")), "")
     return Span(
         trace=str(run.get("trace_id") or identity),
@@ -51,22 +60,19 @@ def _run(run: Mapping[str, Any]) -> Span:
         name=str(run.get("name") or ""),
         kind=kind,
         started=str(run.get("start_time") or ""),
-        question=asked.messages,
-        answer=said.messages,
+        **talk(run.get("inputs"), run.get("outputs")),
         tool=_tool(run) if kind == "tool" else None,
         measures=_measures(run),
         attributes=_attributes(run),
         tags=tuple(map(str, items(run.get("tags")))),
         feedback=tuple(_stated(run)),
         error=str(run.get("error") or ""),
-        rest=chat.rest_of(asked, said),
     )
 
 
 def _tool(run: Mapping[str, Any]) -> Step:
-    outputs = mapping(run.get("outputs"))
+    inputs, outputs = mapping(run.get("inputs")), mapping(run.get("outputs"))
     result = outputs["output"] if outputs.keys() == {"output"} else run.get("outputs")
-    inputs = mapping(run.get("inputs"))
     arguments = inputs["input"] if inputs.keys() == {"input"} else run.get("inputs")
     name = str(run.get("name") or "unknown")
     return Step(tool=name, arguments=chat.decoded(arguments), result=as_text(result))
@@ -92,9 +98,3 @@ def _stated(run: Mapping[str, Any]) -> Iterator[Feedback]:
             yield Feedback(str(name), number(found["avg"]))
         else:
             yield from (Feedback(str(name), label) for label in mapping(found.get("values")))
-
-
-def _given(name: str, record: Mapping[str, Any]) -> Feedback:
-    score, value = record.get("score"), record.get("value")
-    shown = score if value is None or isinstance(value, dict | list) else value
-    return Feedback(name, shown, str(record.get("comment") or ""))

@@ -46,11 +46,8 @@ def _camel(value: Any) -> Any:
         return [_camel(each) for each in value]
     if not isinstance(value, dict):
         return value
-    return {_LOWER.sub(_upper, str(key)): _camel(each) for key, each in value.items()}
-
-
-def _upper(found: re.Match[str]) -> str:
-    return found[1].upper()
+    names = {key: _LOWER.sub(lambda letter: letter[1].upper(), str(key)) for key in value}
+    return {names[key]: _camel(each) for key, each in value.items()}
 
 
 def _exported(written: Mapping[str, Any]) -> Span:
@@ -118,7 +115,6 @@ _CONTENT: Final = (
     *("gen_ai.tool.call.", "gen_ai.prompt.", "gen_ai.completion.", "llm.input_messages"),
     *("llm.output_messages", "llm.tools", "llm.prompts", "input.value", "output.value"),
 )
-_ANNOTATIONS: Final = ("annotations", "trace.annotations")
 _DEEPEST: Final = 20  # levels of a dotted key
 
 
@@ -246,7 +242,7 @@ def _measures(nested: Attributes) -> dict[str, Any]:
     tokens = {
         name: count
         for name, known in paths.items()
-        if isinstance(count := next(filter(None, (at(nested, each) for each in known)), None), int)
+        if isinstance(count := _value(nested, known), int)
     }
     return {"token_usage": tokens} if tokens else {}
 
@@ -260,7 +256,7 @@ def _feedback(facts: Attributes) -> Feedback:
 
 def _annotations(nested: Attributes) -> Iterator[Feedback]:
     """Yield the annotations of OpenInference, which Phoenix's downloads have as attributes."""
-    for place in _ANNOTATIONS:
+    for place in ("annotations", "trace.annotations"):
         for each in map(mapping, items(_listed(at(nested, place)))):
             said = mapping(each.get("annotation"))
             label, comment = said.get("label"), str(said.get("explanation") or "")

@@ -7,7 +7,15 @@ from typing import Any, Final
 from rubric_ci.models.agents.program import items, mapping, milliseconds, number
 from rubric_ci.parts.bring.traces import chat_messages as chat
 from rubric_ci.parts.bring.traces import otlp_spans
-from rubric_ci.parts.bring.traces.span import ROOT, Feedback, Span, Unreadable, item_of, measures
+from rubric_ci.parts.bring.traces.span import (
+    ROOT,
+    Feedback,
+    Span,
+    Unreadable,
+    item_of,
+    measures,
+    talk,
+)
 
 _PREFIX: Final = "attributes."
 _CHATS: Final = ("llm.input_messages", "llm.output_messages")
@@ -29,8 +37,9 @@ def read(record: Mapping[str, Any]) -> Iterator[Span]:
     """Yield a span, what an annotation says of one, a run of an experiment, or an example."""
     if _is_run(record):
         yield _run(record)
-    elif "annotator_kind" in record:
-        yield _annotation(record)
+    elif "annotator_kind" in record:  # its span is known by its id only
+        trace, identity = str(record.get("trace_id") or ""), str(record.get("span_id") or ROOT)
+        yield Span(trace=trace, id=identity, is_step=False, feedback=(_feedback(record),))
     elif _trace(record):
         yield _span(record)
     elif "input" in record and "output" in record:
@@ -76,8 +85,6 @@ def _span(record: Mapping[str, Any]) -> Span:
 def _run(record: Mapping[str, Any]) -> Span:
     """Return a run of an experiment: an answer to an example of its dataset."""
     identity = f"{record['example_id']}-{record['repetition_number']}"
-    asked, said = chat.question(record.get("input")), chat.answer(record["output"])
-    expected = chat.answer(record.get("reference_output")).messages
     counts = {"input": "prompt_token_count", "output": "completion_token_count"}
     found = {name: number(chat.as_number(record.get(key))) for name, key in counts.items()}
     took = number(chat.as_number(record.get("latency_ms")))
@@ -86,13 +93,10 @@ def _run(record: Mapping[str, Any]) -> Span:
         trace=str(record.get("trace_id") or identity),
         id=identity,
         started=str(record.get("start_time") or ""),
-        question=asked.messages,
-        answer=said.messages,
-        expected=chat.last_text(expected) or None,
+        **talk(record.get("input"), record["output"], record.get("reference_output")),
         measures=measures(tokens, took),
         feedback=(*_annotated(record), *_columns(record)),
         error=str(record.get("error") or ""),
-        rest=chat.rest_of(asked, said),
     )
 
 
@@ -113,16 +117,6 @@ def _columns(record: Mapping[str, Any]) -> Iterator[Feedback]:
         label, score, comment = (record.get(f"{_COLUMN}{name}_{part}") for part in parts)
         value = chat.as_number(score) if label is None else label
         yield Feedback(name, value, str(comment or ""))
-
-
-def _annotation(record: Mapping[str, Any]) -> Span:
-    """Return the mark of an annotation; its span is known by its id only."""
-    return Span(
-        trace=str(record.get("trace_id") or ""),
-        id=str(record.get("span_id") or ROOT),
-        is_step=False,
-        feedback=(_feedback(record),),
-    )
 
 
 def _feedback(record: Mapping[str, Any]) -> Feedback:

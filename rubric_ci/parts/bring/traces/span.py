@@ -82,6 +82,18 @@ class Span:
         )
 
 
+def talk(asked: JSON, said: JSON, expected: JSON = None) -> dict[str, Any]:
+    """Return the facts of a span in its input, its output and its reference answer."""
+    question, answer = chat.question(asked), chat.answer(said)
+    found = (("input", question.rest), ("output", answer.rest))
+    return {
+        "question": question.messages,
+        "answer": answer.messages,
+        "expected": chat.last_text(chat.answer(expected).messages) or None,
+        "rest": {key: rest for key, rest in found if rest is not None},
+    }
+
+
 def measures(
     tokens: Mapping[str, JSON], took: float | None = None, cost: float | None = None
 ) -> dict[str, JSON]:
@@ -97,20 +109,13 @@ def item_of(record: Mapping[str, Any], asked: str, expected: str) -> Span:
     question = chat.question(record.get(asked))
     reference = chat.answer(record.get(expected))
     metadata = record.get("metadata")
+    rest = {"input": question.rest, "expected_output": reference.rest, "metadata": metadata}
     return Span(
         trace=identity,
         id=identity,
         question=question.messages,
         expected=chat.last_text(reference.messages) or None,
         attributes={"metadata": metadata} if metadata else {},
-        rest={
-            key: rest
-            for key, rest in (
-                ("input", question.rest),
-                ("expected_output", reference.rest),
-                ("metadata", metadata),
-            )
-            if rest
-        },
+        rest={key: each for key, each in rest.items() if each},
         is_item=True,
     )

@@ -187,13 +187,9 @@ def _is_measure(value: JSON) -> bool:
     return isinstance(value, int | float) and math.isfinite(value) and value >= 0
 
 
-def _attributes(spans: Iterable[Span]) -> dict[str, Any]:
+def _attributes(spans: Sequence[Span]) -> dict[str, Any]:
     """Return the attributes of all spans; the first one that has a key decides."""
-    found: dict[str, Any] = {}
-    for span in spans:
-        for key, value in span.attributes.items():
-            found.setdefault(key, value)
-    return found
+    return {key: each for span in reversed(spans) for key, each in span.attributes.items()}
 
 
 _CONDITION: Final = re.compile(r"([^=<>!]++)(!=|=|<|>)(.*+)", re.DOTALL)
@@ -256,7 +252,11 @@ def each_once(cases: Iterable[TraceCase]) -> list[TraceCase]:
 
 def sample(cases: Sequence[TraceCase], size: int, seed: int) -> list[TraceCase]:
     """Return so many cases in their order; the draw depends on their ids and the seed only."""
-    drawn = sorted(cases, key=lambda case: _draw(case, seed))[:size]
+
+    def draw(case: TraceCase) -> bytes:
+        return hashlib.sha256(f"{seed}\n{case.trace}\n{case.span}".encode()).digest()
+
+    drawn = sorted(cases, key=draw)[:size]
     kept = {(case.trace, case.span) for case in drawn}
     return [case for case in cases if (case.trace, case.span) in kept]
 
@@ -294,10 +294,6 @@ def _keys(case: TraceCase) -> Iterable[str]:
             yield from (f"{key}.{inner}" for inner in value)
 
 
-def _draw(case: TraceCase, seed: int) -> bytes:
-    return hashlib.sha256(f"{seed}\n{case.trace}\n{case.span}".encode()).digest()
-
-
 def _compared(value: JSON, sign: str, than: str) -> bool:
     one, other = _number(value), _number(than)
     if one is None or other is None:
@@ -313,6 +309,4 @@ def _number(value: JSON) -> float | None:
 
 
 def _text(value: JSON) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value if isinstance(value, str) else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

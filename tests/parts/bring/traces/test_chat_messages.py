@@ -7,6 +7,7 @@ import pytest
 
 from rubric_ci.parts.bring.traces import chat_messages as chat
 from rubric_ci.parts.bring.traces.chat_messages import Call, ChatMessage, NotAChat
+from rubric_ci.parts.bring.traces.span import talk
 
 SPOKEN = (
     ChatMessage(role="user", text="Where?"),
@@ -125,9 +126,9 @@ def test_an_answer_is_the_text_of_the_last_message(value: Any, text: str) -> Non
 
 
 def test_what_is_no_message_is_returned_as_the_rest() -> None:
-    asked = chat.question({"question": "Where?", "user": "ada"})
-    said = chat.answer({"answer": "There.", "sources": ["a"]})
-    assert chat.rest_of(asked, said) == {"input": {"user": "ada"}, "output": {"sources": ["a"]}}
+    asked, said = {"question": "Where?", "user": "ada"}, {"answer": "There.", "sources": ["a"]}
+    rest = {"input": {"user": "ada"}, "output": {"sources": ["a"]}}
+    assert talk(asked, said)["rest"] == rest
 
 
 @pytest.mark.parametrize(

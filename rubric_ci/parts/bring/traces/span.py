@@ -37,30 +37,36 @@ class Feedback:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """A step, or a dataset item; facts about it that are in several records are joined."""
+class Traced:
+    """The facts of a span, and of the case that it becomes."""
 
     trace: str
-    id: str = ROOT
-    row: str = ""  # another id, by which later records may name it
-    parent: str = ""  # "": it is a root, or its parent is unknown
-    is_step: bool = True  # False: only facts about a step, or about a trace
     is_item: bool = False  # an item of a dataset
     file: str = ""
     line: int = 0
     name: str = ""
-    kind: Kind = ""
     started: str = ""  # sorts as text within a trace
     question: tuple[ChatMessage, ...] = ()
-    answer: tuple[ChatMessage, ...] = ()
     expected: JSON = None  # the reference answer of a dataset item
-    tool: Step | None = None
     measures: Mapping[str, JSON] = field(default_factory=dict)  # as in a recorded answer
     attributes: Mapping[str, JSON] = field(default_factory=dict)  # for `--where`
     tags: tuple[str, ...] = ()
     feedback: tuple[Feedback, ...] = ()
     error: str = ""
     rest: Mapping[str, JSON] = field(default_factory=dict)  # of question and answer: no text of it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span(Traced):
+    """A step, or a dataset item; facts about it that are in several records are joined."""
+
+    id: str = ROOT
+    row: str = ""  # another id, by which later records may name it
+    parent: str = ""  # "": it is a root, or its parent is unknown
+    is_step: bool = True  # False: only facts about a step, or about a trace
+    kind: Kind = ""
+    answer: tuple[ChatMessage, ...] = ()
+    tool: Step | None = None
 
     def with_facts(self, other: "Span") -> "Span":
         """Return the span with the facts of another record, which may be one message."""

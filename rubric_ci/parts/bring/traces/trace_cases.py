@@ -5,13 +5,13 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.parts.bring.traces import chat_messages as chat
-from rubric_ci.parts.bring.traces.span import Feedback, Span
+from rubric_ci.parts.bring.traces.span import Span, Traced
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON, Missing, value_at
@@ -29,26 +29,12 @@ class LeftOut(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceCase:
+class TraceCase(Traced):
     """A question that was asked, with the answer that was given."""
 
-    trace: str
     span: str
-    file: str
-    line: int
-    name: str
-    started: str
-    question: tuple[chat.ChatMessage, ...]
     answer: str = ""
     steps: tuple[Step, ...] = ()
-    expected: JSON = None
-    measures: Mapping[str, JSON] = field(default_factory=dict)
-    attributes: Mapping[str, JSON] = field(default_factory=dict)
-    tags: tuple[str, ...] = ()
-    feedback: tuple[Feedback, ...] = ()
-    error: str = ""
-    rest: Mapping[str, JSON] = field(default_factory=dict)
-    is_item: bool = False
 
 
 class Traces:

@@ -30,6 +30,11 @@ def in_sequence(**value: Any) -> dict[str, Any]:
     return {"type": "trajectory:tool-sequence", "value": value}
 
 
+def evaluator(kind: str, **more: Any) -> dict[str, Any]:
+    """Return an evaluator with the name that its kind gives it."""
+    return {"name": kind.replace("_", "-"), "type": kind, **more}
+
+
 RATED = {"outcome": "A", "weight": 3}
 OPEN = {"required": False}
 CALL = {"ignore_case": True, **OPEN}  # AgentV compares names of tools without regard to case
@@ -153,14 +158,7 @@ def test_criteria(grader: Any, criteria: list[Any]) -> None:
         (
             used({"name": "find", "min": 2}, metric="search"),
             [],
-            [
-                {
-                    "name": "search",
-                    "type": "tool_trajectory",
-                    "mode": "any_order",
-                    "minimums": {"find": 2},
-                }
-            ],
+            [evaluator("tool_trajectory", name="search", mode="any_order", minimums={"find": 2})],
         ),
         (
             {"type": "execution-metrics", "max_tool_calls": 3, "max_tokens": 9, "weight": 4},
@@ -175,36 +173,17 @@ def test_criteria(grader: Any, criteria: list[Any]) -> None:
         (
             {"type": "llm-rubric", "prompt": {"command": "p.sh", "config": {"strict": True}}},
             [],
-            [
-                {
-                    "name": "llm-judge",
-                    "type": "llm_judge",
-                    "prompt": {"script": "p.sh", "config": {"strict": True}},
-                }
-            ],
+            [evaluator("llm_judge", prompt={"script": "p.sh", "config": {"strict": True}})],
         ),
         (
             {"type": "field-accuracy", "fields": [{"path": "a", "match": "exact"}]},
             [],
-            [
-                {
-                    "name": "field-accuracy",
-                    "type": "field_accuracy",
-                    "fields": [{"path": "a", "match": "exact"}],
-                }
-            ],
+            [evaluator("field_accuracy", fields=[{"path": "a", "match": "exact"}])],
         ),
         (
             {"type": "tool_trajectory", "mode": "in_order", "expected": [{"tool": "a"}]},
             [],
-            [
-                {
-                    "name": "tool-trajectory",
-                    "type": "tool_trajectory",
-                    "mode": "in_order",
-                    "expected": [{"tool": "a"}],
-                }
-            ],
+            [evaluator("tool_trajectory", mode="in_order", expected=[{"tool": "a"}])],
         ),
         (
             {
@@ -234,57 +213,50 @@ def test_criteria(grader: Any, criteria: list[Any]) -> None:
             },
             [],
             [
-                {
-                    "name": "tool-trajectory",
-                    "type": "tool_trajectory",
-                    "mode": "in_order",
-                    "expected": [
+                evaluator(
+                    "tool_trajectory",
+                    mode="in_order",
+                    expected=[
                         {"tool": "a", "args": "any"},
                         {"tool": "a", "args": {"b": 1}},
                         {"tool": "a", "args": {"b": 1}, "args_match": "exact"},
                     ],
-                }
+                )
             ],
         ),
         (
             {"type": "code-grader", "command": ["a"], "required": True, "weight": 2},
             [],
             [
-                {
-                    "name": "code-grader",
-                    "type": "composite",
-                    "required_min_score": 0.8,
-                    "evaluators": [
-                        {
-                            "name": "code-judge",
-                            "type": "code_judge",
-                            "script": ["a"],
-                            "score_from": "output_or_exit_status",
-                        }
+                evaluator(
+                    "composite",
+                    name="code-grader",
+                    required_min_score=0.8,
+                    evaluators=[
+                        evaluator("code_judge", script=["a"], score_from="output_or_exit_status")
                     ],
-                    "weight": 2.0,
-                }
+                    weight=2.0,
+                )
             ],
         ),
         (
             {"type": "rubric", "required": 0.5, "rubrics": [RATED, {"outcome": "B"}]},
             [],
             [
-                {
-                    "name": "rubric",
-                    "type": "composite",
-                    "required_min_score": 0.5,
-                    "evaluators": [
-                        {
-                            "name": "rubric",
-                            "type": "rubric",
-                            "rubrics": [
+                evaluator(
+                    "composite",
+                    name="rubric",
+                    required_min_score=0.5,
+                    evaluators=[
+                        evaluator(
+                            "rubric",
+                            rubrics=[
                                 {"expected_outcome": "A", "weight": 0.75, **OPEN},
                                 {"expected_outcome": "B", "weight": 0.25, **OPEN},
                             ],
-                        }
+                        )
                     ],
-                }
+                )
             ],
         ),
         (
@@ -301,51 +273,40 @@ def test_criteria(grader: Any, criteria: list[Any]) -> None:
             },
             [],
             [
-                {
-                    "name": "most",
-                    "type": "composite",
-                    "aggregator": {"type": "passed"},
-                    "evaluators": [
-                        {
-                            "name": "rubric",
-                            "type": "rubric",
-                            "rubrics": [
+                evaluator(
+                    "composite",
+                    name="most",
+                    aggregator={"type": "passed"},
+                    evaluators=[
+                        evaluator(
+                            "rubric",
+                            rubrics=[
                                 {"expected_outcome": "Is polite", "weight": 1.0, "required": True}
                             ],
-                        },
-                        {
-                            "name": "parts",
-                            "type": "composite",
-                            "evaluators": [
-                                {
-                                    "name": "rubric",
-                                    "type": "rubric",
-                                    "rubrics": [{"max_calls": 3, "weight": 0.5, **OPEN}],
-                                    "weight": 0.5,
-                                },
-                                {
-                                    "name": "token-usage",
-                                    "type": "token_usage",
-                                    "max_total": 9,
-                                    "weight": 0.5,
-                                },
+                        ),
+                        evaluator(
+                            "composite",
+                            name="parts",
+                            evaluators=[
+                                evaluator(
+                                    "rubric",
+                                    rubrics=[{"max_calls": 3, "weight": 0.5, **OPEN}],
+                                    weight=0.5,
+                                ),
+                                evaluator("token_usage", max_total=9, weight=0.5),
                             ],
-                        },
-                        {
-                            "name": "llm-judge",
-                            "type": "llm_judge",
-                            "prompt": "Is {{ output }} right?",
-                        },
-                        {
-                            "name": "rubric-2",
-                            "type": "rubric",
-                            "rubrics": [
+                        ),
+                        evaluator("llm_judge", prompt="Is {{ output }} right?"),
+                        evaluator(
+                            "rubric",
+                            name="rubric-2",
+                            rubrics=[
                                 {"expected_outcome": "A", "weight": 0.75, "required": True},
                                 {"expected_outcome": "B", "weight": 0.25, **OPEN},
                             ],
-                        },
+                        ),
                     ],
-                }
+                )
             ],
         ),
     ],

@@ -45,8 +45,6 @@ PANEL: Final = " + "  # between the judges in the name of a panel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeConfig:
-    """The judge model, or several of them, and how their requests are made."""
-
     endpoint: Endpoint  # of several judges the first
     others: tuple[Endpoint, ...] = ()  # further judges of a panel
     mode: Annotated[Literal["batched", "isolated", "auto"], Key("isolated")] = "batched"
@@ -72,12 +70,10 @@ class JudgeConfig:
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
-        """Every model or command that may be asked."""
         return (self.endpoint, *self.others)
 
     @property
     def members(self) -> "tuple[JudgeConfig, ...]":
-        """Each judge alone."""
         return tuple(map(self.alone, self.endpoints)) if self.others else (self,)
 
     @property
@@ -86,7 +82,6 @@ class JudgeConfig:
         return PANEL.join(each.model for each in self.endpoints)
 
     def alone(self, endpoint: Endpoint) -> "JudgeConfig":
-        """Return one judge with these settings."""
         return replace(self, endpoint=endpoint, others=())
 
 
@@ -143,7 +138,6 @@ class TargetFacts:
 
     @property
     def tool(self) -> "RunnerTarget | None":
-        """The tool with cases of its own, if it is one."""
         return None
 
     @property
@@ -176,7 +170,6 @@ class TargetFacts:
 
     @property
     def request_texts(self) -> tuple[str, ...]:
-        """The texts that its model is sent with each case: of its prompt and its skill."""
         if self.endpoint is None:
             return ()
         prompt = [text for _, text in self.prompt.messages] if self.prompt else []
@@ -184,7 +177,6 @@ class TargetFacts:
 
     @property
     def with_variables(self) -> tuple[JSON | Mapping[str, JSON], ...]:
-        """The settings in which environment variables are substituted."""
         options = self.endpoint.options if self.endpoint else None
         check = self.healthcheck and self.healthcheck.texts
         return (options, self.command_template, self.only, self.cwd, check)
@@ -215,7 +207,6 @@ class TargetFacts:
         return True
 
     def having(self, **settings: object) -> Self:
-        """Return the target with other settings, which its kind has."""
         made: Self = replace(cast(Any, self), **settings)
         return made
 
@@ -232,8 +223,6 @@ Globs: TypeAlias = Annotated[tuple[str, ...] | None, Key()]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmTarget(TargetFacts):
-    """A model answers the case's input messages."""
-
     name: Annotated[str, Key("default")]
     """Name that eval files refer to. `default` answers the cases that name no target."""
     endpoint: Endpoint = field()
@@ -252,8 +241,6 @@ class LlmTarget(TargetFacts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CliTarget(TargetFacts):
-    """A command answers; placeholders are shell-quoted."""
-
     reads_every_file: ClassVar[bool] = True
     runs: ClassVar[str] = "starts a program"
     starts_program: ClassVar[bool] = True
@@ -294,8 +281,6 @@ class CliTarget(TargetFacts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTarget(TargetFacts):
-    """Answers are read from a JSON Lines file."""
-
     is_at_hand: ClassVar[bool] = True
     name: Name
     answers: Annotated[str, Key("answers.jsonl", to=from_root)] = field()
@@ -306,8 +291,6 @@ class RecordedTarget(TargetFacts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MockTarget(TargetFacts):
-    """One fixed answer to every case."""
-
     is_at_hand: ClassVar[bool] = True
     name: Name
     response: Annotated[str, Key("42", type="string")] = ""
@@ -345,12 +328,10 @@ class RunnerTarget(TargetFacts):
 
     @property
     def why_no_answers(self) -> str:
-        """It has cases of its own."""
         return "a runner has its own cases"
 
     @property
     def tool(self) -> Self:
-        """This one."""
         return self
 
 
@@ -369,7 +350,6 @@ class UnsupportedTarget(TargetFacts):
 
     @property
     def why_no_answers(self) -> str:
-        """It has errors, or its provider is not known."""
         unknown = f"provider `{self.provider}` is not supported yet"
         return "the target is not started" if self.reason else unknown
 
@@ -381,17 +361,40 @@ Target: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """The configuration of a repository."""
-
-    evals: tuple[str, ...] = ()  # globs, the default of PATHS
-    compare: tuple[str, ...] = ()  # targets that answer each case of files that name none
-    judge: JudgeConfig | None = None
-    targets: Mapping[str, Target] = field(default_factory=dict)  # by name
-    gate: GateConfig = field(default_factory=GateConfig)
-    regression: RegressionConfig = field(default_factory=RegressionConfig)
-    rules: Mapping[str, str] = field(default_factory=dict)  # rule id -> error|warning|notice|off
-    env_allow: tuple[str, ...] = ()  # variables that `${{ NAME }}` may use, as globs
-    untrusted: UntrustedCaps = field(default_factory=UntrustedCaps)
-    shared_rubrics: Mapping[str, str] = field(default_factory=dict)  # by id: of each case
+    evals: Annotated[tuple[str, ...], Key(["evals/**/*.yaml"], maxItems=1000, default=[])] = ()
+    """Globs of eval files, relative to this file's folder. Commands read these files when no path
+    is given."""
+    compare: Annotated[
+        tuple[str, ...], Key(["with-skill", "without-skill"], minItems=2, uniqueItems=True)
+    ] = ()
+    """Targets that all answer every case of the eval files that name no target, side by side in one
+    report with the difference of the first to the last."""
+    judge: Annotated[
+        JudgeConfig | None,
+        Key.of("one_judge", "openai/gpt-6-luna", {"model": "openai/gpt-6-luna", "votes": 3}),
+    ] = None
+    """Model that marks answers: its name, or an object with its name and settings."""
+    targets: Annotated[Mapping[str, Target], Key.of("targets")] = field(default_factory=dict)
+    gate: Annotated[GateConfig, Key.of("gate")] = field(default_factory=GateConfig)
+    regression: Annotated[RegressionConfig, Key.of("regression")] = RegressionConfig()
+    rules: Annotated[
+        Mapping[str, str],
+        Key(
+            {"gate-kind": "error"},
+            additionalProperties={"enum": ["error", "warning", "notice", "off", False]},
+            default={},
+            to=lambda rules, _: {rule: word or "off" for rule, word in rules.items()},
+        ),
+    ] = field(default_factory=dict)
+    """Severity of each rule of `rubric-ci validate`; `off` or `false` disables the rule.
+    `rubric-ci validate --explain RULE` explains it."""
+    env_allow: Annotated[
+        tuple[str, ...], Key.of("env", name="env", to=lambda env, _: tuple(env.get("allow", ())))
+    ] = ()
+    untrusted: Annotated[UntrustedCaps, Key.of("untrusted")] = field(default_factory=UntrustedCaps)
+    # each text by its id
+    shared_rubrics: Annotated[Mapping[str, str], Key.of("sharedRubrics")] = field(
+        default_factory=dict
+    )
     auto_mode: bool = False  # `judge.mode` is `auto`: the calibration chose it
     judges: Mapping[str, Target] | None = None  # targets that may judge; None: all of `targets`

@@ -93,13 +93,13 @@ class JudgeCall(ModelCall):
     """Provider, if `model` does not start with it."""
     auth: Annotated[
         JSON,
-        Key(
+        Key.of(
+            "auth",
             {
                 "oidc": "anthropic",
                 "audience": "https://api.anthropic.com",
                 "parameters": {"federation_rule_id": "fdrl_1", "organization_id": "o_1"},
             },
-            **{"$ref": "#/$defs/auth"},
         ),
     ] = None
     temperature: Annotated[JSON, Key(0, type="number", minimum=0)] = None

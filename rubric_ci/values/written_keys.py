@@ -43,10 +43,10 @@ class Key:
         self.limits = limits
 
     @classmethod
-    def of(cls, definition: str, **more: Any) -> "Key":
+    def of(cls, definition: str, *examples: JSON, **more: Any) -> "Key":
         """Return a key that the schema describes, in a definition for several objects."""
         limits: dict[str, Any] = {"$ref": f"#/$defs/{definition}"}
-        return cls(**more, **limits)
+        return cls(*examples, **more, **limits)
 
 
 ENVIRONMENT: Final = Key.of("environment")

@@ -21,7 +21,6 @@ from rubric_ci.values.agent_names_and_credentials import (
     NOT_STARTED,
 )
 from rubric_ci.values.agent_program import JudgeCommand
-from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import (
     Config,
     Endpoint,
@@ -37,7 +36,6 @@ from rubric_ci.values.hosts import WorkloadIdentity
 from rubric_ci.values.model_end_and_parameters import NAMES, ModelCall
 from rubric_ci.values.prompt_and_skill import PromptTemplate, Skill
 from rubric_ci.values.references import Found, Lookup
-from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.scoring import DECIMALS, Thresholds
 from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.service_program import HttpRequest, ServiceProgram
@@ -64,18 +62,14 @@ def read_config(document: Source, lookup: Lookup) -> Config:
     `lookup` finds the prompt files of targets.
     """
     data = document.data
-    targets = read_targets(document, lookup)
-    return Config(
+    return read(
+        Config,
+        data,
         evals=tuple(glob_from_root(document.file, glob) for glob in data.get("evals", ())),
-        compare=tuple(data.get("compare", ())),
         judge=_judge(data["judge"]) if "judge" in data else None,
-        targets={target.name: target for target in targets},
+        targets={target.name: target for target in read_targets(document, lookup)},
         gate=_gate(data.get("gate", {})),
-        regression=read(RegressionConfig, data.get("regression", {})),
-        env_allow=tuple(data.get("env", {}).get("allow", ())),
-        untrusted=read(UntrustedCaps, data.get("untrusted", {})),
         shared_rubrics=criteria_by_id(shared_of(document, lookup)) if SHARED in data else {},
-        rules={rule: word or "off" for rule, word in data.get("rules", {}).items()},
     )
 
 

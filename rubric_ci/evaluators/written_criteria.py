@@ -229,10 +229,7 @@ def _ranges(written: Any) -> tuple[ScoreRange, ...]:
             ScoreRange(low=low, high=high, text=written[str(low)])
             for low, high in zip(lows, highs, strict=True)
         )
-    ranges = (
-        read_keys(ScoreRange, each, low=each["score_range"][0], high=each["score_range"][1])
-        for each in written
-    )
+    ranges = (read_keys(ScoreRange, each) for each in written)
     return tuple(sorted(ranges, key=lambda scores: scores.low))
 
 

@@ -67,8 +67,6 @@ class Container:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeJudgeSpec:
-    """A script scores the answer."""
-
     name: Annotated[str, Key()]
     type: Annotated[str, Key()] = "code_judge"
     weight: Annotated[float, Key()] = 1.0
@@ -126,8 +124,6 @@ class MeasuringSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightedAverage:
-    """The weighted mean of the members' scores."""
-
     weights: Annotated[Mapping[str, float], Key.of("memberWeights")] = field(default_factory=dict)
 
 
@@ -234,7 +230,15 @@ class EvalCase:
         str, Key("python-code-generation", title="Conversation", type="string", default="")
     ] = ""
     """Identifies cases of one conversation. It is not interpreted."""
-    note: Annotated[str, Key("Known to be hard for small models", type="string", default="")] = ""
+    note: Annotated[  # with the other two, a line each
+        str,
+        Key(
+            "Known to be hard for small models",
+            aliases={"description": "#caseDescription", "notes": "#caseNotes"},
+            type="string",
+            default="",
+        ),
+    ] = ""
     """Note for readers of this file."""
     metadata: Annotated[Mapping[str, JSON], Key.of("metadata")] = field(default_factory=dict)
     # globs relative to the repository root
@@ -246,7 +250,6 @@ class EvalCase:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The file and the id."""
         return self.file, self.id
 
     @property

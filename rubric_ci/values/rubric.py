@@ -35,8 +35,6 @@ _CRITERIA: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """The judge's mark of one criterion."""
-
     value: MarkValue
     reasoning: str = ""
     evidence: str = ""  # a quote from the answer
@@ -94,14 +92,11 @@ class _YesOrNo(_Criterion):
         return float((mark.value is True) is not self.fault)
 
     def gates(self, mark: Mark) -> bool:
-        """Return True if this mark misses the gate."""
         return self.required and not self.normalise(mark)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(_YesOrNo):
-    """A judge says yes or no."""
-
     kind: ClassVar[str] = CHECKLIST
 
 
@@ -109,8 +104,21 @@ class Check(_YesOrNo):
 class ScoreRange:
     """The meaning of the scores `low..high` (both inclusive, within 0..10)."""
 
-    low: int
-    high: int
+    low: Annotated[
+        int,
+        Key(
+            [0, 5],
+            name="score_range",
+            title="Bounds",
+            type="array",
+            minItems=2,
+            maxItems=2,
+            items={"type": "integer", "minimum": 0, "maximum": 10},
+            to=lambda bounds, _: bounds[0],
+        ),
+    ]
+    """Lowest and highest score of the range, both included."""
+    high: Annotated[int, Key(name="score_range", to=lambda bounds, _: bounds[1])]
     text: Annotated[str, Key("Correct, with small omissions", **_OUTCOME)]
     """Description of an answer with such a score."""
 
@@ -131,14 +139,11 @@ class Scored(_Criterion):
         return 0.0 if isinstance(mark.value, str) else mark.value / 10
 
     def gates(self, mark: Mark) -> bool:
-        """Return True if this mark misses the gate."""
         return _below(self.required_min_score, mark)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """One named step of a scale."""
-
     level: Annotated[int, Key(4)]
     """Number of the level. Levels need not be contiguous."""
     name: Annotated[str, Key("Good", type="string")] = ""
@@ -149,8 +154,6 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Levelled(_Criterion):
-    """One of the declared levels."""
-
     kind: ClassVar[str] = LEVELS
 
     # ascending, at least two, distinct, not always contiguous
@@ -166,7 +169,6 @@ class Levelled(_Criterion):
         return (mark.value - low) / (high - low)
 
     def gates(self, mark: Mark) -> bool:
-        """Return True if this mark misses the gate."""
         return _below(self.required_min_level, mark)
 
 
@@ -202,7 +204,6 @@ class Chosen(_Criterion):
         return 1 - found if self.fault else found
 
     def gates(self, mark: Mark) -> bool:
-        """Return True if this mark misses the gate."""
         if self.required_choices:
             return mark.value not in self.required_choices
         return self.required and self.normalise(mark) < 1
@@ -298,16 +299,13 @@ class Rubric:
     criteria: tuple[Criterion, ...]
 
     def __iter__(self) -> Iterator[Criterion]:
-        """Iterate in the order of the file."""
         return iter(self.criteria)
 
     def __len__(self) -> int:
-        """Count the criteria."""
         return len(self.criteria)
 
     @cached_property
     def judged(self) -> tuple[Judged, ...]:
-        """The criteria that a judge marks."""
         return tuple([c for c in self.criteria if not isinstance(c, Assertion)])
 
     @cached_property
@@ -333,7 +331,6 @@ class Judgement:
     reasoning: str = ""  # about the answer as a whole
 
     def __getitem__(self, criterion_id: str) -> Mark:
-        """Return the mark of a criterion."""
         return self.marks[criterion_id]
 
 

@@ -50,7 +50,6 @@ def pull_request(server: Server, repository: str, number: int) -> Proposed:
 
 
 def comment(server: Server, repository: str, number: int) -> Asked:
-    """Return a comment by its id."""
     found = _read(server, f"/repos/{repository}/issues/comments/{number}")
     return Asked(
         login=str(found["user"]["login"]),

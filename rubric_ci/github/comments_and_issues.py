@@ -49,8 +49,6 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommentResult:
-    """The action on the comment, and its URL."""
-
     done: Done
     url: str = ""
 
@@ -202,14 +200,11 @@ class IssueKey:
 
     @property
     def marker(self) -> str:
-        """A hidden HTML comment at the start of the body."""
         return f"<!-- rubric-ci issue: {re.sub(r'[^A-Za-z0-9._-]', '-', self.name)} -->"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueResult:
-    """The action on the issue, its number and URL."""
-
     done: IssueDone
     number: int | None = None
     url: str = ""

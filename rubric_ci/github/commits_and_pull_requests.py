@@ -36,22 +36,17 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """A branch of a repository on GitHub."""
-
     server: Server
     repository: str  # owner/name
     name: str
 
     @property
     def about(self) -> str:
-        """Description for messages."""
         return f"the branch {self.name} of {self.repository}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The head commit of a branch."""
-
     sha: str
     message: str  # of the commit
     protected: bool
@@ -68,8 +63,6 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalResult:
-    """The action on a proposal, and its URL."""
-
     done: Literal["created", "updated"]
     url: str
     number: int

@@ -30,8 +30,6 @@ CHUNK: Final = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """Address of the API, credentials and retry policy."""
-
     api_url: str
     token: str
     timeout_seconds: int = 20
@@ -50,8 +48,6 @@ def build_server(environment: Mapping[str, str]) -> Server:
 
 
 class ApiError(CannotReachGitHub):
-    """A request that failed."""
-
     def __init__(
         self,
         message: str,

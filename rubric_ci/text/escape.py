@@ -212,7 +212,6 @@ def is_ignorable(character: str) -> bool:
 
 
 def without_ignorable(text: str) -> str:
-    """Remove the characters without a shape."""
     return _IGNORABLE.sub("", text)
 
 

@@ -23,7 +23,6 @@ class TooManyComparisons(Exception):
     """Globs and paths are too many to test each glob on each path."""
 
     def __init__(self) -> None:
-        """Say so."""
         super().__init__("there are too many globs and files to test each glob on each file")
 
 
@@ -44,7 +43,6 @@ class Comparisons:
     WHOLE: Final = 32  # looks: such a test
 
     def __init__(self) -> None:
-        """Begin with all of them."""
         self._left = self.MOST * self.WHOLE
 
     def spend(self, looks: int) -> None:

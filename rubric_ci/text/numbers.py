@@ -39,7 +39,6 @@ def usage(totals: "Totals | Usage") -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds, or minutes and seconds."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -68,7 +67,6 @@ def bounded(bound: str, amount: float) -> str:
 
 
 def plural(number: int, one: str, many: str = "") -> str:
-    """Return a number and its unit, in the plural if needed."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 

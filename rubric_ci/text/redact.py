@@ -29,7 +29,6 @@ class Redactor(NamedTuple):
     needles: tuple[str, ...]  # longest first: a secret may hold another one
 
     def __call__(self, text: str) -> str:
-        """Return the text with every secret replaced."""
         for needle in self.needles:
             if needle in text:
                 text = text.replace(needle, MASK)

@@ -21,7 +21,6 @@ class Exchange(NamedTuple):
 
 
 def written(exchanges: Iterable[Exchange]) -> str:
-    """Return the text of a conversation."""
     return "\n\n".join(
         f"[user]\n{_LIKE_HEADING.sub(_SLASH, each.user)}\n\n"
         f"[assistant]\n{_LIKE_HEADING.sub(_SLASH, each.answer)}"

@@ -37,12 +37,10 @@ def names(value: Any) -> Iterator[str]:
 
 
 def is_of_provider(name: str) -> bool:
-    """Return True for a variable of a model provider."""
     return _matches(name, PROVIDER_VARIABLES)
 
 
 def is_of_runner(name: str) -> bool:
-    """Return True for a variable of the runner."""
     return _matches(name.upper(), RUNNER_VARIABLES)
 
 

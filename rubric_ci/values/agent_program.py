@@ -12,8 +12,6 @@ from rubric_ci.values.written_keys import ENVIRONMENT, URL, Key, from_root
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentProgram:
-    """An agent program that rubric-ci knows how to start."""
-
     name: str  # a name of `parts/agents/`
     model: Annotated[str, Key("claude-sonnet-5-5")] = ""
     """Model of the agent, by the name that the program knows. Without it, the program decides."""

@@ -54,7 +54,6 @@ class KeptAnswer:
 
 
 def kept(answer: Answer) -> KeptAnswer:
-    """Return an answer in the form of reports."""
     changes = answer.work.changes if answer.work else ()
     return KeptAnswer(
         answer=answer.text,
@@ -116,7 +115,6 @@ def answer_of(kept: HasAnswer, media: tuple[Media, ...] = ()) -> Answer:
 def pictures_of(
     of: Literal["question", "reference", "answer"], media: Iterable[Media]
 ) -> tuple[Picture, ...]:
-    """Return images and documents as a report has them."""
     return tuple(
         Picture(of=of, path=each.path, type=each.type, digest=each.digest) for each in media
     )

@@ -58,8 +58,6 @@ class AnswerRecording(Protocol):
 
 
 class RunningService(Protocol):
-    """A service that was started and got ready."""
-
     @property
     def endpoint(self) -> Endpoint:
         """How it is asked, at the port that was chosen."""

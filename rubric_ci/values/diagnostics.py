@@ -27,8 +27,6 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """One problem at one place."""
-
     rule: str  # kebab-case id, such as "score-range-overlap"
     severity: Severity
     file: str  # as the user named it, with forward slashes

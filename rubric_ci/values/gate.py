@@ -44,8 +44,6 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateConfig:
-    """When the gate of a run fails."""
-
     fail_on: Annotated[FailOn, Key("borderline")] = "fail"
     """Verdict or change that fails the gate: a case with the verdict `fail`, with `borderline` or
     worse, only what the change broke and new cases that fail (`regression`, with `--against`), or
@@ -115,11 +113,9 @@ class PassRate:
 
     @property
     def holds(self) -> bool:
-        """True if enough cases pass."""
         return self.passed >= self.required
 
     def covers(self, case: CaseResult) -> bool:
-        """Return True if the case is one of its cases."""
         return not self.group or self.group in case.tags
 
 

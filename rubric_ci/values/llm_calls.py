@@ -16,8 +16,6 @@ from rubric_ci.values.usage import NOTHING_USED, Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatMessage:
-    """One message of a model call."""
-
     role: Literal["system", "user", "assistant"]
     content: str
     parts: tuple[str | Media, ...] = ()  # with images or documents; `content` names them
@@ -45,8 +43,6 @@ def message_of(role: Literal["user", "assistant"], parts: Iterable[str | Media])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One request to a model."""
-
     endpoint: Endpoint
     messages: tuple[ChatMessage, ...]
     key: str  # digest of all that determines the reply; excludes random fences
@@ -62,7 +58,6 @@ class ModelCall:
 
     @property
     def media(self) -> tuple[Media, ...]:
-        """The images and documents of its messages, in order."""
         return tuple([each for message in self.messages for each in message.media])
 
 

@@ -63,7 +63,6 @@ class Media:
 
     @property
     def file(self) -> str:
-        """The name of a copy, in the folder `COPIES`."""
         return f"{self.digest}{SUFFIXES[self.type][0]}"
 
     @property

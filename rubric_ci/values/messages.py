@@ -50,7 +50,6 @@ class MediaPart:
 
     @property
     def path(self) -> str:
-        """The path of the file."""
         return self.media.path
 
     @property
@@ -64,8 +63,6 @@ Part: TypeAlias = TextPart | FilePart | DataPart | MediaPart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of a conversation."""
-
     role: Annotated[Role, Key("user")]
     """Role of the speaker."""
     parts: Annotated[  # empty when there are tool calls only
@@ -99,7 +96,6 @@ class Message:
 
     @property
     def media(self) -> tuple[Media, ...]:
-        """The images and documents, in order."""
         return media_in(self.parts)
 
     @property

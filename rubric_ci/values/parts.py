@@ -46,12 +46,10 @@ class Offers(Mapping[str, Row], Generic[Row]):
         return any(name in getattr(_part(part), self._field) for part in PARTS)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names."""
         for part in PARTS:
             yield from getattr(_part(part), self._field)
 
     def __len__(self) -> int:
-        """Return the number of names."""
         return sum(len(getattr(_part(part), self._field)) for part in PARTS)
 
 

@@ -42,12 +42,10 @@ def with_cases(cases: str) -> str:
 
 
 def with_rubrics(criteria: str) -> str:
-    """Return an example file whose case has these criteria."""
     return f"{CASE}    rubrics:\n{_indented(criteria, 6)}"
 
 
 def with_evaluator(evaluator: str) -> str:
-    """Return an example file whose case has this evaluator."""
     return f"{CASE}    execution:\n      evaluators:\n{_indented(evaluator, 8)}"
 
 

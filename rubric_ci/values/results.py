@@ -267,7 +267,6 @@ class _Case:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The file and the id."""
         return self.file, self.id
 
     def as_errored(self, reason: str) -> "Errored":
@@ -314,7 +313,6 @@ class Graded(_Asked):
 
     @property
     def status(self) -> Standing:
-        """Its verdict, or a better one without waived criteria."""
         return _waived(self.without_waived) if self.without_waived else self.verdict
 
 
@@ -380,7 +378,6 @@ CaseResult: TypeAlias = Graded | Errored | Skipped
 
 
 def with_verdict(cases: Iterable[CaseResult | None]) -> list[Graded]:
-    """Return the cases with a verdict."""
     return [case for case in cases if isinstance(case, Graded)]
 
 

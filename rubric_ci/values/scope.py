@@ -115,7 +115,6 @@ class CasePlace:
     line: int = 0
 
     def __str__(self) -> str:
-        """Return the place as it is written."""
         return f"{self.file}::{self.case}" if self.case else f"{self.file}:{self.line}"
 
 

@@ -18,8 +18,6 @@ Verdict: TypeAlias = Literal["pass", "borderline", "fail"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """The minimum score of each verdict above fail."""
-
     passing: Annotated[float, Key(0.9, name="pass", minimum=0, maximum=1)] = 0.8
     """Minimum score of the verdict `pass`."""
     borderline: Annotated[float, Key(0.7, minimum=0, maximum=1)] = 0.6

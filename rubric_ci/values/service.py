@@ -20,7 +20,6 @@ class ServiceTarget(LlmTarget):
 
     @property
     def url_before(self) -> str:
-        """The URL of the deployed service of the base; empty: the base is not deployed."""
         return str(self.endpoint.options.get("url_before", ""))
 
     @property

@@ -76,7 +76,6 @@ def first_trials(case: Graded) -> Sequence[Trial]:
 
 
 def first_mean(case: Graded) -> float:
-    """Return the mean score of the first trials of a case."""
     scores = [trial.score for trial in first_trials(case)]
     return round(fsum(scores) / len(scores), DECIMALS)
 

@@ -24,7 +24,6 @@ class Usage:
     repairs: int = 0  # requests repeated because of an invalid reply
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Sum field by field."""
         if other is NOTHING_USED:
             return self
         if self is NOTHING_USED:

@@ -59,8 +59,6 @@ class Hook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
-    """The commands around the work in a workspace."""
-
     before_all: Annotated[
         Hook | None, Key({"command": ["node", "scripts/prepare.mjs", "{WORKSPACE}"]})
     ] = None
@@ -135,7 +133,6 @@ class Workspace:
 
     @property
     def sources(self) -> tuple[GitSource, ...]:
-        """The commits that it has."""
         return (*filter(None, (self.git,)), *self.repos)
 
     @property

@@ -60,7 +60,6 @@ class Provider:
 
     @property
     def needs_litellm(self) -> bool:
-        """Whether the model is asked through litellm."""
         own = self.model.partition("/")[0] in {"openai", "anthropic", "gemini"}
         return not (self.cli or own)
 

@@ -117,9 +117,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_started_service.py": """
         grading/targets/started_services system/servers values/service
         values/service_program""",
-    "cli/commands/test_validate.py": """
-        files/project/checker files/project/fixer
-        files/validation/output/output_formats""",
+    "cli/commands/test_validate.py": "files/project/checker files/project/fixer",
     "cli/commands/test_case_files.py": "files/yaml_text/case_files",
     "cli/commands/test_several_targets.py": "reports/render/per_target gate/report/matrix",
     "cli/commands/test_prompt_targets.py": "files/yaml_text/prompt_file",
@@ -142,7 +140,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/validation/test_rubric_files.py": """
         files/validation/includes
         files/validation/included_source
-        files/validation/example_rules""",
+        files/validation/example_rules values/include""",
     "parts/lab/commands/test_judge_test.py": "parts/lab/calibration/rubric_tests",
     "reports/render/test_golden.py": """
         reports/render/junit reports/render/content reports/render/case_blocks

@@ -1,12 +1,15 @@
 """An eval file with the criteria that it includes, each place in the file that has it."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.validation.rubric_files import RubricFile
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.values.problems import LocatedProblem, Location, Path, Place, Problem
+
+if TYPE_CHECKING:  # few files have one
+    from rubric_ci.values.include import Include
 
 SHARED: Final = "shared_rubrics"
 
@@ -109,16 +112,16 @@ class IncludedSource:
         return self.raw, path
 
 
-def scaled(criterion: dict[str, Any], include: dict[str, Any]) -> dict[str, Any]:
+def scaled(criterion: dict[str, Any], include: "Include") -> dict[str, Any]:
     """Return a criterion with the factor of its include, and without a gate if that says so."""
-    found, factor = dict(criterion), include.get("weight", 1)
-    if factor != 1 and isinstance(factor, int | float):
+    found, factor = dict(criterion), include.factor
+    if factor != 1:
         key = "penalty" if "penalty" in found else "weight"
         found[key] = found.get(key, 1.0) * factor
         if not found[key] and (key == "penalty" or criterion.get("weight", 0) < 0):
             found |= {"penalty": 0}
             found.pop("weight", None)
-    if include.get("required") is False:
+    if not include.required:
         for gate in ("required_min_score", "required_min_level", "required_choices"):
             found.pop(gate, None)
         if not {"score_ranges", "levels", "choices"} & found.keys() or "required" in found:

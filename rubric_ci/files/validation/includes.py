@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY
 from rubric_ci.evaluators.kind import INCLUDED, Included, criteria_at, names_file
+from rubric_ci.files.validation.example_rules import ids_of
 from rubric_ci.files.validation.included_source import (
     NOT_SHARED,
     SHARED,
@@ -30,13 +31,16 @@ from rubric_ci.files.validation.rubric_files import (
     open_rubric,
 )
 from rubric_ci.files.validation.rubric_rules import criteria_problems
+from rubric_ci.files.validation.schema import fits
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.include import Include
 from rubric_ci.values.problems import Path, Problem
 from rubric_ci.values.references import Found, Lookup
+from rubric_ci.values.written_keys import read
 
 _HOLDERS: Final = frozenset(("evalcases", "turns", "execution", "evaluators", "aggregator"))
 
@@ -154,7 +158,7 @@ class _Expansion:
         criteria = [*listed, *(each.data for each in entries)]
         if not mapping:
             return {**case, "rubrics": criteria}
-        base = _mapping(written)
+        base = written if isinstance(written, dict) else {}
         return {**case, "rubrics": {**base, **union(base, more), "criteria": criteria}}
 
     def _owner(self, value: Any, path: Path) -> Any:
@@ -192,34 +196,37 @@ class _Expansion:
         if is_evaluator:
             return {"rubrics": criteria, **union(owner, more)}
         if mapping or wraps:
-            base = _mapping(written)
+            base = written if isinstance(written, dict) else {}
             return {"rubrics": {**base, **union(base, more), "criteria": criteria}}
         return {"rubrics": criteria}
 
     def _entries(self, listed: list[Any], path: Path) -> Iterator[Entry]:
+        """Yield a list with included criteria in place of each include that the schema accepts."""
         seen: set[str] = set()
-        for index, each in enumerate(listed):
+        for index, (each, own) in enumerate(zip(listed, ids_of(listed), strict=True)):
             where: Path = (*path, index)
             if not _is_include(each):
-                yield Entry(_named(each, index), self._into.raw, where)
-            elif found := self._file(each["include"], (*where, "include")):
-                name = each.get("as")
-                name = name if isinstance(name, str) else basename(found.document.file)
-                name = name.removesuffix(ENDING).removesuffix(".yaml")
-                key = json.dumps([found.document.file, name, each.get("vars")], default=str)
-                if key not in seen:
-                    seen.add(key)
-                    yield from self._criteria(found, each, name, where)
+                template = _text_as_mapping(each)
+                named = {"id": own, **template} if isinstance(template, dict) else each
+                yield Entry(named, self._into.raw, where)
+            elif fits("rubric", {"criteria": [each]}):
+                include = read(Include, each)
+                if found := self._file(include.file, (*where, "include")):
+                    file = found.document.file
+                    name = include.prefix or basename(file).removesuffix(ENDING)
+                    name = name.removesuffix(".yaml")
+                    key = json.dumps([file, name, include.variables])
+                    if key not in seen:
+                        seen.add(key)
+                        yield from self._criteria(found, include, name, where)
 
-    def _file(self, written: Any, path: Path) -> RubricFile | None:
+    def _file(self, written: str, path: Path) -> RubricFile | None:
         """Return a rubric file without problems; others are noted."""
-        if not isinstance(written, str):
-            return None
         if written not in self._found:
             self._found[written] = self._opened(written)
         found = self._found[written]
         if isinstance(found, str):
-            self._into.problems.append(Problem(INCLUDE, path, found))
+            self._report(path, found)
             return None
         self._into.files[found.document.file] = found
         data = found.document.data
@@ -238,48 +245,49 @@ class _Expansion:
         return opened
 
     def _criteria(
-        self, found: RubricFile, include: dict[str, Any], name: str, where: Path
+        self, found: RubricFile, include: Include, name: str, where: Path
     ) -> Iterator[Entry]:
         document = found.document
-        named = {_id(each, n): n for n, each in enumerate(document.data["criteria"], start=1)}
+        criteria = [_text_as_mapping(each) for each in document.data["criteria"]]
+        named = {own: number for number, own in enumerate(ids_of(criteria))}
         self._check(include, named, where)
-        only, without = (_texts(include.get(key)) for key in ("only", "except"))
         chosen = {
             each: number
             for each, number in named.items()
-            if (not only or each in only) and each not in without
+            if (not include.only or each in include.only) and each not in include.without
         }
         more = self._more(document, name, chosen, where)
         for own, number in chosen.items():
-            path: Path = ("criteria", number - 1)
-            template = _text_as_mapping(document.data["criteria"][number - 1])
+            path: Path = ("criteria", number)
+            template = criteria[number]
             span = Span(*document.locate(path), file=document.file)
             data = self._with_schemas(scaled(template, include), document)
             data["id"] = f"{name}/{own}"
             data |= self._condition(template, name, chosen, include, where)
             data[INCLUDED] = Included(
-                span=span,
-                given=_mapping(include.get("vars")),
-                defaults=_mapping(document.data.get("vars")),
+                span=span, given=include.variables, defaults=document.data.get("vars", {})
             )
             yield Entry(data, document, path, more)
 
     def _condition(
-        self, criterion: dict[str, Any], name: str, kept: Container[str], include: Any, where: Path
+        self,
+        criterion: dict[str, Any],
+        name: str,
+        kept: Container[str],
+        include: Include,
+        where: Path,
     ) -> dict[str, Any]:
-        condition = criterion.get("applies_if")
-        parent = condition.get("criterion") if isinstance(condition, dict) else None
-        if not isinstance(condition, dict) or not isinstance(parent, str):
-            return {}
-        if parent not in kept:
-            key = "only" if "only" in include else "except"
-            message = (
-                f"`{criterion.get('id')}` applies by the mark of `{parent}`, which is left out"
-            )
-            self._into.problems.append(
-                Problem(INCLUDE, (*where, key), message, "include it as well")
-            )
-        return {"applies_if": {**condition, "criterion": f"{name}/{parent}"}}
+        match criterion:
+            case {"applies_if": {"criterion": str(parent)} as condition}:
+                if parent not in kept:
+                    message = (
+                        f"`{criterion.get('id')}` applies by the mark of `{parent}`, which is "
+                        "left out"
+                    )
+                    key = "only" if include.only else "except"
+                    self._report((*where, key), message, "include it as well")
+                return {"applies_if": {**condition, "criterion": f"{name}/{parent}"}}
+        return {}
 
     def _more(
         self, document: Document, name: str, kept: Container[str], where: Path
@@ -306,7 +314,7 @@ class _Expansion:
         found = self._lookup(name)
         if not isinstance(found, Found):
             message = f"`guidelines: {written}` of {document.file}: {found.reason}"
-            self._into.problems.append(Problem(INCLUDE, (*where, "include"), message))
+            self._report((*where, "include"), message)
         return name
 
     def _with_schemas(self, owner: dict[str, Any], document: Document) -> dict[str, Any]:
@@ -325,20 +333,19 @@ class _Expansion:
         paths = [join("/", folder, name) for folder in folders]
         return next((each for each in paths if isinstance(self._lookup(each), Found)), paths[0])
 
-    def _check(self, include: dict[str, Any], named: Mapping[str, int], where: Path) -> None:
-        if "only" in include and "except" in include:
+    def _check(self, include: Include, named: Mapping[str, int], where: Path) -> None:
+        if include.only and include.without:
             message = "an include has either `only` or `except`, not both"
-            self._into.problems.append(
-                Problem(INCLUDE, (*where, "except"), message, "remove one", at_key=True)
-            )
-        for key in ("only", "except"):
-            for index, each in enumerate(_texts(include.get(key))):
+            self._report((*where, "except"), message, "remove one", at_key=True)
+        for key, names in (("only", include.only), ("except", include.without)):
+            for index, each in enumerate(names):
                 if each not in named:
                     hint = did_you_mean(nearest(each, named)) or f"known: {', '.join(named)}"
                     message = f"the rubric file has no criterion `{each}`"
-                    self._into.problems.append(
-                        Problem(INCLUDE, (*where, key, index), message, hint)
-                    )
+                    self._report((*where, key, index), message, hint)
+
+    def _report(self, path: Path, message: str, hint: str = "", *, at_key: bool = False) -> None:
+        self._into.problems.append(Problem(INCLUDE, path, message, hint, at_key=at_key))
 
 
 def _without_known(shared: Iterable[Entry], listed: list[Any]) -> Iterator[Entry]:
@@ -366,24 +373,5 @@ def _same(before: list[Any], after: list[Any]) -> list[Any]:
     return before if all(a is b for a, b in zip(before, after, strict=True)) else after
 
 
-def _id(criterion: Any, number: int) -> str:
-    name = criterion.get("id") if isinstance(criterion, dict) else None
-    return name if isinstance(name, str) else f"rubric-{number}"
-
-
-def _named(criterion: Any, index: int) -> Any:
-    """Return a criterion with the id that its place as written gives it."""
-    template = _text_as_mapping(criterion)
-    return {"id": f"rubric-{index + 1}", **template} if isinstance(template, dict) else criterion
-
-
 def _text_as_mapping(criterion: Any) -> Any:
     return {"expected_outcome": criterion} if isinstance(criterion, str) else criterion
-
-
-def _texts(value: Any) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

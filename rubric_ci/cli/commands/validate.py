@@ -17,7 +17,7 @@ from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserErro
 from rubric_ci.files.project.checker import Checked, Checker
 from rubric_ci.files.project.eval_search import find_rubrics
 from rubric_ci.files.project.project import Project, open_checkout
-from rubric_ci.files.validation.output.output_formats import Format, render
+from rubric_ci.files.validation.output import Format, render
 from rubric_ci.files.validation.rubric_files import ENDING
 from rubric_ci.system.actions_runner import in_workflow, is_before_merge
 from rubric_ci.system.fork_pool import in_parallel, usable_cores

@@ -186,7 +186,8 @@ def _bounds_of(document: Document, path: Path) -> Iterator[tuple[Any, Path, list
 
 def open_bound(ranges: Any) -> tuple[int, list[int]] | None:
     """Return the index of the range that lacks a bound, and the only range it can be."""
-    pairs = [r.get("score_range") if isinstance(r, dict) else None for r in _list(ranges)]
+    listed = ranges if isinstance(ranges, list) else []
+    pairs = [r.get("score_range") if isinstance(r, dict) else None for r in listed]
     broken = [index for index, pair in enumerate(pairs) if not _is_pair(pair)]
     if len(broken) != 1:
         return None
@@ -203,10 +204,6 @@ def open_bound(ranges: Any) -> tuple[int, list[int]] | None:
 
 def _is_pair(pair: Any) -> bool:
     return isinstance(pair, list) and len(pair) == 2 and all(type(bound) is int for bound in pair)
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _mappings(document: Document) -> Iterator[tuple[Path, Any]]:

@@ -158,12 +158,10 @@ def _difference(expected: JSON, after: JSON, key: str) -> str:
         return ""
     same = enumerate(map(is_same, expected[key], after[key]))
     changed = next((n for n, kept in same if not kept), None)
-    changes = "something else in the file" if changed is None else _name(expected[key], changed)
+    changes = "something else in the file"
+    if changed is not None:
+        changes = f"case `{expected[key][changed].get('id')}` (number {changed + 1})"
     return f"{changes} would change with it: they share content through an anchor"
-
-
-def _name(cases: JSON, position: int) -> str:
-    return f"case `{cases[position].get('id')}` (number {position + 1})"
 
 
 def append_waiver(text: str, entry: Mapping[str, JSON]) -> str | None:
@@ -186,14 +184,12 @@ def append_waiver(text: str, entry: Mapping[str, JSON]) -> str | None:
 
 def waiver_block(entry: Mapping[str, JSON], indent: int = 2) -> str:
     """Return an entry as lines of YAML."""
-    lines = [line for key, value in entry.items() for line in _lines(key, value)]
+    layout = ListLayout()
+    pairs = (yaml_writer.block_lines(key, value, layout) for key, value in entry.items())
+    lines = [line for each in pairs for line in each]
     margin = " " * indent
     marked = [f"{margin}- {lines[0]}", *(f"{margin}  {line}" for line in lines[1:])]
     return "".join(f"{line}\n" for line in marked)
-
-
-def _lines(key: str, value: JSON) -> list[str]:
-    return yaml_writer.block_lines(key, value, ListLayout())
 
 
 def _is_proven(new: str, old: JSON, entry: Mapping[str, JSON]) -> bool:

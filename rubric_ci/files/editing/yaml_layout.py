@@ -148,7 +148,8 @@ def _leaf(text: str, event: Event) -> Leaf:
 
 def _block_scalar(text: str, event: Event) -> Leaf:
     end = event.end_mark.index
-    if _blank_tail_is_content(event.value):
+    # Trailing blank lines are content if they are kept by `+`, or longer than the indent.
+    if event.value and not event.value.removesuffix("\n").rpartition("\n")[2].strip():
         content_end = len(re.sub(r"(?:\r\n|\r|\n)\Z", "", text[:end]))
     else:
         content_end = len(text[:end].rstrip())
@@ -159,8 +160,3 @@ def _block_scalar(text: str, event: Event) -> Leaf:
         text=event.value,
         open_ended=LINE_BREAK.search(text, content_end) is None,
     )
-
-
-def _blank_tail_is_content(value: str) -> bool:
-    """Return True if trailing blank lines are content: kept by `+`, or longer than the indent."""
-    return value != "" and value.removesuffix("\n").rpartition("\n")[2].strip() == ""

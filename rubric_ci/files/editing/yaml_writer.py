@@ -64,7 +64,8 @@ def _flow(value: JSON, write: Callable[[str], str]) -> str:
         case str():
             return write(value)
         case _:
-            return _other(value)
+            # PyYAML reads an exponent only after a point.
+            return re.sub(r"^(-?\d+)e", r"\1.0e", json.dumps(value))
 
 
 def _entry(head: str, value: JSON, layout: ListLayout) -> Iterator[str]:
@@ -104,12 +105,6 @@ def _pairs(value: dict[str, JSON], layout: ListLayout) -> Iterator[str]:
 
 def _indented(columns: int, lines: Iterable[str]) -> Iterator[str]:
     return (" " * columns + line if line else "" for line in lines)
-
-
-def _other(value: JSON) -> str:
-    """Write a number, a boolean or null; PyYAML reads an exponent only after a point."""
-    text = json.dumps(value)
-    return re.sub(r"^(-?\d+)e", r"\1.0e", text)
 
 
 def _may_be_plain(text: str) -> bool:

@@ -323,13 +323,15 @@ def read_messages(written: Any, role: Role, contents: Contents) -> tuple[Message
         return (Message(role=role, parts=_parts(written, contents)),)
     if is_parts(written):
         return (Message(role=role, parts=_parts(written, contents), in_list=True),)
-    return tuple(_message(message, contents) for message in written)
-
-
-def _message(message: dict[str, Any], contents: Contents) -> Message:
-    parts = _parts(message.get("content", []), contents)
-    in_list = isinstance(message.get("content"), list)
-    return read(Message, message, parts=parts, in_list=in_list)
+    return tuple(
+        read(
+            Message,
+            message,
+            parts=_parts(message.get("content", []), contents),
+            in_list=isinstance(message.get("content"), list),
+        )
+        for message in written
+    )
 
 
 def _parts(content: Any, contents: Contents) -> tuple[Part, ...]:

@@ -21,11 +21,8 @@ def program_target(
     if name == "runner":
         return read(RunnerTarget, data, "" if is_of_agentv(file) else file)
     target = _command(data, file) if name == "cli" else _agent(data, name, file)
-    return _with_skill(target, skill) if skill else target
-
-
-def _with_skill(target: CliTarget, skill: Skill) -> CliTarget:
-    """Return a command with a skill; its answers depend on the folder of the skill."""
+    if skill is None:
+        return target
     own = target.depends_on
     depends_on = None if own is None else (*own, f"{skill.path}/**")
     return replace(target, skill=skill, depends_on=depends_on)

@@ -102,16 +102,12 @@ def _first(errors: Sequence["ErrorDetails"]) -> str:
         for each in errors
         if each["loc"][-1:] == (_TAG,) and each["type"] == "literal_error"
     ]
-    meant = [each for each in errors if not any(_below(each["loc"], loc) for loc in excluded)]
+    meant = [each for each in errors if not any(each["loc"][: len(loc)] == loc for loc in excluded)]
     meant = meant or [each for each in errors if each["loc"][:-1] in excluded]
     path = _path(meant[0]["loc"])
     words = dict.fromkeys(_problem(each) for each in meant if _path(each["loc"]) == path)
     problem = " or ".join(words).replace(" or must be ", " or ")
     return ": ".join(filter(None, (".".join(path), problem)))
-
-
-def _below(place: tuple[int | str, ...], above: tuple[int | str, ...]) -> bool:
-    return place[: len(above)] == above
 
 
 def _path(place: tuple[int | str, ...]) -> tuple[str, ...]:

@@ -23,15 +23,14 @@ from rubric_ci.files.project.file_kinds import (
     yaml_holds_cases,
 )
 from rubric_ci.files.project.links import ancestors, seen_through
-from rubric_ci.files.project.loader import Loaded
-from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.project import Project, errors_of
 from rubric_ci.files.validation.includes import criteria_by_id
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
 from rubric_ci.system.git.snapshot import Snapshot, follow
 from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import ABSENT, SUBMODULE, SYMLINK, Change
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.diagnostics import Diagnostic, Severity
+from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import EvalCase, EvalFile
 
 
@@ -87,7 +86,11 @@ def load_base_state(
         files=frozenset(name for path in names for name in (path, sidecar_name(path))),
         unreadable={
             **{path: f"the submodule `{of}` moved to another commit" for path, of in moved.items()},
-            **{path: _first(each) for path, each in loaded.items() if not each.eval_file},
+            **{
+                path: f"the base does not parse: {_describe(next(errors_of(each.diagnostics)))}"
+                for path, each in loaded.items()
+                if not each.eval_file
+            },
         },
     )
 
@@ -138,11 +141,6 @@ def _was_eval(change: Change, then: Snapshot) -> bool:
     ):
         return False
     return change.path.endswith(".jsonl") or yaml_holds_cases(then.read(change.path) or b"")
-
-
-def _first(loaded: Loaded) -> str:
-    error = next(each for each in loaded.diagnostics if each.severity is Severity.ERROR)
-    return f"the base does not parse: {_describe(error)}"
 
 
 def _describe(problem: Diagnostic) -> str:

@@ -21,7 +21,7 @@ from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.files.project import discovery, eval_search
 from rubric_ci.files.project.base_state import BaseSearch, BaseState
 from rubric_ci.files.project.change import Change
-from rubric_ci.files.project.project import Project, open_checkout
+from rubric_ci.files.project.project import Project, errors_of, open_checkout
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set
@@ -32,7 +32,7 @@ from rubric_ci.text.numbers import listed
 from rubric_ci.values.changes import Base
 from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.diagnostics import Diagnostic, Severity
+from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import EvalCase, EvalFile
 
 
@@ -63,7 +63,7 @@ class LoadedProject:
     @property
     def problems(self) -> InvalidInput:
         """The problems of the eval files that are not loaded, as one error."""
-        errors = [each for each in self.diagnostics if each.severity is Severity.ERROR]
+        errors = [*errors_of(self.diagnostics)]
         names = ", ".join(self.invalid)
         return InvalidInput(f"{names}: invalid", "run `rubric-ci validate`", problems=errors)
 

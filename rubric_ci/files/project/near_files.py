@@ -46,7 +46,11 @@ def near_file(reference: str, folder: str, top: str) -> str:
 
 def near_path(path: str, here: str) -> str:
     """Return a path of the command line with the names of files or folders that exist, or ""."""
-    return "/".join(_resolved([step for step in path.split("/") if step], here, here, _exists))
+
+    def exists(real: str) -> bool:
+        return os.path.isfile(real) or os.path.isdir(real)
+
+    return "/".join(_resolved([step for step in path.split("/") if step], here, here, exists))
 
 
 def _resolved(steps: Sequence[str], place: str, top: str, is_last: IsKind) -> list[str]:
@@ -75,10 +79,6 @@ def _names(place: str, top: str, kind: IsKind) -> list[str]:
 def _fits(place: str, name: str, top: str, kind: IsKind) -> bool:
     real = os.path.realpath(os.path.join(place, name))
     return kind(real) and file_io.is_inside(real, top)
-
-
-def _exists(real: str) -> bool:
-    return os.path.isfile(real) or os.path.isdir(real)
 
 
 def _upwards(folder: str, top: str) -> Iterator[str]:

@@ -194,7 +194,7 @@ class Project:
         """Return the first error of the files that serve an eval file."""
         loaded = map(self.load_targets, self.targets_files(eval_file))
         found = chain(self.own_config.diagnostics, *(each.diagnostics for each in loaded))
-        return next(_errors(found), None)
+        return next(errors_of(found), None)
 
     def load(self, name: str, *, place: str = "") -> "Loaded | None":
         """Check and parse an eval file; None: there is no such file.
@@ -297,7 +297,7 @@ class Project:
         targets = dict(config.targets)
         for name in targets_files:
             loaded = self.load_targets(name)
-            if any(_errors(loaded.diagnostics)) and not loaded.targets:
+            if any(errors_of(loaded.diagnostics)) and not loaded.targets:
                 raise _has_problems(name, loaded.diagnostics)
             for target in loaded.targets:
                 targets.setdefault(target.name, target)
@@ -340,7 +340,8 @@ def unreadable(error: CannotReadFile) -> LocatedProblem:
     return LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
 
 
-def _errors(found: "Iterable[Diagnostic]") -> "Iterator[Diagnostic]":
+def errors_of(found: "Iterable[Diagnostic]") -> "Iterator[Diagnostic]":
+    # By the value: `validate` needs no `Severity`.
     return (diagnostic for diagnostic in found if diagnostic.severity.value == "error")
 
 
@@ -358,4 +359,4 @@ def _invalid(name: str, problem: LocatedProblem) -> "Loaded":
 
 def _has_problems(name: str, found: "Iterable[Diagnostic]") -> InvalidInput:
     hint = "fix them and run again (no case was graded)"
-    return InvalidInput(f"{name} has problems", hint, problems=[*_errors(found)])
+    return InvalidInput(f"{name} has problems", hint, problems=[*errors_of(found)])

@@ -246,7 +246,9 @@ def _children(visit: _Visit, leave_out: LeaveOut) -> Iterator[_Visit]:
     for key, value in visit.node.value:
         if key.value == "<<" and not key.style:
             merges.append(value)
-        elif key.__class__ is ScalarNode and not _is_skipped(key.value, value, visit, leave_out):
+        elif key.__class__ is ScalarNode and key.value not in visit.hidden:
+            if leave_out(key.value, value):
+                continue
             yield _Visit(value, (*visit.path, key.value), frozenset())
     if merges:
         own = {key.value for key, _ in visit.node.value if key.__class__ is ScalarNode}
@@ -256,15 +258,13 @@ def _children(visit: _Visit, leave_out: LeaveOut) -> Iterator[_Visit]:
             yield _Visit(merged, visit.path, hidden)
 
 
-def _is_skipped(key: str, value: Any, visit: _Visit, leave_out: LeaveOut) -> bool:
-    return key in visit.hidden or leave_out(key, value)
-
-
 def alias_lines(text: str) -> dict[Path, int]:
     """Return the line, from 1, of each alias by its path; a merged one's path ends with `<<`."""
     found: dict[Path, int] = {}
     open_nodes: list[_Open] = []
-    for event in _events(text):
+    parser = CParser(parseable(text))
+    while parser.check_event():
+        event = parser.get_event()
         if isinstance(event, CollectionEndEvent):
             open_nodes.pop()
         elif isinstance(event, ScalarEvent | AliasEvent | MappingStartEvent | SequenceStartEvent):
@@ -294,9 +294,3 @@ class _Open:
         if self._key_is_next:
             self.step = event.value if isinstance(event, ScalarEvent) else ""
         self._key_is_next = not self._key_is_next
-
-
-def _events(text: str) -> Iterator[Any]:
-    parser = CParser(parseable(text))
-    while parser.check_event():
-        yield parser.get_event()

@@ -24,7 +24,10 @@ def open_source(
 ) -> Source:
     """Parse a text as `open_own_source` does; a file of a dialect has its data as ours."""
     opened = open_own_source(path, text, sidecar, find)
-    foreign = _has_lines_of_agentv(opened.data) if path.endswith(".jsonl") else _is_foreign(opened)
+    if path.endswith(".jsonl"):
+        foreign = _has_lines_of_agentv(opened.data)
+    else:
+        foreign = isinstance(opened, Document) and dialect_of(opened.data) is not None
     translate = parts.offered("translated source") if foreign else None
     read: Source = translate(opened, path, find) if translate else opened
     return read
@@ -54,10 +57,6 @@ def dialect_of(data: Any) -> "ModuleType | None":
 def is_providers(file: str) -> bool:
     """Return True for the name of a file with the providers of AgentV 5."""
     return basename(file) in PROVIDERS_NAMES and basename(dirname(file)) == AGENTV
-
-
-def _is_foreign(opened: Source) -> bool:
-    return isinstance(opened, Document) and dialect_of(opened.data) is not None
 
 
 def _has_lines_of_agentv(data: Any) -> bool:

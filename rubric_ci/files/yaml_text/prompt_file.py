@@ -75,17 +75,15 @@ def _of_github(document: Document) -> PromptFile:
     faults = tuple(sorted(_faults(data, document)))
     if faults:
         return PromptFile(document.file, faults=faults)
+    written = data.get("modelParameters", {})
+    parameters = {_PARAMETERS[key]: value for key, value in written.items()}
     return PromptFile(
         document.file,
         tuple((message["role"], message["content"]) for message in data["messages"]),
         model=data.get("model", ""),
-        options={**_parameters(data), **_format(data)},
+        options={**parameters, **_format(data)},
         evaluators=bool(data.get("evaluators")),
     )
-
-
-def _parameters(data: dict[str, Any]) -> dict[str, JSON]:
-    return {_PARAMETERS[key]: value for key, value in data.get("modelParameters", {}).items()}
 
 
 def _format(data: dict[str, Any]) -> dict[str, JSON]:

@@ -130,14 +130,9 @@ def _words(problem: str, own: str, column: int) -> str:
     if problem.startswith("found character that cannot start any token"):
         name = "a backquote" if own[column] == "`" else f"`{own[column]}`"
         return f"{name} cannot start a value; quote the value"
-    if _follows_quotes(own, column):
+    if re.fullmatch(r"""\s*(?:- |[\w$-]+: +)+(?:"[^"]*"|'[^']*')\s*""", own[:column]):
         return "text after a closing quotation mark; quote the whole value"
     return next((words for start, words in _WORDS if problem.startswith(start)), "")
-
-
-def _follows_quotes(line: str, column: int) -> bool:
-    """Return True if the value of a line begins with quoted text that ends before a column."""
-    return bool(re.fullmatch(r"""\s*(?:- |[\w$-]+: +)+(?:"[^"]*"|'[^']*')\s*""", line[:column]))
 
 
 def _is_deep_item(problem: str, lines: list[str], line: int, column: int) -> bool:

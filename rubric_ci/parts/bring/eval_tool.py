@@ -118,7 +118,10 @@ def _place(
     """Return where the tool runs, with the variables that its command may have."""
     advice = partial(how_to_set, environment=environment)
     variables = Variables(environment=environment, listed=config.env_allow, advice=advice)
-    return Place(root=project.root, target=_filled(target, variables), environment=environment)
+    texts = (target.command_template, target.only, target.cwd)
+    command, only, cwd = (substitute(text, variables) for text in texts)
+    target = replace(target, command_template=command, only=only, cwd=cwd)
+    return Place(root=project.root, target=target, environment=environment)
 
 
 def tool_report(
@@ -204,12 +207,6 @@ def _unknown(change: Change, config: Config, target: RunnerTarget, base: Ran | s
         return ""
     why_not = f"what the change does to the tests of {target.reads}: {base}"
     return check_is_known(config, why_not, f"run with `{AGAINST} auto`, where the base has results")
-
-
-def _filled(target: RunnerTarget, variables: Variables) -> RunnerTarget:
-    texts = (target.command_template, target.only, target.cwd)
-    command, only, cwd = (substitute(text, variables) for text in texts)
-    return replace(target, command_template=command, only=only, cwd=cwd)
 
 
 _UNSUPPORTED: Final = {

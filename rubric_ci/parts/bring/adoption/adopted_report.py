@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from math import isfinite
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from rubric_ci import __version__
 from rubric_ci.gate.report.decision import concluded, gate_of
@@ -18,6 +18,7 @@ from rubric_ci.parts.bring.adoption.samples import Check, Sample, ToolCase, judg
 from rubric_ci.text import numbers
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Span
@@ -45,8 +46,6 @@ from rubric_ci.values.waivers import WaiverResult, with_waivers
 
 THEIRS: Final = Thresholds(passing=0.0, borderline=0.0)
 """No threshold: the gates of the criteria that failed decide."""
-
-CaseKey: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +231,9 @@ def _criteria(sample: Sample, about: Adopted) -> Iterator[CriterionResult]:
 
 def _criterion(name: str, check: Check, gate: str) -> CriterionResult:
     passed = bool(check.passed)
-    score = "" if check.score is None else f"score {_shown(check.score)}"
+    score = ""
+    if (value := check.score) is not None:
+        score = f"score {format_score(value) if isfinite(value) else value}"
     return CriterionResult(
         id=name,
         kind=CHECKLIST,
@@ -258,10 +259,6 @@ def _score(sample: Sample) -> tuple[float, str]:
     if isfinite(sample.score) and 0 <= sample.score <= 1:
         return round(sample.score, 6), ""
     return float(bool(sample.passed)), f"its score {sample.score:g} is not between 0 and 1"
-
-
-def _shown(score: float) -> str:
-    return format_score(score) if isfinite(score) else str(score)
 
 
 def _reason(criteria: Sequence[CriterionResult], about: Adopted) -> str:

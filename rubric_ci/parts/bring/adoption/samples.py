@@ -204,7 +204,8 @@ def judged(sample: Sample, least: float) -> Sample:
     if passed is None and counted:
         passed = all(check.passed for check in counted)
     if score is None and counted:
-        score = weighted_mean((check.weight, _value(check)) for check in counted)
+        values = (float(bool(c.passed)) if c.score is None else c.score for c in counted)
+        score = weighted_mean(zip((check.weight for check in counted), values, strict=True))
     if score is None and passed is not None:
         score = float(passed)
     return replace(sample, checks=checks, passed=passed, score=score)
@@ -214,10 +215,6 @@ def _judged(check: Check, least: float) -> Check:
     if check.passed is not None or check.error:
         return check
     return replace(check, passed=check.score is not None and check.score >= least)
-
-
-def _value(check: Check) -> float:
-    return float(bool(check.passed)) if check.score is None else check.score
 
 
 def json_data(text: str) -> Data:

@@ -134,7 +134,8 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     theirs += _beside(source.found, file, folder)
     lookup = discovery.lookup(root, target)
     _keep_files(source.data, discovery.lookup(root, file), lookup)
-    ungraded = _ungraded(source.data)
+    ungraded = [] if _GRADE & source.data.keys() else source.data["evalcases"]
+    ungraded = [each for each in ungraded if _GRADE.isdisjoint(each)]
     for case in ungraded:
         known = golden_records.outcome(has_reference=not _REFERENCE.isdisjoint(case))
         case.setdefault("expected_outcome", known)
@@ -166,11 +167,6 @@ _GRADE: Final = frozenset(("rubrics", "evaluators", "execution", "turns"))
 _REFERENCE: Final = frozenset(("expected_output", "expected_messages"))
 _OF_STOPPED: Final = (FIXTURE_MISSING.id, CASE_NOT_SUPPORTED.id)
 """Problems of a case that gets no verdict where it is: it is not imported."""
-
-
-def _ungraded(data: Any) -> list[dict[str, Any]]:
-    cases = [] if _GRADE & data.keys() else data["evalcases"]
-    return [each for each in cases if _GRADE.isdisjoint(each)]
 
 
 def _keep_files(data: Any, theirs: Lookup, ours: Lookup) -> None:

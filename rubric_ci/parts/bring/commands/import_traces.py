@@ -213,7 +213,12 @@ def _write(cases: Sequence[TraceCase], output: Output, origin: Origin) -> list[s
     found = Translation(eval_file(cases, names, origin, target))
     found.keep_braces()
     text = as_yaml(found.data)
-    problems = _problems(output.eval_file, text)
+    root = discovery.find_root(Path.cwd())
+    name, lookup = (
+        discovery.from_root(output.eval_file, root),
+        discovery.lookup(root, output.eval_file),
+    )
+    problems = errors(load(name, text, lookup).diagnostics)  # such as that it is too large
     discovery.write_text(output.eval_file, text)
     silent = len(cases) - len(lines)
     without = f", {silent:,} of them without an answer to grade" if silent and lines else ""
@@ -224,13 +229,6 @@ def _write(cases: Sequence[TraceCase], output: Output, origin: Origin) -> list[s
     say_written(output.answers, numbers.plural(len(lines), "recorded answer"))
     recorded = {"name": target, "provider": "recorded", "answers": output.answers.name}
     return [*problems, *write_targets([recorded], output.targets)]
-
-
-def _problems(path: Path, text: str) -> list[str]:
-    """Return the errors of the new file, such as that it is too large."""
-    root = discovery.find_root(Path.cwd())
-    checked = load(discovery.from_root(path, root), text, discovery.lookup(root, path))
-    return errors(checked.diagnostics)
 
 
 def errors(found: Iterable[Diagnostic]) -> list[str]:

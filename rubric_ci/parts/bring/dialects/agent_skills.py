@@ -49,7 +49,10 @@ _OF_CASE: Final = frozenset(
 
 def matches(data: Any) -> bool:
     if isinstance(data, list):
-        return bool(data) and all(isinstance(c, dict) and _is_of_a_list(c) for c in data)
+        known = [
+            c for c in data if isinstance(c, dict) and (_OF_A_LIST & c.keys() or c.keys() >= _BOTH)
+        ]
+        return bool(data) and known == data
     name = _list_of(data)
     cases = data.get(name) if name else None
     return isinstance(cases, list) and any(
@@ -58,11 +61,8 @@ def matches(data: Any) -> bool:
 
 
 _OF_A_LIST: Final = frozenset((*_CRITERIA, "should_trigger"))
+_BOTH: Final = frozenset(("prompt", "expected_output"))
 _GRADED: Final = frozenset((*_CRITERIA, "expected_output"))
-
-
-def _is_of_a_list(case: dict[str, Any]) -> bool:
-    return bool(_OF_A_LIST & case.keys()) or ("prompt" in case and "expected_output" in case)
 
 
 def _list_of(data: Any) -> str:
@@ -250,7 +250,8 @@ def _rubrics(found: Translation, case: dict[str, Any], ours: Path, theirs: Path)
         where = (*theirs, "negative_expectations", index)
         if isinstance(each, str):
             number = len(found.data["evalcases"][ours[-1]]["rubrics"])
-            found.put((*place, number), _negated(each), where)
+            forbids = _NEGATION.match(each.strip())  # a text that forbids is a criterion already
+            found.put((*place, number), each if forbids else f"Does not hold: {each}", where)
         else:
             found.refuse(where, "a negative expectation is a text")
 
@@ -258,11 +259,6 @@ def _rubrics(found: Translation, case: dict[str, Any], ours: Path, theirs: Path)
 _NEGATION: Final = re.compile(
     r"(?i)(?:never|no|not|do not|does not|don't|doesn't|must not|avoid|without)\b"
 )
-
-
-def _negated(text: str) -> str:
-    """Return a forbidden thing as a criterion; a text that forbids it is one already."""
-    return text if _NEGATION.match(text.strip()) else f"Does not hold: {text}"
 
 
 _REQUIRED: Final = {"must_pass": True, "should_pass": False, "nice_to_have": False}

@@ -317,7 +317,9 @@ def _input(
         names = files if isinstance(files, list) else [files]
         content = last.get("content")
         text = [{"type": "text", "value": content}] if isinstance(content, str) else content
-        last["content"] = [*({"type": _type_of(n), "value": n} for n in names), *(text or [])]
+        kinds = {True: "image", False: "file"}
+        added = [{"type": kinds[is_image_name(f"{FILE}{n}")], "value": n} for n in names]
+        last["content"] = [*added, *(text or [])]
         inside = (*messages, len(every) - 1, "content")
         found.paths |= {(*inside, at): (*files_at, at) for at in range(len(names))}
 
@@ -328,7 +330,3 @@ def _messages(written: Any, place: Path) -> Iterator[Placed]:
             yield dict(message) if isinstance(message, dict) else message, (*place, index)
     elif written is not None:
         yield {"role": "user", "content": written}, place
-
-
-def _type_of(name: Any) -> str:
-    return "image" if is_image_name(f"{FILE}{name}") else "file"

@@ -188,8 +188,9 @@ def _settings(found: Translation, grader: dict[str, Any], kind: str, place: Path
     least = _minimum(found, grader, place)
     of_criterion = kind in CHECKS or kind in CALLS or (kind in RUBRICS and is_one_text(grader))
     gate = {"required_min_score": least} if least and not of_criterion else {}
-    by_passes = {"aggregator": {"type": "passed"}} if kind in _SETS and _by_passes(grader) else {}
-    return {**by_passes, **gate}
+    aggregator = grader.get("aggregator") if kind in _SETS else None
+    each_passes = isinstance(aggregator, dict) and aggregator.get("type") == "threshold"
+    return {**({"aggregator": {"type": "passed"}} if each_passes else {}), **gate}
 
 
 def _minimum(found: Translation, grader: dict[str, Any], place: Path) -> float:
@@ -202,11 +203,6 @@ def _minimum(found: Translation, grader: dict[str, Any], place: Path) -> float:
         found.refuse((*place, "required"), "the least score of a grader is above 0, and at most 1")
         return _LIMIT
     return float(least)
-
-
-def _by_passes(grader: dict[str, Any]) -> bool:
-    aggregator = grader.get("aggregator")
-    return isinstance(aggregator, dict) and aggregator.get("type") == "threshold"
 
 
 def _composite(

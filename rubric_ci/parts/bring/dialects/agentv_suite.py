@@ -110,10 +110,8 @@ def _trials(found: Translation, trials: Any) -> None:
 
 def _defaults(found: Translation, defaults: Any) -> None:
     """Add the target that a suite selects; the judge is the one in rubric-ci.yaml."""
-    if not isinstance(defaults, dict):
-        if defaults is not None:
-            found.refuse(("defaults",), "`defaults` in another file has no counterpart")
-        return
+    message = "`defaults` in another file has no counterpart"
+    defaults = found.mapping(defaults, ("defaults",), message)
     selects = isinstance(defaults.get("provider"), str)
     if selects and not {"target", "targets"} & found.data.keys():
         found.put(("target",), defaults["provider"], ("defaults", "provider"))
@@ -139,11 +137,8 @@ def _mapping(found: Translation, name: str) -> dict[str, Any]:
 
 def default_variables(found: Translation, default: Any) -> dict[str, Any]:
     """Return the variables of every test; `agentv_graders` adds the graders."""
-    if default is None:
-        return {}
-    if not isinstance(default, dict):
-        found.refuse(("default_test",), "`default_test` in another file has no counterpart")
-        return {}
+    message = "`default_test` in another file has no counterpart"
+    default = found.mapping(default, ("default_test",), message)
     found.refuse_keys(default, ("vars", "threshold", *GRADERS, *ABOUT), ("default_test",))
     check_threshold(found, default, ("default_test",))
     variables = default.get("vars")
@@ -159,10 +154,9 @@ def _target(found: Translation, data: dict[str, Any]) -> None:
     found.skip_keys(execution, known, DECIDING_EXECUTION, ("execution",))
     _trials(found, execution.get("trials"))
     check_threshold(found, execution, ("execution",))
-    if isinstance(data.get("target"), str) and not execution.get("target"):
-        found.put(("target",), data["target"], ("target",))
-    if isinstance(execution.get("target"), str):
-        found.put(("target",), execution["target"], ("execution", "target"))
+    owner, place = (execution, ("execution",)) if execution.get("target") else (data, ())
+    if isinstance(owner.get("target"), str):
+        found.put(("target",), owner["target"], (*place, "target"))
     for path, named in ((("execution", "targets"), execution), (("providers",), data)):
         names = named.get(path[-1])
         if not names:

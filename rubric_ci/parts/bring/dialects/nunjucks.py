@@ -226,10 +226,6 @@ def _default(value: Any, otherwise: Any = "", boolean: Any = False) -> Any:
     return otherwise if missing else value
 
 
-def _join(value: Any, separator: str = "") -> str:
-    return separator.join(js_text(each) for each in _items(value))
-
-
 def _dump(value: Any, spaces: int = 0) -> Any:
     if isinstance(value, Undefined):
         return value
@@ -246,10 +242,6 @@ def _whole(value: Any) -> Any:
     if isinstance(value, list):
         return [_whole(each) for each in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _length(value: Any) -> int:
-    return 0 if value is None or isinstance(value, Undefined) else len(value)
 
 
 def _end(position: int) -> Callable[[Any], Any]:
@@ -270,9 +262,9 @@ _FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "replace": _replace,
     "default": _default,
     "d": _default,
-    "join": _join,
+    "join": lambda value, separator="": separator.join(map(js_text, _items(value))),
     "dump": _dump,
-    "length": _length,
+    "length": lambda value: 0 if value is None or isinstance(value, Undefined) else len(value),
     "first": _end(0),
     "last": _end(-1),
     "string": js_text,

@@ -13,7 +13,6 @@ from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation
 from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import as_key
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
     COMMANDS,
-    PROMPT_WORD,
     SHIMS,
     VARIABLES,
     as_argument,
@@ -25,9 +24,9 @@ from rubric_ci.parts.bring.dialects.promptfoo_targets import (
     Service,
     is_model,
     model_of,
+    run_by_shim,
     service_of,
     settings_of,
-    written_word,
 )
 from rubric_ci.text.numbers import numbered
 from rubric_ci.values.dataclass import dataclass
@@ -215,7 +214,7 @@ def _target(
     found.skip_keys(options, (*_OWN, "prompts", *IDLE), _DECIDING, place)
     if name == "echo":
         found.shims.add(SHIMS["python"])
-        return _command(f"{COMMANDS['python']} {SHIMS['python']} --echo", prompt=PROMPT_WORD)
+        return run_by_shim("python", ["--echo"])
     if name.startswith("exec:"):
         return _executed(found, options, beside, transforms)
     if (program := _program(found, options, place, beside, transforms)) is not None:
@@ -255,12 +254,9 @@ def _program(
     if "{{" in json.dumps(config, default=str):
         found.refuse((*place, "config"), "a template in `config` of a program is not filled in")
     given = ["--config", as_argument(json.dumps(config, default=str))] if config else []
-    variables = ["--vars", f"{beside.stem}{VARIABLES}"] if _reads_vars(file, beside) else []
-    start = map(written_word, (COMMANDS[language], SHIMS[language], *variables))
-    file_words = map(written_word, (*given, as_argument(join(beside.base, file))))
-    words = (*start, *(["{EVAL_ID}"] if variables else []), *file_words)
-    rest = (written_word(as_argument(t)) for t in transforms)
-    return _command(" ".join(words), *rest, prompt=PROMPT_WORD)
+    words = [*given, as_argument(join(beside.base, file))]
+    variables = f"{beside.stem}{VARIABLES}" if _reads_vars(file, beside) else ""
+    return run_by_shim(language, words, transforms, variables)
 
 
 def _reads_vars(file: str, beside: Beside) -> bool:
@@ -277,24 +273,16 @@ def _executed(
     files = [_FUNCTION.sub("", word) for word in command.split()]
     texts = [beside.read(file) or "" for file in files if language_of(file)]
     if not transforms and not any(map(_READS_MORE.search, texts)):
-        return {**_command(command), "cwd": beside.base}
+        line = f"{command} {{PROMPT}}"
+        return {"provider": "cli", "command_template": line, "cwd": beside.base}
     found.shims.update(SHIMS.values() if transforms else (SHIMS["python"],))
     config = {"basePath": beside.base, **(options.get("config") or {})}
     given = as_argument(json.dumps(config, default=str))
-    variables = f"--vars {written_word(beside.stem + VARIABLES)} {{EVAL_ID}}"
-    words = f"{COMMANDS['python']} {SHIMS['python']} {variables} --config {written_word(given)}"
-    rest = (written_word(as_argument(each)) for each in transforms)
-    return _command(
-        f"{words} {written_word(as_argument(f'exec:{command}'))}", *rest, prompt=PROMPT_WORD
-    )
+    words = ["--config", given, as_argument(f"exec:{command}")]
+    return run_by_shim("python", words, transforms, f"{beside.stem}{VARIABLES}")
 
 
 _READS_MORE: Final = re.compile(
     r"\bvars\b|argv\s*+\[\s*+[3-9]|argv\[2:\]|argv\.slice\(2\)|\*sys\.argv"
 )
 """How a command reads its settings and the variables, which promptfoo adds to the prompt."""
-
-
-def _command(command: str, *rest: str, prompt: str = "{PROMPT}") -> dict[str, Any]:
-    words = " ".join((command, prompt, *rest))
-    return {"provider": "cli", "command_template": words, "cwd": "."}

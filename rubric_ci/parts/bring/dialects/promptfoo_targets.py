@@ -8,7 +8,8 @@ code gets data of a reply as data, and code of the configuration reads replies.
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from posixpath import join
 from typing import Any, Final, NamedTuple
 
@@ -283,17 +284,24 @@ def _program(
     read = {"reader": reader} if reader else {}
     spec = as_argument(json.dumps({**request, **read}, default=str))
     reads = any(not match[1] and match[2] != "prompt" for match in used)
-    held = written_word(f"{beside.stem}{VARIABLES}")
-    variables = ["--vars", held, "{EVAL_ID}"] if reads else []
-    words = [COMMANDS["javascript"], SHIMS["javascript"], *variables, "--http", written_word(spec)]
-    rest = (written_word(as_argument(each)) for each in transforms)
+    variables = f"{beside.stem}{VARIABLES}" if reads else ""
+    target = run_by_shim("javascript", ["--http", spec], transforms, variables)
     environment = sorted({match[2] for match in used if match[1]})
-    return {
-        "provider": "cli",
-        "command_template": " ".join((*words, PROMPT_WORD, *rest)),
-        "cwd": ".",
-        **({"env": environment} if environment else {}),
-    }
+    return target | ({"env": environment} if environment else {})
+
+
+def run_by_shim(
+    language: str, words: Iterable[str], transforms: Iterable[str] = (), variables: str = ""
+) -> dict[str, Any]:
+    """Return a program that a shim runs; `variables` is the file with those that it reads."""
+    held = ["--vars", variables, "{EVAL_ID}"] if variables else []
+    rest = map(as_argument, transforms)
+    line = (COMMANDS[language], SHIMS[language], *held, *words, PROMPT_WORD, *rest)
+    shown = (each if each in _FILLED else written_word(each) for each in line)
+    return {"provider": "cli", "command_template": " ".join(shown), "cwd": "."}
+
+
+_FILLED: Final = frozenset(("{EVAL_ID}", PROMPT_WORD))
 
 
 def _is_plain(request: Mapping[str, Any]) -> bool:
@@ -308,16 +316,13 @@ def _target(request: Mapping[str, Any], answer: str) -> dict[str, Any]:
     if "headers" in request:
         target["headers"] = with_texts(request["headers"], _environment)
     if "body" in request and request["method"] != "GET":
-        target["body"] = with_texts(request["body"], _input)
+        prompt = partial(re.sub, r"\{\{\s*prompt\s*\}\}", "{{ input }}")
+        target["body"] = with_texts(request["body"], lambda text: prompt(_environment(text)))
     return {**target, "answer": answer}
 
 
 def _environment(text: str) -> str:
     return re.sub(r"\{\{\s*env\.(\w+)\s*\}\}", r"${{ \1 }}", text)
-
-
-def _input(text: str) -> str:
-    return re.sub(r"\{\{\s*prompt\s*\}\}", "{{ input }}", _environment(text))
 
 
 def _answer(code: str) -> str:

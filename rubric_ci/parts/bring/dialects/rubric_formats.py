@@ -74,7 +74,8 @@ def _of_autoevals(data: dict[str, Any], stem: str) -> Translation:
     for name in dict.fromkeys(map(str.strip, _VARIABLE.findall(prompt))):
         if name not in _PLACES:
             found.refuse(("prompt",), f"`{{{{{name}}}}}` of the prompt has no counterpart")
-    found.put(("guidelines",), _VARIABLE.sub(_place, prompt), ("prompt",))
+    places = _VARIABLE.sub(lambda m: f"({_PLACES.get(m[1].strip(), m[1].strip())})", prompt)
+    found.put(("guidelines",), places, ("prompt",))
     where: Path = ("choice_scores",)
     criterion = {
         "id": _named(stem, set()),
@@ -83,11 +84,6 @@ def _of_autoevals(data: dict[str, Any], stem: str) -> Translation:
     }
     found.put_list(("criteria",), [(criterion, where)], where)
     return found
-
-
-def _place(match: re.Match[str]) -> str:
-    name = match[1].strip()
-    return f"({_PLACES.get(name, name)})"
 
 
 _WEIGHT: Final = 10

@@ -127,7 +127,8 @@ def _case(root: Span, spans: Sequence[Span]) -> TraceCase | LeftOut:
         steps=tuple(_steps(spans, speaking)),
         expected=root.expected,
         measures=_measures(root, spans),
-        attributes=_attributes(spans),
+        # The first span that has a key decides.
+        attributes={k: each for span in reversed(spans) for k, each in span.attributes.items()},
         tags=tuple(dict.fromkeys(tag for span in spans for tag in span.tags)),
         feedback=tuple(given for span in spans for given in span.feedback),
         error=root.error,
@@ -173,11 +174,6 @@ def _is_measure(value: JSON) -> bool:
     return isinstance(value, int | float) and math.isfinite(value) and value >= 0
 
 
-def _attributes(spans: Sequence[Span]) -> dict[str, Any]:
-    """Return the attributes of all spans; the first one that has a key decides."""
-    return {key: each for span in reversed(spans) for key, each in span.attributes.items()}
-
-
 _CONDITION: Final = re.compile(r"([^=<>!]++)(!=|=|<|>)(.*+)", re.DOTALL)
 
 
@@ -196,7 +192,8 @@ class Condition(NamedTuple):
         values = found if isinstance(found, list) else [found]
         if self.sign in "<>":
             return any(_compared(each, self.sign, self.value) for each in values)
-        equal = any(fnmatchcase(_text(each), self.value) for each in values)
+        texts = (str(v).lower() if isinstance(v, bool) else str(v) for v in values)
+        equal = any(fnmatchcase(text, self.value) for text in texts)
         return equal == (self.sign == "=")
 
 
@@ -292,7 +289,3 @@ def _number(value: JSON) -> float | None:
         return float(value)
     except (TypeError, ValueError):
         return None
-
-
-def _text(value: JSON) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -50,18 +50,26 @@ def run(checkout: Checkout, *arguments: str) -> subprocess.CompletedProcess[str]
     return invoke(checkout.root, ENVIRONMENT, "import", *arguments)
 
 
+def written(checkout: Checkout, path: str = "a.eval.yaml") -> Any:
+    return yaml.safe_load((checkout.root / path).read_text())
+
+
+def report(checkout: Checkout) -> Any:
+    return json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+
+
 def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
     checkout.write({"promptfooconfig.yaml": PROMPTFOO})
     done = run(checkout, "promptfooconfig.yaml")
     assert (done.returncode, done.stdout) == (0, "wrote promptfooconfig.eval.yaml: 4 cases\n")
-    written = yaml.safe_load((checkout.root / "promptfooconfig.eval.yaml").read_text())
-    assert [case["id"] for case in written["evalcases"]] == [
+    suite = written(checkout, "promptfooconfig.eval.yaml")
+    assert [case["id"] for case in suite["evalcases"]] == [
         "refund-period-1",
         "refund-period-2",
         "test-2-1",
         "test-2-2",
     ]
-    assert written["evalcases"][0] == {
+    assert suite["evalcases"][0] == {
         "id": "refund-period-1",
         "input": "Answer {{question}} in {{tone}}",
         "vars": {"question": "How long?", "tone": "kind"},
@@ -126,8 +134,8 @@ def test_cases_in_are_cases_out_and_the_rest_is_reported(
 ) -> None:
     checkout.write({f"theirs/{name}": text, "theirs/SKILL.md": "# Refunds\n"})
     done = run(checkout, f"theirs/{name}", "--output-dir", "theirs/ours")
-    written = list((checkout.root / "theirs/ours").glob("*.eval.yaml"))
-    found = [case for path in written for case in yaml.safe_load(path.read_text())["evalcases"]]
+    paths = list((checkout.root / "theirs/ours").glob("*.eval.yaml"))
+    found = [case for path in paths for case in yaml.safe_load(path.read_text())["evalcases"]]
     assert len(found) == cases
     assert done.returncode == (1 if lost else 0), done.stdout
     for line in lost:
@@ -179,9 +187,9 @@ def test_folders_of_a_file_that_moves_stay_the_same(
     )
     done = run(checkout, "theirs/a.yaml", "--output-dir", folder)
     assert done.returncode == 0, done.stdout
-    written = yaml.safe_load((checkout.root / folder / "a.eval.yaml").read_text())
-    assert written["workspace"] == {"copy": copied}
-    style, *scripts = written["evalcases"][0]["execution"]["evaluators"]
+    suite = written(checkout, f"{folder}/a.eval.yaml")
+    assert suite["workspace"] == {"copy": copied}
+    style, *scripts = suite["evalcases"][0]["execution"]["evaluators"]
     assert style["prompt"] == prompt
     assert [each.get("cwd") for each in scripts] == places
 
@@ -196,9 +204,9 @@ def test_a_script_in_a_container_starts_in_no_folder_of_this_machine(checkout: C
     checkout.write({"theirs/a.yaml": CONTAINED, "theirs/make.sh": ""})
     done = run(checkout, "theirs/a.yaml", "--output-dir", "ours")
     assert done.returncode == 0, done.stdout
-    written = yaml.safe_load((checkout.root / "ours/a.eval.yaml").read_text())
-    assert written["workspace"]["hooks"]["before_all"]["cwd"] == "../theirs"
-    (script,) = written["evalcases"][0]["execution"]["evaluators"]
+    suite = written(checkout, "ours/a.eval.yaml")
+    assert suite["workspace"]["hooks"]["before_all"]["cwd"] == "../theirs"
+    (script,) = suite["evalcases"][0]["execution"]["evaluators"]
     assert (script["container"], script.get("cwd")) == ({"image": "checks"}, None)
 
 
@@ -208,9 +216,9 @@ def test_lines_are_imported_with_the_file_beside_them(checkout: Checkout) -> Non
     checkout.write({"theirs/a.jsonl": line, "theirs/a.yaml": beside})
     done = run(checkout, "theirs/a.jsonl", "--output-dir", "ours")
     assert done.returncode == 0, done.stdout
-    written = yaml.safe_load((checkout.root / "ours/a.eval.yaml").read_text())
-    assert written["dataset"] == "shop"
-    rubrics = written["evalcases"][0]["rubrics"]
+    suite = written(checkout, "ours/a.eval.yaml")
+    assert suite["dataset"] == "shop"
+    rubrics = suite["evalcases"][0]["rubrics"]
     assert [each["contains"] for each in rubrics] == ["a", "b"]
 
 
@@ -265,7 +273,7 @@ def test_code_of_promptfoo_runs_through_a_shim(checkout: Checkout) -> None:
             "wrote ours/promptfooconfig.eval.yaml: 3 cases",
         ],
     )
-    assert yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"] == [
+    assert written(checkout, "ours/targets.yaml")["targets"] == [
         {
             "name": "ours",
             "provider": "cli",
@@ -275,14 +283,14 @@ def test_code_of_promptfoo_runs_through_a_shim(checkout: Checkout) -> None:
     ]
     done = invoke(checkout.root, ENVIRONMENT, "run", "--fail-on", "never")
     assert done.returncode == 0, done.stderr
-    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
-    verdicts = {case["id"]: (case["verdict"], case["answer"]) for case in report["cases"]}
+    cases = report(checkout)["cases"]
+    verdicts = {case["id"]: (case["verdict"], case["answer"]) for case in cases}
     assert verdicts == {
         "all-hold": ("pass", "30 days"),
         "one-check-fails": ("fail", "31 days"),
         "one-raises": ("fail", "31 days"),
     }
-    graded = {case["id"]: case["evaluators"] for case in report["cases"]}
+    graded = {case["id"]: case["evaluators"] for case in cases}
     assert [len(each.get("hits", ())) for each in graded["all-hold"]] == [0, 4, 3]
     (missed,) = graded["one-raises"][0]["misses"]
     assert missed.startswith("nobody")
@@ -316,10 +324,10 @@ LOOKUP = {
 def test_programs_of_promptfoo_get_the_variables_of_a_test(
     extension: str, checkout: Checkout
 ) -> None:
-    written = WITH_VARIABLES.replace("EXTENSION", extension)
+    config = WITH_VARIABLES.replace("EXTENSION", extension)
     checkout.commit(
         {
-            "theirs/promptfooconfig.yaml": written,
+            "theirs/promptfooconfig.yaml": config,
             f"theirs/lookup.{extension}": LOOKUP[extension],
             "rubric-ci.yaml": "evals: [ours/*.eval.yaml]\n",
         }
@@ -331,14 +339,14 @@ def test_programs_of_promptfoo_get_the_variables_of_a_test(
     )
     done = invoke(checkout.root, ENVIRONMENT, "run")
     assert done.returncode == 0, done.stdout
-    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
-    assert [case["verdict"] for case in report["cases"]] == ["pass", "pass"]
+    cases = report(checkout)["cases"]
+    assert [case["verdict"] for case in cases] == ["pass", "pass"]
 
 
 def test_a_file_of_variables_is_not_replaced(checkout: Checkout) -> None:
-    written = WITH_VARIABLES.replace("EXTENSION", "py")
+    config = WITH_VARIABLES.replace("EXTENSION", "py")
     own = {"promptfooconfig.vars.json": "mine", "lookup.py": LOOKUP["py"]}
-    checkout.commit({"promptfooconfig.yaml": written, **own})
+    checkout.commit({"promptfooconfig.yaml": config, **own})
     done = run(checkout, "promptfooconfig.yaml")
     assert (done.returncode, done.stderr) == (
         2,
@@ -399,7 +407,7 @@ def test_a_person_says_which_column_is_the_question(checkout: Checkout) -> None:
     command.expect_exact("Which column is the question? (text, gold): ")
     command.sendline("text")
     command.expect(pexpect.EOF)
-    (case,) = yaml.safe_load((checkout.root / "notes.eval.yaml").read_text())["evalcases"]
+    (case,) = written(checkout, "notes.eval.yaml")["evalcases"]
     assert case == {
         "id": "row-1",
         "input": "How long?",
@@ -449,8 +457,8 @@ def test_an_answer_in_json_is_graded_as_it_is(extension: str, checkout: Checkout
     assert done.returncode == 0, done.stdout
     done = invoke(checkout.root, ENVIRONMENT, "run", "ours", "--fail-on", "never")
     assert done.returncode == 0, done.stderr
-    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
-    assert {case["id"]: (case["verdict"], case["answer"]) for case in report["cases"]} == {
+    cases = report(checkout)["cases"]
+    assert {case["id"]: (case["verdict"], case["answer"]) for case in cases} == {
         "whole": ("pass", '{"text": "hi"}'),
         "the-key-is-there": ("fail", '{"text": "hi"}'),
         "messages": ("pass", '{"output_messages": "none", "text": "hi"}'),
@@ -530,15 +538,15 @@ def graded(checkout: Checkout, file: str, instead: dict[str, str]) -> dict[str, 
     checkout.write(instead)
     done = invoke(checkout.root, ENVIRONMENT, "run", "ours", "--fail-on", "never")
     assert done.returncode == 3, done.stdout + done.stderr  # a case has no verdict
-    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
-    return {case["id"]: case.get("verdict", "errored") for case in report["cases"]}
+    cases = report(checkout)["cases"]
+    return {case["id"]: case.get("verdict", "errored") for case in cases}
 
 
 def imported(checkout: Checkout, name: str, **files: str) -> tuple[dict[str, Any], str]:
     checkout.write({key.replace("__", "."): text for key, text in files.items()})
     done = run(checkout, name, "--output-dir", "ours")
-    (written,) = (checkout.root / "ours").glob("*.eval.yaml")
-    return yaml.safe_load(written.read_text()), done.stdout
+    (path,) = (checkout.root / "ours").glob("*.eval.yaml")
+    return yaml.safe_load(path.read_text()), done.stdout
 
 
 def test_prompts_variables_and_tests_in_files(checkout: Checkout) -> None:
@@ -575,7 +583,7 @@ def test_prompts_variables_and_tests_in_files(checkout: Checkout) -> None:
         "{{q}}",
     ]
     assert last["vars"] == {"q": "y", "shop": {"city": "Bern"}}
-    targets = yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"]
+    targets = written(checkout, "ours/targets.yaml")["targets"]
     assert targets == [
         {"name": "openai:chat:gpt-6-luna", "model": "openai/gpt-6-luna"},
         {"name": "big", "model": "anthropic/opus"},
@@ -613,134 +621,85 @@ def test_an_empty_cell_of_a_usual_name_is_no_metadata(checkout: Checkout) -> Non
 
 AS_REFERENCE = "Answers the request as the reference answer does"
 UNGRADED = "the cases have no rubrics yet: `rubric-ci generate rubrics a.eval.yaml` drafts them\n"
-GOLDEN = [
-    pytest.param(
+GOLDEN = {
+    "ragas": (
         "a.json",
         '[{"question": "How long?", "answer": "A week", "ground_truth": "30 days", "plan": "pro"}]',
         [
-            {
-                "id": "row-1",
-                "input": "How long?",
-                "expected_output": "30 days",
-                "metadata": {"answer": "A week", "plan": "pro"},
-                "expected_outcome": AS_REFERENCE,
-            }
+            (
+                "{id: row-1, input: 'How long?', expected_output: 30 days, "
+                "metadata: {answer: A week, plan: pro}}"
+            )
         ],
-        id="ragas",
     ),
-    pytest.param(
+    "deepeval": (
         "a.jsonl",
         '{"id": 7, "input": "How long?", "expectedOutput": "30 days", "source_file": null}\n',
-        [
-            {
-                "id": "7",
-                "input": "How long?",
-                "expected_output": "30 days",
-                "metadata": {"source_file": None},
-                "expected_outcome": AS_REFERENCE,
-            }
-        ],
-        id="deepeval",
+        ["{id: '7', input: 'How long?', expected_output: 30 days, metadata: {source_file: null}}"],
     ),
-    pytest.param(
+    "langsmith": (
         "a.jsonl",
-        '{"inputs": {"question": "How long?"}, "outputs": {"answer": "30 days"}}\n'
-        '{"inputs": {"question": "How?", "plan": "pro"}, "outputs": {"answer": {"days": 30}}}\n',
+        (
+            '{"inputs": {"question": "How long?"}, "outputs": {"answer": "30 days"}}\n'
+            '{"inputs": {"question": "How?", "plan": "pro"}, "outputs": {"answer": {"days": 30}}}\n'
+        ),
         [
-            {
-                "id": "row-1",
-                "input": "How long?",
-                "expected_output": "30 days",
-                "expected_outcome": AS_REFERENCE,
-            },
-            {
-                "id": "row-2",
-                "input": '{"question": "How?", "plan": "pro"}',
-                "expected_output": "30",
-                "expected_outcome": AS_REFERENCE,
-            },
+            "{id: row-1, input: 'How long?', expected_output: 30 days}",
+            """{id: row-2, input: '{"question": "How?", "plan": "pro"}', expected_output: '30'}""",
         ],
-        id="langsmith",
     ),
-    pytest.param(
+    "openai-samples": (
         "a.jsonl",
-        '{"input": [{"role": "system", "content": "Be {{kind}}"}, '
-        '{"role": "user", "content": "2+2?"}], "ideal": ["4", "four"]}\n',
+        (
+            '{"input": [{"role": "system", "content": "Be {{kind}}"}, '
+            '{"role": "user", "content": "2+2?"}], "ideal": ["4", "four"]}\n'
+        ),
         [
-            {
-                "id": "row-1",
-                "input_messages": [
-                    {"role": "system", "content": "Be {{kind}}"},
-                    {"role": "user", "content": "2+2?"},
-                ],
-                "expected_output": "4\nor\nfour",
-                "expected_outcome": AS_REFERENCE,
-            }
+            (
+                "{id: row-1, input_messages: [{role: system, content: 'Be {{kind}}'}, "
+                '{role: user, content: "2+2?"}], expected_output: "4\\nor\\nfour"}'
+            )
         ],
-        id="openai-samples",
     ),
-    pytest.param(
+    "in-a-mapping": (
         "a.json",
-        '{"name": "shop", "examples": [{"Input": "Hi", "Expected output": "Hello", '
-        '"rubrics": ["Greets", "Is kind"], "tags": "smoke, slow", '
-        '"__expected": "contains:Hello"}]}',
+        (
+            '{"name": "shop", "examples": [{"Input": "Hi", "Expected output": "Hello", '
+            '"rubrics": ["Greets", "Is kind"], "tags": "smoke, slow", '
+            '"__expected": "contains:Hello"}]}'
+        ),
         [
-            {
-                "id": "row-1",
-                "input": "Hi",
-                "expected_output": "Hello",
-                "tags": ["smoke", "slow"],
-                "rubrics": [
-                    {"expected_outcome": "Greets"},
-                    {"expected_outcome": "Is kind"},
-                    {"contains": "Hello"},
-                ],
-            }
+            (
+                "{id: row-1, input: Hi, expected_output: Hello, tags: [smoke, slow], rubrics: "
+                "[{expected_outcome: Greets}, {expected_outcome: Is kind}, {contains: Hello}]}"
+            )
         ],
-        id="in-a-mapping",
     ),
-    pytest.param(
+    "under-tests": (
         "a.yaml",
         "name: shop\ntests:\n- {id: greeting, question: Hi, answer: Hello, topic: small}\n",
-        [
-            {
-                "id": "greeting",
-                "input": "Hi",
-                "expected_output": "Hello",
-                "metadata": {"topic": "small"},
-                "expected_outcome": AS_REFERENCE,
-            }
-        ],
-        id="under-tests",
+        ["{id: greeting, input: Hi, expected_output: Hello, metadata: {topic: small}}"],
     ),
-    pytest.param(
+    "under-evalcases": (
         "a.yaml",
         "version: 2\nevalcases:\n- {question: Hi, ground_truth: Hello}\n",
-        [
-            {
-                "id": "row-1",
-                "input": "Hi",
-                "expected_output": "Hello",
-                "expected_outcome": AS_REFERENCE,
-            }
-        ],
-        id="under-evalcases",
+        ["{id: row-1, input: Hi, expected_output: Hello}"],
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("name", "text", "expected"), GOLDEN)
-def test_a_golden_set(
-    name: str, text: str, expected: list[dict[str, Any]], checkout: Checkout
-) -> None:
+@pytest.mark.parametrize(("name", "text", "expected"), GOLDEN.values(), ids=GOLDEN)
+def test_a_golden_set(name: str, text: str, expected: list[str], checkout: Checkout) -> None:
     checkout.write({name: text})
     done = run(checkout, name)
     count = f"{len(expected)} case{'s' * (len(expected) > 1)}"
-    said = "" if "rubrics" in text else UNGRADED
+    said, outcome = (UNGRADED, {"expected_outcome": AS_REFERENCE})
+    if "rubrics" in text:  # they are graded
+        said, outcome = "", {}
     assert (done.returncode, done.stdout) == (0, f"wrote a.eval.yaml: {count}\n{said}")
-    written = yaml.safe_load((checkout.root / "a.eval.yaml").read_text())
-    assert written["evalcases"] == expected
-    assert written.get("raw", False) == ("{{" in text)
+    suite = written(checkout)
+    assert suite["evalcases"] == [yaml.safe_load(case) | outcome for case in expected]
+    assert suite.get("raw", False) == ("{{" in text)
 
 
 @pytest.mark.parametrize(
@@ -779,8 +738,8 @@ def test_a_part_of_a_golden_set_that_is_not_imported(
     hint = "; remove it, or write the file for rubric-ci (docs/evals.md)\n"
     hinted = said.replace("\n", hint)
     ended = f"{parts} part{'s' * (parts > 1)} of the files not imported, see above\n"
-    written = f"wrote a.eval.yaml: 1 case\n{UNGRADED}"
-    assert (done.returncode, done.stdout) == (1, f"{written}{hinted}{ended}")
+    first = f"wrote a.eval.yaml: 1 case\n{UNGRADED}"
+    assert (done.returncode, done.stdout) == (1, f"{first}{hinted}{ended}")
 
 
 @pytest.mark.parametrize(
@@ -812,7 +771,7 @@ def test_cases_that_nothing_grades_can_be_drafted(
     checkout.write({name: text})
     done = run(checkout, name)
     assert UNGRADED in done.stdout
-    (case,) = yaml.safe_load((checkout.root / "a.eval.yaml").read_text())["evalcases"]
+    (case,) = written(checkout)["evalcases"]
     assert case["expected_outcome"] == known
 
 
@@ -889,8 +848,8 @@ def test_a_sheet_of_a_workbook(checkout: Checkout) -> None:
     pytest.importorskip("python_calamine")
     (checkout.root / "a.xlsx").write_bytes(SHEETS)
     done = run(checkout, "a.xlsx#Cases")
-    written = yaml.safe_load((checkout.root / "a.eval.yaml").read_text())
-    assert written["evalcases"] == [
+    suite = written(checkout)
+    assert suite["evalcases"] == [
         {
             "id": "row-1",
             "input": "Hi",
@@ -991,21 +950,18 @@ def test_a_prompt_file_of_github_models(checkout: Checkout) -> None:
             }
         ],
     }
-    targets = yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"]
+    targets = written(checkout, "ours/targets.yaml")["targets"]
     assert targets == [{"name": "greet", "prompt": "../greet.prompt.yml"}]
     assert "greet.prompt.yml:9:5: not-supported: only evaluators with `string`, `llm`" in said
     assert invoke(checkout.root, ENVIRONMENT, "validate", "ours").returncode == 0
 
 
+SAME = {"type": "string_check", "operation": "ilike", "input": "{{ sample.output_text }}"}
+
+
 def test_an_export_of_openai_evals(checkout: Checkout) -> None:
     graders = [
-        {
-            "type": "string_check",
-            "name": "same",
-            "operation": "ilike",
-            "input": "{{ sample.output_text }}",
-            "reference": "{{ item.label }}",
-        },
+        SAME | {"name": "same", "reference": "{{ item.label }}"},
         {"type": "score_model", "name": "kind", "input": [], "model": "gpt-6-luna"},
     ]
     content = [{"item": {"ticket": "It burns", "label": "fire"}}, {"item": {"ticket": "Hm"}}]
@@ -1099,20 +1055,13 @@ def test_an_image_that_the_new_file_would_not_find(checkout: Checkout) -> None:
     write(checkout.root, {"theirs/shots/cart.png": png(4, 3)})
     checkout.write({"theirs/p.yaml": VISION})
     run(checkout, "theirs/p.yaml", "--output-dir", "ours")
-    (case,) = yaml.safe_load((checkout.root / "ours/p.eval.yaml").read_text())["evalcases"]
+    (case,) = written(checkout, "ours/p.eval.yaml")["evalcases"]
     image = {"type": "image", "value": "/theirs/shots/cart.png"}
     assert case["input_messages"][0]["content"][1] == image
 
 
 SEEN = {
-    "testing_criteria": [
-        {
-            "type": "string_check",
-            "operation": "ilike",
-            "input": "{{ sample.output_text }}",
-            "reference": "red",
-        }
-    ],
+    "testing_criteria": [SAME | {"reference": "red"}],
     "data_source": {
         "type": "responses",
         "source": {
@@ -1173,11 +1122,9 @@ def test_a_long_text_with_a_dash_stays_one_text(checkout: Checkout) -> None:
     words = "word " * 18 + "- " + "more - words " * 9 + "end"
     assertion = f"{{type: contains, value: '{words}'}}"
     text = f"prompts: [Hi]\nproviders: [echo]\ntests: [{{assert: [{assertion}]}}]\n"
-    checkout.write({"theirs/a.yaml": text})
-    done = run(checkout, "theirs/a.yaml", "--output-dir", "ours")
-    assert done.returncode == 0, done.stdout
-    [case] = yaml.safe_load((checkout.root / "ours/a.eval.yaml").read_text())["evalcases"]
-    assert case["rubrics"] == [{"contains": words}]
+    suite, said = imported(checkout, "a.yaml", a__yaml=text)
+    assert "not imported" not in said
+    assert suite["evalcases"][0]["rubrics"] == [{"contains": words}]
 
 
 SPAN = {"name": "chat", "context": {"trace_id": f"0x{'a' * 32}", "span_id": f"0x{'b' * 16}"}}
@@ -1219,13 +1166,11 @@ HEALTHBENCH = """\
 
 
 def test_lines_of_healthbench(checkout: Checkout) -> None:
-    checkout.write({"hb.jsonl": HEALTHBENCH})
-    done = run(checkout, "hb.jsonl")
-    assert done.returncode == 1
-    assert "not-supported: `weight` has no counterpart" in done.stdout
-    written = yaml.safe_load((checkout.root / "hb.eval.yaml").read_text())
-    assert written["raw"] is True
-    assert written["evalcases"] == [
+    suite, said = imported(checkout, "hb.jsonl", hb__jsonl=HEALTHBENCH)
+    assert "not-supported: `weight` has no counterpart" in said
+    assert "1 part of the files not imported" in said
+    assert suite["raw"] is True
+    assert suite["evalcases"] == [
         {
             "id": "p-1",
             "input_messages": [{"role": "user", "content": "He does not breathe"}],
@@ -1275,11 +1220,9 @@ MODEL_GRADERS = {
 
 
 def test_graders_of_openai_that_ask_a_model(checkout: Checkout) -> None:
-    checkout.write({"eval.json": json.dumps(MODEL_GRADERS)})
-    done = run(checkout, "eval.json")
-    assert done.returncode == 0, done.stdout
-    (case,) = yaml.safe_load((checkout.root / "eval.eval.yaml").read_text())["evalcases"]
-    assert case["rubrics"] == [
+    suite, said = imported(checkout, "eval.json", eval__json=json.dumps(MODEL_GRADERS))
+    assert said == "wrote ours/eval.eval.yaml: 1 case\n"
+    assert suite["evalcases"][0]["rubrics"] == [
         {
             "id": "decision",
             "expected_outcome": "What does the answer decide?",
@@ -1305,7 +1248,7 @@ def test_a_rubric_becomes_a_rubric_file(checkout: Checkout) -> None:
         "rubric-ci (docs/evals.md)\n"
         "1 part of the files not imported, see above\n"
     )
-    (criterion,) = yaml.safe_load((checkout.root / "safe.rubric.yaml").read_text())["criteria"]
+    (criterion,) = written(checkout, "safe.rubric.yaml")["criteria"]
     assert (criterion["weight"], criterion["required"]) == (10, False)
     again = run(checkout, "safe.json")
     assert "safe.rubric.yaml exists already" in again.stderr

@@ -8,15 +8,15 @@ from rubric_ci.files.project.loader import LoadedTargets, load_targets
 from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.parts.bring.dialects.agentv_targets import translate_providers
 from rubric_ci.values.config import CliTarget, LlmTarget, MockTarget, UnsupportedTarget
+from tests.parts.bring.dialects.reported import reported
 
 FILE = "shop/.agentv/providers.yaml"
 
 
-def target(entry: Any) -> tuple[dict[str, Any], list[tuple[str, str, str]]]:
+def target(entry: Any) -> tuple[dict[str, Any], list[str]]:
     """Return the target of one provider, and the problems with their paths."""
     found = translate_providers([entry])
-    places = [(rule.id, ".".join(map(str, path)), text) for rule, path, text in found.problems]
-    return found.data["targets"][0], places
+    return found.data["targets"][0], reported(found)
 
 
 def loaded(text: str) -> LoadedTargets:
@@ -136,79 +136,65 @@ CLI = {"id": "cli", "label": "a", "command": "x"}
     [
         (
             {**CLI, "runtime": {"mode": "sandbox"}},
-            ("not-supported", "0.runtime", "only the runtime `host` has a counterpart"),
+            "not-supported 0.runtime: only the runtime `host` has a counterpart",
         ),
         (
             {**CLI, "config": {"environment": {"type": "docker"}}},
-            (
-                "not-supported",
-                "0.config.environment",
-                "`environment` of a provider has no counterpart",
-            ),
+            "not-supported 0.config.environment: `environment` of a provider has no counterpart",
         ),
         (
             {**CLI, "fallback_targets": ["b"]},
             (
-                "not-supported",
-                "0.fallback_targets",
-                "`fallback_targets` of a provider has no counterpart",
+                "not-supported 0.fallback_targets: `fallback_targets` of a provider has "
+                "no counterpart"
             ),
         ),
         (
             {**CLI, "healthcheck": {"command": "x {PROMPT}"}},
             (
-                "not-supported",
-                "0.healthcheck.command",
-                "a placeholder in a health check has no counterpart",
+                "not-supported 0.healthcheck.command: a placeholder in a health check has "
+                "no counterpart"
             ),
         ),
         (
             {**CLI, "healthcheck": {"command": "x", "retries": 3}},
-            ("not-supported", "0.healthcheck.retries", "`retries` has no counterpart"),
+            "not-supported 0.healthcheck.retries: `retries` has no counterpart",
         ),
         (
             {**CLI, "cwd": "{{ env.HERE | lower }}"},
-            ("not-supported", "0.cwd", "a template other than `{{ env.NAME }}` has no counterpart"),
+            "not-supported 0.cwd: a template other than `{{ env.NAME }}` has no counterpart",
         ),
-        ({**CLI, "name": "b"}, ("not-supported", "0.name", "AgentV 5 has no `name` of a provider")),
-        (
-            {**CLI, "env": {"A": "b"}},
-            ("not-supported", "0.env", "`env` of a provider has no counterpart"),
-        ),
+        ({**CLI, "name": "b"}, "not-supported 0.name: AgentV 5 has no `name` of a provider"),
+        ({**CLI, "env": {"A": "b"}}, "not-supported 0.env: `env` of a provider has no counterpart"),
         (
             {**CLI, "stream_log": "raw"},
-            ("skipped-there", "0.stream_log", "AgentV ignores `stream_log` of the provider `cli`"),
+            "skipped-there 0.stream_log: AgentV ignores `stream_log` of the provider `cli`",
         ),
         (
             {"id": "mock", "label": "a"},
             (
-                "skipped-there",
-                "0.id",
-                "without `response`, AgentV has a default text; here the answer is empty",
+                "skipped-there 0.id: without `response`, AgentV has a default text; here "
+                "the answer is empty"
             ),
         ),
         (
             {"package:@shop/agent": {}},
             (
-                "not-supported",
-                "0.package:@shop/agent",
-                (
-                    "the provider `package:@shop/agent`, which is code of AgentV, has no "
-                    "counterpart; a `command` of the kind `cli` has"
-                ),
+                "not-supported 0.package:@shop/agent: the provider `package:@shop/agent`, "
+                "which is code of AgentV, has no counterpart; a `command` of the kind "
+                "`cli` has"
             ),
         ),
         (
             {"id": "openai", "label": "a", "model": "m", "api_format": "{{ env.FORM }}"},
             (
-                "not-supported",
-                "0.api_format",
-                "`api_format` has no counterpart unless it is `chat`, or `responses` of a `model`",
+                "not-supported 0.api_format: `api_format` has no counterpart unless it is "
+                "`chat`, or `responses` of a `model`"
             ),
         ),
     ],
 )
-def test_what_has_no_counterpart_is_named(entry: Any, problem: tuple[str, str, str]) -> None:
+def test_what_has_no_counterpart_is_named(entry: Any, problem: str) -> None:
     assert target(entry)[1] == [problem]
 
 

@@ -10,17 +10,17 @@ from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.parts.bring.dialects.agentv import translate
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms
+from tests.parts.bring.dialects.reported import reported
 from tests.sample_project import Project
 
 TEST = {"id": "a", "input": "Hi", "assert": ["Greets"]}
 
 
-def translated(**suite: Any) -> tuple[dict[str, Any], list[tuple[str, str, str]]]:
+def translated(**suite: Any) -> tuple[dict[str, Any], list[str]]:
     """Return our data without the cases, and the problems with their paths."""
     found = translate({"tests": [TEST], **suite})
     data = {key: value for key, value in found.data.items() if key != "evalcases"}
-    places = [(rule.id, ".".join(map(str, path)), text) for rule, path, text in found.problems]
-    return data, places
+    return data, reported(found)
 
 
 def host(**more: Any) -> dict[str, Any]:
@@ -109,70 +109,62 @@ def test_the_target_that_the_configuration_of_agentv_names(
         (
             {"environment": {"type": "docker", "image": "python", "workdir": "/w"}},
             (
-                "not-supported",
-                "environment.type",
-                "only `type: host` has a counterpart; `sandbox` of a target can start a container",
+                "not-supported environment.type: only `type: host` has a counterpart; "
+                "`sandbox` of a target can start a container"
             ),
         ),
         (
             {"environment": {"type": "host"}},
             (
-                "not-supported",
-                "environment",
-                "`environment` has no counterpart unless it has a `workdir`",
+                "not-supported environment: `environment` has no counterpart unless it "
+                "has a `workdir`"
             ),
         ),
-        (host(env={"A": "b"}), ("not-supported", "environment.env", "`env` has no counterpart")),
+        (host(env={"A": "b"}), "not-supported environment.env: `env` has no counterpart"),
         (
             host(setup={"command": ["../make.sh"]}),
             (
-                "not-supported",
-                "environment.setup",
-                "a set-up that does not run in the workspace (`cwd: .`) has no counterpart",
+                "not-supported environment.setup: a set-up that does not run in the "
+                "workspace (`cwd: .`) has no counterpart"
             ),
         ),
         (
             host(setup="make"),
             (
-                "not-supported",
-                "environment.setup",
-                "`setup` has no counterpart unless it has a `command`",
+                "not-supported environment.setup: `setup` has no counterpart unless it "
+                "has a `command`"
             ),
         ),
         (
             host(setup={"command": ["make"], "timeout_ms": 5}),
-            ("skipped-there", "environment.setup.timeout_ms", "a set-up may take 15 minutes"),
+            "skipped-there environment.setup.timeout_ms: a set-up may take 15 minutes",
         ),
         (
             {"defaults": {"grader": "judge"}},
             (
-                "skipped-there",
-                "defaults.grader",
-                "`grader` has no effect: the judge is set in rubric-ci.yaml",
+                "skipped-there defaults.grader: `grader` has no effect: the judge is set "
+                "in rubric-ci.yaml"
             ),
         ),
         (
             {"defaults": {"system_message": "Be kind"}},
             (
-                "skipped-there",
-                "defaults.system_message",
-                "`system_message` has no effect: AgentV ignores it",
+                "skipped-there defaults.system_message: `system_message` has no effect: "
+                "AgentV ignores it"
             ),
         ),
         (
             {"extensions": ["agentv:agent-rules"]},
             (
-                "skipped-there",
-                "extensions.0",
-                "an agent finds rules and skills in the workspace itself (`project_files`)",
+                "skipped-there extensions.0: an agent finds rules and skills in the "
+                "workspace itself (`project_files`)"
             ),
         ),
         (
             {"extensions": ["file://setup.mjs:beforeAll"]},
             (
-                "not-supported",
-                "extensions.0",
-                "`beforeAll` has no counterpart without a folder, which `environment` has",
+                "not-supported extensions.0: `beforeAll` has no counterpart without a "
+                "folder, which `environment` has"
             ),
         ),
     ],
@@ -181,7 +173,7 @@ def test_the_target_that_the_configuration_of_agentv_names(
         *("ignored", "rules", "code"),
     ],
 )
-def test_what_has_no_counterpart(suite: dict[str, Any], problem: tuple[str, str, str]) -> None:
+def test_what_has_no_counterpart(suite: dict[str, Any], problem: str) -> None:
     assert translated(**suite)[1] == [problem]
 
 
@@ -428,11 +420,6 @@ def test_a_conversation_has_the_score_of_agentv(tmp_path: Path) -> None:
     assert [each["score"] for each in case["evaluators"]] == [0, 1, 0.833333]
 
 
-def problems_of(data: dict[str, Any]) -> list[tuple[str, str, str]]:
-    found = translate(data).problems
-    return [(rule.id, ".".join(map(str, path)), message) for rule, path, message in found]
-
-
 GREETS = {"id": "a", "input": "Hi", "criteria": "Greets"}
 IGNORED = "has no effect: the tool ignores it"
 TEXT = [{"type": "text", "value": "Hi"}]
@@ -441,13 +428,13 @@ TEXT = [{"type": "text", "value": "Hi"}]
 def test_keys_that_agentv_ignores_are_warnings_and_slips_are_errors() -> None:
     test = {**GREETS, "mustMention": ["x"], "depends_on": []}
     suite = {"tests": [test], "owner": "me", "execution": {"timeout_seconds": 9}, "requires": {}}
-    assert problems_of({**suite, "executionn": {}}) == [
-        ("not-supported", "requires", "`requires` has no counterpart"),
-        ("not-supported", "executionn", "`executionn` has no counterpart"),
-        ("skipped-there", "owner", f"`owner` {IGNORED}"),
-        ("skipped-there", "execution.timeout_seconds", f"`timeout_seconds` {IGNORED}"),
-        ("not-supported", "tests.0.depends_on", "`depends_on` has no counterpart"),
-        ("skipped-there", "tests.0.mustMention", f"`mustMention` {IGNORED}"),
+    assert reported(translate({**suite, "executionn": {}})) == [
+        "not-supported requires: `requires` has no counterpart",
+        "not-supported executionn: `executionn` has no counterpart",
+        f"skipped-there owner: `owner` {IGNORED}",
+        f"skipped-there execution.timeout_seconds: `timeout_seconds` {IGNORED}",
+        "not-supported tests.0.depends_on: `depends_on` has no counterpart",
+        f"skipped-there tests.0.mustMention: `mustMention` {IGNORED}",
     ]
 
 
@@ -461,29 +448,22 @@ def test_keys_that_agentv_ignores_are_warnings_and_slips_are_errors() -> None:
             {"count": 2, "pass": 1},
             [
                 (
-                    "skipped-there",
-                    "execution.trials.cost_limit_usd",
-                    "the limit of the cost of a run is `--max-cost-usd`",
+                    "skipped-there execution.trials.cost_limit_usd: the limit of the cost "
+                    "of a run is `--max-cost-usd`"
                 )
             ],
         ),
         (
             {"count": 2, "strategy": "mean"},
             None,
-            [
-                (
-                    "not-supported",
-                    "execution.trials",
-                    "`trials` is a `count` with `strategy: pass_at_k`",
-                )
-            ],
+            ["not-supported execution.trials: `trials` is a `count` with `strategy: pass_at_k`"],
         ),
     ],
     ids=["one must pass", "one", "a limit", "another strategy"],
 )
 def test_trials_of_versions_before_5(trials: Any, ours: Any, problems: Any) -> None:
     data = {"tests": [GREETS], "execution": {"trials": trials}}
-    assert (translate(data).data.get("trials"), problems_of(data)) == (ours, problems)
+    assert (translate(data).data.get("trials"), reported(translate(data))) == (ours, problems)
 
 
 def test_files_of_a_suite_are_those_of_tests_without_their_own() -> None:
@@ -525,13 +505,12 @@ def test_a_test_with_a_part_without_a_counterpart_is_stopped_and_the_others_are_
     assert (second["x-stopped"], second["rubrics"][0]["expected_outcome"]) == (REFUSED, "Greets")
     assert third["x-stopped"] == "`workspace` has no counterpart"
     assert third["rubrics"] == ["`workspace` has no counterpart"]
-    assert [(rule.id, path, text) for rule, path, text in found.problems] == [
-        ("case-not-supported", ("tests", 1, "assertions", 1, "max_llm_calls"), REFUSED),
-        ("case-not-supported", ("tests", 2, "workspace"), "`workspace` has no counterpart"),
+    assert reported(found) == [
+        f"case-not-supported tests.1.assertions.1.max_llm_calls: {REFUSED}",
+        "case-not-supported tests.2.workspace: `workspace` has no counterpart",
         (
-            "case-not-supported",
-            ("tests", 2, "assertions", 0, "type"),
-            "the grader `unheard-of` has no counterpart",
+            "case-not-supported tests.2.assertions.0.type: the grader `unheard-of` has no "
+            "counterpart"
         ),
     ]
 

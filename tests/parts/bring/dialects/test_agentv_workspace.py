@@ -9,6 +9,7 @@ import pytest
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.parts.bring.dialects.agentv import translate
 from rubric_ci.values.references import Found, NotFound
+from tests.parts.bring.dialects.reported import reported
 from tests.sample_project import Project
 
 TEST = {"id": "a", "input": "Hi", "assertions": ["Greets"]}
@@ -89,9 +90,8 @@ READ: dict[str, tuple[Any, Any]] = {
 }
 
 
-def problems_of(workspace: Any) -> list[tuple[str, str, str]]:
-    found = translate({"tests": [TEST], "workspace": workspace})
-    return [(rule.id, ".".join(map(str, path)), text) for rule, path, text in found.problems]
+def problems_of(workspace: Any) -> list[str]:
+    return reported(translate({"tests": [TEST], "workspace": workspace}))
 
 
 @pytest.mark.parametrize(("workspace", "ours"), READ.values(), ids=READ.keys())
@@ -100,8 +100,8 @@ def test_a_workspace(workspace: Any, ours: Any) -> None:
     assert problems_of(workspace) == []
 
 
-def refused(place: str, message: str) -> list[tuple[str, str, str]]:
-    return [("not-supported", f"workspace{place}", message)]
+def refused(place: str, message: str) -> list[str]:
+    return [f"not-supported workspace{place}: {message}"]
 
 
 NO_COMMAND = "AgentV ignores a hook without a `command`"
@@ -111,26 +111,14 @@ def repo(**more: Any) -> dict[str, Any]:
     return {"repos": [{"path": "a", "repo": "x/a", **more}]}
 
 
-SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
+SAID: dict[str, tuple[Any, list[str]]] = {
     "a reset": (
         hooks(after_each={"reset": "fast"}, before_each={"reset": "none"}),
-        [
-            (
-                "skipped-there",
-                "workspace.hooks.after_each",
-                "each answer has a fresh copy of the folder",
-            )
-        ],
+        ["skipped-there workspace.hooks.after_each: each answer has a fresh copy of the folder"],
     ),
     "programs that must be there": (
         {"template": "a", "env": {"required_commands": ["git"]}},
-        [
-            (
-                "skipped-there",
-                "workspace.env",
-                "a program that the machine lacks fails where it is used",
-            )
-        ],
+        ["skipped-there workspace.env: a program that the machine lacks fails where it is used"],
     ),
     "a folder of the user": (
         {"mode": "static", "path": "/srv/x"},
@@ -184,17 +172,17 @@ SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
     ),
     "hooks that are no mapping": (
         {"hooks": ["bash setup.sh"]},
-        [("skipped-there", "workspace.hooks", "AgentV ignores `hooks` that are not a mapping")],
+        ["skipped-there workspace.hooks: AgentV ignores `hooks` that are not a mapping"],
     ),
     "a hook that is a text": (
         hooks(before_all="bash setup.sh"),
-        [("skipped-there", "workspace.hooks.before_all", NO_COMMAND)],
+        [f"skipped-there workspace.hooks.before_all: {NO_COMMAND}"],
     ),
     "a misspelt command": (
         hooks(before_each={"comand": ["x"]}),
         [
             *refused(".hooks.before_each.comand", "`comand` has no counterpart, `command` has one"),
-            ("skipped-there", "workspace.hooks.before_each", NO_COMMAND),
+            f"skipped-there workspace.hooks.before_each: {NO_COMMAND}",
         ],
     ),
     "a misspelt hook": (

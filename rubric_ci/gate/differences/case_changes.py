@@ -1,10 +1,10 @@
 """Changes to the grading in cases: each place where a case differs from the base's, once."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from itertools import zip_longest
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from rubric_ci.gate.differences.effect_of_each_key import Row, rows_of
 from rubric_ci.gate.differences.move import Move
@@ -18,17 +18,7 @@ from rubric_ci.values.walk import ABSENT, Difference, Path, differences
 Key: TypeAlias = tuple[str, str]
 """File and id."""
 
-_UNKNOWN = Row(pattern="*", effect="grades", kind="case", named=True)
-
-
-class Place(NamedTuple):
-    """A value of a case or a configuration that differs, with its row."""
-
-    row: Row
-    path: Path
-    before: Any
-    after: Any
-    owners: tuple[tuple[Any, Any], ...]
+_UNKNOWN = Row("*", "grades", "case", named=True)
 
 
 def case_changes(
@@ -61,7 +51,6 @@ def case_changes(
 
 
 def removed_cases(cases: Sequence[EvalCase], reason: str) -> Iterator[GradingChange]:
-    """Yield the cases of the base that are not graded any more."""
     for case in cases:
         yield of_case(case, "case", "weaker", case.id, "graded", reason)
 
@@ -72,32 +61,29 @@ def changes_of(
     policy: Config,
     asked_for: Callable[[EvalCase], bool] = lambda _: True,
 ) -> Iterator[GradingChange]:
-    """Yield how a case differs from the one that was there before."""
-    found = places("case", differences(was, case))
-    for place, span in (part for each in found for part in _by_file(each)):
-        row = place.row
+    found = moves("case", differences(was, case), base=policy, head=policy, asked_for=asked_for)
+    for row, move in found:
         if row.kind is None:
             continue
-        move = Move(
-            before=place.before,
-            after=place.after,
-            base=policy,
-            head=policy,
-            path=place.path,
-            owners=place.owners or ((was, case),),
-            asked_for=asked_for,
-        )
-        for direction, before, after in row.told(move):
-            about, line = _about(case, place), _line(place)
-            change = of_case(case, row.kind, direction, about, before, after, line)
-            if span is not None:
-                briefs = place.path[-1] if place.path[-1:] in _BRIEFING else ""
-                name = briefs or about.removeprefix(f"{case.id}/")
-                change = replace(change, about=name, file=span.file, line=span.line)
-            yield change
+        for part, span in _by_file(move):
+            about, line = _about(case, row, part), span.line if span else _line(part)
+            for direction, before, after in row.told(part):
+                change = of_case(case, row.kind, direction, about, before, after, line)
+                if span is not None:
+                    briefs = part.path[-1] if part.path[-1:] in _BRIEFING else ""
+                    name = briefs or about.removeprefix(f"{case.id}/")
+                    change = replace(change, about=name, file=span.file)
+                yield change
 
 
-def places(root: str, found: Iterator[Difference]) -> Iterator[Place]:
+def moves(
+    root: str,
+    found: Iterable[Difference],
+    *,
+    base: Config,
+    head: Config,
+    asked_for: Callable[[EvalCase], bool] = lambda _: True,
+) -> Iterator[tuple[Row, Move]]:
     """Yield the values that differ, each once, at the depth that their row is about."""
     seen: set[tuple[Path, int]] = set()
     for each in found:
@@ -109,8 +95,19 @@ def places(root: str, found: Iterator[Difference]) -> Iterator[Place]:
                 continue
             seen.add((path, id(row)))
             whole = length == len(each.path)
-            sides = (each.before, each.after) if whole else each.owners[length]
-            yield Place(row, path, *sides, each.owners[:length])
+            before, after = (each.before, each.after) if whole else each.owners[length]
+            yield (
+                row,
+                Move(
+                    before=before,
+                    after=after,
+                    base=base,
+                    head=head,
+                    path=path,
+                    owners=each.owners[: max(length, 1)],
+                    asked_for=asked_for,
+                ),
+            )
 
 
 def _is_parted(found: Difference, length: int) -> bool:
@@ -123,9 +120,9 @@ def _is_parted(found: Difference, length: int) -> bool:
     )
 
 
-def _about(case: EvalCase, place: Place) -> str:
+def _about(case: EvalCase, row: Row, move: Move) -> str:
     """Return the words for a place: `refund/period`, `refund/lint: timeout_seconds`."""
-    owner, path = case.id, list(place.path)
+    owner, path = case.id, list(move.path)
     rest: list[str] = []
     while path:
         step = path.pop(0)
@@ -139,41 +136,46 @@ def _about(case: EvalCase, place: Place) -> str:
             break
         else:
             rest.append(step)
-    if place.row.shown:
-        rest = [place.row.shown]
+    if row.shown:
+        rest = [row.shown]
     if rest[:1] == ["input_messages"]:
-        rest = [place.owners[-1][1].path]
-    return f"{owner}: {'.'.join(rest)}" if place.row.named and rest else owner
+        rest = [move.above(1)[1].path]
+    return f"{owner}: {'.'.join(rest)}" if row.named and rest else owner
 
 
-def _line(place: Place) -> int:
+def _line(move: Move) -> int:
     """Return the line of the innermost value with one; 0: the case's."""
-    if place.after is ABSENT or not place.path:
+    if move.after is ABSENT or not move.path:
         return 0
-    values = (place.after, *(after for _, after in reversed(place.owners[1:])))
-    spans = (getattr(value, "span", None) for value in values)
-    return next((span.line for span in spans if span), 0)
+    values = (move.after, *(after for _, after in reversed(move.owners[1:])))
+    return next((span.line for span in _spans(values)), 0)
 
 
 _BRIEFING: Final = (("sees",), ("guidelines",), ("examples",))
 
 
-def _by_file(place: Place) -> Iterator[tuple[Place, Span | None]]:
-    """Yield a place with its own in a rubric file; what a judge sees and reads for each file."""
-    then, now = place.owners[-1] if place.owners else (None, None)
+def _by_file(move: Move) -> Iterator[tuple[Move, Span | None]]:
+    """Yield a move with its place in a rubric file; what a judge sees and reads for each file."""
+    then, now = move.above(1)
     if (
-        place.path[-1:] not in _BRIEFING
+        move.path[-1:] not in _BRIEFING
         or not isinstance(then, RubricSpec)
         or not isinstance(now, RubricSpec)
     ):
-        yield place, _in_rubric_file(place)
+        pairs = reversed((*move.owners, (move.before, move.after)))
+        spans = _spans(value for before, after in pairs for value in (after, before))
+        yield move, next((span for span in spans if span.file), None)
         return
-    before, after = (_briefing(spec, place.path[-1]) for spec in (then, now))
+    before, after = (_briefing(spec, move.path[-1]) for spec in (then, now))
     for file in dict.fromkeys((*before, *after)):
         sides = before.get(file, ()), after.get(file, ())
         if sides[0] != sides[1]:
-            part = place._replace(before=sides[0], after=sides[1])
+            part = replace(move, before=sides[0], after=sides[1])
             yield part, Span(1, 1, 1, 1, file) if file else None
+
+
+def _spans(values: Iterable[object]) -> Iterator[Span]:
+    yield from filter(None, (getattr(value, "span", None) for value in values))
 
 
 def _briefing(spec: RubricSpec, name: str) -> dict[str, tuple[object, ...]]:
@@ -189,14 +191,6 @@ def _briefing(spec: RubricSpec, name: str) -> dict[str, tuple[object, ...]]:
     for file, each in named[name]:
         found[file] = (*found.get(file, ()), each)
     return found
-
-
-def _in_rubric_file(place: Place) -> Span | None:
-    """Return the place of a criterion that is in a rubric file; None: it is in the eval file."""
-    pairs = (*place.owners, (place.before, place.after))
-    values = (value for before, after in reversed(pairs) for value in (after, before))
-    spans = (getattr(value, "span", None) for value in values)
-    return next((span for span in spans if span and span.file), None)
 
 
 def of_case(

@@ -15,26 +15,27 @@ from rubric_ci.values.walk import canonical, facts
 
 
 def asked(move: Move) -> Iterator[Told]:
-    """Yield an edited question; system messages and files are prompts, which a change may edit."""
+    # System messages and files are prompts, which a change may edit.
     was, case = (replace(each, workspace=None, simulated_user=None) for each in move.owners[0])
-    if question(was) == question(case):
-        return
-    before, after = was.question, case.question
-    if before == after:
-        before, after = canonical(facts(was.vars)), canonical(facts(case.vars))
-    if before == after:
-        before, after = _digests(was.media), _digests(case.media)
-    if before == after:
-        before, after = "as at the base", "edited"
-    yield "changed", before, after
+    if question(was) != question(case):
+        given = canonical(facts(was.vars)), canonical(facts(case.vars))
+        yield _edited((was.question, case.question), given, (was.media, case.media))
 
 
-def _digests(media: Sequence[Media]) -> str:
-    return ", ".join(f"{each.path} {each.digest[:12]}" for each in media)
+def _edited(*sides: tuple[str | Sequence[Media], str | Sequence[Media]]) -> Told:
+    """Return the first texts or media that differ; of others it is known that they were edited."""
+    shown = ((_shown(before), _shown(after)) for before, after in sides)
+    differing = (each for each in shown if each[0] != each[1])
+    return "changed", *next(differing, ("as at the base", "edited"))
+
+
+def _shown(value: str | Sequence[Media]) -> str:
+    if isinstance(value, str):
+        return value
+    return ", ".join(f"{each.path} {each.digest[:12]}" for each in value)
 
 
 def guideline(move: Move) -> Iterator[Told]:
-    """Yield a file that was part of the question and is a guideline now, or not any more."""
     then, now = move.above(1)
     if then.path == now.path:
         before, after = ("guideline" if each else "input" for each in (move.before, move.after))
@@ -42,16 +43,10 @@ def guideline(move: Move) -> Iterator[Told]:
 
 
 def reference(move: Move) -> Iterator[Told]:
-    """Yield edits of the expected messages, in their files too."""
     was, case = move.owners[0]
-    if _expected(was) == _expected(case):
-        return
-    before, after = was.reference_answer, case.reference_answer
-    if before == after:
-        before, after = _digests(was.reference_media), _digests(case.reference_media)
-    if before == after:
-        before, after = "as at the base", "edited"
-    yield "changed", before, after
+    if _expected(was) != _expected(case):
+        media = was.reference_media, case.reference_media
+        yield _edited((was.reference_answer, case.reference_answer), media)
 
 
 def _expected(case: EvalCase) -> list[tuple[object, ...]]:
@@ -69,27 +64,20 @@ def depends_on(move: Move) -> Iterator[Told]:
 
 
 def trials(move: Move) -> Iterator[Told]:
-    """Yield another number of trials, or of those that must pass."""
-    yield _of_trials(move.before, move.after), _rule(move.before), _rule(move.after)
+    """Yield another number of trials, or of those that must pass.
+
+    It is `stronger` if every answer that passes by the new rule passes by the old one. That is so
+    if it takes no fewer passes and allows no more failures: then the old rule is met before the
+    new one is. Without a rule, one trial must pass.
+    """
+    then, now = (each or _ONE for each in (move.before, move.after))
+    more_failures = now.count - now.passes > then.count - then.passes
+    weaker = now.passes < then.passes or more_failures or now == then
+    yield "weaker" if weaker else "stronger", _rule(move.before), _rule(move.after)
 
 
 def _rule(rule: TrialRule | None) -> str:
     return f"{rule.passes} of {rule.count} pass" if rule else ""
-
-
-def _of_trials(before: TrialRule | None, after: TrialRule | None) -> Direction:
-    """Return `stronger` if every answer that passes by the new rule passes by the old one.
-
-    That is so if it takes no fewer passes and allows no more failures: then the old rule is met
-    before the new one is. Without a rule, one trial must pass.
-    """
-    then, now = before or _ONE, after or _ONE
-    fewer = now.passes < then.passes or _failures(now) > _failures(then)
-    return "weaker" if fewer or now == then else "stronger"
-
-
-def _failures(rule: TrialRule) -> int:
-    return rule.count - rule.passes
 
 
 _ONE: Final = TrialRule(count=1, passes=1)
@@ -120,7 +108,6 @@ def moved(move: Move) -> Iterator[Told]:
 
 
 def _decide(move: Move) -> tuple[bool, bool]:
-    """Return whether the case decided at the base, and decides here."""
     was, case = (
         is_chosen(each.tags, move.base.gate) and move.asked_for(each) for each in move.owners[0]
     )

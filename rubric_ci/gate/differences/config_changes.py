@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from rubric_ci.gate.differences.case_changes import Place, places
+from rubric_ci.gate.differences.case_changes import moves
+from rubric_ci.gate.differences.effect_of_each_key import Row
 from rubric_ci.gate.differences.move import Move
 from rubric_ci.values.changes import Direction, GradingChange, GradingChangeKind
 from rubric_ci.values.config import Config, Endpoint
@@ -30,32 +31,23 @@ _SECRET_ENDS: Final = ("_key", "_secret", "_token", "password")
 
 
 def connection(endpoint: Endpoint) -> Mapping[str, JSON]:
-    """Return the options of a model that are the base's to set."""
     return {key: value for key, value in endpoint.options.items() if key not in FREE}
 
 
 def judge_targets(config: Config) -> frozenset[str]:
-    """Return the names of the targets that judge."""
     return frozenset(
         target.judge_target for target in config.targets.values() if target.judge_target
     )
 
 
-def kept_targets(head: Config, base: Config) -> frozenset[str]:
-    """Return the targets with a model of the same provider, or one program, on both sides."""
-    then, now = ({t.name: t.credential_of for t in c.targets.values()} for c in (base, head))
-    return frozenset(name for name, asked in then.items() if asked and asked == now.get(name))
-
-
 def is_secret(key: str) -> bool:
-    """Return True for a setting whose value is not shown."""
     name = key.rpartition(".")[2].lower()
     return name in _SECRET or (name.endswith(_SECRET_ENDS) and "_cost_per_" not in name)
 
 
 MAX_SHOWN: Final = 120  # characters of a value
 _RENAMED: Final = {"argv": "command", "identity": "auth"}
-_OF_BASE: Final = (("cost_per_run",), ("program", "env"))
+_OF_BASE: Final = (["cost_per_run"], ["program", "env"])
 _INNER: Final = frozenset(("endpoint", "options", "http", "program"))  # not written by a user
 
 
@@ -73,14 +65,14 @@ class ConfigChange:
 
 def config_changes(head: Config, base: Config) -> Iterator[ConfigChange]:
     """Yield the settings that differ, in the order of their keys, each once."""
-    sides = _Sides(head, base)
     found: dict[tuple[str, str | None], ConfigChange] = {}
-    for place in places("config", differences(base, head, opened=True)):
-        for change in sides.changes(place):
+    walked = differences(base, head, opened=True)
+    for row, move in moves("config", walked, base=base, head=head):
+        for change in _changes(row, move):
             one = found.setdefault((change.key, change.kind), change)
             before, after = one.before or change.before, change.after or one.after
             found[change.key, change.kind] = replace(one, before=before, after=after)
-    for name in sides.measures & (base.targets.keys() - head.targets.keys()):
+    for name in measures_of(head, base) & (base.targets.keys() - head.targets.keys()):
         was = base.targets[name].answered_by or "written down"
         found[f"targets.{name}", "target"] = ConfigChange(
             key=f"targets.{name}", before=was, after="", kind="target", is_policy=False
@@ -88,62 +80,50 @@ def config_changes(head: Config, base: Config) -> Iterator[ConfigChange]:
     yield from sorted(found.values(), key=lambda change: change.key)
 
 
-class _Sides:
-    """Base and head, and what they say together."""
-
-    def __init__(self, head: Config, base: Config) -> None:
-        self.head, self.base = head, base
-        self.judging = judge_targets(base) | judge_targets(head)
-        self.kept = kept_targets(head, base)
-        self.measures = measures_of(head, base)
-        self.both = base.targets.keys() & head.targets.keys()
-
-    def changes(self, place: Place) -> Iterator[ConfigChange]:
-        """Yield the changes of a place."""
-        row, path = place.row, place.path
-        kind, is_policy = row.kind, row.effect == "policy"
-        if path[0] == "targets" and row.pattern != "targets.*.judge_target":
-            kind, is_policy = self._of_target(place)
-        if row.effect == "none" or (kind is None and not is_policy):
-            return
-        key = key_of(path)
-        before, after = (_value(each, key) for each in (place.before, place.after))
-        if before == after:  # the default, written down
-            return
-        move = Move(
-            before=before,
-            after=after,
-            base=self.base,
-            head=self.head,
-            path=path,
-            owners=place.owners,
+def _changes(row: Row, move: Move) -> Iterator[ConfigChange]:
+    kind, is_policy = row.kind, row.effect == "policy"
+    if move.path[0] == "targets" and row.pattern != "targets.*.judge_target":
+        kind, is_policy = _of_target(row, move)
+    if row.effect == "none" or (kind is None and not is_policy):
+        return
+    key = key_of(move.path)
+    before, after = (_value(each, key) for each in (move.before, move.after))
+    if before == after:  # the default, written down
+        return
+    for direction, was, now in row.told(replace(move, before=before, after=after)):
+        secret = is_secret(key)
+        yield ConfigChange(
+            key=key,
+            before="***" if secret else _shown(was),
+            after="***" if secret else _shown(now),
+            direction=direction,
+            kind=kind,
+            is_policy=is_policy,
         )
-        for direction, was, now in row.told(move):
-            secret = is_secret(key)
-            yield ConfigChange(
-                key=key,
-                before="***" if secret else _shown(was),
-                after="***" if secret else _shown(now),
-                direction=direction,
-                kind=kind,
-                is_policy=is_policy,
-            )
 
-    def _of_target(self, place: Place) -> tuple[GradingChangeKind | None, bool]:
-        """Return the kind of a change of a target, and whether the base's setting holds."""
-        row, name, rest = place.row, place.path[1], place.path[2:]
-        if name in self.judging and rest[:1] == ("endpoint",) and rest[1:2] != ("http",):
-            return "judge", True
-        if name not in self.both:
-            return None, False
-        if name in self.measures and row.effect == "under test":
-            return "target", False
-        if rest[:2] == ("endpoint", "options") and rest[2] not in FREE:
-            own = rest[2] == "api_base" and self.head.targets[name].program
-            return "target", name in self.kept and not own  # of one that a run starts: the run's
-        if rest in _OF_BASE:
-            return "target", name in self.kept
-        return row.kind, False
+
+def _of_target(row: Row, move: Move) -> tuple[GradingChangeKind | None, bool]:
+    """Return the kind of a change of a target, and whether the base's setting holds."""
+    base, head, (_, name, *rest) = move.base, move.head, move.path
+    judges = name in judge_targets(base) | judge_targets(head)
+    if judges and rest[:1] == ["endpoint"] and rest[1:2] != ["http"]:
+        return "judge", True
+    if name not in base.targets or name not in head.targets:
+        return None, False
+    if name in measures_of(head, base) and row.effect == "under test":
+        return "target", False
+    if rest[:2] == ["endpoint", "options"] and rest[2] not in FREE:
+        own = rest[2] == "api_base" and head.targets[name].program
+        return "target", _is_kept(name, move) and not own  # of one that a run starts: the run's
+    if rest in _OF_BASE:
+        return "target", _is_kept(name, move)
+    return row.kind, False
+
+
+def _is_kept(name: str, move: Move) -> bool:
+    """Return True for a target with a model of one provider, or one program, on both sides."""
+    then, now = (config.targets[name].credential_of for config in (move.base, move.head))
+    return bool(then) and then == now
 
 
 def measures_of(head: Config, base: Config) -> frozenset[str]:
@@ -189,7 +169,6 @@ def _shown(text: str) -> str:
 
 
 def policy_changes(head: Config, base: Config) -> Iterator[ConfigChange]:
-    """Yield the settings that differ between two configurations, in the order of their keys."""
     return (change for change in config_changes(head, base) if change.is_policy)
 
 
@@ -200,7 +179,6 @@ def change_notes(title: str, changes: Sequence[ConfigChange]) -> tuple[str, ...]
 
 
 def change_note(key: str, before: str, after: str) -> str:
-    """Return the line about one change."""
     moved = f"{before or '(none)'} → {after or '(none)'}"
     return f"Policy change, in effect after the merge: {key}: {moved}"
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, Final, assert_never
 
 from rubric_ci.evaluators.assertions.marking import TABLE
-from rubric_ci.gate.differences.move import Move, Told, maximum, text
+from rubric_ci.gate.differences.move import MAXIMUM, Move, Told, text
 from rubric_ci.values.changes import Direction, compared
 from rubric_ci.values.evals import (
     CompositeSpec,
@@ -37,7 +37,6 @@ _NO_GATE: Final = float("-inf")
 
 
 def part(move: Move) -> Iterator[Told]:
-    """Yield a criterion or an evaluator that is new, gone, of another kind or type."""
     then, now = move.before, move.after
     if now is ABSENT:
         yield "weaker", _shown(then), ""
@@ -77,7 +76,7 @@ def gates_decide(items: Sequence[Criterion | EvaluatorSpec]) -> bool:
 def _is_decided(item: Criterion | EvaluatorSpec) -> bool:
     match item:
         case Check() | Assertion() | Scored() | Levelled() | Chosen():
-            return least(item) == 1
+            return _gate(item)[0] == 1
         case RubricSpec(rubric=rubric):
             return gates_decide(rubric.criteria)
         case CompositeSpec(aggregator=WeightedAverage(weights=weights), evaluators=members):
@@ -88,7 +87,6 @@ def _is_decided(item: Criterion | EvaluatorSpec) -> bool:
 
 
 def weight(move: Move) -> Iterator[Told]:
-    """Yield a weight that moved: of a criterion or an evaluator; or a penalty."""
     then, now = move.above(1)
     if is_fault(then) and is_fault(now):
         more = _of_penalty(move.above(2)) if move.after > move.before else "weaker"
@@ -98,7 +96,6 @@ def weight(move: Move) -> Iterator[Told]:
 
 
 def fault(move: Move) -> Iterator[Told]:
-    """Yield a criterion that names a fault now, or does not any more."""
     then, now = move.above(1)
     yield "weaker", _weight(then), _weight(now)
 
@@ -146,7 +143,6 @@ def wording(move: Move) -> Iterator[Told]:
 
 
 def scaled(move: Move) -> Iterator[Told]:
-    """Yield ranges or levels that were edited; levels that are worth something else are weaker."""
     then, now = move.above(1)
     direction: Direction = "changed" if _values(now) == _values(then) else "weaker"
     yield direction, _scale(then), _scale(now)
@@ -160,11 +156,13 @@ def _scale(criterion: Criterion) -> str:
 
 def _values(criterion: Criterion) -> list[float]:
     """Return the values of a criterion's levels or choices, 0..1."""
-    if isinstance(criterion, Chosen):
-        return [each.score for each in criterion.choices]
-    if not isinstance(criterion, Levelled):
-        return []
-    return [_worth(criterion, each.level) for each in criterion.levels]
+    match criterion:
+        case Chosen():
+            return [each.score for each in criterion.choices]
+        case Levelled():
+            return [_worth(criterion, each.level) for each in criterion.levels]
+        case _:
+            return []
 
 
 def _worth(criterion: Levelled, level: int) -> float:
@@ -173,7 +171,6 @@ def _worth(criterion: Levelled, level: int) -> float:
 
 
 def rule(move: Move) -> Iterator[Told]:
-    """Yield another value of an assertion, or other options of it."""
     then, now = move.before, move.after
     if now.rule != then.rule:
         yield _of_rules(now, then), then.rule, now.rule
@@ -212,59 +209,41 @@ def _listed(value: JSON) -> list[JSON]:
 
 
 def condition(move: Move) -> Iterator[Told]:
-    """Yield another condition of a criterion; one that is new lets it not apply."""
     then, now = move.before, move.after
     yield ("changed" if then else "weaker"), condition_text(then), condition_text(now)
 
 
 def required(move: Move) -> Iterator[Told]:
-    """Yield another gate of a criterion."""
     then, now = move.before, move.after
+    before, after = _gate(then), _gate(now)
     if isinstance(then, Chosen) and isinstance(now, Chosen) and now.required_choices:
         was, is_now = {*then.required_choices}, {*now.required_choices}
         if was != is_now:
             stricter = not was or is_now < was
-            yield ("stronger" if stricter else "weaker"), _requires(then), _requires(now)
-    elif least(then) != least(now):
-        yield compared(least(then), least(now)), _requires(then), _requires(now)
+            yield ("stronger" if stricter else "weaker"), before[1], after[1]
+    elif before[0] != after[0]:
+        yield compared(before[0], after[0]), before[1], after[1]
 
 
-def least(criterion: Criterion) -> float:
-    """Return the least mark that passes a criterion's gate, 0..1; -inf: there is no gate."""
+def _gate(criterion: Criterion) -> tuple[float, str]:
+    """Return the least mark that passes a criterion's gate, 0..1, and its words."""
     match criterion:
-        case Check() | Assertion():
-            return 1 if criterion.required else _NO_GATE
-        case Scored():
-            minimum = criterion.required_min_score
-            return _NO_GATE if minimum is None else minimum / 10
-        case Levelled():
-            minimum = criterion.required_min_level
-            return _NO_GATE if minimum is None else _worth(criterion, minimum)
-        case Chosen():
-            return 1 if criterion.required or criterion.required_choices else _NO_GATE
-        case _:
-            assert_never(criterion)
-
-
-def _requires(criterion: Criterion) -> str:
-    match criterion:
-        case Check() | Assertion():
-            return "required" if criterion.required else ""
-        case Scored():
-            minimum = criterion.required_min_score
-            return "" if minimum is None else f"at least {minimum}"
-        case Levelled():
-            minimum = criterion.required_min_level
+        case Scored(required_min_score=int(minimum)):
+            return minimum / 10, f"at least {minimum}"
+        case Levelled(required_min_level=int(minimum)):
             low, high = criterion.levels[0].level, criterion.levels[-1].level
-            return "" if minimum is None else f"at least {minimum} of {low} to {high}"
-        case Chosen():
-            return "required" if criterion.required else ", ".join(criterion.required_choices)
+            return _worth(criterion, minimum), f"at least {minimum} of {low} to {high}"
+        case Check(required=True) | Assertion(required=True) | Chosen(required=True):
+            return 1, "required"
+        case Chosen(required_choices=choices) if choices:
+            return 1, ", ".join(choices)
+        case Check() | Assertion() | Scored() | Levelled() | Chosen():
+            return _NO_GATE, ""
         case _:
             assert_never(criterion)
 
 
 def safety(move: Move) -> Iterator[Told]:
-    """Yield the tag of a criterion that must not be waived."""
     then, now = (SAFETY in (each or ()) for each in (move.before, move.after))
     if then != now:
         yield ("weaker", SAFETY, "") if then else ("stronger", "", SAFETY)
@@ -276,12 +255,11 @@ def setting(move: Move) -> Iterator[Told]:
     direction: Direction = "changed"
     if isinstance(owner, MeasuringSpec):
         limits = name in owner.maximums
-        direction = maximum().direction(move) if limits else "weaker"
+        direction = MAXIMUM.direction(move) if limits else "weaker"
     yield direction, text(move.before), text(move.after)
 
 
 def minimum_score(move: Move) -> Iterator[Told]:
-    """Yield another minimum of a composite; 0 is none."""
     before, after = (f"{each:g}" if each else "" for each in (move.before, move.after))
     yield compared(move.before, move.after), before, after
 

@@ -12,40 +12,36 @@ from typing import Final, Literal, TypeAlias
 
 from rubric_ci.gate.differences import cases, criteria
 from rubric_ci.gate.differences.move import (
+    CHOSEN,
+    DEMAND,
+    GLOBS,
+    GROUP_RATE,
+    KEPT,
+    LEFT_OUT,
+    MAXIMUM,
+    MINIMUM,
+    PASS_RATE,
     UNKNOWN,
     Move,
     Order,
     Told,
-    chosen,
-    demand,
-    globs,
-    group_rate,
-    kept,
-    left_out,
-    maximum,
-    minimum,
     narrowed,
-    pass_rate,
     text,
     words,
 )
 from rubric_ci.values.changes import Direction, GradingChangeKind
 from rubric_ci.values.config import Config, Target
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.walk import ABSENT, Path
+from rubric_ci.values.walk import Path
 
 
 def answered_by(move: Move) -> Iterator[Told]:
-    """Yield another program or service that answers."""
-    if move.before is ABSENT or move.after is ABSENT:
-        return
     before, after = move.before.answered_by, move.after.answered_by
     if before and after:
         yield "changed", before, after
 
 
 def recording(move: Move) -> Iterator[Told]:
-    """Yield other answers that are written down, or that are not any more."""
     before, after = move.before.source, move.after.source
     if before != after:
         yield direction_of(move.before, move.after), before, after
@@ -89,11 +85,8 @@ def depends_on(move: Move) -> Iterator[Told]:
     if all(side.depends_on == side.assumed_dependencies for side in (then, now)):
         return
     before, after = then.depends_on, now.depends_on
-    yield narrowed(before, after), _globs(before), _globs(after)
-
-
-def _globs(globs: Sequence[str] | None) -> str:
-    return "every file" if globs is None else ", ".join(globs)
+    shown = ["every file" if globs is None else ", ".join(globs) for globs in (before, after)]
+    yield narrowed(before, after), shown[0], shown[1]
 
 
 Effect: TypeAlias = Literal["grades", "asks", "under test", "policy", "none"]
@@ -101,7 +94,7 @@ Effect: TypeAlias = Literal["grades", "asks", "under test", "policy", "none"]
 `none`: no verdict depends on it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """The effect of a place: what it is, and how its change is told."""
 
@@ -115,11 +108,11 @@ class Row:
 
 
 def _tested(pattern: str) -> Row:
-    return Row(pattern=pattern, effect="under test")
+    return Row(pattern, "under test")
 
 
 def _none(pattern: str) -> Row:
-    return Row(pattern=pattern, effect="none")
+    return Row(pattern, "none")
 
 
 CASE: Final = (
@@ -129,159 +122,101 @@ CASE: Final = (
     ),
     *map(_none, ("inapplicable", "only_shared", "opts_out")),  # they follow from the evaluators
     _tested("input_messages.*.in_list"),
-    Row(pattern="file", effect="policy", kind="case", told=cases.moved),
-    Row(pattern="tags", effect="policy", kind="tag", told=cases.tags),
-    Row(
-        pattern="depends_on", effect="policy", kind="depends-on", told=cases.depends_on, named=True
-    ),
-    Row(pattern="trials", effect="grades", kind="trials", told=cases.trials),
-    Row(
-        pattern="input_messages|turns|vars",
-        effect="asks",
-        kind="case",
-        told=cases.asked,
-        named=True,
-        shown="question",
-    ),
-    Row(
-        pattern="input_messages.*.parts.*.guideline",
-        effect="asks",
-        kind="case",
-        told=cases.guideline,
-        named=True,
-    ),
-    Row(pattern="expected_outcome", effect="grades", kind="reference", named=True),
-    Row(pattern="turns.*.expected_outcome", effect="grades", kind="reference", named=True),
-    Row(
-        pattern="expected_messages",
-        effect="grades",
-        kind="reference",
-        told=cases.reference,
-        named=True,
-    ),
-    Row(pattern="*", effect="asks", kind="case", named=True),
+    Row("file", "policy", "case", cases.moved),
+    Row("tags", "policy", "tag", cases.tags),
+    Row("depends_on", "policy", "depends-on", cases.depends_on, named=True),
+    Row("trials", "grades", "trials", cases.trials),
+    Row("input_messages|turns|vars", "asks", "case", cases.asked, named=True, shown="question"),
+    Row("input_messages.*.parts.*.guideline", "asks", "case", cases.guideline, named=True),
+    Row("expected_outcome", "grades", "reference", named=True),
+    Row("turns.*.expected_outcome", "grades", "reference", named=True),
+    Row("expected_messages", "grades", "reference", cases.reference, named=True),
+    Row("*", "asks", "case", named=True),
     _tested("workspace.of_target"),
-    Row(pattern="workspace.*", effect="asks", kind="case", named=True),
-    Row(pattern="simulated_user.*", effect="asks", kind="case", named=True),
-    Row(pattern="metadata", effect="grades", kind="case", named=True),
-    Row(pattern="conversation_id", effect="none", kind="case", named=True),
+    Row("workspace.*", "asks", "case", named=True),
+    Row("simulated_user.*", "asks", "case", named=True),
+    Row("metadata", "grades", "case", named=True),
+    Row("conversation_id", "none", "case", named=True),
 )
 _EVALUATORS: Final = (
     _tested("**.evaluators"),  # their order
-    Row(pattern="**.evaluators.*", effect="grades", kind="evaluator", told=criteria.part),
+    Row("**.evaluators.*", "grades", "evaluator", criteria.part),
     _tested("**.evaluators.*.name|type"),
     _tested("**.evaluators.*.prompt_path"),  # its text is compared
-    Row(
-        pattern="**.evaluators.*.weight",
-        effect="grades",
-        kind="weight",
-        told=criteria.weight,
-        across=True,
-    ),
-    Row(pattern="**.evaluators.*.model", effect="grades", kind="judge"),
+    Row("**.evaluators.*.weight", "grades", "weight", criteria.weight, across=True),
+    Row("**.evaluators.*.model", "grades", "judge"),
     *(
-        Row(
-            pattern=f"**.evaluators.*.{of}depends_on",
-            effect="policy",
-            kind="depends-on",
-            told=globs(),
-            named=True,
-        )
+        Row(f"**.evaluators.*.{of}depends_on", "policy", "depends-on", GLOBS, named=True)
         for of in ("", "prompt_script.", "aggregator.", "aggregator.prompt_script.")
     ),
     Row(
-        pattern="**.evaluators.*.required_min_score",
-        effect="grades",
-        kind="evaluator",
-        told=criteria.minimum_score,
+        "**.evaluators.*.required_min_score",
+        "grades",
+        "evaluator",
+        criteria.minimum_score,
         named=True,
     ),
-    Row(
-        pattern="**.evaluators.*.aggregator",
-        effect="grades",
-        kind="evaluator",
-        told=criteria.aggregator,
-        named=True,
-    ),
-    Row(
-        pattern="**.evaluators.*.*",
-        effect="grades",
-        kind="evaluator",
-        told=criteria.setting,
-        named=True,
-    ),
+    Row("**.evaluators.*.aggregator", "grades", "evaluator", criteria.aggregator, named=True),
+    Row("**.evaluators.*.*", "grades", "evaluator", criteria.setting, named=True),
     _tested("**.evaluators.*.prompt_script.name|type|weight"),
     *(
-        Row(pattern=f"**.evaluators.*.{part}", effect="grades", kind="evaluator", named=True)
+        Row(f"**.evaluators.*.{part}", "grades", "evaluator", named=True)
         for part in ("prompt_script.*", "container.*", "config.*")
     ),
 )
 _CRITERION: Final = "**.evaluators.*.rubric.criteria.*"
 _CRITERIA: Final = (
     _tested("**.evaluators.*.rubric.criteria"),  # their order
-    Row(pattern=_CRITERION, effect="grades", kind="criterion", told=criteria.part),
+    Row(_CRITERION, "grades", "criterion", criteria.part),
     _tested(f"{_CRITERION}.id|template"),
     _none(f"{_CRITERION}.applies_if.assertion.tags"),
+    Row(f"{_CRITERION}.weight", "grades", "weight", criteria.weight, across=True),
     Row(
-        pattern=f"{_CRITERION}.weight",
-        effect="grades",
-        kind="weight",
-        told=criteria.weight,
+        f"{_CRITERION}.required|required_min_score|required_min_level|required_choices|levels",
+        "grades",
+        "required",
+        criteria.required,
         across=True,
     ),
-    Row(
-        pattern=f"{_CRITERION}.required|required_min_score|required_min_level|required_choices|levels",
-        effect="grades",
-        kind="required",
-        told=criteria.required,
-        across=True,
-    ),
-    Row(
-        pattern=f"{_CRITERION}.tags", effect="policy", kind="tag", told=criteria.safety, across=True
-    ),
-    Row(pattern=f"{_CRITERION}.fault", effect="grades", kind="criterion", told=criteria.fault),
-    Row(pattern=f"{_CRITERION}.text", effect="grades", kind="criterion", told=criteria.wording),
+    Row(f"{_CRITERION}.tags", "policy", "tag", criteria.safety, across=True),
+    Row(f"{_CRITERION}.fault", "grades", "criterion", criteria.fault),
+    Row(f"{_CRITERION}.text", "grades", "criterion", criteria.wording),
     *(
-        Row(pattern=f"{_CRITERION}.{name}", effect="grades", kind="scale", told=criteria.scaled)
+        Row(f"{_CRITERION}.{name}", "grades", "scale", criteria.scaled)
         for name in ("ranges", "levels", "choices")
     ),
     Row(
-        pattern=f"{_CRITERION}.key|value|negated|ignore_case|exact|field",
-        effect="grades",
-        kind="assertion",
-        told=criteria.rule,
+        f"{_CRITERION}.key|value|negated|ignore_case|exact|field",
+        "grades",
+        "assertion",
+        criteria.rule,
     ),
-    Row(
-        pattern=f"{_CRITERION}.applies_if",
-        effect="grades",
-        kind="condition",
-        told=criteria.condition,
-    ),
-    Row(pattern=f"{_CRITERION}.*", effect="grades", kind="criterion", named=True),
+    Row(f"{_CRITERION}.applies_if", "grades", "condition", criteria.condition),
+    Row(f"{_CRITERION}.*", "grades", "criterion", named=True),
 )
 
 
 def _policy(
     kind: GradingChangeKind | None, pattern: str, told: Order = UNKNOWN, shown: str = ""
 ) -> Row:
-    return Row(pattern=pattern, effect="policy", kind=kind, told=told, shown=shown)
+    return Row(pattern, "policy", kind, told, shown=shown)
 
 
 CONFIG: Final = (
     *map(_none, ("evals", "auto_mode", "judges")),
-    Row(pattern="compare", effect="grades", kind="configuration", told=compared_targets),
+    Row("compare", "grades", "configuration", compared_targets),
     _policy("gate", "gate.fail_on", words("never", "regression", "fail", "borderline")),
-    _policy("gate", "gate.thresholds.passing", minimum(), "gate.thresholds.pass"),
-    _policy("gate", "gate.thresholds.borderline", minimum()),
-    _policy("gate", "gate.min_kappa", minimum()),
-    _policy("gate", "gate.min_pass_rate", pass_rate()),
-    _policy("gate", "gate.groups.*.min_pass_rate", group_rate()),
-    _policy("gate", "gate.groups.*.min_score", minimum()),
-    _policy("gate", "gate.max_waivers", maximum()),
-    _policy("gate", "gate.better_than", demand()),
-    _policy("gate", "gate.tags", chosen()),
-    _policy("gate", "gate.not_tags", left_out()),
-    _policy("gate", "gate.targets", chosen()),
+    _policy("gate", "gate.thresholds.passing", MINIMUM, "gate.thresholds.pass"),
+    _policy("gate", "gate.thresholds.borderline", MINIMUM),
+    _policy("gate", "gate.min_kappa", MINIMUM),
+    _policy("gate", "gate.min_pass_rate", PASS_RATE),
+    _policy("gate", "gate.groups.*.min_pass_rate", GROUP_RATE),
+    _policy("gate", "gate.groups.*.min_score", MINIMUM),
+    _policy("gate", "gate.max_waivers", MAXIMUM),
+    _policy("gate", "gate.better_than", DEMAND),
+    _policy("gate", "gate.tags", CHOSEN),
+    _policy("gate", "gate.not_tags", LEFT_OUT),
+    _policy("gate", "gate.targets", CHOSEN),
     _policy("gate", "gate.on_weaker_grading", words("note", "fail")),
     _policy("gate", "gate.on_changed_grading", words("note", "review", "fail")),
     _policy("gate", "gate.require_rubrics", words(False, True)),
@@ -289,7 +224,7 @@ CONFIG: Final = (
     _policy("gate", "gate.*"),
     _policy("gate", "regression.repeated", words("note", "broken")),
     _policy("gate", "regression.*"),
-    _policy("criterion", "shared_rubrics.*", kept()),
+    _policy("criterion", "shared_rubrics.*", KEPT),
     _policy("rule", "rules.*", words("off", "notice", "warning", "error")),
     _policy(None, "env_allow", shown="env.allow"),
     _policy(None, "untrusted.*"),
@@ -307,21 +242,9 @@ CONFIG: Final = (
 TARGETS: Final = (
     *(_none(f"targets.*.{name}") for name in ("name", "held")),
     _policy("judge", "targets.*.judge_target"),
-    Row(
-        pattern="targets.*.depends_on",
-        effect="policy",
-        kind="depends-on",
-        told=depends_on,
-        across=True,
-    ),
-    Row(pattern="targets.*", effect="grades", kind="target", told=answered_by),
-    Row(
-        pattern="targets.*.answers|response",
-        effect="grades",
-        kind="recording",
-        told=recording,
-        across=True,
-    ),
+    Row("targets.*.depends_on", "policy", "depends-on", depends_on, across=True),
+    Row("targets.*", "grades", "target", answered_by),
+    Row("targets.*.answers|response", "grades", "recording", recording, across=True),
     *(
         _tested(f"targets.*.{part}")
         for part in (
@@ -329,9 +252,9 @@ TARGETS: Final = (
             *("agent.model", "agent.tools", "concurrency"),
         )
     ),
-    Row(pattern="targets.*.graders", effect="grades", kind="target", told=graders),
+    Row("targets.*.graders", "grades", "target", graders),
     *(
-        Row(pattern=f"targets.*.{part}", effect="grades", kind="target")
+        Row(f"targets.*.{part}", "grades", "target")
         for part in (
             *("*", "agent.*", "endpoint.*", "endpoint.http.*", "program.*", "workspace.*"),
             *("healthcheck", "did"),
@@ -359,14 +282,10 @@ def rows_of(root: str, path: Path) -> tuple[int, list[Row]]:
         candidates = (*index.get(part[-1], ()), *index.get("*", ()))
         fitting = [each for each in candidates if _fits(each[0], part)]
         if fitting:
-            best = max(_names(steps) for steps, _ in fitting)
-            return length, [row for steps, row in fitting if _names(steps) == best]
+            # The fewer steps of a pattern are `*`, the more exactly it fits.
+            best = min(steps.count("*") for steps, _ in fitting)
+            return length, [row for steps, row in fitting if steps.count("*") == best]
     return len(path), []
-
-
-def _names(steps: Sequence[str]) -> int:
-    """Return how exactly a pattern fits."""
-    return sum(step != "*" for step in steps)
 
 
 def effect_of(path: Path) -> Effect:

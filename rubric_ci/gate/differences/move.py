@@ -37,8 +37,6 @@ Told: TypeAlias = tuple[Direction, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """How the values of a setting compare."""
-
     weaker: str  # what makes it weaker, for the documentation; empty: nothing is known
     direction: Callable[[Move], Direction]
 
@@ -71,8 +69,6 @@ def text(value: Any) -> str:
 
 
 def words(*weakest_first: JSON) -> Order:
-    """Return the order of a list of values; others are not comparable."""
-
     def direction(move: Move) -> Direction:
         if move.before not in weakest_first or move.after not in weakest_first:
             return "changed"
@@ -83,59 +79,29 @@ def words(*weakest_first: JSON) -> Order:
     return Order(weaker=f"moves to the left in {shown}", direction=direction)
 
 
-def minimum() -> Order:
-    """Return the order of a minimum; without one, nothing is demanded."""
-    return Order(
-        weaker="lowered or removed",
-        direction=lambda move: compared(*_numbers(move, unset=float("-inf"))),
-    )
-
-
-def maximum() -> Order:
-    """Return the order of a maximum; without one, anything is allowed."""
+def _limit(weaker: str, unset: float, sign: int = 1) -> Order:
+    """Return the order of a number; `unset` is its value where there is none."""
 
     def direction(move: Move) -> Direction:
-        before, after = _numbers(move, unset=float("inf"))
-        return compared(-before, -after)
+        before, after = _numbers(move, unset=unset)
+        return compared(sign * before, sign * after)
 
-    return Order(weaker="raised or removed", direction=direction)
+    return Order(weaker=weaker, direction=direction)
 
 
-def demand() -> Order:
-    """Return the order of a demand that is made or not; its content is not comparable."""
-    return Order(
-        weaker="removed", direction=lambda move: compared(bool(move.before), bool(move.after))
+def _group_rate(move: Move) -> Direction:
+    # Where all cases have a rate, a group's is a further demand; else its cases may not fail
+    # without it.
+    whole = {move.head.gate.min_pass_rate, move.base.gate.min_pass_rate} - {None}
+    return compared(*_numbers(move, unset=0.0 if whole else ALL_PASS))
+
+
+def _numbers(move: Move, *, unset: float) -> tuple[float, float]:
+    before, after = (
+        float(value) if isinstance(value, int | float) else unset
+        for value in (move.before, move.after)
     )
-
-
-def kept() -> Order:
-    """Return the order of a part of the grading; how an edit moves it is not known."""
-    return Order(
-        weaker="removed", direction=lambda move: "weaker" if move.after is None else "changed"
-    )
-
-
-def chosen() -> Order:
-    """Return the order of names that choose cases; without one, every case is chosen."""
-    return Order(
-        weaker="a name is dropped; added where there was none, so that other cases do not count",
-        direction=lambda move: _of_sets(move.before or None, move.after or None),
-    )
-
-
-def left_out() -> Order:
-    """Return the order of names that leave cases out."""
-    return Order(
-        weaker="a name is added",
-        direction=lambda move: _of_sets(move.after or [], move.before or []),
-    )
-
-
-def globs() -> Order:
-    """Return the order of `depends_on`; None is every file of the repository."""
-    return Order(
-        weaker="a glob is removed", direction=lambda move: narrowed(move.before, move.after)
-    )
+    return before, after
 
 
 def narrowed(before: Any, after: Any) -> Direction:
@@ -158,34 +124,25 @@ def _of_sets(before: Any, after: Any) -> Direction:
     return "stronger" if now - was else "changed"
 
 
-def pass_rate() -> Order:
-    """Return the order of the pass rate of all cases: without one, no case may fail."""
-    return Order(
-        weaker="lowered; added below 1, so that failures are tolerated",
-        direction=lambda move: compared(*_numbers(move, unset=ALL_PASS)),
-    )
-
-
-def group_rate() -> Order:
-    """Return the order of the pass rate of a group.
-
-    Where all cases have a rate, a group's rate is a further demand; else its cases may not fail
-    without it.
-    """
-
-    def direction(move: Move) -> Direction:
-        whole = {move.head.gate.min_pass_rate, move.base.gate.min_pass_rate} - {None}
-        return compared(*_numbers(move, unset=0.0 if whole else ALL_PASS))
-
-    return Order(
-        weaker="lowered; added below 1 or, where all cases have a rate, removed",
-        direction=direction,
-    )
-
-
-def _numbers(move: Move, *, unset: float) -> tuple[float, float]:
-    before, after = (
-        float(value) if isinstance(value, int | float) else unset
-        for value in (move.before, move.after)
-    )
-    return before, after
+MINIMUM: Final = _limit("lowered or removed", float("-inf"))
+MAXIMUM: Final = _limit("raised or removed", float("inf"), -1)
+PASS_RATE: Final = _limit("lowered; added below 1, so that failures are tolerated", ALL_PASS)
+GROUP_RATE: Final = Order(
+    weaker="lowered; added below 1 or, where all cases have a rate, removed", direction=_group_rate
+)
+DEMAND: Final = Order(  # its content is not comparable
+    weaker="removed", direction=lambda move: compared(bool(move.before), bool(move.after))
+)
+KEPT: Final = Order(  # a part of the grading; how an edit moves it is not known
+    weaker="removed", direction=lambda move: "weaker" if move.after is None else "changed"
+)
+CHOSEN: Final = Order(  # names that choose cases; without one, every case is chosen
+    weaker="a name is dropped; added where there was none, so that other cases do not count",
+    direction=lambda move: _of_sets(move.before or None, move.after or None),
+)
+LEFT_OUT: Final = Order(
+    weaker="a name is added", direction=lambda move: _of_sets(move.after or [], move.before or [])
+)
+GLOBS: Final = Order(  # of `depends_on`; None is every file of the repository
+    weaker="a glob is removed", direction=lambda move: narrowed(move.before, move.after)
+)

@@ -226,7 +226,6 @@ def target_changes(
 
 
 def target_of(case: EvalCase, config: Callable[[str], Config]) -> Target | None:
-    """Return the target that answers a case; None: there is none."""
     try:
         return choose_target(case, config(case.file))
     except CannotConfigure:  # of the head: the run has reported it
@@ -269,7 +268,6 @@ def _ignores(
 def policy_file_changes(
     configs: Sequence[Config], head: RepositoryFiles, then: Snapshot, difference: Difference
 ) -> Iterator[GradingChange]:
-    """Yield the changes of recordings, labels, the calibration and waivers."""
     targets = [target for config in configs for target in config.targets.values()]
     recordings = {target.answers for target in targets if target.answers}
     for path in sorted(recordings):
@@ -299,8 +297,6 @@ def _text(files: RepositoryFiles, path: str) -> str:
 
 
 class ConfigPlaces:
-    """The places of settings in the configuration and the targets files at the root."""
-
     def __init__(self, project: Project) -> None:
         self._project = project
         self._document = cache(self._read)

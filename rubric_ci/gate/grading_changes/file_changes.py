@@ -82,7 +82,6 @@ def _is_copied(path: str, folder: str) -> bool:
 
 
 def _tested(target: Target | None) -> tuple[str, ...]:
-    """Return the written `depends_on` of a target."""
     if target is None or target.depends_on == target.assumed_dependencies:
         return ()
     return target.depends_on or ()
@@ -123,7 +122,6 @@ def _workspace(case: EvalCase, target: Target | None) -> Workspace | None:
 
 
 def _scripts(case: EvalCase, target: Target | None) -> Iterator[Script]:
-    """Yield the commands that decide about an answer, or prepare it."""
     workspace = _workspace(case, target)
     homes = dict.fromkeys((workspace.copy or ".", ".") if workspace else (".",))
     tested, program = _tested(target), tuple(_program(target))
@@ -165,7 +163,6 @@ def unknown_files(unread: Mapping[str, str]) -> Iterator[GradingChange]:
 
 
 def ignore_changes(path: str, before: str, after: str) -> Iterator[GradingChange]:
-    """Yield the rules that comments of an eval file turn off, or not any more."""
     then, now = ([each.rule for each in ignored_rules(text)] for text in (before, after))
     lines = {each.rule: each.line for each in (*ignored_rules(before), *ignored_rules(after))}
     for rule in sorted({*then, *now}):
@@ -221,7 +218,6 @@ def _edited(
 def waiver_changes(
     head: Sequence[Waiver], base: Sequence[Waiver], file: str
 ) -> Iterator[GradingChange]:
-    """Yield the waivers that were added, removed, extended or shortened."""
     now, then = ({waiver.key: waiver for waiver in side} for side in (head, base))
     for key, known in {**then, **now}.items():
         before, after = then.get(key), now.get(key)
@@ -265,7 +261,6 @@ def _tests_of_file(data: Any) -> list[dict[str, Any]]:
 def lost_tests_of_cases(
     cases: Iterable[EvalCase], before: Mapping[CaseKey, EvalCase]
 ) -> Iterator[GradingChange]:
-    """Yield the tests that cases have lost."""
     for case in cases:
         if (was := before.get(case.key)) and (old := _tests_of_case(was)):
             left = [(each.answer, each.marks) for each in _tests_of_case(case)]

@@ -64,8 +64,6 @@ Line: TypeAlias = str | tuple[str, ...]
 
 
 class ScriptFiles:
-    """The files of a repository, by the words that may name them."""
-
     def __init__(
         self, paths: Iterable[str], read: Read, links: Mapping[str, str] | None = None
     ) -> None:
@@ -158,5 +156,4 @@ def _names(path: str) -> tuple[str, ...]:
 
 
 def _readable(paths: Iterable[str], suffixes: Set[str]) -> Iterator[str]:
-    """Yield the files whose text names others."""
     return (path for path in sorted(paths) if splitext(path)[1] in suffixes)

@@ -65,7 +65,6 @@ def policy_notes(loaded: LoadedProject) -> tuple[str, ...]:
 
 
 def show_policy(loaded: LoadedProject) -> None:
-    """Print on standard error what `policy_notes` returns, for commands without a report."""
     for note in policy_notes(loaded):
         click.echo(log_line(note), err=True)
 
@@ -101,7 +100,6 @@ def _hosts(endpoint: Endpoint, config: Config, environment: Mapping[str, str]) -
 
 
 def _checked(config: Config, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the hosts of the health checks; none where a variable is not set."""
     variables = Variables(environment=environment, listed=config.env_allow)
     for target in config.targets.values():
         if check := target.healthcheck:

@@ -58,7 +58,6 @@ def _connected(target: Target, base: Config) -> Target:
 
 
 def endpoints(config: Config) -> Iterator[Endpoint]:
-    """Yield the models of a configuration: the judge and the targets."""
     if config.judge:
         yield from config.judge.endpoints
     for target in config.targets.values():
@@ -166,6 +165,5 @@ def _service(
 
 
 def _at(target: Target, endpoint: Endpoint, where: Mapping[str, JSON]) -> Target:
-    """Return a target that is asked elsewhere."""
     free = {key: value for key, value in endpoint.options.items() if key in FREE}
     return target.having(endpoint=replace(endpoint, options={**free, **where}))

@@ -39,11 +39,9 @@ class OneFile:
         return discovery.read_bytes(neighbour, self.root) if neighbour.is_file() else None
 
     def lookup(self, name: str) -> Lookup:
-        """Return a resolver of references from the root; a configuration has none."""
         return discovery.lookup(self.root, self.root / name)
 
     def matching(self, _: str) -> list[str]:
-        """Return no file: a configuration names none by globs."""
         return []
 
 

@@ -69,7 +69,6 @@ def calibration_warnings(
 
 
 def _work_warnings(calibration: JSON, min_kappa: float | None) -> Iterator[str]:
-    """Yield why a calibration says nothing about criteria about work, or too little."""
     work = calibration.get("work")
     if work is None:
         yield NO_WORK

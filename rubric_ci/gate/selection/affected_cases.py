@@ -71,7 +71,6 @@ class Revision:
     unreadable: Mapping[str, str] = field(default_factory=dict)  # eval file to why, as a clause
 
     def setup(self, at: Place) -> Setup:
-        """Return the setup that the cases of the head at a place run with."""
         found = self.setups[at]
         assert isinstance(found, Setup), found  # noqa: S101 - the head is complete
         return found
@@ -79,8 +78,6 @@ class Revision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The cases to run."""
-
     chosen: tuple[tuple[EvalCase, str], ...]  # each with the reason, one short sentence
     scope: Scope = WHOLE
     notes: tuple[str, ...] = ()  # for the reader of the report
@@ -94,7 +91,6 @@ class Selection:
 
 
 def place(case: EvalCase) -> Place:
-    """Return the settings that decide which target a case has."""
     return dirname(case.file), case.target
 
 
@@ -107,12 +103,10 @@ def select_all(cases: Sequence[EvalCase], reason: str) -> Selection:
 
 
 def changed_only(scope: Scope, chosen: int) -> Scope:
-    """Return the scope of the cases that a change affects, of all in `scope`."""
     return scope if chosen == scope.suite else scope.narrowed("changed-since")
 
 
 def select(head: Revision, base: Revision, paths: ChangedPaths) -> Selection:
-    """Choose the cases of `head` that differ from the cases of `base`."""
     before = matched(head.cases, base.cases)
     change = _Change(head, base, paths)
     reasons = [(case, change.reason(case, before.get(case.key))) for case in head.cases]
@@ -205,7 +199,6 @@ def _earlier(case: EvalCase, same: EvalCase | None, moved: list[EvalCase]) -> Ev
 
 
 def _edits(case: EvalCase, was: EvalCase) -> list[str]:
-    """Return the fields and files of a case that were edited."""
     if case is was:
         return []
     found = edits(case, was)
@@ -308,7 +301,6 @@ def _key_of(found: Difference) -> str:
 
 
 def is_judged(case: EvalCase) -> bool:
-    """Return True if a judge marks the case, or its model plays the user."""
     return case.simulated_user is not None or any(map(asks_judge, every_evaluator(case.evaluators)))
 
 

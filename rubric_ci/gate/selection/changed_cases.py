@@ -147,7 +147,6 @@ def choose_changed(now: LoadedProject, base: Base, models: Models) -> Selection:
 
 
 def _unseen(root: Path, difference: Difference) -> Iterator[str]:
-    """Yield one note for each submodule that moved and has no files here."""
     for change in difference.changes:
         if change.new_mode == SUBMODULE and is_empty(root / change.path):
             yield (
@@ -216,7 +215,6 @@ def _of_suite(scope: Scope, loaded: LoadedProject, paths: Sequence[Path], *, par
 
 
 def _leave_out(paths: Sequence[Path], project: Project) -> bool:
-    """Return True if a run without PATHS has more eval files."""
     try:
         others = {*eval_search.find_evals(project, ())} - {*paths}
     except CannotFindEvals:
@@ -327,7 +325,6 @@ def _unmatched(owners: Mapping[str, str], files: GlobsOfFiles) -> Iterator[str]:
 
 
 def _globs(loaded: LoadedProject, eval_files: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each glob with its owner."""
     for file in loaded.files:
         for case in file.cases:
             yield from ((glob, f"`{file.path}`") for glob in case.depends_on)

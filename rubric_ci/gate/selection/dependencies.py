@@ -20,8 +20,6 @@ _WILD: Final = frozenset("*?[")
 
 
 class ChangedPaths:
-    """The paths that differ between base and working tree, and what depends on them."""
-
     def __init__(self, paths: Iterable[str], compared: Collection[str] = ()) -> None:
         """Leave `compared` out, eval files and configuration: their content is compared instead."""
         self._comparisons = Comparisons()
@@ -94,13 +92,11 @@ class _Matching:
         self.paths, self._known = paths, frozenset(paths)
 
     def told(self, own: Collection[str]) -> str:
-        """Return these paths and the paths of a case as a reason."""
         more = [path for path in own if path not in self._known]
         return changed(sorted([*self.paths[:2], *more])[:2], len(self.paths) + len(more))
 
 
 def depends_on_everything(target: Target) -> bool:
-    """Return True if the target depends on every file of the repository."""
     return target.depends_on is None
 
 
@@ -114,7 +110,6 @@ def changed(paths: Collection[str], count: int | None = None) -> str:
 
 
 def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Index paths by their name and by every folder above them."""
     places: dict[str, list[str]] = defaultdict(list)
     for path in paths:
         for place in (path, *ancestors(path)):

@@ -21,7 +21,6 @@ _VERSION: Final = 1
 
 
 def choose_failed(selection: Selection, failed: Set[Key]) -> Selection:
-    """Return the chosen cases that did not pass when they ran last."""
     chosen = tuple((case, WHY) for case, _ in selection.chosen if case.key in failed)
     dropped: list[Narrowing] = ["last-failed"] * (len(chosen) < len(selection.chosen))
     scope = selection.scope.narrowed(*dropped)
@@ -78,7 +77,6 @@ def read(folder: Path, environment: Mapping[str, str]) -> Set[Key]:
 
 
 def remember(folder: Path, ended: Iterable[CaseResult], suite: Set[Key] | None) -> None:
-    """Update the failed cases of an output folder after a run."""
     path = folder / LAST_FAILED
     found = sorted(updated(_read(path) or frozenset(), ended, suite))
     data = {"version": _VERSION, "failed": [{"file": file, "id": name} for file, name in found]}

@@ -94,7 +94,6 @@ def _is_same(path: Path, name: str, difference: Difference) -> bool:
 
 
 def _suite(path: Path, root: Path) -> str:
-    """Return the text of a JSON Lines file's sidecar."""
     sidecar = discovery.sidecar_of(path)
     return (_text(sidecar, root) or "") if sidecar else ""
 
@@ -120,7 +119,6 @@ def may_mention(names: Iterable[str]) -> Callable[[str], bool]:
 
 
 def count_cases(path: str, text: str) -> int | None:
-    """Count the cases of a file with the usual layout; None if it must be parsed."""
     if path.endswith(".jsonl"):
         return sum(not line.isspace() for line in text.split("\n") if line)
     text = text.replace("\r\n", "\n")

@@ -57,7 +57,6 @@ class ProposedFiles:
 
     @property
     def root(self) -> Path:
-        """The folder of the working tree, from which nothing is read."""
         return self.proposal.now.root
 
     def read(self, name: str) -> bytes | None:
@@ -68,7 +67,6 @@ class ProposedFiles:
         return data
 
     def lookup(self, name: str) -> Lookup:
-        """Return the lookup of the references of an eval file."""
         resolve = self.proposal.now.lookup(name)
         settings = self.proposal.then.lookup(name)
 
@@ -83,7 +81,6 @@ class ProposedFiles:
         return found
 
     def matching(self, glob: str) -> Iterable[str]:
-        """Return the files that match a glob from the root."""
         return self.proposal.now.matching(glob)
 
     def _is_setting(self, name: str) -> bool:
@@ -108,7 +105,6 @@ def open_proposed(checkout: Project, change: Change, proposal: Proposal) -> Proj
 def load_proposed(
     project: Project, change: Change, proposal: Proposal, paths: Sequence[str]
 ) -> LoadedProject:
-    """Load the eval files of PATHS, or of the configured globs; raises CannotFindEvals."""
     names = list(BaseSearch(project, proposal.now).find(paths, lambda _: False))
     if not names:
         raise CannotFindEvals(
@@ -118,7 +114,6 @@ def load_proposed(
 
 
 def with_configured(selection: Selection, loaded: LoadedProject, base: Base) -> Selection:
-    """Return the selection with all cases whose settings the commit changes."""
     chosen = {case.key for case, _ in selection.chosen}
     further = tuple(
         (case, why)
@@ -131,7 +126,6 @@ def with_configured(selection: Selection, loaded: LoadedProject, base: Base) -> 
 def with_reasons(
     selection: Selection, loaded: LoadedProject, base: Base, override: str
 ) -> Selection:
-    """Return the selection with the cases that are not gradable, and why."""
     found = dict(_reasons(selection, loaded, base, override))
     gradable = [case for case, _ in selection.chosen if case.key not in found]
 
@@ -278,7 +272,6 @@ def within_caps(
 
 
 def not_gradable(reason: str) -> str:
-    """Return the reason of a skipped case."""
     return f"{NOT_GRADABLE}: {reason}"
 
 
@@ -304,7 +297,6 @@ def _every(case: EvalCase) -> Iterator[EvaluatorSpec]:
 
 
 def _script(spec: CodeJudgeSpec) -> str:
-    """Return all that a script is started with."""
     facts = (spec.script, normpath(join("/", spec.cwd)), spec.timeout_seconds, spec.env)
     return repr((*facts, sorted(spec.config.items()), spec.score_from, spec.container))
 
@@ -318,6 +310,5 @@ def _user(case: EvalCase) -> str:
 
 
 def _commands(spec: EvaluatorSpec) -> Iterator[str]:
-    """Yield the commands that a rubric runs in the workspace."""
     assertions = spec.rubric.assertions if isinstance(spec, RubricSpec) else ()
     yield from (each.rule for each in assertions if each.key == "command")

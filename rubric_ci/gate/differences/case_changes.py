@@ -18,7 +18,8 @@ from rubric_ci.values.walk import ABSENT, Difference, Path, differences
 Key: TypeAlias = tuple[str, str]
 """File and id."""
 
-_UNKNOWN = Row("*", "grades", "case", named=True)
+_UNKNOWN: Final = Row("*", "grades", "case", named=True)
+_NO_CONFIG: Final = Config()
 
 
 def case_changes(
@@ -80,8 +81,8 @@ def moves(
     root: str,
     found: Iterable[Difference],
     *,
-    base: Config,
-    head: Config,
+    base: Config = _NO_CONFIG,
+    head: Config = _NO_CONFIG,
     asked_for: Callable[[EvalCase], bool] = lambda _: True,
 ) -> Iterator[tuple[Row, Move]]:
     """Yield the values that differ, each once, at the depth that their row is about."""

@@ -1,7 +1,7 @@
 """Changes to the grading: head compared with the base, which is read from git's objects."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, groupby
 from operator import attrgetter
@@ -21,31 +21,30 @@ from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.gate.differences.case_changes import case_changes, of_case, removed_cases
 from rubric_ci.gate.differences.config_changes import measures_of, setting_changes
 from rubric_ci.gate.differences.effect_of_each_key import direction_of
+from rubric_ci.gate.differences.entries import Entry
 from rubric_ci.gate.grading_changes.file_changes import (
+    case_tests,
     edited_file,
-    ignore_changes,
-    line_changes,
-    lost_tests_of_cases,
-    lost_tests_of_file,
+    entry_changes,
+    file_tests,
+    ignored_entries,
+    lines_of_file,
     measure_files,
     script_changes,
     tool_files,
-    unknown_files,
-    waiver_changes,
+    waiver_entries,
 )
 from rubric_ci.gate.grading_changes.script_files import ScriptFiles
 from rubric_ci.gate.selection.affected_cases import matched
 from rubric_ci.gate.waivers.matching import load_waivers
 from rubric_ci.grading.resolve import choose_target
-from rubric_ci.system.git.snapshot import Snapshot
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.numbers import listed
-from rubric_ci.values.changes import Base, GradingChange, by_order
+from rubric_ci.values.changes import GradingChange, by_order
 from rubric_ci.values.config import Config, RunnerTarget, Target
-from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
+from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, EvalFile, every_evaluator
 from rubric_ci.values.formats_and_defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.values.problems import Path
-from rubric_ci.values.waivers import Waiver
 
 TARGETS: Final = "targets."
 SHARED: Final = "shared_rubrics."
@@ -116,35 +115,25 @@ def find_tool_changes(
     `settings` are globs of the files that the tool reads unnamed; `tracked` are files of results
     that git has.
     """
-    base = change.grading
-    if base is None:
+    if change.grading is None:
         return ()
-    found = _of_files(project, change, base, target, settings, tracked)
-    return ordered(found)
-
-
-def _of_files(
-    project: Project,
-    change: Change,
-    base: Base,
-    target: RunnerTarget | None,
-    settings: Sequence[str],
-    tracked: Sequence[str],
-) -> Iterator[GradingChange]:
-    commit = change.at(base)
+    commit = change.at(change.grading)
     own, was = project.at(project.files), project.at(commit.files)
     now, then = own.policy_for("any"), was.policy_for("any")
-    if was.config_name:
-        yield from setting_changes(now, then, ConfigPlaces(own).line_of)
-    yield from policy_file_changes([now], own.files, commit.files, commit.difference)
+    settled = setting_changes(now, then, ConfigPlaces(own).line_of) if was.config_name else ()
     changed = commit.difference.changed_paths
-    for path in sorted({*tracked} & changed):
-        yield edited_file("results", path)
+    results = {*tracked} & changed
+    found = [
+        *settled,
+        *_entry_changes([now], own.files, commit),
+        *(edited_file("results", path) for path in sorted(results)),
+    ]
     if target:
         names = {*commit.difference.entries, *changed}
         unnamed = matcher([normpath(join(target.cwd, glob)) for glob in settings])
         files = ScriptFiles(names, own.files.read)
-        yield from tool_files(target, filter(unnamed, names), files, changed - {*tracked})
+        found += tool_files(target, filter(unnamed, names), files, changed - {*tracked})
+    return ordered(found)
 
 
 def ordered(changes: Iterable[GradingChange]) -> tuple[GradingChange, ...]:
@@ -155,34 +144,35 @@ def ordered(changes: Iterable[GradingChange]) -> tuple[GradingChange, ...]:
 def _changes(
     loaded: LoadedProject, base: BaseCommit, state: BaseState, asked_for: Callable[[EvalCase], bool]
 ) -> Iterator[GradingChange]:
-    then, difference = base.files, base.difference
-    own, was = loaded.project.at(loaded.project.files), loaded.project.at(then)
-    names = ("any", *(file.path for file in loaded.files))
-    places = ConfigPlaces(own)
-    served = [(own.policy_for(name), was.policy_for(name)) for name in names]
-    configs = list({(id(now), id(before)): (now, before) for now, before in served}.values())
+    own, was = loaded.project.at(loaded.project.files), loaded.project.at(base.files)
+    before = matched(loaded.cases, state.cases)
+    pairs = [(case, before[key]) for case in loaded.cases if (key := case.key) in before]
+    served = [
+        (own.policy_for(name), was.policy_for(name))
+        for name in ("any", *(file.path for file in loaded.files))
+    ]
+    configs = list({(id(now), id(then)): (now, then) for now, then in served}.values())
     if was.config_name:
-        found = chain(*(setting_changes(now, before, places.line_of) for now, before in configs))
+        lines = ConfigPlaces(own)
+        found = chain(*(setting_changes(now, then, lines.line_of) for now, then in configs))
         in_cases = loaded.project.policy is None  # else theirs are the base's on both sides
         yield from (each for each in found if not (in_cases and each.about.startswith(SHARED)))
-    before = matched(loaded.cases, state.cases)
+        yield from target_changes(pairs, own.policy_for, was.policy_for)
     known = [case for case in loaded.cases if case.file not in state.unreadable]
     yield from case_changes(known, before, configs[0][1], asked_for)
-    if was.config_name:
-        pairs = [(case, before[key]) for case in loaded.cases if (key := case.key) in before]
-        yield from target_changes(pairs, own.policy_for, was.policy_for)
     kept = {id(case) for case in before.values()}
     yield from _removed(loaded, [case for case in state.cases if id(case) not in kept])
-    yield from unknown_files(state.unreadable)
-    yield from _scripts(loaded, own, difference)
-    yield from _measures(configs, own.files, difference)
-    yield from _ignores(loaded, own.files, then, difference)
-    yield from lost_tests_of_cases(known, before)
-    for path in sorted({name for file in loaded.files for name in file.rubric_files}):
-        texts = _text(then, path), _text(own.files, path)
-        if difference.may_have_changed(path) and all(texts):
-            yield from lost_tests_of_file(path, *texts)
-    yield from policy_file_changes([now for now, _ in configs], own.files, then, difference)
+    for path, problem in state.unreadable.items():
+        yield edited_file("case", path, f"not known: {problem}", "edited or removed")
+    yield from _scripts(loaded, own, base.difference)
+    yield from _measures(configs, own.files, base.difference)
+    yield from _entry_changes(
+        [now for now, _ in configs],
+        own.files,
+        base,
+        loaded.files,
+        [(c, was) for c, was in pairs if c is not was and c.file not in state.unreadable],
+    )
 
 
 def _removed(loaded: LoadedProject, cases: Sequence[EvalCase]) -> Iterator[GradingChange]:
@@ -257,39 +247,56 @@ def _measures(
             yield from measure_files(now.targets[name], files, changed)
 
 
-def _ignores(
-    loaded: LoadedProject, head: RepositoryFiles, then: Snapshot, difference: Difference
+def _entry_changes(
+    configs: Sequence[Config],
+    head: RepositoryFiles,
+    base: BaseCommit,
+    files: Sequence[EvalFile] = (),
+    cases: Sequence[tuple[EvalCase, EvalCase]] = (),
 ) -> Iterator[GradingChange]:
-    paths = (name for file in loaded.files for name in (file.path, sidecar_name(file.path)))
-    for path in filter(difference.may_have_changed, paths):
-        yield from ignore_changes(path, _text(then, path), _text(head, path))
-
-
-def policy_file_changes(
-    configs: Sequence[Config], head: RepositoryFiles, then: Snapshot, difference: Difference
-) -> Iterator[GradingChange]:
+    """Yield the changes of recordings, labels, calibration, waivers, comments and tests."""
+    may_differ, sides = base.difference.may_have_changed, (base.files, head)
     targets = [target for config in configs for target in config.targets.values()]
-    recordings = {target.answers for target in targets if target.answers}
-    for path in sorted(recordings):
-        if difference.may_have_changed(path):
-            yield from line_changes("recording", path, _text(then, path), _text(head, path))
-    for picture in sorted(difference.pictures):
-        named = (
-            is_named(picture, _text(side, path)) for side in (head, then) for path in recordings
-        )
-        if any(named):
+    recordings = sorted({target.answers for target in targets if target.answers})
+    evals = (name for file in files for name in (file.path, sidecar_name(file.path)))
+    rubrics = sorted({name for file in files for name in file.rubric_files})
+    paths = {
+        "rule": [*filter(may_differ, evals)],
+        "test": [p for p in filter(may_differ, rubrics) if all(_text(each, p) for each in sides)],
+        "recording": [*filter(may_differ, recordings)],
+        "labels": [LABELS],
+        "calibration": [CALIBRATION],
+    }
+    then, now = ({**_entries(each, paths), "waiver": _waivers(each)} for each in sides)
+    for case, was in cases:
+        then["test"] |= case_tests(was, case.key)
+        now["test"] |= case_tests(case, case.key)
+    yield from entry_changes(then, now)
+    for picture in sorted(base.difference.pictures):
+        texts = (_text(side, path) for side in sides for path in recordings)
+        if any(is_named(picture, text) for text in texts):
             yield edited_file("recording", picture)
-    yield from line_changes("labels", LABELS, _text(then, LABELS), _text(head, LABELS))
-    calibration = _text(then, CALIBRATION), _text(head, CALIBRATION)
-    yield from line_changes("calibration", CALIBRATION, *calibration)
-    yield from waiver_changes(_waivers(head), _waivers(then), WAIVERS)
 
 
-def _waivers(files: RepositoryFiles) -> tuple[Waiver, ...]:
+def _entries(
+    files: RepositoryFiles, paths: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, Entry]]:
+    readers = {"rule": ignored_entries, "test": file_tests}
+    return {
+        name: {
+            key: entry
+            for path in each
+            for key, entry in readers.get(name, lines_of_file)(path, _text(files, path)).items()
+        }
+        for name, each in paths.items()
+    }
+
+
+def _waivers(files: RepositoryFiles) -> dict[str, Entry]:
     try:
-        return load_waivers(files)
+        return waiver_entries(load_waivers(files))
     except InvalidInput:  # of the base: the head was read before
-        return ()
+        return {}
 
 
 def _text(files: RepositoryFiles, path: str) -> str:

@@ -4,28 +4,31 @@ Which files a script uses is found by `script_files`.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from posixpath import normpath, relpath
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.project.links import named_paths
 from rubric_ci.files.validation.located_problems import ignored_rules
 from rubric_ci.files.validation.rubric_files import open_rubric
+from rubric_ci.gate.differences.case_changes import moves
+from rubric_ci.gate.differences.entries import Entries, Entry, line_of
 from rubric_ci.gate.grading_changes.script_files import CODE, SETTINGS, Line, ScriptFiles
-from rubric_ci.text import numbers
+from rubric_ci.gate.selection.dependencies import commands_of, copied_by, scripts_of
 from rubric_ci.text.escape import one_line
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.numbers import shortened
-from rubric_ci.values.changes import Direction, GradingChange, GradingChangeKind
+from rubric_ci.values.changes import GradingChange, GradingChangeKind
 from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.config import RunnerTarget, Target
-from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, RubricSpec, every_evaluator
-from rubric_ci.values.rubric import MarkTest
+from rubric_ci.values.evals import EvalCase, RubricSpec, every_evaluator
+from rubric_ci.values.formats_and_defaults import WAIVERS
 from rubric_ci.values.waivers import Waiver
+from rubric_ci.values.walk import ABSENT, canonical, differences, facts
 from rubric_ci.values.workspace_settings import Workspace
 
 ROOT_CODE: Final = (*(f"*{suffix}" for suffix in sorted(filter(None, CODE))), "node_modules/**")
-RUN: Final = "command"  # the assertion that runs a command in the workspace
 
 Answered: TypeAlias = tuple[EvalCase, Target | None]
 """A case and the target that answers it; None: it is not known."""
@@ -125,13 +128,10 @@ def _scripts(case: EvalCase, target: Target | None) -> Iterator[Script]:
     workspace = _workspace(case, target)
     homes = dict.fromkeys((workspace.copy or ".", ".") if workspace else (".",))
     tested, program = _tested(target), tuple(_program(target))
-    for spec in every_evaluator(case.evaluators):
-        if isinstance(spec, CodeJudgeSpec):
-            yield Script(spec.script, spec.cwd, True, spec.depends_on, tested, program)
-        if isinstance(spec, RubricSpec):
-            commands = [str(c.value) for c in spec.rubric.assertions if c.key == RUN]
-            for home in homes:
-                yield from (Script(each, home, False, (), tested, ()) for each in commands)
+    for spec in scripts_of(case):
+        yield Script(spec.script, spec.cwd, True, spec.depends_on, tested, program)
+    for rule in (each for spec in every_evaluator(case.evaluators) for each in commands_of(spec)):
+        yield from (Script(str(rule.value), home, False, (), tested, ()) for home in homes)
     if workspace and workspace.setup:
         yield from (Script(workspace.setup, home, False, None, tested, program) for home in homes)
     for hook in workspace.hooks.every if workspace else ():
@@ -151,137 +151,80 @@ def _program(target: Target | None) -> Iterator[str]:
 def _copied(case: EvalCase, target: Target | None) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield what a workspace copies, with the globs of the files under test in it."""
     if workspace := _workspace(case, target):
-        sources = (source.path for source in workspace.sources)
-        for path in filter(None, (workspace.copy, *sources)):
-            yield normpath(path), _tested(target)
+        yield from ((normpath(path), _tested(target)) for path in copied_by(workspace))
 
 
-def unknown_files(unread: Mapping[str, str]) -> Iterator[GradingChange]:
-    """Yield the eval files of the base that cannot be read, so that their changes are not known."""
-    for path, problem in unread.items():
-        yield _edited("case", path, 1, f"not known: {problem}", "edited or removed")
-
-
-def ignore_changes(path: str, before: str, after: str) -> Iterator[GradingChange]:
-    then, now = ([each.rule for each in ignored_rules(text)] for text in (before, after))
-    lines = {each.rule: each.line for each in (*ignored_rules(before), *ignored_rules(after))}
-    for rule in sorted({*then, *now}):
-        count = now.count(rule) - then.count(rule)
-        if count:
-            yield GradingChange(
-                kind="rule",
-                direction="weaker" if count > 0 else "stronger",
-                about=rule,
-                file=path,
-                line=lines[rule],
-                before=_ignored(then.count(rule)),
-                after=_ignored(now.count(rule)),
-            )
-
-
-def _ignored(count: int) -> str:
-    return f"ignored in {numbers.plural(count, 'comment')}" if count else ""
-
-
-def line_changes(
-    kind: GradingChangeKind, path: str, before: str, after: str
-) -> Iterator[GradingChange]:
-    """Yield one change of a file whose lines are entries, with the numbers of its lines."""
-    then, now = (text.replace("\r\n", "\n").split("\n") for text in (before, after))
-    then, now = (lines if lines[-1] else lines[:-1] for lines in (then, now))
-    if then == now:
-        return
-    known = set(then)
-    first = next((at for at, line in enumerate(now, 1) if line not in known), 1)
-    new, gone = len([line for line in now if line not in known]), len(set(then) - set(now))
-    counts = f"{_lines(len(now))}: {new:,} new or edited, {gone:,} of the base gone"
-    yield _edited(kind, path, first, _lines(len(then)), counts)
-
-
-def _lines(count: int) -> str:
-    return numbers.plural(count, "line")
-
-
-def edited_file(kind: GradingChangeKind, path: str) -> GradingChange:
-    """Return the change of a file that is not read here."""
-    return _edited(kind, path, 1, "as at the base", "edited")
-
-
-def _edited(
-    kind: GradingChangeKind, path: str, line: int, before: str, after: str
+def edited_file(
+    kind: GradingChangeKind, path: str, before: str = "as at the base", after: str = "edited"
 ) -> GradingChange:
+    """Return the change of a file that is not read here."""
     return GradingChange(
-        kind=kind, direction="changed", about=path, file=path, line=line, before=before, after=after
+        kind=kind, direction="changed", about=path, file=path, line=1, before=before, after=after
     )
 
 
-def waiver_changes(
-    head: Sequence[Waiver], base: Sequence[Waiver], file: str
-) -> Iterator[GradingChange]:
-    now, then = ({waiver.key: waiver for waiver in side} for side in (head, base))
-    for key, known in {**then, **now}.items():
-        before, after = then.get(key), now.get(key)
-        if _end(before) != _end(after):
+def entry_changes(then: Entries, now: Entries) -> Iterator[GradingChange]:
+    """Yield the entries of files that differ, as the table of effects says."""
+    for row, move in moves("entries", differences(then, now)):
+        entry = move.before if move.after is ABSENT else move.after
+        for direction, before, after in row.told(move):
+            assert row.kind is not None  # noqa: S101 - each row of an entry has one
             yield GradingChange(
-                kind="waiver",
-                direction=_moved(before, after),
-                about=f"{known.case}/{known.criterion}",
-                file=file,
-                line=known.line,
-                before=_end(before),
-                after=_end(after),
+                kind=row.kind,
+                direction=direction,
+                about=entry.about,
+                file=entry.file,
+                line=line_of(move),
+                before=before,
+                after=after,
             )
 
 
-def _end(waiver: Waiver | None) -> str:
-    return f"waived until {waiver.until}" if waiver else ""
+def lines_of_file(path: str, text: str) -> dict[str, Entry]:
+    return {path: Entry(path, path, 0, text)}
 
 
-def _moved(before: Waiver | None, after: Waiver | None) -> Direction:
-    longer = after is not None and (before is None or after.until > before.until)
-    return "weaker" if longer else "stronger"
+def waiver_entries(waivers: Iterable[Waiver]) -> dict[str, Entry]:
+    return {
+        str(each.key): Entry(WAIVERS, f"{each.case}/{each.criterion}", each.line, each.until)
+        for each in waivers
+    }
 
 
-def lost_tests_of_file(path: str, before: str, after: str) -> Iterator[GradingChange]:
-    """Yield the tests that a rubric file has lost; two tests are one if nothing of them differs."""
-    then, now = open_rubric(path, before).document, open_rubric(path, after).document
-    left = _tests_of_file(now.data)
-    for number, each in enumerate(_tests_of_file(then.data)):
-        if each not in left:
-            line = then.locate(("tests", number))[0]
-            answer = str(each.get("answer", each.get("answer_file", "")))
-            yield _removed_test("tests", path, line, answer, each.get("marks"))
+def ignored_entries(path: str, text: str) -> dict[str, Entry]:
+    """Return how many comments of an eval file turn each rule off, at the last of them."""
+    found = [*ignored_rules(text)]
+    counts = Counter(each.rule for each in found)
+    lines = {each.rule: each.line for each in found}
+    return {f"{path} {rule}": Entry(path, rule, lines[rule], counts[rule]) for rule in counts}
 
 
-def _tests_of_file(data: Any) -> list[dict[str, Any]]:
-    tests = data.get("tests") if isinstance(data, dict) else None
-    return [each for each in tests if isinstance(each, dict)] if isinstance(tests, list) else []
+def file_tests(path: str, text: str) -> dict[str, Entry]:
+    """Return the tests of a rubric file; two tests are one if nothing of them differs."""
+    document = open_rubric(path, text).document
+    data = document.data if isinstance(document.data, dict) else {}
+    tests = data.get("tests")
+    return {
+        f"{path} {canonical(each)}": _test("tests", path, line, answer, each.get("marks"))
+        for number, each in enumerate(tests if isinstance(tests, list) else ())
+        if isinstance(each, dict)
+        for line in (document.locate(("tests", number))[0],)
+        for answer in (str(each.get("answer", each.get("answer_file", ""))),)
+    }
 
 
-def lost_tests_of_cases(
-    cases: Iterable[EvalCase], before: Mapping[CaseKey, EvalCase]
-) -> Iterator[GradingChange]:
-    for case in cases:
-        if (was := before.get(case.key)) and (old := _tests_of_case(was)):
-            left = [(each.answer, each.marks) for each in _tests_of_case(case)]
-            for each in old:
-                if (each.answer, each.marks) not in left:
-                    about = f"{case.id}/tests"
-                    yield _removed_test(about, case.file, each.line, each.answer, each.marks)
+def case_tests(case: EvalCase, key: CaseKey) -> dict[str, Entry]:
+    """Return the tests of a case, or of the one that was there before, under the key it has now."""
+    specs = (spec for spec in case.evaluators if isinstance(spec, RubricSpec))
+    return {
+        canonical([*key, test.answer, facts(test.marks)]): _test(
+            f"{key[1]}/tests", key[0], test.line, test.answer, test.marks
+        )
+        for spec in specs
+        for test in spec.tests
+    }
 
 
-def _tests_of_case(case: EvalCase) -> list[MarkTest]:
-    return [each for spec in case.evaluators if isinstance(spec, RubricSpec) for each in spec.tests]
-
-
-def _removed_test(about: str, file: str, line: int, answer: str, marks: Any) -> GradingChange:
+def _test(about: str, file: str, line: int, answer: str, marks: Any) -> Entry:
     shown = f"“{shortened(one_line(answer), 60)}”: {json.dumps(marks, ensure_ascii=False)}"
-    return GradingChange(
-        kind="criterion",
-        direction="changed",
-        about=about,
-        file=file,
-        line=line,
-        before=shown,
-        after="",
-    )
+    return Entry(file, about, line, shown)

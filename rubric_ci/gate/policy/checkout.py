@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -18,7 +19,7 @@ from rubric_ci.gate.policy.governed import endpoints
 from rubric_ci.gate.policy.policy_source import find_policy, under
 from rubric_ci.models.llm.allowed_hosts import exchange_hosts, hosts_of
 from rubric_ci.text.escape import log_line
-from rubric_ci.values.config import Config, Endpoint
+from rubric_ci.values.config import Config
 from rubric_ci.values.formats_and_defaults import CALIBRATION
 from rubric_ci.values.hosts import AllowedHosts, host_of
 
@@ -60,7 +61,12 @@ def policy_notes(loaded: LoadedProject) -> tuple[str, ...]:
     if not policy.config_name:
         return (f"{policy.origin} has no configuration: this change sets judge, gate and rules",)
     title = f"Policy (judge, gate, rules, calibration) is taken from {policy.origin}"
-    changes = [*_changes(loaded, policy), *_calibration_change(loaded.project, policy)]
+    changes = _changes(loaded, policy)
+    then, now = policy.files.read(CALIBRATION), loaded.project.files.read(CALIBRATION)
+    if then != now:
+        before = "" if then is None else "as in the base"
+        after = "" if now is None else "as in this change"
+        changes.append(ConfigChange(key=CALIBRATION, before=before, after=after))
     return change_notes(title, changes)
 
 
@@ -82,25 +88,17 @@ def allowed_hosts(
     if policy is None or not policy.config_name:
         return None
     configs = [policy.policy_for(name) for name in _served(loaded)]
-    found = (_hosts(each, config, environment) for config in configs for each in endpoints(config))
-    checked = (_checked(config, environment) for config in configs)
-    hosts = frozenset[str]().union(*found, *checked) - {""}
+    hosts = frozenset(chain.from_iterable(_hosts(each, environment) for each in configs)) - {""}
     return AllowedHosts(hosts=hosts, providers=True, checkout=str(loaded.project.root))
 
 
-def _hosts(endpoint: Endpoint, config: Config, environment: Mapping[str, str]) -> frozenset[str]:
-    """Return the hosts of a model; none if its variables are not set, as it cannot be asked."""
+def _hosts(config: Config, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield the hosts of models and health checks; none where a variable is not set."""
     variables = Variables(environment=environment, listed=config.env_allow)
-    try:
-        found = hosts_of(replace(endpoint, options=substitute(endpoint.options, variables)))
-        found |= exchange_hosts(endpoint)
-    except CannotConfigure:
-        return frozenset()
-    return found
-
-
-def _checked(config: Config, environment: Mapping[str, str]) -> Iterator[str]:
-    variables = Variables(environment=environment, listed=config.env_allow)
+    for endpoint in endpoints(config):
+        with suppress(CannotConfigure):
+            options = substitute(endpoint.options, variables)
+            yield from hosts_of(replace(endpoint, options=options)) | exchange_hosts(endpoint)
     for target in config.targets.values():
         if check := target.healthcheck:
             with suppress(CannotConfigure):
@@ -121,12 +119,3 @@ def _changes(loaded: LoadedProject, policy: Project) -> list[ConfigChange]:
         for change in policy_changes(own.policy_for(name), policy.policy_for(name)):
             found.setdefault(change.key, change)
     return list(found.values())
-
-
-def _calibration_change(project: Project, policy: Project) -> list[ConfigChange]:
-    then, now = policy.files.read(CALIBRATION), project.files.read(CALIBRATION)
-    if then == now:
-        return []
-    before = "" if then is None else "as in the base"
-    after = "" if now is None else "as in this change"
-    return [ConfigChange(key=CALIBRATION, before=before, after=after)]

@@ -84,7 +84,8 @@ def priced(
     base = [_prices(each) for each in known if each.model == endpoint.model and _prices(each)]
     if not base and not is_listed(endpoint.model):
         return endpoint
-    others = {key: value for key, value in endpoint.options.items() if not _is_price(key)}
+    own = _prices(endpoint)
+    others = {key: value for key, value in endpoint.options.items() if key not in own}
     options = {**others, **(base[0] if base else {})}
     return replace(endpoint, options=options)
 
@@ -104,11 +105,7 @@ def price_held(target: Target, base: Config) -> Target:
 
 
 def _prices(endpoint: Endpoint) -> Mapping[str, JSON]:
-    return {key: value for key, value in endpoint.options.items() if _is_price(key)}
-
-
-def _is_price(option: str) -> bool:
-    return "_cost_per_" in option
+    return {key: value for key, value in endpoint.options.items() if "_cost_per_" in key}
 
 
 def held_options(agent: AgentProgram, base: AgentProgram | None) -> tuple[str, ...]:

@@ -73,7 +73,6 @@ def under_rules(project: Project, policy_from: str) -> tuple[Project, tuple[str,
 
 
 def under(project: Project, policy: Project) -> Project:
-    """Return the project under a policy."""
     return project.at(project.files, Policy(project=policy, govern=_govern))
 
 

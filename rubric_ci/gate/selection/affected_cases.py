@@ -54,18 +54,11 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoSetup:
-    """Why it is unknown what a case of the base ran with."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
     """The cases of one side of the comparison, base or head, and what they run with."""
 
     cases: tuple[EvalCase, ...]
-    setups: Mapping[Place, Setup | NoSetup]
+    setups: Mapping[Place, Setup | str]  # str: why it is unknown, of the base
     answers: Mapping[str, str] = field(default_factory=dict)  # recordings that differ, by path
     pictures: frozenset[str] = frozenset()  # that differ, and that a recording may name
     unreadable: Mapping[str, str] = field(default_factory=dict)  # eval file to why, as a clause
@@ -132,18 +125,13 @@ class _Change:
             return self.base.unreadable[case.file]
         if was is None:
             return NEW_CASE
-        judged = is_judged(case)
-        return "; ".join(
-            filter(
-                None,
-                (
-                    *_edits(case, was),
-                    self.setup(place(case), place(was), judged),
-                    self._answer(case, was),
-                    self.paths.reason(case, self.head.setup(place(case)).target),
-                ),
-            )
+        reasons = (
+            *_edits(case, was),
+            self.setup(place(case), place(was), is_judged(case)),
+            self._answer(case, was),
+            self.paths.reason(case, self.head.setup(place(case)).target),
         )
+        return "; ".join(filter(None, reasons))
 
     def too_wide(self, chosen: Sequence[tuple[EvalCase, str]]) -> Iterator[str]:
         """Yield how to narrow targets that depend on every file."""
@@ -160,8 +148,8 @@ class _Change:
 
     def _setup(self, now_at: Place, then_at: Place, judged: bool) -> str:
         now, then = self.head.setup(now_at), self.base.setups[then_at]
-        if isinstance(then, NoSetup):
-            return then.reason
+        if isinstance(then, str):
+            return then
         if now.target.name != then.target.name:
             return f"its target is `{now.target.name}`, was `{then.target.name}`"
         names = setup_changes(now, then, judged=judged)
@@ -301,6 +289,7 @@ def _key_of(found: Difference) -> str:
 
 
 def is_judged(case: EvalCase) -> bool:
+    """Return True if a judge marks the case, or its model plays the user."""
     return case.simulated_user is not None or any(map(asks_judge, every_evaluator(case.evaluators)))
 
 

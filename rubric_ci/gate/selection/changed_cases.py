@@ -1,6 +1,6 @@
 """Select the cases that a change affects: compare the working tree with git's objects."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,6 @@ from rubric_ci.files.project.near_files import GlobsOfFiles
 from rubric_ci.files.project.project import Project
 from rubric_ci.gate.policy.checkout import policy_notes, under_policy
 from rubric_ci.gate.selection.affected_cases import (
-    NoSetup,
     Revision,
     Selection,
     Setup,
@@ -32,11 +31,11 @@ from rubric_ci.gate.selection.affected_cases import (
     select,
     select_all,
 )
-from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.gate.selection.prefilter import find_unconcerned
 from rubric_ci.gate.selection.proposed_cases import (
     load_proposed,
     open_proposed,
+    paths_since,
     proposal_notes,
     with_configured,
     with_reasons,
@@ -45,7 +44,6 @@ from rubric_ci.grading.case_choice import choose_cases, named_cases
 from rubric_ci.grading.resolve import choose_judge, choose_target, lacks_target
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.system.git.proposal import Proposal
-from rubric_ci.system.git.snapshot import Snapshot
 from rubric_ci.system.repository import is_empty
 from rubric_ci.text import escape
 from rubric_ci.text.globs import TooManyComparisons
@@ -100,7 +98,6 @@ def open_with_change(
 def _select_proposed(
     project: Project, change: Change, proposal: Proposal, options: SelectOptions, models: Models
 ) -> tuple[LoadedProject, Selection]:
-    """Choose the cases that a stranger's commit affects."""
     loaded = load_proposed(project, change, proposal, options.paths)
     base = Base(commit=proposal.base, origin="the checkout")
     selection = with_configured(choose_changed(loaded, base, models), loaded, base)
@@ -135,14 +132,18 @@ def _select(
 
 
 def choose_changed(now: LoadedProject, base: Base, models: Models) -> Selection:
-    """Choose the cases that differ from the base."""
     before = now.change.at(base)
     state = now.at_base(base)
     head = _head(now, before.difference, models)
-    then = _base(state, before.files, head, models)
-    names = {name for file in state.files for name in now.project.candidates(file)}
-    paths = ChangedPaths(sorted(before.difference.changed_paths), {*state.files, *names})
-    selection = select(head, then, paths)
+    then = Revision(
+        cases=state.cases,
+        setups={
+            place(case): _base_setup(case, state, models) for case in _one_a_place(state.cases)
+        },
+        answers={path: before.files.text(path) or "" for path in head.answers},
+        unreadable=state.unreadable,
+    )
+    selection = select(head, then, paths_since(state, now.project))
     return replace(selection, notes=(*selection.notes, *_unseen(now.root, before.difference)))
 
 
@@ -156,7 +157,6 @@ def _unseen(root: Path, difference: Difference) -> Iterator[str]:
 
 
 def _asked_for(selection: Selection, loaded: LoadedProject, options: SelectOptions) -> Selection:
-    """Leave out the cases that --case and --tag leave out."""
     every = loaded.cases
     _check_lines(loaded, options.places)
     placed = named_cases(
@@ -254,17 +254,6 @@ def _head_setup(case: EvalCase, config: Config, models: Models, *, is_proposed: 
     return _setup(case, config, models)
 
 
-def _base(state: BaseState, then: Snapshot, head: Revision, models: Models) -> Revision:
-    return Revision(
-        cases=state.cases,
-        setups={
-            place(case): _base_setup(case, state, models) for case in _one_a_place(state.cases)
-        },
-        answers={path: then.text(path) or "" for path in head.answers},
-        unreadable=state.unreadable,
-    )
-
-
 def _setup(case: EvalCase, config: Config, models: Models) -> Setup:
     target = choose_target(case, config, models.target)
     return Setup(
@@ -275,13 +264,13 @@ def _setup(case: EvalCase, config: Config, models: Models) -> Setup:
     )
 
 
-def _base_setup(case: EvalCase, state: BaseState, models: Models) -> Setup | NoSetup:
+def _base_setup(case: EvalCase, state: BaseState, models: Models) -> Setup | str:
     if problem := state.config_problem(case.file):
-        return NoSetup(reason=problem)
+        return problem
     try:
         return _setup(case, state.project.config_for(case.file), models)
     except CannotConfigure:
-        return NoSetup(reason="its target is new")
+        return "its target is new"
 
 
 def _one_a_place(cases: Iterable[EvalCase]) -> Iterable[EvalCase]:
@@ -302,18 +291,15 @@ def _recorded(name: str, now: LoadedProject) -> str:
         return ""
 
 
-def dependency_notes(loaded: LoadedProject, eval_files: Iterable[str]) -> tuple[str, ...]:
-    """Return one note for each glob that matches no file, so that no change to it runs a case.
+def dependency_notes(loaded: LoadedProject, eval_files: Iterable[str]) -> Iterator[str]:
+    """Yield a note for each glob that matches no file, so that no change to it runs a case.
 
     `eval_files` are all that were found: not all of them need be loaded.
     """
     owners: dict[str, str] = {}
     for glob, owner in _globs(loaded, eval_files):
         owners.setdefault(glob, owner)
-    return tuple(_unmatched(owners, GlobsOfFiles(loaded.root)))
-
-
-def _unmatched(owners: Mapping[str, str], files: GlobsOfFiles) -> Iterator[str]:
+    files = GlobsOfFiles(loaded.root)
     for glob, owner in owners.items():
         try:
             hint = files.nearest(glob)

@@ -13,8 +13,17 @@ from typing import Final
 from rubric_ci.files.project.links import ancestors, named_paths
 from rubric_ci.text.globs import Comparisons, PathIndex, TooManyComparisons, matcher
 from rubric_ci.values.config import Target
-from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, every_evaluator
+from rubric_ci.values.evals import (
+    CodeJudgeSpec,
+    EvalCase,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    RubricSpec,
+    every_evaluator,
+)
 from rubric_ci.values.messages import FilePart, MediaPart
+from rubric_ci.values.rubric import Assertion
+from rubric_ci.values.workspace_settings import Workspace
 
 _WILD: Final = frozenset("*?[")
 
@@ -26,7 +35,10 @@ class ChangedPaths:
         self._index = PathIndex(paths, self._comparisons)
         self._paths = self._index.paths
         self._others = tuple(path for path in self._paths if path not in compared)
-        self._below = _by_folder(self._paths)
+        self._below = defaultdict[str, list[str]](list)  # by their name and every folder above
+        for path in self._paths:
+            for place in (path, *ancestors(path)):
+                self._below[place].append(path)
         self._matching = cache(self._match)
 
     def reason(self, case: EvalCase, target: Target) -> str:
@@ -37,12 +49,17 @@ class ChangedPaths:
         own = {hit for file in _named(case, target) for hit in self._near(file)}
         try:
             self._comparisons.spend(len(own))
-            globs = (*case.depends_on, *(target.depends_on or ()), *script_globs(case))
-            found = self._matching(globs)
+            globs = (
+                *case.depends_on,
+                *(target.depends_on or ()),
+                *(g for s in scripts_of(case) for g in s.depends_on or ()),
+            )
+            found, known = self._matching(globs)
         except TooManyComparisons as error:
             return f"its `depends_on` is not compared: {error}"
-        if own or found.paths or not depends_on_everything(target):
-            return found.told(own)
+        if own or found or not depends_on_everything(target):
+            more = [path for path in own if path not in known]
+            return changed(sorted([*found[:2], *more])[:2], len(found) + len(more))
         if always:
             return always
         why = f", and target `{target.name}` depends on every file"
@@ -77,23 +94,14 @@ class ChangedPaths:
 
     def _tested(self, globs: tuple[str, ...]) -> tuple[str, ...]:
         try:
-            return self._matching(globs).paths
+            return self._matching(globs)[0]
         except TooManyComparisons:
             return self._paths
 
-    def _match(self, globs: tuple[str, ...]) -> "_Matching":
-        return _Matching(self._index.matching(globs))
-
-
-class _Matching:
-    """Changed paths that many cases depend on, and what each of these cases adds to them."""
-
-    def __init__(self, paths: tuple[str, ...]) -> None:
-        self.paths, self._known = paths, frozenset(paths)
-
-    def told(self, own: Collection[str]) -> str:
-        more = [path for path in own if path not in self._known]
-        return changed(sorted([*self.paths[:2], *more])[:2], len(self.paths) + len(more))
+    def _match(self, globs: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]]:
+        # Many cases have the same globs: the set is made once.
+        paths = self._index.matching(globs)
+        return paths, frozenset(paths)
 
 
 def depends_on_everything(target: Target) -> bool:
@@ -109,14 +117,6 @@ def changed(paths: Collection[str], count: int | None = None) -> str:
     return f"{' and '.join(names)} changed" if names else ""
 
 
-def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
-    places: dict[str, list[str]] = defaultdict(list)
-    for path in paths:
-        for place in (path, *ancestors(path)):
-            places[place].append(path)
-    return dict(places)
-
-
 def held_files(case: EvalCase) -> frozenset[str]:
     """Return the files whose text or digest is part of the case."""
     messages = [m.parts for m in (*case.input_messages, *case.expected_messages)]
@@ -129,30 +129,43 @@ def held_files(case: EvalCase) -> frozenset[str]:
 def _named(case: EvalCase, target: Target) -> Iterator[str]:
     """Yield words that may be paths, relative to the root; others match no changed path."""
     yield from set(case.references) - held_files(case)
-    for spec in every_evaluator(case.evaluators):
-        if isinstance(spec, CodeJudgeSpec):
-            yield from named_paths(spec.script, spec.cwd)
+    for spec in scripts_of(case):
+        yield from named_paths(spec.script, spec.cwd)
     yield from command_files(case, target)
 
 
-def script_globs(case: EvalCase) -> Iterator[str]:
-    """Yield the globs of the files that the scripts of a case say that they read."""
+def scripts_of(case: EvalCase) -> Iterator[CodeJudgeSpec]:
+    """Yield the evaluators that are scripts, also members of composites."""
     for spec in every_evaluator(case.evaluators):
         if isinstance(spec, CodeJudgeSpec):
-            yield from spec.depends_on or ()
+            yield spec
+
+
+def commands_of(spec: EvaluatorSpec) -> Iterator[Assertion]:
+    """Yield the assertions of a rubric that run a command in the workspace."""
+    assertions = spec.rubric.assertions if isinstance(spec, RubricSpec) else ()
+    yield from (each for each in assertions if each.key == "command")
 
 
 def command_files(case: EvalCase, target: Target) -> Iterator[str]:
     """Yield the files that a target's command may read: the named ones and the workspace."""
     yield from command_words(target)
     if case.workspace:
-        sources = (source.path for source in case.workspace.sources)
-        yield from filter(None, (case.workspace.copy, *sources))
-        yield from named_paths(case.workspace.setup, case.workspace.copy)
-        for hook in case.workspace.hooks.every:
-            yield from named_paths(hook.command, hook.cwd)
+        yield from prepared_from(case.workspace)
     if "{EVAL_FILE}" in target.command_template:
         yield case.file
+
+
+def prepared_from(workspace: Workspace) -> Iterator[str]:
+    """Yield the folders that a workspace copies, and the files that its commands name."""
+    yield from copied_by(workspace)
+    yield from named_paths(workspace.setup, workspace.copy)
+    for hook in workspace.hooks.every:
+        yield from named_paths(hook.command, hook.cwd)
+
+
+def copied_by(workspace: Workspace) -> Iterator[str]:
+    return filter(None, (workspace.copy, *(source.path for source in workspace.sources)))
 
 
 def command_words(target: Target) -> Iterator[str]:

@@ -28,15 +28,11 @@ def choose_failed(selection: Selection, failed: Set[Key]) -> Selection:
     count = numbers.plural(others, "case")
     note = f"--last-failed: {count} did not pass and is not selected now."
     notes = (note, *selection.notes) if others else selection.notes
-    why = "" if chosen else _why_nothing_runs(failed)
+    why = (
+        f"nothing to run: {numbers.plural(len(failed), 'case')} did not pass, and none of them is "
+    )
+    why = "" if chosen else f"{why}selected" if failed else NOTHING_FAILED
     return replace(selection, chosen=chosen, scope=scope, notes=notes, nothing_to_run=why)
-
-
-def _why_nothing_runs(failed: Set[Key]) -> str:
-    if not failed:
-        return NOTHING_FAILED
-    count = numbers.plural(len(failed), "case")
-    return f"nothing to run: {count} did not pass, and none of them is selected"
 
 
 def updated(failed: Set[Key], ended: Iterable[CaseResult], suite: Set[Key] | None) -> Set[Key]:
@@ -46,11 +42,8 @@ def updated(failed: Set[Key], ended: Iterable[CaseResult], suite: Set[Key] | Non
     """
     results = {case.key: case for case in ended if case.status != "skipped"}
     still = {key for key in failed - results.keys() if suite is None or key in suite}
-    return still | {key for key, case in results.items() if _fails(case)}
-
-
-def _fails(case: CaseResult) -> bool:
-    return case.status in {"fail", "borderline", "errored"}
+    failing = {"fail", "borderline", "errored"}
+    return still | {key for key, case in results.items() if case.status in failing}
 
 
 def read(folder: Path, environment: Mapping[str, str]) -> Set[Key]:

@@ -17,7 +17,6 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.grading.resolve import default_target
 from rubric_ci.values.command_settings import Models, SelectOptions
-from rubric_ci.values.config import Target
 from rubric_ci.values.formats_and_defaults import CALIBRATION
 
 MANY = 300
@@ -71,21 +70,16 @@ def _concerned(
     targets_files: tuple[str, ...],
 ) -> Callable[[str], bool]:
     """Return a predicate that is true for an eval file that the change may affect."""
-    config = project.config_with(targets_files)
+    config, pictures = project.config_with(targets_files), bool(difference.pictures)
     touched = {
         target.name
         for target in config.targets.values()
-        if changed.concerns(target) or _answers_differ(target, difference)
+        if changed.concerns(target)
+        or (target.answers and (pictures or difference.may_have_changed(target.answers)))
     }
     if (override or default_target(config)) in touched:
         return lambda _: True
     return may_mention(difference.names | (set() if override else touched))
-
-
-def _answers_differ(target: Target, difference: Difference) -> bool:
-    if not target.answers:
-        return False
-    return bool(difference.pictures) or difference.may_have_changed(target.answers)
 
 
 def _is_same(path: Path, name: str, difference: Difference) -> bool:
@@ -115,7 +109,12 @@ def may_mention(names: Iterable[str]) -> Callable[[str], bool]:
     if len(folded) > MANY or not all(map(_PLAIN_NAME.fullmatch, folded)):
         return lambda _: True
     words = (*_NAMING, *folded)
-    return lambda text: _UNKNOWN.search(text) is not None or _holds(text.casefold(), words)
+
+    def mentions(text: str) -> bool:
+        folded_text = text.casefold()
+        return _UNKNOWN.search(text) is not None or any(word in folded_text for word in words)
+
+    return mentions
 
 
 def count_cases(path: str, text: str) -> int | None:
@@ -130,10 +129,6 @@ def count_cases(path: str, text: str) -> int | None:
     cases = rest[: end.start()] if end else rest
     first = _FIRST.match(cases)
     return _count_items(cases, first) if first else None
-
-
-def _holds(text: str, words: Iterable[str]) -> bool:
-    return any(word in text for word in words)
 
 
 def _count_items(cases: str, first: "re.Match[str]") -> int | None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadFile
 from rubric_ci.evaluators.kind import takes_file
-from rubric_ci.files.project.base_state import BaseSearch
+from rubric_ci.files.project.base_state import BaseSearch, BaseState
 from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
 from rubric_ci.files.project.links import named_paths
@@ -22,7 +22,7 @@ from rubric_ci.files.project.loaded_project import LoadedProject, load_names
 from rubric_ci.files.project.project import Project
 from rubric_ci.gate.policy.checkout import under_policy
 from rubric_ci.gate.selection.affected_cases import Key, Selection, is_asked_alike, matched
-from rubric_ci.gate.selection.dependencies import ChangedPaths, changed
+from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, commands_of, prepared_from
 from rubric_ci.grading.resolve import choose_target, lacks_target
 from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.text import escape
@@ -42,7 +42,6 @@ from rubric_ci.values.references import IS_POINTER, LFS_POINTER, Found, Lookup, 
 from rubric_ci.values.results import NOT_GRADABLE
 from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.walk import canonical, facts
-from rubric_ci.values.workspace_settings import Workspace
 
 _SETTINGS: Final = frozenset((*CONFIG_NAMES, CALIBRATION, LABELS, WAIVERS))
 _IN_LFS: Final = "is in Git LFS, which is not fetched for an untrusted change"
@@ -134,7 +133,7 @@ def with_reasons(
         return "".join(choose_target(case, config, override).request_texts)
 
     found |= within_caps(gradable, prompt_of, loaded.config.untrusted)
-    reasons = {key: not_gradable(reason) for key, reason in found.items()}
+    reasons = {key: f"{NOT_GRADABLE}: {reason}" for key, reason in found.items()}
     return replace(selection, not_gradable=reasons)
 
 
@@ -157,10 +156,8 @@ def _configured(case: EvalCase, loaded: LoadedProject, base: Base) -> str:
 def _reasons(
     selection: Selection, loaded: LoadedProject, base: Base, override: str
 ) -> Iterator[tuple[Key, str]]:
-    state, difference = loaded.at_base(base), loaded.change.at(base).difference
-    names = {name for file in state.files for name in loaded.project.candidates(file)}
-    paths = ChangedPaths(sorted(difference.changed_paths), {*state.files, *names})
-    trusted = TrustedWork(state.cases, paths)
+    state = loaded.at_base(base)
+    trusted = TrustedWork(state.cases, paths_since(state, loaded.project))
     before: Mapping[Key, EvalCase] = matched(loaded.cases, state.cases)
     for case, _ in selection.chosen:
         if edited := _configured(case, loaded, base):
@@ -175,6 +172,12 @@ def _reasons(
             yield case.key, why
 
 
+def paths_since(state: BaseState, project: Project) -> ChangedPaths:
+    """Return the paths that differ from a base, but eval files and configurations."""
+    names = {name for file in state.files for name in project.candidates(file)}
+    return ChangedPaths(sorted(state.difference.changed_paths), {*state.files, *names})
+
+
 def is_setting(name: str) -> bool:
     """Return True for a file whose content configures a run."""
     known = basename(name) in _SETTINGS or is_targets_file(name)
@@ -186,11 +189,11 @@ class TrustedWork:
 
     def __init__(self, cases: Collection[EvalCase], paths: ChangedPaths) -> None:
         self._paths = paths
-        every = [spec for case in cases for spec in _every(case)]
+        every = [spec for case in cases for spec in every_evaluator(case.evaluators)]
         self._scripts = {_script(each) for each in every if isinstance(each, CodeJudgeSpec)}
         self._prompts = {each.prompt for each in every if isinstance(each, LlmJudgeSpec)} | {""}
         self._models = {*map(_model, every), *(_user(case) for case in cases), ""}
-        self._commands = {rule for spec in every for rule in _commands(spec)}
+        self._commands = {each.rule for spec in every for each in commands_of(spec)}
         self._workspaces = {*(case.workspace for case in cases), None}
 
     def why_not(self, case: EvalCase, was: EvalCase | None, target: Target) -> str:
@@ -222,22 +225,24 @@ class TrustedWork:
     def _of_workspace(self, case: EvalCase, same: bool) -> Iterator[str]:
         if case.workspace not in self._workspaces:
             yield "its `workspace` is not one of the checkout"
-        elif case.workspace and (hits := self._paths.at(_prepared_from(case.workspace))):
+        elif case.workspace and (hits := self._paths.at(prepared_from(case.workspace))):
             yield f"{changed(hits)}, on which its `workspace` depends"
         elif case.workspace and case.workspace.hooks.every and not same:
             yield "its `workspace` has `hooks`, programs which get no text of the change"
 
     def _of_case(self, case: EvalCase, same: bool) -> Iterator[str]:
-        for spec in _every(case):
+        for spec in every_evaluator(case.evaluators):
             if isinstance(spec, CodeJudgeSpec):
                 yield from self._of_script(case, spec, same)
             if isinstance(spec, LlmJudgeSpec) and spec.prompt not in self._prompts:
                 yield f"`{spec.name}` has a judge prompt that the checkout does not have"
             if (model := _model(spec)) not in self._models:
                 yield f"`{spec.name}` asks the judge `{model}`, which the checkout does not ask"
-            for rule in _commands(spec):
-                if rule not in self._commands:
-                    yield f"`{spec.name}` has a command that the checkout does not have: {rule}"
+            for each in commands_of(spec):
+                if each.rule not in self._commands:
+                    yield (
+                        f"`{spec.name}` has a command that the checkout does not have: {each.rule}"
+                    )
         if (model := _user(case)) not in self._models:
             yield f"its simulated user is `{model}`, which the checkout does not ask"
 
@@ -271,29 +276,13 @@ def within_caps(
     return reasons
 
 
-def not_gradable(reason: str) -> str:
-    return f"{NOT_GRADABLE}: {reason}"
-
-
 def _folders(target: Target) -> Iterator[str]:
     """Yield the folders of the repository that a program works with."""
     yield from filter(None, [target.skill and target.skill.path])
     if target.workspace:
-        yield from _prepared_from(target.workspace)
+        yield from prepared_from(target.workspace)
     if check := target.healthcheck:
         yield from named_paths(check.command_template, check.cwd or target.cwd)
-
-
-def _prepared_from(workspace: Workspace) -> Iterator[str]:
-    """Yield the folder that a workspace copies, and the files that its commands name."""
-    yield from filter(None, [workspace.copy, *(source.path for source in workspace.sources)])
-    yield from named_paths(workspace.setup, workspace.copy)
-    for hook in workspace.hooks.every:
-        yield from named_paths(hook.command, hook.cwd)
-
-
-def _every(case: EvalCase) -> Iterator[EvaluatorSpec]:
-    return every_evaluator(case.evaluators)
 
 
 def _script(spec: CodeJudgeSpec) -> str:
@@ -307,8 +296,3 @@ def _model(spec: EvaluatorSpec) -> str:
 
 def _user(case: EvalCase) -> str:
     return case.simulated_user.model if case.simulated_user else ""
-
-
-def _commands(spec: EvaluatorSpec) -> Iterator[str]:
-    assertions = spec.rubric.assertions if isinstance(spec, RubricSpec) else ()
-    yield from (each.rule for each in assertions if each.key == "command")

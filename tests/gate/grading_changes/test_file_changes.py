@@ -1,15 +1,18 @@
 """Which files a script of `code_judge` names, and the changes of files that hold no cases."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from rubric_ci.gate.differences.entries import Entries
 from rubric_ci.gate.grading_changes.file_changes import (
-    ignore_changes,
-    line_changes,
+    entry_changes,
+    ignored_entries,
+    lines_of_file,
     script_changes,
-    waiver_changes,
+    waiver_entries,
 )
 from rubric_ci.gate.grading_changes.script_files import CODE, ScriptFiles
 from rubric_ci.values.changes import GradingChange
@@ -225,10 +228,19 @@ TWO = "\nb: 2 # rubric-ci: ignore[yaml-tag, unknown-key]\n"
 )
 def test_ignored_rules(before: str, after: str, expected: list[tuple[Any, ...]]) -> None:
     names = ("direction", "about", "line", "before", "after")
-    assert list(ignore_changes("a.yaml", before, after)) == [
+    sides = ({"rule": ignored_entries("a.yaml", text)} for text in (before, after))
+    assert by_about(entry_changes(*sides)) == [
         GradingChange(kind="rule", file="a.yaml", **dict(zip(names, row, strict=True)))
         for row in expected
     ]
+
+
+def by_about(found: Iterable[GradingChange]) -> list[GradingChange]:
+    return sorted(found, key=lambda change: change.about)
+
+
+def recorded(text: str) -> Entries:
+    return {"recording": lines_of_file("a.jsonl", text)}
 
 
 @pytest.mark.parametrize(
@@ -256,10 +268,9 @@ def test_ignored_rules(before: str, after: str, expected: list[tuple[Any, ...]])
     ],
 )
 def test_changed_lines(before: str, after: str, line: int, then: str, counts: str) -> None:
-    assert list(line_changes("recording", "a.jsonl", before, after)) == [
-        edited("recording", "a.jsonl", line, then, counts)
-    ]
-    assert not [*line_changes("recording", "a.jsonl", after, after.replace("\n", "\r\n"))]
+    sides = [recorded(text) for text in (before, after, after.replace("\n", "\r\n"))]
+    assert list(entry_changes(*sides[:2])) == [edited("recording", "a.jsonl", line, then, counts)]
+    assert not [*entry_changes(*sides[1:])]
 
 
 def waiver(until: str = "2026-06-30", **facts: Any) -> Waiver:
@@ -296,7 +307,8 @@ def waiver(until: str = "2026-06-30", **facts: Any) -> Waiver:
 )
 def test_waivers(base: list[Waiver], head: list[Waiver], expected: list[tuple[Any, ...]]) -> None:
     names = ("direction", "about", "line", "before", "after")
-    assert list(waiver_changes(head, base, "waivers.yaml")) == [
+    sides = ({"waiver": waiver_entries(each)} for each in (base, head))
+    assert list(entry_changes(*sides)) == [
         GradingChange(kind="waiver", file="waivers.yaml", **dict(zip(names, row, strict=True)))
         for row in expected
     ]

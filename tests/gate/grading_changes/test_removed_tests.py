@@ -1,7 +1,7 @@
 """Tests of criteria that a change removes."""
 
 from rubric_ci.files.project.loader import load
-from rubric_ci.gate.grading_changes.file_changes import lost_tests_of_cases, lost_tests_of_file
+from rubric_ci.gate.grading_changes.file_changes import case_tests, entry_changes, file_tests
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.references import NotFound
@@ -27,16 +27,19 @@ def removed(about: str, file: str, line: int, before: str) -> GradingChange:
     )
 
 
+def lost(*texts: str) -> list[GradingChange]:
+    then, now = ({"test": file_tests("r.yaml", text)} for text in texts)
+    return [*entry_changes(then, now)]
+
+
 def test_a_test_that_a_rubric_file_has_lost() -> None:
     less = FILE.replace("- {answer: bye, marks: {greets: false}}\n", "")
-    assert [*lost_tests_of_file("r.yaml", FILE, less)] == [
-        removed("tests", "r.yaml", 4, '“bye”: {"greets": false}')
-    ]
-    assert [*lost_tests_of_file("r.yaml", less, f"# moved\n{FILE}")] == []
+    assert lost(FILE, less) == [removed("tests", "r.yaml", 4, '“bye”: {"greets": false}')]
+    assert lost(less, f"# moved\n{FILE}") == []
 
 
 def test_a_test_with_other_marks_has_lost_the_old_ones() -> None:
-    (found,) = lost_tests_of_file("r.yaml", FILE, FILE.replace("false", "true"))
+    (found,) = lost(FILE, FILE.replace("false", "true"))
     assert found.before == '“bye”: {"greets": false}'
 
 
@@ -47,7 +50,12 @@ def cases(text: str) -> tuple[EvalCase, ...]:
 
 
 def test_a_test_that_a_case_has_lost() -> None:
-    before = {each.key: each for each in cases(CASE)}
-    (found,) = lost_tests_of_cases(cases(CASE.replace("bye", "Go away")), before)
-    assert found == removed("a/tests", "e.yaml", 8, '“bye”: {"greets": [false]}')
-    assert [*lost_tests_of_cases(cases(CASE.replace("input: Hi", "input: Hey")), before)] == []
+    (was,), (less,), (same,) = (
+        cases(text)
+        for text in (CASE, CASE.replace("bye", "Go away"), CASE.replace("input: Hi", "input: Hey"))
+    )
+    then, now, other = ({"test": case_tests(each, ("e.yaml", "a"))} for each in (was, less, same))
+    assert [*entry_changes(then, now)] == [
+        removed("a/tests", "e.yaml", 8, '“bye”: {"greets": [false]}')
+    ]
+    assert [*entry_changes(then, other)] == []

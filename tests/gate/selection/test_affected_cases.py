@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.gate.selection.affected_cases import (
-    NoSetup,
     Revision,
     Selection,
     Setup,
@@ -106,7 +105,7 @@ def side(
 
 
 def without_setup(reason: str) -> Revision:
-    return Revision(cases=(CASE,), setups={place(CASE): NoSetup(reason=reason)})
+    return Revision(cases=(CASE,), setups={place(CASE): reason})
 
 
 def why(head: Revision, base: Revision, *paths: str) -> dict[str, str]:

@@ -39,7 +39,7 @@ def compare(head: RunReport, baseline: Baseline) -> RunReport:
         head,
         cases=cases,
         removed=removed_cases(everything, matched.values()),
-        comparison=_whole(cases, head, baseline, matched, () if moved else tuple(sorted(worse))),
+        comparison=_whole(cases, head, baseline, matched, moved, tuple(sorted(worse))),
         against=None,
         totals=replace(head.totals, judge_noise=judge_noise(cases)),
     )
@@ -59,7 +59,13 @@ def counterparts(
     head: Iterable[CaseKey], baseline: Iterable[CaseResult]
 ) -> dict[CaseKey, CaseResult]:
     """Return each case's counterpart: the same file and id, or the only moved case with its id."""
-    return dict(_matched(head, baseline))
+    there = {case.key: case for case in baseline}
+    here = set(head)
+    moved: dict[str, list[CaseResult]] = defaultdict(list)
+    for key in there.keys() - here:
+        moved[key[1]].append(there[key])
+    found = {key: [there[key]] if key in there else moved[key[1]] for key in here}
+    return {key: known[0] for key, known in found.items() if len(known) == 1}
 
 
 def _change(
@@ -106,9 +112,9 @@ def _whole(
     head: RunReport,
     baseline: Baseline,
     matched: Mapping[CaseKey, CaseResult],
+    moved: str,
     worse: tuple[CaseKey, ...],
 ) -> Comparison:
-    moved = why_judge_moved(head, baseline.report, pinned=baseline.log is not None)
     pairs = [
         (case, was)
         for case in cases
@@ -122,7 +128,7 @@ def _whole(
         commit=info.commit if info else "",
         together=every,
         reference=info,
-        worse_cases=worse,
+        worse_cases=() if moved else worse,
         judge_moved=moved,
         notes=(
             *parts_of_suite(head, baseline.report),
@@ -141,21 +147,6 @@ def _decided(found: Comparison, head: RunReport, baseline: Baseline) -> Comparis
     worse = found.worse or (found.fell and last is not None and last.lower)
     suspected = not worse and bool(found.worse_cases or found.fell)
     return replace(found, worse=worse, suspected=suspected)
-
-
-def _matched(
-    head: Iterable[CaseKey], baseline: Iterable[CaseResult]
-) -> Iterator[tuple[CaseKey, CaseResult]]:
-    there = {case.key: case for case in baseline}
-    here = set(head)
-    moved: dict[str, list[CaseResult]] = defaultdict(list)
-    for key in there.keys() - here:
-        moved[key[1]].append(there[key])
-    for key in here:
-        if key in there:
-            yield key, there[key]
-        elif len(moved[key[1]]) == 1:
-            yield key, moved[key[1]][0]
 
 
 def _before(case: CaseResult, was: CaseResult | None, found: Compared) -> BaseResult | None:

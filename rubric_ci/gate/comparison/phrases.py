@@ -3,7 +3,8 @@
 Each is a function of values of a report; renderers put them in place and escape them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
@@ -119,9 +120,7 @@ def other_kind_lines(report: RunReport) -> Iterator[str]:
             case "removed" if report.removed:
                 yield f"Removed: {numbers.listed([*map(name, report.removed)])}"
             case "not-comparable" if cases:
-                groups: dict[str, list[str]] = {}
-                for each in cases:
-                    groups.setdefault(_why(each), []).append(name(each))
+                groups = _grouped((_why(each), name(each)) for each in cases)
                 told = [f"{numbers.listed(names)} ({why})" for why, names in groups.items()]
                 yield f"Not comparable: {numbers.listed(told)}"
             case _ if cases and kind in _LINES:
@@ -131,32 +130,34 @@ def other_kind_lines(report: RunReport) -> Iterator[str]:
 def not_confirmed(report: RunReport, cases: Sequence[CaseResult]) -> Iterator[str]:
     """Yield the cases that were worse in the first answer only, with their counts."""
     name = case_names(report)
-    groups: dict[str, list[str]] = {}
-    for case in cases:
-        asked = case.asked_again
-        reason = "" if case.status == "errored" else case.change_reason
-        if asked is None:
-            groups.setdefault("Not confirmed", []).append(f"{name(case)} ({reason})")
-        elif reason == SUSPECTED:
-            groups.setdefault(f"Worse tonight, {reason}", []).append(
-                f"{name(case)} ({asked_words(case)})"
-            )
-        elif reason:
-            groups.setdefault("Not held against the change", []).append(
-                f"{name(case)} ({asked_words(case)}: {reason})"
-            )
-        elif case.verdict and case.before and case.verdict == case.before.verdict:
-            passed = asked.here.passed if case.verdict == "pass" else asked.here.held
-            title = f"Failed once, {_was(case.verdict)} when asked again"
-            groups.setdefault(title, []).append(f"{name(case)} {passed} of {asked.here.asked}")
-        else:
-            counts_ = f"{asked.here.held} of {asked.here.asked} now"
-            then = f"{asked.before.held} of {asked.before.asked} before"
-            groups.setdefault("Uneven, here and before", []).append(
-                f"{name(case)} {counts_}, {then}"
-            )
-    for title, names in groups.items():
+    for title, names in _grouped(_unconfirmed(case, name(case)) for case in cases).items():
         yield f"{title}: {numbers.listed(names)}"
+
+
+def _unconfirmed(case: CaseResult, name: str) -> tuple[str, str]:
+    """Return the title of the list that a case is in, and its entry there."""
+    asked = case.asked_again
+    reason = "" if case.status == "errored" else case.change_reason
+    if asked is None:
+        return "Not confirmed", f"{name} ({reason})"
+    if reason == SUSPECTED:
+        return f"Worse tonight, {reason}", f"{name} ({asked_words(case)})"
+    if reason:
+        return "Not held against the change", f"{name} ({asked_words(case)}: {reason})"
+    if case.verdict and case.before and case.verdict == case.before.verdict:
+        passed = asked.here.passed if case.verdict == "pass" else asked.here.held
+        title = f"Failed once, {_was(case.verdict)} when asked again"
+        return title, f"{name} {passed} of {asked.here.asked}"
+    now = f"{asked.here.held} of {asked.here.asked} now"
+    then = f"{asked.before.held} of {asked.before.asked} before"
+    return "Uneven, here and before", f"{name} {now}, {then}"
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> Mapping[str, list[str]]:
+    groups = defaultdict[str, list[str]](list)
+    for title, entry in pairs:
+        groups[title].append(entry)
+    return groups
 
 
 def asked_words(case: CaseResult) -> str:
@@ -241,7 +242,7 @@ def lines(report: RunReport) -> Iterator[str]:
 
 def broken(report: RunReport) -> Sequence[CaseResult]:
     """Return the broken cases."""
-    return kinds(report)["broken"]
+    return [case for case in report.cases if case.change == "broken"]
 
 
 def in_words(case: CaseResult) -> str:

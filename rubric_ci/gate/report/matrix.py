@@ -9,7 +9,6 @@ from typing import Final
 from rubric_ci.text.p_values_and_intervals import SIGNIFICANT, bound_of_mean, p_value
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import TargetDifference
-from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import TEMPLATE, CaseResult, both_graded, with_verdict
 from rubric_ci.values.scoring import DECIMALS
 from rubric_ci.values.trials import first_mean
@@ -42,11 +41,6 @@ class Matrix:
         return sum(case.status == "pass" for case in graded), len(graded)
 
 
-def matrix(report: RunReport) -> Matrix | None:
-    """Return the cases that several targets answered; None: there are none."""
-    return matrix_of(report.cases)
-
-
 def difference(
     cases: Sequence[CaseResult], than: str = "", *, whole: bool = True
 ) -> TargetDifference | None:
@@ -54,7 +48,7 @@ def difference(
 
     Of a `whole` suite a difference is possible, however few cases it has.
     """
-    found = matrix_of(cases)
+    found = matrix(cases)
     if found is None or (than and than not in found.targets):
         return None
     than = than or found.targets[-1]
@@ -82,7 +76,7 @@ def difference(
     )
 
 
-def matrix_of(cases: Iterable[CaseResult]) -> Matrix | None:
+def matrix(cases: Iterable[CaseResult]) -> Matrix | None:
     """Return the cases that several targets answered; None: there are none."""
     found = [(case, name) for case in cases if (name := _target(case))]
     targets = tuple(dict.fromkeys(name for _, name in found))

@@ -1,7 +1,8 @@
 """Why the gate fails or is undecided: one list, which heading, next steps and exit code read."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.text import numbers
@@ -24,7 +25,7 @@ from rubric_ci.values.gate import (
     needs_review,
     too_many_waivers,
 )
-from rubric_ci.values.report import Named, RemovedCase, case_names, totals
+from rubric_ci.values.report import RemovedCase, RunReport, case_names, totals
 from rubric_ci.values.results import CaseResult, Change, Errored
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.waivers import WaiverResult
@@ -56,32 +57,8 @@ _LONGEST: Final = 160  # characters of the reason of an errored case
 _UNDO: Final = "undo the changes to the grading, which the gate does not allow"
 
 
-class Run(Named, Protocol):
-    """The part of a report that decides the gate."""
-
-    @property
-    def gate(self) -> GateInfo:
-        """The settings, with the counts of these cases."""
-
-    @property
-    def scope(self) -> Scope:
-        """The part of the suite."""
-
-    @property
-    def waivers(self) -> Sequence[WaiverResult]:
-        """The waivers."""
-
-    @property
-    def grading_changes(self) -> Sequence[GradingChange]:
-        """The changes to the grading."""
-
-    @property
-    def comparison(self) -> Comparison | None:
-        """The comparison, if there is one."""
-
-
 class Facts(NamedTuple):
-    """A run before it is a report; it is a `Run`."""
+    """The part of a report that decides the gate."""
 
     cases: Sequence[CaseResult]
     gate: GateInfo
@@ -90,6 +67,9 @@ class Facts(NamedTuple):
     grading_changes: Sequence[GradingChange] = ()
     comparison: Comparison | None = None
     removed: Sequence[RemovedCase] = ()
+
+
+Run: TypeAlias = RunReport | Facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,10 +221,8 @@ def _lower(cases: Sequence[CaseResult]) -> Iterator[CaseResult]:
 
 def _most_frequent(cases: Sequence[Errored]) -> list[Errored]:
     """Return the cases with the most frequent reason."""
-    groups: dict[str, list[Errored]] = {}
-    for case in cases:
-        groups.setdefault(case.reason, []).append(case)
-    return max(groups.values(), key=len)
+    [(reason, _)] = Counter(case.reason for case in cases).most_common(1)
+    return [case for case in cases if case.reason == reason]
 
 
 def failing(cases: Sequence[CaseResult], gate: GateInfo) -> str:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -12,7 +12,6 @@ from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.decision import concluded, settings_of
 from rubric_ci.gate.waivers.waiver_report import merged
 from rubric_ci.text.escape import DIRTY
-from rubric_ci.values.comparison import Together
 from rubric_ci.values.config import Target
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
 from rubric_ci.values.gate import FailOn
@@ -75,6 +74,8 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
     missing = [n for n in range(1, shard.count + 1) if n not in parts]
     scope = merged_scope(report.scope for report in reports)
     scope = scope.narrowed("shard", "interrupted") if missing else scope
+    notes = [f"Shard {n}/{shard.count} is missing: its cases have no verdict." for n in missing]
+    notes += [note for _, report in parts.values() for note in report.notes]
     verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
     waivers = merged(report.waivers for report in reports)
     configured = shard.fail_on if first.gate.fail_on == "never" else None
@@ -98,7 +99,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         against=_against(reports),
         removed=tuple(dict.fromkeys(case for report in reports for case in report.removed)),
         probed=tuple(dict.fromkeys(each for report in reports for each in report.probed)),
-        notes=tuple(dict.fromkeys([*_missing(missing, shard.count), *_notes(parts)])),
+        notes=tuple(dict.fromkeys(notes)),
         metadata=_shared(reports),
         comparison=None,
         shard=None,
@@ -118,14 +119,13 @@ def _against(reports: Sequence[RunReport]) -> Against | None:
         recorded=sum(part.recorded for part in parts),
         shared=sum(part.shared for part in parts),
         usage=sum((part.usage for part in parts), NOTHING_USED),
-        together=_together([part.together for part in parts]),
+        # The shard that is worse, else the one with the lowest p-value.
+        together=min(
+            (part.together for part in parts if part.together),
+            key=lambda each: (not each.worse, each.p_value),
+            default=None,
+        ),
     )
-
-
-def _together(found: Sequence[Together | None]) -> Together | None:
-    """Return the test of the shard that is worse, else of the one with the lowest p-value."""
-    known = [each for each in found if each]
-    return min(known, key=lambda each: (not each.worse, each.p_value), default=None)
 
 
 def _responders(reports: Sequence[RunReport]) -> tuple[Responder, ...]:
@@ -202,16 +202,6 @@ def _in_order(parts: dict[int, tuple[ShardInfo, RunReport]]) -> tuple[CaseResult
                 )
             placed[position] = case
     return tuple(case for _, case in sorted(placed.items(), key=lambda item: item[0]))
-
-
-def _missing(missing: Sequence[int], count: int) -> Iterator[str]:
-    for index in missing:
-        yield f"Shard {index}/{count} is missing: its cases have no verdict."
-
-
-def _notes(parts: dict[int, tuple[ShardInfo, RunReport]]) -> Iterator[str]:
-    for _, report in parts.values():
-        yield from report.notes
 
 
 def _shared(reports: Sequence[RunReport]) -> dict[str, str]:

@@ -56,9 +56,9 @@ def _of(case: CaseResult, report: RunReport) -> Iterator[Annotation]:
             yield from _of_graded(case, report)
             yield from _of_warnings(case)
         case Errored():
-            yield _at_case(case, "error", "no-verdict")
+            yield _at(case, "error", "no-verdict")
         case Skipped():
-            yield _at_case(case, "notice", "skipped")
+            yield _at(case, "notice", "skipped")
 
 
 def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
@@ -76,7 +76,7 @@ def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
         else:
             yield _at_evaluator(case, miss.evaluator, level)
     if not misses:
-        yield _at_case(case, level, case.verdict)
+        yield _at(case, level, case.verdict)
 
 
 def _of_waived(case: Graded, report: RunReport) -> Iterator[Annotation]:
@@ -88,9 +88,7 @@ def _of_waived(case: Graded, report: RunReport) -> Iterator[Annotation]:
         for c in e.criteria
         if c.id in case.waived and not c.file
     ]
-    yield replace(
-        _at_case(case, "notice", "waived"), line=min(lines, default=case.line), message=message
-    )
+    yield _at(case, "notice", "waived", message=message, line=min(lines, default=case.line))
 
 
 def _of_waivers(report: RunReport) -> Iterator[Annotation]:
@@ -127,15 +125,8 @@ def _of_grading(report: RunReport) -> Iterator[Annotation]:
 
 def _of_warnings(case: Graded) -> Iterator[Annotation]:
     for _, evaluator, warning in wording.warnings([case]):
-        yield Annotation(
-            level="warning",
-            rule="warning",
-            subject=(case.id, evaluator.name, warning),
-            file=case.file,
-            line=evaluator.line,
-            title=_title(case, "warning"),
-            message=warning,
-        )
+        part = (evaluator.name, warning)
+        yield _at(case, "warning", "warning", *part, message=warning, line=evaluator.line)
 
 
 def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLevel) -> Annotation:
@@ -144,15 +135,8 @@ def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLev
     lines = [f"{criterion.id}: {', '.join(facts)}", criterion.text, criterion.found]
     source = wording.quote_source(criterion)
     quote = f"Quote{source}: {criterion.evidence}" if criterion.evidence else ""
-    return Annotation(
-        level=level,
-        rule=case.verdict,
-        subject=(case.id, criterion.id),
-        file=criterion.file or case.file,
-        line=criterion.line,
-        title=_title(case, f"{case.verdict} {numbers.score(case.score)}"),
-        message="\n".join(line for line in [*lines, quote] if line),
-    )
+    found = _at_part(case, level, criterion.id, [*lines, quote], criterion.line)
+    return replace(found, file=criterion.file or case.file)
 
 
 def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: AnnotationLevel) -> Annotation:
@@ -162,31 +146,36 @@ def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: AnnotationLev
     else:
         reasons = [evaluator.reason]
         head = f"{evaluator.name}: no result"
-    return Annotation(
-        level=level,
-        rule=case.verdict,
-        subject=(case.id, evaluator.name),
-        file=case.file,
-        line=evaluator.line,
-        title=_title(case, f"{case.verdict} {numbers.score(case.score)}"),
-        message="\n".join(line for line in [head, *reasons] if line),
-    )
+    return _at_part(case, level, evaluator.name, [head, *reasons], evaluator.line)
 
 
-def _at_case(case: CaseResult, level: AnnotationLevel, rule: str) -> Annotation:
+def _at_part(
+    case: Graded, level: AnnotationLevel, part: str, lines: Iterable[str], line: int
+) -> Annotation:
+    message = "\n".join(filter(None, lines))
+    word = f"{case.verdict} {numbers.score(case.score)}"
+    return _at(case, level, case.verdict, part, message=message, line=line, word=word)
+
+
+def _at(
+    case: CaseResult,
+    level: AnnotationLevel,
+    rule: str,
+    *part: str,
+    message: str | None = None,
+    line: int | None = None,
+    word: str = "",
+) -> Annotation:
+    """Return an annotation of a case, or of a part at another line with its own message."""
     return Annotation(
         level=level,
         rule=rule,
-        subject=(case.id,),
+        subject=(case.id, *part),
         file=case.file,
-        line=case.line,
-        title=_title(case, rule.replace("-", " ")),
-        message=case.reason,
+        line=case.line if line is None else line,
+        title=f"{numbers.shortened(case.id, 100)}: {word or rule.replace('-', ' ')}",
+        message=case.reason if message is None else message,
     )
-
-
-def _title(case: CaseResult, word: str) -> str:
-    return f"{numbers.shortened(case.id, 100)}: {word}"
 
 
 def _about(report: RunReport) -> list[str]:

@@ -71,7 +71,9 @@ def _counts(report: RunReport) -> Iterator[str]:
         yield phrases.counts(report)
     else:
         yield ", ".join(f"{number:,} {word}" for _, number, word in wording.counts(report.totals))
-        score = None if matrix(report) else report.totals.score  # a mean over targets says nothing
+        score = (
+            None if matrix(report.cases) else report.totals.score
+        )  # a mean over targets says nothing
         yield "" if score is None else f"average score {numbers.score(score)}"
     yield summary.by_tag(report)
     yield from summary.limits(report)
@@ -163,7 +165,7 @@ def _misses(case: CaseResult, report: RunReport) -> Spans:
 
 def targets(report: RunReport, most: int) -> Iterator[Table]:
     """Yield the targets side by side, if there are several."""
-    if found := matrix(report):
+    if found := matrix(report.cases):
         yield _matrix(found, report, most)
 
 

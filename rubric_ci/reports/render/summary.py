@@ -1,12 +1,19 @@
 """The beginning of every output: the heading, the gate, changes to the grading."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.gate.comparison import phrases
 from rubric_ci.gate.report.decision import gate_state
-from rubric_ci.gate.report.reasons import failing, noun_of_cases, rate_text, reasons, score_text
+from rubric_ci.gate.report.reasons import (
+    Reason,
+    failing,
+    noun_of_cases,
+    rate_text,
+    reasons,
+    score_text,
+)
 from rubric_ci.reports.render.blocks import Tone
 from rubric_ci.text import numbers
 from rubric_ci.values.changes import Direction, GradingChange
@@ -30,24 +37,25 @@ def heading(report: RunReport) -> str:
     """
     cases, missing = outcome(report), report.totals.errored
     about = phrases.compared_with(report) if is_by_comparison(report) else cases
+    found = reasons(report)
     match gate_state(report):
         case "pass":
             why = _why_it_passes(report)
             parts = [f"Gate passes: {why}" if why else "Gate passes"]
         case "fail":
-            why = _texts(report, ExitCode.GATE)
+            why = _texts(found, ExitCode.GATE)
             parts = [f"Gate fails: {why}"]
         case "no-verdict":
-            why = _texts(report, ExitCode.NO_VERDICT)
+            why = _texts(found, ExitCode.NO_VERDICT)
             parts, missing, about = [f"Gate undecided: {why}"], 0, cases
     without = [f"{numbers.plural(missing, 'case')} errored"] * bool(missing)
     parts += [about] * (about not in why) + without
     suite = report.metadata.get("suite", "")
-    return " · ".join(part for part in (suite, *parts, _texts(report, ExitCode.OK)) if part)
+    return " · ".join(part for part in (suite, *parts, _texts(found, ExitCode.OK)) if part)
 
 
-def _texts(report: RunReport, code: ExitCode) -> str:
-    return "; ".join(reason.text for reason in reasons(report) if reason.code is code)
+def _texts(found: Iterable[Reason], code: ExitCode) -> str:
+    return "; ".join(reason.text for reason in found if reason.code is code)
 
 
 def _why_it_passes(report: RunReport) -> str:

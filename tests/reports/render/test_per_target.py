@@ -29,7 +29,7 @@ def used(usage: Usage, answers: int = 4, seconds: float = 0.0) -> UsedBy:
 
 
 def figures(report: RunReport) -> list[str]:
-    found = matrix(report)
+    found = matrix(report.cases)
     assert found
     return [f"{each.head} · {each.figures}" for each in per_target.columns(found, report)]
 
@@ -66,7 +66,7 @@ def test_the_figures_of_a_target(every: tuple[UsedBy, ...], shown: str) -> None:
 
 
 def test_cases_that_differ_are_first() -> None:
-    found = matrix(REPORT)
+    found = matrix(REPORT.cases)
     assert found
     assert [per_target.name(row) for row in per_target.rows(found)] == ["≠ other", "same"]
 

@@ -51,7 +51,7 @@ class Grid:
 
 def target_grid(report: RunReport) -> Grid | None:
     """Return the cases that several targets answered; None: there is one target."""
-    found = matrix(report)
+    found = matrix(report.cases)
     if found is None:
         return None
     rows = per_target.rows(found)

@@ -154,7 +154,7 @@ def cards(report: RunReport) -> dict[str, object]:
     """Return the values of the three cards: verdicts, scores, cost."""
     counts = wording.counts(report.totals)
     graded = with_verdict(report.cases)
-    scored = bool(graded) and report.totals.score is not None and not matrix(report)
+    scored = bool(graded) and report.totals.score is not None and not matrix(report.cases)
     cost_title, *cost = usage_text.summary(report)
     return {
         "case_count": numbers.plural(len(report.cases), "case"),
@@ -190,7 +190,7 @@ def tables(report: RunReport) -> Iterator[Table]:
     """Yield the tables of the eval files and of the criteria."""
     files, criteria = file_groups(report), criterion_groups(report)
     kinds = {kind: word for kind, _, word in wording.counts(report.totals)}
-    left_out = POOLED if matrix(report) else frozenset()
+    left_out = POOLED if matrix(report.cases) else frozenset()
     if files:
         title = numbers.plural(len(files), "eval file")
         yield _table("files", title, "Eval file", [_file(each, kinds) for each in files], left_out)
@@ -239,13 +239,12 @@ def _table(
     name: str, title: str, first: str, rows: Sequence[Row], left_out: AbstractSet[str]
 ) -> Table:
     cut = f"The first {MOST:,} of {len(rows):,} are shown." if len(rows) > MOST else ""
-    shown = [replace(row, cells=_without(row.cells, left_out)) for row in rows[:MOST]]
+    shown = [
+        replace(row, cells=tuple(cell for cell in row.cells if cell.column not in left_out))
+        for row in rows[:MOST]
+    ]
     heads = (first, *(cell.column for cell in shown[0].cells))
     return Table(name=name, title=title, heads=heads, rows=tuple(shown), cut=cut)
-
-
-def _without(cells: tuple[Cell, ...], columns: AbstractSet[str]) -> tuple[Cell, ...]:
-    return tuple(cell for cell in cells if cell.column not in columns)
 
 
 def _file(group: FileGroup, kinds: Mapping[wording.CaseStatus, str]) -> Row:

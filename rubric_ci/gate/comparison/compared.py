@@ -14,7 +14,6 @@ from rubric_ci.values.dimensions import by_tag
 from rubric_ci.values.media import of_answer
 from rubric_ci.values.report import JudgeInfo, RemovedCase, RunReport
 from rubric_ci.values.results import BaseResult, CaseResult, Graded
-from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.trials import judge_noise, same_marks_again, trials_of
 
 
@@ -155,8 +154,8 @@ def _before(case: CaseResult, was: CaseResult | None, found: Compared) -> BaseRe
         return None
     if not isinstance(was, Graded):
         return BaseResult(outcome=was.outcome, reason=was.reason, source="report")
-    differs = isinstance(case, Graded) and identity(case) != identity(was)
-    shown = differs and found.change != "unchanged"
+    same = isinstance(case, Graded) and identity(case) == identity(was)
+    shown = isinstance(case, Graded) and not same and found.change != "unchanged"
     return BaseResult(
         outcome="graded",
         verdict=was.verdict,
@@ -166,15 +165,9 @@ def _before(case: CaseResult, was: CaseResult | None, found: Compared) -> BaseRe
         file_changes=was.file_changes if shown else (),
         media=of_answer(was.media) if shown else (),
         source="report",
-        marks=_again(case, was),
+        marks=same_marks_again(case.evaluators, was.evaluators) if same else (),
         tags=by_tag(was.evaluators),
     )
-
-
-def _again(case: CaseResult, was: Graded) -> tuple[MarkValue, ...]:
-    if not isinstance(case, Graded) or identity(case) != identity(was):
-        return ()
-    return same_marks_again(case.evaluators, was.evaluators)
 
 
 def parts_of_suite(head: RunReport, baseline: RunReport) -> Iterator[str]:

@@ -187,7 +187,10 @@ def lacking(head: RunReport, reference: RunReport | None, trials: int) -> RunRep
 
 def part(report: RunReport, wanted: Callable[[Graded], bool]) -> RunReport | None:
     """Return the report of some of its graded cases, without a comparison; None: of no case."""
-    cases = tuple(map(_uncompared, filter(wanted, with_verdict(report.cases))))
+    cases = tuple(
+        replace(case, change=None, change_reason="", asked_again=None, before=None)
+        for case in filter(wanted, with_verdict(report.cases))
+    )
     if not cases:
         return None
     return replace(
@@ -201,7 +204,3 @@ def part(report: RunReport, wanted: Callable[[Graded], bool]) -> RunReport | Non
         against=None,
         removed=(),
     )
-
-
-def _uncompared(case: Graded) -> Graded:
-    return replace(case, change=None, change_reason="", asked_again=None, before=None)

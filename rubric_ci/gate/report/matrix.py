@@ -85,13 +85,16 @@ def matrix(cases: Iterable[CaseResult]) -> Matrix | None:
     cells: dict[tuple[str, str], dict[str, CaseResult]] = {}
     for case, name in found:
         cells.setdefault((case.file, case.id.removesuffix(f" [{name}]")), {})[name] = case
-    rows = tuple(_row(key, by_target, targets) for key, by_target in cells.items())
+    rows = tuple(
+        Row(
+            file=file,
+            id=own,
+            question=next(iter(by_target.values())).question,
+            cells=tuple(map(by_target.get, targets)),
+        )
+        for (file, own), by_target in cells.items()
+    )
     return Matrix(targets=targets, rows=rows)
-
-
-def _row(key: tuple[str, str], cells: dict[str, CaseResult], targets: Sequence[str]) -> Row:
-    question = next(iter(cells.values())).question
-    return Row(file=key[0], id=key[1], question=question, cells=tuple(map(cells.get, targets)))
 
 
 def _target(case: CaseResult) -> str:

@@ -26,7 +26,7 @@ from rubric_ci.values.gate import (
     too_many_waivers,
 )
 from rubric_ci.values.report import RemovedCase, RunReport, case_names, totals
-from rubric_ci.values.results import CaseResult, Change, Errored
+from rubric_ci.values.results import CaseResult, Change
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.waivers import WaiverResult
 
@@ -146,9 +146,9 @@ def _gaps(run: Run) -> Iterator[Reason]:
     """Yield the verdicts that are missing."""
     if lost := [case for case in gating(run.cases, run.gate) if case.status == "errored"]:
         count = numbers.plural(len(lost), "case")
-        same = _most_frequent(lost)
-        said = numbers.shortened(" ".join(same[0].reason.split()), _LONGEST)
-        fix = f"fix what leaves {numbers.plural(len(same), 'case')} without a verdict: {said}"
+        [(reason, same)] = Counter(case.reason for case in lost).most_common(1)
+        said = numbers.shortened(" ".join(reason.split()), _LONGEST)
+        fix = f"fix what leaves {numbers.plural(same, 'case')} without a verdict: {said}"
         yield _gap("errored", f"{count} errored", fix)
     elif run.scope.unfinished:
         yield _gap("incomplete", "the run is incomplete", "run again: the run is incomplete")
@@ -217,12 +217,6 @@ def _lower(cases: Sequence[CaseResult]) -> Iterator[CaseResult]:
         before = case.before.score if case.before else None
         if case.score is not None and before is not None and case.score < before:
             yield case
-
-
-def _most_frequent(cases: Sequence[Errored]) -> list[Errored]:
-    """Return the cases with the most frequent reason."""
-    [(reason, _)] = Counter(case.reason for case in cases).most_common(1)
-    return [case for case in cases if case.reason == reason]
 
 
 def failing(cases: Sequence[CaseResult], gate: GateInfo) -> str:

@@ -40,14 +40,12 @@ def annotations(report: RunReport) -> list[Annotation]:
 
     GitHub shows few annotations per step, and only those on changed lines next to the code.
     """
-    cases = sorted(wording.by_attention(report.cases), key=lambda case: not _is_in_change(case))
+    in_change = (NEW_CASE, CASE_EDITED)
+    cases = wording.by_attention(report.cases)
+    cases.sort(key=lambda case: not case.why.startswith(in_change))
     found = [entry for case in cases for entry in _of(case, report)]
     found += [*_of_waivers(report), *_of_grading(report)]
     return sorted(found, key=lambda entry: LEVELS.index(entry.level))
-
-
-def _is_in_change(case: CaseResult) -> bool:
-    return case.why.startswith((NEW_CASE, CASE_EDITED))
 
 
 def _of(case: CaseResult, report: RunReport) -> Iterator[Annotation]:

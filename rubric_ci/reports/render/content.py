@@ -32,7 +32,6 @@ from rubric_ci.reports.render.blocks import (
 from rubric_ci.reports.render.case_blocks import LONGEST, LONGEST_NAME
 from rubric_ci.reports.render.usage_text import report_notes
 from rubric_ci.text import escape, numbers
-from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.gate import is_held_against
 from rubric_ci.values.report import RunReport, case_names
 from rubric_ci.values.results import CaseResult, Graded, with_verdict
@@ -188,7 +187,10 @@ def _matrix(found: Matrix, report: RunReport, most: int) -> Table:
 def findings(report: RunReport) -> Iterator[Block]:
     """Yield changes to the grading, waivers and warnings."""
     if changes := report.grading_changes:
-        lines = [_change_line(each) for each in changes[:MOST_CHANGES]]
+        lines = [
+            joined([plain(summary.change_line(each)), (place(each.file, each.line),)])
+            for each in changes[:MOST_CHANGES]
+        ]
         if more := len(changes) - len(lines):
             lines.append(plain(f"and {more:,} more"))
         yield Listed(title=summary.changes_title(report), lines=tuple(lines))
@@ -198,11 +200,6 @@ def findings(report: RunReport) -> Iterator[Block]:
     found = wording.warnings(report.cases)
     told = numbers.counted(found, MOST_WARNINGS, lambda each: f"{each[0].id}: {each[2]}")
     yield from _list("Warnings", told)
-
-
-def _change_line(change: GradingChange) -> Spans:
-    said = summary.change_line(change)
-    return joined([plain(said), (place(change.file, change.line),)])
 
 
 def _list(title: str, lines: Sequence[str]) -> Iterator[Listed]:

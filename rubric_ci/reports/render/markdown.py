@@ -30,7 +30,7 @@ from rubric_ci.reports.render.blocks import (
 from rubric_ci.text import escape, numbers
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import Graded, with_verdict
+from rubric_ci.values.results import with_verdict
 
 COMMENT_LIMIT = 65_000  # GitHub accepts 65,536 characters; the comment marker needs some
 SUMMARY_LIMIT = 1_000_000  # bytes; a step summary takes 1 MiB
@@ -164,7 +164,7 @@ def _passing(report: RunReport, write: "Writer", room: int) -> Iterator[str]:
     """Yield the passing cases behind a summary, if they all fit."""
     names: list[str] = []
     room -= 199  # for the summary
-    for case in filter(_passes, with_verdict(report.cases)):
+    for case in (each for each in with_verdict(report.cases) if each.status == "pass"):
         names.append(f"- {write.spans(case_blocks.passing_line(case))}")
         room -= _size(names[-1]) + 1
         if room <= 0:
@@ -173,10 +173,6 @@ def _passing(report: RunReport, write: "Writer", room: int) -> Iterator[str]:
         text = "\n".join(names)
         title = f"{SIGNS['pass'][0]} {numbers.plural(len(names), 'passing case')}"
         yield f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
-
-
-def _passes(case: Graded) -> bool:
-    return case.status == "pass"
 
 
 def _size(text: str) -> int:

@@ -267,25 +267,20 @@ def _criterion(
     if before and before.mark != criterion.mark:
         noun = other_side.noun(report)
         notes.append(f"was {wording.mark(before)} at the {noun}")
-    mark = wording.mark(criterion)
+    missed = "borderline" if wording.is_missed(criterion, report) else "pass"
+    tone = "fail" if criterion.gated else missed
     return CriterionView(
         anchor=anchor,
         id=criterion.id,
         text=criterion.text,
         about=", ".join(filter(None, about)),
-        mark=Badge(tone=_tone(criterion, report), word=mark),
+        mark=Badge(tone=tone, word=wording.mark(criterion)),
         met=criterion.met,
         notes=(*filter(None, notes),),
         reasoning=criterion.found,
         evidence=criterion.evidence,
         source=wording.quote_source(criterion),
     )
-
-
-def _tone(criterion: CriterionResult, report: RunReport) -> str:
-    if criterion.gated:
-        return "fail"
-    return "borderline" if wording.is_missed(criterion, report) else "pass"
 
 
 def _texts(case: CaseResult, markdown: bool) -> Iterator[TextView]:

@@ -41,6 +41,7 @@ def pieces(report: RunReport, inline: Callable[[Picture], str] = lambda _: "") -
     """Yield the page in small pieces, so that it is never in memory as a whole."""
     cases = wording.by_attention(report.cases, report.gate)
     script, style = jinja.script(), jinja.style(*STYLES)
+    lengths = accumulate(len(case.answer) for case in cases)  # up to each case
     views = (
         case_view(
             case,
@@ -49,7 +50,7 @@ def pieces(report: RunReport, inline: Callable[[Picture], str] = lambda _: "") -
             opened=number < OPENED and _is_urgent(case, report),
             markdown=length <= RENDERED,
         )
-        for number, (case, length) in enumerate(zip(cases, _lengths(cases), strict=True))
+        for number, (case, length) in enumerate(zip(cases, lengths, strict=True))
     )
     yield from jinja.template("page.html").generate(
         **view.page(report),
@@ -60,11 +61,6 @@ def pieces(report: RunReport, inline: Callable[[Picture], str] = lambda _: "") -
         policy=jinja.trusted(jinja.policy(script, style, images=any(map(has_pictures, cases)))),
     )
     yield "\n"
-
-
-def _lengths(cases: Sequence[CaseResult]) -> Iterator[int]:
-    """Yield how many characters the answers up to each case have."""
-    return accumulate(len(case.answer) for case in cases)
 
 
 def _is_urgent(case: CaseResult, report: RunReport) -> bool:

@@ -132,7 +132,12 @@ def _top(block: Block) -> TopView:
             return TopView(
                 kind="line",
                 parts=tuple(
-                    (span.text, case_anchor(span.file, span.text) if _is_case(span) else "")
+                    (
+                        span.text,
+                        case_anchor(span.file, span.text)
+                        if span.file and span.style == "strong"
+                        else "",
+                    )
                     for span in spans
                 ),
             )

@@ -47,7 +47,6 @@ def compare(head: RunReport, baseline: Baseline) -> RunReport:
 def removed_cases(
     baseline: Iterable[CaseResult], found: Iterable[CaseResult]
 ) -> tuple[RemovedCase, ...]:
-    """Return the baseline's cases that no case of the run matches."""
     kept = {case.key for case in found}
     return tuple(
         RemovedCase(file=case.file, id=case.id) for case in baseline if case.key not in kept
@@ -89,7 +88,6 @@ def is_same_question(one: CaseResult, other: CaseResult) -> bool:
 
 
 def noun(baseline: Baseline) -> str:
-    """Return the word for the source of the comparison."""
     return "reference" if baseline.log else "baseline"
 
 
@@ -182,7 +180,6 @@ def parts_of_suite(head: RunReport, baseline: RunReport) -> Iterator[str]:
 
 
 def of_asked_targets(head: RunReport, baseline: RunReport) -> tuple[CaseResult, ...]:
-    """Return the cases of the baseline but for those that the run asks of other targets."""
     targets = set(map(_target, head.cases))
     asked = {(case.file, _own_id(case)) for case in head.cases}
     return tuple(

@@ -241,7 +241,6 @@ def lines(report: RunReport) -> Iterator[str]:
 
 
 def broken(report: RunReport) -> Sequence[CaseResult]:
-    """Return the broken cases."""
     return [case for case in report.cases if case.change == "broken"]
 
 

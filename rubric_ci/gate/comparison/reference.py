@@ -31,8 +31,6 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Night:
-    """One run that was compared with the reference."""
-
     started_at: str  # RFC 3339, UTC
     commit: str = ""
     run_url: str = ""
@@ -69,7 +67,6 @@ class ReferenceLog:
         return nights[-1] if nights else None
 
     def before(self, started_at: str) -> tuple[Night, ...]:
-        """Return the nights before a run."""
         return tuple(night for night in self.nights if night.started_at < started_at)
 
     def with_night(self, night: Night) -> "ReferenceLog":
@@ -79,7 +76,6 @@ class ReferenceLog:
         return replace(self, nights=tuple(ordered))
 
     def with_decision(self, decision: Decision) -> "ReferenceLog":
-        """Return the log with a decision."""
         return replace(self, decisions=(*self.decisions, decision))
 
 
@@ -93,7 +89,6 @@ class Baseline:
 
     @property
     def source(self) -> Source:
-        """The source of a comparison with it."""
         return "reference" if self.log else "report"
 
 
@@ -171,7 +166,6 @@ def worse_before(log: ReferenceLog, started_at: str | None = None) -> frozenset[
 
 
 def comparable(one: RunReport, other: RunReport) -> bool:
-    """Return True if judge and thresholds are the same."""
     limits = [(each.gate.passing, each.gate.borderline) for each in (one, other)]
     return one.judge == other.judge and limits[0] == limits[1]
 

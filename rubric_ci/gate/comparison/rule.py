@@ -84,7 +84,6 @@ def held(case: Graded, first: Verdict) -> list[bool]:
 
 
 def counts(case: Graded, first: Verdict) -> Answers:
-    """Return the counts of the answers of one side."""
     passed = sum(verdict_of(trial) == "pass" for trial in trials_of(case))
     each = held(case, first)
     return Answers(asked=len(each), passed=passed, held=sum(each))

@@ -33,8 +33,6 @@ NOTED: Final = "`regression.repeated` is `note`, so it does not count"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """How a case differs from before, and the answers that show it."""
-
     change: Change
     reason: str = ""
     asked: AskedAgain | None = None
@@ -123,7 +121,6 @@ def changed(case: CaseResult, found: Compared, before: BaseResult | None = None)
 
 
 def base_result(base: CaseResult) -> BaseResult:
-    """Return a case at the base as a report shows it."""
     asked: AnswerSource = "reused" if base.answer_reused else "asked"
     return BaseResult(
         outcome=base.outcome,
@@ -144,7 +141,6 @@ def base_result(base: CaseResult) -> BaseResult:
 
 
 def of_commit(against: Against, cases: Sequence[CaseResult]) -> Comparison:
-    """Return the comparison of a run with a commit that was graded with it."""
     found = of_cases("commit", cases)
     together = against.together
     return replace(

@@ -96,12 +96,13 @@ def exit_code(report: RunReport, *, invalid_files: bool = False) -> ExitCode:
 
     A report does not list its unusable eval files, so `run` passes `invalid_files`.
     """
-    # Where the gate holds, every case was looked at when that was decided.
-    code = ExitCode.OK if report.gate.holds else verdict_code(report)
+    code = verdict_code(report)
     return ExitCode.USAGE if invalid_files and code is not ExitCode.GATE else code
 
 
 def gate_state(report: RunReport) -> GateState:
     """Return whether the gate passes; a run that lacks verdicts and fails no gate has neither."""
+    if report.gate.holds:  # decided once, with a look at every case
+        return "pass"
     states: Mapping[ExitCode, GateState] = {ExitCode.OK: "pass", ExitCode.GATE: "fail"}
     return states.get(exit_code(report), "no-verdict")

@@ -45,7 +45,6 @@ def pieces(report: RunReport) -> Iterator[str]:
 
 
 def render_comparison(report: RunReport) -> str:
-    """Return the comparison with the keys that it has in a report."""
     cases = []
     for case in report.cases:
         has = {each.name for each in fields(case)}

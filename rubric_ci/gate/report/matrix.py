@@ -30,8 +30,6 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """The results of several targets."""
-
     targets: tuple[str, ...]
     rows: tuple[Row, ...]
 

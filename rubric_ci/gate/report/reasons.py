@@ -143,7 +143,6 @@ def _regressions(run: Run, held: Sequence[CaseResult]) -> Iterator[Reason]:
 
 
 def _gaps(run: Run) -> Iterator[Reason]:
-    """Yield the verdicts that are missing."""
     if lost := [case for case in gating(run.cases, run.gate) if case.status == "errored"]:
         count = numbers.plural(len(lost), "case")
         [(reason, same)] = Counter(case.reason for case in lost).most_common(1)
@@ -212,7 +211,6 @@ def _names(run: Run, cases: Sequence[CaseResult]) -> str:
 
 
 def _lower(cases: Sequence[CaseResult]) -> Iterator[CaseResult]:
-    """Yield the cases with a lower score than before."""
     for case in cases:
         before = case.before.score if case.before else None
         if case.score is not None and before is not None and case.score < before:

@@ -129,7 +129,6 @@ def _against(reports: Sequence[RunReport]) -> Against | None:
 
 
 def _responders(reports: Sequence[RunReport]) -> tuple[Responder, ...]:
-    """Return the models that replied in any shard, with the sum of their replies."""
     counts: Counter[Responder] = Counter()
     for each in (each for report in reports for each in report.responders):
         counts[replace(each, replies=0)] += each.replies

@@ -39,7 +39,6 @@ def load_waivers(files: RepositoryFiles) -> tuple[Waiver, ...]:
 
 
 def read_waivers(document: Document) -> tuple[Waiver, ...]:
-    """Return the entries in the order of the file."""
     return tuple(
         read(Waiver, entry, line=document.locate(("waivers", index))[0])
         for index, entry in enumerate(document.data["waivers"])

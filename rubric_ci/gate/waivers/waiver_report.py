@@ -23,7 +23,6 @@ PROBLEMS: Final[dict[WaiverState, str]] = {
 def with_outcomes(
     waivers: Sequence[WaiverResult], cases: Iterable[CaseResult]
 ) -> tuple[WaiverResult, ...]:
-    """Return the waivers with their outcome in this run."""
     graded = {case.key: case for case in with_verdict(cases)}
     return tuple(_outcome(waiver, graded.get((waiver.file, waiver.case))) for waiver in waivers)
 
@@ -47,12 +46,10 @@ def problems(report: RunReport) -> Iterator[tuple[WaiverResult, str]]:
 
 
 def applied(report: RunReport) -> list[WaiverResult]:
-    """Return the waivers that excuse a criterion in this run."""
     return [waiver for waiver in report.waivers if waiver.state == "applied"]
 
 
 def applied_lines(report: RunReport) -> list[str]:
-    """Return a line about each waiver that excuses a criterion in this run."""
     return [f"{each.case}/{each.criterion}: {excuse(each)}" for each in applied(report)]
 
 
@@ -65,12 +62,10 @@ def problem_lines(report: RunReport) -> list[tuple[str, str]]:
 
 
 def excuse(waiver: WaiverResult) -> str:
-    """Return why a criterion is waived, by whom and until when."""
     return f"{waiver.reason} ({waiver.owner}, until {waiver.until})"
 
 
 def excuses(case: Graded, report: RunReport) -> list[str]:
-    """Return why each waived criterion of a case is excused."""
     return [
         f"{waiver.criterion}: {excuse(waiver)}"
         for waiver in applied(report)

@@ -33,8 +33,6 @@ Spans: TypeAlias = tuple[Span, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """The verdict in words."""
-
     tone: Tone
     text: str
 
@@ -107,8 +105,6 @@ class Folded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """The small last line."""
-
     facts: tuple[Spans, ...]
 
 
@@ -162,5 +158,4 @@ def joined(parts: list[Spans], between: str = " · ") -> Spans:
 
 
 def text_of(spans: Spans) -> str:
-    """Return the text of a line."""
     return "".join(span.text for span in spans)

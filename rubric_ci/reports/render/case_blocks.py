@@ -178,7 +178,6 @@ def criterion_blocks(
 
 
 def quoted(criterion: CriterionResult, characters: int) -> Quoted | None:
-    """Return the reason and the quote of the judge."""
     said = [criterion.found] if criterion.found else []
     if criterion.evidence:
         said.append(f"“{criterion.evidence}”{wording.quote_source(criterion)}")

@@ -18,7 +18,6 @@ RunKind: TypeAlias = Literal["same", "removed", "added"]
 
 
 def text(report: RunReport) -> str:
-    """Return a line per case that differs, then the lines for the run as a whole."""
     rows = [f"{case.file}: {case.id}: {phrases.in_words(case)}" for case in _different(report)]
     gone = [f"{case.file}: {case.id}: removed" for case in report.removed]
     whole = [*rows, *gone, *phrases.lines(report), phrases.headline(report)]
@@ -26,7 +25,6 @@ def text(report: RunReport) -> str:
 
 
 def markdown(report: RunReport) -> str:
-    """Return a heading, the lines for the run as a whole, and a table of the cases that differ."""
     comparison = report.comparison
     moved = comparison is not None and bool(comparison.judge_moved)
     open_one = moved or (comparison is not None and comparison.suspected)

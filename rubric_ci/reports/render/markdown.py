@@ -189,7 +189,6 @@ class Writer:
         self._links = links
 
     def block(self, block: Block) -> str:
-        """Return a block."""
         match block:
             case Heading():
                 text = f"## {GATE_ICONS[block.tone]} {escape.prose(block.text)}"
@@ -217,7 +216,6 @@ class Writer:
         return text
 
     def spans(self, spans: Spans, *, in_table: bool = False) -> str:
-        """Return a line."""
         return "".join(self._span(span, in_table=in_table) for span in spans)
 
     def _span(self, span: Span, *, in_table: bool) -> str:
@@ -232,14 +230,12 @@ class Writer:
         return _around(span.text, f"**{text}**" if inner and span.style == "strong" else text)
 
     def table_head(self, table: Table) -> str:
-        """Return the heads of a table and the rule below them."""
         signs = any(row.status for row in table.rows)
         heads = [self.spans(head, in_table=True) for head in table.heads]
         heads = [" ", *_narrow(heads, " · ")] if signs else heads
         return f"| {' | '.join(heads)} |\n|{'|'.join(' :-- ' for _ in heads)}|"
 
     def row(self, row: Row) -> str:
-        """Return a row of a table."""
         cells = [self.spans(cell, in_table=True) for cell in row.cells]
         cells = [SIGNS[row.status][0], *_narrow(cells, "<br>")] if row.status else cells
         return f"| {' | '.join(cells)} |"

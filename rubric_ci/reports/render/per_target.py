@@ -18,8 +18,6 @@ DIFFERS: Final = "≠"  # before a case whose verdict is not the same for all ta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A target with its figures."""
-
     name: str
     passed: str
     score: str
@@ -29,7 +27,6 @@ class Column:
 
     @property
     def head(self) -> str:
-        """The name and the passes."""
         return f"{self.name}: {self.passed}"
 
     @property
@@ -41,14 +38,12 @@ class Column:
 
 
 def title(found: Matrix, report: RunReport) -> str:
-    """Return the number of targets, and how two of them differ if cases have both."""
     count = f"{numbers.plural(len(found.targets), 'target')} side by side"
     difference = report.gate.difference
     return f"{count} · {difference_text(difference)}" if difference else count
 
 
 def columns(found: Matrix, report: RunReport) -> list[Column]:
-    """Return the figures of each target."""
     return [_column(found, number, report) for number in range(len(found.targets))]
 
 
@@ -68,7 +63,6 @@ def name(row: Row) -> str:
 
 
 def cell(case: CaseResult | None) -> str:
-    """Return the verdict, the score and the trials of a case."""
     if case is None:
         return "-"
     if case.score is None:

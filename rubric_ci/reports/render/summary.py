@@ -175,7 +175,6 @@ def changes_title(report: RunReport) -> str:
 
 
 def change_sign(change: GradingChange) -> str:
-    """Return the icon of weaker, stronger or changed."""
     return _SIGNS[change.direction]
 
 

@@ -154,12 +154,9 @@ def _printed(blocks: Iterable[Block], *, width: int, color: bool) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=False)
 class _Shown:
-    """A block for the terminal."""
-
     block: Block
 
     def lines(self) -> Iterator[RenderableType]:
-        """Yield what rich prints."""
         block = self.block
         match block:
             case Heading():

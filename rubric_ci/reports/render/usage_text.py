@@ -25,7 +25,6 @@ def price(case: CaseResult) -> str:
 
 
 def brief(report: RunReport) -> list[str]:
-    """Return cost and duration of the run."""
     return [numbers.cost(report.totals), numbers.duration(report.duration_seconds)]
 
 

@@ -45,7 +45,6 @@ def by_attention(cases: Iterable[CaseResult], gate: GateInfo | None = None) -> l
 
 
 def decides(case: CaseResult, gate: GateInfo | None) -> bool:
-    """Return True if the gate is about the case."""
     return gate is None or is_gating(case, gate)
 
 
@@ -184,7 +183,6 @@ def _misses(evaluator: EvaluatorResult, report: RunReport) -> list[Miss]:
 
 
 def missed_criteria(case: Graded, report: RunReport) -> list[CriterionResult]:
-    """Return the criteria that a case misses, in the order of `misses`."""
     return [miss.criterion for miss in misses(case, report) if miss.criterion]
 
 

@@ -43,16 +43,12 @@ _OF: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Badge:
-    """A word in the colour of its tone."""
-
     tone: str
     word: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionView:
-    """A row of the table of an evaluator."""
-
     anchor: str
     id: str
     text: str
@@ -164,7 +160,6 @@ def case_view(
 
 
 def has_pictures(case: CaseResult) -> bool:
-    """Return True if a case or its answer has images or documents."""
     return bool(case.media or (case.before is not None and case.before.media))
 
 
@@ -303,7 +298,6 @@ def _quotes(case: CaseResult) -> list[str]:
 def _turns(
     case: CaseResult, evaluators: Sequence[EvaluatorView], markdown: bool
 ) -> Iterator[tuple[TurnView, tuple[CriterionView, ...]]]:
-    """Yield each turn of a conversation with the marks of its criteria."""
     every = [each for evaluator in evaluators for each in evaluator.criteria]
     for turn in dialogue(case, _quotes(case), markdown=markdown):
         own = (each for each in every if each.id.startswith(f"turn-{turn.number}/"))

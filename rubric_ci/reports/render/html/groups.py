@@ -37,8 +37,6 @@ class CriterionGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileGroup:
-    """The cases of an eval file."""
-
     file: str
     counts: Mapping[CaseStatus, int]
     mean: float | None  # None: no graded case
@@ -98,8 +96,6 @@ def _file(name: str, cases: list[CaseResult]) -> FileGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rect:
-    """A rectangle in the colour of a verdict."""
-
     kind: CaseStatus
     x: str
     y: str

@@ -24,7 +24,6 @@ _ANCHOR_LENGTH: Final = 12  # hex digits
 
 
 def template(name: str) -> Template:
-    """Return a template, such as "page.html"."""
     return _environment().get_template(name)
 
 
@@ -34,7 +33,6 @@ def style(*names: str) -> str:
 
 
 def script() -> str:
-    """Return the script of the report."""
     return read_page_part("page.js")
 
 

@@ -33,7 +33,6 @@ _URGENT: Final = frozenset({"fail", "errored", "borderline"})
 
 
 def render(report: RunReport) -> str:
-    """Return the page."""
     return "".join(pieces(report))
 
 

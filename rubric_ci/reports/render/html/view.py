@@ -55,8 +55,6 @@ class TopView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenView:
-    """A case that the change broke."""
-
     anchor: str
     id: str
     verdicts: str
@@ -65,8 +63,6 @@ class BrokenView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonView:
-    """The differences from before."""
-
     title: str
     head: str
     broken: tuple[BrokenView, ...]
@@ -156,7 +152,6 @@ def _is_case(span: Span) -> bool:
 
 
 def cards(report: RunReport) -> dict[str, object]:
-    """Return the values of the three cards: verdicts, scores, cost."""
     counts = wording.counts(report.totals)
     graded = with_verdict(report.cases)
     scored = bool(graded) and report.totals.score is not None and not matrix(report.cases)
@@ -192,7 +187,6 @@ def comparison(report: RunReport) -> ComparisonView | None:
 
 
 def tables(report: RunReport) -> Iterator[Table]:
-    """Yield the tables of the eval files and of the criteria."""
     files, criteria = file_groups(report), criterion_groups(report)
     kinds = {kind: word for kind, _, word in wording.counts(report.totals)}
     left_out = POOLED if matrix(report.cases) else frozenset()

@@ -111,7 +111,6 @@ def kind_lines(report: RunReport) -> Iterator[str]:
 
 
 def other_kind_lines(report: RunReport) -> Iterator[str]:
-    """Yield the lines of all kinds but broken cases."""
     name = case_names(report)
     for kind, cases in kinds(report).items():
         match kind:
@@ -189,7 +188,6 @@ def _counts(asked: AskedAgain, word: str) -> str:
 
 
 def limits(report: RunReport) -> Iterator[str]:
-    """Yield the limits of the comparison: a judge that moved, and its notes."""
     comparison = report.comparison
     if comparison and comparison.judge_moved:
         yield f"{comparison.judge_moved}. No case is called worse until the baseline is new"

@@ -79,7 +79,6 @@ def concluded(
 
 
 def with_gate(report: RunReport) -> RunReport:
-    """Return a report with its gate decided again."""
     gate = concluded(
         report.gate,
         report.cases,

@@ -244,13 +244,11 @@ def dropped_by(together: Together) -> str:
 
 
 def score_text(least: MinScore) -> str:
-    """Return the score of the criteria with a tag, and how much they need."""
     found = "no criterion" if least.score is None else numbers.score(least.score)
     return f"criteria tagged {least.group}: {found}, {least.min_score} needed"
 
 
 def rate_text(rate: PassRate) -> str:
-    """Return a pass rate: how many cases pass, how many must, how many have no verdict."""
     cases = f"tag {rate.group}" if rate.group else "all cases"
     errored = f", {rate.errored:,} errored not counted" if rate.errored else ""
     waived = f", {rate.waived:,} waived not counted" if rate.waived else ""

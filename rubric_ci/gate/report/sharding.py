@@ -185,7 +185,6 @@ def _selection(scope: Scope) -> str:
 
 
 def _in_order(parts: dict[int, tuple[ShardInfo, RunReport]]) -> tuple[CaseResult, ...]:
-    """Return all cases in the order of the whole run."""
     placed: dict[int, CaseResult] = {}
     for shard, report in parts.values():
         if len(shard.positions) != len(report.cases):
@@ -204,6 +203,5 @@ def _in_order(parts: dict[int, tuple[ShardInfo, RunReport]]) -> tuple[CaseResult
 
 
 def _shared(reports: Sequence[RunReport]) -> dict[str, str]:
-    """Return the metadata that all shards share."""
     first, *others = (report.metadata for report in reports)
     return {k: v for k, v in first.items() if all(other.get(k) == v for other in others)}

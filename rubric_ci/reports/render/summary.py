@@ -165,7 +165,6 @@ def _all_cases(counts: Totals, noun: str) -> str:
 
 
 def changes_title(report: RunReport) -> str:
-    """Return the title with the number of changes in each direction."""
     counts = [
         f"{number:,} {direction}"
         for direction in ("weaker", "changed", "stronger")

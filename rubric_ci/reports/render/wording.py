@@ -295,7 +295,6 @@ def trials(case: CaseResult) -> str:
 
 
 def warnings(cases: Iterable[CaseResult]) -> list[tuple[CaseResult, EvaluatorResult, str]]:
-    """Return the warnings of evaluators, such as a suspected prompt injection."""
     return [
         (case, evaluator, warning)
         for case in cases
@@ -306,7 +305,6 @@ def warnings(cases: Iterable[CaseResult]) -> list[tuple[CaseResult, EvaluatorRes
 
 
 def reasons_to_run(report: RunReport) -> list[tuple[str, list[CaseResult]]]:
-    """Group the cases by the reason they ran."""
     return grouped((why(case), case) for case in report.cases if why(case))
 
 

@@ -109,27 +109,6 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
     "fail_on": (
         YAML, "fail_on: fail", "fail_on: never", ["weaker gate gate.fail_on 7: fail → never"],
     ),
-    "stricter fail_on": (
-        YAML, "fail_on: fail", "fail_on: borderline",
-        ["stronger gate gate.fail_on 7: fail → borderline"],
-    ),
-    "kappa": (
-        YAML, "  max_waivers: 2", "  max_waivers: 2\n  min_kappa: 0.6",
-        ["stronger gate gate.min_kappa 10:  → 0.6"],
-    ),
-    "canary": (
-        YAML, "canary: true", "canary: false", ["weaker judge judge.canary 2: True → False"],
-    ),
-    "threshold": (
-        YAML, "pass: 0.8", "pass: 0.7", ["weaker gate gate.thresholds.pass 8: 0.8 → 0.7"],
-    ),
-    "pass rate": (
-        YAML, "  max_waivers: 2", "  max_waivers: 2\n  min_pass_rate: 0.9",
-        ["weaker gate gate.min_pass_rate 10:  → 0.9"],
-    ),
-    "more waivers": (
-        YAML, "max_waivers: 2", "max_waivers: 5", ["weaker gate gate.max_waivers 9: 2 → 5"],
-    ),
     "judge": (YAML, "openai/a", "openai/b", ["changed judge judge.model 2: openai/a → openai/b"]),
     "judge's command": (
         YAML, "model: openai/a", "cli: codex, model: a",
@@ -139,22 +118,9 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
             "changed judge judge.timeout_seconds 2: 60.0 → 300.0",
         ],
     ),
-    "host": (
-        YAML, "votes: 3", "votes: 3, api_base: 'http://x'",
-        ["changed judge judge.api_base 2:  → http://x"],
-    ),
-    "votes": (YAML, "votes: 3", "votes: 1", ["changed judge judge.votes 2: 3 → 1"]),
-    "evidence": (
-        YAML, "evidence: strict", "evidence: warn",
-        ["weaker judge judge.evidence 2: strict → warn"],
-    ),
     "rule off": (
         YAML, "gate-kind: error", "gate-kind: off",
         ["weaker rule rules.gate-kind 12: error → off"],
-    ),
-    "rule below its default": (
-        YAML, "gate-kind: error", "gate-kind: error, unknown-key: warning",
-        ["weaker rule rules.unknown-key 12: error → warning"],
     ),
     "recording used": (
         YAML, "{name: agent, provider: cli, command_template: x, ",
@@ -176,20 +142,7 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         EVALS, "      - {id: period, expected_outcome: Names the period}\n", "",
         ["weaker criterion refund/period 2: Names the period → "],
     ),
-    "criterion reworded": (
-        EVALS, "expected_outcome: Is polite", "expected_outcome: Is warm",
-        ["changed criterion refund/polite 12: Is polite → Is warm"],
-    ),
-    "required dropped": (
-        EVALS, "{id: period, ", "{id: period, required: false, ",
-        ["weaker required refund/period 11: required → "],
-    ),
-    "minimum lowered": (
-        EVALS, "required_min_score: 4", "required_min_score: 2",
-        ["weaker required refund/depth 13: at least 4 → at least 2"],
-    ),
     "weight": (EVALS, "weight: 2", "weight: 1", ["weaker weight refund/polite 12: 2 → 1"]),
-    "weight of 0": (EVALS, "weight: 2", "weight: 0", ["weaker weight refund/polite 12: 2 → 0"]),
     "ranges": (
         EVALS, "8: Good", "6: Good",
         [
@@ -221,28 +174,6 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         EVALS, "    rubrics: [Greets]",
         "    execution: {evaluators: [{name: rubric, type: code_judge, script: exit 0}]}",
         ["weaker evaluator greeting/rubric 20: rubric → code_judge"],
-    ),
-    "an evaluator that carries the score": (
-        EVALS, "      evaluators:\n",
-        "      evaluators:\n        - {name: e, type: code_judge, script: exit 0, weight: 99}\n",
-        ["weaker evaluator refund/e 9:  → code_judge"],
-    ),
-    "an evaluator beside gates that decide": (
-        EVALS, "    rubrics: [Greets]",
-        (
-            "    execution: {evaluators: [{name: e, type: code_judge, script: exit 0}]}\n"
-            "    rubrics: [Greets]"
-        ),
-        ["stronger evaluator greeting/e 20:  → code_judge"],
-    ),
-    "a criterion that lifts the score": (
-        EVALS, "      - {id: polite",
-        "      - {id: easy, expected_outcome: Is text}\n      - {id: polite",
-        ["weaker criterion refund/easy 12:  → Is text"],
-    ),
-    "a criterion beside gates that decide": (
-        EVALS, "[Greets]", "[Greets, Smiles]",
-        ["stronger criterion greeting/rubric-2 20:  → Smiles"],
     ),
     "checklist to scores": (
         EVALS, "{id: period, expected_outcome: Names the period}",
@@ -293,12 +224,6 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
             "stronger gate gate.groups.smoke.min_pass_rate 6: 0.9 → ",
         ],
     ),
-    "group lowered": (YAML, "rate: 0.9", "rate: 0.5", [
-            "weaker gate gate.groups.smoke.min_pass_rate 11: 0.9 → 0.5",
-        ]),
-    "repeated answers": (YAML, "rules:", "regression: {repeated: note}\nrules:", [
-            "weaker gate regression.repeated 12: broken → note",
-        ]),
     "another judge of a target": (
         YAML, "{name: agent, ", "{name: j, model: openai/j}\n  - {name: agent, judge_target: j, ",
         [
@@ -337,12 +262,6 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
             "weaker evaluator refund/lint 2: code_judge → ",
         ],
     ),
-    "evaluator without weight": (EVALS, "{name: lint,", "{name: lint, weight: 0,", [
-            "weaker weight refund/lint 9: 1 → 0",
-        ]),
-    "script of an evaluator": (EVALS, "script: python check.py", "script: exit 0", [
-            "changed evaluator refund/lint: script 9: python check.py → exit 0",
-        ]),
     "criterion through an anchor": (
         EVALS, "      - {id: period, expected_outcome: Names the period}\n",
         (

@@ -234,26 +234,12 @@ def test_fail_on_replaces_the_gate_of_the_shards() -> None:
     assert merge([one, two], "never").gate.fail_on == "never"
 
 
+def changed(report: RunReport, **facts: Any) -> RunReport:
+    return replace(report, **facts)
+
+
 def base_side(**sums: Any) -> Against:
     return Against(ref="main", commit="a" * 40, **sums)
-
-
-def test_the_base_side_has_the_sums_of_all_shards() -> None:
-    one, two = shards_of(whole(results(4)[2:]), 2)
-    counts = {"further_trials": 2, "asked": 3, "reused": 4, "recorded": 5, "shared": 6}
-    more = {name: count + 10 for name, count in counts.items()}
-    used = Usage(calls=1), Usage(calls=2)
-    merged = merge(
-        [
-            replace(one, against=base_side(**counts, usage=used[0])),
-            replace(two, against=base_side(**more, usage=used[1])),
-        ]
-    )
-    sums = {name: counts[name] + more[name] for name in counts} | {"further_trials": 12}
-    assert merged.against == base_side(**sums, usage=Usage(calls=3))
-    assert merge([one, two]).against is None
-    part = base_side(**counts, usage=used[0])
-    assert merge([replace(one, against=part), two]).against == part
 
 
 def test_all_cases_together_are_worse_if_a_shard_is() -> None:
@@ -267,55 +253,47 @@ def test_all_cases_together_are_worse_if_a_shard_is() -> None:
         assert merged.against.together == kept
 
 
-def test_responders_are_counted_over_all_shards() -> None:
-    one, two = shards_of(whole(results(4)[2:]), 2)
-    a, b = Responder(requested="m", model="a", replies=2), Responder(requested="m", replies=5)
-    parts = [replace(one, responders=(a,)), replace(two, responders=(b, replace(a, replies=3)))]
-    assert merge(parts).responders == (replace(a, replies=5), b)
-
-
-def test_a_waiver_has_the_outcome_of_the_shard_that_ran_its_case() -> None:
-    one, two = shards_of(whole(results(4)[2:]), 2)
-    idle = WaiverResult(
-        state="not-run", case="x", criterion="c", line=1, reason="r", owner="o", until="2030-01-01"
-    )
-    met = replace(idle, state="unneeded")
-    merged = merge([replace(one, waivers=(idle,)), replace(two, waivers=(met,))])
-    assert merged.waivers == (met,)
-
-
-def test_removed_cases_and_notes_are_listed_once() -> None:
-    one, two = shards_of(whole(results(4)[2:]), 2)
-    x, y = RemovedCase(file="a", id="x"), RemovedCase(file="a", id="y")
-    merged = merge([replace(one, removed=(x,)), replace(two, removed=(x, y))])
-    assert merged.removed == (x, y)
-
-
-def test_what_was_probed_is_listed_once() -> None:
-    one, two = shards_of(whole(results(4)[2:]), 2)
-    half = (1, 2, 0.1, 0.9)
-    x = ProbedCriterion(
-        file="a", line=1, case="", id="x", text="t", noticed=half, unmoved=half, word="w"
-    )
-    y = replace(x, id="y")
-    merged = merge([replace(one, probed=(x,)), replace(two, probed=(x, y))])
-    assert merged.probed == (x, y)
-
-
 def test_files_that_one_shard_could_not_read_spoil_the_whole() -> None:
     one, two = shards_of(whole(results(4)[2:]), 2)
     broken = replace(one, scope=Scope(suite=1).narrowed("invalid"))
     assert merge([broken, replace(two, scope=Scope(suite=2))]).verdict == "error"
 
 
-def test_a_comparison_of_one_shard_is_none_of_the_run() -> None:
-    one, two = shards_of(whole(results(4)[2:]), 2)
-    compared = replace(one, comparison=Comparison(source="report"))
-    assert merge([compared, two]).comparison is None
+COUNTED = {"further_trials": 2, "asked": 3, "reused": 4, "recorded": 5, "shared": 6}
+MORE = {name: count + 10 for name, count in COUNTED.items()}
+SUMS = {name: COUNTED[name] + MORE[name] for name in COUNTED} | {"further_trials": 12}
+PART = base_side(**COUNTED, usage=Usage(calls=1))
+A, B = Responder(requested="m", model="a", replies=2), Responder(requested="m", replies=5)
+IDLE = WaiverResult(
+    state="not-run", case="x", criterion="c", line=1, reason="r", owner="o", until="2030-01-01"
+)
+MET = replace(IDLE, state="unneeded")
+GONE = RemovedCase(file="a", id="x"), RemovedCase(file="a", id="y")
+HALF = (1, 2, 0.1, 0.9)
+PROBED = ProbedCriterion(
+    file="a", line=1, case="", id="x", text="t", noticed=HALF, unmoved=HALF, word="w"
+)
+BOTH = PROBED, replace(PROBED, id="y")
+COMBINED: dict[str, tuple[str, Any, Any, Any]] = {
+    "no base side": ("against", None, None, None),
+    "the base side of one shard": ("against", PART, None, PART),
+    "the sums of both base sides": (
+        *("against", PART, base_side(**MORE, usage=Usage(calls=2))),
+        base_side(**SUMS, usage=Usage(calls=3)),
+    ),
+    "replies": ("responders", (A,), (B, replace(A, replies=3)), (replace(A, replies=5), B)),
+    "the outcome of a waiver where its case ran": ("waivers", (IDLE,), (MET,), (MET,)),
+    "removed cases, once": ("removed", GONE[:1], GONE, GONE),
+    "probed criteria, once": ("probed", BOTH[:1], BOTH, BOTH),
+    "a comparison of one shard is none": ("comparison", Comparison(source="report"), None, None),
+}
 
 
-def changed(report: RunReport, **facts: Any) -> RunReport:
-    return replace(report, **facts)
+@pytest.mark.parametrize(("name", "one", "two", "expected"), COMBINED.values(), ids=COMBINED)
+def test_how_two_shards_are_combined(name: str, one: Any, two: Any, expected: Any) -> None:
+    first, second = shards_of(whole(results(4)[2:]), 2)
+    merged = merge([changed(first, **{name: one}), changed(second, **{name: two})])
+    assert getattr(merged, name) == expected
 
 
 A_JUDGE = JudgeInfo(model="m", prompt_version="1")

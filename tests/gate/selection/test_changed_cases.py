@@ -180,15 +180,6 @@ def with_suite_target(edit: Edit) -> None:
             {"kind": "the case was edited: expected_outcome"},
             id="case edited",
         ),
-        pytest.param(
-            lambda e: e.replace(
-                "evals/greetings.yaml",
-                "rubrics: [polite]\n  - id: p",
-                "rubrics: [polite, brief]\n  - id: p",
-            ),
-            {"kind": "the case was edited: rubrics"},
-            id="criterion added",
-        ),
         pytest.param(reorder, {}, id="cases moved in the file"),
         pytest.param(move_a_case, {}, id="case moved to another file"),
         pytest.param(reformat, {}, id="reformatted"),
@@ -272,13 +263,6 @@ def with_suite_target(edit: Edit) -> None:
         ),
         pytest.param(
             lambda e: e.checkout.write(
-                {"rubric-ci.yaml": CONFIG + "gate: {thresholds: {pass: 0.9}}\n"}
-            ),
-            dict.fromkeys(EVERY_CASE, "thresholds changed"),
-            id="thresholds changed",
-        ),
-        pytest.param(
-            lambda e: e.checkout.write(
                 {"rubric-ci.yaml": f"# A comment\n{CONFIG}gate: {{fail_on: never}}\n"}
             ),
             {},
@@ -288,13 +272,6 @@ def with_suite_target(edit: Edit) -> None:
             lambda e: e.replace("answers.jsonl", "Hi", "Ho"),
             {"recorded": "its answer in `answers.jsonl` changed"},
             id="recorded answer changed",
-        ),
-        pytest.param(
-            lambda e: e.checkout.write(
-                {"answers.jsonl": '{"id": "new", "answer": ""}\n' + FILES["answers.jsonl"]}
-            ),
-            {},
-            id="recorded answer of another case",
         ),
         pytest.param(
             lambda e: e.replace("README.md", "Read", "Red"), {}, id="a file that nothing uses"
@@ -321,14 +298,6 @@ def test_what_runs(
     checkout.commit()
     with chdir(checkout.root):
         assert opened(settings(base))[1] == selection
-
-
-def test_removed_cases_are_noted(checkout: Checkout) -> None:
-    base = checkout.commit(FILES)
-    Edit(checkout).remove("evals/agents.yaml")
-    assert chosen(checkout, base).notes == (
-        "Removed since the base: `asked`, `recorded`, `schema`.",
-    )
 
 
 def test_a_cli_target_without_depends_on_depends_on_every_file(checkout: Checkout) -> None:

@@ -189,7 +189,6 @@ def _viewed(
 
 
 def change_badge(case: CaseResult) -> Badge | None:
-    """Return how the case differs, if it does."""
     if case.change is None or case.change not in palette.CHANGES:
         return None
     return Badge(tone=palette.CHANGES[case.change], word=compared.kind(case))
@@ -216,7 +215,6 @@ def before_view(case: CaseResult, noun: str) -> BeforeView | None:
 def evaluator_view(
     evaluator: EvaluatorResult, case: CaseResult, report: RunReport
 ) -> EvaluatorView:
-    """Return the values of an evaluator, with a row per criterion."""
     weight = "shown, not counted" if evaluator.weight == 0 else f"weight {evaluator.weight:g}"
     judge = f", judged by {evaluator.judge}" if evaluator.judge else ""
     about = f"{evaluator.type}, {weight}{judge}"

@@ -68,7 +68,6 @@ def file_groups(report: RunReport) -> list[FileGroup]:
 
 
 def is_missed(judged: Judged, report: RunReport) -> bool:
-    """Return True if a criterion counts and is missed."""
     evaluator, criterion = judged
     return evaluator.weight > 0 and wording.is_missed(criterion, report)
 

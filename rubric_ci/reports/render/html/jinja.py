@@ -92,8 +92,6 @@ class _CodeGenerator(CodeGenerator):
 
 
 class _Environment(Environment):
-    """Jinja, with values that are escaped once."""
-
     code_generator_class = _CodeGenerator
 
 

@@ -10,7 +10,7 @@ from rubric_ci.errors import CannotReachModel
 from rubric_ci.models.llm.direct import named_provider
 from rubric_ci.models.llm.http_guard import limited_to, refusal_of
 from rubric_ci.values.config import Endpoint
-from rubric_ci.values.hosts import AllowedHosts, WorkloadIdentity, host_of
+from rubric_ci.values.hosts import AllowedHosts, host_of
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
 
@@ -81,8 +81,10 @@ def exchange_hosts(endpoint: Endpoint) -> frozenset[str]:
 def refusal(endpoint: Endpoint, allowed: AllowedHosts) -> str:
     """Return why a model must not be asked; empty: it may."""
     named = hosts_of(endpoint)
-    if endpoint.identity and (message := _exchange_refusal(endpoint.identity, allowed)):
-        return message
+    if identity := endpoint.identity:
+        own = not identity.token_url and allowed.providers
+        if not own and not allowed.allows(host := host_of(identity.url)):
+            return refusal_of(host)
     command = endpoint.command
     if command and not allowed.providers and (command.env or not command.cli):
         return _ANY_HOST
@@ -114,13 +116,6 @@ def _own_file(argv: Sequence[str], checkout: Path) -> str:
         if found and path.resolve().is_relative_to(checkout.resolve()):
             return part
     return ""
-
-
-def _exchange_refusal(identity: WorkloadIdentity, allowed: AllowedHosts) -> str:
-    """Return why the identity token must not be sent to the exchange; empty: it may."""
-    host = host_of(identity.url)
-    own = not identity.token_url and allowed.providers
-    return "" if own or allowed.allows(host) else refusal_of(host)
 
 
 def _provider_host(endpoint: Endpoint) -> str:

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotConfigure, NoVerdict, OverBudget
+from rubric_ci.models.llm.media_tokens import at_most
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import Start, StartPrice
@@ -56,17 +57,9 @@ class Prices:
         texts.append(json.dumps(call.output_schema))
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         written = _limit(call) or self.most_output_tokens
-        read = size + OVERHEAD_TOKENS + _of_media(call)
+        read = size + OVERHEAD_TOKENS + at_most(call.media, call.endpoint.model)
         passed = [self, *(prices for tokens, prices in self.above if read > tokens)]
         return max(read * prices.input + written * prices.output for prices in passed)
-
-
-def _of_media(call: ModelCall) -> int:
-    if not call.media:
-        return 0
-    from rubric_ci.models.llm.media_tokens import at_most  # few calls have images
-
-    return at_most(call.media, call.endpoint.model)
 
 
 PriceOf: TypeAlias = Callable[[Endpoint], Prices | None]
@@ -177,8 +170,10 @@ class Budget:
     async def _reserve(self, call: ModelCall) -> tuple[ModelCall, float]:
         """Return the call as it is sent, and its maximum cost, which is reserved."""
         call, worst = self._limited(call)
+        model, most = call.endpoint.model, _limit(call)
+        advice = f"increase the limit, or set `max_tokens` of {model} below {most:,}"
         async with self._changed:
-            while not self._fits(worst, _advice(call)):
+            while not self._fits(worst, advice):
                 # Requests in flight are likely to cost less than was reserved for them.
                 await self._changed.wait()
             self._calls += 1
@@ -192,7 +187,8 @@ class Budget:
             raise OverBudget(self._close(self._time_is_up()))
         if self._caps.calls is not None and self._calls >= self._caps.calls:
             raise OverBudget(self._close(f"budget: call limit of {self._caps.calls} reached"))
-        if self._caps.cost_usd is None or self._total(worst) <= self._caps.cost_usd:
+        total = round(self._spent + self._reserved + worst, DECIMALS)
+        if self._caps.cost_usd is None or total <= self._caps.cost_usd:
             return True
         if self._reserved > 0:
             return False
@@ -229,9 +225,6 @@ class Budget:
             call = replace(call, max_tokens=min(CAPPED_OUTPUT, prices.most_output_tokens))
         return call, prices.worst(call)
 
-    def _total(self, worst: float) -> float:
-        return round(self._spent + self._reserved + worst, DECIMALS)
-
     def _seconds_left(self) -> float | None:
         if self._caps.seconds is None:
             return None
@@ -251,11 +244,6 @@ class Budget:
     def _close(self, reason: str) -> str:
         self._closed = self._closed or reason
         return reason
-
-
-def _advice(call: ModelCall) -> str:
-    model, most = call.endpoint.model, _limit(call)
-    return f"increase the limit, or set `max_tokens` of {model} below {most:,}"
 
 
 def _limit(call: ModelCall) -> int:

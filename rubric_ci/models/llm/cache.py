@@ -10,6 +10,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 from time import time
@@ -62,10 +63,17 @@ class Cache:
     def get(self, key: str) -> str | None:
         """Return the text under a key and mark it as used now; None if there is none."""
         path = self._path(key)
-        text = _read(path, key, self.seal)
-        if text is not None:
-            _touch(path)
-        return text
+        try:
+            value = json.loads(file_io.read_own(path, shown=path))
+        except (CannotReadFile, ValueError):
+            return None
+        match value:
+            case {"text": str(text), "hmac": str(code)} if code == _code(key, text, self.seal):
+                with suppress(OSError):  # a read-only cache, or another job has pruned the entry
+                    os.utime(path)
+                return text
+            case _:
+                return None
 
     def put(self, key: str, text: str) -> None:
         """Store a text; of two concurrent writers, the last one wins.
@@ -73,8 +81,9 @@ class Cache:
         Raises CannotWriteFile, also if a command has made the folder a link that leads out.
         """
         self._check_place()
+        entry = {"key": key, "hmac": _code(key, text, self.seal), "text": text}
         with file_io.writing(self.folder, "the cache", _HINT):
-            file_io.write(Path(self._path(key)), _dumped(key, text, self.seal).encode())
+            file_io.write(Path(self._path(key)), json.dumps(entry).encode())
 
     def clear(self) -> None:
         self.prune(most_bytes=0)
@@ -92,7 +101,10 @@ class Cache:
 
         Returns the size of what was deleted.
         """
-        self._delete_abandoned()
+        for draft in self._files(".tmp"):
+            with suppress(FileNotFoundError):
+                if time() - draft.stat().st_mtime > ABANDONED:
+                    draft.unlink()
         now, remaining = time(), self.stats().size
         deleted = []
         for used, path, size in sorted(self._entries()):
@@ -126,14 +138,6 @@ class Cache:
             if _ENTRY.match(path.name) and path.name.startswith(path.parent.name):
                 yield path
 
-    def _delete_abandoned(self) -> None:
-        for draft in self._files(".tmp"):
-            try:
-                if time() - draft.stat().st_mtime > ABANDONED:
-                    draft.unlink(missing_ok=True)
-            except FileNotFoundError:
-                continue
-
 
 def _stats(entries: Iterable[tuple[Path, int]]) -> CacheStats:
     found = list(entries)
@@ -143,28 +147,6 @@ def _stats(entries: Iterable[tuple[Path, int]]) -> CacheStats:
     )
 
 
-def _read(path: str, key: str, seal: bytes) -> str | None:
-    try:
-        value = json.loads(file_io.read_own(path, shown=path))
-    except (CannotReadFile, ValueError):
-        return None
-    match value:
-        case {"text": str(text), "hmac": str(code)}:  # the code of one key only
-            return text if code == _code(key, text, seal) else None
-    return None
-
-
-def _dumped(key: str, text: str, seal: bytes) -> str:
-    return json.dumps({"key": key, "hmac": _code(key, text, seal), "text": text})
-
-
 def _code(key: str, text: str, seal: bytes) -> str:
     entry = f"{key}\n{text}".encode("utf-8", "surrogatepass")
     return hmac.digest(seal, entry, "sha256").hex()
-
-
-def _touch(path: str) -> None:
-    try:
-        os.utime(path)
-    except OSError:  # a read-only cache, or an entry that another job has pruned
-        return

@@ -57,40 +57,27 @@ class RateLimiter:
 
     def wrap(self, request: ModelCaller) -> ModelCaller:
         async def ask(call: ModelCall) -> ModelReply:
-            await self._enter()
+            async with self._changed:
+                await self._changed.wait_for(lambda: self._in_flight < self.limit)
+                self._in_flight += 1
             decreases = self._decreases
             try:
                 reply = await request(call)
             except RequestError as error:
-                if error.status == 429:
-                    self._decrease(decreases)
+                # A 429 for a request sent before the last decrease is not about this limit.
+                if error.status == 429 and decreases == self._decreases:
+                    self._decreases += 1
+                    self._limit = max(1.0, self._limit / 2)
                 raise
             else:
-                self._increase()
+                self._limit = min(float(self._maximum), self._limit + 1 / self._limit)
                 return reply
             finally:
-                await self._leave()
+                async with self._changed:
+                    self._in_flight -= 1
+                    self._changed.notify(max(1, self.limit - self._in_flight))
 
         return ask
-
-    async def _enter(self) -> None:
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._in_flight < self.limit)
-            self._in_flight += 1
-
-    async def _leave(self) -> None:
-        async with self._changed:
-            self._in_flight -= 1
-            self._changed.notify(max(1, self.limit - self._in_flight))
-
-    def _decrease(self, decreases: int) -> None:
-        # A 429 for a request that was sent before the last decrease is not about the new limit.
-        if decreases == self._decreases:
-            self._decreases += 1
-            self._limit = max(1.0, self._limit / 2)
-
-    def _increase(self) -> None:
-        self._limit = min(float(self._maximum), self._limit + 1 / self._limit)
 
 
 MOST_FAILURES: Final = 5
@@ -148,7 +135,7 @@ def output_mode_of(call: ModelCall) -> OutputMode:
     model = call.endpoint.model
     if provider_of(call.endpoint):
         return known_mode(model)
-    client = _litellm()
+    client = _offered("litellm")
     mode: OutputMode = client.output_mode(client.load_litellm(), model)
     return mode
 
@@ -162,19 +149,23 @@ async def request(call: ModelCall) -> ModelReply:
     """Send one request; raises RequestError."""
     provider = provider_of(call.endpoint)
     if provider is None:
-        await _litellm().loaded_litellm(call.endpoint.model)
+        await _offered("litellm").loaded_litellm(call.endpoint.model)
     timeout = call.endpoint.timeout_seconds
     try:
         # NOTE: the libraries' own timeout is between two bytes; a slow server could take for ever.
         async with judge_command.turn(call.endpoint), asyncio.timeout(timeout):
             if call.endpoint.identity:
                 call = replace(call, endpoint=await _offered("authenticated")(call.endpoint))
-            ask = provider.ask if provider else _litellm().ask_litellm
+            ask = provider.ask if provider else _offered("litellm").ask_litellm
             reply: ModelReply = await ask(call)
             return reply
     except RequestError as error:
         if call.media and _TEXT_ONLY.search(str(error)):
-            raise _takes_text_only(error) from error
+            # Servers have any status for it.
+            message = f"the model takes no images or documents: {error}"
+            raise RequestError(
+                message, status=error.status, retryable=False, billed=False
+            ) from error
         raise
     except TimeoutError as error:
         again = None if call.endpoint.command is None else False  # a program repeats its requests
@@ -189,21 +180,11 @@ def batches() -> Any:
     return found
 
 
-def _litellm() -> Any:
-    return _offered("litellm")
-
-
 def _offered(name: str) -> Any:
     """Return an offer of the part `litellm`; raises RequestError if it was removed."""
     if (found := parts.offered(name)) is None:
         raise RequestError("this installation asks OpenAI, Anthropic and Gemini only")
     return found
-
-
-def _takes_text_only(error: RequestError) -> RequestError:
-    """Return the error of a model without images, for which servers have any status."""
-    message = f"the model takes no images or documents: {error}"
-    return RequestError(message, status=error.status, retryable=False, billed=False)
 
 
 def identity(endpoint: Endpoint) -> str:
@@ -227,15 +208,12 @@ class _Server:
     def why_closed(self) -> str:
         return self._down if self._clock() < self._until else ""
 
-    def check(self) -> None:
-        if reason := self.why_closed():
-            raise CannotReachModel(reason)
-
     def close(self, reason: str, seconds: float = inf) -> None:
         self._down, self._until = reason, self._clock() + seconds
 
     async def send(self, ask: ModelCaller, call: ModelCall) -> ModelReply:
-        self.check()
+        if reason := self.why_closed():
+            raise CannotReachModel(reason)
         try:
             reply = await ask(call)
         except CannotReachModel as error:

@@ -1,6 +1,7 @@
 """The providers that are asked without litellm."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import field
 from typing import Final
 
 from rubric_ci.models.llm import (
@@ -10,7 +11,6 @@ from rubric_ci.models.llm import (
     judge_command,
     openai_http,
 )
-from rubric_ci.models.llm.openai_http import chat_body, read_reply
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.dataclass import dataclass
@@ -22,8 +22,9 @@ from rubric_ci.values.llm_calls import ModelCall, ModelReply
 class DirectProvider:
     """How a provider is asked; `ask` and `look_up` raise RequestError."""
 
-    supports: Callable[[Endpoint, Mapping[str, JSON]], bool]  # a model, by its entry of the list
-    has_entry: Callable[[Endpoint], bool]
+    supports: Callable[[Endpoint, Mapping[str, JSON]], bool] = field(default=lambda *_: True)
+    """Whether it can ask a model, by the entry of the model list."""
+    has_entry: Callable[[Endpoint], bool] = field(default=lambda _: True)
     server_of: Callable[[Endpoint], tuple[str, str]]  # its base URL and API key
     ask: Callable[[ModelCall], Awaitable[ModelReply]]
     look_up: Callable[[Endpoint], Awaitable[Mapping[str, JSON]]]  # the entry; it costs nothing
@@ -51,11 +52,6 @@ def provider_with_entry(endpoint: Endpoint) -> DirectProvider | None:
     return provider if provider and provider.has_entry(endpoint) else None
 
 
-async def _ask_openai(call: ModelCall) -> ModelReply:
-    reply = await openai_http.post(call.endpoint, chat_body(call))
-    return read_reply(call, reply.body, reply.gateway)
-
-
 def _has_key(
     supports: Callable[[Endpoint, Mapping[str, JSON]], bool],
     server_of: Callable[[Endpoint], tuple[str, str]],
@@ -64,25 +60,17 @@ def _has_key(
 
 
 _COMMAND: Final = DirectProvider(
-    supports=lambda *_: True,
-    has_entry=lambda _: True,
-    server_of=judge_command.server_of,
-    ask=judge_command.ask,
-    look_up=judge_command.look_up,
+    server_of=judge_command.server_of, ask=judge_command.ask, look_up=judge_command.look_up
 )
 _SERVICE: Final = DirectProvider(
-    supports=lambda *_: True,
-    has_entry=lambda _: True,
-    server_of=http_service.server_of,
-    ask=http_service.ask,
-    look_up=http_service.look_up,
+    server_of=http_service.server_of, ask=http_service.ask, look_up=http_service.look_up
 )
 _PROVIDERS: Final[Mapping[str, DirectProvider]] = {
     "openai": DirectProvider(
         supports=openai_http.supports,
         has_entry=openai_http.has_entry,
         server_of=openai_http.server_of,
-        ask=_ask_openai,
+        ask=openai_http.ask,
         look_up=openai_http.look_up,
     ),
     "anthropic": DirectProvider(

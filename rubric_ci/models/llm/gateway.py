@@ -49,7 +49,11 @@ def missing_setup(message: str) -> str:
             "Google's credentials are missing; set GOOGLE_APPLICATION_CREDENTIALS to their file, "
             "as google-github-actions/auth does"
         )
-    return _missing_key(message) if _NO_KEY.search(message) else ""
+    if not _NO_KEY.search(message):
+        return ""
+    variables = list(dict.fromkeys(_VARIABLE.findall(message)))
+    others = f" or the variable {' or '.join(variables[:2])}" if variables else ""
+    return f"the API key is missing; set `api_key` of the model{others}"
 
 
 def wording(class_name: str, message: str, said: str = "") -> str:
@@ -77,12 +81,6 @@ def provider_text(message: str) -> str:
     """Return the provider's error, where litellm quotes it; else ""."""
     found = _QUOTED.search(" ".join(redact(message).split()))
     return found["text"][:500] if found else ""
-
-
-def _missing_key(message: str) -> str:
-    variables = list(dict.fromkeys(_VARIABLE.findall(message)))
-    others = f" or the variable {' or '.join(variables[:2])}" if variables else ""
-    return f"the API key is missing; set `api_key` of the model{others}"
 
 
 class GatewayError(NamedTuple):

@@ -21,7 +21,6 @@ from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import Endpoint, OutputMode
-from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.media import Media
@@ -52,14 +51,6 @@ _LOOPBACK = re.compile(r"https?://(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(/|$)"
 _NO_KEY = "none"  # servers without keys take any
 
 _LONGEST_NAME = 120  # characters
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatReply:
-    """The body of a reply, and what a gateway says of it."""
-
-    body: Mapping[str, JSON]
-    gateway: GatewayFacts
 
 
 def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
@@ -94,11 +85,10 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
     return str(given), str(key or (_NO_KEY if _LOOPBACK.match(str(given)) else ""))
 
 
-async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:
-    """Send a chat request and return the reply; raises RequestError."""
-    url = url_of(endpoint, "chat/completions")
-    reply, headers = await direct_http.post(url, headers_of(endpoint), body)
-    return ChatReply(body=reply, gateway=gateway_facts(headers))
+async def ask(call: ModelCall) -> ModelReply:
+    url, headers = url_of(call.endpoint, "chat/completions"), headers_of(call.endpoint)
+    reply, known = await direct_http.post(url, headers, chat_body(call))
+    return read_reply(call, reply, gateway_facts(known))
 
 
 async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
@@ -123,17 +113,14 @@ async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
         listed = (await direct_http.get(url_of(endpoint, "models"), headers)).get("data")
     except RequestError as error:
         raise missing or error from None
-    every = {e["id"]: e for e in listed or () if "id" in e} if _is_list(listed) else None
+    is_list = isinstance(listed, list) and all(isinstance(each, dict) for each in listed)
+    every = {e["id"]: e for e in listed or () if "id" in e} if is_list else None
     if every is None and missing is None:
         return {}
     if every is None or name not in every:
         raise missing or RequestError(f"the list of models has no `{name}`", status=404)
     found: Mapping[str, JSON] = every[name]
     return found
-
-
-def _is_list(listed: JSON) -> bool:
-    return isinstance(listed, list) and all(isinstance(each, dict) for each in listed)
 
 
 def headers_of(endpoint: Endpoint) -> dict[str, str]:

@@ -49,12 +49,13 @@ class OutputModes:
                 return await request(sent)
             except RequestError as error:
                 simpler = _SIMPLER.get(sent.output_mode or self._mode_of(sent))
-                if simpler is None or not _refuses_format(error):
+                refused = error.status in _REFUSED_STATUS and _ABOUT_FORMAT.search(str(error))
+                if simpler is None or not refused:
                     raise
                 self._accept(sent.endpoint, simpler, error)
                 reply = await ask(call)
-                refused = Usage(calls=1, unpriced_calls=int(error.billed))
-                return replace(reply, usage=refused + reply.usage)
+                first = Usage(calls=1, unpriced_calls=int(error.billed))
+                return replace(reply, usage=first + reply.usage)
 
         return ask
 
@@ -79,10 +80,6 @@ class OutputModes:
             f"{endpoint.model} refused the output mode, so {runs} `{mode}`; "
             f"set `judge.output: {mode}` to send it at once ({error})"
         )
-
-
-def _refuses_format(error: RequestError) -> bool:
-    return error.status in _REFUSED_STATUS and bool(_ABOUT_FORMAT.search(str(error)))
 
 
 def _server(endpoint: Endpoint) -> tuple[str, str]:

@@ -74,14 +74,9 @@ def _read_entry(
         except TimeoutError:
             pass
         except RequestError as error:
-            if _is_final(error):
+            refused = error.status == 401 and not _OF_SCOPES.search(str(error))
+            if refused or not error.reached:
                 raise
         return ModelReply(text="")
 
     return read
-
-
-def _is_final(error: RequestError) -> bool:
-    if not error.reached:
-        return True
-    return error.status == 401 and not _OF_SCOPES.search(str(error))

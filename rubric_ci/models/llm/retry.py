@@ -52,8 +52,9 @@ class RequestError(Exception):
         super().__init__(message)
         self.status = status
         self.out_of_quota = bool(_OUT_OF_QUOTA.search(message))
-        may_pass = _is_retryable(status) if retryable is None else retryable
-        self.retryable = may_pass and not self.out_of_quota
+        if retryable is None:
+            retryable = status is None or status in RETRYABLE_STATUS or status >= 500
+        self.retryable = retryable and not self.out_of_quota
         self.billed = status is None or status in TIMEOUT_STATUS if billed is None else billed
         self.retry_after = retry_after
         self.reached = reached  # False: nothing was sent, for want of a connection or a key
@@ -61,7 +62,8 @@ class RequestError(Exception):
     @property
     def scope(self) -> FailureScope:
         """The part that failed: this request, the whole account, the connection, or the server."""
-        if self.out_of_quota or self.status in ACCOUNT_STATUS or self._refuses_account:
+        refused = self.status == 400 and _REFUSED_ACCOUNT.search(str(self))
+        if self.out_of_quota or self.status in ACCOUNT_STATUS or refused:
             return "account"
         if not self.reached:
             return "host" if self.retryable else "account"
@@ -71,10 +73,6 @@ class RequestError(Exception):
     def usage(self) -> Usage:
         """The request, if it reached the server."""
         return Usage(calls=int(self.reached), unpriced_calls=int(self.billed))
-
-    @property
-    def _refuses_account(self) -> bool:
-        return self.status == 400 and bool(_REFUSED_ACCOUNT.search(str(self)))
 
     def wait_after(self, attempt: int, backoff: Backoff) -> float | None:
         """Return the seconds to wait before the next attempt; None if there is none."""
@@ -109,10 +107,6 @@ def with_retries(
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     return ask
-
-
-def _is_retryable(status: int | None) -> bool:
-    return status is None or status in RETRYABLE_STATUS or status >= 500
 
 
 def _reason(

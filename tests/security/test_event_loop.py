@@ -14,7 +14,7 @@ from rubric_ci.errors import CannotReachModel
 from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.evaluators.field_accuracy import FieldAccuracySpec
 from rubric_ci.evaluators.json_compare import FieldSpec
-from rubric_ci.models.judge.reply_checks import with_quotes
+from rubric_ci.models.judge.reply_checks import missing_quotes
 from rubric_ci.models.judge.request import request_valid_reply
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
@@ -96,5 +96,5 @@ def test_the_check_of_quotes_leaves_turns() -> None:
     async def ask(_: ModelCall) -> ModelReply:
         return ModelReply(text="{}")
 
-    work = request_valid_reply(ask, call, lambda _: with_quotes(judgement, criteria, LARGE))
+    work = request_valid_reply(ask, call, lambda _: missing_quotes(judgement, criteria, LARGE))
     assert asyncio.run(turns_during(work)) >= ENOUGH

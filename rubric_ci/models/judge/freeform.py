@@ -107,9 +107,10 @@ def freeform_messages(
 ) -> tuple[ChatMessage, ...]:
     """Return the messages; the values of the template's variables are fenced."""
     if template:
-        others = {name: ("data", text) for name, text in more.items()}
+        values = {name: (tag, text(case, answer)) for name, (tag, text) in VARIABLES.items()}
+        values |= {name: ("data", text) for name, text in more.items()}
         body = [
-            _filled(template, _values(case, answer) | others, fence),
+            _filled(template, values, fence),
             *pictures("question", case.media, fence, shown),
             *pictures("reference answer", case.reference_media, fence, shown),
         ]
@@ -142,10 +143,6 @@ def read_freeform_mark(text: str) -> FreeformMark | InvalidReply:
                 hits=tuple(mark.get("hits", ())),
                 misses=tuple(mark.get("misses", ())),
             )
-
-
-def _values(case: EvalCase, answer: Answer) -> dict[str, tuple[str, str]]:
-    return {name: (fence, text(case, answer)) for name, (fence, text) in VARIABLES.items()}
 
 
 def _filled(template: str, values: Mapping[str, tuple[str, str]], fence: str) -> str:

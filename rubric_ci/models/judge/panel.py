@@ -14,8 +14,8 @@ from rubric_ci.models.judge.prompt import NO_BRIEFING, Briefing, rubric_call, ru
 from rubric_ci.models.judge.prompt_parts import Part
 from rubric_ci.models.judge.reply import InvalidReply, read_marks
 from rubric_ci.models.judge.reply_checks import (
+    missing_quotes,
     with_canary,
-    with_quotes,
     with_sentence,
     without_canary,
 )
@@ -123,24 +123,20 @@ async def _panel(request: PanelRequest, members: Sequence[PanelRequest]) -> Pane
     judgement = tally(request.rubric, [reply.judgement for _, reply in found], len(members))
     if isinstance(judgement, NoMajority):
         raise CannotJudge(judgement.reason, usage)
+    last_found = found[-1][1]
     return replace(
-        _together(found),
+        last_found,
+        votes={
+            name: tuple(reply.judgement[name].value for _, reply in found)
+            for name in last_found.judgement.marks
+        },
+        judges=tuple(name for name, _ in found),
         judgement=judgement,
         judge=request.judge.name,
         silent={name: str(error) for name, error in lost.items()},
         cached=frozenset[str]().union(*(reply.cached for _, reply in found)),
         usage=usage,
     )
-
-
-def _together(found: Sequence[tuple[str, PanelResult]]) -> PanelResult:
-    """Return the result of the last judge with the marks of all, judge by judge."""
-    _, result = found[-1]
-    votes = {
-        name: tuple(reply.judgement[name].value for _, reply in found)
-        for name in result.judgement.marks
-    }
-    return replace(result, votes=votes, judges=tuple(name for name, _ in found))
 
 
 async def _judged(request: PanelRequest) -> PanelResult | NoVerdict | Unsent:
@@ -163,7 +159,13 @@ async def _votes_of(request: PanelRequest) -> PanelResult | Unsent:
         if counted := unsent(vote.unsent for vote in votes):
             return counted
         judgements = _quorum(request, votes)
-        remaining = _votes_to_add(request, judgements, len(votes))
+        # A lost vote is not repeated: it stays one of the declared panel, or of the five of `auto`.
+        thresholds = request.context.thresholds
+        remaining = (
+            more_votes(request.rubric, judgements, len(votes), thresholds)
+            if declared == "auto"
+            else 0
+        )
     judgement = tally(request.rubric, judgements, len(votes))
     if isinstance(judgement, NoMajority):
         raise CannotJudge(judgement.reason, _spent(votes))
@@ -178,13 +180,6 @@ async def _votes_of(request: PanelRequest) -> PanelResult | Unsent:
     )
 
 
-def _votes_to_add(request: PanelRequest, judgements: Sequence[Judgement], panel: int) -> int:
-    # A lost vote is not repeated: it stays one of the declared panel, or of the five of `auto`.
-    if request.judge.votes != "auto":
-        return 0
-    return more_votes(request.rubric, judgements, panel, request.context.thresholds)
-
-
 def _quorum(request: PanelRequest, votes: Sequence[_Vote]) -> list[Judgement]:
     """Return the votes; raises the last failure if a criterion has marks of half of them or less.
 
@@ -194,16 +189,11 @@ def _quorum(request: PanelRequest, votes: Sequence[_Vote]) -> list[Judgement]:
     if lost := [vote.lost for vote in votes if vote.lost]:
         succeeded = min(len(given_to(criterion, judgements)) for criterion in request.rubric.judged)
         if 2 * succeeded <= len(votes):
-            raise _no_quorum(lost[-1], succeeded, votes)
+            if len(votes) == 1:
+                raise lost[-1].with_usage(_spent(votes))
+            counts = f"{succeeded} of {len(votes)} votes"
+            raise CannotJudge(f"no quorum: only {counts} succeeded; {lost[-1]}", _spent(votes))
     return judgements
-
-
-def _no_quorum(last: NoVerdict, succeeded: int, votes: Sequence[_Vote]) -> NoVerdict:
-    if len(votes) == 1:
-        return last.with_usage(_spent(votes))
-    return CannotJudge(
-        f"no quorum: only {succeeded} of {len(votes)} votes succeeded; {last}", _spent(votes)
-    )
 
 
 async def _vote(request: PanelRequest, number: int) -> _Vote:
@@ -233,11 +223,12 @@ async def _ask(
 
     def read(text: str) -> Judgement | InvalidReply:
         judgement = read_marks(text, marked)
-        if request.judge.evidence == "strict":
-            judgement = with_quotes(judgement, criteria, request.material)
-        if request.judge.canary and not isinstance(judgement, InvalidReply):
-            judgement = without_canary(judgement)
-        return judgement
+        if isinstance(judgement, InvalidReply):
+            return judgement
+        strict = request.judge.evidence == "strict"
+        if strict and (missing := missing_quotes(judgement, criteria, request.material)):
+            return InvalidReply(missing)
+        return without_canary(judgement) if request.judge.canary else judgement
 
     call = await worked_on(len(request.material), _call, request, marked, vote)
     return await request_or_count(call, read, request.context)

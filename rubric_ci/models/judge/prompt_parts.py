@@ -4,7 +4,7 @@ What an agent did is shortened by a rule. All of it is fenced as the answer is.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final, Literal, NamedTuple
@@ -14,7 +14,6 @@ from rubric_ci.text import transcript
 from rubric_ci.values.answers import reported
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media
 from rubric_ci.values.messages import Turn, media_in
 from rubric_ci.values.results import Answer
@@ -67,23 +66,19 @@ def marked(case: EvalCase, answer: Answer, turn: int) -> Marked:
         own = replace(
             own, expected_outcome=case.turns[turn - 1].expected_outcome, expected_messages=()
         )
-        answer = replace(answer, messages=tuple(_of_turn(answer.messages, turn)))
+        answer = replace(
+            answer, messages=tuple(m for m in answer.messages if m.get("turn") == turn)
+        )
+    most = case.most_turns
+    ended = case.simulated_user and not turn and len(said) >= most
+    marked_turns = said[-1:] if turn else said
     return Marked(
         own,
         replace(answer, text=said[-1].answer),
         tuple(_turns(said, "before" if turn else "answer", case.turns, answer.media)),
-        "\n\n".join(_said(each, answer) for each in (said[-1:] if turn else said)),
-        () if turn or not case.simulated_user else tuple(_unfinished(len(said), case.most_turns)),
+        "\n\n".join(replace(answer, text=each.answer).said for each in marked_turns),
+        (f"the conversation was ended after {most} turns, its `max_turns`",) if ended else (),
     )
-
-
-def _said(exchange: transcript.Exchange, answer: Answer) -> str:
-    return replace(answer, text=exchange.answer).said
-
-
-def _unfinished(turns: int, most: int) -> Iterator[str]:
-    if turns >= most:
-        yield f"the conversation was ended after {most} turns, its `max_turns`"
 
 
 def _turns(
@@ -107,10 +102,6 @@ def _turns(
             yield replace(user, title=title, text=each.answer, said=kind, media=named)
 
 
-def _of_turn(messages: Sequence[Mapping[str, JSON]], turn: int) -> Iterator[Mapping[str, JSON]]:
-    return (message for message in messages if message.get("turn") == turn)
-
-
 def parts_of(answer: Answer, sees: Sequence[SeenPart]) -> tuple[Part, ...]:
     """Return the parts besides the answer; raises CannotMeasure for one that is not reported."""
     names = [name for name in sees if name != "answer"]
@@ -124,18 +115,16 @@ def _part(name: SeenPart, answer: Answer, trace: CaseTrace) -> Part:
     if name == "tool_calls":
         if not answer.messages:
             raise CannotMeasure("`sees: [tool_calls]`: the target reports none; set its `trace`")
-        return _shortened(name, "Tool calls", _calls(trace.steps), trace.shortened)
+        calls = (f"{number}. {call_text(step)}" for number, step in enumerate(trace.steps, start=1))
+        return _shortened(name, "Tool calls", calls, trace.shortened)
     if answer.work is None:
         raise CannotMeasure(f"`sees: [{name}]`: the target has no `workspace`")
     if name == "file_changes":
-        changes = chain(map(change_text, answer.work.changes), _left_out(trace.notes))
+        # The note of each cut names files of the agent, so it is fenced with its work.
+        cuts = [f"({'; '.join(trace.notes)})"] if trace.notes else []
+        changes = chain(map(change_text, answer.work.changes), cuts)
         return _shortened(name, "Changes of files", changes, "")
     return _shortened(name, "Files at the end", map(file_text, trace.files), "")
-
-
-def _calls(steps: Sequence[Step]) -> Iterator[str]:
-    for number, step in enumerate(steps, start=1):
-        yield f"{number}. {call_text(step)}"
 
 
 def call_text(step: Step) -> str:
@@ -151,12 +140,6 @@ def change_text(change: FileChange) -> str:
 
 def file_text(file: KeptFile) -> str:
     return f"--- {file.path}\n{file.text}"
-
-
-def _left_out(notes: Sequence[str]) -> Iterator[str]:
-    """Yield a note of each cut; it names files of the agent, so it is fenced with its work."""
-    if notes:
-        yield f"({'; '.join(notes)})"
 
 
 def _shortened(name: SeenPart, title: str, texts: Iterator[str], rule: str) -> Part:

@@ -277,7 +277,8 @@ def _explained(alias: str, criterion: Judged, entry: JSON, mark: str) -> Iterato
     if mark not in entry:
         yield f'{_name(alias, criterion)} has no "{mark}"'
     elif not is_allowed(criterion, entry[mark]):
-        yield _out_of_range(alias, criterion, entry[mark])
+        where, found = f'"{mark}" of {_name(alias, criterion)}', _shortened(entry[mark])
+        yield f"{where} is {found}; wanted: {allowed_marks(criterion)}"
     for key in entry:
         if key == mark or key in _TEXTS:
             continue
@@ -296,11 +297,6 @@ def is_allowed(criterion: Judged, value: JSON) -> bool:
 def is_text(value: JSON) -> bool:
     """Return True for a string that can be written; half of a surrogate pair cannot."""
     return isinstance(value, str) and (value.isascii() or not _SURROGATE.search(value))
-
-
-def _out_of_range(alias: str, criterion: Judged, value: JSON) -> str:
-    where = f'"{mark_property(criterion)}" of {_name(alias, criterion)}'
-    return f"{where} is {_shortened(value)}; wanted: {allowed_marks(criterion)}"
 
 
 def _outline(value: Mapping[str, JSON]) -> Iterator[str]:

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from rubric_ci.errors import CannotJudge
 from rubric_ci.models.judge.prompt import escaped
-from rubric_ci.models.judge.reply import InvalidReply
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.rubric import Check, Judged, Judgement
 from rubric_ci.values.trace import SeenPart
@@ -55,8 +54,9 @@ def with_sentence(criteria: Sequence[Judged], answer: str, seed: bytes) -> tuple
 
     `seed` is random and new in each request, so that no answer can name the canary in advance.
     """
+    form = _SENTENCES[_digest(seed, "sentence")[0] % len(_SENTENCES)]
     return tuple(
-        replace(each, text=_sentence(answer, seed))
+        replace(each, text=form.format(_word(answer, seed)))
         if isinstance(each, Check) and each.id == CANARY_ID
         else each
         for each in criteria
@@ -73,11 +73,6 @@ def without_canary(judgement: Judgement) -> Judgement:
         )
     marks = {name: mark for name, mark in judgement.marks.items() if name != CANARY_ID}
     return Judgement(marks, judgement.reasoning)
-
-
-def _sentence(answer: str, seed: bytes) -> str:
-    form = _SENTENCES[_digest(seed, "sentence")[0] % len(_SENTENCES)]
-    return form.format(_word(answer, seed))
 
 
 def _word(answer: str, seed: bytes) -> str:
@@ -131,16 +126,6 @@ def sources(
         for name, quote in quotes.items()
     }
     return {name: found[0] for name, found in places.items() if found}
-
-
-def with_quotes(
-    judgement: Judgement | InvalidReply, criteria: Sequence[Judged], answer: str
-) -> Judgement | InvalidReply:
-    """Return the judgement, or InvalidReply if a quote is not in the answer."""
-    if isinstance(judgement, InvalidReply):
-        return judgement
-    problems = missing_quotes(judgement, criteria, answer)
-    return InvalidReply(problems) if problems else judgement
 
 
 def _is_quoted_in(quote: str, answer: str) -> bool:

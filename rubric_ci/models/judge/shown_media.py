@@ -15,7 +15,6 @@ def shown_to(judge: JudgeConfig) -> Shown:
     """Return the predicate that an image or a document is shown to this judge."""
     if judge.images == "off":
         return nothing
-
     return partial(takes_media, judge.endpoint)
 
 
@@ -33,20 +32,14 @@ def unseen(judges: Sequence[JudgeConfig], media: Sequence[Media]) -> tuple[str, 
     for judge in judges if media else ():
         shown = shown_to(judge)
         if hidden := [each for each in media if not shown(each)]:
-            name, kinds = judge.endpoint.model, _kinds(hidden)
+            name = judge.endpoint.model
+            kinds = " and ".join(sorted({f"{each.kind}s" for each in hidden}, reverse=True))
             if judge.images == "required":
                 raise CannotJudge(
                     f"{name} takes no {kinds}, and `judge.images` is `required`; choose a model "
                     "that does"
                 )
             paths = ", ".join(f"`{each.path}`" for each in hidden)
-            found.append(f"{name} did not see {paths}: {_why(judge, kinds)}")
+            why = "`judge.images` is `off`" if judge.images == "off" else f"it takes no {kinds}"
+            found.append(f"{name} did not see {paths}: {why}")
     return tuple(found)
-
-
-def _kinds(media: Sequence[Media]) -> str:
-    return " and ".join(sorted({f"{each.kind}s" for each in media}, reverse=True))
-
-
-def _why(judge: JudgeConfig, kinds: str) -> str:
-    return "`judge.images` is `off`" if judge.images == "off" else f"it takes no {kinds}"

@@ -84,7 +84,8 @@ def elect(criterion: Judged, marks: Sequence[Mark], panel: int) -> Mark | NoMajo
     elif isinstance(criterion, Chosen):
         value = _mode(criterion, values)
     else:
-        value = _majority(values, panel)
+        most, count = Counter(values).most_common()[0]
+        value = most if 2 * count > panel else None
     if value is None:
         fallback = _not_satisfied if isinstance(criterion, Check) else _median
         value = fallback(values, panel)
@@ -100,11 +101,6 @@ def _mode(criterion: Chosen, values: Sequence[MarkValue]) -> MarkValue:
     most = [value for value, count in counts.items() if count == max(counts.values())]
     order = [*(each.name for each in criterion.choices), CANNOT_ASSESS]
     return min(most, key=lambda v: (criterion.normalise(Mark(value=v)), order.index(str(v))))
-
-
-def _majority(values: Sequence[MarkValue], panel: int) -> MarkValue | None:
-    value, count = Counter(values).most_common()[0]
-    return value if 2 * count > panel else None
 
 
 def _not_satisfied(values: Sequence[MarkValue], panel: int) -> MarkValue | None:
@@ -138,7 +134,8 @@ def shuffled(criteria: Sequence[Judged], vote: int) -> tuple[Judged, ...]:
     """Return the order for a vote, from 1: file order for the first, another for each other."""
     if vote == 1:
         return tuple(criteria)
-    places = sorted(range(len(criteria)), key=lambda place: _sort_key(vote, place))
+    digests = [hashlib.sha256(f"{vote}:{n}".encode()).hexdigest() for n in range(len(criteria))]
+    places = sorted(range(len(criteria)), key=lambda place: digests[place])
     return tuple(criteria[place] for place in places)
 
 
@@ -154,10 +151,6 @@ def grouped(
         groups.append(tuple(criteria[start:end]))
         start = end
     return tuple(groups)
-
-
-def _sort_key(vote: int, place: int) -> str:
-    return hashlib.sha256(f"{vote}:{place}".encode()).hexdigest()
 
 
 PANEL = 5  # votes at most
@@ -216,9 +209,10 @@ def _is_decided(
             if isinstance(mark, NoMajority):
                 return False
             marks.append(mark)
-        low, high = (each(marks, key=lambda mark: _rank(criterion, mark)) for each in (min, max))
-        lowest = _with_mark(lowest, criterion, low.value)
-        highest = _with_mark(highest, criterion, high.value)
+        # A mark that fails a gate ranks below every other one.
+        ranked = sorted(marks, key=lambda m: (not criterion.gates(m), criterion.normalise(m)))
+        lowest = _with_mark(lowest, criterion, ranked[0].value)
+        highest = _with_mark(highest, criterion, ranked[-1].value)
     return _verdict(rubric, lowest, thresholds) == _verdict(rubric, highest, thresholds)
 
 
@@ -243,10 +237,6 @@ def _scale(criterion: Judged) -> Sequence[MarkValue]:
             return [choice.name for choice in criterion.choices]
         case _:
             assert_never(criterion)
-
-
-def _rank(criterion: Judged, mark: Mark) -> tuple[bool, float]:
-    return not criterion.gates(mark), criterion.normalise(mark)
 
 
 def _with_mark(vote: Judgement, criterion: Judged, value: MarkValue) -> Judgement:

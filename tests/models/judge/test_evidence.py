@@ -2,8 +2,7 @@
 
 import pytest
 
-from rubric_ci.models.judge.reply import InvalidReply
-from rubric_ci.models.judge.reply_checks import missing_quotes, with_quotes
+from rubric_ci.models.judge.reply_checks import missing_quotes
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.rubric import Check, Judgement, Mark
 
@@ -41,9 +40,3 @@ def test_absent(quote: str) -> None:
     shown = quote if len(quote) < 80 else "x" * 77 + "..."
     message = f'the evidence for method is not in the answer: "{" ".join(shown.split())}"'
     assert missing_quotes(judged(quote), [CHECK], ANSWER) == (message,)
-    assert with_quotes(judged(quote), [CHECK], ANSWER) == InvalidReply((message,))
-
-
-def test_what_is_wrong_already_stays_so() -> None:
-    assert with_quotes(InvalidReply(("empty",)), [CHECK], ANSWER) == InvalidReply(("empty",))
-    assert with_quotes(judged("Quicksort"), [CHECK], ANSWER) == judged("Quicksort")

@@ -7,7 +7,7 @@ programs. Its key has no files, so that it replays in another checkout, as recor
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
@@ -38,17 +38,22 @@ def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
     if varies(case) or (case.workspace and not target.starts_program):
         return None
     target = at_work(case, target)
-    parts = _parts(with_skill(case, target), target, context)
-    if parts is None or context.side.dependencies is None:
+    asked = kind_of(target).key(with_skill(case, target), target, context) if target.cache else None
+    if asked is None or context.side.dependencies is None:
         return None
     files = context.side.dependencies(case, target)
     if files is None:
         return None
+    given = {
+        name: "" if is_secret_name(name) else context.environment.get(name, "")
+        for name in (target.program.env if target.program else target.env)
+    }
+    parts: JSON = [asked, given]
     facts = {"version": VERSION, "parts": parts, "files": files, "trial": context.trial}
     if user := case.simulated_user:
         played = judge_of(user, context.judge).endpoint
         facts["user"] = [call_key(played, ()), conversation.VERSION]
-    return _digest({**_said(case), **facts}) + ANSWER
+    return _digest(case, facts) + ANSWER
 
 
 def varies(case: EvalCase) -> bool:
@@ -56,12 +61,9 @@ def varies(case: EvalCase) -> bool:
     return case.looks_in_workspace or (case.workspace is not None and case.workspace.varies)
 
 
-def _said(case: EvalCase) -> dict[str, JSON]:
-    """Return the question of a conversation, or of images; another has it in its messages."""
-    return {"question": question(case, files=True)} if case.most_turns or case.media else {}
-
-
-def _digest(facts: Mapping[str, JSON]) -> str:
+def _digest(case: EvalCase, facts: Mapping[str, JSON]) -> str:
+    if case.most_turns or case.media:  # another question is in the messages of the facts
+        facts = {"question": question(case, files=True), **facts}
     text = json.dumps(facts, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -99,7 +101,7 @@ def recorded_key(case: EvalCase, target: Target, context: RunContext) -> str:
     asked = kind_of(target).key(with_skill(case, target), working, context)
     parts = {**asked, "environment": {}} if isinstance(asked, dict) else {"model": asked}
     place = [case.file, case.own_id, target.name, context.trial, context.side.root is not None]
-    return _digest({**_said(case), "parts": parts, "place": place})
+    return _digest(case, {"parts": parts, "place": place})
 
 
 def is_started(case: EvalCase, target: Target) -> bool:
@@ -132,17 +134,6 @@ def keep(case: EvalCase, target: Target, context: RunContext, answer: Answer) ->
     text = json.dumps(facts_of(answer, with_bytes=True), ensure_ascii=False)
     if masking.redact(text) == text and masking.redact(answer.text) == answer.text:
         context.cache.put(kept, text)
-
-
-def _parts(case: EvalCase, target: Target, context: RunContext) -> JSON:
-    asked = kind_of(target).key(case, target, context) if target.cache else None
-    names = target.program.env if target.program else target.env
-    return None if asked is None else [asked, dict(_environment(names, context.environment))]
-
-
-def _environment(names: Iterable[str], environment: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the variables of a program; of a secret its name only."""
-    return {name: "" if is_secret_name(name) else environment.get(name, "") for name in names}
 
 
 def facts_of(answer: Answer, *, with_bytes: bool = False) -> dict[str, JSON]:

@@ -23,7 +23,10 @@ _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 
 def answer(case: EvalCase, target: Target, context: RunContext) -> Answer:
     """Return the answer recorded for the case; raises CannotAnswer if there is none."""
-    recordings = _recordings(target.answers, context)
+    known = context.side.recordings  # a file is read once for a side of a run
+    if target.answers not in known:
+        known[target.answers] = _read(target.answers, context)
+    recordings = known[target.answers]
     for file in (normalised(case.file), ""):
         if (file, case.own_id) in recordings:
             read = partial(content, context=context)
@@ -37,14 +40,6 @@ def answer(case: EvalCase, target: Target, context: RunContext) -> Answer:
         f"{target.answers} has no answer for the case `{case.own_id}` of {case.file}; "
         f"add a line {json.dumps(line, ensure_ascii=False)}"
     )
-
-
-def _recordings(name: str, context: RunContext) -> _Recordings:
-    """Return the answers of a file, which is read once for a side of a run."""
-    known = context.side.recordings
-    if name not in known:
-        known[name] = _read(name, context)
-    return known[name]
 
 
 def _read(name: str, context: RunContext) -> _Recordings:

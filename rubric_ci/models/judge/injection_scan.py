@@ -10,7 +10,7 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import TypeAlias
 from urllib.parse import unquote
@@ -123,7 +123,8 @@ class _ScannedAnswer:
         return all(word in self.folded for word in each) and words in self.words
 
 
-_Rule: TypeAlias = Callable[[_ScannedAnswer], Iterator[InjectionWarning]]
+_Found: TypeAlias = Iterator[tuple[str, str]]
+"""Messages, each with the text that matched."""
 
 
 def scan_for_injection(
@@ -132,25 +133,30 @@ def scan_for_injection(
     """Return the findings in one answer, at most one per rule."""
     folded = _fold(answer)
     scanned = _ScannedAnswer(answer=answer, folded=folded, question=question, criteria=criteria)
-    return tuple(found for rule in _RULES if (found := next(rule(scanned), None)))
+    firsts = ((name, next(rule(scanned), None)) for name, rule in _RULES.items())
+    return tuple(
+        InjectionWarning(rule=name, message=found[0], quote=found[1])
+        for name, found in firsts
+        if found
+    )
 
 
 def _of_pattern(
-    wanted: injection_patterns.Pattern, rule: str, message: str, scanned: _ScannedAnswer
-) -> Iterator[InjectionWarning]:
-    yield from _matches(wanted, scanned.folded, rule, message)
+    wanted: injection_patterns.Pattern, message: str, scanned: _ScannedAnswer
+) -> _Found:
+    yield from ((message, _shorten(match[0])) for match in wanted.matches(scanned.folded))
 
 
-def _encoded(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+def _encoded(scanned: _ScannedAnswer) -> _Found:
     for encoding, text in decoded(scanned.answer):
         folded = _fold(text)
         message = f"the answer contains {encoding} that instructs the judge"
         for wanted in _ENCODED:
             if not any(wanted.matches(scanned.folded)):  # else another rule reports it
-                yield from _matches(wanted, folded, "encodes-an-order", message)
+                yield from ((message, _shorten(match[0])) for match in wanted.matches(folded))
 
 
-def _invisible(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+def _invisible(scanned: _ScannedAnswer) -> _Found:
     if scanned.answer.isascii():
         return
     hidden = _HIDDEN.findall(_ORDINARY.sub("", scanned.answer))
@@ -159,14 +165,12 @@ def _invisible(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
     struck = len(re.findall("[\u0300-\u036f]", unicodedata.normalize("NFC", scanned.answer)))
     if hidden:
         names = ", ".join(f"U+{ord(c):04X}" for c in sorted(set(hidden))[:3])
-        message = f"invisible characters in the answer: {len(hidden):,}"
-        yield InjectionWarning(rule="hides-characters", message=message, quote=names)
+        yield f"invisible characters in the answer: {len(hidden):,}", names
     elif struck * 4 > len(scanned.answer):
-        message = "the answer is covered by combining characters"
-        yield InjectionWarning(rule="hides-characters", message=message)
+        yield "the answer is covered by combining characters", ""
 
 
-def _alphabets(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+def _alphabets(scanned: _ScannedAnswer) -> _Found:
     if scanned.answer.isascii():
         return
     for each in _WORD.findall(scanned.answer):
@@ -174,61 +178,55 @@ def _alphabets(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
             continue
         scripts = {unicodedata.name(c, "?").split()[0] for c in each}
         if "LATIN" in scripts and scripts & {"CYRILLIC", "GREEK"}:
-            message = "a word mixes alphabets with similar letters"
-            yield InjectionWarning(rule="mixes-alphabets", message=message, quote=each)
+            yield "a word mixes alphabets with similar letters", each
 
 
-def _nothing(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+def _nothing(scanned: _ScannedAnswer) -> _Found:
     first = _FIRST_WORD.search(scanned.folded)
     if not first:
-        yield InjectionWarning(
-            rule="says-nothing", message="the answer has no words", quote=scanned.answer
-        )
+        yield "the answer has no words", scanned.answer
     elif first[0] in _OPENINGS and injection_patterns.OPENING.fullmatch(scanned.words):
-        message = "the answer is only an introduction"
-        yield InjectionWarning(rule="says-nothing", message=message, quote=_shorten(scanned.answer))
+        yield "the answer is only an introduction", _shorten(scanned.answer)
 
 
-def _echoes(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+def _echoes(scanned: _ScannedAnswer) -> _Found:
     criteria = [c for c in scanned.criteria if " " in c]
     if scanned.repeats_question:
-        yield InjectionWarning(rule="echoes", message="the answer repeats the question")
+        yield "the answer repeats the question", ""
         return
     echoed = [c for c in criteria if scanned.has(c)]
     if len(echoed) >= ECHOES:
-        message = f"the answer repeats {len(echoed):,} criteria verbatim"
-        yield InjectionWarning(rule="echoes", message=message, quote=_shorten(echoed[0]))
+        yield f"the answer repeats {len(echoed):,} criteria verbatim", _shorten(echoed[0])
 
 
-def _repeats(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+def _repeats(scanned: _ScannedAnswer) -> _Found:
     written = scanned.folded.splitlines()
     if len(written) < REPEATS:
         return
     lines = Counter(line.strip() for line in written if _WORD.search(line))
     line, times = max(lines.items(), key=lambda item: item[1], default=("", 0))
     if times >= REPEATS and times * 2 > lines.total():
-        message = f"the same line makes up {times} of {lines.total()} lines"
-        yield InjectionWarning(rule="repeats-itself", message=message, quote=_shorten(line))
+        yield f"the same line makes up {times} of {lines.total()} lines", _shorten(line)
 
 
-_RULES: tuple[_Rule, ...] = (
-    _nothing,
-    _echoes,
-    *(
-        partial(_of_pattern, *each)
-        for each in (
-            (injection_patterns.ORDER, "orders-the-judge", "the answer instructs the judge"),
-            (injection_patterns.ROLE, "plays-a-role", "the answer imitates another role"),
-            (injection_patterns.FENCE, "forges-a-fence", "the answer imitates its own end"),
-            (injection_patterns.REPLY, "forges-a-reply", "the answer contains a judge's reply"),
-            (injection_patterns.CLAIM, "marks-itself", "the answer claims a mark"),
+_RULES: Mapping[str, Callable[[_ScannedAnswer], _Found]] = {
+    "says-nothing": _nothing,
+    "echoes": _echoes,
+    **{
+        rule: partial(_of_pattern, wanted, message)
+        for rule, wanted, message in (
+            ("orders-the-judge", injection_patterns.ORDER, "the answer instructs the judge"),
+            ("plays-a-role", injection_patterns.ROLE, "the answer imitates another role"),
+            ("forges-a-fence", injection_patterns.FENCE, "the answer imitates its own end"),
+            ("forges-a-reply", injection_patterns.REPLY, "the answer contains a judge's reply"),
+            ("marks-itself", injection_patterns.CLAIM, "the answer claims a mark"),
         )
-    ),
-    _encoded,
-    _invisible,
-    _alphabets,
-    _repeats,
-)
+    },
+    "encodes-an-order": _encoded,
+    "hides-characters": _invisible,
+    "mixes-alphabets": _alphabets,
+    "repeats-itself": _repeats,
+}
 
 _ENCODED = (injection_patterns.ORDER, injection_patterns.ROLE, injection_patterns.CLAIM)
 _WORD = re.compile(r"\w{2,}")
@@ -245,13 +243,6 @@ _ORDINARY = re.compile(
     "|\u115f(?=[\u1161-\u11a7])|(?<=[\u1100-\u115e])\u1160"  # old Korean
     "|(?<=[\u1780-\u17d3])[\u17b4\u17b5]|(?<=[\u1820-\u18aa])[\u180b-\u180f]"  # Khmer, Mongolian
 )
-
-
-def _matches(
-    wanted: injection_patterns.Pattern, text: str, rule: str, message: str
-) -> Iterator[InjectionWarning]:
-    for match in wanted.matches(text):
-        yield InjectionWarning(rule=rule, message=message, quote=_shorten(match[0]))
 
 
 def _fold(text: str) -> str:

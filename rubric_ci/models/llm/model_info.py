@@ -45,13 +45,6 @@ def _is_count(value: JSON) -> bool:
     return is_number and 0 <= value < inf and value == int(value)
 
 
-class _Tier(NamedTuple):
-    """Prompts of more tokens than these have separate prices."""
-
-    tokens: int
-    suffix: str  # of the names of these prices
-
-
 def prices_of(endpoint: Endpoint) -> Prices | None:
     """Return the configured prices of a model, else the model list's; None if unknown.
 
@@ -68,7 +61,7 @@ def prices_of(endpoint: Endpoint) -> Prices | None:
         return None
     if "input_cost_per_token" in endpoint.options:
         return prices
-    longer = ((tier.tokens, _for_length(info, tier.tokens + 1)) for tier in _tiers(tuple(info)))
+    longer = ((tokens, _for_length(info, tokens + 1)) for tokens, _ in _tiers(tuple(info)))
     above = tuple(
         (tokens, _prices(entry, entry["input_cost_per_token"], entry["output_cost_per_token"]))
         for tokens, entry in longer
@@ -113,18 +106,19 @@ def cost_of(endpoint: Endpoint, tokens: Tokens) -> float | None:
 
 
 def _for_length(known: Mapping[str, JSON], tokens: int) -> Mapping[str, JSON]:
-    passed = [tier for tier in _tiers(tuple(known)) if tokens > tier.tokens]
+    passed = [tier for tier in _tiers(tuple(known)) if tokens > tier[0]]
     if not passed:
         return known
-    suffix = max(passed).suffix
+    _, suffix = max(passed)
     dearer = {name.removesuffix(suffix): value for name, value in known.items() if suffix in name}
     return {**known, **dearer}
 
 
 @lru_cache(maxsize=100)
-def _tiers(names: tuple[str, ...]) -> list[_Tier]:
+def _tiers(names: tuple[str, ...]) -> list[tuple[int, str]]:
+    """Return the lengths of prompts, in tokens, above which prices differ, and their suffixes."""
     found = filter(None, map(_TIER.fullmatch, names))
-    return [_Tier(int(each["thousands"]) * 1000, each["suffix"]) for each in found]
+    return [(int(each["thousands"]) * 1000, each["suffix"]) for each in found]
 
 
 def known_mode(model: str) -> OutputMode:

@@ -8,7 +8,7 @@ shortest that providers accept. A reply that refuses its parameters (400) is a r
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -39,38 +39,11 @@ async def entry_of(endpoint: Endpoint) -> Mapping[str, JSON] | None:
     if provider is None or endpoint.identity:  # the request that is sent shows if it is accepted
         return None
     found: list[Mapping[str, JSON]] = []
-    read = with_retries(_read_entry(provider.look_up, found.append))
-    await read(ModelCall(endpoint=endpoint, messages=(), key=""))
-    return found[-1] if found else None
 
-
-async def ask(endpoint: Endpoint, call_model: ModelCaller) -> None:
-    """Send the shortest request; the circuit breaker keeps what it shows."""
-    with suppress(CannotReachModel, OverBudget):
-        await call_model(shortest_call(endpoint))
-
-
-def shortest_call(endpoint: Endpoint) -> ModelCall:
-    """Return the request of the preflight; it is neither recorded nor cached, so it has no key."""
-    return ModelCall(
-        endpoint=endpoint,
-        messages=(ChatMessage(role="user", content=PROMPT),),
-        key="",
-        about="preflight",
-        max_tokens=MOST_TOKENS,
-    )
-
-
-def _read_entry(
-    look_up: Callable[[Endpoint], Awaitable[Mapping[str, JSON]]],
-    keep: Callable[[Mapping[str, JSON]], None],
-) -> ModelCaller:
-    """Return a caller that keeps the entry of a model, if it is listed; it raises RequestError."""
-
-    async def read(call: ModelCall) -> ModelReply:
+    async def read(_: ModelCall) -> ModelReply:
         try:
-            async with asyncio.timeout(min(LONGEST, call.endpoint.timeout_seconds)):
-                keep(await look_up(call.endpoint))
+            async with asyncio.timeout(min(LONGEST, endpoint.timeout_seconds)):
+                found.append(await provider.look_up(endpoint))
         except TimeoutError:
             pass
         except RequestError as error:
@@ -79,4 +52,18 @@ def _read_entry(
                 raise
         return ModelReply(text="")
 
-    return read
+    await with_retries(read)(ModelCall(endpoint=endpoint, messages=(), key=""))
+    return found[-1] if found else None
+
+
+async def ask(endpoint: Endpoint, call_model: ModelCaller) -> None:
+    """Send the shortest request; the circuit breaker keeps what it shows."""
+    call = ModelCall(
+        endpoint=endpoint,
+        messages=(ChatMessage(role="user", content=PROMPT),),
+        key="",  # it is neither recorded nor cached
+        about="preflight",
+        max_tokens=MOST_TOKENS,
+    )
+    with suppress(CannotReachModel, OverBudget):
+        await call_model(call)

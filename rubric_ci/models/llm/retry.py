@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from time import time
@@ -126,15 +127,7 @@ def _reason(
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds to wait by the headers of a reply; None without them."""
     value = headers.get("retry-after") or headers.get("llm_provider-retry-after")
-    return _seconds(value) if value else None
-
-
-def _seconds(value: str) -> float | None:
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
-    except (ValueError, OverflowError):
-        return None
+    for seconds in (float, lambda date: parsedate_to_datetime(date).timestamp() - time()):
+        with suppress(ValueError, OverflowError):
+            return max(0.0, seconds(value)) if value else None
+    return None

@@ -24,6 +24,7 @@ from rubric_ci.models.llm.retry import BACKOFF, RequestError, with_retries
 from rubric_ci.parts.litellm.batch_http import Batch, BatchServer, read_batch
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.model_list import model_info
+from rubric_ci.text.numbers import plural
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import JudgementCache
 from rubric_ci.values.dataclass import dataclass
@@ -32,9 +33,12 @@ from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelRep
 FIRST_POLL = 1.0  # seconds before the first status request, doubled for each later one
 LONGEST_POLL = 60.0
 FAILED_POLLS = 30  # in a row, after which the status of a batch is unknown
+QUIET = 1.0  # seconds without a new call after which a batch is complete
 BATCHES = 3  # maximum number of batches that one call is sent in
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _LOST = frozenset({"failed", "expired", "cancelled", "cancelling"})
+Send: TypeAlias = Callable[[Sequence[ModelCall]], Awaitable[Sequence[ModelReply | RequestError]]]
+"""Send calls together; one reply or error for each, in their order."""
 Notify: TypeAlias = Callable[[str], None]
 """Report the progress of a batch."""
 _READ: Final[set[str]] = set()
@@ -226,7 +230,7 @@ class _Account:
         begun = replace(begun, id=batch.id)
         self._log.keep(begun)
         self._notify(
-            f"batch {batch.id}: {_requests(len(calls))} to {calls[0].endpoint.model}; "
+            f"batch {batch.id}: {plural(len(calls), 'request')} to {calls[0].endpoint.model}; "
             "it may take up to a day, and stopping the run cancels it"
         )
         return begun, batch
@@ -239,13 +243,9 @@ class _Account:
             return None
         self._notify(
             f"batch {batch.id}: begun by a run that was killed; it is read, and not paid again, "
-            f"for {_requests(len(numbers))}"
+            f"for {plural(len(numbers), 'request')}"
         )
         return replace(begun, id=batch.id), batch
-
-
-def _requests(count: int) -> str:
-    return "1 request" if count == 1 else f"{count:,} requests"
 
 
 async def _wait_for_result(
@@ -303,53 +303,34 @@ async def _cancel(server: BatchServer, batch: Batch, notify: Notify) -> bool:
     return True
 
 
-QUIET = 1.0  # seconds without a new call after which a batch is complete
-
-
-Send: TypeAlias = Callable[[Sequence[ModelCall]], Awaitable[Sequence[ModelReply | RequestError]]]
-
-
-"""Send calls together; one reply or error for each, in their order."""
-
-
 def in_batches(send: Send, *, quiet: float) -> ModelCaller:
     """Return an Ask that collects calls into batches; raises RequestError."""
-    return _BatchQueue(send, quiet).ask
+    waiting: list[tuple[ModelCall, asyncio.Future[ModelReply]]] = []
+    batches: set[asyncio.Task[None]] = set()
 
-
-class _BatchQueue:
-    """The calls that wait for the next batch."""
-
-    def __init__(self, send: Send, quiet: float) -> None:
-        self._send = send
-        self._quiet = quiet
-        self._waiting: list[tuple[ModelCall, asyncio.Future[ModelReply]]] = []
-        self._batches: set[asyncio.Task[None]] = set()
-
-    async def ask(self, call: ModelCall) -> ModelReply:
+    async def ask(call: ModelCall) -> ModelReply:
         reply: asyncio.Future[ModelReply] = asyncio.get_running_loop().create_future()
-        self._waiting.append((call, reply))
-        batch = asyncio.create_task(self._sent_when_quiet(len(self._waiting)))
-        self._batches.add(batch)  # a loop does not keep a task alive
-        batch.add_done_callback(self._batches.discard)
+        waiting.append((call, reply))
+        batch = asyncio.create_task(send_when_quiet(len(waiting)))
+        batches.add(batch)  # a loop does not keep a task alive
+        batch.add_done_callback(batches.discard)
         return await reply
 
-    async def _sent_when_quiet(self, seen: int) -> None:
-        await asyncio.sleep(self._quiet)
-        if len(self._waiting) != seen:  # the task of a later call sends the batch
+    async def send_when_quiet(seen: int) -> None:
+        await asyncio.sleep(quiet)
+        if len(waiting) != seen:  # the task of a later call sends the batch
             return
-        batch, self._waiting = self._waiting, []
-        sent = self._send([call for call, _ in batch])
+        batch = [*waiting]
+        waiting.clear()
+        sent = send([call for call, _ in batch])
         [outcome] = await asyncio.gather(sent, return_exceptions=True)
         replies = [outcome] * len(batch) if isinstance(outcome, BaseException) else outcome
         for (_, future), reply in zip(batch, replies, strict=True):
-            _resolve(future, reply)
+            if future.done():  # the caller was cancelled
+                continue
+            if isinstance(reply, BaseException):
+                future.set_exception(reply)
+            else:
+                future.set_result(reply)
 
-
-def _resolve(future: asyncio.Future[ModelReply], reply: ModelReply | BaseException) -> None:
-    if future.done():  # the caller was cancelled
-        return
-    if isinstance(reply, BaseException):
-        future.set_exception(reply)
-    else:
-        future.set_result(reply)
+    return ask

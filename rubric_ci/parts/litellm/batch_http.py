@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 from urllib.parse import quote
@@ -20,6 +20,11 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON, parsed
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 
+STEP_SECONDS = 120.0  # for one request about a batch
+FILE_SECONDS = 900.0  # for a file, which may be large
+WINDOW = "24h"  # the only one that providers offer
+_LISTED = 100  # batches, the newest first
+T = TypeVar("T")
 _NEVER_RUN = frozenset({"batch_cancelled", "batch_expired"})
 """Codes of requests that were not processed; they are not retried, which could take a day more."""
 
@@ -114,15 +119,6 @@ def _at_batch_price(call: ModelCall, reply: ModelReply) -> ModelReply:
     return replace(reply, usage=replace(used, cost_usd=cost, unpriced_calls=0))
 
 
-STEP_SECONDS = 120.0  # for one request about a batch
-FILE_SECONDS = 900.0  # for a file, which may be large
-WINDOW = "24h"  # the only one that providers offer
-
-_LISTED = 100  # batches, the newest first
-
-T = TypeVar("T")
-
-
 class BatchServer:
     def __init__(self, endpoint: Endpoint, backoff: Backoff) -> None:
         self._endpoint = endpoint
@@ -150,9 +146,12 @@ class BatchServer:
         listed = await self._with_retries(
             lambda: _within(STEP_SECONDS, direct_http.get(url, self._headers))
         )
-        of_file = (each for each in _items(listed) if each.get("input_file_id") == file)
-        found = next(of_file, None)
-        return _batch(found) if found else None
+        match listed:
+            case {"data": list(every)}:
+                of_file = (each for each in every if _has_file(each, file))
+                return next(map(_batch, of_file), None)
+            case _:
+                return None
 
     async def look(self, batch_id: str) -> Batch:
         """Return the current state of a batch, without retries."""
@@ -237,11 +236,8 @@ def _batch(reply: Mapping[str, JSON]) -> Batch:
             raise find_error(reply) or direct_http.broken_format()
 
 
-def _items(listed: Mapping[str, JSON]) -> Iterator[Mapping[str, JSON]]:
-    found = listed.get("data")
-    for each in found if isinstance(found, list) else ():
-        if isinstance(each, dict):
-            yield each
+def _has_file(batch: JSON, file: str) -> bool:
+    return isinstance(batch, dict) and batch.get("input_file_id") == file
 
 
 def _reason(errors: JSON) -> str:

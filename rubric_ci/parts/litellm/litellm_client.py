@@ -45,7 +45,6 @@ from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import OutputMode
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
-from rubric_ci.values.usage import Usage
 
 # Without these, litellm downloads both lists, the first at import.
 _OFFLINE = ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS")
@@ -108,7 +107,11 @@ def load_litellm() -> ModuleType:
     try:
         import litellm
     except ModuleNotFoundError as error:
-        raise _missing() from error
+        raise MissingExtra(
+            "litellm is not installed; models of other providers than OpenAI, Anthropic and Gemini "
+            "need it, and options that only litellm knows",
+            install_command("judge"),
+        ) from error
     import aiohttp
     import httpx
     import urllib3
@@ -128,14 +131,6 @@ def output_mode(litellm: ModuleType, model: str) -> OutputMode:
         return "json_schema" if accepts_schema(model) else "json_object"
     takes = litellm.get_supported_openai_params(model=model)
     return "json_object" if takes and "response_format" in takes else "prompt"
-
-
-def _missing() -> MissingExtra:
-    return MissingExtra(
-        "litellm is not installed; models of other providers than OpenAI, Anthropic and Gemini "
-        "need it, and options that only litellm knows",
-        install_command("judge"),
-    )
 
 
 def _arguments(litellm: ModuleType, call: ModelCall) -> dict[str, Any]:
@@ -159,21 +154,17 @@ def _reply(call: ModelCall, response: Any) -> ModelReply:
     choice = response.choices[0]
     refusal = (choice.message.get("provider_specific_fields") or {}).get("refusal")
     gateway = gateway_facts(response._hidden_params.get("headers") or {})
+    spent = getattr(response, "usage", None)
+    read, written = (spent.prompt_tokens, spent.completion_tokens) if spent else (0, 0)
     return ModelReply(
         text=refusal or choice.message.content or "",
         finish=finish_of(choice.finish_reason, refused=bool(refusal)),
-        usage=_usage(call, response),
+        usage=usage(read, written, _cost(call.endpoint.options, response, read, written)),
         model=gateway.model_of(sent_name(call.endpoint), text_of(getattr(response, "model", None))),
         fingerprint=text_of(getattr(response, "system_fingerprint", None)),
         fallback=gateway.fallback,
         media=() if call.output_schema else drawn(choice.message.get("images")),
     )
-
-
-def _usage(call: ModelCall, response: Any) -> Usage:
-    spent = getattr(response, "usage", None)
-    read, written = (spent.prompt_tokens, spent.completion_tokens) if spent else (0, 0)
-    return usage(read, written, _cost(call.endpoint.options, response, read, written))
 
 
 def _cost(options: Mapping[str, JSON], response: Any, read: int, written: int) -> float | None:
@@ -206,11 +197,13 @@ def request_error(error: Any, timeout: float) -> RequestError:
 
 def _http_error(error: Any, message: str) -> RequestError:
     body, said = find_object(message), provider_text(str(error))
+    litellm_headers = getattr(error, "litellm_response_headers", None)
+    headers = getattr(getattr(error, "response", None), "headers", None)
     meant = gateway_error(said or message if body is None else error_message(body))
     return RequestError(
         f"HTTP {error.status_code}: {meant.message}",
         status=meant.status or error.status_code,
-        retry_after=_retry_after(error),
+        retry_after=retry_after({**(headers or {}), **(litellm_headers or {})}),
     )
 
 
@@ -226,8 +219,10 @@ def _other_error(error: Any, message: str, timeout: float) -> RequestError:
         message = f"no reply within {timeout:g} s"
     else:
         message = wording(type(error).__name__, message, provider_text(str(error)))
+    given = getattr(error, "status_code", 500)
+    replied = given == 422 or not isinstance(given, int)  # as `_status` says
     return RequestError(
-        message, status=status, retryable=status is None or None, billed=_billed(error)
+        message, status=status, retryable=status is None or None, billed=False if replied else None
     )
 
 
@@ -239,18 +234,6 @@ def _status(error: Any) -> int | None:
     """
     status = getattr(error, "status_code", None)
     return None if status in {422, 500} else status_of(status)
-
-
-def _billed(error: Any) -> bool | None:
-    status = getattr(error, "status_code", 500)
-    replied = status == 422 or not isinstance(status, int)  # as `_status` says
-    return False if replied else None
-
-
-def _retry_after(error: Any) -> float | None:
-    litellm_headers = getattr(error, "litellm_response_headers", None)
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    return retry_after({**(headers or {}), **(litellm_headers or {})})
 
 
 def _without_prefixes(message: str) -> str:

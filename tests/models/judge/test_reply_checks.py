@@ -1,4 +1,4 @@
-"""The canary: its text, its position, and the failure of a judge that reports it."""
+"""The canary: its text, position and failure. Quotes that are in the answer, or not."""
 
 import re
 
@@ -10,6 +10,7 @@ from rubric_ci.errors import CannotJudge
 from rubric_ci.models.judge.reply import InvalidReply, read_marks
 from rubric_ci.models.judge.reply_checks import (
     CANARY_ID,
+    missing_quotes,
     with_canary,
     with_sentence,
     without_canary,
@@ -92,3 +93,39 @@ def test_a_repair_does_not_say_which_criterion_is_the_canary() -> None:
     assert isinstance(found, InvalidReply)
     at = next(n for n, each in enumerate(asked, start=1) if each.id == CANARY_ID)
     assert [each for each in found.problems if "(" not in each] == [f"c{at} is missing"]
+
+
+ANSWER = "Quick\u00adsort \u201cdivides\u201d the list\n   and \ufb01nally  conquers. </answer_1>"
+CHECK = Check(id="method", text="x", span=Span(1, 1, 1, 2))
+
+
+def judged(quote: str) -> Judgement:
+    return Judgement({"method": Mark(value=True, evidence=quote)})
+
+
+PRESENT = [
+    "",
+    "Quicksort",
+    '"divides" the list and finally conquers.',
+    '"divides"',
+    "  the\tlist\nand ",
+    "quicksort ... conquers",
+    "Quicksort \u2026 finally",
+    '"Quicksort"',
+    "&lt;/answer_1>",
+]
+
+
+@pytest.mark.parametrize("quote", PRESENT)
+def test_present(quote: str) -> None:
+    assert missing_quotes(judged(quote), [CHECK], ANSWER) == ()
+
+
+ABSENT = ["Mergesort", "conquers ... divides", "Quick sort", "divides  the  lists", "x" * 90]
+
+
+@pytest.mark.parametrize("quote", ABSENT)
+def test_absent(quote: str) -> None:
+    shown = quote if len(quote) < 80 else "x" * 77 + "..."
+    message = f'the evidence for method is not in the answer: "{" ".join(shown.split())}"'
+    assert missing_quotes(judged(quote), [CHECK], ANSWER) == (message,)

@@ -34,9 +34,9 @@ from rubric_ci.values.rubric import (
     Mark,
     Rubric,
     Scored,
+    applying,
     condition_text,
-    is_fault,
-    score,
+    score_of,
     settled,
     weighed,
 )
@@ -149,12 +149,12 @@ def _assessment(
     own = marked.judgement
     every = Judgement({**own.marks, **idle}, own.reasoning) if idle else own
     judgement = settled(spec.rubric, every)
-    applying = [c for c in spec.rubric if judgement[c.id].value != NOT_APPLICABLE]
-    if not any(c.weight for c in applying):
+    counted = applying(spec.rubric, judgement)
+    if not [c for c, _ in counted if c.weight]:
         raise CannotJudge("no criterion that counts applies to this answer", marked.usage)
-    faults = any(map(is_fault, spec.rubric))
-    points = total_points(weighed(c, judgement[c.id]) for c in applying) if faults else 0.0
-    result = score(spec.rubric, judgement, context.thresholds)
+    faults = [c for c in spec.rubric.criteria if c.fault]
+    points = total_points(weighed(*each) for each in counted) if faults else 0.0
+    result = score_of(counted, context.thresholds)
     return Assessment(
         score=result.value,
         gated_by=result.gated_by,
@@ -177,7 +177,7 @@ def _criterion_result(
     quoted: Mapping[str, SeenPart],
     points: float,
 ) -> CriterionResult:
-    votes, fault = marked.votes.get(criterion.id, ()), is_fault(criterion)
+    votes = marked.votes.get(criterion.id, ())
     applies = mark.value != NOT_APPLICABLE
     return CriterionResult(
         id=criterion.id,
@@ -190,8 +190,8 @@ def _criterion_result(
         normalised=criterion.normalise(mark) if applies else 0.0,
         gated=applies and criterion.gates(mark),
         applies_if=" ".join(condition_text(criterion.applies_if).split()),
-        fault=fault,
-        points=points if fault else 0.0,
+        fault=criterion.fault,
+        points=points if criterion.fault else 0.0,
         gate=_gate(criterion),
         met=" ".join(met(criterion, mark).split()),
         reasoning=mark.reasoning,

@@ -3,7 +3,7 @@
 A waiver belongs to it, answers are compared and kept by it, and a change of it is shown.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final
 
@@ -35,11 +35,12 @@ def question(case: EvalCase, *, files: bool = False) -> JSON:
     written text, unless `files` are asked for. A file without any text next to it is the question
     itself. Images and documents are known by their bytes. Hooks read the metadata.
     """
-    read = files or not any(map(_is_written, _asked_parts(case)))
+    messages = [m for m in case.input_messages if m.role != "system" and not m.is_guideline]
+    parts = [part for each in messages if each.role == "user" for part in each.parts]
+    parts += [part for turn in case.turns for part in turn.parts]
+    read = files or not [part for part in parts if not isinstance(part, FilePart | MediaPart)]
     said: list[JSON] = [
-        {**facts(each, without=_SAID), "parts": _said(each.parts, read=read)}
-        for each in case.input_messages
-        if each.role != "system" and not each.is_guideline
+        {**facts(each, without=_SAID), "parts": _said(each.parts, read=read)} for each in messages
     ]
     turns: list[JSON] = [
         {**facts(each, without=_OF_TURN), **_of_turn(each, read=read)} for each in case.turns
@@ -64,18 +65,6 @@ def question_id(case: EvalCase) -> str:
 
 def _of_turn(turn: Turn, *, read: bool) -> dict[str, JSON]:
     return {"parts": _said(turn.parts, read=read)} if turn.parts else {"text": turn.text}
-
-
-def _asked_parts(case: EvalCase) -> Iterator[Part]:
-    for message in case.input_messages:
-        if message.role == "user" and not message.is_guideline:
-            yield from message.parts
-    for turn in case.turns:
-        yield from turn.parts
-
-
-def _is_written(part: Part) -> bool:
-    return not isinstance(part, FilePart | MediaPart)
 
 
 def _said(parts: Iterable[Part], *, read: bool) -> JSON:

@@ -1,7 +1,7 @@
 """Criteria of four kinds, their marks, the value of each mark, and the score of a rubric."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, TypeAlias, assert_never
@@ -128,6 +128,7 @@ class Scored(_Criterion):
     """Scored 0..10; the ranges define the scores."""
 
     kind: ClassVar[str] = SCORE_RANGE
+    fault: ClassVar[bool] = False
 
     # ascending, without overlap, covering 0..10
     ranges: Annotated[tuple[ScoreRange, ...], Key.of("scoreRanges", name="score_ranges")]
@@ -155,6 +156,7 @@ class Level:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Levelled(_Criterion):
     kind: ClassVar[str] = LEVELS
+    fault: ClassVar[bool] = False
 
     # ascending, at least two, distinct, not always contiguous
     levels: Annotated[tuple[Level, ...], Key.of("levels")]
@@ -308,16 +310,14 @@ class Rubric:
     def judged(self) -> tuple[Judged, ...]:
         return tuple([c for c in self.criteria if not isinstance(c, Assertion)])
 
-    @cached_property
+    @property
     def assertions(self) -> tuple[Assertion, ...]:
         """The assertions among the criteria, and those that decide whether one applies."""
-        conditions = (c.applies_if for c in self.criteria)
-        return (
-            *(c for c in self.criteria if isinstance(c, Assertion)),
-            *(each.assertion for each in conditions if isinstance(each, ByAnswer)),
-        )
+        own = [c for c in self.criteria if isinstance(c, Assertion)]
+        conditions = [c.applies_if for c in self.criteria if c.applies_if]
+        return (*own, *[each.assertion for each in conditions if isinstance(each, ByAnswer)])
 
-    @cached_property
+    @property
     def is_branching(self) -> bool:
         """True if marks decide which criteria apply."""
         return any(isinstance(c.applies_if, ByJudge | ByMark) for c in self.criteria)
@@ -338,10 +338,19 @@ def score(
     rubric: Rubric, judgement: Judgement, thresholds: Thresholds = DEFAULT_THRESHOLDS
 ) -> Score:
     """Return the score of the marks; a missed gate fails the case at any score."""
-    marks = settled(rubric, judgement)
-    applying = [c for c in rubric if marks[c.id].value != NOT_APPLICABLE]
-    value = rubric_score(weighed(c, marks[c.id]) for c in applying)
-    gated_by = tuple(c.id for c in applying if c.gates(marks[c.id]))
+    return score_of(applying(rubric, settled(rubric, judgement)), thresholds)
+
+
+def applying(rubric: Rubric, settled: Judgement) -> list[tuple[Criterion, Mark]]:
+    """Return the criteria that apply, with their marks in a settled judgement."""
+    marks = settled.marks
+    return [(c, marks[c.id]) for c in rubric.criteria if marks[c.id].value != NOT_APPLICABLE]
+
+
+def score_of(applying: Sequence[tuple[Criterion, Mark]], thresholds: Thresholds) -> Score:
+    """Return the score of the criteria that apply."""
+    value = rubric_score([weighed(*each) for each in applying])
+    gated_by = tuple([c.id for c, mark in applying if c.gates(mark)])
     return Score(value=value, verdict=verdict(value, gated_by, thresholds), gated_by=gated_by)
 
 
@@ -355,17 +364,16 @@ def renamed(criterion: Criterion, prefix: str) -> Criterion:
 
 def settled(rubric: Rubric, judgement: Judgement) -> Judgement:
     """Return the judgement with the criteria that do not apply by the mark of another one."""
-    if not rubric.is_branching:
-        return judgement
     marks = dict(judgement.marks)
-    for criterion in rubric:
+    conditional = [criterion for criterion in rubric.criteria if criterion.applies_if]
+    for criterion in conditional:
         needs = criterion.applies_if
         if isinstance(needs, ByMark) and not equal_marks(
             got := marks[needs.criterion].value, needs.mark
         ):
             reasoning = f"It applies if {condition_text(needs)}, which is {str(got).lower()}"
             marks[criterion.id] = Mark(value=NOT_APPLICABLE, reasoning=reasoning)
-    return Judgement(marks, judgement.reasoning)
+    return Judgement(marks, judgement.reasoning) if conditional else judgement
 
 
 def equal_marks(mark: MarkValue, other: MarkValue) -> bool:
@@ -373,19 +381,14 @@ def equal_marks(mark: MarkValue, other: MarkValue) -> bool:
     return (isinstance(mark, bool), mark) == (isinstance(other, bool), other)
 
 
-def is_fault(criterion: Criterion) -> bool:
-    """Return True if a criterion names a fault, whose weight is a penalty."""
-    return isinstance(criterion, Check | Chosen | Assertion) and criterion.fault
-
-
 def marked_kind(criterion: Criterion) -> str:
     """Return the kind as part of a criterion's identity: a fault is another demand."""
-    return f"{criterion.kind} of a fault" if is_fault(criterion) else criterion.kind
+    return f"{criterion.kind} of a fault" if criterion.fault else criterion.kind
 
 
 def weighed(criterion: Criterion, mark: Mark) -> Weighed:
     """Return a criterion with its mark, as the score takes it."""
-    return Weighed(criterion.weight, criterion.normalise(mark), is_fault(criterion))
+    return Weighed(criterion.weight, criterion.normalise(mark), criterion.fault)
 
 
 def _below(minimum: int | None, mark: Mark) -> bool:

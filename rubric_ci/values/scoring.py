@@ -94,7 +94,11 @@ class Weighed(NamedTuple):
 def total_points(parts: Iterable[Weighed]) -> float:
     """Return the points that a score is a share of: the weights, or without any the penalties."""
     parts = list(parts)
-    return _sum(parts, fault=False) or _sum(parts, fault=True)
+    try:
+        met = fsum([weight for weight, _, fault in parts if not fault])
+        return met or fsum([weight for weight, *_ in parts])
+    except OverflowError:
+        return inf
 
 
 def rubric_score(parts: Iterable[Weighed]) -> float:
@@ -103,20 +107,14 @@ def rubric_score(parts: Iterable[Weighed]) -> float:
     Without a positive weight it is the share of the penalties whose fault is not present.
     """
     pairs = list(parts)
-    weights = _sum(pairs, fault=False)
-    if weights == inf or _sum(pairs, fault=True) == inf:
+    try:
+        weights = fsum([weight for weight, _, fault in pairs if not fault])
+        met = fsum([weight * (value - fault) for weight, value, fault in pairs])
+    except OverflowError:
         return rubric_score(each._replace(weight=each.weight * _SMALLER) for each in pairs)
     if not weights:
         return weighted_mean((each.weight, each.value) for each in pairs)
-    met = [weight * (value - fault) for weight, value, fault in pairs]
-    return max(0.0, round(fsum(met) / weights, DECIMALS))
-
-
-def _sum(parts: Iterable[Weighed], *, fault: bool) -> float:
-    try:
-        return fsum([weight for weight, _, is_fault in parts if is_fault is fault])
-    except OverflowError:
-        return inf
+    return max(0.0, round(met / weights, DECIMALS))
 
 
 @lru_cache(maxsize=1_000)  # most cases of a run have one of a few scores

@@ -168,13 +168,16 @@ def facts(value: Any, *, without: frozenset[str] = frozenset()) -> JSON:
 
     A field that is added with a default changes the facts of no value.
     """
-    if type(value) in _PLAIN:
+    cls: Any = type(value)
+    if cls in _PLAIN:
         return value
-    if is_dataclass(value) and not isinstance(value, type):
+    if is_dataclass(value):
+        found = [(name, getattr(value, name)) for name in names(cls) if name not in without]
+        defaults = _defaults(cls)
         return {
             name: facts(each, without=without)
-            for name, each in _fields_of(value).items()
-            if name not in without and not _is_default(value, name, each)
+            for name, each in found
+            if not _is_same(each, defaults[name])
         }
     if isinstance(value, Mapping):
         return {str(name): facts(each, without=without) for name, each in value.items()}
@@ -195,8 +198,7 @@ def canonical(value: JSON) -> str:
 
 def _is_default(owner: Any, name: str, value: Any) -> bool:
     cls: Any = type(owner)
-    default = _defaults(cls).get(name, MISSING)
-    return default is not MISSING and _is_same(value, default)
+    return _is_same(value, _defaults(cls)[name])
 
 
 @cache

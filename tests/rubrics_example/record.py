@@ -19,7 +19,7 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Assessed
-from rubric_ci.values.rubric import ByJudge, Chosen, Judged, Levelled, is_fault
+from rubric_ci.values.rubric import ByJudge, Chosen, Judged, Levelled
 from rubric_ci.values.scoring import NOT_APPLICABLE
 
 ROOT = Path(__file__).parents[2]
@@ -53,14 +53,14 @@ def mark_of(test: RubricTest, criterion: Judged) -> JSON:
         return criterion.choices[0].name
     if isinstance(criterion, Levelled):
         return criterion.levels[-1].level
-    return not is_fault(criterion)
+    return not criterion.fault
 
 
 def reply(test: RubricTest) -> str:
     """Return the reply of a judge that marks a test as it expects."""
     marks = {}
     for number, each in enumerate(test.spec.rubric.judged, start=1):
-        name = "present" if is_fault(each) and each.kind == "checklist" else NAMES[each.kind]
+        name = "present" if each.fault and each.kind == "checklist" else NAMES[each.kind]
         why = "As the author of the test marks it."
         marks[f"c{number}"] = {"evidence": "", "reasoning": why, name: mark_of(test, each)}
     return json.dumps(marks)

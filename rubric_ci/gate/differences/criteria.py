@@ -27,7 +27,6 @@ from rubric_ci.values.rubric import (
     Levelled,
     Scored,
     condition_text,
-    is_fault,
 )
 from rubric_ci.values.scales import scale
 from rubric_ci.values.waivers import SAFETY
@@ -47,7 +46,7 @@ def part(move: Move) -> Iterator[Told]:
 
 
 def _of_addition(move: Move) -> Direction:
-    if is_fault(move.after):
+    if move.after.fault:
         return _of_penalty(move.above(1))
     lifts = move.after.weight > 0 and not gates_decide(move.above(1)[0])
     return "weaker" if lifts else "stronger"
@@ -88,10 +87,10 @@ def _is_decided(item: Criterion | EvaluatorSpec) -> bool:
 
 def weight(move: Move) -> Iterator[Told]:
     then, now = move.above(1)
-    if is_fault(then) and is_fault(now):
+    if then.fault and now.fault:
         more = _of_penalty(move.above(2)) if move.after > move.before else "weaker"
         yield more, _weight(then), _weight(now)
-    elif is_fault(then) is is_fault(now):
+    elif then.fault is now.fault:
         yield _of_weight(move), f"{move.before:g}", f"{move.after:g}"
 
 
@@ -101,12 +100,12 @@ def fault(move: Move) -> Iterator[Told]:
 
 
 def _weight(criterion: Criterion) -> str:
-    return f"{'penalty' if is_fault(criterion) else 'weight'} {criterion.weight:g}"
+    return f"{'penalty' if criterion.fault else 'weight'} {criterion.weight:g}"
 
 
 def _of_penalty(sides: tuple[Sequence[Criterion], Sequence[Criterion]]) -> Direction:
     """Return the direction of more penalty: without weights, it dilutes the others."""
-    weights = [sum(each.weight for each in side if not is_fault(each)) for side in sides]
+    weights = [sum(each.weight for each in side if not each.fault) for side in sides]
     return "stronger" if all(weights) else "weaker"
 
 

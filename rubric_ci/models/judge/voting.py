@@ -25,7 +25,6 @@ from rubric_ci.values.rubric import (
     Mark,
     Rubric,
     Scored,
-    is_fault,
     score,
 )
 from rubric_ci.values.scoring import CANNOT_ASSESS, NOT_APPLICABLE, MarkValue, Thresholds, Verdict
@@ -219,7 +218,7 @@ def _is_decided(
 def _reachable(
     criterion: Judged, given: Sequence[Mark], remaining: int
 ) -> Iterator[Mark | NoMajority]:
-    others = () if is_fault(criterion) else (CANNOT_ASSESS,)
+    others = () if criterion.fault else (CANNOT_ASSESS,)
     possible = [Mark(value=value) for value in (*_scale(criterion), *others)]
     for rest in combinations_with_replacement(possible, remaining):
         yield elect(criterion, [*given, *rest], PANEL)

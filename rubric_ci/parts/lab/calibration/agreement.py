@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from rubric_ci.text.p_values_and_intervals import SIGNIFICANT
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.rubric import Check, Chosen, Judged, Mark, is_fault
+from rubric_ci.values.rubric import Check, Chosen, Judged, Mark
 from rubric_ci.values.scoring import CANNOT_ASSESS, NOT_APPLICABLE, MarkValue
 
 Position: TypeAlias = float | str | None
@@ -282,7 +282,7 @@ def pair(
     return MarkPair(
         criterion=name or criterion.id,
         kind=criterion.kind,
-        fault=is_fault(criterion),
+        fault=criterion.fault,
         answer=answer,
         case=case or answer,
         weight=weight,

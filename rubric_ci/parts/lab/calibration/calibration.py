@@ -22,7 +22,7 @@ from rubric_ci.values.answers import identity
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.report import JudgeInfo
-from rubric_ci.values.rubric import Judged, is_fault, marked_kind
+from rubric_ci.values.rubric import Judged, marked_kind
 from rubric_ci.values.scoring import MarkValue
 
 VERSION = 3  # 1 pooled the criteria; 2 counted drawn labels and answers of one case as others
@@ -249,8 +249,8 @@ def _differences(judged: Sequence[JudgedLabel]) -> Iterator[Difference]:
                 file=label.file,
                 case=label.id,
                 criterion=criterion.id,
-                person=mark_text(person, fault=is_fault(criterion)),
-                judge=mark_text(judge, fault=is_fault(criterion)),
+                person=mark_text(person, fault=criterion.fault),
+                judge=mark_text(judge, fault=criterion.fault),
                 reason=each.reasons.get(criterion.id, ""),
             )
 

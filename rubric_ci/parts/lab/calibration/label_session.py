@@ -26,15 +26,7 @@ from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.media import of_answer
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult
-from rubric_ci.values.rubric import (
-    Check,
-    Chosen,
-    Judged,
-    Levelled,
-    Scored,
-    condition_text,
-    is_fault,
-)
+from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored, condition_text
 from rubric_ci.values.scales import scale
 from rubric_ci.values.scoring import CANNOT_ASSESS, NOT_APPLICABLE, MarkValue
 from rubric_ci.values.trace import CaseTrace, SeenPart
@@ -77,7 +69,7 @@ def _lines(
     yield from _block(f"Criterion {log_line(criterion.id)}", _criterion_text(criterion))
     yield ""
     if known is not None:
-        yield f"Marked before: {mark_text(known, fault=is_fault(criterion))}"
+        yield f"Marked before: {mark_text(known, fault=criterion.fault)}"
     fold = f" · w {'fold' if unfolded else 'show'} the work" if work else ""
     unknown = " · c cannot assess" if is_allowed(criterion, CANNOT_ASSESS) else ""
     unknown += " · x does not apply" if is_allowed(criterion, NOT_APPLICABLE) else ""

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from rubric_ci.errors import CannotReadFile, CannotRunScript
 from rubric_ci.evaluators import scripts
-from rubric_ci.evaluators.kind import ANSWER_FILE, CODE_FILE, Written, takes_file
+from rubric_ci.evaluators.kind import Written, takes_file
 from rubric_ci.evaluators.scripts import payload
 from rubric_ci.system import container_engine, processes
 from rubric_ci.system.masking import redact
@@ -19,6 +19,7 @@ from rubric_ci.system.processes import Command, Finished, clean_environment, des
 from rubric_ci.system.scratch import program_folder
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.text import code_blocks
+from rubric_ci.text.placeholders import filled, placeholders
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import CodeJudgeSpec, Container, EvalCase
 from rubric_ci.values.json_value import JSON
@@ -29,7 +30,6 @@ from rubric_ci.values.written_keys import read as read_keys
 
 
 def read(written: Written) -> CodeJudgeSpec:
-    """Return the spec of a script."""
     data = written.data
     cwd = data.get("cwd", ".")
     written.files.note_script(data["script"], cwd)
@@ -158,24 +158,18 @@ def _fill_placeholders(
     script: str | tuple[str, ...], answer: str, folder: Path
 ) -> str | tuple[str, ...]:
     """Write the files that the script names and replace the placeholders by their paths."""
+    named = placeholders(script if isinstance(script, str) else "\0".join(script))
     paths: dict[str, str] = {}
-    words = script if isinstance(script, str) else "\0".join(script)
-    if ANSWER_FILE in words:
-        paths[ANSWER_FILE] = _write(folder / "answer.txt", answer)
-    if CODE_FILE in words:
+    if "answer_file" in named:
+        paths["answer_file"] = _write(folder / "answer.txt", answer)
+    if "code_file" in named:
         code = code_blocks.extract(answer)
-        paths[CODE_FILE] = _write(folder / f"candidate{code.suffix}", code.text)
+        paths["code_file"] = _write(folder / f"candidate{code.suffix}", code.text)
     if isinstance(script, str):
-        return _replace(script, {name: shell_quote(path) for name, path in paths.items()})
-    return tuple(_replace(word, paths) for word in script)
+        return filled(script, {name: shell_quote(path) for name, path in paths.items()})
+    return tuple(filled(word, paths) for word in script)
 
 
 def _write(path: Path, text: str) -> str:
     path.write_bytes(text.encode("utf-8", errors="replace"))
     return str(path)
-
-
-def _replace(text: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        text = text.replace(name, value)
-    return text

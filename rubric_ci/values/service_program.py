@@ -1,4 +1,4 @@
-"""How a service is asked, the program that it is, and the placeholders of that one's texts."""
+"""How a service is asked, and the program that it is."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -100,8 +100,3 @@ def _texts(value: object) -> Iterable[str]:
     if isinstance(value, str):
         return (value,)
     return value if isinstance(value, tuple) else ()
-
-
-def filled(text: str, values: dict[str, str]) -> str:
-    """Return a text with the values of its placeholders; others are left as they are."""
-    return re.sub(r"(?<!\$)\{([A-Z][A-Z0-9_]*)\}", lambda m: values.get(m[1], m[0]), text)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -15,7 +15,6 @@ from rubric_ci.grading.targets.workplace import with_skill
 from rubric_ci.system import coroutines, processes
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.scratch import program_folder
-from rubric_ci.system.shell import shell_quote
 from rubric_ci.values.config import CliTarget, Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
@@ -89,7 +88,8 @@ async def _run(
 ) -> tuple[Finished, _Lines]:
     with program_folder() as folder:
         written = folder / "output.jsonl"
-        values = _values(cases, target, context.root, written, attempt)
+        given = cases, target, context.root, written, attempt
+        values = command.placeholder_values(*given, name=BATCH_ID)
         asked = (with_skill(case, target) for case in cases)
         line = Command(
             script=command.fill(target.command_template, values),
@@ -104,23 +104,6 @@ async def _run(
         return finished, dict(_lines(text))
     except CannotAnswer as error:
         raise CannotAnswer(f"the batch of the target `{target.name}`: {error}") from None
-
-
-def _values(
-    cases: Sequence[EvalCase], target: CliTarget, root: Path, written: Path, attempt: int
-) -> dict[str, Callable[[], str]]:
-    """Return readers of the values of placeholders; empty where they belong to a single case."""
-    return {
-        "PROMPT": lambda: shell_quote(""),
-        "PROMPT_FILE": lambda: shell_quote(str(command.prompt_file(written.parent, ""))),
-        "GUIDELINES": lambda: shell_quote(""),
-        "EVAL_ID": lambda: BATCH_ID,
-        "EVAL_FILE": lambda: shell_quote(str(root / cases[0].file)),
-        "ROOT": lambda: shell_quote(str(root)),
-        "ATTEMPT": lambda: str(attempt),
-        "FILES": lambda: command.files_text(cases, target.files_format, root),
-        "OUTPUT_FILE": lambda: shell_quote(str(written)),
-    }
 
 
 def _request(case: EvalCase, root: Path) -> dict[str, JSON]:

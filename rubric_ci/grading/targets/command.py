@@ -2,8 +2,7 @@
 
 import asyncio
 import os
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -32,6 +31,7 @@ from rubric_ci.system.processes import (
 )
 from rubric_ci.system.scratch import program_folder, variables
 from rubric_ci.system.shell import shell_quote
+from rubric_ci.text.placeholders import filled, placeholders
 from rubric_ci.text.suggestions import known_names
 from rubric_ci.values.agent_program import HealthCheck
 from rubric_ci.values.config import CliTarget, Target
@@ -45,8 +45,6 @@ from rubric_ci.values.results import Answer
 Confine: TypeAlias = Callable[[tuple[str, ...]], tuple[str, ...]]
 """A command line behind another one."""
 
-_PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Z_]+)\}")
-
 
 class HealthChecks:
     """Runs each target's health check once per folder; all its cases share the result."""
@@ -55,7 +53,6 @@ class HealthChecks:
         self._started: dict[tuple[str, str], asyncio.Task[None]] = {}
 
     async def check(self, target: Target, context: RunContext) -> None:
-        """Raise CannotAnswer if the target's health check fails."""
         if target.healthcheck is None:
             return
         key = target.name, target.cwd
@@ -81,7 +78,12 @@ async def answer(
         raise CannotAnswer(f"`cwd: {target.cwd}` of the target `{target.name}` leads out")
     with program_folder() as folder:
         written = folder / "output"
-        values = _values(case, target, context.root, written, attempt)
+        values = placeholder_values(
+            *([case], target, context.root, written, attempt),
+            prompt=case.question,
+            system=guidelines(case),
+            name=case.own_id,
+        )
         script = fill(target.command_template, values)
         command = Command(
             script=script if confine is None else confine(("sh", "-c", script)),
@@ -163,41 +165,47 @@ def files_text(cases: Iterable[EvalCase], form: str, root: Path) -> str:
     return " ".join(_file(form, root / path) for path in file_paths(cases))
 
 
-def _values(
-    case: EvalCase, target: CliTarget, root: Path, written: Path, attempt: int
+def placeholder_values(
+    cases: Sequence[EvalCase],
+    target: CliTarget,
+    root: Path,
+    written: Path,
+    attempt: int,
+    *,
+    prompt: str = "",
+    system: str = "",
+    name: str,
 ) -> dict[str, Callable[[], str]]:
     """Return how to get the value of each placeholder, quoted for the shell."""
     return {
-        "PROMPT": lambda: shell_quote(case.question),
-        "PROMPT_FILE": lambda: shell_quote(str(prompt_file(written.parent, case.question))),
-        "GUIDELINES": lambda: shell_quote(guidelines(case)),
-        "EVAL_ID": lambda: shell_quote(case.own_id),
-        "EVAL_FILE": lambda: shell_quote(str(root / case.file)),
+        "PROMPT": lambda: shell_quote(prompt),
+        "PROMPT_FILE": lambda: shell_quote(str(prompt_file(written.parent, prompt))),
+        "GUIDELINES": lambda: shell_quote(system),
+        "EVAL_ID": lambda: shell_quote(name),
+        "EVAL_FILE": lambda: shell_quote(str(root / cases[0].file)),
         "ROOT": lambda: shell_quote(str(root)),
         "ATTEMPT": lambda: str(attempt),
-        "FILES": lambda: files_text([case], target.files_format, root),
+        "FILES": lambda: files_text(cases, target.files_format, root),
         "OUTPUT_FILE": lambda: shell_quote(str(written)),
     }
 
 
 def _file(form: str, path: Path) -> str:
-    values = {"{path}": shell_quote(str(path)), "{basename}": shell_quote(path.name)}
-    return re.sub(r"\{(?:path|basename)\}", lambda found: values[found[0]], form)
+    shown = {"path": shell_quote(str(path)), "basename": shell_quote(path.name)}
+    return filled(form, shown)
 
 
 def fill(template: str, values: Mapping[str, Callable[[], str]]) -> str:
-    """Replace the placeholders; `${NAME}` is left to the shell.
+    """Replace the placeholders; raises CannotAnswer for an unknown name in capitals.
 
     Only the values of those that it holds are asked for: not each can be quoted for every shell.
     """
-
-    def value(match: re.Match[str]) -> str:
-        if match[1] not in values:
-            known = known_names(f"{{{name}}}" for name in values)
-            raise CannotAnswer(f"`command_template` holds {match[0]}; {known}")
-        return values[match[1]]()
-
-    return _PLACEHOLDER.sub(value, template)
+    used = placeholders(template)
+    for name in used:
+        if name not in values and name.isupper() and name.replace("_", "").isalpha():
+            known = known_names(f"{{{each}}}" for each in values)
+            raise CannotAnswer(f"`command_template` holds {{{name}}}; {known}")
+    return filled(template, {name: values[name]() for name in used if name in values})
 
 
 def _check(finished: Finished, target: CliTarget) -> None:
@@ -248,7 +256,6 @@ async def check_health(target: Target, context: RunContext) -> None:
 
 
 def _refused(url: str, context: RunContext) -> str:
-    """Return why a URL must not be requested; empty: it may."""
     allowed, host = context.hosts, host_of(url)
     if allowed is None or is_allowed(host, allowed, context.environment):
         return ""

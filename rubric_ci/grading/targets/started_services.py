@@ -19,11 +19,12 @@ from rubric_ci.system import coroutines, file_io, processes
 from rubric_ci.system.ci_advice import how_to_set
 from rubric_ci.system.processes import Command, clean_environment
 from rubric_ci.system.servers import LINES, Line, Server, ServerCommand, Watcher, free_ports
+from rubric_ci.text.placeholders import filled
 from rubric_ci.values.config import Endpoint, Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.hosts import host_of
-from rubric_ci.values.service_program import ServiceProgram, filled
+from rubric_ci.values.service_program import ServiceProgram
 
 MOST_STARTS: Final = 2
 _POLL_SECONDS: Final = 0.05
@@ -250,7 +251,6 @@ def _resolved(endpoint: Endpoint, values: dict[str, str]) -> Endpoint:
 
 
 async def _not_ready(server: Server, program: ServiceProgram, values: dict[str, str]) -> str:
-    """Wait until the service is ready; return why it is not, or ""."""
     deadline = monotonic() + program.ready_seconds
     while True:
         problem = await _problem(program, values)
@@ -264,7 +264,6 @@ async def _not_ready(server: Server, program: ServiceProgram, values: dict[str, 
 
 
 async def _problem(program: ServiceProgram, values: dict[str, str]) -> str:
-    """Return why the service is not ready, or ""."""
     port = values["PORT"]
     try:
         async with asyncio.timeout(_PROBE_SECONDS):

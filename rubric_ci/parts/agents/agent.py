@@ -36,6 +36,7 @@ from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.scratch import VARIABLE, variables
 from rubric_ci.text import numbers
+from rubric_ci.text.placeholders import filled
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import CliTarget
 from rubric_ci.values.context import RunContext
@@ -288,15 +289,8 @@ def confined_argv(
     for name in (*prefix[:1], *argv[:1]):
         if shutil.which(name) is None:
             raise CannotAnswer(f"the program `{name}` is not on the PATH; install it")
-    places = {"{WORKSPACE}": str(folders.work), "{HOME}": str(folders.home)}
-    filled = tuple(_filled(word, places) for word in prefix)
-    return (*filled, *argv)
-
-
-def _filled(word: str, places: Mapping[str, str]) -> str:
-    for name, path in places.items():
-        word = word.replace(name, path)
-    return word
+    places = {"WORKSPACE": str(folders.work), "HOME": str(folders.home)}
+    return (*(filled(word, places) for word in prefix), *argv)
 
 
 def prompt(case: EvalCase) -> str:

@@ -9,7 +9,6 @@ if one fails after it, a note says so.
 """
 
 import json
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -20,6 +19,7 @@ from rubric_ci.system import processes
 from rubric_ci.system.git import process as git
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
 from rubric_ci.system.scratch import remove_tree, variables
+from rubric_ci.text.placeholders import filled
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.workspace_settings import GitSource, Hook
@@ -98,7 +98,6 @@ def _short(source: GitSource) -> str:
     return source.commit[:12] or source.ref
 
 
-_PLACEHOLDER: Final = re.compile(r"(?<!\$)\{(?:WORKSPACE|EVAL_ID)\}")  # not a shell's variable
 _BEFORE_ALL: Final = "__before_all__"  # in place of an id, as AgentV has it
 
 
@@ -127,8 +126,9 @@ async def run_after(
 async def _failure(name: str, hook: Hook, facts: dict[str, object], context: RunContext) -> str:
     """Run a command, and return why it failed; "" if it did not."""
     work, identifier = str(facts["workspace_path"]), str(facts["test_id"])
+    values = {"WORKSPACE": work, "EVAL_ID": identifier}
     command = Command(
-        script=tuple(_filled(word, work, identifier) for word in hook.command),
+        script=tuple(filled(word, values) for word in hook.command),
         cwd=context.root / hook.cwd,
         environment=clean_environment(context.environment) | variables(Path(work)),
         known=context.environment,
@@ -142,12 +142,6 @@ async def _failure(name: str, hook: Hook, facts: dict[str, object], context: Run
         return f"{what}: {error}"
     withheld = "a hook gets no variables"
     return f"{what}: {describe_exit(finished, withheld)}" if finished.status else ""
-
-
-def _filled(word: str, work: str, identifier: str) -> str:
-    """Return a word with the folder and the id, in which nothing is replaced."""
-    values = {"{WORKSPACE}": work, "{EVAL_ID}": identifier}
-    return _PLACEHOLDER.sub(lambda match: values[match[0]], word)
 
 
 def _facts(work: Path, case: EvalCase | None, run: str) -> dict[str, object]:

@@ -46,7 +46,6 @@ async def _assess(
 
 
 def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> Assessed:
-    """Return the result of an evaluator that gave a score."""
     return Assessed(
         name=spec.name,
         type=spec.type,
@@ -60,7 +59,6 @@ def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> 
 def unassessed(
     spec: EvaluatorSpec, reason: str, *, judge: str = "", usage: Usage = NOTHING_USED
 ) -> Unassessed:
-    """Return the result of an evaluator that gave no score."""
     return Unassessed(
         name=spec.name,
         type=spec.type,

@@ -37,7 +37,6 @@ class FieldAccuracySpec(MeasuringSpec):
 
 
 def read(written: Written) -> FieldAccuracySpec:
-    """Return the spec."""
     of_agentv = is_agentv_file(written.source.data, written.files.lookup)
     fields = enumerate(written.data["fields"])
     specs = tuple(_field(each, written.span("fields", n), of_agentv) for n, each in fields)

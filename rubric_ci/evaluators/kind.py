@@ -163,7 +163,6 @@ class UsedFiles:
         self._paths: dict[str, None] = {}
 
     def read(self, reference: str) -> Found:
-        """Return a file that the checks found."""
         found = self.lookup(reference)
         if not isinstance(found, Found):
             raise TypeError(f"{reference} was found by the checks: {found.reason}")
@@ -251,13 +250,11 @@ class Written(NamedTuple):
     variables: Mapping[str, JSON] = {}  # of the case and its suite
 
     def span(self, *keys: str | int) -> "Span":
-        """Return the place of a setting."""
         from rubric_ci.values.diagnostics import Span
 
         return Span(*self.source.locate((*self.path, *keys)))
 
     def inside(self, *keys: str | int) -> "Written":
-        """Return an evaluator that is written in this one."""
         data: Any = self.data
         for key in keys:
             data = data[key]

@@ -72,7 +72,6 @@ async def assess(
 def expected(
     case: EvalCase, spec: LlmJudgeSpec | RubricSpec, judge: JudgeConfig
 ) -> Sequence[ExpectedRequest]:
-    """Return the requests about an answer that is not known."""
     if isinstance(spec, RubricSpec):
         return expected_of_rubric(case, spec, judge)
     nothing, shown = Answer(text=""), shown_to(judge)
@@ -146,7 +145,6 @@ async def _score(
 async def _prompt_from_script(
     case: EvalCase, answer: Answer, script: CodeJudgeSpec, context: RunContext
 ) -> str:
-    """Return the prompt template that a script prints."""
     script_input = payload(case, answer, script.config, context.root)
     finished = await code_judge.run_script(script, script_input, answer, context)
     if finished.status != 0 or not finished.stdout.strip():

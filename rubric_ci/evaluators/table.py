@@ -73,7 +73,6 @@ def kind_of(evaluator: Evaluator) -> Kind:
 
 
 def read(written: Written) -> "EvaluatorSpec":
-    """Return the spec of an evaluator that `validate` accepts."""
     kind = KINDS[written.data["type"]]
     if kind.members:
         numbers = range(len(written.data["evaluators"]))

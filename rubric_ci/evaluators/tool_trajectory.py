@@ -92,7 +92,6 @@ class _Compared:
 
 
 def read(written: Written) -> ToolTrajectorySpec:
-    """Return the spec."""
     return read_keys(ToolTrajectorySpec, written.data, span=written.span("name"))
 
 

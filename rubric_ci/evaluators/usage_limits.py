@@ -70,22 +70,18 @@ class _Measurement:
 
 
 def read_latency(written: Written) -> LatencySpec:
-    """Return the spec."""
     return read(LatencySpec, written.data, span=written.span("name"))
 
 
 def read_cost(written: Written) -> CostSpec:
-    """Return the spec."""
     return read(CostSpec, written.data, span=written.span("name"))
 
 
 def read_token_usage(written: Written) -> TokenUsageSpec:
-    """Return the spec."""
     return read(TokenUsageSpec, written.data, span=written.span("name"))
 
 
 def latency(_: EvalCase, answer: Answer, spec: LatencySpec, __: Redactor) -> Assessment:
-    """Compare the target's duration with its limit."""
     if answer.duration_seconds is None:
         raise CannotMeasure("the target reports no duration (`duration_ms`)")
     used = round(answer.duration_seconds * 1000, 3)
@@ -93,7 +89,6 @@ def latency(_: EvalCase, answer: Answer, spec: LatencySpec, __: Redactor) -> Ass
 
 
 def cost(_: EvalCase, answer: Answer, spec: CostSpec, __: Redactor) -> Assessment:
-    """Compare the cost of the answer with its limit."""
     used = (answer.trace_summary or {}).get("cost_usd")
     if used is None:
         raise CannotMeasure("the target reports no cost (`cost_usd`)")

@@ -69,7 +69,6 @@ class ByCase:
 
 
 def read(written: Written) -> RubricSpec:
-    """Return the spec of criteria that a judge marks."""
     data = written.data
     return read_keys(
         RubricSpec,

@@ -106,7 +106,6 @@ class _FailureLimit:
         self._run = asyncio.current_task()
 
     def count(self, result: CaseResult) -> None:
-        """Count a result, and cancel the run at the limit."""
         if self._left is None or not is_failure(result):
             return
         self._left -= 1
@@ -120,7 +119,6 @@ class _FailureLimit:
 
 
 def is_failure(result: CaseResult) -> bool:
-    """Return True if a case fails or has no verdict."""
     return result.status in {"errored", "fail"}
 
 

@@ -83,14 +83,12 @@ class BatchLimits:
         return nullcontext() if target.endpoint else self._cases
 
     async def release_case_slot(self, held: AsyncExitStack) -> None:
-        """Record an answer and release the case's slot."""
         await held.aclose()
         self._awaited -= 1
         if self._awaited == 0:
             self._all_answered.set()
 
     async def wait_for_all_answers(self) -> None:
-        """Wait until every case has an answer."""
         await self._all_answered.wait()
 
     def evaluator_slot(self, spec: EvaluatorSpec) -> Slot:

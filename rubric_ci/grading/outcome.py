@@ -77,7 +77,6 @@ def concluded(
 
 
 def _why_no_score(counted: Sequence[EvaluatorResult]) -> str:
-    """Return why evaluators with a weight have no score together; "" if they have one."""
     for result in counted:
         if isinstance(result, Unassessed):
             return f"{result.name}: {result.reason}"
@@ -95,7 +94,6 @@ def errored(
     results: tuple[EvaluatorResult, ...] = (),
     seconds: float | None = None,
 ) -> Errored:
-    """Return the result of a case without a verdict."""
     return Errored(
         file=task.case.file,
         line=task.case.span.line,
@@ -120,7 +118,6 @@ def errored(
 
 
 def pictures(case: EvalCase, answer: Answer) -> tuple[Picture, ...]:
-    """Return the images and documents of a case and its answer, as reports have them."""
     if not (case.media or case.reference_media or answer.media):
         return ()
     return (
@@ -131,7 +128,6 @@ def pictures(case: EvalCase, answer: Answer) -> tuple[Picture, ...]:
 
 
 def skipped(task: Task, why_not: str) -> Skipped:
-    """Return the result of a case that is not graded."""
     return Skipped(
         file=task.case.file,
         line=task.case.span.line,
@@ -146,7 +142,6 @@ def skipped(task: Task, why_not: str) -> Skipped:
 
 
 def nothing_to_grade(case: EvalCase) -> str:
-    """Return why a case without evaluators is skipped, and what to do."""
     if case.inapplicable:
         return "no criterion applies to the tags and variables of the case"
     reason = "no rubrics and no evaluators"

@@ -46,7 +46,6 @@ def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:
 
 
 def lacks_target(case: EvalCase, config: Config, override: str = "") -> bool:
-    """Return True if a case names a target that the configuration does not have."""
     return bool(case.target and not override and case.target not in config.targets)
 
 
@@ -223,7 +222,6 @@ def choose_judge(config: Config, target: Target, override: str = "") -> JudgeCon
 
 
 def judge_info(judge: JudgeConfig) -> JudgeInfo:
-    """Return the judge as reports and calibrations identify it."""
     return JudgeInfo(
         model=judge.name, prompt_version=PROMPT_VERSION, mode=judge.mode, votes=judge.votes
     )
@@ -240,7 +238,6 @@ def _judge(endpoint: Endpoint) -> str:
 
 
 def needs_judge(case: EvalCase) -> bool:
-    """Return True if an evaluator of the case uses a judge."""
     return any(map(asks_judge, every_evaluator(case.evaluators)))
 
 

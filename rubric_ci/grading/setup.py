@@ -217,7 +217,6 @@ def build_cache(requests: RequestOptions, options: CacheOptions) -> JudgementCac
 
 
 def caps_of(requests: RequestOptions) -> Caps:
-    """Return the caps on model requests and starts of programs."""
     return Caps(
         calls=requests.max_calls, cost_usd=requests.max_cost_usd, seconds=requests.max_seconds
     )

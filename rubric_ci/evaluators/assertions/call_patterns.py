@@ -32,7 +32,6 @@ def is_pattern(text: str) -> bool:
 
 
 def tool_of(pattern: str) -> str:
-    """Return the name of the tool in a pattern."""
     parts = _PATTERN.fullmatch(pattern.strip())
     return parts["tool"] if parts else ""
 

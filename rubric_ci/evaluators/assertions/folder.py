@@ -17,7 +17,6 @@ from rubric_ci.values.json_value import JSON
 
 
 def exists(paths: Collection[str], glob: str) -> Outcome:
-    """Return whether a file fits a glob."""
     found = next(filter(matcher([glob]), sorted(paths)), None)
     return Outcome(holds=found is not None, found=f"there is {found}" if found else "there is none")
 

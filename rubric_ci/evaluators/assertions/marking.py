@@ -40,7 +40,6 @@ class Did:
 
 
 def did(answer: "Answer") -> Did:
-    """Return the work of an answer, as assertions read it."""
     return Did(
         steps=steps_of(answer.messages) if answer.reports_calls else None,
         checks=answer.work.checks if answer.work else None,
@@ -49,7 +48,6 @@ def did(answer: "Answer") -> Did:
 
 
 def is_of_text(rubric: Rubric) -> bool:
-    """Return True if every assertion of a rubric is about the text of the answer."""
     return all(TABLE[each.key].of == "text" for each in rubric.assertions)
 
 

@@ -53,7 +53,6 @@ class Kind(NamedTuple):
 
 
 def kind_of(target: Target) -> Kind:
-    """Return the row of a target."""
     return KINDS[type(target)]
 
 
@@ -124,7 +123,6 @@ def _of_service(case: EvalCase, target: ServiceTarget, _: RunContext) -> JSON:
 
 
 def _of_program(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
-    """Return the values of the command's placeholders, and its files."""
     template = target.command_template
     named = "{EVAL_ID}" in template or target.batched
     return {

@@ -57,7 +57,6 @@ class Workplaces:
         return self._made
 
     def close(self) -> None:
-        """Remove the folders."""
         if self._made is not None:
             self._made.close()
 

@@ -35,14 +35,8 @@ _ABOUT: Final = frozenset(
 """Keys that only describe a case, a file or a runner of it: no reader grades by them."""
 _OF_CASE: Final = frozenset(
     (
-        "id",
-        *_PROMPTS,
-        "expected_output",
-        "files",
-        "tags",
-        *_CRITERIA,
-        "should_trigger",
-        "negative_expectations",
+        *("id", "expected_output", "files", "tags", "should_trigger", "negative_expectations"),
+        *(*_PROMPTS, *_CRITERIA),
     )
 )
 

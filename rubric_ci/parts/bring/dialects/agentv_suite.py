@@ -24,18 +24,9 @@ IN_FILES: Final = {"default_test": "file://", "environment": "file://", "workspa
 
 _OF_SUITE: Final = frozenset(
     (
-        *(
-            "tests",
-            "prompts",
-            "providers",
-            "target",
-            "workspace",
-            "execution",
-            "evaluate_options",
-            "input",
-            "input_files",
-        ),
-        *("default_test", "defaults", "environment", "extensions", *GRADERS),
+        *("tests", "prompts", "providers", "target", "workspace", "execution", "input"),
+        *("evaluate_options", "input_files", "default_test", "defaults", "environment"),
+        *("extensions", *GRADERS),
     )
 )
 _DECIDING: Final = (

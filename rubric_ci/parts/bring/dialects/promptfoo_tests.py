@@ -17,7 +17,7 @@ from rubric_ci.values.problems import Path
 
 _KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options")
 _CHOOSING: Final = ("prompts", "providers", "provider")
-_DECIDING: Final = (*("assertScoringFunction", "providerOutput", "repeat"),)
+_DECIDING: Final = ("assertScoringFunction", "providerOutput", "repeat")
 _OPTIONS: Final = (
     *("transform", "postprocess", "disableDefaultAsserts", "provider", "transformVars"),
     *("disableVarExpansion", "cache", "runSerially", "timeout", "disableConversationVar"),

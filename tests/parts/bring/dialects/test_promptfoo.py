@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import NOT_SUPPORTED, SKIPPED_THERE, Beside, Translation
+from rubric_ci.files.yaml_text.translation import SKIPPED_THERE, Beside, Translation
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects import promptfoo
 from rubric_ci.parts.bring.dialects.promptfoo_code import SHIMS
 from tests import platforms
+from tests.parts.bring.dialects.reported import refused
 
 SHIM = Path(next(iter(dialects.__path__))) / "shims"
 NOT_SAME = "a template is not filled in as in promptfoo: "
@@ -288,12 +289,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
 def translated(text: str, files: dict[str, str] | None = None) -> tuple[Any, list[str]]:
     """Return the cases, and each report of a loss with its path."""
     found = translation(text, files)
-    said = [
-        f"{'.'.join(map(str, path))} {message}"
-        for rule, path, message in found.problems
-        if rule is NOT_SUPPORTED
-    ]
-    return found.data["evalcases"], said
+    return found.data["evalcases"], refused(found)
 
 
 def translation(text: str, files: dict[str, str] | None = None) -> Translation:
@@ -702,7 +698,7 @@ def test_what_promptfoo_ignores_is_said_and_nothing_is_lost(more: str, message: 
     text = f"{more}tests: [{{assert: [{{type: contains, value: a, ignoreCase: true}}]}}]"
     found = translation(text)
     assert any(text.startswith(message) for _, _, text in found.problems)
-    assert NOT_SUPPORTED not in {rule for rule, _, _ in found.problems}
+    assert refused(found) == []
 
 
 SCENARIOS = """\

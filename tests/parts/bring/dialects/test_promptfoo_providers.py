@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,12 @@ from typing import Any
 import pytest
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import NOT_SUPPORTED, Beside
+from rubric_ci.files.yaml_text.translation import Beside
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects import promptfoo
 from rubric_ci.parts.bring.dialects.promptfoo_code import as_argument
 from tests import platforms
+from tests.parts.bring.dialects.reported import refused
 
 TEST = "prompts: ['{{q}}']\ntests: [{vars: {q: a}, assert: [{type: llm-rubric, value: Kind}]}]\n"
 
@@ -25,12 +27,7 @@ def imported(
     """Return the targets, and what is lost with its path."""
     data = Document("", f"{TEST}{text}").data
     found = promptfoo.translate(data, Beside((files or {}).get, ".."))
-    said = [
-        f"{'.'.join(map(str, path))} {message}"
-        for rule, path, message in found.problems
-        if rule is NOT_SUPPORTED
-    ]
-    return found.targets, said
+    return found.targets, refused(found)
 
 
 def without_name(target: dict[str, Any]) -> dict[str, Any]:
@@ -135,15 +132,8 @@ def test_settings_in_the_options_of_tests(
 ) -> None:
     text = f"prompts: [a]\nproviders: ['openai:a']\n{tests}"
     found = promptfoo.translate(Document("", text).data)
-    problems = [
-        f"{'.'.join(map(str, path))} {message}"
-        for rule, path, message in found.problems
-        if rule is NOT_SUPPORTED
-    ]
-    assert (found.targets, problems) == (
-        [{"name": "openai:a", "model": "openai/a", **settings}],
-        said,
-    )
+    target = {"name": "openai:a", "model": "openai/a", **settings}
+    assert (found.targets, refused(found)) == ([target], said)
 
 
 LOST = {
@@ -256,6 +246,18 @@ def test_a_command_that_reads_the_variables_gets_them() -> None:
     )
 
 
+SHIM = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
+
+
+def shim(
+    *words: str, cwd: Path | None = None, given: str = "", options: Iterable[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *options, str(SHIM), *words]
+    return subprocess.run(
+        command, cwd=cwd, input=given, capture_output=True, encoding="utf-8", check=True
+    )
+
+
 def test_the_shim_runs_a_command(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     code = "import json, sys\nprint(sys.argv[1], json.loads(sys.argv[2])['config']['k'], "
@@ -264,15 +266,7 @@ def test_the_shim_runs_a_command(tmp_path: Path) -> None:
     config = as_argument(json.dumps({"basePath": "sub", "k": 1}))
     command = f"exec:{sys.executable} a.py"
     words = ["--vars", "cases.vars.json", "one", "--config", config, command, "Hi"]
-    shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
-    done = subprocess.run(
-        [sys.executable, str(shim), *words],
-        cwd=tmp_path,
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    assert done.stdout == "Hi 1 {'q': 'Why?'}"
+    assert shim(*words, cwd=tmp_path).stdout == "Hi 1 {'q': 'Why?'}"
 
 
 @platforms.SHELL
@@ -280,17 +274,9 @@ def test_transforms_follow_each_other_in_both_languages(tmp_path: Path) -> None:
     (tmp_path / "more.py").write_text(
         "def get_transform(output, context):\n    return output + 1\n"
     )
-    shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
     sources = ["output.a", "output.b * context.vars.by", "file://more.py", "output * 10"]
-    done = subprocess.run(
-        [sys.executable, str(shim), "--transform", *sources],
-        cwd=tmp_path,
-        input=json.dumps({"output": {"a": {"b": 3}}, "context": {"vars": {"by": 2}}}),
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    assert done.stdout == "70"
+    given = json.dumps({"output": {"a": {"b": 3}}, "context": {"vars": {"by": 2}}})
+    assert shim("--transform", *sources, cwd=tmp_path, given=given).stdout == "70"
 
 
 def test_a_module_of_the_user_hides_none_that_the_shim_needs(tmp_path: Path) -> None:
@@ -299,25 +285,12 @@ def test_a_module_of_the_user_hides_none_that_the_shim_needs(tmp_path: Path) -> 
     (tmp_path / "shop.py").write_text("NAME = 'Shop'\n")
     for hidden in ("inspect", "logging", "token"):  # asyncio and inspect import the two others
         (tmp_path / f"{hidden}.py").write_text("raise SystemExit(__name__)\n")
-    shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
-    done = subprocess.run(
-        [sys.executable, str(shim), "answer.py", "Hi"],
-        cwd=tmp_path,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    done = shim("answer.py", "Hi", cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("Shop", "")
 
 
 def test_the_shim_starts_without_what_most_calls_do_not_need() -> None:
-    shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", str(shim), "--echo", "Hi"],
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
+    done = shim("--echo", "Hi", options=("-X", "importtime"))
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert (done.stdout, "json" in loaded, loaded & {"asyncio", "inspect"}) == ("Hi", True, set())
 
@@ -367,10 +340,9 @@ def test_the_judge_is_a_target(text: str, targets: list[dict[str, Any]]) -> None
     ],
 )
 def test_the_words_of_a_command(command: str, windows: bool, words: list[str]) -> None:
-    place = Path(dialects.__file__).with_name("shims") / "promptfoo_shim.py"
-    spec = spec_from_file_location("promptfoo_shim", place)
+    spec = spec_from_file_location("promptfoo_shim", SHIM)
     assert spec
     assert spec.loader
-    shim = module_from_spec(spec)
-    spec.loader.exec_module(shim)
-    assert shim.words_of(command, windows) == words
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.words_of(command, windows) == words

@@ -90,7 +90,6 @@ def main(environ: Mapping[str, str]) -> NoReturn:
 
 
 def annotate(level: str, message: str) -> None:
-    """Print an annotation."""
     data = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     print(f"::{level} title=rubric-ci::{data}", flush=True)
 

@@ -166,7 +166,6 @@ def digest(requirements: str, host: Host = THIS) -> str:
 
 
 def lists_of(requirements: str, host: Host) -> list[Path]:
-    """Return the files of the lists of requirements."""
     folder = host.checkout / "requirements"
     return [folder / f"{name}.txt" for name in requirements.split("+")]
 
@@ -278,5 +277,4 @@ def pip_of(environment: Path, host: Host = THIS) -> list[str]:
 
 
 def python_of(environment: Path, host: Host = THIS) -> Path:
-    """Return the interpreter of an environment."""
     return environment / ("Scripts/python.exe" if host.windows else "bin/python")

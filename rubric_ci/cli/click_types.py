@@ -31,7 +31,6 @@ class Number(click.FloatRange):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Return the number; raises click.BadParameter."""
         _refuse_text(value, float, param, ctx)
         number: float = super().convert(value, param, ctx)
         if not isfinite(number):
@@ -40,12 +39,9 @@ class Number(click.FloatRange):
 
 
 class Count(click.IntRange):
-    """A whole number in a range."""
-
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number; raises click.BadParameter."""
         _refuse_text(value, int, param, ctx)
         number: int = super().convert(value, param, ctx)
         return number
@@ -110,7 +106,6 @@ _WHOLE: Final = "rubric_ci.help_all"
 
 
 def shows_all(context: click.Context) -> bool:
-    """Return True if help has every option and command."""
     return bool(context.meta.get(_WHOLE))
 
 

@@ -44,8 +44,6 @@ WORTH_FORKING = 64  # files; fewer are checked before a second process has start
 
 
 class ValidateSettings(NamedTuple):
-    """Options of `rubric-ci validate`."""
-
     paths: tuple[str, ...] = ()
     config: Path | None = None
     policy_from: str = ""
@@ -106,7 +104,6 @@ def _open_project(settings: ValidateSettings) -> "tuple[Project, tuple[str, ...]
 def waiver_states(
     document: "Document", project: "Project", evals: "Callable[[], Iterable[Path]]"
 ) -> "States":
-    """Return the states of the waivers of a file."""
     from rubric_ci.gate.waivers.matching import find_states
 
     return find_states(document, project, evals, datetime.now(UTC).date())

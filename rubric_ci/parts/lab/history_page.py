@@ -38,8 +38,6 @@ Pick = Callable[[RunRecord], float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """A line."""
-
     name: str  # also its class
     pick: Pick
 

@@ -205,7 +205,6 @@ class Strip:
 
     @property
     def latest(self) -> str:
-        """The letter of the latest run."""
         return self.verdicts[-1]
 
 
@@ -270,12 +269,10 @@ def percent(value: float) -> str:
 
 
 def rate(share: float | None) -> str:
-    """Return a pass rate."""
     return "-" if share is None else percent(share)
 
 
 def score(mean: float | None) -> str:
-    """Return a mean score."""
     return "-" if mean is None else f"{mean:.2f}"
 
 

@@ -113,7 +113,6 @@ def _files(project: Project, checker: Checker, evals: list[Path]) -> Iterator[Ch
 
 
 def judge_checks(config: Config, variables: Variables) -> Iterator[Check]:
-    """Yield the checks of the judge."""
     if config.judge is None:
         said = "none is configured; set `judge: {model: …}`, or use assertions only"
         yield Check(ok=True, about="judge", said=said)
@@ -215,7 +214,6 @@ def _lacks_key(about: str, endpoint: Endpoint) -> Check | None:
 
 
 async def _looked_up(about: str, endpoint: Endpoint) -> Check:
-    """Return the finding for the server's entry of a model."""
     provider = provider_with_entry(endpoint)
     if provider is None or endpoint.identity:
         said = "not looked up: its provider has no free look-up here"
@@ -277,7 +275,6 @@ _GRADES: Final = ("gate.yml@", "night.yml@", "default-branch.yml@", "command: ru
 def repository_checks(
     root: Path, config: Config, environment: Mapping[str, str]
 ) -> Iterator[Check]:
-    """Yield the checks of git, the workflows and the cache."""
     yield from _git(root, environment)
     yield from _workflows(root, environment)
     options = CacheOptions()

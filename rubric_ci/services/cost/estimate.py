@@ -21,8 +21,6 @@ from rubric_ci.values.usage import Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """The expected answers and judgements."""
-
     answers: Sequence[AnswerEstimate] = ()
     judgements: Sequence[JudgeEstimate] = ()
 
@@ -52,7 +50,6 @@ class Estimate:
 
     @property
     def cost(self) -> str:
-        """The cost of the total, as words."""
         return cost_words(self.total.cost_usd) if self.total else "$0"
 
     @property

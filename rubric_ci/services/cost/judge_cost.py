@@ -27,8 +27,6 @@ from rubric_ci.values.usage import UsedBy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeEstimate:
-    """The estimate for one judge."""
-
     judge: JudgeConfig
     estimate: CostEstimate
     cached: int = 0  # requests that the cache answers, which the estimate leaves out
@@ -55,7 +53,6 @@ class JudgeRequests:
     most: int = 0
 
     def __add__(self, other: "JudgeRequests") -> "JudgeRequests":
-        """Sum field by field."""
         return JudgeRequests(
             requests=self.requests + other.requests,
             input_tokens=self.input_tokens + other.input_tokens,

@@ -29,8 +29,6 @@ LAST_RUN: Final = "as in the last run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """The cost of answers that do not exist yet."""
-
     dollars: float | None  # None: not known
     words: str
     at_most: bool = False
@@ -39,8 +37,6 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerEstimate:
-    """The estimate for the answers of one target."""
-
     line: str
     estimate: CostEstimate | None = None  # None: nothing is sent, and no start counts as a call
     at_most: bool = False  # the cost is a maximum

@@ -37,8 +37,6 @@ class DraftRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drafter:
-    """The model that drafts, and its settings."""
-
     endpoint: Endpoint
     output: OutputMode | None = None
     kind: Kind = "checklist"
@@ -48,8 +46,6 @@ class Drafter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftFailed:
-    """A case whose draft failed."""
-
     case: EvalCase
     reason: str
     usage: Usage
@@ -90,7 +86,6 @@ async def draft(
 
 
 def call_of(request: DraftRequest, drafter: Drafter) -> ModelCall:
-    """Return the request for the draft of a case."""
     case = request.case
     return draft_call(
         case,

@@ -143,7 +143,6 @@ class Wanted(NamedTuple):
 
     @property
     def forms(self) -> str:
-        """The forms of a criterion in the reply."""
         if self.plain:
             return "\nor ".join(_FORMS[self.kind])
         forms = (*_FORMS[self.kind], _FAULT_FORM)

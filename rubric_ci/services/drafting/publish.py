@@ -64,7 +64,6 @@ def open_commit(
 
 
 def paths_of(requests: Sequence[DraftRequest]) -> list[str]:
-    """Return the files to change."""
     return [*dict.fromkeys(request.case.file for request in requests)]
 
 
@@ -108,7 +107,6 @@ def subject(added: Mapping[str, Sequence[str]]) -> str:
 
 
 def pull_request_body(added: Mapping[str, Sequence[str]]) -> str:
-    """Return the description of a pull request that only adds rubrics."""
     files = "\n".join(
         f"- {escape.code_span(file)}: {_names(ids, escape.code_span)}"
         for file, ids in added.items()

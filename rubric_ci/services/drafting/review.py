@@ -30,8 +30,6 @@ q: stop here and keep what was accepted; the other cases stay as they are
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedCase:
-    """A case that is left unchanged."""
-
     case: EvalCase
     reason: str
     block: str = ""  # rubrics to paste by hand

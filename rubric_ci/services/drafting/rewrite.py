@@ -51,12 +51,10 @@ class Rewrite:
 
     @property
     def diff(self) -> str:
-        """The change as a unified diff."""
         return unified(self.name, self.source.content.decode(), self.content.decode())
 
 
 def read_eval_text(file: EvalFile, root: Path) -> EvalFileText:
-    """Read the bytes of a valid eval file."""
     path = root / file.path
     if not path.is_file():  # outside the repository, a path is relative to the working directory
         path = Path(file.path)

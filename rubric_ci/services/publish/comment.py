@@ -74,7 +74,6 @@ class _Target:
     run: tuple[int, int] | None  # id and attempt of the run that graded
 
     def place(self, key: str) -> comments_and_issues.Place:
-        """Return the place of the comment with a key."""
         return comments_and_issues.Place(
             repository=self.repository, pull_request=self.pull_request, key=key, run=self.run
         )

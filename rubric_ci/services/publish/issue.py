@@ -45,7 +45,6 @@ class Subject:
 
     @property
     def worse(self) -> bool:
-        """Return True if the run is worse in its comparison."""
         return self.head.comparison is not None and self.head.comparison.worse
 
     @property
@@ -55,7 +54,6 @@ class Subject:
 
     @property
     def moved(self) -> bool:
-        """Return True if the judge moved."""
         return self.head.comparison is not None and bool(self.head.comparison.judge_moved)
 
     @property
@@ -125,7 +123,6 @@ def _every_night(subject: Subject, holds: Callable[[Night], bool]) -> str:
 
 
 def render(subject: Subject, repository_url: str) -> str:
-    """Return the body in GitHub's markdown."""
     blocks = [
         f"## rubric-ci · {_headline(subject)}",
         "\n".join((_gate(subject, repository_url), _reference(subject, repository_url))),

@@ -31,8 +31,6 @@ from rubric_ci.values.report import RunReport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workflow:
-    """A step of a workflow run."""
-
     environment: Mapping[str, str] = field(repr=False)
     annotations: bool = True  # False: `RUBRIC_CI_ANNOTATIONS=false`
 

@@ -66,7 +66,6 @@ def _last_run(inputs: RunInput) -> LastRun:
 
 
 def _watched(inputs: RunInput) -> tuple[ExpectedWork, ...]:
-    """Return the requests of the sentinel to the judge."""
     tasks = sentinel.expected(watch_of(inputs), inputs.tasks)
     context = replace(inputs.context, cache=None)
     return (ExpectedWork(tasks=tasks, context=context),) if tasks else ()
@@ -226,7 +225,6 @@ def _standing(task: Task, sides: Sides) -> str:
 
 
 def _case_list(tasks: Sequence[Task], lines: Sequence[str]) -> str:
-    """Return a line per case, the number of cases, and these lines."""
     rows = [tuple(map(log_line, _cells(task))) for task in tasks]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
     listed = [_row(row, widths) for row in rows]

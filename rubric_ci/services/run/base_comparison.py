@@ -43,8 +43,6 @@ NOT_STARTED: Final = "Its service gets ready at the base, and not here"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The results of the head, and what they are compared with."""
-
     results: tuple[CaseResult, ...]
     against: Against | None = None
     removed: tuple[RemovedCase, ...] = ()

@@ -68,7 +68,6 @@ def finish(
     seconds: float,
     forecast: CostEstimate | None,
 ) -> RunReport:
-    """Return the report of a run."""
     outcome, settings = graded.outcome, inputs.settings
     report = build_report(
         inputs.loaded,
@@ -132,7 +131,6 @@ def with_cases(
 
 
 def _with_probe(report: RunReport, file: Path) -> RunReport:
-    """Add the figures of an earlier probe."""
     with_figures = parts.offered("figures of a probe") if file.exists() else None
     if with_figures is None:
         return report
@@ -249,7 +247,6 @@ def _narrowed(
 
 
 def _has_stopped(ended: Sequence[CaseResult], most: int | None) -> bool:
-    """Return True if there are as many failures as --max-failures allows."""
     return most is not None and _failures(ended) >= most
 
 

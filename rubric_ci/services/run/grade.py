@@ -54,8 +54,6 @@ class RunInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedRun:
-    """The results, the judge's marks for the sentinel, and all usage."""
-
     outcome: Outcome
     sentinel: Sentinel | None
     spent: Usage

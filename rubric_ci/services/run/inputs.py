@@ -93,7 +93,6 @@ def has_every_case(loaded: LoadedProject, selection: Selection) -> bool:
 def _of_shard(
     selection: Selection, loaded: LoadedProject, shard: tuple[int, int], target: str
 ) -> Selection:
-    """Leave only the cases of this shard."""
     index, count = shard
     costs = [
         case_cost(case, choose_target(case, loaded.config_for(case.file), target))
@@ -162,7 +161,6 @@ def _context(
     output_dir: Path,
     environment: Mapping[str, str],
 ) -> RunContext:
-    """Return the context of the checkout."""
     context = build_context(
         loaded.root,
         loaded.config,

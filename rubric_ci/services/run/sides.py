@@ -230,7 +230,6 @@ class Sides:
 
     @property
     def base_context(self) -> RunContext:
-        """The context in which the base answers."""
         side = Side(
             is_base=True,
             root=self.base.worktree.root,

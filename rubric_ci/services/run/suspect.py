@@ -21,8 +21,6 @@ def once(task: Task) -> Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """One case on both sides."""
-
     head_task: Task
     base_task: Task | None  # None: that side cannot be asked
     head: CaseResult
@@ -125,7 +123,6 @@ class Suspect:
         )
 
     def conclude(self, config: RegressionConfig) -> Compared:
-        """Return the conclusion, from the answers that there are."""
         here, before = self.here.case, self.before.case
         counts = len(trials_of(here)), len(trials_of(before))
         if self.here.too_few or self.before.too_few:  # none could be asked for

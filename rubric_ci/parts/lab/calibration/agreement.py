@@ -114,7 +114,6 @@ def disagreement(pairs: Sequence[Pair]) -> dict[str, float]:
 
 
 def by_criterion(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """Return the pairs of each criterion."""
     groups: dict[str, list[Pair]] = {}
     for each in pairs:
         groups.setdefault(each.criterion, []).append(each)

@@ -181,7 +181,6 @@ def _rubric(case: EvalCase) -> Rubric:
 
 
 def spec_of(case: EvalCase) -> RubricSpec:
-    """Return the rubric of a case."""
     return next(spec for spec in case.evaluators if isinstance(spec, RubricSpec))
 
 

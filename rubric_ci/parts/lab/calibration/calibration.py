@@ -43,8 +43,6 @@ class JudgedLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionAgreement:
-    """Agreement on one criterion."""
-
     file: str
     id: str
     kind: str
@@ -77,8 +75,6 @@ class ModeChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Agreement of a judge with people."""
-
     judge: JudgeInfo
     overall: Agreement
     criteria: tuple[CriterionAgreement, ...]

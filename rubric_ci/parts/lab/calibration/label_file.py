@@ -69,7 +69,6 @@ def is_eligible(case: CaseResult) -> bool:
 
 
 def judged_as(case: CaseResult) -> Literal["pass", "fail"]:
-    """Return the judge's verdict as one of two."""
     return "pass" if case.verdict == "pass" else "fail"
 
 

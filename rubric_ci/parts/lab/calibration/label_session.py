@@ -247,7 +247,6 @@ class Question:
 
     @property
     def key(self) -> AnswerKey:
-        """Return the key of the label that holds this mark."""
         return (self.case.file, self.case.id, self.spec.name, identity(self.kept))
 
 

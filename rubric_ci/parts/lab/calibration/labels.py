@@ -75,8 +75,6 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledAnswer:
-    """A label with the case and the rubric that it belongs to."""
-
     label: Label
     case: EvalCase
     spec: RubricSpec
@@ -127,7 +125,6 @@ def match(
 
 
 def of_split(labels: Sequence[Label], split: Split) -> tuple[Label, ...]:
-    """Return the labels of one split."""
     return tuple(label for label in labels if (label.split or TEST) == split)
 
 

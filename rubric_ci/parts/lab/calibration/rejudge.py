@@ -51,8 +51,6 @@ class AnswerToJudge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotJudged:
-    """Why there is no judgement."""
-
     reason: str
 
 
@@ -70,8 +68,6 @@ class RejudgeResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judging:
-    """The judge of a command, and how it is asked."""
-
     judge: JudgeConfig
     context: RunContext
     concurrency: int

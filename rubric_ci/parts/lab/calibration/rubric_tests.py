@@ -39,7 +39,6 @@ class RubricTest:
 
     @property
     def spec(self) -> RubricSpec:
-        """The tested rubric."""
         (spec,) = self.case.evaluators
         assert isinstance(spec, RubricSpec)  # noqa: S101 - it was written so
         return spec
@@ -47,8 +46,6 @@ class RubricTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A test, and the marks that it got."""
-
     test: RubricTest
     found: Marks | NotJudged
 

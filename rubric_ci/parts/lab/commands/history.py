@@ -26,7 +26,6 @@ _HINT: Final = "make the file writable, or set another one with --history"
 
 
 def add(report: Path, history: Path, link: str) -> ExitCode:
-    """Add the record of a report."""
     found = read_report(report)
     with held(history):
         new = add_record(history, record_of(found, link=link))
@@ -36,7 +35,6 @@ def add(report: Path, history: Path, link: str) -> ExitCode:
 
 
 def show(history: Path, last: int) -> ExitCode:
-    """Print the trends of the newest runs."""
     from rubric_ci.parts.lab.history_records import render
 
     click.echo(render(records(history, last)), nl=False)
@@ -44,7 +42,6 @@ def show(history: Path, last: int) -> ExitCode:
 
 
 def write_page(history: Path, output: Path, title: str, last: int | None) -> ExitCode:
-    """Write the page."""
     from rubric_ci.parts.lab import history_page
 
     _write(output, history_page.render(records(history, last), title))

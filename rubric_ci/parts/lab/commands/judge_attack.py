@@ -70,8 +70,6 @@ class MarkChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackFamily:
-    """Counts of one family of answers."""
-
     name: str
     answers: int
     marks: int  # given by the judge
@@ -82,8 +80,6 @@ class AttackFamily:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobustnessReport:
-    """Result of a judge on a corpus."""
-
     controls: AttackFamily  # compared with the expected marks
     families: tuple[AttackFamily, ...]  # compared with the judge's own marks of the control
     changes: tuple[MarkChange, ...]  # of the families first, then of the controls
@@ -95,7 +91,6 @@ class RobustnessReport:
 
     @property
     def no_verdict(self) -> int:
-        """Number of answers without a judgement."""
         return self.controls.no_verdict + sum(family.no_verdict for family in self.families)
 
 

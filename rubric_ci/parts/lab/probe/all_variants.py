@@ -48,14 +48,11 @@ class Subject:
 
     @property
     def answer(self) -> str:
-        """The text of the answer."""
         return self.given.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A variant to judge."""
-
     subject: Subject
     variant: Variant
     notice: frozenset[str]  # ids of the criteria that must notice it; empty: it is harmless

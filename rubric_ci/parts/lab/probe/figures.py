@@ -67,8 +67,6 @@ class CriterionFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The figures of the examined criteria."""
-
     criteria: tuple[CriterionFigures, ...]
     mutations: tuple[Mutation, ...]  # of all criteria
     answers: int

@@ -28,11 +28,9 @@ class Span:
     end: int
 
     def of(self, text: str) -> str:
-        """Return the characters themselves."""
         return text[self.start : self.end]
 
     def overlaps(self, other: "Span") -> bool:
-        """Return True if they share a character."""
         return self.start < other.end and other.start < self.end
 
 
@@ -133,7 +131,6 @@ class Variant:
         return self.text if self.did is None else identity(kept(self.did))
 
     def of(self, answer: Answer) -> Answer:
-        """Return the answer with this change."""
         return self.did or replace(answer, text=self.text)
 
 

@@ -26,7 +26,7 @@ from rubric_ci.services.cost.expected_requests import models_to_ask
 from rubric_ci.services.publish.failure import end, publish_failure_of_run
 from rubric_ci.services.publish.files import check_folder, write_and_show
 from rubric_ci.services.publish.workflow import Workflow, annotate_problems, publish
-from rubric_ci.services.run.announcement import Announcement, announce, listing
+from rubric_ci.services.run.announcement import announce, listing
 from rubric_ci.services.run.finished_report import finish, remember
 from rubric_ci.services.run.grade import (
     GradedRun,
@@ -113,12 +113,13 @@ def grade_inputs(
     inputs: RunInput, started_at: datetime, clock: float, run: RunGrading = coroutines.run
 ) -> tuple[RunReport, GradedRun]:
     """Announce the cost and grade; `clock` is the monotonic time of the start."""
-    with open_sides(inputs) as (opened, sides):
-        work = expected_work(opened, sides)
-        announced = announce(work, sides, opened)
-        _show(announced)
+    with open_sides(inputs) as opened:
+        work = expected_work(opened)
+        announced = announce(work, opened)
+        for line in announced.lines:
+            click.echo(wrapped(escape.log_line(line), sys.stderr), err=True)
         check_prices(work, announced.estimate)
-        graded = grade_run(opened, sides, models_to_ask(work), run)
+        graded = grade_run(opened, models_to_ask(work), run)
     report = finish(
         inputs,
         graded,
@@ -145,10 +146,9 @@ def _run_tool(settings: RunSettings, tool: RunnerTarget, started_at: datetime) -
 
 def _list(inputs: RunInput, now: datetime) -> ExitCode:
     """Print the cases and the estimate; nothing is requested."""
-    with open_sides(inputs) as (opened, sides):
-        work = expected_work(opened, sides)
-        announced = announce(work, sides, opened)
-        click.echo(listing(work, sides, announced, now), nl=False)
+    with open_sides(inputs) as opened:
+        work = expected_work(opened)
+        click.echo(listing(work, opened, announce(work, opened), now), nl=False)
     return ExitCode.USAGE if inputs.loaded.invalid else ExitCode.OK
 
 
@@ -156,9 +156,3 @@ def _without_report(loaded: LoadedProject) -> ExitCode:
     if loaded.invalid:
         return end(ExitCode.USAGE, loaded.problems, "run", os.environ)
     return ExitCode.OK
-
-
-def _show(announced: Announcement) -> None:
-    """Show the expected cost of the run."""
-    for line in announced.lines:
-        click.echo(wrapped(escape.log_line(line), sys.stderr), err=True)

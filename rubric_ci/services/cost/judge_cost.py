@@ -187,7 +187,8 @@ def _tokens(judge: JudgeConfig, request: ExpectedRequest) -> tuple[int, int, int
     """Return the tokens that a request reads, that it writes, and that its images have."""
     messages = request.write()
     characters = sum(len(message.content) for message in messages)
-    pictures = _pictures(judge, [each for message in messages for each in message.media])
+    shown = [each for message in messages for each in message.media]
+    pictures = picture_tokens(shown, judge.endpoint)
     read = characters // CHARACTERS + request.answers * ANSWER_TOKENS + pictures
     return read, request.output_tokens, pictures
 
@@ -248,10 +249,10 @@ def _cost(estimate: CostEstimate) -> str:
     return numbers.dollars(estimate.cost_usd) if estimate.cost_usd else "$0"
 
 
-def _pictures(judge: JudgeConfig, shown: Sequence[Media]) -> int:
+def picture_tokens(shown: Sequence[Media], model: Endpoint) -> int:
     """Return the tokens of images and documents."""
     if not shown:
         return 0
     from rubric_ci.models.llm.media_tokens import estimated  # few requests have one
 
-    return estimated(shown, judge.endpoint.model)
+    return estimated(shown, model.model)

@@ -13,7 +13,7 @@ from rubric_ci.grading.targets import llm, spending
 from rubric_ci.models.llm.budget import Prices
 from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.services.cost.expected_requests import ExpectedWork
-from rubric_ci.services.cost.judge_cost import ANSWER_TOKENS, CHARACTERS
+from rubric_ci.services.cost.judge_cost import ANSWER_TOKENS, CHARACTERS, picture_tokens
 from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.text import numbers
 from rubric_ci.values.config import Endpoint, Target
@@ -184,21 +184,13 @@ def _of_length(asked: _Asked, model: Endpoint, prices: Prices) -> Cost:
     each = int(most or ANSWER_TOKENS)
     before = sum(each * turns * (turns - 1) // 2 for turns in map(_turns, asked.cases))
     read = sum(_prompt(case, asked.target.prompt) for case in asked.cases) // CHARACTERS + before
-    read += sum(_pictures(case, model) * _turns(case) for case in asked.cases)
+    # Every turn sends them again.
+    read += sum(picture_tokens(case.media, model) * _turns(case) for case in asked.cases)
     written = asked.turns * each
     dollars = read * prices.input + written * prices.output
     shown = numbers.bounded("at most " if most else "about ", dollars)
     words = shown if most else f"{shown} at {each} tokens an answer"
     return Cost(dollars=dollars, words=words, at_most=bool(most), tokens=(read, written))
-
-
-def _pictures(case: EvalCase, model: Endpoint) -> int:
-    """Return the tokens of images and documents, which every turn sends again."""
-    if not case.media:
-        return 0
-    from rubric_ci.models.llm.media_tokens import estimated  # few cases have one
-
-    return estimated(case.media, model.model)
 
 
 def _turns(case: EvalCase) -> int:

@@ -10,7 +10,7 @@ from rubric_ci.models.judge.voting import PANEL
 from rubric_ci.models.llm.budget import priced
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.services.cost.estimate import cost_words
-from rubric_ci.services.cost.judge_cost import CHARACTERS
+from rubric_ci.services.cost.judge_cost import CHARACTERS, picture_tokens
 from rubric_ci.services.drafting.draft_check import VARIANTS
 from rubric_ci.services.drafting.drafter import Drafter, DraftRequest, call_of
 from rubric_ci.services.drafting.drafting_reply import MOST
@@ -36,7 +36,8 @@ def request_lines(
     """Yield how many drafts are requested, less those in the cache, and the bound of the checks."""
     asked = _asked(requests, drafter, context)
     cached = len(requests) - len(asked)
-    read = sum(call.size for call in asked) // CHARACTERS + sum(map(_pictures, asked))
+    read = sum(call.size for call in asked) // CHARACTERS
+    read += sum(picture_tokens(call.media, call.endpoint) for call in asked)
     written = DRAFT_TOKENS * len(asked)
     prices = prices_of(drafter.endpoint)
     dollars = read * prices.input + written * prices.output if prices else None
@@ -81,15 +82,6 @@ def _asked(
     calls = [call_of(request, drafter) for request in requests]
     cache = context.cache
     return [call for call in calls if cache is None or cache.get(call.key) is None]
-
-
-def _pictures(call: ModelCall) -> int:
-    """Return the tokens of the images and documents of a request."""
-    if not call.media:
-        return 0
-    from rubric_ci.models.llm.media_tokens import estimated  # few requests have one
-
-    return estimated(call.media, call.endpoint.model)
 
 
 def _checks(requests: Sequence[DraftRequest], judge: JudgeConfig) -> int:

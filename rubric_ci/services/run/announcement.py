@@ -44,9 +44,7 @@ class Announcement:
         yield from self.further
 
 
-def announce(
-    work: Sequence[ExpectedWork], sides: Sides | NoBase | None, inputs: RunInput
-) -> Announcement:
+def announce(work: Sequence[ExpectedWork], inputs: RunInput) -> Announcement:
     """Return the requests of a run: both sides, the sentinel, and bounds of further trials."""
     settings, last = inputs.settings, _last_run(inputs)
     if not settings.requests.live:
@@ -55,7 +53,7 @@ def announce(
         return Announcement(estimate=Estimate(answers=unsent))
     watched = _watched(inputs)
     every = estimate_work((*work, *watched), last, batched=settings.requests.batch)
-    return Announcement(estimate=every, further=tuple(_further(sides, inputs, watched, last)))
+    return Announcement(estimate=every, further=tuple(_further(inputs, watched, last)))
 
 
 def _last_run(inputs: RunInput) -> LastRun:
@@ -71,9 +69,7 @@ def _watched(inputs: RunInput) -> tuple[ExpectedWork, ...]:
     return (ExpectedWork(tasks=tasks, context=context),) if tasks else ()
 
 
-def _further(
-    sides: Sides | NoBase | None, inputs: RunInput, watched: Sequence[ExpectedWork], last: LastRun
-) -> Iterator[str]:
+def _further(inputs: RunInput, watched: Sequence[ExpectedWork], last: LastRun) -> Iterator[str]:
     if watched:
         again = _requests(watched, last)
         yield f"{again:,} of these requests ask for marks again, to notice a judge that moves"
@@ -83,8 +79,8 @@ def _further(
             "baseline; later nights need fewer trials"
         )
     yield from _of_suspects(inputs, last)
-    if isinstance(sides, Sides):
-        yield from _of_both_sides(sides, inputs, last)
+    if inputs.both:
+        yield from _of_both_sides(inputs.both, inputs, last)
 
 
 def _of_suspects(inputs: RunInput, last: LastRun) -> Iterator[str]:
@@ -155,10 +151,7 @@ def _if_all_are_suspects(
 
 
 def listing(
-    work: Sequence[ExpectedWork],
-    sides: Sides | NoBase | None,
-    announced: Announcement,
-    now: datetime,
+    work: Sequence[ExpectedWork], inputs: RunInput, announced: Announcement, now: datetime
 ) -> str:
     """Return a line per case, per side, per target and per estimate; `work` starts with the head.
 
@@ -168,7 +161,7 @@ def listing(
     own, there = (_targets(side) for side in (*work, None)[:2])
     lines = [
         *(each.line for each in estimate.answers[:own]),
-        *_base(tasks, sides, now),
+        *_base(tasks, inputs.sides, now),
         *(each.line for each in estimate.answers[own : own + there]),
         *estimate.lines_after_targets,
         *announced.further,

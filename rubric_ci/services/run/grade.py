@@ -50,6 +50,12 @@ class RunInput:
     baseline: Baseline | None
     context: RunContext  # of the head
     plain: bool | None  # progress as lines; None: a bar at a terminal
+    sides: Sides | NoBase | None = None  # of the change; None: without `--against`, or not open
+
+    @property
+    def both(self) -> Sides | None:
+        """The two sides of the change; None: only the head is graded."""
+        return self.sides if isinstance(self.sides, Sides) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +70,15 @@ RunGrading: TypeAlias = Callable[[Coroutine[Any, Any, Outcome]], Outcome]
 
 
 @contextmanager
-def open_sides(inputs: RunInput) -> Iterator[tuple[RunInput, Sides | NoBase | None]]:
-    """Yield the input and both sides of the change, None without `--against`.
+def open_sides(inputs: RunInput) -> Iterator[RunInput]:
+    """Yield the input with both sides of the change.
 
     Nothing is requested. Where rubrics differ, what marks an answer a second time finds the folder
     that it was given in.
     """
     with open_base(inputs.tasks, inputs.loaded, inputs.settings) as base:
         if not isinstance(base, BaseSide):
-            yield inputs, base
+            yield replace(inputs, sides=base)
             return
         with ExitStack() as folders:
             side = replace(inputs.context.side, is_compared=True)
@@ -80,14 +86,14 @@ def open_sides(inputs: RunInput) -> Iterator[tuple[RunInput, Sides | NoBase | No
             context = replace(inputs.context, side=side, folders=kept)
             tasks = base.marked_by_both(inputs.tasks)
             inputs = replace(inputs, tasks=tasks, context=context)
-            yield inputs, _sides(base, inputs)
+            yield replace(inputs, sides=_sides(base, inputs))
 
 
-def expected_work(inputs: RunInput, sides: Sides | NoBase | None) -> tuple[ExpectedWork, ...]:
+def expected_work(inputs: RunInput) -> tuple[ExpectedWork, ...]:
     """Return the expected work of the head and the base, without further trials."""
-    trials = inputs.settings.trials
+    trials, sides = inputs.settings.trials, inputs.both
     head = ExpectedWork(tasks=inputs.tasks, context=inputs.context, trials=trials)
-    if not isinstance(sides, Sides):
+    if sides is None:
         return (head,)
     asked = [task for task in inputs.tasks if sides.asks_base(task)]
     base = ExpectedWork(
@@ -100,10 +106,7 @@ def expected_work(inputs: RunInput, sides: Sides | NoBase | None) -> tuple[Expec
 
 
 def grade_run(
-    inputs: RunInput,
-    sides: Sides | NoBase | None,
-    models: Sequence[Endpoint] = (),
-    run: RunGrading = coroutines.run,
+    inputs: RunInput, models: Sequence[Endpoint] = (), run: RunGrading = coroutines.run
 ) -> GradedRun:
     """Grade the cases on both sides and show progress; return the finished ones if interrupted.
 
@@ -118,7 +121,7 @@ def grade_run(
         progress(len(inputs.tasks), plain=inputs.plain, quiet=settings.report.quiet) as advance,
     ):
         work = _preflight_and_compare(
-            inputs, sides, models, watch, lambda case: advance(_ended(case, required))
+            inputs, models, watch, lambda case: advance(_ended(case, required))
         )
         outcome = run(run_until_terminated(work))
     results = tuple(_ended(case, required) for case in outcome.results)
@@ -139,7 +142,6 @@ def _ending(services: Services | None) -> Iterator[None]:
 
 async def _preflight_and_compare(
     inputs: RunInput,
-    sides: Sides | NoBase | None,
     models: Sequence[Endpoint],
     watch: Watch,
     on_result: Callable[[CaseResult], None],
@@ -147,16 +149,13 @@ async def _preflight_and_compare(
     head: tuple[CaseResult, ...] = ()
     base: dict[Key, CaseResult] = {}
     if await ask_models(models, inputs.context.allowance):
-        grading = partial(_first_round, inputs, sides, on_result, base)
+        grading = partial(_first_round, inputs, on_result, base)
         head = await grade_watched(grading, watch, inputs.tasks, inputs.context)
-    return await _compared(inputs, sides, head, base, watch)
+    return await _compared(inputs, head, base, watch)
 
 
 async def _first_round(
-    inputs: RunInput,
-    sides: Sides | NoBase | None,
-    on_result: Callable[[CaseResult], None],
-    base: dict[Key, CaseResult],
+    inputs: RunInput, on_result: Callable[[CaseResult], None], base: dict[Key, CaseResult]
 ) -> tuple[CaseResult, ...]:
     """Grade both sides in turn, so that what moves during the run meets both; fill `base`.
 
@@ -164,10 +163,11 @@ async def _first_round(
     """
     tasks: list[Task] = []
     contexts: list[RunContext] = []
+    sides = inputs.both
     for task in inputs.tasks:
         tasks.append(task)
         contexts.append(inputs.context)
-        if isinstance(sides, Sides) and (then := sides.first_task(task)):
+        if sides and (then := sides.first_task(task)):
             tasks.append(then)
             contexts.append(sides.context_of(then))
 
@@ -179,7 +179,7 @@ async def _first_round(
         inputs, tasks, contexts, inputs.settings.trials, shown, inputs.settings.max_failures
     )
     own = [r for c, r in zip(contexts, results, strict=True) if r and c is inputs.context]
-    if isinstance(sides, Sides):
+    if sides:
         there = [r for c, r in zip(contexts, results, strict=True) if r and c is not inputs.context]
         keys = {task.case.key: key for key, task in sides.base.tasks.items()}
         base.update({keys[each.key]: each for each in there})
@@ -231,29 +231,25 @@ async def _graded(
 
 
 async def _compared(
-    inputs: RunInput,
-    sides: Sides | NoBase | None,
-    head: Sequence[CaseResult],
-    base: Mapping[Key, CaseResult],
-    watch: Watch,
+    inputs: RunInput, head: Sequence[CaseResult], base: Mapping[Key, CaseResult], watch: Watch
 ) -> Outcome:
-    ref = inputs.settings.select.against
-    match sides:
-        case Sides():
+    ref, requests = inputs.settings.select.against, inputs.settings.requests
+    match inputs.sides:
+        case Sides() as sides:
             return await compare(sides, ref, inputs.tasks, head, base)
         case NoBase(reason=reason):
             found = without_base(reason, ref, head)
         case None:
             found = Outcome(results=tuple(head))
-    if sides is None and (inputs.baseline is None or (watch.seen and watch.seen.moved)):
+    if inputs.sides is None and (inputs.baseline is None or (watch.seen and watch.seen.moved)):
         return found
     asker = HeadOnly(
         context=inputs.context,
         grade=partial(_graded, inputs),
         rows=inputs.selection.rows,
         config=inputs.loaded.config.regression,
-        can_ask=not inputs.settings.requests.offline,
-        live=inputs.settings.requests.live,
+        can_ask=not requests.offline,
+        live=requests.live,
     )
     by_key = {task.case.key: task for task in inputs.tasks}
     if inputs.baseline:

@@ -189,11 +189,11 @@ def probe_aa(settings: ProbeSettings, rounds: int) -> ExitCode:
     _check_clean(loaded)
     inputs = open_inputs(loaded, selection, now, None, environment=os.environ, plain=True)
     inputs = replace(inputs, context=replace(inputs.context, fresh_judgements=True))
-    with open_sides(inputs) as (inputs, sides):
-        if not isinstance(sides, Sides):
+    with open_sides(inputs) as inputs:
+        if inputs.both is None:
             raise CannotUseGit(f"{HEAD} has no cases to compare with", "commit the eval files")
-        apart = replace(sides, context=inputs.context, apart=True)
-        _show_cost(inputs, apart, rounds)
+        apart = replace(inputs.both, apart=True)
+        _show_cost(replace(inputs, sides=apart), rounds)
         results = [_round(inputs, apart, n + 1) for n in range(rounds)]
     show_spent(inputs.context.allowance.spent())
     click.echo(_summary(results))
@@ -215,11 +215,11 @@ def _check_clean(loaded: LoadedProject) -> None:
         )
 
 
-def _show_cost(inputs: RunInput, sides: Sides, rounds: int) -> None:
-    work = expected_work(inputs, sides)
+def _show_cost(inputs: RunInput, rounds: int) -> None:
+    work = expected_work(inputs)
     times = numbers.plural(rounds, "time")
     click.echo(f"comparing {HEAD} with itself {times}; requests of one time:", err=True)
-    announced = announce(work, sides, inputs)
+    announced = announce(work, inputs)
     for line in announced.lines:
         click.echo(log_line(line), err=True)
     check_prices(work, announced.estimate)
@@ -228,8 +228,8 @@ def _show_cost(inputs: RunInput, sides: Sides, rounds: int) -> None:
 def _round(inputs: RunInput, sides: Sides, number: int) -> Sequence[CaseResult]:
     """Grade both sides once and print which cases the gate would call broken."""
     context = replace(inputs.context, in_flight={})  # its locks are of one event loop
-    inputs, sides = replace(inputs, context=context), replace(sides, context=context)
-    found = grade_run(inputs, sides).outcome.results
+    inputs = replace(inputs, context=context, sides=replace(sides, context=context))
+    found = grade_run(inputs).outcome.results
     broken = [case.id for case in found if case.change == "broken"]
     state = f"red: {numbers.listed(broken)}" if broken else "green"
     click.echo(log_line(f"{number}: {state}"))

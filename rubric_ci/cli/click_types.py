@@ -295,9 +295,8 @@ def _of_command(context: click.Context, word: str) -> Iterator[str]:
     root = context.find_root()
     assert isinstance(root.command, click.Group)  # noqa: S101 - the commands are in a group
     for name in root.command.list_commands(root):
-        if word.startswith(f"{_upper(name)}_") and (
-            command := root.command.get_command(root, name)
-        ):
+        start = name.upper().replace("-", "_")
+        if word.startswith(f"{start}_") and (command := root.command.get_command(root, name)):
             yield from _of(command, click.Context(command, root, info_name=name))
 
 
@@ -307,7 +306,3 @@ def _of(command: click.Command, context: click.Context) -> Iterator[str]:
             yield from _of(each, click.Context(each, context, info_name=name))
         return
     yield from (variable(context, each) for each in command.params)
-
-
-def _upper(name: str) -> str:
-    return name.upper().replace("-", "_")

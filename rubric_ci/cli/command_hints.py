@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Collection, Iterator
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -86,13 +86,10 @@ def show_next(context: click.Context, code: object) -> None:
     """Print the next command, if there is one and a person reads standard output."""
     words = context.command_path.removeprefix(context.find_root().command_path).strip()
     line = next((text for key, text in NEXT.items() if key == (words, code)), "")
-    if line and sys.stdout.isatty() and not _is_data(context.params):
+    options = context.params  # only the verdict, or data for a program, may be asked for
+    is_data = options.get("quiet") or options.get("format", "text") != "text"
+    if line and sys.stdout.isatty() and not is_data:
         click.echo(f"next: {line}", err=True)
-
-
-def _is_data(options: dict[str, Any]) -> bool:
-    """Return True if only the verdict or data for a program was asked for."""
-    return bool(options.get("quiet")) or options.get("format", "text") != "text"
 
 
 def message(word: str, context: click.Context) -> str:

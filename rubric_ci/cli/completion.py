@@ -16,19 +16,28 @@ if TYPE_CHECKING:
 Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
-def case_ids(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the ids of the configured eval files."""
-    return _matching(incomplete, _of_project(context, _ids))
+def _in_project(names: "Callable[[LoadedProject], Iterable[str]]") -> Complete:
+    """Return a completion of names in the project of the current folder."""
+
+    def complete(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+        from rubric_ci.errors import UserError
+        from rubric_ci.files.project.loaded_project import load_project, open_project
+
+        try:
+            with redirect_stderr(StringIO()):
+                loaded = load_project((), open_project(context.params.get("config")))
+                return _matching(incomplete, names(loaded))
+        except UserError:
+            return []
+
+    return complete
 
 
-def tags(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the tags of the configured eval files."""
-    return _matching(incomplete, _of_project(context, _tags))
-
-
-def targets(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the targets that serve the configured eval files."""
-    return _matching(incomplete, _of_project(context, _targets))
+case_ids = _in_project(lambda loaded: (case.id for case in loaded.cases))
+tags = _in_project(lambda loaded: (tag for case in loaded.cases for tag in case.tags))
+targets = _in_project(
+    lambda loaded: (name for file in loaded.files for name in loaded.config_for(file.path).targets)
+)
 
 
 def rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -36,32 +45,6 @@ def rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     from rubric_ci.files.validation.rules import RULES
 
     return _matching(incomplete, ["all", *RULES])
-
-
-def _of_project(
-    context: click.Context, names: "Callable[[LoadedProject], Iterable[str]]"
-) -> Iterable[str]:
-    """Return names of the project of the current folder; none if it cannot be read."""
-    from rubric_ci.errors import UserError
-    from rubric_ci.files.project.loaded_project import load_project, open_project
-
-    try:
-        with redirect_stderr(StringIO()):
-            return names(load_project((), open_project(context.params.get("config"))))
-    except UserError:
-        return ()
-
-
-def _ids(loaded: "LoadedProject") -> Iterable[str]:
-    return [case.id for case in loaded.cases]
-
-
-def _tags(loaded: "LoadedProject") -> Iterable[str]:
-    return [tag for case in loaded.cases for tag in case.tags]
-
-
-def _targets(loaded: "LoadedProject") -> Iterable[str]:
-    return [name for file in loaded.files for name in loaded.config_for(file.path).targets]
 
 
 def _matching(incomplete: str, names: Iterable[str]) -> list[str]:

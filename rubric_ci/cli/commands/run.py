@@ -16,7 +16,6 @@ from rubric_ci.errors import (
     MissingVariable,
     UserError,
 )
-from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.suite_name import comment_of_suite
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.report.decision import exit_code
@@ -86,7 +85,9 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     loaded, selection = select(settings, started_at.date(), os.environ)
     if selection.nothing_to_run:
         click.echo(selection.nothing_to_run)
-        return _without_report(loaded)
+        if loaded.invalid:
+            return end(ExitCode.USAGE, loaded.problems, "run", os.environ)
+        return ExitCode.OK
     annotate_problems(loaded.diagnostics, workflow)
     # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
     plain = True if workflow else None
@@ -150,9 +151,3 @@ def _list(inputs: RunInput, now: datetime) -> ExitCode:
         work = expected_work(opened)
         click.echo(listing(work, opened, announce(work, opened), now), nl=False)
     return ExitCode.USAGE if inputs.loaded.invalid else ExitCode.OK
-
-
-def _without_report(loaded: LoadedProject) -> ExitCode:
-    if loaded.invalid:
-        return end(ExitCode.USAGE, loaded.problems, "run", os.environ)
-    return ExitCode.OK

@@ -41,7 +41,8 @@ def waive(settings: WaiveSettings, today: date) -> ExitCode:
     name = _case_of_several(settings.what)
     if not any(case.id == name for case in cases):
         cases += answered_by(name, cases, targets_of(project))
-    _check_date(settings, today)
+    if settings.until < today:
+        raise CannotConfigure(f"--until {settings.until} has passed", "set a later date")
     waiver, match = _find(settings, cases, today)
     if any((each.case, each.criterion) == (waiver.case, waiver.criterion) for each in known):
         waived = f"{waiver.case}/{waiver.criterion}"
@@ -81,11 +82,6 @@ def _adopted() -> tuple[EvalCase, ...]:
     cases_of = parts.offered("adopted cases") if path.exists() else None
     found: tuple[EvalCase, ...] = cases_of(read_report(path)) if cases_of else ()
     return found
-
-
-def _check_date(settings: WaiveSettings, today: date) -> None:
-    if settings.until < today:
-        raise CannotConfigure(f"--until {settings.until} has passed", "set a later date")
 
 
 def _find(settings: WaiveSettings, cases: Sequence[EvalCase], today: date) -> tuple[Waiver, Match]:

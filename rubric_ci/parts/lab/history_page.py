@@ -101,14 +101,18 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
 
 
 def _facts(records: Sequence[RunRecord]) -> str:
-    latest = records[-1]
-    facts = [
-        f"{numbers.plural(len(records), 'run')}, the latest {history_records.day(latest)} UTC",
-        history_records.state(latest),
-        f"score {history_records.score(latest.score)}",
-        f"pass rate {history_records.rate(latest.pass_rate)}",
-    ]
-    return " · ".join(facts)
+    latest, count = records[-1], numbers.plural(len(records), "run")
+    facts = _figures(latest)
+    return " · ".join((f"{count}, the latest {history_records.day(latest)} UTC", *facts[:3]))
+
+
+def _figures(record: RunRecord) -> tuple[str, ...]:
+    return (
+        history_records.state(record),
+        f"score {history_records.score(record.score)}",
+        f"pass rate {history_records.rate(record.pass_rate)}",
+        history_records.cost(record),
+    )
 
 
 def _not_drawn(count: int, what: str, which: str) -> str:
@@ -194,13 +198,17 @@ def lines(
 ) -> Plot:
     """Return a chart of shares; partial runs are left out."""
     points = {each.name: list(_points(records, each.pick)) for each in series}
-    bottom = _bottom(p.value for found in points.values() for p in found)
+    lowest = min((p.value for found in points.values() for p in found), default=0.0)
+    bottom = min(0.9, floor(lowest * 10) / 10)  # the tenth below every value
     labels = [f"{share:.0%}".replace("%", " %") for share in (1, (1 + bottom) / 2, bottom)]
     paths: list[tuple[str, str]] = []
     for name, found in points.items():
-        paths += ((f"line {name}", _line(run, bottom)) for run in _unbroken(found))
+        places = [(p.run, _place(p.run, p.value, bottom)) for p in found]
+        # A missing run ends a line: there the run's number gets ahead of the point's.
+        for _, group in groupby(enumerate(places), key=lambda pair: pair[1][0] - pair[0]):
+            paths.append((f"line {name}", "M" + "L".join(place for _, (_, place) in group)))
         if len(records) <= DOTS_UP_TO:
-            paths.append((f"dots {name}", _dots(found, bottom)))
+            paths.append((f"dots {name}", "".join(f"M{place}h0" for _, place in places)))
     paths += (("mark", f"M{change.run} 0V100") for change in changes)
     return _plot(records, hrefs, "Score and pass rate over time", labels, paths)
 
@@ -225,30 +233,20 @@ def _plot(
     *,
     size: str = "",
 ) -> Plot:
-    runs = zip(records, hrefs, strict=True)
+    titles = [f"{history_records.day(each)}: {' · '.join(_figures(each))}" for each in records]
     return Plot(
         size=size,
         title=title,
         labels=tuple(labels),
         runs=str(len(records)),
         paths=tuple(paths),
-        hovers=tuple((str(n), _title(record), href) for n, (record, href) in enumerate(runs)),
+        hovers=tuple(zip(map(str, range(len(records))), titles, hrefs, strict=True)),
         ends=_ends(records),
     )
 
 
 def _ends(records: Sequence[RunRecord]) -> tuple[str, ...]:
     return tuple(history_records.day(record)[:10] for record in (records[0], *records[1:][-1:]))
-
-
-def _title(record: RunRecord) -> str:
-    facts = [
-        f"{history_records.day(record)}: {history_records.state(record)}",
-        f"score {history_records.score(record.score)}",
-        f"pass rate {history_records.rate(record.pass_rate)}",
-        history_records.cost(record),
-    ]
-    return " · ".join(facts)
 
 
 def _points(records: Sequence[RunRecord], pick: Pick) -> Iterator[_Point]:
@@ -258,28 +256,8 @@ def _points(records: Sequence[RunRecord], pick: Pick) -> Iterator[_Point]:
             yield _Point(run=n, value=found)
 
 
-def _bottom(values: Iterator[float]) -> float:
-    """Return the tenth below every value, 0.9 at most."""
-    return min(0.9, floor(min(values, default=0.0) * 10) / 10)
-
-
-def _unbroken(points: Sequence[_Point]) -> Iterator[list[_Point]]:
-    """Yield the points without a missing run between them."""
-    numbered = enumerate(points)
-    for _, group in groupby(numbered, key=lambda pair: pair[1].run - pair[0]):
-        yield [point for _, point in group]
-
-
 def _place(run: int, value: float, bottom: float) -> str:
     return f"{run + 0.5:g} {HEIGHT * (1 - value) / (1 - bottom):.1f}"
-
-
-def _line(points: Sequence[_Point], bottom: float) -> str:
-    return "M" + "L".join(_place(p.run, p.value, bottom) for p in points)
-
-
-def _dots(points: Sequence[_Point], bottom: float) -> str:
-    return "".join(f"M{_place(p.run, p.value, bottom)}h0" for p in points)
 
 
 _CLASSES = {**LETTERS, ABSENT: "absent"}
@@ -289,13 +267,9 @@ def strip_paths(verdicts: str) -> tuple[tuple[str, str], ...]:
     """Return class and shape of each verdict; the most frequent one is drawn once, below all."""
     ground = Counter(verdicts).most_common(1)[0][0]
     others = sorted(set(verdicts) - {ground})
-    shapes = ((_CLASSES[one], _path(verdicts, one)) for one in others)
+    # Relative moves are shorter.
+    shapes = ((_CLASSES[one], "M0 .5" + "".join(_segments(verdicts, one))) for one in others)
     return ((_CLASSES[ground], f"M0 .5h{len(verdicts)}"), *shapes)
-
-
-def _path(verdicts: str, letter: str) -> str:
-    """Return the runs of a letter as horizontal lines, with relative moves: they are shorter."""
-    return "M0 .5" + "".join(_segments(verdicts, letter))
 
 
 def _segments(verdicts: str, letter: str) -> Iterator[str]:

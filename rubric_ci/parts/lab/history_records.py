@@ -20,7 +20,7 @@ from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.dimensions import dimensions
 from rubric_ci.values.report import JudgeInfo, RunReport, RunVerdict
-from rubric_ci.values.results import Assessed, CaseResult, Graded, with_verdict
+from rubric_ci.values.results import Assessed, CaseResult, with_verdict
 
 VERSION: Final = 1
 CaseVerdict: TypeAlias = Literal["pass", "borderline", "fail", "waived", "errored", "skipped"]
@@ -151,8 +151,15 @@ def record_of(report: RunReport, *, link: str = "") -> RunRecord:
         commit=report.metadata.get("head_sha", ""),
         link=link or report.metadata.get("run_url", ""),
         cases=tuple(case.key for case in report.cases),
-        verdicts="".join(map(_letter, report.cases)),
-        mixed=tuple(case.key for case in _mixed(report.cases)),
+        verdicts="".join(
+            "w" if case.status == "waived" else (case.verdict or case.status)[0]
+            for case in report.cases
+        ),
+        mixed=tuple(
+            case.key
+            for case in with_verdict(report.cases)
+            if len({trial.verdict for trial in case.trials}) > 1
+        ),
         tags={each.tag: each.score for each in dimensions(report.cases)},
         inapplicable=_inapplicable(report.cases),
     )
@@ -179,15 +186,6 @@ def _utc(text: str) -> str:
         ) from None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return aware.astimezone(UTC).isoformat(timespec="seconds")
-
-
-def _letter(case: CaseResult) -> str:
-    return (case.verdict or case.status)[0] if case.status != "waived" else "w"
-
-
-def _mixed(cases: Sequence[CaseResult]) -> list[Graded]:
-    graded = with_verdict(cases)
-    return [case for case in graded if len({trial.verdict for trial in case.trials}) > 1]
 
 
 ABSENT: Final = "-"  # in a strip: the case was not in that run
@@ -229,7 +227,7 @@ def strips(records: Sequence[RunRecord]) -> tuple[Strip, ...]:
         for key in record.mixed:
             mixed[key] = mixed.get(key, 0) + 1
     found = (_strip(key, "".join(row), mixed.get(key, 0)) for key, row in letters.items())
-    return tuple(sorted(found, key=_order))
+    return tuple(sorted(found, key=lambda s: (_BY_ATTENTION.index(s.latest), -s.flips, s.key)))
 
 
 def judge_changes(records: Sequence[RunRecord]) -> tuple[JudgeChange, ...]:
@@ -254,10 +252,6 @@ def _strip(key: CaseKey, verdicts: str, mixed: int) -> Strip:
     graded = [letter for letter in verdicts.replace("w", "f") if letter in GRADED]
     flips = sum(one != other for one, other in pairwise(graded))
     return Strip(key=key, verdicts=verdicts, flips=flips, mixed=mixed)
-
-
-def _order(strip: Strip) -> tuple[int, int, CaseKey]:
-    return _BY_ATTENTION.index(strip.latest), -strip.flips, strip.key
 
 
 def percent(value: float) -> str:
@@ -313,7 +307,10 @@ def render(records: Sequence[RunRecord]) -> str:
 
 
 def _lines(records: Sequence[RunRecord]) -> Iterator[str]:
-    rows = [_HEAD, *map(_cells, records)]
+    rows = [
+        _HEAD,
+        *((day(r), state(r), score(r.score), rate(r.pass_rate), cost(r)) for r in records),
+    ]
     widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -351,10 +348,6 @@ def inapplicable(records: Sequence[RunRecord]) -> list[tuple[str, str]]:
         for name, (part, whole) in sorted(sums.items())
         if whole
     ]
-
-
-def _cells(record: RunRecord) -> tuple[str, ...]:
-    return (day(record), state(record), score(record.score), rate(record.pass_rate), cost(record))
 
 
 def _unsteady(every: Sequence[Strip]) -> Iterator[str]:

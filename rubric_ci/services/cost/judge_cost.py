@@ -165,7 +165,9 @@ def requests_of(
         return JudgeRequests(cached=cached)
     read, written, pictures = map(sum, zip(*(_tokens(judge, each) for each in every), strict=True))
     most = sum(each.most for each in every)
-    briefing = sum((_briefing(each) for each in every), Counter[str]())
+    briefing = Counter[str]()
+    for each in every:
+        briefing += Counter({f: n // CHARACTERS for f, n in each.briefing().items()})
     return JudgeRequests(
         requests=sum(asked),
         input_tokens=sum(read * each // count for each in asked),
@@ -177,10 +179,6 @@ def requests_of(
         cached=cached,
         most=sum(most for each in asked if each),
     )
-
-
-def _briefing(request: ExpectedRequest) -> Counter[str]:
-    return Counter({file: count // CHARACTERS for file, count in request.briefing().items()})
 
 
 def _tokens(judge: JudgeConfig, request: ExpectedRequest) -> tuple[int, int, int]:
@@ -230,23 +228,15 @@ def _line(expected: JudgeEstimate) -> str:
     cached = f"; {expected.cached:,} more in the cache" if expected.cached else ""
     most = f"; at most {expected.most:,} where verdicts are close"
     more = most if expected.most > estimate.requests else ""
+    count, cost = expected.picture_tokens, "price unknown"
+    images = f"{count:,} of them for images by the provider's formula, " if count else ""
+    if estimate.cost_usd is not None:
+        cost = numbers.dollars(estimate.cost_usd) if estimate.cost_usd else "$0"
     return (
         f"about {numbers.plural(estimate.requests, 'request')} to {judge.endpoint.model}, "
         f"{estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, "
-        f"{_formula(expected)}{_cost(estimate)}{cached}{more}"
+        f"{images}{cost}{cached}{more}"
     )
-
-
-def _formula(expected: JudgeEstimate) -> str:
-    """Return how many of the tokens are of images, which providers count by a formula."""
-    count = expected.picture_tokens
-    return f"{count:,} of them for images by the provider's formula, " if count else ""
-
-
-def _cost(estimate: CostEstimate) -> str:
-    if estimate.cost_usd is None:
-        return "price unknown"
-    return numbers.dollars(estimate.cost_usd) if estimate.cost_usd else "$0"
 
 
 def picture_tokens(shown: Sequence[Media], model: Endpoint) -> int:

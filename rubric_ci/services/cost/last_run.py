@@ -52,16 +52,11 @@ def _used_by(file: Path) -> tuple[UsedBy, ...]:
     In a report they are after the cases, which may have many megabytes and are not read.
     """
     try:
-        entries = _entries(file_io.read_end(file, _MOST_BYTES).decode("utf-8", "replace"))
+        text = file_io.read_end(file, _MOST_BYTES).decode("utf-8", "replace")
+        entries = text.partition(_START)[2].partition(_END)[0]
         return tuple(_filled(_NOTHING, each) for each in typed_json.load(f"[{entries}]"))
     except (OSError, typed_json.Mismatch):
         return ()
-
-
-def _entries(text: str) -> str:
-    """Return the JSON between the brackets."""
-    _, _, rest = text.partition(_START)
-    return rest.partition(_END)[0]
 
 
 def _filled(known: Any, data: Any) -> Any:

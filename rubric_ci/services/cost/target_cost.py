@@ -143,7 +143,7 @@ def _cost(asked: _Asked, last: LastRun, *, batched: bool) -> Cost:
     target = asked.target
     if not asked.cases:
         return Cost(dollars=0.0, words="$0")
-    prices = _prices(target, batched=batched)
+    prices = (batch_prices_of if batched else prices_of)(target.model) if target.model else None
     known = last.get(("target", target.name, spending.model_of(target)))
     if known and (found := _as_before(asked, known, prices, batched=batched)):
         return found
@@ -154,12 +154,6 @@ def _cost(asked: _Asked, last: LastRun, *, batched: bool) -> Cost:
     if prices is None or target.model is None or asked.of_users:
         return Cost(dollars=None, words=UNKNOWN)
     return _of_length(asked, target.model, prices)
-
-
-def _prices(target: Target, *, batched: bool) -> Prices | None:
-    if target.model is None:
-        return None
-    return (batch_prices_of if batched else prices_of)(target.model)
 
 
 def _as_before(

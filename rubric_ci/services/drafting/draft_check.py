@@ -110,13 +110,18 @@ def _without(draft: Draft, names: Mapping[str, str]) -> Draft:
 
 def lint(rubric: Rubric, case: EvalCase) -> tuple[str, ...]:
     """Return the warnings about a draft for this case, one line each."""
-    single = (warning for c in rubric for warning in (*_wording(c), *_copied(c, case)))
-    return (*single, *_alike(rubric.criteria))
+    return tuple(_warnings(rubric, case))
 
 
-def _wording(criterion: Criterion) -> Iterator[str]:
-    for found in wording(criterion.text, checklist=criterion.kind == CHECKLIST):
-        yield f"{criterion.id}: draft-{found.kind}: {found.message}"
+def _warnings(rubric: Rubric, case: EvalCase) -> Iterator[str]:
+    criteria = rubric.criteria
+    for each in criteria:
+        for found in wording(each.text, checklist=each.kind == CHECKLIST):
+            yield f"{each.id}: draft-{found.kind}: {found.message}"
+        yield from _copied(each, case)
+    for later, first in repeated([words_of(each.text) for each in criteria]):
+        message = f"checks the same as `{criteria[first].id}`: remove one of them"
+        yield f"{criteria[later].id}: draft-duplicate: {message}"
 
 
 def _copied(criterion: Criterion, case: EvalCase) -> Iterator[str]:
@@ -127,12 +132,6 @@ def _copied(criterion: Criterion, case: EvalCase) -> Iterator[str]:
     if _likeness(words, _words(case.expected_outcome)) >= ALIKE:
         how = "split it into parts that can be checked"
         yield f"{rule}: repeats the whole expected outcome: {how}"
-
-
-def _alike(criteria: Sequence[Criterion]) -> Iterator[str]:
-    for later, first in repeated([words_of(criterion.text) for criterion in criteria]):
-        message = f"checks the same as `{criteria[first].id}`: remove one of them"
-        yield f"{criteria[later].id}: draft-duplicate: {message}"
 
 
 def _words(text: str) -> list[str]:

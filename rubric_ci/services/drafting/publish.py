@@ -93,10 +93,11 @@ def commit_message(added: Mapping[str, Sequence[str]], digest: str = "") -> str:
 
     A later run compares the digest of the cases, to avoid drafting the same ones again.
     """
+    cases = "\n".join(f"- {_inert(file)}: {_names(ids, _inert)}" for file, ids in added.items())
     return (
         f"{subject(added)}\n\n"
         "Drafted from the expected outcomes: review them like any other change.\n\n"
-        f"{_listing(added)}\n\n{TRAILER}{digest and ' '}{digest}\n"
+        f"{cases}\n\n{TRAILER}{digest and ' '}{digest}\n"
     )
 
 
@@ -129,10 +130,6 @@ def digest_in(text: str) -> str:
     """Return the digest in a commit message of rubric-ci, or "" if there is none."""
     trailers = [line for line in text.splitlines() if line.startswith(TRAILER)]
     return trailers[-1].removeprefix(TRAILER).strip() if trailers else ""
-
-
-def _listing(added: Mapping[str, Sequence[str]]) -> str:
-    return "\n".join(f"- {_inert(file)}: {_names(ids, _inert)}" for file, ids in added.items())
 
 
 def _names(ids: Sequence[str], show: Callable[[str], str]) -> str:

@@ -110,17 +110,13 @@ def _edit(made: Drafted) -> Drafted:
             return made
         match read_rubrics(edited):
             case Draft() as draft:
-                return _linted(made, draft)
+                return replace(made, draft=draft, warnings=lint(draft.rubric, made.case))
             case InvalidReply() as invalid:
                 for problem in invalid.problems:
                     click.echo(escape.log_line(problem), err=True)
                 if _ask("Edit it again, or discard the edit?", "e", "d") == "d":
                     return made
                 text = edited
-
-
-def _linted(made: Drafted, draft: Draft) -> Drafted:
-    return replace(made, draft=draft, warnings=lint(draft.rubric, made.case))
 
 
 def echo(line: str, *, err: bool = False) -> None:

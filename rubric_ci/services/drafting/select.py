@@ -39,7 +39,14 @@ def choose_requests(
                 reason = "files that `evalcases` names are not edited; write its `rubrics` there"
                 skipped.append(SkippedCase(case=case, reason=reason))
             elif case.expected_outcome:
-                requests.append(_request(case, suite, broken))
+                requests.append(
+                    DraftRequest(
+                        case=case,
+                        suite=suite.cases,
+                        contrast=broken.get(case.key),
+                        plain=suite.of_other_tool,
+                    )
+                )
             else:
                 skipped.append(
                     SkippedCase(case=case, reason="there is no `expected_outcome` to draft from")
@@ -47,14 +54,6 @@ def choose_requests(
         elif patterns:  # a case that was asked for by id is reported, others are not
             skipped.append(SkippedCase(case=case, reason="it has rubrics"))
     return requests, skipped
-
-
-def _request(
-    case: EvalCase, suite: EvalFile, broken: Mapping[tuple[str, str], Contrast]
-) -> DraftRequest:
-    return DraftRequest(
-        case=case, suite=suite.cases, contrast=broken.get(case.key), plain=suite.of_other_tool
-    )
 
 
 def contrasts(report: RunReport) -> Mapping[tuple[str, str], Contrast]:

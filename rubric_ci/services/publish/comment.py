@@ -100,11 +100,12 @@ def _target(
     server = build_server(environment)
     number = _pull_request(report, settings, event, server)
     finished = event.finished if event else None
+    source = finished or event
     return _Target(
         server=server,
         repository=repository,
         pull_request=number,
-        head_sha=settings.sha or _head_sha(event),
+        head_sha=settings.sha or (source.head_sha if source else ""),
         links=Links(
             blob=event.blob_of(settings.sha) if event else "",
             run=finished.url if finished else event.run_url if event else "",
@@ -115,12 +116,6 @@ def _target(
     )
 
 
-def _head_sha(event: Event | None) -> str:
-    if event is None:
-        return ""
-    return event.finished.head_sha if event.finished else event.head_sha
-
-
 def _pull_request(
     report: RunReport | None, settings: CommentSettings, event: Event | None, server: Server
 ) -> int:
@@ -128,7 +123,9 @@ def _pull_request(
         if report is not None:
             _check_commit(report, event.finished)
         found = comments_and_issues.pull_request_of(server, event.repository, event.finished)
-        _check_number(settings, found)
+        if settings.pull_request not in {None, found}:
+            message = f"the run belongs to #{found}, not to #{settings.pull_request}"
+            raise CannotFindPullRequest(message, "remove `--pull-request`")
         return found
     number = settings.pull_request or (event.pull_request if event else None)
     if number is None:
@@ -144,12 +141,6 @@ def _check_commit(report: RunReport, finished: FinishedRun) -> None:
         of, run = escape.commit(graded), escape.commit(finished.head_sha)
         message = f"the report is for commit {of}, the run for {run}"
         raise CannotFindPullRequest(message, "pass the report that this run uploaded")
-
-
-def _check_number(settings: CommentSettings, number: int) -> None:
-    if settings.pull_request not in {None, number}:
-        message = f"the run belongs to #{number}, not to #{settings.pull_request}"
-        raise CannotFindPullRequest(message, "remove `--pull-request`")
 
 
 def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:

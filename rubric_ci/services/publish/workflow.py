@@ -124,7 +124,9 @@ def write_step_outputs(
     paths = [workflow.named(path) for path in written]
 
     def add_summary() -> None:
-        workflow.add_summary(markdown.render(report, links=_links(workflow, page)))
+        event = workflow.event
+        links = Links(blob=event.blob_url, run=event.run_url, page=page) if event else Links()
+        workflow.add_summary(markdown.render(report, links=links))
 
     return [
         *write_problems(lambda: workflow.set_outputs(outputs(report, paths))),
@@ -178,11 +180,6 @@ def write_problems(write: Callable[[], None]) -> list[str]:
     except (CannotWriteFile, CannotReadFile) as error:
         return [f"not written: {error.message}"]
     return []
-
-
-def _links(workflow: Workflow, page: str) -> Links:
-    event = workflow.event
-    return Links(blob=event.blob_url, run=event.run_url, page=page) if event else Links()
 
 
 def try_to_post(

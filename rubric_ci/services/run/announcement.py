@@ -218,18 +218,12 @@ def _standing(task: Task, sides: Sides) -> str:
 
 
 def _case_list(tasks: Sequence[Task], lines: Sequence[str]) -> str:
-    rows = [tuple(map(log_line, _cells(task))) for task in tasks]
+    cells = [
+        (f"{each.case.file}:{each.case.span.line}", each.case.id, each.target.name, each.why)
+        for each in tasks
+    ]
+    rows = [[log_line("" if cell == EVERY_CASE else cell) for cell in row] for row in cells]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
-    listed = [_row(row, widths) for row in rows]
+    listed = ["  ".join([*map(str.ljust, row[:3], widths), row[3]]).rstrip() for row in rows]
     totals = [numbers.plural(len(tasks), "case"), *lines]
     return "".join(f"{line}\n" for line in [*listed, *map(log_line, totals)])
-
-
-def _cells(task: Task) -> tuple[str, ...]:
-    place = f"{task.case.file}:{task.case.span.line}"
-    return place, task.case.id, task.target.name, "" if task.why == EVERY_CASE else task.why
-
-
-def _row(row: Sequence[str], widths: Sequence[int]) -> str:
-    cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
-    return "  ".join([*cells, row[-1]]).rstrip()

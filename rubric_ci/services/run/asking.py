@@ -105,8 +105,7 @@ async def settle_alone(
 async def _ask(asker: Asker, cases: Sequence[Suspect] | Sequence[Lone]) -> None:
     """Ask one answer after the other of each side that lacks one, as long as it can matter."""
     while asked := [(side, n > 0) for each in cases if each.is_open for n, side in _lacking(each)]:
-        requests = [_request(side, is_base=is_base) for side, is_base in asked]
-        results = await asker.ask(requests)
+        results = await asker.ask([_request(side, is_base=is_base) for side, is_base in asked])
         if None in results:
             return
         for (side, _), result in zip(asked, results, strict=True):

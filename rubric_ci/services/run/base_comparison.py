@@ -61,9 +61,15 @@ async def compare(
     """
     by_key = {task.case.key: task for task in tasks}
     pairs = {
-        case.key: _pair(by_key[case.key], sides.base.tasks[case.key], case, base[case.key])
+        case.key: Pair(
+            head_task=by_key[case.key],
+            base_task=then if then.target.answers_on_both_sides else None,
+            head=case,
+            base=base[case.key],
+        )
         for case in with_verdict(head)
         if case.key in base
+        for then in [sides.base.tasks[case.key]]
     }
     every = await find_together(sides, pairs)
     settled = await settle_under_both(sides, pairs)
@@ -75,11 +81,6 @@ async def compare(
         against=_against(ref, sides.base, results, settled, every),
         removed=sides.base.removed,
     )
-
-
-def _pair(head_task: Task, base_task: Task, head: CaseResult, base: CaseResult) -> Pair:
-    asked = base_task if base_task.target.answers_on_both_sides else None
-    return Pair(head_task=head_task, base_task=asked, head=head, base=base)
 
 
 def without_base(reason: str, ref: str, head: Sequence[CaseResult]) -> Outcome:
@@ -200,7 +201,9 @@ async def find_together(sides: Sides, every: Mapping[Key, Pair]) -> Together | N
     now = await _asked_again(sides, [pair for pair in pairs if pair.base_task])
     fresh = with_verdict(each.base for each in now)
     if not fresh:
-        return replace(found, worse=False, problem=_problem(now))
+        reasons = (pair.base.reason for pair in now if isinstance(pair.base, Errored))
+        problem = next(reasons, "it cannot be asked again")
+        return replace(found, worse=False, problem=problem)
     same = [pair for pair in pairs if not pair.base_task]
     worse, p_value = together.is_worse(_graded([*now, *same]))
     moved = not worse and together.is_worse(_bases(pairs, now))[0]
@@ -227,12 +230,6 @@ def _bases(before: Sequence[Pair], now: Sequence[Pair]) -> list[tuple[Graded, Gr
     """Return the new and the former result of the base of each pair."""
     then = {pair.head.key: pair.base for pair in before}
     return both_graded((pair.base, then[pair.head.key]) for pair in now)
-
-
-def _problem(pairs: Sequence[Pair]) -> str:
-    """Return why the base has no new answer."""
-    reasons = (pair.base.reason for pair in pairs if isinstance(pair.base, Errored))
-    return next(reasons, "it cannot be asked again")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

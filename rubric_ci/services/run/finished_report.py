@@ -200,6 +200,10 @@ def build_report(
     beyond = spent.beyond(sum(map(usage_of_sides, cases), NOTHING_USED))
     again = _answered_again(tasks) if settings.cache.reuse_answers else ()
     more = (*_unfinished_work(ended), *again)
+    invalid = (
+        f"{name} was not graded because it has problems; run `rubric-ci validate {name}`"
+        for name in loaded.invalid
+    )
     return RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=started_at.isoformat(timespec="seconds"),
@@ -213,7 +217,7 @@ def build_report(
         beyond_cases=beyond,
         grading_changes=changes,
         waivers=waivers,
-        notes=(*_notes(loaded), *_ungraded(tasks), *selection.notes, *more),
+        notes=(*invalid, *_ungraded(tasks), *selection.notes, *more),
         metadata=_metadata(loaded, settings),
         shard=selection.shard,
         regression=loaded.config.regression,
@@ -286,13 +290,6 @@ def _judge_info(loaded: LoadedProject, tasks: Sequence[Task], models: Models) ->
     with suppress(ForbiddenVariable, MissingVariable):  # no case needed the judge
         judge = name_judge(judge, loaded.variables(os.environ, file))
     return judge_info(judge)
-
-
-def _notes(loaded: LoadedProject) -> tuple[str, ...]:
-    return tuple(
-        f"{name} was not graded because it has problems; run `rubric-ci validate {name}`"
-        for name in loaded.invalid
-    )
 
 
 def _ungraded(tasks: Sequence[Task]) -> Iterator[str]:

@@ -36,7 +36,9 @@ def choose(cases: Sequence[CaseResult], known: Set[Name] | None = None) -> tuple
     choice depends on the cases only. With `known`, it is among these.
     """
     every = (pair for pair in _candidates(cases) if known is None or _name(pair[1]) in known)
-    left = sorted(every, key=lambda pair: _digest(pair[1]))
+    left = sorted(
+        every, key=lambda pair: hashlib.sha256("\n".join(_name(pair[1])).encode()).hexdigest()
+    )
     chosen: list[tuple[str, SentinelItem]] = []
     while left and len(chosen) < ITEMS:
         best = min(left, key=lambda pair: _common(pair, chosen))
@@ -124,10 +126,6 @@ def _common(
         sum((k, str(other.mark)) == (kind, str(item.mark)) for k, other in chosen),
         sum(other.text == item.text for _, other in chosen),
     )
-
-
-def _digest(item: SentinelItem) -> str:
-    return hashlib.sha256("\n".join(_name(item)).encode()).hexdigest()
 
 
 def _name(item: SentinelItem) -> Name:

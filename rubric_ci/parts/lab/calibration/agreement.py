@@ -11,7 +11,7 @@ weight. The answers of a case are a cluster: they are drawn together in the inte
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import permutations
 from math import fsum
 from typing import TypeAlias
@@ -314,7 +314,12 @@ def agreement(
         sensitivity=recall(pairs, mark=True),
         specificity=recall(pairs, mark=False),
         leniency=fsum(p.weight * p.lenience for p in pairs) / total,
-        confusion=dict(Counter(map(_in_words, pairs))),
+        confusion=dict(
+            Counter(
+                (mark_text(p.reference, fault=p.fault), mark_text(p.other, fault=p.fault))
+                for p in pairs
+            )
+        ),
         lone_criteria=sum(len({p.answer for p in group}) == 1 for group in by_criterion(pairs)),
     )
 
@@ -325,13 +330,16 @@ def flips(votes: Sequence[Sequence[MarkValue]]) -> float | None:
     return fsum(len(set(panel)) > 1 for panel in repeated) / len(repeated) if repeated else None
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the rows of a table, the first column on the left and the others on the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join((row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])))
+
+
 def mark_text(value: MarkValue, *, fault: bool = False) -> str:
     """Return a mark as reports and label files write it."""
     if isinstance(value, bool):
         yes = "present" if fault else "satisfied"
         return yes if value else f"not {yes}"
     return str(value)
-
-
-def _in_words(pair: MarkPair) -> tuple[str, str]:
-    return mark_text(pair.reference, fault=pair.fault), mark_text(pair.other, fault=pair.fault)

@@ -167,17 +167,13 @@ def _probe(case: EvalCase, by_id: Mapping[str, EvalCase], read: ReadImage) -> Pr
     media = tuple(filter(None, (read(case, name) for name in own.get("images", ()))))
     return Probe(
         case=case,
-        rubric=_rubric(case),
+        rubric=spec_of(case).rubric,
         answer=with_names(answer, media),
         media=media,
         marks=own["marks"] if "marks" in own or not control else control.metadata["marks"],
         family=own.get("family", ""),
         control=own.get("twin", ""),
     )
-
-
-def _rubric(case: EvalCase) -> Rubric:
-    return spec_of(case).rubric
 
 
 def spec_of(case: EvalCase) -> RubricSpec:
@@ -215,7 +211,7 @@ def _control_problems(case: EvalCase, control: EvalCase | None) -> Iterator[str]
         yield f"metadata.twin: this file has no case {case.metadata['twin']!r}"
     elif "twin" in control.metadata:
         yield f"metadata.twin: {control.id!r} has a twin itself; name a control answer"
-    elif [c.id for c in _rubric(control)] != [c.id for c in _rubric(case)]:
+    elif [c.id for c in spec_of(control).rubric] != [c.id for c in spec_of(case).rubric]:
         yield f"metadata.twin: {control.id!r} has other criteria"
 
 
@@ -223,7 +219,7 @@ def _mark_problems(case: EvalCase, marks: JSON) -> Iterator[str]:
     if not isinstance(marks, dict):
         yield "metadata.marks must have one mark for each criterion"
         return
-    criteria = {criterion.id: criterion for criterion in _rubric(case).judged}
+    criteria = {criterion.id: criterion for criterion in spec_of(case).rubric.judged}
     for name in criteria.keys() - marks.keys():
         yield f"metadata.marks: criterion {name!r} has no mark"
     for name, value in marks.items():

@@ -59,7 +59,8 @@ def _lines(
     yield from _block("Expected outcome", case.expected_outcome)
     yield from _block("Reference answer", case.reference_answer)
     yield from _block("Answer", answer or "(empty)")
-    yield from _block("Images and documents of the answer", _copies(question.kept, copies))
+    files = (f"{each.path}: {(copies / each.file).as_posix()}" for each in question.kept.media)
+    yield from _block("Images and documents of the answer", "\n".join(files))
     if unfolded:
         for part in work:
             yield from _block(part.heading, part.text)
@@ -74,12 +75,6 @@ def _lines(
     unknown = " · c cannot assess" if is_allowed(criterion, CANNOT_ASSESS) else ""
     unknown += " · x does not apply" if is_allowed(criterion, NOT_APPLICABLE) else ""
     yield f"{_keys(criterion)}{unknown}{fold} · s skip · b back · q quit"
-
-
-def _copies(kept: KeptAnswer, folder: Path) -> str:
-    """Return the file of each image, which a person opens."""
-    lines = (f"{each.path}: {(folder / each.file).as_posix()}" for each in kept.media)
-    return "\n".join(lines)
 
 
 def _work(kept: KeptAnswer) -> Sequence[Part]:
@@ -281,7 +276,8 @@ def _subject(result: CaseResult, spec: RubricSpec) -> KeptAnswer:
 
 def label_answers(questions: Sequence[Question], session: Session) -> int:
     """Ask until every question has a mark or the person quits; return the number of marks."""
-    labels = _by_key(session.path)
+    known = read_labels(session.path) if session.path.exists() else ()
+    labels = {((a.file, a.id, a.evaluator, identity(a)), a.by): a for a in known}
     _add_draws(questions, session, labels)
     keys = key_presses()
     marks = [_mark(question, session, labels) for question in questions]
@@ -292,7 +288,9 @@ def label_answers(questions: Sequence[Question], session: Session) -> int:
         mark = _mark(question, session, labels)
         place = f"{at + 1:,} of {len(questions):,}"
         copies = copies_of(session.path)
-        match _ask(question, place, mark, keys, copies, unfolded=unfolded):
+        click.clear()
+        click.echo(render(question, place=place, previous=mark, unfolded=unfolded, copies=copies))
+        match read_mark(question.criterion, keys):
             case "quit":
                 break
             case "work":
@@ -307,11 +305,6 @@ def label_answers(questions: Sequence[Question], session: Session) -> int:
                 at += 1
     click.clear()
     return sum(_mark(question, session, labels) is not None for question in questions)
-
-
-def _by_key(path: Path) -> _Labels:
-    found = read_labels(path) if path.exists() else ()
-    return {((each.file, each.id, each.evaluator, identity(each)), each.by): each for each in found}
 
 
 def _add_draws(questions: Sequence[Question], session: Session, labels: _Labels) -> None:
@@ -329,20 +322,6 @@ def _add_draws(questions: Sequence[Question], session: Session, labels: _Labels)
 
 def _draw_of(question: Question, session: Session) -> Draw | None:
     return (session.draws or {}).get(question.case.key)
-
-
-def _ask(
-    question: Question,
-    place: str,
-    mark: MarkValue | None,
-    keys: Iterator[str],
-    copies: Path,
-    *,
-    unfolded: bool,
-) -> Choice:
-    click.clear()
-    click.echo(render(question, place=place, previous=mark, unfolded=unfolded, copies=copies))
-    return read_mark(question.criterion, keys)
 
 
 def _mark(

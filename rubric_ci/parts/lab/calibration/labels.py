@@ -211,11 +211,8 @@ def _wrong_marks(label: Label, spec: RubricSpec) -> Iterator[str]:
         if name not in criteria:
             yield f"{place}: there is no such criterion"
         elif not is_allowed(criteria[name], value):
-            yield f"{place}: {_shown(value)} is not a mark of a {criteria[name].kind}"
-
-
-def _shown(value: JSON) -> str:
-    return json.dumps(value, ensure_ascii=False)
+            shown = json.dumps(value, ensure_ascii=False)
+            yield f"{place}: {shown} is not a mark of a {criteria[name].kind}"
 
 
 def _problem(path: str, line: int, text: str) -> Diagnostic:

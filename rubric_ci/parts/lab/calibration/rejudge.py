@@ -4,6 +4,7 @@ import os
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import click
 
@@ -20,7 +21,6 @@ from rubric_ci.grading.resolve import (
     resolve_judge,
 )
 from rubric_ci.grading.setup import build_context
-from rubric_ci.parts.lab.calibration.agreement import DrawGamma
 from rubric_ci.parts.lab.calibration.calibration import Calibration, JudgedLabel, calibrate
 from rubric_ci.parts.lab.calibration.labels import LabelledAnswer
 from rubric_ci.services.cost.estimate import announce_work, show_spent
@@ -192,7 +192,9 @@ def measure_agreement(
     if not with_marks:
         return None
     silent = len(labelled) - len(with_marks)
-    return calibrate(with_marks, judge_info(judge), _draw_gamma(seed), silent)
+    generator = random.Random(seed)  # noqa: S311 - reproducible draws
+    draw = partial(generator.gammavariate, beta=1.0)
+    return calibrate(with_marks, judge_info(judge), draw, silent)
 
 
 def _marked(labelled: LabelledAnswer, marks: Marks) -> JudgedLabel:
@@ -204,8 +206,3 @@ def _marked(labelled: LabelledAnswer, marks: Marks) -> JudgedLabel:
     }
     reasons = {name: criterion.reasoning for name, criterion in marks.items()}
     return JudgedLabel(labelled=labelled, marks=given, votes=votes, reasons=reasons)
-
-
-def _draw_gamma(seed: int) -> DrawGamma:
-    generator = random.Random(seed)  # noqa: S311 - reproducible draws
-    return lambda shape: generator.gammavariate(shape, 1.0)

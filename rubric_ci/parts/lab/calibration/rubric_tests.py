@@ -174,7 +174,10 @@ def _test(
         name=f"{stem}: {name}",
         case=made,
         answer=Answer(text=_answer(test, lookup), messages=tuple(test.get("output_messages", ()))),
-        expected={f"t/{k}": _listed(v) for k, v in test["marks"].items()},
+        expected={
+            f"t/{name}": tuple(mark) if isinstance(mark, list) else (mark,)
+            for name, mark in test["marks"].items()
+        },
     )
 
 
@@ -184,10 +187,6 @@ def _answer(test: dict[str, Any], lookup: Lookup) -> str:
     found = lookup(test["answer_file"])
     assert isinstance(found, Found)  # noqa: S101 - the checks found it
     return found.text
-
-
-def _listed(mark: Any) -> tuple[MarkValue, ...]:
-    return tuple(mark) if isinstance(mark, list) else (mark,)
 
 
 def render(checked: Sequence[Checked], form: str) -> str:

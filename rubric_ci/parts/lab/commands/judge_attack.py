@@ -16,7 +16,7 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.gate.policy.checkout import open_under_policy, show_policy
 from rubric_ci.models.judge.shown_media import shown_to
 from rubric_ci.parts.lab.calibration import attack_corpus
-from rubric_ci.parts.lab.calibration.agreement import mark_text
+from rubric_ci.parts.lab.calibration.agreement import aligned, mark_text
 from rubric_ci.parts.lab.calibration.attack_corpus import (
     Probe,
     ReadImage,
@@ -171,26 +171,29 @@ def _lines(found: RobustnessReport, judge: str) -> Iterator[str]:
     yield ""
     yield from _table([*found.families, _total(found)])
     yield ""
-    yield from _controls(found.controls)
+    controls = found.controls
+    right = controls.marks - controls.up - controls.down
+    missing = f"; {controls.no_verdict} without a verdict" if controls.no_verdict else ""
+    yield f"Control answers: {right} of {controls.marks} marks as expected{missing}"
     yield from _change_lines("Changed marks", [c for c in found.changes if c.family != CONTROLS])
     wrong = [c for c in found.changes if c.family == CONTROLS]
     yield from _change_lines("Control answers with unexpected marks", wrong)
     yield ""
-    yield _summary(found)
+    marks = sum(family.marks for family in found.families)
+    missing = f", {found.no_verdict} answers without a verdict" if found.no_verdict else ""
+    yield f"{found.changed} of {marks} marks changed{missing}"
 
 
 def _table(families: list[AttackFamily]) -> Iterator[str]:
-    rows = [
-        _HEAD,
-        *(
-            (log_line(f.name), *map(str, (f.answers, f.marks, f.up, f.down, f.no_verdict)))
-            for f in families
-        ),
-    ]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
-    for row in rows:
-        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-        yield "  ".join((row[0].ljust(widths[0]), *cells))
+    yield from aligned(
+        [
+            _HEAD,
+            *(
+                (log_line(f.name), *map(str, (f.answers, f.marks, f.up, f.down, f.no_verdict)))
+                for f in families
+            ),
+        ]
+    )
 
 
 def _total(found: RobustnessReport) -> AttackFamily:
@@ -205,12 +208,6 @@ def _total(found: RobustnessReport) -> AttackFamily:
     )
 
 
-def _controls(controls: AttackFamily) -> Iterator[str]:
-    right = controls.marks - controls.up - controls.down
-    missing = f"; {controls.no_verdict} without a verdict" if controls.no_verdict else ""
-    yield f"Control answers: {right} of {controls.marks} marks as expected{missing}"
-
-
 def _change_lines(title: str, changes: list[MarkChange]) -> Iterator[str]:
     if not changes:
         return
@@ -220,12 +217,6 @@ def _change_lines(title: str, changes: list[MarkChange]) -> Iterator[str]:
         arrow = "up" if change.up else "down"
         marks = f"{mark_text(change.before)} -> {mark_text(change.after)}"
         yield f"  {log_line(change.probe)}  {log_line(change.criterion)}  {arrow}: {marks}"
-
-
-def _summary(found: RobustnessReport) -> str:
-    marks = sum(family.marks for family in found.families)
-    missing = f", {found.no_verdict} answers without a verdict" if found.no_verdict else ""
-    return f"{found.changed} of {marks} marks changed{missing}"
 
 
 SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")

@@ -17,7 +17,7 @@ from rubric_ci.gate.policy.checkout import open_under_policy, show_policy
 from rubric_ci.gate.policy.required_agreement import NAME, below_minimum
 from rubric_ci.gate.report.report_file import check_ours_if_any
 from rubric_ci.parts.lab.calibration import labels
-from rubric_ci.parts.lab.calibration.agreement import Agreement
+from rubric_ci.parts.lab.calibration.agreement import Agreement, aligned
 from rubric_ci.parts.lab.calibration.calibration import (
     Calibration,
     CriterionAgreement,
@@ -45,9 +45,7 @@ from rubric_ci.values.answers import answer_of, identity
 from rubric_ci.values.command_settings import CalibrateSettings
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.formats_and_defaults import OUTPUT_DIR, REPORT
-from rubric_ci.values.json_value import JSON
-from rubric_ci.values.media import COPIES, ReadCopy
-from rubric_ci.values.results import Answer
+from rubric_ci.values.media import COPIES
 
 _INCOMPLETE: Final = "some labelled answers have no verdict"
 
@@ -58,7 +56,9 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     loaded = _open(given, settings)
     labelled = _match(settings.labels, given, loaded)
     judging = open_judging(loaded, settings.judge, settings.requests)
-    judges = _in_modes(judging.judge) if loaded.config.auto_mode else (judging.judge,)
+    judges = [judging.judge]
+    if loaded.config.auto_mode:
+        judges = [replace(judging.judge, mode=mode) for mode in ("batched", "isolated")]
     marks, over_budget = _marks(labelled, judges, judging, settings.labels)
     found = _measured(labelled, marks, judges, settings.seed)
     click.echo(render(found))
@@ -69,13 +69,10 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         click.echo(f"{log_line(path.name)} was not written because {_INCOMPLETE}", err=True)
         return ExitCode.NO_VERDICT
     if settings.split == TEST or settings.output:
-        _write(path, to_json(found))
+        text = json.dumps(to_json(found), ensure_ascii=False, indent=2)
+        discovery.write_text(path, f"{text}\n", "the calibration", "use --output")
         click.echo(f"wrote {log_line(str(path))}", err=True)
     return _exit_code(found, loaded.config.gate.min_kappa)
-
-
-def _in_modes(judge: JudgeConfig) -> tuple[JudgeConfig, JudgeConfig]:
-    return replace(judge, mode="batched"), replace(judge, mode="isolated")
 
 
 def _measured(
@@ -114,7 +111,12 @@ def _marks(
     each = {_answer_key(answer): answer for answer in labelled}
     read = copies_in(copies_of(labels_file), Path(OUTPUT_DIR) / COPIES)
     answers = [
-        AnswerToJudge(case=one.case, spec=one.spec, answer=_answer(one, read), judge=judge)
+        AnswerToJudge(
+            case=one.case,
+            spec=one.spec,
+            answer=answer_of(one.label, shown_again(one.label.media, read)),
+            judge=judge,
+        )
         for judge in judges
         for one in each.values()
     ]
@@ -128,10 +130,6 @@ def _marks(
     found = [dict(zip(each, result.marks[n : n + len(each)], strict=True)) for n in starts]
     by_label = [[marks[_answer_key(answer)] for answer in labelled] for marks in found]
     return by_label, bool(result.over_budget)
-
-
-def _answer(each: LabelledAnswer, read: ReadCopy) -> Answer:
-    return answer_of(each.label, shown_again(each.label.media, read))
 
 
 def _answer_key(each: LabelledAnswer) -> tuple[str, str, str, str]:
@@ -177,11 +175,6 @@ def _match(path: Path, given: Sequence[Label], loaded: LoadedProject) -> Sequenc
     return labelled
 
 
-def _write(path: Path, value: JSON) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    discovery.write_text(path, f"{text}\n", "the calibration", "use --output")
-
-
 def _exit_code(found: Calibration, min_kappa: float | None) -> ExitCode:
     for measured, about in ((found.overall, ""), (found.work, "about work: ")):
         if measured and (below := below_minimum(measured.kappa, measured.interval, min_kappa)):
@@ -206,13 +199,18 @@ def _lines(found: Calibration) -> Iterator[str]:
     yield f"{log_line(judge.model)}, prompt {judge.prompt_version}, {judge.mode}, {votes}"
     yield ""
     rows = zip(_names(found.criteria), (c.agreement for c in found.criteria), strict=True)
-    yield from _table([*rows, ("all", found.overall)])
+    every = (*rows, ("all", found.overall))
+    yield from aligned([_HEAD, *(_row(name, agreement) for name, agreement in every)])
     if found.work and found.work != found.overall:
-        yield from _about_work(found.work)
+        _, marks, _, kappa, interval, *_ = _row("", found.work)
+        yield ""
+        yield f"Criteria about the work of an agent: kappa {kappa} ({interval}) in {marks} marks"
     yield from _lone(found.overall)
     yield from _confusion(found.overall)
     yield from _differences(found)
-    yield from _repeats(found)
+    if found.flips is not None:
+        yield ""
+        yield f"{found.flips:.0%} of the marks were not unanimous in the votes of the judge"
     yield from _people(found)
     yield from _modes(found)
     if found.no_verdict:
@@ -236,14 +234,6 @@ def _forms(criterion: CriterionAgreement) -> tuple[str, str, str]:
     return log_line(one), log_line(two), log_line(three)
 
 
-def _table(rows: list[tuple[str, Agreement]]) -> Iterator[str]:
-    texts = [_HEAD, *(_row(name, agreement) for name, agreement in rows)]
-    widths = [max(len(row[i]) for row in texts) for i in range(len(_HEAD))]
-    for row in texts:
-        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-        yield "  ".join((row[0].ljust(widths[0]), *cells))
-
-
 def _row(name: str, found: Agreement) -> tuple[str, ...]:
     interval = f"{found.interval[0]:.2f} to {found.interval[1]:.2f}" if found.interval else "-"
     return (
@@ -256,12 +246,6 @@ def _row(name: str, found: Agreement) -> tuple[str, ...]:
         _number(found.specificity),
         f"{found.leniency:+.2f}",
     )
-
-
-def _about_work(found: Agreement) -> Iterator[str]:
-    _, marks, _, kappa, interval, *_ = _row("", found)
-    yield ""
-    yield f"Criteria about the work of an agent: kappa {kappa} ({interval}) in {marks} marks"
 
 
 def _confusion(found: Agreement) -> Iterator[str]:
@@ -292,12 +276,6 @@ def _differences(found: Calibration) -> Iterator[str]:
         yield "  " + log_line(f"{place}: person {each.person}, judge {each.judge}{reason}")
     if hidden := len(found.differences[_MAX_DIFFERENCES:]):
         yield f"  and {hidden} more, listed in the file that is written"
-
-
-def _repeats(found: Calibration) -> Iterator[str]:
-    if found.flips is not None:
-        yield ""
-        yield f"{found.flips:.0%} of the marks were not unanimous in the votes of the judge"
 
 
 def _people(found: Calibration) -> Iterator[str]:

@@ -24,7 +24,7 @@ from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.results import Answer, CriterionResult
 from rubric_ci.values.rubric import Judged
 from rubric_ci.values.scales import scale
-from rubric_ci.values.trace import CaseTrace, SeenPart, Step
+from rubric_ci.values.trace import CaseTrace, SeenPart
 
 NOT_MET: Final = "the judge gives it the lowest mark, so that no variant can be marked lower"
 NO_QUOTE: Final = "the judge quotes nothing of the answer or the work for it"
@@ -88,7 +88,10 @@ def plan(pairs: Sequence[tuple[Subject, Marks]], most: int) -> Plan:
                     subject=subject, variant=variant, notice=before | {criterion.id}
                 )
         trials += found.values()
-        trials += _harmless(subject)
+        trials += (
+            Trial(subject=subject, variant=each, notice=frozenset())
+            for each in harmless(subject.answer, f"{subject.case.file}\n{subject.case.id}")
+        )
     return Plan(trials=tuple(trials), untested=untested)
 
 
@@ -167,12 +170,6 @@ def _in_turn(variants: Sequence[Variant]) -> list[Variant]:
     return [each for _, each in sorted(placed, key=lambda pair: pair[0])]
 
 
-def _harmless(subject: Subject) -> Iterator[Trial]:
-    seed = f"{subject.case.file}\n{subject.case.id}"
-    for variant in harmless(subject.answer, seed):
-        yield Trial(subject=subject, variant=variant, notice=frozenset())
-
-
 def _other_answer(subject: Subject, others: Sequence[Subject]) -> Answer:
     """Return the answer of the next case that asks something else; empty: there is none."""
     return next(
@@ -220,7 +217,8 @@ def without_quoted(answer: Answer, quote: str, other: Answer) -> Iterator[Varian
     if of_other.trace and _without(of_other, quote) == of_other:
         changed = replace(whole, trace=of_other.trace, file_changes=of_other.file_changes)
         yield _variant(answer, changed, "other-work", "the work of another case")
-    none = _emptied(whole)
+    trace = replace(whole.trace or CaseTrace(), steps=(), files=())
+    none = replace(whole, trace=trace, file_changes=())
     if none != left:
         yield _variant(answer, none, "no-work", "without any work")
 
@@ -240,20 +238,14 @@ def _without(whole: KeptAnswer, quote: str) -> KeptAnswer:
     )
 
 
-def _emptied(whole: KeptAnswer) -> KeptAnswer:
-    trace = replace(whole.trace or CaseTrace(), steps=(), files=())
-    return replace(whole, trace=trace, file_changes=())
-
-
 def _with_failures(whole: KeptAnswer, quote: str) -> KeptAnswer:
     """Return the answer with a failure in place of each result that holds the quote."""
     trace = whole.trace or CaseTrace()
-    steps = tuple(_failed(s) if _holds(s.result, quote) else s for s in trace.steps)
+    steps = tuple(
+        replace(s, result="", error=s.error or "exit status 1") if _holds(s.result, quote) else s
+        for s in trace.steps
+    )
     return replace(whole, trace=replace(trace, steps=steps))
-
-
-def _failed(step: Step) -> Step:
-    return replace(step, result="", error=step.error or "exit status 1")
 
 
 def _dropped(whole: KeptAnswer, left: KeptAnswer) -> str:

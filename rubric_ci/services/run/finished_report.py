@@ -21,7 +21,6 @@ from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.report.decision import concluded, gate_of, with_gate
 from rubric_ci.gate.report.report_file import without_secrets
 from rubric_ci.gate.selection import last_failed
-from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.gate.waivers.waiver_report import with_outcomes
 from rubric_ci.github.actions import read_event, run_metadata
 from rubric_ci.grading.engine import is_failure
@@ -54,7 +53,7 @@ from rubric_ci.values.report import (
 )
 from rubric_ci.values.results import Answer, Assessed, CaseResult, with_verdict
 from rubric_ci.values.scope import Narrowing
-from rubric_ci.values.usage import NOTHING_USED, Usage
+from rubric_ci.values.usage import NOTHING_USED
 
 INTERRUPTED = "interrupted before it finished"
 
@@ -68,42 +67,24 @@ def finish(
     seconds: float,
     forecast: CostEstimate | None,
 ) -> RunReport:
-    outcome, settings = graded.outcome, inputs.settings
-    report = build_report(
-        inputs.loaded,
-        inputs.tasks,
-        outcome.results,
-        settings,
-        selection=inputs.selection,
-        started_at=started_at,
-        seconds=seconds,
-        spent=graded.spent,
-    )
+    found, options = inputs.context.found, inputs.settings.report
+    report = _report(inputs, graded, started_at, seconds)
+    withheld, silent = _withheld(report, environment), silent_judges(report.cases)
     report = replace(
         report,
         forecast=forecast,
-        notes=(
-            *_withheld(report, environment),
-            *silent_judges(report.cases),
-            *report.notes,
-            *inputs.context.found.notes,
-        ),
-        responders=inputs.context.found.responders(),
-        left_out=tuple(
-            LeftOut(file=f, why=w) for f, w in sorted(inputs.context.found.left_out.items())
-        ),
-        against=outcome.against,
-        removed=outcome.removed,
-        sentinel=graded.sentinel,
-        used_by=inputs.context.found.accounts.list(),
+        notes=(*withheld, *silent, *report.notes, *found.notes),
+        responders=found.responders(),
+        left_out=tuple(LeftOut(file=f, why=w) for f, w in sorted(found.left_out.items())),
+        used_by=found.accounts.list(),
     )
-    if inputs.context.found.pictures:
+    if found.pictures:
         from rubric_ci.services.publish.copies import write_copies  # few runs have one
 
-        write_copies(inputs.context.found.pictures, settings.report.output_dir, HINT)
-    report = _with_probe(report, settings.report.output_dir / PROBE)
+        write_copies(found.pictures, options.output_dir, HINT)
+    report = _with_probe(report, options.output_dir / PROBE)
     report = without_secrets(report, masking.redactor())
-    return with_comparison(report, inputs.baseline, settings.report.baseline, environment)
+    return with_comparison(report, inputs.baseline, options.baseline, environment)
 
 
 def with_cases(
@@ -174,18 +155,10 @@ def remember(inputs: RunInput, graded: GradedRun) -> None:
         keep_passes(folder, root, ended, newly_marked(results))
 
 
-def build_report(
-    loaded: LoadedProject,
-    tasks: Sequence[Task],
-    ended: Sequence[CaseResult],
-    settings: RunSettings,
-    *,
-    selection: Selection,
-    started_at: datetime,
-    seconds: float,
-    spent: Usage,
-) -> RunReport:
+def _report(inputs: RunInput, graded: GradedRun, started_at: datetime, seconds: float) -> RunReport:
     """Return the report of a run, its secrets not removed yet; unfinished tasks are errored."""
+    loaded, tasks, settings = inputs.loaded, inputs.tasks, inputs.settings
+    selection, ended = inputs.selection, graded.outcome.results
     reason = _why_unfinished(ended, settings.max_failures)
     cases = _with_interrupted(tasks, ended, reason, compared=bool(settings.select.against))
     scope = selection.scope.narrowed(*_narrowed(tasks, ended, settings))
@@ -197,7 +170,7 @@ def build_report(
     gate = gate_of(loaded.config.gate, settings.report.fail_on)
     gate = replace(gate, none_decides=selection.none_decides)
     gate = concluded(gate, cases, scope, waivers, changes)
-    beyond = spent.beyond(sum(map(usage_of_sides, cases), NOTHING_USED))
+    beyond = graded.spent.beyond(sum(map(usage_of_sides, cases), NOTHING_USED))
     again = _answered_again(tasks) if settings.cache.reuse_answers else ()
     more = (*_unfinished_work(ended), *again)
     invalid = (
@@ -221,6 +194,9 @@ def build_report(
         metadata=_metadata(loaded, settings),
         shard=selection.shard,
         regression=loaded.config.regression,
+        against=graded.outcome.against,
+        removed=graded.outcome.removed,
+        sentinel=graded.sentinel,
     )
 
 

@@ -82,7 +82,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         cli/options_report_authorize_cache cli/options_generate_show_compare_waive
         parts/bring/options_import_adopt parts/lab/__init__
         parts/lab/options_judge_probe parts/lab/options_baseline_history
-        cli/options cli/request_options cli/options_run_and_plan
+        cli/options cli/options_run_and_plan
         parts/start/options_init_demo_doctor parts/start/__init__ values/formats_and_defaults""",
     "cli/commands/test_batch_target.py": "grading/targets/batch_command",
     "parts/lab/commands/test_judge_calibrate.py": """

@@ -1,12 +1,22 @@
 """Options that several commands share."""
 
+import re
 import sys
 from functools import partial
 
 import click
 
 from rubric_ci.cli import completion
-from rubric_ci.cli.click_types import FILE, LINES, Decorator, bundle, option, workflow
+from rubric_ci.cli.click_types import (
+    FILE,
+    LINES,
+    Count,
+    Decorator,
+    Number,
+    bundle,
+    option,
+    workflow,
+)
 from rubric_ci.values import formats_and_defaults
 
 paths = click.argument("paths", nargs=-1, type=LINES)
@@ -140,22 +150,16 @@ github = partial(option, heading="GitHub")
 def _read_formats(
     _: click.Context, __: click.Parameter, text: str
 ) -> tuple[formats_and_defaults.ReportFormat, ...]:
-    names = (name.strip() for name in text.replace("\n", ",").split(",") if name.strip())
-    return tuple(map(_format, names))
+    known = formats_and_defaults.REPORT_FORMATS
+    names = [name.strip() for name in text.replace("\n", ",").split(",") if name.strip()]
+    if unknown := [name for name in names if name not in known]:
+        raise click.BadParameter(f"unknown format `{unknown[0]}`; choose from {', '.join(known)}")
+    return tuple(each for name in names for each in known if each == name)
 
 
 def _formats_here() -> str:
     """Return the formats of a run that names none: a person gets the page as well."""
     return "json,markdown,html" if sys.stdout.isatty() else "json,markdown"
-
-
-def _format(name: str) -> formats_and_defaults.ReportFormat:
-    for known in formats_and_defaults.REPORT_FORMATS:
-        if name == known:
-            return known
-    raise click.BadParameter(
-        f"unknown format `{name}`; choose from {', '.join(formats_and_defaults.REPORT_FORMATS)}"
-    )
 
 
 outputs = bundle(
@@ -220,3 +224,95 @@ posting = bundle(
         help="Name of the artifact that the workflow uploads report.html as; the comment links it.",
     ),
 )
+
+limits = partial(option, heading="Limits")
+requesting = partial(option, heading="Requests")
+caching = partial(option, heading="Cache")
+
+_limits = bundle(
+    limits(
+        "--concurrency",
+        type=Count(min=1),
+        metavar="N",
+        default=formats_and_defaults.CONCURRENCY,
+        help="Maximum number of cases in progress.",
+    ),
+    limits(
+        "--max-calls",
+        type=Count(min=0),
+        metavar="N",
+        variable="RUBRIC_CI_MAX_CALLS",
+        help="Maximum number of model requests.",
+    ),
+    limits(
+        "--max-cost-usd",
+        type=Number(min=0),
+        metavar="USD",
+        variable="RUBRIC_CI_MAX_COST_USD",
+        help="Maximum cost in US dollars. Requests that could exceed it are not sent.",
+    ),
+    limits(
+        "--max-seconds",
+        type=Number(min=0),
+        metavar="SECONDS",
+        variable="RUBRIC_CI_MAX_SECONDS",
+        help="Stop after this many seconds; `run` also ends commands and scripts then.",
+    ),
+)
+
+_recording = bundle(
+    requesting(
+        "--record",
+        type=FILE,
+        metavar="FILE",
+        help="Write every reply of a model and answer of a program to this file.",
+    ),
+    requesting(
+        "--replay",
+        type=FILE,
+        metavar="FILE",
+        help="Take replies and answers from this recording; nothing is requested or started.",
+    ),
+    workflow(
+        "--debug",
+        is_flag=True,
+        help="Log every model request and reply on standard error, with secrets masked.",
+    ),
+)
+
+cache = bundle(
+    workflow(
+        "--cache-dir",
+        "folder",
+        type=FILE,
+        metavar="FOLDER",
+        default=formats_and_defaults.CACHE_DIR,
+        help="Folder of the cache.",
+    ),
+    workflow(
+        "--cache/--no-cache",
+        "enabled",
+        default=True,
+        help="Keep marks and answers, and reuse marks; `false` marks again.",
+    ),
+)
+
+
+def _read_hosts(_: click.Context, __: click.Parameter, hosts: tuple[str, ...]) -> tuple[str, ...]:
+    for host in hosts:
+        if not re.fullmatch(r"[A-Za-z0-9._-]+(:[0-9]+)?", host):
+            raise click.BadParameter(f"invalid host `{host}`: expected HOST or HOST:PORT, no URL")
+    return tuple(host.lower() for host in hosts)
+
+
+_hosts = workflow(
+    "--allowed-hosts",
+    multiple=True,
+    type=LINES,
+    metavar="HOST",
+    callback=_read_hosts,
+    help="Only these hosts get model requests, one per line. Default on pull requests: hosts of "
+    "the base configuration and of known providers.",
+)
+
+requests = bundle(_hosts, _limits, _recording)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli import completion, options, request_options
+from rubric_ci.cli import completion, options
 from rubric_ci.cli.click_types import FILE, Group, command, examples, option
 from rubric_ci.values import formats_and_defaults
 
@@ -65,8 +65,8 @@ def generate() -> None:
     is_flag=True,
     help="In a workflow: commit to the pull request's branch, or open a pull request.",
 )
-@request_options.requests
-@request_options.cache
+@options.requests
+@options.cache
 def rubrics(**options: Any) -> None:
     """Draft rubrics for cases without any, in place.
 

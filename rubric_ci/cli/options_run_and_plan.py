@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import click
 
-from rubric_ci.cli import completion, options, request_options
+from rubric_ci.cli import completion, options
 from rubric_ci.cli.click_types import Count, command, examples, help_all, option
 from rubric_ci.system.ci_advice import in_a_job
 
@@ -97,34 +97,34 @@ _FIRST: Final = (
 )
 @options.fail_on("`gate.fail_on`, else fail")
 @options.baseline
-@request_options.limits(
+@options.limits(
     "-x",
     "--exitfirst",
     "stop_first",
     is_flag=True,
     help="Stop at the first case that fails or has no verdict, as with --max-failures 1.",
 )
-@request_options.limits(
+@options.limits(
     "--max-failures",
     type=Count(min=1),
     metavar="N",
     help="Stop after this many cases that fail or have no verdict; the rest is not run.",
 )
-@request_options.requests
-@request_options.requesting(
+@options.requests
+@options.requesting(
     "--offline",
     is_flag=True,
     help="Send no model requests and start no command targets; skip cases whose answer or "
     "mark is neither cached nor recorded.",
 )
-@request_options.requesting(
+@options.requesting(
     "--batch",
     is_flag=True,
     variable="RUBRIC_CI_BATCH",
     help="Send model requests in batches: cheaper, but replies can take up to a day.",
 )
-@request_options.cache
-@request_options.caching(
+@options.cache
+@options.caching(
     "--reuse",
     type=click.Choice(["answers", "marks", "nothing"]),
     show_default="marks, and answers of --against",
@@ -158,7 +158,10 @@ def run(stop_first: bool, **options: Any) -> Any:
         _check_untrusted(options)
     from rubric_ci.values.command_settings import RunSettings, settings_of
 
-    settings = settings_of(RunSettings, _with_places(_with_targets(options)))
+    # One target is `target`, several are `targets`.
+    if len(given := tuple(dict.fromkeys(options["targets"]))) < 2:
+        options |= {"target": "".join(given), "targets": ()}
+    settings = settings_of(RunSettings, _with_places(options))
     if click.get_current_context().obj is SETTINGS_ONLY:
         return settings
     from rubric_ci.cli.commands.run import run as run_evals
@@ -183,14 +186,6 @@ def _check_untrusted(options: dict[str, Any]) -> None:
 
 SETTINGS_ONLY: Final = object()
 """The object of a context in which `run` returns its settings and grades nothing."""
-
-
-def _with_targets(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options with one target as `target`, and several as `targets`."""
-    given = tuple(dict.fromkeys(options["targets"]))
-    if len(given) > 1:
-        return {**options, "targets": given}
-    return {**options, "target": "".join(given), "targets": ()}
 
 
 def _with_places(options: dict[str, Any]) -> dict[str, Any]:

@@ -59,7 +59,8 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     show_problems(loaded.diagnostics)
     broken = contrasts(read_report(settings.report)) if settings.report else {}
     requests, skipped = choose_requests(loaded.files, settings.cases, broken)
-    pages = _pages(loaded, requests)
+    paths = {request.case.file for request in requests}
+    pages = [read_eval_text(file, loaded.root) for file in loaded.files if file.path in paths]
     requests, refused = (requests, []) if settings.diff else _writable(pages, requests)
     publish = _open_publication(settings, loaded.root, requests)
     if isinstance(publish, NothingToPublish):
@@ -102,12 +103,6 @@ def _open_publication(
     if requests and (settings.commit or settings.fixup):
         return open_commit(root, requests, os.environ, settings.fixup)
     return lambda _: Published()
-
-
-def _pages(loaded: LoadedProject, requests: Sequence[DraftRequest]) -> list[EvalFileText]:
-    """Read the files to change, before any model request."""
-    paths = {request.case.file for request in requests}
-    return [read_eval_text(file, loaded.root) for file in loaded.files if file.path in paths]
 
 
 def _writable(

@@ -34,9 +34,8 @@ from rubric_ci.parts.bring.adoption.adopted_report import (
 )
 from rubric_ci.parts.bring.adoption.samples import Sample, ToolCase, results_changes
 from rubric_ci.parts.bring.adoption.tools import TOOLS, Place, check_tracked
-from rubric_ci.services.run.asking import Key, Request, settle
+from rubric_ci.services.run.asking import Key, Pair, Request, settle
 from rubric_ci.services.run.base_comparison import Outcome, settled_case, with_lone
-from rubric_ci.services.run.suspect import Pair
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set
 from rubric_ci.system.git import plumbing

@@ -6,7 +6,7 @@ wide; the height is 100 units, with 0 at the top.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from math import floor
 from typing import Final
@@ -33,19 +33,11 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 HEIGHT: Final = 100.0
 MOST_SPANS: Final = 30  # of a strip, the latest, that name their day
 DOTS_UP_TO: Final = 90  # runs; more dots would be one line
-Pick = Callable[[RunRecord], float | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
-    name: str  # also its class
-    pick: Pick
-
-
-_SERIES: Final = (
-    Series(name="score", pick=lambda record: record.score),
-    Series(name="rate", pick=lambda record: record.pass_rate),
-)
+_SERIES: Final[Mapping[str, Callable[[RunRecord], float | None]]] = {
+    "score": lambda record: record.score,
+    "rate": lambda record: record.pass_rate,
+}
+"""The lines of the chart by their name, which is also their class."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +72,7 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
         title=title,
         tone=records[-1].verdict,
         facts=_facts(records),
-        scores=lines(records, _SERIES, changes, hrefs),
+        scores=lines(records, changes, hrefs),
         partial=_not_drawn(sum(not each.complete for each in records), "partial run", ""),
         changes=[(history_records.day(records[each.run]), each.text) for each in changes],
         costs=bars(records, hrefs) if any(each.cost_usd for each in records) else None,
@@ -172,12 +164,6 @@ def _cells(record: RunRecord, href: str) -> tuple[str, str, tuple[str, ...], str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Point:
-    run: int
-    value: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
     """A chart as `templates/history.html` draws it."""
 
@@ -191,19 +177,25 @@ class Plot:
 
 
 def lines(
-    records: Sequence[RunRecord],
-    series: Sequence[Series],
-    changes: Sequence[JudgeChange],
-    hrefs: Sequence[str],
+    records: Sequence[RunRecord], changes: Sequence[JudgeChange], hrefs: Sequence[str]
 ) -> Plot:
     """Return a chart of shares; partial runs are left out."""
-    points = {each.name: list(_points(records, each.pick)) for each in series}
-    lowest = min((p.value for found in points.values() for p in found), default=0.0)
+    points = {
+        name: [
+            (n, share)
+            for n, record in enumerate(records)
+            if record.complete and (share := pick(record)) is not None
+        ]
+        for name, pick in _SERIES.items()
+    }
+    lowest = min((share for found in points.values() for _, share in found), default=0.0)
     bottom = min(0.9, floor(lowest * 10) / 10)  # the tenth below every value
     labels = [f"{share:.0%}".replace("%", " %") for share in (1, (1 + bottom) / 2, bottom)]
     paths: list[tuple[str, str]] = []
     for name, found in points.items():
-        places = [(p.run, _place(p.run, p.value, bottom)) for p in found]
+        places = [
+            (n, f"{n + 0.5:g} {HEIGHT * (1 - share) / (1 - bottom):.1f}") for n, share in found
+        ]
         # A missing run ends a line: there the run's number gets ahead of the point's.
         for _, group in groupby(enumerate(places), key=lambda pair: pair[1][0] - pair[0]):
             paths.append((f"line {name}", "M" + "L".join(place for _, (_, place) in group)))
@@ -247,17 +239,6 @@ def _plot(
 
 def _ends(records: Sequence[RunRecord]) -> tuple[str, ...]:
     return tuple(history_records.day(record)[:10] for record in (records[0], *records[1:][-1:]))
-
-
-def _points(records: Sequence[RunRecord], pick: Pick) -> Iterator[_Point]:
-    for n, record in enumerate(records):
-        found = pick(record) if record.complete else None
-        if found is not None:
-            yield _Point(run=n, value=found)
-
-
-def _place(run: int, value: float, bottom: float) -> str:
-    return f"{run + 0.5:g} {HEIGHT * (1 - value) / (1 - bottom):.1f}"
 
 
 _CLASSES = {**LETTERS, ABSENT: "absent"}

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli import options, request_options
+from rubric_ci.cli import options
 from rubric_ci.cli.click_types import FILE, Count, Group, command, examples, option
 from rubric_ci.values import formats_and_defaults
 
@@ -47,7 +47,7 @@ def judge() -> None:
     default="text",
     help="Format of the results.",
 )
-@request_options.requests
+@options.requests
 def run_tests(**options: Any) -> None:
     """Ask the judge about the tests of rubric files and of cases.
 
@@ -124,7 +124,7 @@ def label(**options: Any) -> None:
     help="Which split to measure; `tune` writes no calibration.json.",
 )
 @_calibration("--seed", default=0, metavar="N", help="Random seed for the confidence intervals.")
-@request_options.requests
+@options.requests
 def calibrate(**options: Any) -> None:
     """Measure the agreement between the judge and a person.
 
@@ -159,7 +159,7 @@ def calibrate(**options: Any) -> None:
     is_flag=True,
     help="Plant the attacks in examples that the judge is shown, not in the answers.",
 )
-@request_options.requests
+@options.requests
 def attack(**options: Any) -> None:
     """Count the marks that change under prompt-injection attacks.
 
@@ -219,8 +219,8 @@ def attack(**options: Any) -> None:
     default=formats_and_defaults.OUTPUT_DIR,
     help="Folder to write probe.json to.",
 )
-@request_options.requests
-@request_options.cache
+@options.requests
+@options.cache
 def probe(aa: int | None, **options: Any) -> None:
     """Find criteria that pass wrong answers.
 

@@ -106,7 +106,7 @@ def _by_comment(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Aut
     first = asked.text.lstrip().startswith("/rubric-ci")
     if not first:
         raise NotAuthorized("the comment is not a command")
-    _check_person(server, rules, asked)
+    _check_right(server, rules, asked.login, is_person=asked.is_person)
     if asked.edited:
         raise NotAuthorized(
             "the comment was edited", "Edited comments do not count: write a new one."
@@ -129,7 +129,7 @@ def _by_label(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Autho
     asked = authority.labelled(server, rules.repository, place, rules.label)
     if asked is None:
         raise NotAuthorized(f"no one added the label `{rules.label}`")
-    _check_person(server, rules, asked)
+    _check_right(server, rules, asked.login, is_person=asked.is_person)
     pull = _unchanged(server, rules, place, asked)
     _once(lambda: authority.take_label(server, rules.repository, place, rules.label))
     return Authorized(sha=pull.head_sha, pull_request=place, by=asked.login)
@@ -148,10 +148,6 @@ def _by_dispatch(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Au
     if given.get("sha") != pull.head_sha:
         raise NotAuthorized(f"`sha` is not the head of #{place}, which is {pull.head_sha}")
     return Authorized(sha=pull.head_sha, pull_request=int(place), by=login)
-
-
-def _check_person(server: Server, rules: Rules, asked: Asked) -> None:
-    _check_right(server, rules, asked.login, is_person=asked.is_person)
 
 
 def _check_right(server: Server, rules: Rules, login: str, *, is_person: bool) -> None:

@@ -23,7 +23,7 @@ from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import is_held_against
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, CriterionResult, with_verdict
+from rubric_ci.values.results import CaseResult, with_verdict
 
 MOST_ROWS: Final = 25  # cases of each table
 LONGEST: Final = 300  # characters of a reason
@@ -123,20 +123,16 @@ def _every_night(subject: Subject, holds: Callable[[Night], bool]) -> str:
 
 
 def render(subject: Subject, repository_url: str) -> str:
+    figures = "\n".join(f"- {escape.prose(line)}" for line in compared.lines(subject.head))
     blocks = [
         f"## rubric-ci · {_headline(subject)}",
         "\n".join((_gate(subject, repository_url), _reference(subject, repository_url))),
         *_table(("Broken", "Since", "Evidence"), _broken(subject, repository_url)),
         *_table(("Fails the gate", "Why"), _failing(subject)),
-        _figures(subject.head),
+        f"<details><summary>Figures</summary>\n\n{figures}\n\n</details>" if figures else "",
         " · ".join(_links(subject, repository_url)),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
-
-
-def _figures(head: RunReport) -> str:
-    body = "\n".join(f"- {escape.prose(line)}" for line in compared.lines(head))
-    return f"<details><summary>Figures</summary>\n\n{body}\n\n</details>" if body else ""
 
 
 def _headline(subject: Subject) -> str:
@@ -204,11 +200,8 @@ def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> Iterator[s
 def _why(head: RunReport, case: CaseResult) -> Iterator[str]:
     """Yield the reasons of the judge for the criteria that a case misses."""
     for graded in with_verdict([case]):
-        yield from map(_criterion, wording.missed_criteria(graded, head)[:3])
-
-
-def _criterion(criterion: CriterionResult) -> str:
-    return f"{escape.code_span(criterion.id, in_table=True)}: {_cut(criterion.reasoning)}"
+        for each in wording.missed_criteria(graded, head)[:3]:
+            yield f"{escape.code_span(each.id, in_table=True)}: {_cut(each.reasoning)}"
 
 
 def _name(case_id: str, file: str) -> str:
@@ -224,12 +217,10 @@ def _night(night: Night, repository_url: str) -> str:
     """Return the day and the commit of a night, with a link to its run."""
     day = night.started_at[:10]
     shown = f"[{day}]({escape.link_target(night.run_url)})" if night.run_url else day
-    return f"{shown} ({_commit(night.commit, repository_url)})" if night.commit else shown
-
-
-def _commit(commit: str, repository_url: str) -> str:
-    target = escape.link_target(f"{repository_url}/commit/{commit}")
-    return f"[{escape.code_span(escape.commit(commit), in_table=True)}]({target})"
+    if not night.commit:
+        return shown
+    target = escape.link_target(f"{repository_url}/commit/{night.commit}")
+    return f"{shown} ([{escape.code_span(escape.commit(night.commit), in_table=True)}]({target}))"
 
 
 def _links(subject: Subject, repository_url: str) -> Iterator[str]:

@@ -15,10 +15,10 @@ from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.cost.last_run import LastRun, last_run
 from rubric_ci.services.cost.target_cost import estimate_answers
 from rubric_ci.services.run import sentinel
+from rubric_ci.services.run.asking import once
 from rubric_ci.services.run.base_comparison import no_answers
 from rubric_ci.services.run.grade import RunInput, becomes_reference, compares_with_report, watch_of
 from rubric_ci.services.run.sides import Sides
-from rubric_ci.services.run.suspect import once
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.changes import NoBase

@@ -18,14 +18,15 @@ from rubric_ci.services.run.asking import (
     INTERRUPTED,
     Asker,
     Key,
+    Pair,
     Request,
     Settled,
+    once,
     settle,
     settle_alone,
 )
 from rubric_ci.services.run.both_rulers import settle_under_both
 from rubric_ci.services.run.sides import BaseSide, Grade, Sides, again
-from rubric_ci.services.run.suspect import Pair, once
 from rubric_ci.values.comparison import RegressionConfig, Together
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass

@@ -11,9 +11,8 @@ from typing import Final
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import median_trial
-from rubric_ci.services.run.asking import INTERRUPTED, Key, Settled, settle
+from rubric_ci.services.run.asking import INTERRUPTED, Key, Pair, Settled, settle
 from rubric_ci.services.run.sides import Sides
-from rubric_ci.services.run.suspect import Pair
 from rubric_ci.values.config import MockTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass

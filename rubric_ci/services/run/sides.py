@@ -271,14 +271,11 @@ class Sides:
     def _kept(self, task: Task) -> int:
         """Return how many answers of the base were in the cache before the head was asked."""
         if task.case.key not in self.kept:
-            self.kept[task.case.key] = self._count_kept(task)
+            own = map(self.context_of(task).of_trial, range(MOST_KEPT))
+            kept = (answer_cache.find(varied(task.case, each), task.target, each) for each in own)
+            count = sum(1 for _ in takewhile(lambda answer: answer is not None, kept))
+            self.kept[task.case.key] = count
         return self.kept[task.case.key]
-
-    def _count_kept(self, task: Task) -> int:
-        context = self.context_of(task)
-        own = (context.of_trial(number) for number in range(MOST_KEPT))
-        kept = (answer_cache.find(varied(task.case, each), task.target, each) for each in own)
-        return sum(1 for _ in takewhile(lambda answer: answer is not None, kept))
 
     def share_answer(self, head: Task, base: Task) -> bool:
         """Return True if nothing that determines the answer differs: both sides share it."""

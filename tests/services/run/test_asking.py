@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.grading.resolve import Task
-from rubric_ci.services.run.asking import Key, Request, Settled, settle, settle_alone
-from rubric_ci.services.run.suspect import Pair
+from rubric_ci.services.run.asking import Key, Pair, Request, Settled, settle, settle_alone
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import CliTarget, RecordedTarget, Target
 from rubric_ci.values.results import Answers, CaseResult, Graded, Trial

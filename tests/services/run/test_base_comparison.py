@@ -10,7 +10,7 @@ import pytest
 
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import median_trial
-from rubric_ci.services.run.asking import Key
+from rubric_ci.services.run.asking import Key, Pair
 from rubric_ci.services.run.base_comparison import (
     UNASKED,
     Outcome,
@@ -19,7 +19,6 @@ from rubric_ci.services.run.base_comparison import (
     without_base,
 )
 from rubric_ci.services.run.sides import BaseSide, Sides
-from rubric_ci.services.run.suspect import Pair
 from rubric_ci.values.changes import Base
 from rubric_ci.values.comparison import RegressionConfig, Together
 from rubric_ci.values.config import CliTarget, Endpoint, LlmTarget, MockTarget

@@ -27,8 +27,7 @@ HELD: Final[Mapping[str, str]] = {
         "gate/differences/test_case_changes.py gate/differences/test_cases.py"
     ),
     "files/project/file_kinds.py": (
-        "files/project/test_eval_content.py files/project/test_eval_search.py "
-        "files/project/test_file_kinds.py"
+        "files/project/test_eval_search.py files/project/test_file_kinds.py"
     ),
     "gate/policy/policy_source.py": "gate/policy/test_policy_source.py",
     "gate/policy/checkout.py": "gate/policy/test_checkout.py",

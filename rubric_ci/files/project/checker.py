@@ -286,23 +286,18 @@ class Checker:
         """Return the targets of the files that come before a targets file."""
         from rubric_ci.files.validation.project_rules import Winner
 
-        winners: dict[str, Winner] = {}
-        for file, folder in self._files_before(name):
-            for target in self.project.summarize(file).targets:
-                winners.setdefault(target, Winner(file, folder))
-        return winners
-
-    def _files_before(self, name: str) -> Iterator[tuple[str, str]]:
-        """Yield files that come before a targets file, each with a folder if only for it."""
         if name == self.project.config_name:
-            return
+            return {}
         served = folder_served(name)
-        for file in takewhile(lambda file: file != name, self.project.serving(served)):
-            yield file, ""
-        for path in eval_search.find_targets(self.tree.path(served)):
-            file = self._name(path)
-            if folder_served(file) != served:
-                yield file, folder_served(file)
+        above = takewhile(lambda file: file != name, self.project.serving(served))
+        below = map(self._name, eval_search.find_targets(self.tree.path(served)))
+        before = [Winner(file, "") for file in above]
+        before += [Winner(f, folder) for f in below if (folder := folder_served(f)) != served]
+        return {
+            target: winner
+            for winner in reversed(before)
+            for target in self.project.summarize(winner.file).targets
+        }
 
     def _near_file(self, folder: Path, reference: str) -> str:
         from rubric_ci.files.project.near_files import near_file  # few references are broken

@@ -97,25 +97,15 @@ class CaseFiles:
         return self.data is not None
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
-        origin = self._origin(path)
-        if origin is None and len(path) > 1 and path[0] in self._mappings:
-            return self._mappings[str(path[0])].location(path[1:], at_key=at_key)
-        if origin is None:
-            return self.suite.location(path, at_key=at_key)
-        return origin.file.location(origin.inside(path[2:]), at_key=at_key)
+        file, inside = self._placed(path)
+        return file.location(inside, at_key=at_key)
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
         return self.location(path, at_key=at_key).place
 
     def written(self, path: Path) -> str | None:
-        origin = self._origin(path)
-        if origin is None and len(path) > 1 and path[0] in self._mappings:
-            return self._mappings[str(path[0])].written(path[1:])
-        if origin is None:
-            return self.suite.written(path)
-        if isinstance(origin.file, CsvCases):
-            return None
-        return origin.file.written(origin.inside(path[2:]))
+        file, inside = self._placed(path)
+        return None if isinstance(file, CsvCases) else file.written(inside)
 
     def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
         known = list(nodes)
@@ -136,9 +126,14 @@ class CaseFiles:
         others = (each for each in files.values() if isinstance(each, Document))
         return [self.suite, *(each for each in others if each is not self.suite)]
 
-    def _origin(self, path: Path) -> Origin | None:
-        of_case = len(path) > 1 and path[0] == self._key and isinstance(path[1], int)
-        return self._origins[int(path[1])] if of_case else None
+    def _placed(self, path: Path) -> tuple[Document | JsonLines | CsvCases, Path]:
+        """Return the file that has a value, and the path of the value in it."""
+        if len(path) > 1 and path[0] == self._key and isinstance(path[1], int):
+            origin = self._origins[int(path[1])]
+            return origin.file, origin.inside(path[2:])
+        if len(path) > 1 and path[0] in self._mappings:
+            return self._mappings[str(path[0])], path[1:]
+        return self.suite, path
 
     def _cases(self, written: Any, find: FindFiles) -> Iterator[tuple[Any, Origin]]:
         entries: list[tuple[Any, Path]] = [(written, (self._key,))]

@@ -26,7 +26,7 @@ def parseable(text: str) -> str:
 
 def put_back(root: Any, text: str) -> bool:
     """Give the scalars below a node their characters; False: one cannot be told from another."""
-    return all(_restored(node, text) for node in _scalars(root))
+    return all(_restored(node, text) for node in scalar_nodes(root))
 
 
 def _restored(node: Any, text: str) -> bool:
@@ -48,11 +48,12 @@ def _character(pair: str) -> str:
     return chr(0x10000 + (high - 0xD800) * 0x400 + low - 0xDC00)
 
 
-def _scalars(root: Any) -> Iterator[Any]:
+def scalar_nodes(root: Any) -> Iterator[Any]:
+    """Yield each scalar below a node once, in no order; aliases may form cycles."""
     todo, seen = [root], set[int]()
     while todo:
         node = todo.pop()
-        if id(node) in seen:  # an alias
+        if id(node) in seen:
             continue
         seen.add(id(node))
         match node:

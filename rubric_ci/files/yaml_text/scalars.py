@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-from yaml.nodes import MappingNode, ScalarNode, SequenceNode
-
+from rubric_ci.files.yaml_text.escaped_pairs import scalar_nodes
 from rubric_ci.files.yaml_text.syntax_errors import split_lines
 from rubric_ci.values.problems import LocatedProblem, Rule, with_rubrics
 
@@ -173,27 +172,10 @@ YAML_COMMENT_IN_TEXT: Final = Rule(
 def plain_scalar_problems(root: Any, text: str) -> Iterator[LocatedProblem]:
     """Yield list items that became text, and texts that end at a `#`, in the order of the file."""
     lines = split_lines(text)
-    scalars = sorted(_plain_scalars(root), key=lambda node: node.start_mark.index)
-    for scalar in scalars:
+    plain = (node for node in scalar_nodes(root) if not node.style)
+    for scalar in sorted(plain, key=lambda node: node.start_mark.index):
         yield from _items(scalar, lines)
         yield from _comment(scalar, lines)
-
-
-def _plain_scalars(root: Any) -> Iterator[Any]:
-    """Yield each plain scalar once; aliases may form cycles."""
-    seen: set[int] = set()
-    open_nodes = [root]
-    while open_nodes:
-        node = open_nodes.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if node.__class__ is ScalarNode and not node.style:
-            yield node
-        elif node.__class__ is SequenceNode:
-            open_nodes.extend(node.value)
-        elif node.__class__ is MappingNode:
-            open_nodes.extend(each for pair in node.value for each in pair)
 
 
 def _items(scalar: Any, lines: list[str]) -> Iterator[LocatedProblem]:

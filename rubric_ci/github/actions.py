@@ -105,7 +105,7 @@ def read_event(environment: Mapping[str, str]) -> Event | None:
     """
     if not environment.get("GITHUB_REPOSITORY"):
         return None
-    payload = _payload(environment.get("GITHUB_EVENT_PATH", ""))
+    payload = read_payload(environment)
     repository = environment["GITHUB_REPOSITORY"]
     server = environment.get("GITHUB_SERVER_URL") or "https://github.com"
     run = environment.get("GITHUB_RUN_ID", "")
@@ -118,7 +118,7 @@ def read_event(environment: Mapping[str, str]) -> Event | None:
         default_branch=_text(payload, "repository", "default_branch"),
         head_sha=_commit(payload, HEAD_COMMIT) or environment.get("GITHUB_SHA", ""),
         base_sha=_commit(payload, BASE_COMMIT),
-        pull_request=_number(pull, "number"),
+        pull_request=number_of(pull, "number"),
         head_branch=_text(pull, "head", "ref"),
         from_fork=bool(pull) and _text(pull, "head", "repo", "full_name") != repository,
         actor=environment.get("GITHUB_ACTOR", ""),
@@ -148,10 +148,7 @@ def refuse_target_event(environment: Mapping[str, str]) -> None:
 
 def read_payload(environment: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the event as GitHub sent it, empty outside of a workflow run."""
-    return _payload(environment.get("GITHUB_EVENT_PATH", ""))
-
-
-def _payload(path: str) -> dict[str, Any]:
+    path = environment.get("GITHUB_EVENT_PATH")
     if not path:
         return {}
     try:
@@ -169,7 +166,7 @@ def _commit(payload: Mapping[str, Any], places: Sequence[Sequence[str]]) -> str:
 
 
 def _finished(run: Mapping[str, Any]) -> FinishedRun | None:
-    number = _number(run, "id")
+    number = number_of(run, "id")
     if number is None:
         return None
     return FinishedRun(
@@ -181,7 +178,7 @@ def _finished(run: Mapping[str, Any]) -> FinishedRun | None:
         url=_text(run, "html_url"),
         head_repository=_text(run, "head_repository", "full_name"),
         conclusion=_text(run, "conclusion"),
-        attempt=_number(run, "run_attempt") or 1,
+        attempt=number_of(run, "run_attempt") or 1,
     )
 
 
@@ -190,15 +187,20 @@ def _object(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _text(payload: Mapping[str, Any], *path: str) -> str:
+def _value(payload: Mapping[str, Any], path: Sequence[str]) -> Any:
     for name in path[:-1]:
         payload = _object(payload, name)
-    value = payload.get(path[-1])
+    return payload.get(path[-1])
+
+
+def _text(payload: Mapping[str, Any], *path: str) -> str:
+    value = _value(payload, path)
     return value if isinstance(value, str) else ""
 
 
-def _number(payload: Mapping[str, Any], name: str) -> int | None:
-    value = payload.get(name)
+def number_of(payload: Mapping[str, Any], *path: str) -> int | None:
+    """Return a whole number of an event; None: it has none."""
+    value = _value(payload, path)
     return value if type(value) is int else None
 
 

@@ -3,7 +3,6 @@
 Times are of GitHub's server: the dates of a commit are its author's to choose.
 """
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
@@ -127,11 +126,3 @@ def _read(server: Server, path: str) -> Any:
 
 def _time(text: Any) -> datetime:
     return datetime.fromisoformat(str(text))
-
-
-def number_of(payload: Mapping[str, Any], *path: str) -> int | None:
-    """Return a whole number of an event, None: it has none."""
-    value: Any = payload
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value if type(value) is int else None

@@ -2,14 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from rubric_ci.github.rest_api import Server, connected, with_retries
 from rubric_ci.text import escape
 from rubric_ci.values.diagnostics import Annotation
-
-if TYPE_CHECKING:
-    from github.CheckRun import CheckRun
 
 Conclusion: TypeAlias = Literal["success", "failure", "neutral"]
 
@@ -47,7 +44,8 @@ def create(
                 conclusion=conclusion,
                 output={**output, "annotations": portions[0] if portions else []},
             )
-            _add(check, output, portions[1:])
+            for portion in portions[1:]:
+                check.edit(output={**output, "annotations": portion})
             return check.html_url or ""
 
     return with_retries(server, attempt, repeatable=False)
@@ -61,11 +59,6 @@ def _capped(annotations: Sequence[Annotation]) -> list[Annotation]:
     message = "The report files list all; a check run of rubric-ci shows 500 annotations."
     more = replace(shown[-1], level="notice", title=f"{rest:,} more", message=message)
     return [*shown[:-1], more]
-
-
-def _add(check: "CheckRun", output: dict[str, Any], portions: list[list[dict[str, Any]]]) -> None:
-    for portion in portions:
-        check.edit(output={**output, "annotations": portion})
 
 
 def _entry(annotation: Annotation) -> dict[str, Any]:

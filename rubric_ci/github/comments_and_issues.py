@@ -5,8 +5,8 @@ for comments: all pages are read.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from rubric_ci.errors import CannotFindPullRequest, PullRequestSuperseded
 from rubric_ci.github.actions import FinishedRun
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from github import Github
     from github.Issue import Issue
     from github.IssueComment import IssueComment
-    from github.Repository import Repository
 
+Entry = TypeVar("Entry", "Issue", "IssueComment")
 Mode: TypeAlias = Literal["update", "new", "on-failure", "off"]
 TOO_LONG = 422
 Done: TypeAlias = Literal["created", "updated", "unchanged", "not needed", "left to a newer run"]
@@ -57,10 +57,6 @@ Renew: TypeAlias = Callable[[str, str], str]
 """The body that a comment has and the one to write, to the one that replaces it."""
 
 
-def _replace(_: str, body: str) -> str:
-    return body
-
-
 def post(
     server: Server,
     place: Place,
@@ -68,7 +64,7 @@ def post(
     *,
     mode: Mode,
     failing: bool,
-    renew: Renew = _replace,
+    renew: Renew = lambda _, body: body,
 ) -> CommentResult:
     """Write the longest body that GitHub accepts; `bodies` are sorted from the longest.
 
@@ -105,7 +101,7 @@ def _keep(server: Server, place: Place, body: str, renew: Renew, *, begin: bool)
     def attempt() -> CommentResult:
         with connected(server, place.about) as client:
             issue = _issue(client, place)
-            ours = _find_own(client, issue, place)
+            ours = _own(client, issue.get_comments(), place.marker)
             if ours:
                 if place.run and _written_by(ours.body) > place.run:
                     return CommentResult(done="left to a newer run", url=ours.html_url)
@@ -127,15 +123,18 @@ def _create(issue: "Issue", place: Place, body: str) -> CommentResult:
 
 def _update(issue: "Issue", comment: "IssueComment", place: Place, body: str) -> CommentResult:
     wanted = _marked(place, body)
-    if comment.body.replace("\r\n", "\n").rstrip() == wanted.rstrip():
+    if _is_same(comment.body, wanted):
         return CommentResult(done="unchanged", url=comment.html_url)
     issue.get_comment(comment.id).edit(wanted)
     return CommentResult(done="updated", url=comment.html_url)
 
 
-def _find_own(client: "Github", issue: "Issue", place: Place) -> "IssueComment | None":
-    every = issue.get_comments()
-    marked = [entry for entry in every if (entry.body or "").startswith(place.marker)]
+def _is_same(written: str, wanted: str) -> bool:
+    return written.replace("\r\n", "\n").rstrip() == wanted.rstrip()
+
+
+def _own(client: "Github", entries: "Iterable[Entry]", marker: str) -> "Entry | None":
+    marked = [entry for entry in entries if (entry.body or "").startswith(marker)]
     login = own_login(client) if marked else ""
     return next((entry for entry in marked if is_by(entry.user, login)), None)
 
@@ -222,43 +221,20 @@ def keep_issue(
     def attempt() -> IssueResult:
         with connected(server, topic.repository) as client:
             repository = client.get_repo(topic.repository)
-            ours = _find_own_issue(client, repository, topic)
+            ours = _own(client, repository.get_issues(state="open"), topic.marker)
             wanted = f"{topic.marker}\n{body}"
+            done: IssueDone = "unchanged"
             if ours is None:
-                return (
-                    _open_issue(repository, title, wanted)
-                    if red
-                    else IssueResult(done="not needed")
-                )
-            return _update_issue(ours, title, wanted) if red else _close_issue(ours, wanted)
+                if not red:
+                    return IssueResult(done="not needed")
+                ours, done = repository.create_issue(title=title, body=wanted), "opened"
+            elif not red:
+                ours.edit(body=wanted, state="closed", state_reason="completed")
+                done = "closed"
+            elif ours.title != title or not _is_same(ours.body, wanted):
+                ours.edit(title=title, body=wanted)
+                done = "updated"
+            return IssueResult(done=done, number=ours.number, url=ours.html_url)
 
     # Each attempt searches first, so it finds an issue whose response was lost.
     return with_retries(server, attempt)
-
-
-def _find_own_issue(client: "Github", repository: "Repository", topic: IssueKey) -> "Issue | None":
-    marked = [
-        issue
-        for issue in repository.get_issues(state="open")
-        if (issue.body or "").startswith(topic.marker)
-    ]
-    login = own_login(client) if marked else ""
-    return next((issue for issue in marked if is_by(issue.user, login)), None)
-
-
-def _open_issue(repository: "Repository", title: str, body: str) -> IssueResult:
-    issue = repository.create_issue(title=title, body=body)
-    return IssueResult(done="opened", number=issue.number, url=issue.html_url)
-
-
-def _update_issue(issue: "Issue", title: str, body: str) -> IssueResult:
-    same = issue.body.replace("\r\n", "\n").rstrip() == body.rstrip()
-    if same and issue.title == title:
-        return IssueResult(done="unchanged", number=issue.number, url=issue.html_url)
-    issue.edit(title=title, body=body)
-    return IssueResult(done="updated", number=issue.number, url=issue.html_url)
-
-
-def _close_issue(issue: "Issue", body: str) -> IssueResult:
-    issue.edit(body=body, state="closed", state_reason="completed")
-    return IssueResult(done="closed", number=issue.number, url=issue.html_url)

@@ -6,8 +6,7 @@ import click
 
 from rubric_ci.errors import CannotConfigure, ExitCode, UserError
 from rubric_ci.github import comments_and_issues
-from rubric_ci.github.actions import read_event, read_payload, set_outputs
-from rubric_ci.github.authority import number_of
+from rubric_ci.github.actions import number_of, read_event, read_payload, set_outputs
 from rubric_ci.github.rest_api import Server, build_server
 from rubric_ci.services.publish.authorization import Authorized, NotAuthorized, Rules
 from rubric_ci.services.publish.authorization import authorize as decide

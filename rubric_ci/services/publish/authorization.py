@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from rubric_ci.errors import UserError
 from rubric_ci.github import authority
-from rubric_ci.github.authority import Asked, Proposed, number_of
+from rubric_ci.github.actions import number_of
+from rubric_ci.github.authority import Asked, Proposed
 from rubric_ci.github.rest_api import Server
 from rubric_ci.text import escape
 from rubric_ci.values.dataclass import dataclass

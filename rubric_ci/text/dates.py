@@ -19,24 +19,11 @@ _TOKENS: Final = {
     "%": "%%",
 }
 _TOKEN = re.compile("|".join(_TOKENS))
-_MONTHS: Final = (
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "may",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "oct",
-    "nov",
-    "dec",
-)
 _MONTH_NAMES: Final = (
     *("january", "february", "march", "april", "may", "june", "july", "august"),
     *("september", "october", "november", "december"),
 )
+_MONTHS: Final = tuple([name[:3] for name in _MONTH_NAMES])
 _TIME = re.compile(r"(?:T|,\s++|(?<![\s,])\s++)\d{1,2}:\d{2}(?::\d{2})?(?:\s*+[AaPp][Mm])?$")
 _YEAR_FIRST = re.compile(r"(?P<year>\d{4})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})")
 _NUMBERS = re.compile(r"(?P<one>\d{1,2})([-/.])(?P<other>\d{1,2})\2(?P<year>\d{4})")

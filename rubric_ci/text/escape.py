@@ -100,14 +100,12 @@ def fence(text: str, language: str = "") -> str:
 
 def link_target(url: str) -> str:
     """Escape a trusted URL, such as the run's page, for `[text](url)`."""
-    return re.sub(
-        r"[^A-Za-z0-9\-._~:/?#@!$&'*+,;=%]", lambda match: _percent(match[0]), visible(url)
-    )
+    return re.sub(r"[^A-Za-z0-9\-._~:/?#@!$&'*+,;=%]", _percent, visible(url))
 
 
 def path_target(path: str) -> str:
     """Escape a path of the repository for a URL."""
-    return re.sub(r"[^A-Za-z0-9\-._~/]", lambda match: _percent(match[0]), visible(path))
+    return re.sub(r"[^A-Za-z0-9\-._~/]", _percent, visible(path))
 
 
 def html(text: str) -> str:
@@ -197,8 +195,8 @@ def _code_point(match: re.Match[str]) -> str:
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
-def _percent(sign: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in sign.encode())
+def _percent(sign: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in sign[0].encode())
 
 
 def commit(sha: str) -> str:

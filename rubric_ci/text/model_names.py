@@ -41,7 +41,8 @@ def misnamed(model: str, providers: Collection[str], *, served: bool = False) ->
     """
     provider, slash, rest = model.partition("/")
     if not slash:
-        likely = "openai" if served else _likely(model)
+        begun = (_LIKELY[start] for start in _LIKELY if model.startswith(start))
+        likely = "openai" if served else next(begun, "")
         meant = f"{likely}/{model}" if likely else ""
         message = f"the model `{model}` has no provider"
     elif provider in COMMON or provider in providers:
@@ -52,7 +53,3 @@ def misnamed(model: str, providers: Collection[str], *, served: bool = False) ->
         message = f"`{provider}` is not a known provider"
     example = f"write `provider/model`, such as `openai/{rest or model}`"
     return Misnamed(message, meant, did_you_mean(meant) or example)
-
-
-def _likely(model: str) -> str:
-    return next((_LIKELY[start] for start in _LIKELY if model.startswith(start)), "")

@@ -21,7 +21,9 @@ def command(name: str, message: str, properties: Mapping[str, str | int] | None 
         for key, value in (properties or {}).items()
         if value != ""
     )
-    return f"::{name}{' ' if shown else ''}{shown}::{command_data(_cut(message))}"
+    is_long = len(message) > MESSAGE_LIMIT
+    text = message[: MESSAGE_LIMIT - 1] + "…" if is_long else message
+    return f"::{name}{' ' if shown else ''}{shown}::{command_data(text)}"
 
 
 def command_data(text: str) -> str:
@@ -50,7 +52,3 @@ def within_cap(entries: Sequence[T], cap: int = PER_LEVEL) -> tuple[Sequence[T],
     if len(entries) <= cap:
         return entries, ()
     return entries[: cap - 1], entries[cap - 1 :]
-
-
-def _cut(message: str) -> str:
-    return message if len(message) <= MESSAGE_LIMIT else message[: MESSAGE_LIMIT - 1] + "…"

@@ -102,7 +102,8 @@ def answer_of(kept: HasAnswer, media: tuple[Media, ...] = ()) -> Answer:
     return Answer(
         text=text,
         messages=(*_messages(trace.steps), last),
-        trace_summary=_summary(trace) or None,
+        # the measurements that evaluators and scripts read
+        trace_summary={**({} if trace.left_out else _counts(trace.steps)), **trace.usage} or None,
         duration_seconds=None if seconds is None else seconds / 1000,
         work=_work(trace, kept.file_changes) if trace.workspace else None,
         left_out=trace.left_out,
@@ -162,12 +163,6 @@ def _call(step: Step) -> dict[str, JSON]:
     facts = {"output": step.result, "error": step.error, "duration_ms": step.duration_ms}
     known = {name: fact for name, fact in facts.items() if fact not in ("", None)}
     return {"tool": step.tool, "input": step.arguments, **known}
-
-
-def _summary(trace: CaseTrace) -> dict[str, Any]:
-    """Return the measurements that evaluators and scripts read."""
-    calls = {} if trace.left_out else _counts(trace.steps)
-    return {**calls, **trace.usage}
 
 
 def _counts(steps: tuple[Step, ...]) -> dict[str, Any]:

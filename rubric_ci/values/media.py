@@ -28,42 +28,11 @@ INLINED: Final = 5 * 2**20  # bytes of images in a page; others are linked
 COPIES: Final = "media"  # the folder next to the reports of a run
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
-    """An image or a document as a report has it: without its bytes."""
-
-    of: Literal["question", "reference", "answer"]
+class _Named:
+    __slots__ = ()
     path: str
     type: MediaType
     digest: str
-
-    @property
-    def name(self) -> str:
-        """The placeholder for it in the text of an answer."""
-        return _placeholder(self.type, self.path)
-
-    @property
-    def file(self) -> str:
-        """The name of its copy in the folder `COPIES`."""
-        return f"{self.digest}{SUFFIXES[self.type][0]}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Media:
-    """An image or a PDF; equal if the path and the bytes are."""
-
-    path: str  # relative to the repository root, or as the answer names it
-    type: MediaType
-    digest: str  # SHA-256 of the bytes, hexadecimal
-    size: int = field(compare=False)  # bytes
-    width: int = field(default=0, compare=False)  # pixels; 0: unknown, or a document
-    height: int = field(default=0, compare=False)
-    pages: int = field(default=0, compare=False)  # of a document; 0: unknown, or an image
-    read: Callable[[], bytes] = field(repr=False, compare=False)  # see `models/llm/media.py`
-
-    @property
-    def file(self) -> str:
-        return f"{self.digest}{SUFFIXES[self.type][0]}"
 
     @property
     def is_image(self) -> bool:
@@ -78,7 +47,36 @@ class Media:
     @property
     def name(self) -> str:
         """The placeholder for it in a text: `[image: shots/cart.png]`."""
-        return _placeholder(self.type, self.path)
+        return f"[{self.kind}: {self.path}]"
+
+    @property
+    def file(self) -> str:
+        """The name of its copy in the folder `COPIES`."""
+        return f"{self.digest}{SUFFIXES[self.type][0]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture(_Named):
+    """An image or a document as a report has it: without its bytes."""
+
+    of: Literal["question", "reference", "answer"]
+    path: str
+    type: MediaType
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Media(_Named):
+    """An image or a PDF; equal if the path and the bytes are."""
+
+    path: str  # relative to the repository root, or as the answer names it
+    type: MediaType
+    digest: str  # SHA-256 of the bytes, hexadecimal
+    size: int = field(compare=False)  # bytes
+    width: int = field(default=0, compare=False)  # pixels; 0: unknown, or a document
+    height: int = field(default=0, compare=False)
+    pages: int = field(default=0, compare=False)  # of a document; 0: unknown, or an image
+    read: Callable[[], bytes] = field(repr=False, compare=False)  # see `models/llm/media.py`
 
 
 ReadCopy: TypeAlias = Callable[[Picture], bytes]
@@ -88,10 +86,6 @@ ReadCopy: TypeAlias = Callable[[Picture], bytes]
 def of_answer(pictures: Iterable[Picture]) -> tuple[Picture, ...]:
     """Return the pictures of the answer alone."""
     return tuple(each for each in pictures if each.of == "answer")
-
-
-def _placeholder(media_type: MediaType, path: str) -> str:
-    return f"[{'document' if media_type == 'application/pdf' else 'image'}: {path}]"
 
 
 def with_names(text: str, media: Iterable[Media]) -> str:

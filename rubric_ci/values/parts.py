@@ -37,8 +37,10 @@ class Offers(Mapping[str, Row], Generic[Row]):
         """Import and return a row; raises KeyError."""
         for part in PARTS:
             if place := getattr(_part(part), self._field).get(name):
-                found: Row = _loaded(part, place)
-                return found
+                module, _, attribute = place.partition(":")
+                found: Any = import_module(f"rubric_ci.parts.{part}.{module}")
+                row: Row = getattr(found, attribute) if attribute else found
+                return row
         raise KeyError(name)
 
     def __contains__(self, name: object) -> bool:
@@ -72,9 +74,3 @@ def commands() -> Iterator[tuple[str, str, str]]:
 def _part(name: str) -> Part:
     found: Part = import_module(f"rubric_ci.parts.{name}").PART
     return found
-
-
-def _loaded(part: str, place: str) -> Any:
-    module, _, attribute = place.partition(":")
-    found = import_module(f"rubric_ci.parts.{part}.{module}")
-    return getattr(found, attribute) if attribute else found

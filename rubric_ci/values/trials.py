@@ -132,8 +132,8 @@ def same_marks_again(
 
     A mark with a vote from the cache is the earlier one itself.
     """
-    asked = [_asked(each) for each in (now, was)]
-    return marks_of(was) if asked[0] == asked[1] and not _is_cached(now) else ()
+    is_cached = any(isinstance(each, Assessed) and each.cached_marks for each in now)
+    return marks_of(was) if _asked(now) == _asked(was) and not is_cached else ()
 
 
 def judged(evaluators: Sequence[EvaluatorResult]) -> Iterator[CriterionResult]:
@@ -167,7 +167,3 @@ def _asked(evaluators: Sequence[EvaluatorResult]) -> list[tuple[str, str, str]]:
         for each in evaluators
         for criterion in judged([each])
     ]
-
-
-def _is_cached(evaluators: Sequence[EvaluatorResult]) -> bool:
-    return any(isinstance(each, Assessed) and each.cached_marks for each in evaluators)

@@ -89,10 +89,16 @@ def _differ_as_a_whole(
     parts: tuple[dict[Any, Any], dict[Any, Any]],
     owners: Sequence[tuple[Any, Any]],
 ) -> bool:
-    """Return True for values of two classes, and for items in another order."""
+    """Return True for values of two classes, and for items in another order.
+
+    The order of a mapping counts below structured content, which is sent as the file has it.
+    """
     if is_dataclass(before) and is_dataclass(after):
         return type(before) is not type(after)
-    return _is_moved(*parts) and (not isinstance(before, Mapping) or _is_ordered(owners))
+    then, now = parts
+    if [key for key in then if key in now] == [key for key in now if key in then]:
+        return False
+    return not isinstance(before, Mapping) or any(hasattr(one, "data") for one, _ in owners)
 
 
 def _opened(before: Any, after: Any, opened: bool) -> tuple[dict[Any, Any], dict[Any, Any]] | None:
@@ -146,16 +152,6 @@ def _by_name(items: Sequence[Any]) -> dict[str, Any] | None:
     if not all(found) or len(set(found)) < len(found) or any(hasattr(i, "role") for i in items):
         return None
     return dict(zip(found, items, strict=True))
-
-
-def _is_moved(then: Mapping[Any, Any], now: Mapping[Any, Any]) -> bool:
-    """Return True if the parts that both have are in another order."""
-    return [key for key in then if key in now] != [key for key in now if key in then]
-
-
-def _is_ordered(owners: Sequence[tuple[Any, Any]]) -> bool:
-    """Return True below structured content, which is sent in the order of the file."""
-    return any(hasattr(before, "data") for before, _ in owners)
 
 
 def _is_same(before: Any, after: Any) -> bool:

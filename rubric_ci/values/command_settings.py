@@ -153,8 +153,6 @@ _SELECT, _MODELS, _REPORT = SelectOptions(), Models(), ReportOptions()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """`rubric-ci run`."""
-
     select: SelectOptions = _SELECT
     models: Models = _MODELS
     requests: RequestOptions = _REQUESTS
@@ -166,8 +164,6 @@ class RunSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdoptSettings:
-    """`rubric-ci adopt`."""
-
     results: tuple[Path, ...]
     tool: str = ""  # whose results they are; empty: as their content shows
     graders: tuple[str, ...] = ()  # that count; empty: all
@@ -179,8 +175,6 @@ class AdoptSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSettings:
-    """`rubric-ci plan`."""
-
     select: SelectOptions
     cases_per_shard: int
     max_shards: int
@@ -188,8 +182,6 @@ class PlanSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareSettings:
-    """`rubric-ci compare`."""
-
     baseline: Path
     head: Path
     format: Literal["text", "markdown", "json"] = "text"
@@ -198,8 +190,6 @@ class CompareSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerateSettings(_OfProject):
-    """`rubric-ci generate rubrics`."""
-
     target: str = ""  # target or model that drafts; empty: the judge's model
     cases: tuple[str, ...] = ()  # globs over case ids
     kind: Literal["checklist", "score-range", "levels", "auto"] = "checklist"
@@ -216,8 +206,6 @@ class GenerateSettings(_OfProject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorizeSettings:
-    """`rubric-ci authorize`."""
-
     allow: tuple[str, ...] = ()  # logins that may ask without the right to push
     label: str = "rubric-ci"
     comment: bool = True  # answer in the comment
@@ -226,8 +214,6 @@ class AuthorizeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackSettings(_OfProject):
-    """`rubric-ci judge attack`."""
-
     # `paths` are eval files whose cases carry answers; none: the built-in corpus.
     judge: str = ""
     max_moved: int = 0
@@ -248,8 +234,6 @@ class RubricTestSettings(_OfProject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeSettings:
-    """`rubric-ci probe`."""
-
     select: SelectOptions = _SELECT
     models: Models = _MODELS
     requests: RequestOptions = _REQUESTS
@@ -262,8 +246,6 @@ class ProbeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelSettings:
-    """`rubric-ci judge label`."""
-
     paths: tuple[str, ...] = ()
     config: Path | None = None
     report: Path = Path(REPORT)  # its answers are marked
@@ -276,8 +258,6 @@ class LabelSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrateSettings(_OfProject):
-    """`rubric-ci judge calibrate`."""
-
     labels: Path
     judge: str = ""
     output: Path | None = None  # None: calibration.json at the repository root
@@ -287,8 +267,6 @@ class CalibrateSettings(_OfProject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheSettings:
-    """`rubric-ci cache`."""
-
     folder: Path = Path(CACHE_DIR)
     unused_days: float | None = None  # delete entries unused for this many days
     max_megabytes: float | None = None  # then delete least recently used entries
@@ -297,8 +275,6 @@ class CacheSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaiveSettings:
-    """`rubric-ci waive`."""
-
     what: str  # CASE/CRITERION
     until: date  # the last day
     reason: str

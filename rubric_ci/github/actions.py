@@ -87,12 +87,7 @@ class Event:
             default_branch=self.default_branch,
         )
 
-    @property
-    def blob_url(self) -> str:
-        """URL below which the files of the change are shown."""
-        return self.blob_of("")
-
-    def blob_of(self, commit: str) -> str:
+    def blob_of(self, commit: str = "") -> str:
         """Return the URL below which the files of a commit are shown; empty: of the change."""
         sha = commit or (self.finished.head_sha if self.finished else self.head_sha)
         return f"{self.server_url}/{self.repository}/blob/{sha}" if sha else ""

@@ -117,14 +117,14 @@ def test_github_com_is_the_default() -> None:
     event = read_event({"GITHUB_REPOSITORY": "acme/app"})
     assert event
     assert (event.api_url, event.server_url) == ("https://api.github.com", "https://github.com")
-    assert (event.run_url, event.blob_url) == ("", "")
+    assert (event.run_url, event.blob_of()) == ("", "")
 
 
 def test_files_are_read_at_the_commit_that_was_graded() -> None:
     run = FinishedRun(id=5, head_sha="f" * 40, head_branch="", head_owner="", event="", url="")
     ours = f"https://git.acme.example/acme/app/blob/{'c' * 40}"
-    assert PLAIN.blob_url == ours
-    assert replace(PLAIN, finished=run).blob_url == ours.replace("c" * 40, "f" * 40)
+    assert PLAIN.blob_of() == ours
+    assert replace(PLAIN, finished=run).blob_of() == ours.replace("c" * 40, "f" * 40)
 
 
 @pytest.mark.parametrize("content", [None, "{"], ids=["missing", "cut off"])

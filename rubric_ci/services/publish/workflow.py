@@ -125,7 +125,7 @@ def write_step_outputs(
 
     def add_summary() -> None:
         event = workflow.event
-        links = Links(blob=event.blob_url, run=event.run_url, page=page) if event else Links()
+        links = Links(blob=event.blob_of(), run=event.run_url, page=page) if event else Links()
         workflow.add_summary(markdown.render(report, links=links))
 
     return [

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.written_keys import ENVIRONMENT, Key, from_root
+from rubric_ci.values.written_keys import ENVIRONMENT, URL, Key, from_root
 
 _LINE: Final[dict[str, Any]] = {
     "type": ["string", "array"],
@@ -20,8 +20,31 @@ _PORT: Final = re.compile(r"(?:(?<!\$)\{|\$\{?)(PORT(?:_[A-Z0-9_]+)?)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceOptions:
+    """The options of a service's endpoint."""
+
+    api_base: Annotated[
+        str, Key("https://staging.example.com/chat", name="url", title="URL", pattern=URL)
+    ]
+    """URL of the request. `${{ NAME }}` is the value of an environment variable."""
+    url_before: Annotated[
+        str, Key("https://staging.example.com/chat", title="URL of the base", pattern=URL)
+    ] = ""
+    """URL where the base of a change is deployed. Without it and without `start`, the base is not
+    asked."""
+    headers: Annotated[
+        Mapping[str, str],
+        Key(
+            {"Authorization": "Bearer ${{ SERVICE_TOKEN }}"},
+            additionalProperties={"type": "string"},
+        ),
+    ] = field(default_factory=dict)
+    """Headers of the request. Write a credential as `${{ NAME }}`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
-    """How a service is asked; its URL and headers are options of the endpoint."""
+    """How a service is asked; `ServiceOptions` are those of its endpoint."""
 
     method: Annotated[str, Key("GET", enum=["POST", "GET", "PUT", "PATCH"])] = "POST"
     """Method of the request."""

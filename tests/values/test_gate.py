@@ -280,13 +280,7 @@ def test_a_waived_case_is_neither_forbidden_nor_held_against_a_rate() -> None:
 def test_a_case_is_held_against_the_gate_only_if_the_rate_is_missed() -> None:
     for rate, held in ((0.5, False), (0.6, True)):
         gate = a_gate(every=rate)
-        counted = GateInfo(
-            fail_on="fail",
-            passing=0.8,
-            borderline=0.6,
-            rates=pass_rates([PASS, FAIL], gate.rates),
-            holds=False,
-        )
+        counted = replace(gate, rates=pass_rates([PASS, FAIL], gate.rates))
         assert is_held_against(FAIL, counted) is held
         assert not is_held_against(PASS, counted)
 

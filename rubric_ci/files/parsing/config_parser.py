@@ -38,7 +38,7 @@ from rubric_ci.values.prompt_and_skill import PromptTemplate, Skill
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.scoring import DECIMALS, Thresholds
 from rubric_ci.values.service import ServiceTarget
-from rubric_ci.values.service_program import HttpRequest, ServiceProgram
+from rubric_ci.values.service_program import HttpRequest, ServiceOptions, ServiceProgram
 from rubric_ci.values.written_keys import declared, keys_of, read
 
 if TYPE_CHECKING:
@@ -217,12 +217,11 @@ def _http_target(data: Mapping[str, Any], file: str) -> ServiceTarget:
 
 def _connection(data: Mapping[str, Any]) -> Endpoint:
     """Return how the service is asked; before a reply its price is not known, and not reserved."""
-    connection = {key: data[key] for key in ("headers", "url_before") if key in data}
+    keys = {key.name or name: name for name, _, key in declared(ServiceOptions)}
     return Endpoint(
         model=f"http/{data['name']}",
         options={
-            "api_base": data["url"],
-            **connection,
+            **{name: data[key] for key, name in keys.items() if key in data},
             **dict.fromkeys(("input_cost_per_token", "output_cost_per_token"), 0.0),
         },
         timeout_seconds=float(data.get("timeout_seconds", 60.0)),

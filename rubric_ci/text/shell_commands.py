@@ -123,12 +123,9 @@ def _started(node: "Node", depth: int) -> ShellLine:
 
 
 def _is_literal(body: "Node") -> bool:
-    start = next(each for each in _children(body.parent) if each.type == "heredoc_start")
+    around = body.parent.children if body.parent else ()
+    start = next(each for each in around if each.type == "heredoc_start")
     return any(mark in _text(start) for mark in "'\"\\")
-
-
-def _children(node: "Node | None") -> Sequence["Node"]:
-    return node.children if node else ()
 
 
 def _redirects(command: "Node") -> list["Node"]:

@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.json_value import JSON
+from rubric_ci.values.json_value import JSON, is_number
 
 Finish: TypeAlias = Literal["stop", "length", "refusal"]
 """Why a reply ended: complete, at the token limit, or refused by the model or its filter."""
@@ -50,15 +50,11 @@ def steps_of(messages: tuple[Mapping[str, Any], ...]) -> tuple[Step, ...]:
             arguments=call.get("input"),
             result=call["output"] if isinstance(call.get("output"), str) else "",
             error=call["error"] if isinstance(call.get("error"), str) else "",
-            duration_ms=_number(call.get("duration_ms")),
+            duration_ms=duration if is_number(duration := call.get("duration_ms")) else None,
             turn=turn if isinstance(turn, int) else 0,
         )
         for turn, call in calls
     )
-
-
-def _number(value: JSON) -> float | None:
-    return None if isinstance(value, bool) or not isinstance(value, int | float) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

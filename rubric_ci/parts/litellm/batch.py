@@ -39,8 +39,6 @@ _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _LOST = frozenset({"failed", "expired", "cancelled", "cancelling"})
 Send: TypeAlias = Callable[[Sequence[ModelCall]], Awaitable[Sequence[ModelReply | RequestError]]]
 """Send calls together; one reply or error for each, in their order."""
-Notify: TypeAlias = Callable[[str], None]
-"""Report the progress of a batch."""
 _READ: Final[set[str]] = set()
 """The files of the batches that this process has read."""
 
@@ -107,7 +105,7 @@ class BatchLog:
 
 
 def connect(
-    *, budget: Budget, notify: Notify, add_note: AddNote, cache: JudgementCache | None = None
+    *, budget: Budget, notify: AddNote, add_note: AddNote, cache: JudgementCache | None = None
 ) -> ModelCaller:
     """Return an Ask for a whole run that sends its calls in batches, within the budget."""
 
@@ -144,7 +142,7 @@ def check(endpoint: Endpoint) -> None:
 async def send_batch(
     calls: Sequence[ModelCall],
     *,
-    notify: Notify,
+    notify: AddNote,
     poll: float,
     backoff: Backoff = BACKOFF,
     cache: JudgementCache | None = None,
@@ -156,8 +154,11 @@ async def send_batch(
     """
     numbers: dict[str, list[int]] = {}
     for n, call in enumerate(calls):
-        check(call.endpoint)
-        numbers.setdefault(_account(call.endpoint), []).append(n)
+        endpoint = call.endpoint
+        check(endpoint)
+        headers = sorted(openai_http.headers_of(endpoint).items())
+        account = repr((endpoint.model, openai_http.server_of(endpoint), headers))
+        numbers.setdefault(account, []).append(n)
     sent = [
         _Account([calls[n] for n in some], BatchLog(cache, account), notify, poll, backoff).send()
         for account, some in numbers.items()
@@ -168,11 +169,6 @@ async def send_batch(
     return [replies[n] for n in range(len(calls))]
 
 
-def _account(endpoint: Endpoint) -> str:
-    headers = sorted(openai_http.headers_of(endpoint).items())
-    return repr((endpoint.model, openai_http.server_of(endpoint), headers))
-
-
 class _Account:
     """The calls of one account: sent in one batch, after those that a killed run began."""
 
@@ -180,7 +176,7 @@ class _Account:
         self,
         calls: Sequence[ModelCall],
         log: BatchLog,
-        notify: Notify,
+        notify: AddNote,
         poll: float,
         backoff: Backoff,
     ) -> None:
@@ -208,9 +204,7 @@ class _Account:
             if started is None:
                 return {}
             own = {place: self._calls[n] for n, place in numbers.items()}
-            ended = await _wait_for_result(
-                self._server, *started, self._notify, self._poll, self._log
-            )
+            ended = await self._result(*started)
             return dict(zip(numbers, read_batch(own, *ended), strict=True))
         except RequestError as error:  # each step had its retries
             lost = RequestError(f"batch: {error}", retryable=False, billed=error.billed)
@@ -247,60 +241,55 @@ class _Account:
         )
         return replace(begun, id=batch.id), batch
 
-
-async def _wait_for_result(
-    server: BatchServer, begun: Begun, batch: Batch, notify: Notify, poll: float, log: BatchLog
-) -> tuple[Batch, Sequence[str]]:
-    """Return the batch when it has ended, and the texts of its files."""
-    try:
-        batch = await _poll_until_ended(server, batch, notify, poll)
+    async def _result(self, begun: Begun, batch: Batch) -> tuple[Batch, Sequence[str]]:
+        """Return the batch when it has ended, and the texts of its files."""
         try:
-            texts = [await server.read(file) for file in batch.files]
-        except RequestError as error:
-            lost = f"{batch.id} {batch.status}, but its replies cannot be read: {error}"
-            raise RequestError(lost, billed=True) from error
-    except asyncio.CancelledError:  # the replies would be paid for and not used
-        if await _cancel(server, batch, notify):
-            log.drop(begun)
-        raise
-    log.read(begun)
-    return batch, texts
+            batch = await self._ended(batch)
+            try:
+                texts = [await self._server.read(file) for file in batch.files]
+            except RequestError as error:
+                lost = f"{batch.id} {batch.status}, but its replies cannot be read: {error}"
+                raise RequestError(lost, billed=True) from error
+        except asyncio.CancelledError:  # the replies would be paid for and not used
+            if await self._is_cancelled(batch):
+                self._log.drop(begun)
+            raise
+        self._log.read(begun)
+        return batch, texts
 
+    async def _ended(self, batch: Batch) -> Batch:
+        """Poll until a batch has ended; single failures are accepted: its replies are paid for."""
+        lost, poll = 0, self._poll
+        while batch.status not in _ENDED:
+            await asyncio.sleep(poll)
+            poll = min(LONGEST_POLL, poll * 2)
+            try:
+                seen, lost = await self._server.look(batch.id), 0
+            except RequestError as error:
+                lost += 1
+                if not error.retryable or lost == FAILED_POLLS:
+                    about = f"status of batch {batch.id} is unknown; it may still be billed"
+                    raise RequestError(f"{about}: {error}", billed=True) from error
+                continue
+            if seen.status != batch.status:
+                self._notify(f"batch {batch.id}: {seen.status.replace('_', ' ')}")
+            batch = seen
+        return batch
 
-async def _poll_until_ended(
-    server: BatchServer, batch: Batch, notify: Notify, poll: float
-) -> Batch:
-    """Poll a batch until it has ended; single failures are accepted: its replies are paid for."""
-    lost = 0
-    while batch.status not in _ENDED:
-        await asyncio.sleep(poll)
-        poll = min(LONGEST_POLL, poll * 2)
+    async def _is_cancelled(self, batch: Batch) -> bool:
+        """Cancel a batch; return False if it goes on."""
         try:
-            seen, lost = await server.look(batch.id), 0
+            await self._server.cancel(batch.id)
         except RequestError as error:
-            lost += 1
-            if not error.retryable or lost == FAILED_POLLS:
-                unknown = f"status of batch {batch.id} is unknown; it may still be billed: {error}"
-                raise RequestError(unknown, billed=True) from error
-            continue
-        if seen.status != batch.status:
-            notify(f"batch {batch.id}: {seen.status.replace('_', ' ')}")
-        batch = seen
-    return batch
-
-
-async def _cancel(server: BatchServer, batch: Batch, notify: Notify) -> bool:
-    """Cancel a batch; return False if it goes on."""
-    try:
-        await server.cancel(batch.id)
-    except RequestError as error:
-        notify(
-            f"batch {batch.id}: cannot be cancelled: {error}; "
-            f"it continues and is billed unless you cancel it at {server.address}"
+            self._notify(
+                f"batch {batch.id}: cannot be cancelled: {error}; "
+                f"it continues and is billed unless you cancel it at {self._server.address}"
+            )
+            return False
+        self._notify(
+            f"batch {batch.id}: cancelled; requests that were already processed may be billed"
         )
-        return False
-    notify(f"batch {batch.id}: cancelled; requests that were already processed may be billed")
-    return True
+        return True
 
 
 def in_batches(send: Send, *, quiet: float) -> ModelCaller:

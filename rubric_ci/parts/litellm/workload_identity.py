@@ -26,18 +26,13 @@ _UNSTATED: Final = 300.0  # seconds that a token lives whose reply does not say
 _LARGEST_FILE: Final = 64 * 1024  # bytes of a file with an identity token
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    text: str
-    renew_at: float  # by time.monotonic
-
-
 @dataclass(slots=True)
 class _Held:
     """The token of one identity; renewed by one request at a time."""
 
     lock: asyncio.Lock
-    token: _Token | None = None
+    token: str = ""
+    renew_at: float = 0.0  # by time.monotonic
 
 
 _held: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Held]]" = WeakKeyDictionary()
@@ -50,13 +45,14 @@ async def authenticated(endpoint: Endpoint) -> Endpoint:
     known = _held.setdefault(asyncio.get_running_loop(), {})
     held = known.setdefault(repr(endpoint.identity), _Held(asyncio.Lock()))
     async with held.lock:
-        if held.token is None or monotonic() >= held.token.renew_at:
-            held.token = await _exchanged(endpoint.identity)
+        if not held.token or monotonic() >= held.renew_at:
+            held.token, held.renew_at = await _exchanged(endpoint.identity)
         token = held.token
-    return replace(endpoint, options={**endpoint.options, "api_key": token.text})
+    return replace(endpoint, options={**endpoint.options, "api_key": token})
 
 
-async def _exchanged(identity: WorkloadIdentity) -> _Token:
+async def _exchanged(identity: WorkloadIdentity) -> tuple[str, float]:
+    """Return a token, and when to renew it, by time.monotonic."""
     exchange = EXCHANGES[identity.exchange]
     subject = await _identity_token(identity)
     masking.hide([subject])
@@ -72,7 +68,7 @@ async def _exchanged(identity: WorkloadIdentity) -> _Token:
     if not isinstance(token, str) or not token or not isinstance(lifetime, int | float):
         raise _refused("the exchange of the identity token gave no `access_token`")
     masking.hide([token])
-    return _Token(token, started + renewed_after(lifetime))
+    return token, started + renewed_after(lifetime)
 
 
 def renewed_after(lifetime: float) -> float:

@@ -1,8 +1,9 @@
 """Agent programs and the formats of agents' reports, by name, as parts offer them."""
 
-from collections.abc import Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Mapping
 from functools import cache
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 from rubric_ci.models.agents import atif, otlp
 from rubric_ci.models.agents.program import Agent, Read, events
@@ -23,22 +24,10 @@ class Format(Protocol):
         """Return True for an object that has this format only."""
 
 
-class _Formats(Offers[Format]):
-    """The formats of agent programs, then those that any command can have."""
-
-    def __getitem__(self, name: str) -> Format:
-        return _COMMON[name] if name in _COMMON else super().__getitem__(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in _COMMON or super().__contains__(name)
-
-    def __iter__(self) -> Iterator[str]:
-        yield from super().__iter__()
-        yield from _COMMON
-
-
-_COMMON: Final[Mapping[str, Format]] = {"atif": atif, "otlp": otlp}
-READERS: Final[Mapping[str, Format]] = _Formats("programs")
+# Names of agent programs first, then those of any command; a ChainMap writes to its first map only.
+READERS: Final[Mapping[str, Format]] = ChainMap(
+    {"atif": atif, "otlp": otlp}, cast("Any", Offers("programs"))
+)
 
 
 @cache

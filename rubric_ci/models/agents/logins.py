@@ -55,7 +55,9 @@ def login_of(
     if own or not names or any(environment.get(name) for name in given):
         return Login(variables=own)
     if not (server or in_a_job(environment)) and (found := _own(program, environment, now())):
-        masking.hide(_tokens([*found.variables.values(), *found.files.values()]))
+        for text in (*found.variables.values(), *found.files.values()):
+            inner = parsed(text)
+            masking.hide(_secrets(inner) if isinstance(inner, dict) else [text])
         return found
     raise NoLogin(missing(program, environment))
 
@@ -124,23 +126,11 @@ def _text(file: Path) -> str:
         return ""
 
 
-def _tokens(texts: list[str]) -> list[str]:
-    """Return the secrets in variables and files: a text, or the texts in its JSON."""
-    found: list[str] = []
-    for text in texts:
-        value = parsed(text)
-        found += _strings(value) if isinstance(value, dict) else [text]
-    return found
-
-
-def _strings(value: Any) -> list[str]:
-    match value:
-        case str():
-            return [value] if len(value) > 30 else []
-        case dict():
-            return [each for item in value.values() for each in _strings(item)]
-        case _:
-            return []
+def _secrets(value: Any) -> list[str]:
+    """Return the texts of JSON that may be secrets."""
+    if isinstance(value, dict):
+        return [each for item in value.values() for each in _secrets(item)]
+    return [value] if isinstance(value, str) and len(value) > 30 else []
 
 
 _MOST_FILES: Final = 20  # of one glob

@@ -145,7 +145,10 @@ class Budget:
             check_start(price)
         async with self._changed:
             while True:
-                worst = self._worst_start(price)
+                worst = 0.0
+                if self._caps.cost_usd is not None:
+                    left = max(LEAST_START, (self._caps.cost_usd - self._spent) * _ROUNDED)
+                    worst = left if price.most is None else price.most
                 if (price.most is not None or not self._reserved) and self._fits(
                     worst, f"increase the limit, or start `{price.target}` less often"
                 ):
@@ -153,14 +156,6 @@ class Budget:
                     self._held.append(worst)
                     return worst
                 await self._changed.wait()
-
-    def _worst_start(self, price: StartPrice) -> float:
-        if self._caps.cost_usd is None:
-            return 0.0
-        if price.most is not None:
-            return price.most
-        left = self._caps.cost_usd - self._spent
-        return max(LEAST_START, left * _ROUNDED)
 
     async def sleep(self, seconds: float) -> None:
         """Sleep before a request is repeated, until the time limit at most."""
@@ -192,7 +187,14 @@ class Budget:
             return True
         if self._reserved > 0:
             return False
-        raise OverBudget(self._close(self._would_exceed(worst, advice)))
+        calls = "1 call" if self._unknown == 1 else f"{self._unknown} calls"
+        held = f" or reserved for {calls} of unknown cost" if self._unknown else ""
+        raise OverBudget(
+            self._close(
+                f"budget: ${self._spent:.4f} of ${self._caps.cost_usd:g} spent{held}; "
+                f"the next call may cost ${worst:.4f}; {advice}"
+            )
+        )
 
     @property
     def _reserved(self) -> float:
@@ -232,14 +234,6 @@ class Budget:
 
     def _time_is_up(self) -> str:
         return f"budget: time limit of {self._caps.seconds:g} s reached"
-
-    def _would_exceed(self, worst: float, advice: str) -> str:
-        calls = "1 call" if self._unknown == 1 else f"{self._unknown} calls"
-        held = f" or reserved for {calls} of unknown cost" if self._unknown else ""
-        return (
-            f"budget: ${self._spent:.4f} of ${self._caps.cost_usd:g} spent{held}; "
-            f"the next call may cost ${worst:.4f}; {advice}"
-        )
 
     def _close(self, reason: str) -> str:
         self._closed = self._closed or reason

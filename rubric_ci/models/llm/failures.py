@@ -16,30 +16,21 @@ from rubric_ci.system.masking import redact
 from rubric_ci.values.json_value import JSON
 
 _STATUS: Mapping[str, int] = {
-    "api_error": 500,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "context_length_exceeded": 400,
-    "deadline_exceeded": 504,
-    "insufficient_quota": 429,
-    "internal": 500,
-    "invalid_api_key": 401,
-    "invalid_argument": 400,
-    "invalid_request_error": 400,
-    "model_not_found": 404,
-    "not_found": 404,
-    "not_found_error": 404,
-    "overloaded_error": 529,
-    "permission_denied": 403,
-    "permission_error": 403,
-    "rate_limit_error": 429,
-    "rate_limit_exceeded": 429,
-    "request_too_large": 413,
-    "resource_exhausted": 429,
-    "server_error": 500,
-    "timeout_error": 504,
-    "unauthenticated": 401,
-    "unavailable": 503,
+    word: status
+    for status, words in {
+        400: "context_length_exceeded invalid_argument invalid_request_error",
+        401: "authentication_error invalid_api_key unauthenticated",
+        402: "billing_error",
+        403: "permission_denied permission_error",
+        404: "model_not_found not_found not_found_error",
+        413: "request_too_large",
+        429: "insufficient_quota rate_limit_error rate_limit_exceeded resource_exhausted",
+        500: "api_error internal server_error",
+        503: "unavailable",
+        504: "deadline_exceeded timeout_error",
+        529: "overloaded_error",
+    }.items()
+    for word in words.split()
 }
 """Error types of OpenAI, Anthropic and Google, and their usual HTTP statuses."""
 

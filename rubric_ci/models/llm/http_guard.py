@@ -134,6 +134,7 @@ MAX_BODY: Final = 8 * 2**20  # bytes of a reply, unpacked
 MAX_ERROR: Final = 64 * 2**10  # bytes of the reply of an error; the rest is not read
 MAX_FILE: Final = 256 * 2**20  # bytes of the replies of a batch
 OFFERED: Final = "gzip, deflate"  # as `Accept-Encoding`; zlib unpacks both up to a limit
+_BOUNDED: Final = {"stream": True, "follow_redirects": False}
 REDIRECTED: Final = "redirects are not followed; check `api_base`"
 
 
@@ -178,16 +179,11 @@ def _guarded(send: Any) -> Any:
     async def guarded(
         self: "AsyncClient", request: "Request", *, stream: bool = False, **extra: Any
     ) -> "Response":
-        check(str(request.url))
-        request.headers["accept-encoding"] = OFFERED
-        response: Response = await send(
-            self, request, **extra | {"stream": True, "follow_redirects": False}
-        )
+        response: Response = await send(self, _checked(request), **extra | _BOUNDED)
         if stream and response.is_success:
             return response
         try:
-            _refuse_redirect(response)
-            body, unpack = bytearray(), _unpacker(response)
+            body, unpack = _begun(response)
             async for chunk in response.aiter_raw():
                 if _is_enough(body, unpack, chunk, response):
                     break
@@ -202,16 +198,11 @@ def _guarded_blocking(send: Any) -> Any:
     def guarded(
         self: "Client", request: "Request", *, stream: bool = False, **extra: Any
     ) -> "Response":
-        check(str(request.url))
-        request.headers["accept-encoding"] = OFFERED
-        response: Response = send(
-            self, request, **extra | {"stream": True, "follow_redirects": False}
-        )
+        response: Response = send(self, _checked(request), **extra | _BOUNDED)
         if stream and response.is_success:
             return response
         try:
-            _refuse_redirect(response)
-            body, unpack = bytearray(), _unpacker(response)
+            body, unpack = _begun(response)
             for chunk in response.iter_raw():
                 if _is_enough(body, unpack, chunk, response):
                     break
@@ -222,20 +213,24 @@ def _guarded_blocking(send: Any) -> Any:
     return guarded
 
 
-def _refuse_redirect(response: "Response") -> None:
+def _checked(request: "Request") -> "Request":
+    """Return a request to an allowed host, with the encodings that are offered."""
+    check(str(request.url))
+    request.headers["accept-encoding"] = OFFERED
+    return request
+
+
+def _begun(response: "Response") -> tuple[bytearray, Callable[[bytes, int], bytes]]:
+    """Return an empty body, and a decompressor with a size limit; raises RefusedReply."""
     if response.is_redirect:
         raise RefusedReply(f"HTTP {response.status_code}: {REDIRECTED}")
-
-
-def _unpacker(response: "Response") -> Callable[[bytes, int], bytes]:
-    """Return a decompressor with a size limit."""
     match encoding := response.headers.get("content-encoding", "identity").strip().lower():
         case "identity" | "":
-            return lambda chunk, _: chunk
+            return bytearray(), lambda chunk, _: chunk
         case "gzip" | "x-gzip":
-            return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress
+            return bytearray(), zlib.decompressobj(zlib.MAX_WBITS | 16).decompress
         case "deflate":
-            return _deflated()
+            return bytearray(), _deflated()
         case _:
             raise RefusedReply(f"the response has the encoding `{encoding}`, which is not offered")
 

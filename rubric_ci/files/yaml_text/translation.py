@@ -252,6 +252,13 @@ def _meant(key: str, known: list[str]) -> str:
     return next((name for name in SYNONYMS.get(key, ()) if name in known), "") or slip(key, known)
 
 
+def placed(written: Any, path: Path, *, alone: bool = False) -> list[Placed]:
+    """Return the items of a list with their places; `alone`: another value is the only item."""
+    if isinstance(written, list):
+        return [(each, (*path, at)) for at, each in enumerate(written)]
+    return [(written, path)] if alone else []
+
+
 def named_apart(
     evaluators: Sequence[Mapping[str, Any]], taken: Iterable[str] = ()
 ) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.files.yaml_text.translation import ReadText, Translation
+from rubric_ci.files.yaml_text.translation import ReadText, Translation, placed
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.problems import Path
 from rubric_ci.values.references import Found, NotFound
@@ -240,8 +240,7 @@ def _rubrics(found: Translation, case: dict[str, Any], ours: Path, theirs: Path)
     ]
     for number, (each, where) in enumerate(every):
         _criterion(found, each, (*place, number), where)
-    for index, each in enumerate(negative if isinstance(negative, list) else []):
-        where = (*theirs, "negative_expectations", index)
+    for each, where in placed(negative, (*theirs, "negative_expectations")):
         if isinstance(each, str):
             number = len(found.data["evalcases"][ours[-1]]["rubrics"])
             forbids = _NEGATION.match(each.strip())  # a text that forbids is a criterion already

@@ -8,7 +8,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.files.yaml_text.translation import Placed, ReadText, Translation, filled, renamed
+from rubric_ci.files.yaml_text.translation import (
+    Placed,
+    ReadText,
+    Translation,
+    filled,
+    placed,
+    renamed,
+)
 from rubric_ci.parts.bring.dialects.agentv_graders import (
     GRADERS,
     add_graders,
@@ -259,8 +266,7 @@ def _turns(found: Translation, test: dict[str, Any], ours: Path, theirs: Path) -
             found.refuse((*theirs, key), f"`{key}` has no counterpart unless it is `{only}`")
     place, mine = (*theirs, "turns"), (*ours, "turns")
     found.put(mine, [], place)
-    for number, turn in enumerate(test["turns"] if isinstance(test["turns"], list) else []):
-        where = (*place, number)
+    for number, (turn, where) in enumerate(placed(test["turns"], place)):
         found.put((*mine, number), {"input": "-"}, where)
         if not isinstance(turn, dict) or not isinstance(turn.get("input"), str):
             found.refuse(where, "a turn has no counterpart unless its `input` is a text")
@@ -326,7 +332,7 @@ def _input(
 
 def _messages(written: Any, place: Path) -> Iterator[Placed]:
     if isinstance(written, list):
-        for index, message in enumerate(written):
-            yield dict(message) if isinstance(message, dict) else message, (*place, index)
+        for message, where in placed(written, place):
+            yield dict(message) if isinstance(message, dict) else message, where
     elif written is not None:
         yield {"role": "user", "content": written}, place

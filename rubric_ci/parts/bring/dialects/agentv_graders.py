@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.files.yaml_text.translation import VARIABLE, Placed, Translation, named_apart
+from rubric_ci.files.yaml_text.translation import VARIABLE, Placed, Translation, named_apart, placed
 from rubric_ci.parts.bring.dialects.agentv_evaluators import (
     CALLS,
     CHECKS,
@@ -102,10 +102,8 @@ def _collected(
         default = suite.get("default_test")
         written += _listed(found, default, ("default_test",)) if isinstance(default, dict) else []
         written += _listed(found, suite, ())
-    if isinstance(test.get("rubrics"), list):
-        path = (*theirs, "rubrics")
-        written += [(each, (*path, at)) for at, each in enumerate(test["rubrics"])]
-    criteria, evaluators = _every(found, test, [(*placed, 1.0) for placed in written])
+    written += placed(test.get("rubrics"), (*theirs, "rubrics"))
+    criteria, evaluators = _every(found, test, [(*each, 1.0) for each in written])
     if not written and isinstance(test.get("criteria"), str):
         criteria = [(test["criteria"], (*theirs, "criteria"))]
     return _identified(criteria), evaluators
@@ -144,9 +142,9 @@ def _listed(
 ) -> list[Placed]:
     key = next((key for key in keys if isinstance(owner.get(key), list)), "")
     return [
-        placed
-        for index, each in enumerate(owner.get(key) or [])
-        for placed in included(found, each, (*path, key, index), GRADERS)
+        grader
+        for each, where in placed(owner.get(key), (*path, key))
+        for grader in included(found, each, where, GRADERS)
     ]
 
 

@@ -8,7 +8,7 @@ from posixpath import dirname, join, normpath
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Placed, Translation, renamed
+from rubric_ci.files.yaml_text.translation import Placed, Translation, placed, renamed
 from rubric_ci.parts.bring.dialects.agentv_evaluators import CHECKS, OPTIONS, check_of
 from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
@@ -58,19 +58,18 @@ def _rubric(
     if not key:
         return _without_criteria(found, test, grader, place)
     found.refuse_keys(grader, (*OPTIONS, *_ITEMS), place)
-    items = written if isinstance(written, list) else [written]
+    items = placed(written, (*place, key), alone=True)
     if isinstance(written, str) and written.startswith("file://"):
         found.refuse((*place, key), "criteria in another file have no counterpart")
         return []
-    share = 1 / (sum(map(weight_of, items)) or 1.0)
-    placed: list[Placed] = []
-    for index, item in enumerate(items):
-        where = (*place, key, index) if isinstance(written, list) else (*place, key)
+    share = 1 / (sum(weight_of(item) for item, _ in items) or 1.0)
+    criteria: list[Placed] = []
+    for item, where in items:
         criterion = _criterion(found, item, share, where, gates=grader.get(GATES) is True)
         if grader.get("required") is True and len(items) == 1:
             criterion["required"] = True
-        placed.append((criterion, where))
-    return placed
+        criteria.append((criterion, where))
+    return criteria
 
 
 def _without_criteria(

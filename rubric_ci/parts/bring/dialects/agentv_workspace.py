@@ -8,7 +8,7 @@ from posixpath import dirname, isabs, join, normpath
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.case_files import written_in
-from rubric_ci.files.yaml_text.translation import Translation
+from rubric_ci.files.yaml_text.translation import Translation, placed
 from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 
@@ -241,8 +241,7 @@ def add_extensions(found: Translation, extensions: Any) -> None:
     if extensions is not None and not isinstance(extensions, list):
         found.refuse(("extensions",), "`extensions` has no counterpart unless it is a list")
         return
-    for index, each in enumerate(extensions or []):
-        place: Path = ("extensions", index)
+    for each, place in placed(extensions, ("extensions",)):
         if each == RULES:
             message = "an agent finds rules and skills in the workspace itself (`project_files`)"
             found.skip(place, message)

@@ -9,7 +9,7 @@ import re
 from math import ceil
 from typing import Any, Final, TypeGuard
 
-from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation, filled
+from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation, filled, placed
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
 from rubric_ci.values.problems import Path
 from rubric_ci.values.walk import text_or_json
@@ -173,8 +173,7 @@ _MAKERS: Final = {"label_model": _labelled, "score_model": _scored, "string_chec
 def _criteria(found: Translation, graders: list[Any], item: dict[str, Any], ours: Path) -> None:
     """Add the comparisons of texts, and the labels and scores that a model gives."""
     criteria: list[Placed] = []
-    for index, grader in enumerate(graders):
-        place: Path = ("testing_criteria", index)
+    for grader, place in placed(graders, ("testing_criteria",)):
         kind = grader.get("type") if isinstance(grader, dict) else None
         maker = _MAKERS.get(kind) if isinstance(kind, str) else None
         if maker and (made := maker(grader, item)):

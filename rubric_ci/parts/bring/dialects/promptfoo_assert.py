@@ -6,11 +6,11 @@ With a `threshold` the mean of all assertions decides: a composite whose aggrega
 What a `transform` returns is known to the shims only, so that they check texts then, too.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.translation import Placed, Translation, named_apart
+from rubric_ci.files.yaml_text.translation import Placed, Translation, named_apart, placed
 from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import KINDS as OF_CRITERIA
 from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import as_key, is_judged, made_of
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
@@ -72,7 +72,7 @@ def _grouped(found: Translation, written: list[Placed], setting: Setting) -> _Gr
         plain = kind.removeprefix("not-")
         if kind == "assert-set":
             inner = setting._replace(limit=assertion["threshold"])
-            members = _grouped(found, _members(assertion, place), inner)
+            members = _grouped(found, placed(assertion.get("assert"), (*place, "assert")), inner)
             name = str(assertion.get("metric") or "set")
             group.sets.append(({**_composite(found, members, inner), "name": name}, place))
         elif kind in _LIMITS and "threshold" in assertion:
@@ -165,7 +165,7 @@ def _flattened(found: Translation, written: list[Placed], limit: float | None) -
             yield assertion, place
             continue
         found.refuse_keys(assertion, ("type", "assert", "metric", "threshold", "weight"), place)
-        members = _members(assertion, place)
+        members = placed(assertion.get("assert"), (*place, "assert"))
         total = sum(_weight(each) for each, _ in members)
         if limit is not None and total:
             share = _weight(assertion) / total
@@ -177,12 +177,6 @@ def _flattened(found: Translation, written: list[Placed], limit: float | None) -
             yield assertion, place
         else:
             yield from _flattened(found, members, limit)
-
-
-def _members(assertion: Mapping[str, Any], place: Path) -> list[Placed]:
-    written = assertion.get("assert")
-    items = written if isinstance(written, list) else []
-    return [(each, (*place, "assert", index)) for index, each in enumerate(items)]
 
 
 def _weight(assertion: Any) -> float:

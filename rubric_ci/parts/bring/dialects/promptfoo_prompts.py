@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Beside, Translation
+from rubric_ci.files.yaml_text.translation import Beside, Translation, placed
 from rubric_ci.parts.bring.dialects.message_parts import (
     NoPart,
     is_image_name,
@@ -53,9 +53,7 @@ def prompts_of(
     found: Translation, written: Any, beside: Beside, programs: bool | None
 ) -> Iterator[Prompt]:
     """Yield the prompts; `programs` says who answers, None: programs and models."""
-    items = written if isinstance(written, list) else [written]
-    for index, item in enumerate(items):
-        place: Path = ("prompts", index) if isinstance(written, list) else ("prompts",)
+    for item, place in placed(written, ("prompts",), alone=True):
         text = item.get("raw", item.get("id")) if isinstance(item, dict) else item
         if isinstance(item, dict):
             known = ("id", "raw", "label", "display")

@@ -9,7 +9,7 @@ from posixpath import join
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation
+from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation, placed
 from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import as_key
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
     COMMANDS,
@@ -90,8 +90,7 @@ def target_of_test(
 
 def _listed(written: Any, key: str, beside: Beside) -> Iterator[Placed]:
     """Yield the providers of a list, those in files of YAML and JSON included."""
-    for index, item in enumerate(written if isinstance(written, list) else [written]):
-        where: Path = (key, index) if isinstance(written, list) else (key,)
+    for item, where in placed(written, (key,), alone=True):
         name = item.removeprefix("file://") if isinstance(item, str) else ""
         text = beside.read(name) if name.endswith((".yaml", ".yml", ".json")) else None
         data = item if text is None else Document(name, text, core=True).data
@@ -134,8 +133,7 @@ def runs_programs(targets: Sequence[Mapping[str, Any]]) -> bool | None:
 def add_options(found: Translation, options: Sequence[Mapping[str, Placed]]) -> None:
     """Add the settings of requests that every test has to the models."""
     shared = dict(options[0]) if options else {}
-    for placed in (each for of_test in options for each in of_test.items()):
-        key, (value, place) = placed
+    for key, (value, place) in (each for of_test in options for each in of_test.items()):
         if any(other.get(key, (None, ()))[0] != value for other in options):
             shared.pop(key, None)
             found.refuse(place, f"`{key}` of some tests has no counterpart: a target has one")

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, rows
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation
+from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation, placed
 from rubric_ci.parts.bring.dialects.message_parts import FILE, is_image_name
 from rubric_ci.parts.bring.dialects.promptfoo_assert import KINDS
 from rubric_ci.parts.bring.dialects.promptfoo_targets import SETTINGS
@@ -57,9 +57,7 @@ def tests_of(found: Translation, data: Mapping[str, Any], beside: Beside) -> Ite
 
 def _listed(found: Translation, written: Any, place: Path, beside: Beside) -> Iterator[_Part]:
     """Yield the tests of a list, those in files included."""
-    items = written if isinstance(written, list) else [written]
-    for index, item in enumerate(items):
-        where: Path = (*place, index) if isinstance(written, list) else place
+    for item, where in placed(written, place, alone=True):
         if isinstance(item, dict):
             yield item, where
             continue
@@ -123,11 +121,11 @@ def _scenarios(found: Translation, data: Mapping[str, Any], beside: Beside) -> I
 def _mappings(found: Translation, written: Any, place: Path) -> _Parts:
     if written is not None and not isinstance(written, list):
         found.refuse(place, f"`{place[-1]}` in another file is not imported")
-    items = list(enumerate(written)) if isinstance(written, list) else []
-    for index, item in items:
+    items = placed(written, place)
+    for item, where in items:
         if not isinstance(item, dict):
-            found.refuse((*place, index), f"a part of `{place[-1]}` is not a mapping")
-    return [(item, (*place, index)) for index, item in items if isinstance(item, dict)]
+            found.refuse(where, f"a part of `{place[-1]}` is not a mapping")
+    return [each for each in items if isinstance(each[0], dict)]
 
 
 def _merged(found: Translation, default: _Part, parts: _Parts, index: int, beside: Beside) -> Test:
@@ -286,8 +284,7 @@ def _asserts(found: Translation, test: Mapping[str, Any], place: Path) -> list[P
     written = test.get("assert")
     if written is not None and not isinstance(written, list):
         found.refuse((*place, "assert"), "assertions in another file are not imported")
-    items = written if isinstance(written, list) else []
-    return [(each, (*place, "assert", index)) for index, each in enumerate(items)]
+    return placed(written, (*place, "assert"))
 
 
 _COLUMN: Final = re.compile(r"(not-)?([a-z][a-z-]*)(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?", re.DOTALL)

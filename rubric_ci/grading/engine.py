@@ -21,7 +21,7 @@ from rubric_ci.evaluators.evaluate import evaluate, unassessed
 from rubric_ci.evaluators.judge_choice import judge_if_any
 from rubric_ci.evaluators.rubric import for_judges
 from rubric_ci.grading import targets
-from rubric_ci.grading.limits import BatchLimits, ConcurrencyLimits, Deadline, LiveLimits
+from rubric_ci.grading.limits import ConcurrencyLimits, Deadline
 from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.targets import answer_cache, spending
@@ -60,7 +60,10 @@ async def grade(
     fewer results than tasks.
     """
     contexts = [context] * len(tasks) if isinstance(context, RunContext) else context
-    limits = _limits(tasks, concurrency, trials, batched=batched)
+    answers = sum(task.trials(trials) for task in tasks if task.case.evaluators)
+    limits = ConcurrencyLimits(
+        [task.target for task in tasks], concurrency, batched_answers=answers if batched else None
+    )
     workplaces = Workplaces()
     runs = {
         is_base: _Run(
@@ -142,16 +145,6 @@ def _deadline(contexts: Sequence[RunContext]) -> Deadline:
         if first
         else Deadline(None, None)
     )
-
-
-def _limits(
-    tasks: Sequence[Task], concurrency: int, trials: int, *, batched: bool
-) -> ConcurrencyLimits:
-    targets = [task.target for task in tasks]
-    if not batched:
-        return LiveLimits(targets, concurrency)
-    answers = sum(task.trials(trials) for task in tasks if task.case.evaluators)
-    return BatchLimits(targets, concurrency, answers=answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,10 @@
 """Limits of a run: concurrent cases and requests per target, the batch barrier, the time limit."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import AsyncExitStack, nullcontext
 from time import monotonic
-from typing import Final, Protocol, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from rubric_ci.errors import OverBudget
 from rubric_ci.values.config import Target
@@ -14,96 +14,57 @@ Slot: TypeAlias = "asyncio.Semaphore | nullcontext[None]"
 """Entered before work starts and left when it ends."""
 
 
-class ConcurrencyLimits(Protocol):
-    """The slots that cases, targets and evaluators of one run wait for."""
+class ConcurrencyLimits:
+    """The slots that cases, targets and evaluators of one run wait for.
 
-    def target_slot(self, target: Target) -> Slot:
-        """Return a slot of the target, held while it answers."""
-
-    def case_slot(self, target: Target) -> Slot:
-        """Return a slot of the run, held from the start of an answer."""
-
-    async def release_case_slot(self, held: AsyncExitStack) -> None:
-        """Record an answer; in batch mode, release the case's slot."""
-
-    async def wait_for_all_answers(self) -> None:
-        """In batch mode, wait until every case has an answer."""
-
-    def evaluator_slot(self, spec: EvaluatorSpec) -> Slot:
-        """Return a slot for the evaluator; only batch mode limits evaluators on their own."""
-
-
-class LiveLimits:
-    """Limits where each request is sent at once: a case holds its slot until it has a result."""
-
-    def __init__(self, targets: Sequence[Target], concurrency: int) -> None:
-        self._cases = asyncio.Semaphore(concurrency)
-        self._targets = _target_semaphores(targets)
-
-    def target_slot(self, target: Target) -> Slot:
-        """Return a slot of the target, held while it answers."""
-        return self._targets.get(target.name, nullcontext())
-
-    def case_slot(self, target: Target) -> Slot:  # noqa: ARG002 - alike for all targets
-        """Return a slot of the run, held until the case has a result."""
-        return self._cases
-
-    async def release_case_slot(self, held: AsyncExitStack) -> None:
-        """Keep the slot: the case is not assessed yet."""
-
-    async def wait_for_all_answers(self) -> None:
-        """Return at once: each answer is assessed on its own."""
-
-    def evaluator_slot(self, spec: EvaluatorSpec) -> Slot:  # noqa: ARG002 - alike for all of them
-        """Return no limit: the case holds a slot."""
-        return nullcontext()
-
-
-class BatchLimits:
-    """Limits where requests to models are sent in batches.
-
-    No answer is assessed before all of them are there, so that judge requests share batches.
-    Requests to models are not limited; commands and scripts, which run on this machine, are.
+    A case holds its slot until it has a result. With `batched_answers`, the number of answers of a
+    run whose model requests are sent in batches, it holds it while the target answers, and no
+    answer is assessed before all of them are there, so that judge requests share batches. Requests
+    to models are then not limited; commands and scripts, which run on this machine, are.
     """
 
-    def __init__(self, targets: Sequence[Target], concurrency: int, *, answers: int) -> None:
+    def __init__(
+        self, targets: Sequence[Target], concurrency: int, *, batched_answers: int | None = None
+    ) -> None:
         self._cases = asyncio.Semaphore(concurrency)
-        self._targets = _target_semaphores(targets)
-        self._awaited = answers
+        self._targets = {
+            target.name: asyncio.Semaphore(target.concurrency)
+            for target in targets
+            if target.concurrency
+        }
+        self._is_batched = batched_answers is not None
+        self._awaited = batched_answers or 0
         self._all_answered = asyncio.Event()
 
     def target_slot(self, target: Target) -> Slot:
-        """Return a slot of the target, held while it answers; a model has no limit."""
-        if target.endpoint:  # of a model: a service has no batches
+        """Return a slot of the target, held while it answers."""
+        if self._is_batched and target.endpoint:  # of a model: a service has no batches
             return nullcontext()
         return self._targets.get(target.name, nullcontext())
 
     def case_slot(self, target: Target) -> Slot:
-        """Return a slot of the run, held while the target answers; a model needs none."""
-        return nullcontext() if target.endpoint else self._cases
+        """Return a slot of the run, held from the start of an answer."""
+        return nullcontext() if self._is_batched and target.endpoint else self._cases
 
     async def release_case_slot(self, held: AsyncExitStack) -> None:
+        """Record an answer; in batch mode, release the case's slot."""
+        if not self._is_batched:
+            return
         await held.aclose()
         self._awaited -= 1
         if self._awaited == 0:
             self._all_answered.set()
 
     async def wait_for_all_answers(self) -> None:
-        await self._all_answered.wait()
+        """In batch mode, wait until every case has an answer."""
+        if self._is_batched:
+            await self._all_answered.wait()
 
     def evaluator_slot(self, spec: EvaluatorSpec) -> Slot:
-        """Return a slot of the run for an evaluator that sends no requests to models."""
-        if any(map(asks_judge, every_evaluator([spec]))):
+        """Return a slot of the run, in batch mode for an evaluator without requests to models."""
+        if not self._is_batched or any(map(asks_judge, every_evaluator([spec]))):
             return nullcontext()
         return self._cases
-
-
-def _target_semaphores(targets: Sequence[Target]) -> Mapping[str, asyncio.Semaphore]:
-    return {
-        target.name: asyncio.Semaphore(target.concurrency)
-        for target in targets
-        if target.concurrency
-    }
 
 
 T = TypeVar("T")

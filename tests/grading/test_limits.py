@@ -5,21 +5,15 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from rubric_ci.grading.limits import BatchLimits, ConcurrencyLimits, LiveLimits
+from rubric_ci.grading.limits import ConcurrencyLimits
 from rubric_ci.values.config import CliTarget, Endpoint, LlmTarget, Target
 
 MODEL = LlmTarget(name="model", endpoint=Endpoint(model="openai/m"), concurrency=1)
 COMMAND = CliTarget(name="command", command_template="true", concurrency=1)
 
 
-def build_limits(target: Target, answers: int | None) -> ConcurrencyLimits:
-    if answers is None:
-        return LiveLimits([target] * 5, 2)
-    return BatchLimits([target] * 5, 2, answers=answers)
-
-
 async def most_at_once(target: Target, answers: int | None) -> int:
-    limits = build_limits(target, answers)
+    limits = ConcurrencyLimits([target] * 5, 2, batched_answers=answers)
     now = most = 0
 
     async def one() -> None:
@@ -49,7 +43,7 @@ def test_most_at_once(target: Target, answers: int | None, most: int) -> None:
 
 def test_no_case_is_assessed_before_the_last_answer() -> None:
     async def assessed(answered: int) -> int:
-        limits = BatchLimits([COMMAND] * 3, 1, answers=3)
+        limits = ConcurrencyLimits([COMMAND] * 3, 1, batched_answers=3)
         for _ in range(answered):
             await limits.release_case_slot(AsyncExitStack())
         waiting = [asyncio.create_task(limits.wait_for_all_answers()) for _ in range(answered)]

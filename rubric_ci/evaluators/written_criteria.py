@@ -153,14 +153,16 @@ def _criterion(written: Written, template: Any, span: Span, number: int) -> Crit
     """
     if isinstance(template, str):
         template = {"expected_outcome": template}
-    filled = {k: v if k in UNFILLED else written.fill.value(v) for k, v in template.items()}
+    fill, filled = written.fill, template
+    if fill.variables is not None:
+        filled = {k: v if k in UNFILLED else fill.value(v) for k, v in template.items()}
     if isinstance(filled.get(SCHEMA_KEY), str):
         filled[SCHEMA_KEY] = template[SCHEMA_KEY]  # the name of a file, which the checks found
     condition = filled.get("applies_if")
     if isinstance(condition, dict) and read_keys(ByCase, condition).rules_out(written):
         return None
     found = _of(filled, written.files, span, number)
-    if filled == template:
+    if filled is template or filled == template:
         return found
     return replace(found, template=_shown(template))
 

@@ -12,7 +12,7 @@ from typing import Any, assert_never
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import code_judge
 from rubric_ci.evaluators.evaluate import evaluate
-from rubric_ci.evaluators.kind import RESULTS_VARIABLE, Evaluator, Written
+from rubric_ci.evaluators.kind import RESULTS_VARIABLE, Written
 from rubric_ci.evaluators.llm_judge import llm_judge, prompt_of
 from rubric_ci.evaluators.rubric import for_judges
 from rubric_ci.evaluators.scripts import payload
@@ -67,7 +67,8 @@ def read(written: Written) -> CompositeSpec:
 
 
 def _aggregator(written: Written) -> WeightedAverage | PassedShare | CodeJudgeSpec | LlmJudgeSpec:
-    name, settings = written.data["name"], _settings(written.data)
+    name, given = written.data["name"], written.data.get("aggregator")
+    settings: dict[str, Any] = given if isinstance(given, dict) else {}
     match settings.get("type"):
         case "code_judge":
             data = {**settings, "name": name, "script": settings["path"]}
@@ -76,17 +77,12 @@ def _aggregator(written: Written) -> WeightedAverage | PassedShare | CodeJudgeSp
             return replace(spec, span=written.span("aggregator"))
         case "llm_judge":
             text, file = prompt_of(settings.get("prompt", ""), written.files)
-            given = {"name": name, "prompt": text, "prompt_path": file}
-            return read_keys(LlmJudgeSpec, settings, **given, span=written.span("aggregator"))
+            own: Any = {"name": name, "prompt": text, "prompt_path": file}
+            return read_keys(LlmJudgeSpec, settings, **own, span=written.span("aggregator"))
         case "passed":
             return PassedShare()
         case _:
             return read_keys(WeightedAverage, settings)
-
-
-def _settings(evaluator: Evaluator) -> dict[str, Any]:
-    aggregator = evaluator.get("aggregator")
-    return aggregator if isinstance(aggregator, dict) else {}
 
 
 async def composite(

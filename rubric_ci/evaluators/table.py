@@ -9,24 +9,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.evaluators.kind import Evaluator, Kind, Written
+from rubric_ci.values.written_keys import read as read_keys
 
 if TYPE_CHECKING:
     from rubric_ci.values.evals import EvaluatorSpec, RubricSpec
 
 
+@cache
+def _imported(name: str) -> Any:
+    module, _, function = name.partition(".")
+    return getattr(import_module(f"{__package__}.{module}"), function)
+
+
 def _late(name: str) -> Callable[..., Any]:
     """Return `module.function` of this package, which is imported when it is called."""
 
-    @cache
-    def found() -> Callable[..., Any]:
-        module, _, function = name.partition(".")
-        given: Callable[..., Any] = getattr(import_module(f"{__package__}.{module}"), function)
-        return given
-
     def call(*given: Any) -> Any:
-        return found()(*given)
+        return _imported(name)(*given)
 
     return call
+
+
+def _keys_of(name: str) -> "Callable[[Written], EvaluatorSpec]":
+    """Return a reader of `module.Spec`, which has its written keys and no further fields."""
+    return lambda written: read_keys(_imported(name), written.data, span=written.span("name"))
 
 
 KINDS: Final[Mapping[str, Kind]] = {
@@ -50,14 +56,14 @@ KINDS: Final[Mapping[str, Kind]] = {
         _late("field_accuracy.read"), measure=_late("field_accuracy.field_accuracy"), means=True
     ),
     "tool_trajectory": Kind(
-        _late("tool_trajectory.read"),
+        _keys_of("tool_trajectory.ToolTrajectorySpec"),
         measure=_late("tool_trajectory.tool_trajectory"),
         whole=("minimums",),
     ),
-    "latency": Kind(_late("usage_limits.read_latency"), measure=_late("usage_limits.latency")),
-    "cost": Kind(_late("usage_limits.read_cost"), measure=_late("usage_limits.cost")),
+    "latency": Kind(_keys_of("usage_limits.LatencySpec"), measure=_late("usage_limits.latency")),
+    "cost": Kind(_keys_of("usage_limits.CostSpec"), measure=_late("usage_limits.cost")),
     "token_usage": Kind(
-        _late("usage_limits.read_token_usage"), measure=_late("usage_limits.token_usage")
+        _keys_of("usage_limits.TokenUsageSpec"), measure=_late("usage_limits.token_usage")
     ),
 }
 

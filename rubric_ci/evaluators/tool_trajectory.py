@@ -8,7 +8,6 @@ from operator import itemgetter
 from typing import Annotated, Any, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.kind import Written
 from rubric_ci.text.redact import Redactor
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, MeasuringSpec
@@ -16,7 +15,6 @@ from rubric_ci.values.json_value import JSON, equal
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.scoring import DECIMALS
 from rubric_ci.values.written_keys import Key
-from rubric_ci.values.written_keys import read as read_keys
 
 _Call: TypeAlias = Mapping[str, JSON]
 
@@ -89,10 +87,6 @@ class _Compared:
     misses: tuple[str, ...]
     of: int
     warnings: tuple[str, ...] = ()
-
-
-def read(written: Written) -> ToolTrajectorySpec:
-    return read_keys(ToolTrajectorySpec, written.data, span=written.span("name"))
 
 
 def tool_trajectory(

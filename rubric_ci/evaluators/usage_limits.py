@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.kind import Written
 from rubric_ci.text.redact import Redactor
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, MeasuringSpec
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.usage import DECIMALS
-from rubric_ci.values.written_keys import Key, read
+from rubric_ci.values.written_keys import Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,18 +66,6 @@ class _Measurement:
 
     def __str__(self) -> str:
         return f"{_number(self.used)} of at most {_number(self.limit)} {self.unit}"
-
-
-def read_latency(written: Written) -> LatencySpec:
-    return read(LatencySpec, written.data, span=written.span("name"))
-
-
-def read_cost(written: Written) -> CostSpec:
-    return read(CostSpec, written.data, span=written.span("name"))
-
-
-def read_token_usage(written: Written) -> TokenUsageSpec:
-    return read(TokenUsageSpec, written.data, span=written.span("name"))
 
 
 def latency(_: EvalCase, answer: Answer, spec: LatencySpec, __: Redactor) -> Assessment:

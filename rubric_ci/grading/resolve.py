@@ -51,16 +51,12 @@ def lacks_target(case: EvalCase, config: Config, override: str = "") -> bool:
 
 def without_aliases(target: Target, config: Config, variables: Variables) -> Target:
     """Return the target that an alias and its judge's alias stand for; raises CannotConfigure."""
-    found = _named_by(target, config, variables)
+    end = _end_of(target, config, variables)
+    found = end if end is target else replace(end, name=target.name)
     judge = config.targets.get(found.judge_target)
     if judge is not None:
         found = replace(found, judge_target=_end_of(judge, config, variables).name)
     return found
-
-
-def _named_by(target: Target, config: Config, variables: Variables) -> Target:
-    end = _end_of(target, config, variables)
-    return end if end is target else replace(end, name=target.name)
 
 
 def _end_of(target: Target, config: Config, variables: Variables) -> Target:

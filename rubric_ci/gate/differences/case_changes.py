@@ -4,19 +4,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from itertools import zip_longest
-from typing import Final, TypeAlias
+from typing import Final
 
 from rubric_ci.gate.differences.effect_of_each_key import Row, rows_of
 from rubric_ci.gate.differences.move import Move
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.changes import ADDED, Direction, GradingChange, GradingChangeKind
+from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.config import Config
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.walk import ABSENT, Difference, Path, differences
-
-Key: TypeAlias = tuple[str, str]
-"""File and id."""
 
 _UNKNOWN: Final = Row("*", "grades", "case", named=True)
 _NO_CONFIG: Final = Config()
@@ -24,7 +22,7 @@ _NO_CONFIG: Final = Config()
 
 def case_changes(
     head: Sequence[EvalCase],
-    base: Mapping[Key, EvalCase],
+    base: Mapping[CaseKey, EvalCase],
     policy: Config,
     asked_for: Callable[[EvalCase], bool] = lambda _: True,
 ) -> Iterator[GradingChange]:

@@ -18,6 +18,7 @@ from rubric_ci.gate.differences.effect_of_each_key import effect_of
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, depends_on_everything
 from rubric_ci.text import numbers
 from rubric_ci.values.changes import CASE_EDITED, NEW_CASE, GradingChange
+from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.config import JudgeConfig, Target
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, RubricSpec, asks_judge, every_evaluator
@@ -27,9 +28,6 @@ from rubric_ci.values.scope import WHOLE, Scope
 from rubric_ci.values.scoring import Thresholds
 from rubric_ci.values.waivers import WaiverResult
 from rubric_ci.values.walk import Difference, differences
-
-Key: TypeAlias = tuple[str, str]
-"""File and id."""
 
 Place: TypeAlias = tuple[str, str]
 """The folder of the eval file and the target that a case names: they decide what it runs with."""
@@ -80,7 +78,9 @@ class Selection:
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, before the run
     grading_changes: tuple[GradingChange, ...] = ()  # since the base
     none_decides: bool = False  # no case of the suite is one that the gate is about
-    not_gradable: Mapping[Key, str] = field(default_factory=dict)  # for an untrusted change: why
+    not_gradable: Mapping[CaseKey, str] = field(
+        default_factory=dict
+    )  # for an untrusted change: why
 
 
 def place(case: EvalCase) -> Place:
@@ -166,7 +166,7 @@ class _Change:
         return changed([each for each in self.head.pictures if is_named(each, now)])
 
 
-def matched(head: Sequence[EvalCase], base: Sequence[EvalCase]) -> dict[Key, EvalCase]:
+def matched(head: Sequence[EvalCase], base: Sequence[EvalCase]) -> dict[CaseKey, EvalCase]:
     """Return each head case's counterpart in the base, also where it was moved."""
     there = {case.key: case for case in base}
     here = {case.key for case in head}
@@ -194,7 +194,7 @@ def _edits(case: EvalCase, was: EvalCase) -> list[str]:
     return edited + ([changed(found.files)] if found.files else [])
 
 
-def _by_case(text: str) -> dict[Key, str]:
+def _by_case(text: str) -> dict[CaseKey, str]:
     """Index the lines of recorded answers; an invalid file counts for every case."""
     lines = [line for line in text.split("\n") if line.strip()]
     try:
@@ -204,7 +204,7 @@ def _by_case(text: str) -> dict[Key, str]:
         return {("", ""): text}
 
 
-def _line(answers: Mapping[Key, str], case: EvalCase) -> str:
+def _line(answers: Mapping[CaseKey, str], case: EvalCase) -> str:
     keys = ((normalised(case.file), case.own_id), ("", case.own_id), ("", ""))
     return next((answers[key] for key in keys if key in answers), "")
 
@@ -216,7 +216,7 @@ def _unread(head: Revision, base: Revision) -> Iterator[str]:
         )
 
 
-def _removed(base: Revision, before: Mapping[Key, EvalCase]) -> Iterator[str]:
+def _removed(base: Revision, before: Mapping[CaseKey, EvalCase]) -> Iterator[str]:
     kept = {id(case) for case in before.values()}
     gone = [f"`{case.id}`" for case in base.cases if id(case) not in kept]
     if gone:

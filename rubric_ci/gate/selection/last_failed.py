@@ -8,9 +8,10 @@ from typing import Final
 
 from rubric_ci.errors import CannotConfigure, CannotReadFile, CannotUseGit
 from rubric_ci.files.project import discovery
-from rubric_ci.gate.selection.affected_cases import Key, Selection
+from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.text import numbers
+from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.formats_and_defaults import LAST_FAILED
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Narrowing
@@ -20,7 +21,7 @@ NOTHING_FAILED: Final = "nothing failed; nothing to run"
 _VERSION: Final = 1
 
 
-def choose_failed(selection: Selection, failed: Set[Key]) -> Selection:
+def choose_failed(selection: Selection, failed: Set[CaseKey]) -> Selection:
     chosen = tuple((case, WHY) for case, _ in selection.chosen if case.key in failed)
     dropped: list[Narrowing] = ["last-failed"] * (len(chosen) < len(selection.chosen))
     scope = selection.scope.narrowed(*dropped)
@@ -35,7 +36,9 @@ def choose_failed(selection: Selection, failed: Set[Key]) -> Selection:
     return replace(selection, chosen=chosen, scope=scope, notes=notes, nothing_to_run=why)
 
 
-def updated(failed: Set[Key], ended: Iterable[CaseResult], suite: Set[Key] | None) -> Set[Key]:
+def updated(
+    failed: Set[CaseKey], ended: Iterable[CaseResult], suite: Set[CaseKey] | None
+) -> Set[CaseKey]:
     """Return the failed cases after a run: a case stays until it passes.
 
     `suite` is the keys of all cases if they are known: a case that is not there is forgotten.
@@ -46,7 +49,7 @@ def updated(failed: Set[Key], ended: Iterable[CaseResult], suite: Set[Key] | Non
     return still | {key for key, case in results.items() if case.status in failing}
 
 
-def read(folder: Path, environment: Mapping[str, str]) -> Set[Key]:
+def read(folder: Path, environment: Mapping[str, str]) -> Set[CaseKey]:
     """Return the failed cases of an output folder.
 
     Raises CannotConfigure if no run has written any, or if git tracks the file.
@@ -69,7 +72,7 @@ def read(folder: Path, environment: Mapping[str, str]) -> Set[Key]:
     return found
 
 
-def remember(folder: Path, ended: Iterable[CaseResult], suite: Set[Key] | None) -> None:
+def remember(folder: Path, ended: Iterable[CaseResult], suite: Set[CaseKey] | None) -> None:
     path = folder / LAST_FAILED
     found = sorted(updated(_read(path) or frozenset(), ended, suite))
     data = {"version": _VERSION, "failed": [{"file": file, "id": name} for file, name in found]}
@@ -77,7 +80,7 @@ def remember(folder: Path, ended: Iterable[CaseResult], suite: Set[Key] | None) 
     discovery.write_text(path, json.dumps(data, indent=2) + "\n", hint=hint)
 
 
-def _read(path: Path) -> Set[Key] | None:
+def _read(path: Path) -> Set[CaseKey] | None:
     """Return the failed cases of a file, None if it does not exist; raises CannotReadFile."""
     if not path.exists():
         return None

@@ -21,12 +21,13 @@ from rubric_ci.files.project.links import named_paths
 from rubric_ci.files.project.loaded_project import LoadedProject, load_names
 from rubric_ci.files.project.project import Project
 from rubric_ci.gate.policy.checkout import under_policy
-from rubric_ci.gate.selection.affected_cases import Key, Selection, is_asked_alike, matched
+from rubric_ci.gate.selection.affected_cases import Selection, is_asked_alike, matched
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, commands_of, prepared_from
 from rubric_ci.grading.resolve import choose_target, lacks_target
 from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.text import escape
 from rubric_ci.values.changes import Base
+from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.config import Target
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import (
@@ -155,10 +156,10 @@ def _configured(case: EvalCase, loaded: LoadedProject, base: Base) -> str:
 
 def _reasons(
     selection: Selection, loaded: LoadedProject, base: Base, override: str
-) -> Iterator[tuple[Key, str]]:
+) -> Iterator[tuple[CaseKey, str]]:
     state = loaded.at_base(base)
     trusted = TrustedWork(state.cases, paths_since(state, loaded.project))
-    before: Mapping[Key, EvalCase] = matched(loaded.cases, state.cases)
+    before: Mapping[CaseKey, EvalCase] = matched(loaded.cases, state.cases)
     for case, _ in selection.chosen:
         if edited := _configured(case, loaded, base):
             yield case.key, f"{edited}, and configuration comes from the checkout"

@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 from rubric_ci.errors import InvalidInput
 from rubric_ci.files.project.file_kinds import RepositoryFiles
-from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.validator import check_waivers
 from rubric_ci.files.validation.waiver_rules import States
@@ -97,14 +96,6 @@ def targets_of(project: Project) -> Callable[[str], Container[str]]:
     return lambda file: project.policy_for(file).targets
 
 
-def find_waivers(loaded: LoadedProject, today: date, *, complete: bool) -> tuple[WaiverResult, ...]:
-    """Return the waivers of the policy as they are before the run.
-
-    Unless all eval files are loaded (`complete`), one without a case is not reported.
-    """
-    return waivers_of(loaded.project, loaded.cases, today, complete=complete)
-
-
 def waivers_of(
     project: Project,
     cases: Iterable[EvalCase],
@@ -113,18 +104,14 @@ def waivers_of(
     complete: bool = True,
     tool: str = "",
 ) -> tuple[WaiverResult, ...]:
-    """Return the waivers of a project's policy for these cases, which a tool may have."""
+    """Return the waivers of a project's policy for these cases, which a tool may have.
+
+    Unless all eval files are loaded (`complete`), one without a case is not reported.
+    """
     matches = match_all(project, in_force(project, tool), cases, today)
-    return tuple(_results(matches, complete=complete))
-
-
-def _results(
-    matches: tuple[tuple[Waiver, Match], ...], *, complete: bool
-) -> Iterator[WaiverResult]:
-    for waiver, match in matches:
-        unknown = match.case is None and not complete
-        yield WaiverResult(
-            state="not-run" if unknown else match.state,
+    return tuple(
+        WaiverResult(
+            state="not-run" if match.case is None and not complete else match.state,
             case=waiver.case,
             criterion=waiver.criterion,
             file=match.case.file if match.case else "",
@@ -133,6 +120,8 @@ def _results(
             owner=waiver.owner,
             until=waiver.until,
         )
+        for waiver, match in matches
+    )
 
 
 def find_states(

@@ -31,7 +31,7 @@ from rubric_ci.gate.comparison.baseline_files import open_baseline
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import read_report
-from rubric_ci.gate.selection.affected_cases import Key, Selection
+from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.gate.selection.changed_cases import open_with_change
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task
@@ -44,6 +44,7 @@ from rubric_ci.services.run.inputs import open_inputs, runner_of, select
 from rubric_ci.system import file_io
 from rubric_ci.system.coroutines import BackgroundLoop
 from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.config import MockTarget
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.report import RunReport
@@ -133,11 +134,11 @@ class SessionRun:
         self.settings = settings
         self.shared = shared
         self.started_at, self._clock = datetime.now(UTC), monotonic()
-        self._keys: Collection[Key] = ()
+        self._keys: Collection[CaseKey] = ()
         self._narrowed: tuple[Narrowing, ...] = ()
         self._selected: tuple[LoadedProject, Selection] | None = None
         self._failure: UserError | None = None
-        self._results: dict[Key, CaseResult] = {}
+        self._results: dict[CaseKey, CaseResult] = {}
 
     @cached_property
     def _checkout(self) -> tuple[Project, Change]:
@@ -190,7 +191,7 @@ class SessionRun:
         scope = Scope(suite=None).narrowed(*narrowed)
         return load_evals(project, (), change), Selection(chosen=(), scope=scope)
 
-    def choose(self, keys: Collection[Key], *narrowed: Narrowing) -> None:
+    def choose(self, keys: Collection[CaseKey], *narrowed: Narrowing) -> None:
         """Keep of the selection the cases that will run."""
         self._keys, self._narrowed = frozenset(keys), narrowed
 
@@ -227,7 +228,7 @@ class SessionRun:
                 self._failure = error  # the next item does not try again
         raise NoVerdict(shown(self._failure))
 
-    def result(self, key: Key) -> CaseResult:
+    def result(self, key: CaseKey) -> CaseResult:
         """Return the result of a case; raises NoVerdict."""
         if not self._results:
             self._results = {case.key: case for case in self.report().cases}

@@ -31,7 +31,6 @@ from rubric_ci.reports.render.blocks import (
     plain,
 )
 from rubric_ci.text import escape, numbers
-from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult, Graded, with_verdict
 
@@ -148,43 +147,38 @@ def _printed(blocks: Iterable[Block], *, width: int, color: bool) -> str:
         legacy_windows=False,
     )
     with console.capture() as captured:
-        console.print(Group(*(shown for block in blocks for shown in _Shown(block).lines())))
+        console.print(Group(*(shown for block in blocks for shown in _lines(block))))
     return "\n".join(line.rstrip() for line in captured.get().split("\n"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=False)
-class _Shown:
-    block: Block
-
-    def lines(self) -> Iterator[RenderableType]:
-        block = self.block
-        match block:
-            case Heading():
-                yield _text(block.text, _GATE_STYLES[block.tone])
-            case Line():
-                yield _sign(block.status) + _spans(block.spans)
-            case Listed():
-                if block.title:
-                    yield _text(block.title, "bold")
-                yield from (_inset(_spans(line)) for line in block.lines)
-            case Quoted():
-                yield from (_inset(_text(text), 4) for text in block.texts)
-            case Literally():
-                yield _inset(_text(f"{block.title}:", "dim"))
-                yield _inset(_text(block.text), 4)
-            case Differs():
-                yield from _differs(block)
-            case Table():
-                if block.title:
-                    yield _text(block.title, "bold")
-                yield _table(block)
-            case Folded():
-                yield from _folded(block)
-            case Facts():
-                facts = " · ".join("".join(span.text for span in fact) for fact in block.facts)
-                yield _text(facts, "dim")
-            case _:
-                assert_never(block)
+def _lines(block: Block) -> Iterator[RenderableType]:
+    match block:
+        case Heading():
+            yield _text(block.text, _GATE_STYLES[block.tone])
+        case Line():
+            yield _sign(block.status) + _spans(block.spans)
+        case Listed():
+            if block.title:
+                yield _text(block.title, "bold")
+            yield from (_inset(_spans(line)) for line in block.lines)
+        case Quoted():
+            yield from (_inset(_text(text), 4) for text in block.texts)
+        case Literally():
+            yield _inset(_text(f"{block.title}:", "dim"))
+            yield _inset(_text(block.text), 4)
+        case Differs():
+            yield from _differs(block)
+        case Table():
+            if block.title:
+                yield _text(block.title, "bold")
+            yield _table(block)
+        case Folded():
+            yield from _folded(block)
+        case Facts():
+            facts = " · ".join("".join(span.text for span in fact) for fact in block.facts)
+            yield _text(facts, "dim")
+        case _:
+            assert_never(block)
 
 
 def _sign(status: wording.CaseStatus | None) -> Text:
@@ -194,7 +188,7 @@ def _sign(status: wording.CaseStatus | None) -> Text:
 def _folded(block: Folded) -> Iterator[RenderableType]:
     yield _sign(block.status) + _spans(block.title)
     for inner in block.blocks:
-        yield from (_inset(shown) for shown in _Shown(inner).lines())
+        yield from (_inset(shown) for shown in _lines(inner))
     yield Text()
 
 

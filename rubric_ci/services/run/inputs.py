@@ -18,7 +18,7 @@ from rubric_ci.gate.report.sharding import case_cost, split
 from rubric_ci.gate.selection import last_failed
 from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.gate.selection.changed_cases import open_selected
-from rubric_ci.gate.waivers.matching import find_waivers
+from rubric_ci.gate.waivers.matching import waivers_of
 from rubric_ci.grading.case_choice import is_asked_for, read_keyword
 from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
@@ -63,7 +63,9 @@ def select(
     asked_for = asked_by(settings.select, marked)
     selection = replace(
         selection,
-        waivers=find_waivers(loaded, today, complete=has_every_case(loaded, selection)),
+        waivers=waivers_of(
+            loaded.project, loaded.cases, today, complete=has_every_case(loaded, selection)
+        ),
         notes=(*selection.notes, *guess_notes(loaded)),
         grading_changes=find_grading_changes(loaded, asked_for),
         none_decides=none_decides(loaded, settings.select, asked_for),

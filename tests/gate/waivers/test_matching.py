@@ -17,7 +17,6 @@ from rubric_ci.gate.policy.governed import governed
 from rubric_ci.gate.waivers.matching import (
     criteria_of,
     find_states,
-    find_waivers,
     fingerprint_of,
     in_force,
     load_waivers,
@@ -154,14 +153,14 @@ def test_what_became_of_each(tmp_path: Path) -> None:
     gone = WaiverResult(
         state="unmatched", case="one", criterion="gone", file="a.eval.yaml", line=8, **common
     )
-    assert find_waivers(loaded, TODAY, complete=True) == (known, gone)
-    assert find_waivers(loaded, TODAY, complete=False) == (known, gone)
+    for complete in (True, False):
+        assert waivers_of(project, loaded.cases, TODAY, complete=complete) == (known, gone)
     assert waivers_of(project, [], TODAY) == waivers_of(project, [], TODAY, complete=True)
     other = load_project([], written(tmp_path, entry(case="other")))
     for complete, state in ((True, "unmatched"), (False, "not-run")):
         found = (
             *waivers_of(project, [], TODAY, complete=complete),
-            *find_waivers(other, TODAY, complete=complete),
+            *waivers_of(other.project, other.cases, TODAY, complete=complete),
         )
         assert [(each.state, each.file) for each in found] == [(state, "")] * 2
 
@@ -188,7 +187,7 @@ def test_waivers_of_runs_with_other_targets(
     written(tmp_path, *(entry(case=case, fingerprint=own) for case in states))
     (tmp_path / "rubric-ci.yaml").write_text(SEVERAL)
     loaded = load_project([], Project(WorkingTree(root=tmp_path), targets=targets))
-    found = find_waivers(loaded, TODAY, complete=True)
+    found = waivers_of(loaded.project, loaded.cases, TODAY)
     assert {each.case: each.state for each in found} == states
 
 
@@ -199,7 +198,7 @@ def test_a_suite_that_several_targets_always_answer_has_no_case_without_one(tmp_
     (tmp_path / "a.eval.yaml").write_text(f"targets: [a, b]\n{EVALS}")
     for targets in ((), ("a",)):
         loaded = load_project([], Project(WorkingTree(root=tmp_path), targets=targets))
-        found = find_waivers(loaded, TODAY, complete=True)
+        found = waivers_of(loaded.project, loaded.cases, TODAY)
         assert [each.state for each in found] == ["unmatched", "not-run"]
 
 

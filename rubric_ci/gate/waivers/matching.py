@@ -14,7 +14,7 @@ from rubric_ci.files.validation.validator import check_waivers
 from rubric_ci.files.validation.waiver_rules import States
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import decode
-from rubric_ci.values.evals import CompositeSpec, EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.evals import CompositeSpec, EvalCase, EvaluatorSpec, RubricSpec
 from rubric_ci.values.formats_and_defaults import WAIVERS
 from rubric_ci.values.question import question
 from rubric_ci.values.rubric import Criterion
@@ -217,7 +217,5 @@ def _criteria(spec: EvaluatorSpec, prefix: str) -> Iterator[tuple[str, Criterion
         case CompositeSpec(evaluators=members):
             for member in members:
                 yield from _criteria(member, f"{prefix}{member.name}/")
-        case LlmJudgeSpec():
-            return
         case _:
             return

@@ -394,21 +394,22 @@ def write(checkout: Checkout, name: str, text: str) -> None:
         path.write_text(text)
 
 
-@pytest.mark.parametrize(("file", "before", "after", "expected"), TABLE.values(), ids=TABLE)
-def test_each_kind_of_change(
-    checkout: Checkout,
-    monkeypatch: pytest.MonkeyPatch,
-    file: str,
-    before: str,
-    after: str,
-    expected: list[str],
-) -> None:
+@pytest.fixture
+def restored(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+    """The project as at its base, in the current folder."""
     for name, text in FILES.items():
         write(checkout, name, text)
-    assert before in FILES[file]
-    write(checkout, file, FILES[file].replace(before, after, 1))
     monkeypatch.chdir(checkout.root)
-    found = changes_of(checkout)
+    return checkout
+
+
+@pytest.mark.parametrize(("file", "before", "after", "expected"), TABLE.values(), ids=TABLE)
+def test_each_kind_of_change(
+    restored: Checkout, file: str, before: str, after: str, expected: list[str]
+) -> None:
+    assert before in FILES[file]
+    write(restored, file, FILES[file].replace(before, after, 1))
+    found = changes_of(restored)
     shown = [
         f"{each.direction} {each.kind} {each.about} {each.line}: {each.before} → {each.after}"
         for each in found
@@ -416,15 +417,12 @@ def test_each_kind_of_change(
     assert shown == expected
 
 
-def test_a_moved_case_is_no_change(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, text in FILES.items():
-        write(checkout, name, text)
+def test_a_moved_case_is_no_change(restored: Checkout) -> None:
     case = EVAL[EVAL.index("  - id: greeting") :]
-    write(checkout, EVALS, EVAL.replace(case, ""))
-    write(checkout, "evals/c.eval.yaml", f"evalcases:\n{case}")
-    monkeypatch.chdir(checkout.root)
-    found = changes_of(checkout)
-    Path(checkout.root / "evals/c.eval.yaml").unlink()
+    write(restored, EVALS, EVAL.replace(case, ""))
+    write(restored, "evals/c.eval.yaml", f"evalcases:\n{case}")
+    found = changes_of(restored)
+    Path(restored.root / "evals/c.eval.yaml").unlink()
     assert found == ()
 
 
@@ -435,30 +433,20 @@ def test_a_moved_case_is_no_change(checkout: Checkout, monkeypatch: pytest.Monke
         ("evals/c.jsonl", ["weaker case line"]),
     ],
 )
-def test_a_suite_that_is_deleted(
-    file: str, expected: list[str], checkout: Checkout, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, text in FILES.items():
-        write(checkout, name, text)
-    (checkout.root / file).unlink()
-    monkeypatch.chdir(checkout.root)
-    found = [f"{each.direction} {each.kind} {each.about}" for each in changes_of(checkout)]
+def test_a_suite_that_is_deleted(restored: Checkout, file: str, expected: list[str]) -> None:
+    (restored.root / file).unlink()
+    found = [f"{each.direction} {each.kind} {each.about}" for each in changes_of(restored)]
     assert [each for each in found if " case " in each] == expected
 
 
-def test_a_new_module_that_an_unchanged_script_imports(
-    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_module_that_an_unchanged_script_imports(restored: Checkout) -> None:
     """A script finds modules in its own folder first, whatever was meant by the name."""
-    for name, text in FILES.items():
-        write(checkout, name, text)
-    new = checkout.root / "evals/checks/inner/__init__.py"
+    new = restored.root / "evals/checks/inner/__init__.py"
     new.write_text("LIMIT = 9")
-    monkeypatch.chdir(checkout.root)
-    found = changes_of(checkout)
+    found = changes_of(restored)
     new.unlink()
     assert [(each.kind, each.about) for each in found] == [
-        ("script", new.relative_to(checkout.root).as_posix())
+        ("script", new.relative_to(restored.root).as_posix())
     ]
 
 

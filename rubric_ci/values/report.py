@@ -85,6 +85,8 @@ class JudgeInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardInfo:
+    """The part of a run that a report covers."""
+
     index: int  # from 1
     count: int
     positions: tuple[int, ...] = ()  # of its cases in the whole run, from 0

@@ -23,7 +23,6 @@ def snake_case(key: str) -> str:
 
 
 def snake_cased(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a mapping with snake_case keys."""
     return {snake_case(key): item for key, item in data.items()}
 
 
@@ -40,7 +39,6 @@ def normalise_keys(data: Any) -> Any:
 
 
 def to_original_key(problem: Problem, data: Any) -> Problem:
-    """Return a problem of normalised data with its path in the original data."""
     return problem._replace(path=to_original_path(problem.path, data))
 
 
@@ -50,7 +48,6 @@ def to_original_path(path: Path, data: Any) -> Path:
 
 
 def conflicting_aliases(owner: Mapping[str, Any], path: Path) -> Iterator[Problem]:
-    """Yield camelCase keys whose snake_case spelling is present as well."""
     for key in owner:
         if snake_case(key) != key and snake_case(key) in owner:
             message = f"`{key}` and `{snake_case(key)}` mean the same; use one of them"
@@ -123,7 +120,6 @@ def guideline_problems(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _patterns(lookup: Lookup) -> list[str] | str:
-    """Return the patterns, or what is wrong with them."""
     found = lookup(CONFIG)
     if not isinstance(found, Found):
         return []

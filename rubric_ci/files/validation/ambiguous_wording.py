@@ -65,8 +65,6 @@ class Kind(NamedTuple):
 
 
 class Wording(NamedTuple):
-    """A finding about one criterion."""
-
     kind: str
     message: str
 
@@ -121,7 +119,6 @@ def words_of(text: str) -> set[str]:
 
 
 def wording_problems(criteria: Sequence[Any], path: Path) -> Iterator[Problem]:
-    """Yield a problem per finding about a list of criteria."""
     words: list[set[str]] = []
     texts: list[str] = []
     places: list[Path] = []

@@ -71,7 +71,6 @@ def assertion_problems(
 
 
 def call_problems(data: Any, known: KnownTargets) -> Iterator[Problem]:
-    """Yield assertions about calls of tools where the target reports none."""
     cases = dict(mappings(data, "evalcases"))
     for path, criterion in _criteria(data, ()):
         key = next((key for key in keys_of(criterion)[:1] if TABLE[key].of == CALLS), "")
@@ -87,7 +86,6 @@ def call_problems(data: Any, known: KnownTargets) -> Iterator[Problem]:
 
 
 def _unknown_tools(value: Any, key: str, path: Path, program: str) -> Iterator[Problem]:
-    """Yield names of tools that an agent program never has."""
     if not program or key in _NO_TOOLS:
         return
     own = AGENTS[program].tools
@@ -150,7 +148,6 @@ _HOLDERS: Final = frozenset(
 
 
 def _criteria(value: Any, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield every criterion of a file, wherever evaluators nest it."""
     if isinstance(value, list):
         for index, each in enumerate(value):
             yield from _criteria(each, (*path, index))

@@ -202,7 +202,6 @@ def _first_command(line: str, platform: str) -> list[str]:
 
 
 def _script(words: Sequence[str]) -> str:
-    """Return the file that an interpreter runs."""
     if not _INTERPRETER.fullmatch(re.split(r"[/\\]", words[0])[-1]):
         return ""
     for word in words[1:]:

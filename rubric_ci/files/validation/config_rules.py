@@ -151,14 +151,11 @@ def forbidden_variables(data: Any) -> Iterator[Problem]:
 
 
 class _Normalised(Values):
-    """A document with snake_case keys."""
-
     def __init__(self, document: Source) -> None:
         self.data = normalise_keys(document.data)
         self._document = document
 
     def written(self, path: Path) -> str | None:
-        """Return the scalar at a path as it is written."""
         return self._document.written(to_original_path(path, self._document.data))
 
 

@@ -109,7 +109,6 @@ def _texts(items: Any) -> Iterator[str]:
 
 
 def _providers(data: Any) -> Iterator[tuple[str, str]]:
-    """Yield name and provider of each target."""
     for _, target in mappings(data, "targets"):
         name, provider = target.get("name"), target.get("provider")
         if isinstance(name, str):
@@ -174,7 +173,6 @@ class Prompt(NamedTuple):
 
     @property
     def what(self) -> str:
-        """Return the prompt as messages name it."""
         word = "body" if self.is_body else "prompt"
         return f"`{self.path}`, the {word} of the target `{self.target}`,"
 

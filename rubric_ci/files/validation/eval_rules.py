@@ -124,7 +124,6 @@ def _is_ungraded(case: Any, *, inherited: bool) -> bool:
 
 
 def _has_rubrics(case: dict[str, Any]) -> bool:
-    """Return True if the case or one of its turns has rubrics."""
     return "rubrics" in case or any(True for _ in _turns_with_rubrics(case))
 
 
@@ -140,7 +139,6 @@ def _both_ways(file: str) -> str:
 
 
 def eval_problems(data: Any) -> Iterator[Problem]:
-    """Yield the problems of a suite and its cases."""
     if not isinstance(data, dict):
         return
     suite = execution_of(data)
@@ -183,7 +181,6 @@ def _entries(value: Any) -> int:
 
 
 def _is_bare_case(cases: Any) -> bool:
-    """Return True if a case has neither rubrics nor evaluators."""
     return not isinstance(cases, list) or any(
         isinstance(case, dict) and not _has_rubrics(case) and not evaluators_of(case)
         for case in cases

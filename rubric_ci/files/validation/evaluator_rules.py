@@ -147,7 +147,6 @@ class Script(NamedTuple):
 
 
 def evaluator_problems(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
-    """Yield the problems of the settings of an evaluator, without its criteria and members."""
     match evaluator.get("type"):
         case "code_judge":
             yield from _code_judge(evaluator, path)
@@ -227,7 +226,6 @@ def _foreign_options(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
 
 
 def has_weights_by_name(evaluator: Evaluator) -> bool:
-    """Return True for a composite whose aggregator weighs its members."""
     aggregator = evaluator.get("aggregator")
     return (
         isinstance(aggregator, dict)
@@ -256,7 +254,6 @@ def _weights(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
 
 
 def _no_field_counts(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
-    """Yield fields that all have weight 0."""
     fields = _fields(evaluator)
     if fields and all(field.get("weight", 1.0) == 0 for field in fields):
         message = "every field has weight 0, so nothing is compared"

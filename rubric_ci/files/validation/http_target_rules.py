@@ -117,7 +117,6 @@ _KNOWN_PLACEHOLDER = re.compile(r"PORT(_[A-Z0-9_]+)?|SIDE")
 
 
 def service_problems(target: Mapping[str, Any], path: Path) -> Iterator[Problem]:
-    """Yield the problems of a service."""
     yield from _body_problems(target, path)
     yield from literal_variables(target, path)
     yield from json_paths(((*path, *place), text) for place, text in places_of_service(target))

@@ -21,8 +21,6 @@ A part or a text is a pair with its file; `union` makes mappings of them.
 
 
 class Entry(NamedTuple):
-    """A criterion of an expanded list, and its place."""
-
     data: Any
     source: Source
     path: Path
@@ -49,7 +47,6 @@ class IncludedSource:
     """Implements `Source` with included criteria in place of each include."""
 
     def __init__(self, raw: Source) -> None:
-        """Begin with the source as it is written."""
         self.raw = raw
         self.file = raw.file
         self.data: Any = raw.data
@@ -61,47 +58,38 @@ class IncludedSource:
 
     @property
     def of_other_tool(self) -> bool:
-        """Return True if it is written for another tool, and read as it is."""
         return self.raw.of_other_tool
 
     @property
     def in_files(self) -> bool:
-        """Return True if cases are in files that the suite names."""
         return self.raw.in_files
 
     @property
     def rubric_files(self) -> tuple[str, ...]:
-        """Return the files with criteria that it includes, from the root."""
         return (*self.files, *self.raw.rubric_files)
 
     @property
     def readable(self) -> bool:
-        """Return True if there is data to check."""
         return self.raw.readable
 
     def texts(self) -> dict[str, str]:
-        """Return every text by its file."""
         own = self.raw.texts()
         return own | {
             p: t for each in self.files.values() for p, t in each.document.texts().items()
         }
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
-        """Return file, place and alias of the value at a path."""
         source, origin = self.origin(path)
         return source.location(origin, at_key=at_key)
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
-        """Return the place of the value at a path or of its key, else of the nearest parent."""
         return self.location(path, at_key=at_key).place
 
     def written(self, path: Path) -> str | None:
-        """Return the scalar at a path as it is written, if the text has it."""
         source, origin = self.origin(path)
         return source.written(origin)
 
     def paths_of(self, nodes: Iterable[Any], leave_out: Any) -> dict[int, Path]:
-        """Return a path to each YAML node as written."""
         return self.raw.paths_of(nodes, leave_out)
 
     def origin(self, path: Path) -> tuple[Source, Path]:

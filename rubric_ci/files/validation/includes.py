@@ -292,7 +292,6 @@ class _Expansion:
     def _more(
         self, document: Document, name: str, kept: Container[str], where: Path
     ) -> dict[str, list[Any]]:
-        """Return the texts that a rubric file adds to a request."""
         data, found = document.data, dict[str, list[Any]]()
         if "sees" in data:
             found["sees"] = [(part, document.file) for part in data["sees"]]

@@ -128,7 +128,6 @@ def _by_alias(line: int | None, own: int) -> str:
 
 
 def to_diagnostic(file: str, problem: LocatedProblem, lines: Sequence[str]) -> Diagnostic:
-    """Return a located problem as a diagnostic."""
     return Diagnostic(
         rule=problem.rule.id,
         severity=Severity(problem.rule.severity),
@@ -147,7 +146,6 @@ def _short(message: str) -> str:
 
 
 def has_errors(found: tuple[Diagnostic, ...]) -> bool:
-    """Return True if a diagnostic is an error."""
     return any(diagnostic.severity is Severity.ERROR for diagnostic in found)
 
 

@@ -143,7 +143,6 @@ def size_problems(found: Sequence[tuple[Path, Media]]) -> Iterator[Problem]:
 
 
 def role_problem(path: Path, message: dict[str, Any], kind: str) -> Problem | None:
-    """Return the problem of a part in a message whose role has text only."""
     role, key = message.get("role"), path[2] if path[0] == "evalcases" else path[0]
     if role not in _WITHOUT or key not in (*INPUTS, "messages"):
         return None

@@ -199,7 +199,6 @@ def _is_plain(value: Any, pattern: re.Pattern[str]) -> bool:
 
 
 def _named_models(data: Any) -> Iterator[tuple[Path, str]]:
-    """Yield the `model` of every evaluator, aggregator and simulated user."""
     owners: list[tuple[Path, Any]] = [*written_evaluators(data)]
     owners += [((*at, "aggregator"), each.get("aggregator")) for at, each in owners]
     cases = mappings(data, "evalcases")
@@ -298,7 +297,6 @@ def judge_keys() -> frozenset[str]:
 
 
 def members_of(judge: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    """Yield each judge of a panel with its place."""
     members = judge.get("panel")
     for index, member in enumerate(members if isinstance(members, list) else ()):
         if isinstance(member, dict | str):

@@ -54,7 +54,6 @@ def recognise(data: Any, file: str = "FILE") -> Problem | None:
 
 
 def _without_tests(data: dict[str, Any]) -> Problem:
-    """Return the problem of a part of a promptfoo suite that has no tests of its own."""
     if "redteam" in data:
         key, what = "redteam", "it has attacks (`redteam`), which promptfoo makes when it runs"
         hint = "`rubric-ci adopt` gates their results (docs/adopt.md)"
@@ -81,7 +80,6 @@ def golden_set(data: Any, file: str) -> Problem | None:
 
 
 def _later(data: dict[str, Any], tests: Any) -> Problem | None:
-    """Return the problem of a file of EvalView, of a later AgentV or of another tool."""
     if _asks(data) or (isinstance(tests, list) and tests and all(map(_asks, tests))):
         return _problem("tests" if "tests" in data else "input", "EvalView", _CASES)
     for name in ("tests", "cases"):
@@ -98,7 +96,6 @@ def _import(file: str) -> str:
 
 
 def _of_models(data: dict[str, Any], file: str) -> Problem | None:
-    """Return the problem of a prompt file of GitHub Models."""
     if "testData" in data:
         importable = isinstance(data["testData"], list) and "messages" in data
         return _problem("testData", "GitHub Models", _import(file) if importable else _CASES)
@@ -174,7 +171,6 @@ def recognise_records(lines: list[Any], path: Path, file: str = "FILE") -> Probl
 
 
 def _of_traces(records: list[Any], path: Path) -> Problem | None:
-    """Return the problem of traces, by the first record of the file."""
     likely = [each for each in records if isinstance(each, dict) and not _TRACE.isdisjoint(each)]
     if not likely:
         return None
@@ -240,7 +236,6 @@ _LONGEST: Final = 60
 
 
 def _flow(written: Mapping[str, Any]) -> str:
-    """Return a mapping in one line of YAML."""
     parts = (f"{key}: {json.dumps(each, ensure_ascii=False)}" for key, each in written.items())
     return f"{{{shortened(', '.join(parts), _LONGEST)}}}"
 
@@ -289,7 +284,6 @@ def _problem(key: str, tool: str, hint: str) -> Problem:
 
 
 def _keys_of(tests: Any) -> frozenset[str]:
-    """Return the keys of all entries of a list of tests."""
     entries = tests if isinstance(tests, list) else ()
     return frozenset(key for entry in entries if isinstance(entry, dict) for key in entry)
 

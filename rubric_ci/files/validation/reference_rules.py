@@ -126,7 +126,6 @@ def eval_guidelines_problems(data: Any, lookup: Lookup, near_file: NearFile) -> 
 def guidelines_problems(
     owner: Any, path: Path, lookup: Lookup, near_file: NearFile = lambda _: ""
 ) -> Iterator[Problem]:
-    """Yield the files of guidelines that cannot be read."""
     given = owner.get("guidelines") if isinstance(owner, dict) else None
     for name in given if isinstance(given, list) else [given]:
         if isinstance(name, str) and names_file(name):
@@ -220,7 +219,6 @@ def media_of(data: Any, lookup: Lookup) -> "Iterator[tuple[Path, Media]]":
 
 
 def not_an_image(path: Path, name: str) -> Problem:
-    """Return the problem of a file that is neither a text nor an image."""
     from rubric_ci.files.validation.media_rules import MEDIA_FILE
 
     return Problem(MEDIA_FILE, path, f"`{name}` is not an image")
@@ -260,7 +258,6 @@ def _files(
 def _part_lists(
     data: dict[str, Any], messages: Iterable[tuple[Path, dict[str, Any]]]
 ) -> Iterator[tuple[Path, dict[str, Any], list[Any]]]:
-    """Yield each list of parts with its place and its message."""
     for path, message in messages:
         if isinstance(parts := message.get("content"), list):
             yield (*path, "content"), message, parts

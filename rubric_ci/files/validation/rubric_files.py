@@ -146,7 +146,6 @@ def file_name(written: str) -> str:
 
 
 def problems_of_tests(tests: Any, criteria: Any, lookup: Lookup) -> Iterator[Problem]:
-    """Yield the problems of the tests of a rubric file."""
     if not isinstance(criteria, list):
         return
     named = dict(zip(ids_of(criteria), criteria, strict=True))

@@ -104,12 +104,10 @@ rules: {gate-kind: error, similar-key: off}
 
 
 def render() -> str:
-    """Return docs/rules.md."""
     return _HEAD + "\n".join(map(render_rule, RULES.values()))
 
 
 def render_rule(rule: Rule) -> str:
-    """Return the section of one rule."""
     switch = "may be turned off" if rule.switchable else "always on"
     lines = [f"## {rule.id}", f"{rule.severity}, {switch}", "", rule.meaning]
     if rule.hint:

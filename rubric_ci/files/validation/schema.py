@@ -20,13 +20,11 @@ def problems(name: str, source: Values) -> list[Problem]:
 
 
 def fits(name: str, data: Any) -> bool:
-    """Return True for data without problems."""
     return _validator(name).is_valid(data)
 
 
 @cache
 def read_schema(name: str) -> Any:
-    """Return `schemas/<name>.schema.json` as data."""
     import json  # only to explain
 
     return json.loads(resources.read_schema(name))

@@ -283,7 +283,6 @@ def _mutually_exclusive(
 
 
 def _needs_assertion(error: ValidationError, path: Path) -> Iterator[Problem]:
-    """Yield the option of an assertion in another criterion."""
     key = str(list(error.absolute_schema_path)[-2])
     message = f"`{key}` has no effect on a criterion that is not an assertion"
     yield Problem(ASSERTION_OPTION, (*path, key), message, at_key=True)

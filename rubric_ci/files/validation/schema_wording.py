@@ -20,7 +20,6 @@ KINDS: Final = {
 
 
 def value_name(path: Path) -> str:
-    """Return the name of the value at a path."""
     if not path:
         return "an eval file"
     if isinstance(path[-1], str):
@@ -32,7 +31,6 @@ def value_name(path: Path) -> str:
 
 
 def owner_name(path: Path) -> str:
-    """Return the name of the mapping at a path."""
     if not path:
         return "the file"
     if isinstance(path[-1], str):

@@ -59,7 +59,6 @@ class Surroundings(NamedTuple):
 
 
 def check_evals(source: Source, around: Surroundings) -> "tuple[Diagnostic, ...]":
-    """Return all problems of an eval file."""
     if other := _other_tool(source):
         return _diagnosed(source, [other])
     if isinstance(source, IncludedSource) and (first := _of_includes(source)):
@@ -92,7 +91,6 @@ def check_evals(source: Source, around: Surroundings) -> "tuple[Diagnostic, ...]
 
 
 def _problems_with_targets(source: Source, known: KnownTargets) -> Iterator[Problem]:
-    """Yield the problems of cases with the targets that answer them."""
     if known.prompts or _has_variables(source.texts()):
         yield from _first(_variable_problems(source, known))
     if (known.without_calls or known.programs) and _mentions(source, *KEYS):

@@ -158,7 +158,6 @@ def variable_problems(source: Source, used_by_prompts: frozenset[str] | None) ->
 
 
 def _inherited(case: dict[str, Any]) -> Iterator[str]:
-    """Yield the settings of the suite that the case does not set."""
     if "rubrics" not in case:
         yield "rubrics"
     if evaluators_of(case) is None:
@@ -201,7 +200,6 @@ def _of_condition(condition: Any, path: Path, included: Included | None) -> Iter
 
 
 def _templates(value: Any, path: Path) -> Iterator[Text]:
-    """Yield the templates of a value at every depth."""
     if isinstance(value, str):
         yield from _texts(value, path)
     pairs = enumerate(value) if isinstance(value, list) else ()
@@ -315,7 +313,6 @@ def _problems(
 
 
 def _written(text: str, name: str) -> str:
-    """Return the first expression that uses a name, as it is written."""
     for piece in text.split("{{")[1:]:
         inner, end, _ = piece.partition("}}")
         if end and name in inner:
@@ -345,7 +342,6 @@ def _unused(names: set[str], path: Path) -> Iterator[Problem]:
 
 
 def vars_of(owner: dict[str, Any]) -> dict[str, Any]:
-    """Return the variables of a suite or a case."""
     found = owner.get("vars")
     return found if isinstance(found, dict) else {}
 

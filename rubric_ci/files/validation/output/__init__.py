@@ -52,7 +52,6 @@ def render(
 
 
 def summary(found: "Sequence[Diagnostic]", checked: int) -> str:
-    """Return the number of files and of problems."""
     files = _plural(checked, "file")
     if not found:
         return f"{files} checked: no problems"

@@ -22,7 +22,6 @@ def render(
 
 
 def headline(diagnostic: Diagnostic) -> str:
-    """Return a diagnostic in one line."""
     severity = diagnostic.severity
     word = "" if severity is Severity.ERROR else f"{severity.value}: "
     hint = f"; {diagnostic.hint}" if diagnostic.hint else ""

@@ -96,10 +96,21 @@ def mappings(owner: Any, key: str, path: Path = ()) -> Iterator[tuple[Path, dict
 
     `path` is the path of the owner.
     """
-    items = owner.get(key) if isinstance(owner, dict) else None
-    for index, item in enumerate(items if isinstance(items, list) else ()):
+    for index, item in enumerate(list_at(owner, key)):
         if isinstance(item, dict):
             yield (*path, key, index), item
+
+
+def list_at(owner: Any, key: str) -> list[Any]:
+    """Return the list at a key of data of any shape; without one, an empty list."""
+    found = owner.get(key) if isinstance(owner, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def mapping_at(owner: Any, key: str) -> dict[str, Any]:
+    """Return the mapping at a key of data of any shape; without one, an empty mapping."""
+    found = owner.get(key) if isinstance(owner, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 class Problem(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from rubric_ci.evaluators.kind import MOST_SHELL, written_evaluators
 from rubric_ci.files.validation.agentv import snake_case
 from rubric_ci.files.validation.evaluator_rules import scripts_of
-from rubric_ci.values.problems import Path, Problem, Rule, mappings
+from rubric_ci.values.problems import Path, Problem, Rule, mapping_at, mappings
 from rubric_ci.values.references import Machine
 
 FOLDER_MISSING: Final = Rule(
@@ -75,10 +75,10 @@ def target_command_problems(data: Any, machine: Machine) -> Iterator[Problem]:
 
 def workspace_problems(owner: dict[str, Any], path: Path, machine: Machine) -> Iterator[Problem]:
     """Yield the folder that a workspace copies if it does not exist, and no `setup` makes it."""
-    workspace = owner.get("workspace")
-    if not isinstance(workspace, dict) or isinstance(workspace.get("setup"), list):
-        return
+    workspace = mapping_at(owner, "workspace")
     folder = workspace.get("copy")
+    if isinstance(workspace.get("setup"), list):
+        return
     if isinstance(folder, str) and _is_plain(folder) and not machine.has_folder(folder):
         message = f"there is no folder `{folder}`"
         hint = "fix `copy`, which is relative to this file; or let `setup`, a list, make the folder"
@@ -86,16 +86,10 @@ def workspace_problems(owner: dict[str, Any], path: Path, machine: Machine) -> I
 
 
 def _hook_problems(owner: dict[str, Any], path: Path, machine: Machine) -> Iterator[Problem]:
-    workspace = owner.get("workspace")
-    hooks = workspace.get("hooks") if isinstance(workspace, dict) else None
-    for name, hook in (hooks if isinstance(hooks, dict) else {}).items():
+    for name, hook in mapping_at(mapping_at(owner, "workspace"), "hooks").items():
         if isinstance(hook, dict):
             where = (*path, "workspace", "hooks", name)
             yield from _checked(hook, where, ("command",), machine)
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _checked(
@@ -115,10 +109,10 @@ def _problems(command: _Command, machine: Machine) -> Iterator[Problem]:
         message = f"there is no folder `{command.folder}`"
         yield Problem(FOLDER_MISSING, command.folder_path, message)
         return
-    words = command.words
-    if not isinstance(words, str) and not all(isinstance(word, str) for word in _list(words)):
+    words = command.words if isinstance(command.words, str | list) else []
+    if not all(isinstance(word, str) for word in words):
         return
-    started = read_command(words if isinstance(words, str) else _list(words))
+    started = read_command(words)
     if not started.program:
         return
     is_path = "/" in started.program

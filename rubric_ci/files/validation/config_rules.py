@@ -36,7 +36,16 @@ from rubric_ci.files.yaml_text.source import Source, Values
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.model_end_and_parameters import NAMES, ModelCall
-from rubric_ci.values.problems import MAX_PROBLEMS, UNKNOWN_KEY, Path, Problem, Rule, mappings
+from rubric_ci.values.problems import (
+    MAX_PROBLEMS,
+    UNKNOWN_KEY,
+    Path,
+    Problem,
+    Rule,
+    list_at,
+    mapping_at,
+    mappings,
+)
 from rubric_ci.values.written_keys import keys_of
 
 _SHELL_REFERENCE: Final = re.compile(
@@ -134,15 +143,10 @@ def forbidden_variables(data: Any) -> Iterator[Problem]:
     """
     from rubric_ci.text.variable_names import names, why_forbidden
 
-    data = data if isinstance(data, dict) else {}
-    allow = data["env"].get("allow") if isinstance(data.get("env"), dict) else None
-    listed = (
-        tuple(each for each in allow if isinstance(each, str)) if isinstance(allow, list) else ()
-    )
-    judge = data.get("judge")
+    allowed = list_at(mapping_at(data, "env"), "allow")
+    listed = tuple(each for each in allowed if isinstance(each, str))
     owners: list[tuple[Path, Any]] = [*mappings(data, "targets")]
-    owners += [(("judge",), judge)] if isinstance(judge, dict) else []
-    for path, owner in owners:
+    for path, owner in [*owners, (("judge",), mapping_at(data, "judge"))]:
         for key, value in owner.items():
             for name in dict.fromkeys(names(value)):
                 if hint := why_forbidden(name, listed):

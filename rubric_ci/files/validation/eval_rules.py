@@ -20,6 +20,7 @@ from rubric_ci.values.problems import (
     Path,
     Problem,
     Rule,
+    list_at,
     mappings,
     with_cases,
     with_evaluator,
@@ -113,7 +114,11 @@ def ungraded_cases(data: Any, file: str) -> Iterator[Problem]:
     if found:
         many = "1 case has" if len(found) == 1 else f"{len(found):,} of {len(cases):,} cases have"
         message = f"{many} an expected outcome and no evaluator, and will not be graded"
-        yield Problem(UNGRADED_CASES, ("evalcases", found[0], "id"), message, _both_ways(file))
+        hint = (
+            f"run `rubric-ci generate rubrics {file}`, or set `default_evaluator: llm_judge` in "
+            "rubric-ci.yaml"
+        )
+        yield Problem(UNGRADED_CASES, ("evalcases", found[0], "id"), message, hint)
 
 
 def _is_ungraded(case: Any, *, inherited: bool) -> bool:
@@ -131,11 +136,6 @@ def _turns_with_rubrics(case: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
     for path, turn in mappings(case, "turns"):
         if "rubrics" in turn:
             yield path, turn["rubrics"]
-
-
-def _both_ways(file: str) -> str:
-    draft = f"run `rubric-ci generate rubrics {file}`"
-    return f"{draft}, or set `default_evaluator: llm_judge` in rubric-ci.yaml"
 
 
 def eval_problems(data: Any) -> Iterator[Problem]:
@@ -192,8 +192,7 @@ def target_problems(data: Any, known: frozenset[str], agents: frozenset[str]) ->
     if not isinstance(data, dict):
         return
     yield from _target(data, (), known, agents)
-    several = data.get("targets")
-    for index, name in enumerate(several if isinstance(several, list) else ()):
+    for index, name in enumerate(list_at(data, "targets")):
         yield from _named_target(name, ("targets", index), known, agents)
     for path, case in mappings(data, "evalcases"):
         yield from _target(case, path, known, agents)

@@ -273,9 +273,7 @@ def reference_answer_problems(data: Any, lookup: Lookup) -> Iterator[Problem]:
 
 
 def _fields(evaluator: Evaluator) -> list[dict[str, Any]]:
-    fields = evaluator.get("fields")
-    found = fields if isinstance(fields, list) else []
-    return [field for field in found if isinstance(field, dict)]
+    return [field for _, field in mappings(evaluator, "fields")]
 
 
 def _case_problems(

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.validation.config_summary import Prompt
 from rubric_ci.text.suggestions import suggest
-from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule, mappings
+from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule, list_at, mapping_at, mappings
 
 
 class CaseName(NamedTuple):
@@ -74,9 +74,9 @@ TRIALS_PASS: Final = Rule(
 
 def pass_rate_problems(data: Any, sizes: FindSizes | None = None) -> Iterator[Problem]:
     """Yield pass rates that are not used, tolerate no failure, or have no case."""
-    gate = data.get("gate") if isinstance(data, dict) else None
-    rates = list(_rates(gate)) if isinstance(gate, dict) else []
-    if rates and isinstance(gate, dict) and gate.get("fail_on") == "never":
+    gate = mapping_at(data, "gate")
+    rates = list(_rates(gate))
+    if rates and gate.get("fail_on") == "never":
         message = "`fail_on: never` does not check the pass rate"
         yield from (Problem(UNUSED_PASS_RATE, path, message) for path, _, _ in rates)
     elif rates and sizes:
@@ -88,10 +88,8 @@ def pass_rate_problems(data: Any, sizes: FindSizes | None = None) -> Iterator[Pr
 
 def tag_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
     """Yield tags of the gate that no case has: it would be about other cases than it says."""
-    gate = data.get("gate") if isinstance(data, dict) else None
     for key in ("tags", "not_tags"):
-        tags = gate.get(key) if isinstance(gate, dict) else None
-        written = tags if isinstance(tags, list) else []
+        written = list_at(mapping_at(data, "gate"), key)
         for index, tag in enumerate(written):
             if isinstance(tag, str) and tag not in (known := sizes().by_tag):
                 hint = suggest(tag, known)
@@ -103,19 +101,19 @@ def tag_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
 
 def trial_problems(data: Any) -> Iterator[Problem]:
     """Yield trials of which more must pass than there are."""
-    if not isinstance(data, dict):
-        return
-    yield from _trials(data, ())
-    for path, case in mappings(data, "evalcases"):
-        yield from _trials(case, path)
+    for path, owner in [((), data), *mappings(data, "evalcases")]:
+        trials = mapping_at(owner, "trials")
+        count, needed = trials.get("count"), trials.get("pass")
+        if isinstance(count, int) and isinstance(needed, int) and needed > count >= 1:
+            message = f"{needed} of {count} trials cannot pass"
+            yield Problem(TRIALS_PASS, (*path, "trials", "pass"), message)
 
 
 def _rates(gate: dict[str, Any]) -> Iterator[tuple[Path, str, float]]:
     """Yield the path, the tag and the value of each rate of the right type."""
     if _is_rate(gate.get("min_pass_rate")):
         yield ("gate", "min_pass_rate"), "", gate["min_pass_rate"]
-    groups = gate.get("groups")
-    for tag, group in groups.items() if isinstance(groups, dict) else ():
+    for tag, group in mapping_at(gate, "groups").items():
         rate = group.get("min_pass_rate") if isinstance(group, dict) else None
         if isinstance(rate, int | float) and _is_rate(rate):
             yield ("gate", "groups", tag, "min_pass_rate"), tag, rate
@@ -137,13 +135,3 @@ def _of_size(path: Path, tag: str, rate: float, size: int) -> Iterator[Problem]:
         cases = "the only case" if size == 1 else f"{size:,} cases"
         of = f" with the tag `{tag}`" if tag else ""
         yield Problem(PASS_RATE_SIZE, path, f"of {cases}{of} at {rate} none may fail")
-
-
-def _trials(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
-    trials = owner.get("trials")
-    if not isinstance(trials, dict):
-        return
-    count, needed = trials.get("count"), trials.get("pass")
-    if isinstance(count, int) and isinstance(needed, int) and needed > count >= 1:
-        message = f"{needed} of {count} trials cannot pass"
-        yield Problem(TRIALS_PASS, (*path, "trials", "pass"), message)

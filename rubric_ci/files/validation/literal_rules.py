@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.text.suggestions import did_you_mean
-from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule, mappings
+from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule, list_at, mapping_at, mappings
 
 LITERAL_FILE: Final = Rule(
     id="literal-file",
@@ -55,12 +55,10 @@ def literal_files(data: Any) -> Iterator[Problem]:
         for key in _TEXTS:
             yield from _files(case.get(key), (*path, key))
         for key in ("input_messages", "expected_messages", "turns"):
-            messages = case.get(key)
-            for index, message in enumerate(messages if isinstance(messages, list) else ()):
-                for name in ("content", "input") if isinstance(message, dict) else ():
-                    yield from _files(message.get(name), (*path, key, index, name))
-        criteria = case.get("rubrics")
-        for index, criterion in enumerate(criteria if isinstance(criteria, list) else ()):
+            for place, message in mappings(case, key, path):
+                for name in ("content", "input"):
+                    yield from _files(message.get(name), (*place, name))
+        for index, criterion in enumerate(list_at(case, "rubrics")):
             yield from _files(criterion, (*path, "rubrics", index))
 
 
@@ -76,9 +74,8 @@ def _files(text: Any, path: Path) -> Iterator[Problem]:
 
 def literal_variables(target: Mapping[str, Any], path: Path) -> Iterator[Problem]:
     """Yield the variables of a shell, and of litellm, in what a service is sent."""
-    headers = target.get("headers")
     texts: dict[Path, Any] = {(key,): target.get(key) for key in ("url", "url_before")}
-    texts |= {("headers", k): v for k, v in headers.items()} if isinstance(headers, dict) else {}
+    texts |= {("headers", key): value for key, value in mapping_at(target, "headers").items()}
     for place, text in texts.items():
         for found in _VARIABLE.finditer(text) if isinstance(text, str) else ():
             name = found[1] or found[2]
@@ -101,6 +98,5 @@ def places_of_service(target: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
     """Yield the places in a service's reply, each with its path in the target."""
     for key in ("answer", "answer_files", "tool_calls"):
         yield (key,), target.get(key)
-    usage = target.get("usage")
-    for name, place in usage.items() if isinstance(usage, dict) else ():
+    for name, place in mapping_at(target, "usage").items():
         yield ("usage", name), place

@@ -22,7 +22,7 @@ from rubric_ci.values.model_end_and_parameters import (
     ending,
     refused_parameters,
 )
-from rubric_ci.values.problems import Path, Problem, Rule, mappings
+from rubric_ci.values.problems import Path, Problem, Rule, list_at, mapping_at, mappings
 from rubric_ci.values.written_keys import keys_of
 
 MODEL_END: Final = Rule(
@@ -171,9 +171,7 @@ def _unsafe(settings: Mapping[str, Any], path: Path, named: bool) -> Iterator[Pr
         return  # a program gets the name, no address is built from it
     for key in sorted(settings.keys() & {*NAMES}):
         yield from _unsafe_name(settings[key], (*path, key) if named else path)
-    nested = settings.get("settings")
-    inner = nested if isinstance(nested, dict) else {}
-    for owner, at in ((settings, path), (inner, (*path, "settings"))):
+    for owner, at in _with_inner(settings, path):
         for key, value in owner.items():
             if "region" in snake_case(key) and not _is_plain(value, _REGION):
                 message = f"`{key}: {value}` has other characters than `a-z0-9-`"
@@ -219,16 +217,20 @@ def _end(name: str, place: Path, known: Models) -> Iterator[Problem]:
 def _parameters(
     name: str, settings: Mapping[str, Any], path: Path, info: Mapping[str, Any]
 ) -> Iterator[Problem]:
-    nested = settings.get("settings")
-    inner = nested if isinstance(nested, dict) else {}
-    options = snake_cased({**inner, **settings})
+    owners = _with_inner(settings, path)
+    options = snake_cased({**owners[1][0], **settings})
     for parameter in refused_parameters(name, options, info):
         message = f"`{name}` does not take `{parameter}: {options[parameter]}`"
-        for owner, at in ((settings, path), (inner, (*path, "settings"))):
+        for owner, at in owners:
             keys = [key for key in owner if snake_cased({key: 0}).keys() == {parameter}]
             if keys:
                 yield Problem(MODEL_PARAMETER, (*at, keys[0]), message)
                 break
+
+
+def _with_inner(settings: Mapping[str, Any], path: Path) -> list[tuple[Mapping[str, Any], Path]]:
+    """Return settings and the ones below `settings`, each with its path."""
+    return [(settings, path), (mapping_at(settings, "settings"), (*path, "settings"))]
 
 
 def _owners(data: Any) -> Iterator[tuple[Path, Any]]:
@@ -297,8 +299,7 @@ def judge_keys() -> frozenset[str]:
 
 
 def members_of(judge: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    members = judge.get("panel")
-    for index, member in enumerate(members if isinstance(members, list) else ()):
+    for index, member in enumerate(list_at(judge, "panel")):
         if isinstance(member, dict | str):
             yield ("judge", "panel", index), member
 

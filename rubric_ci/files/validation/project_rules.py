@@ -17,7 +17,7 @@ from rubric_ci.files.yaml_text.recordings import read_recording
 from rubric_ci.text.globs import TooManyComparisons
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import did_you_mean, nearest, suggest
-from rubric_ci.values.problems import INPUTS, Path, Problem, Rule, mappings
+from rubric_ci.values.problems import INPUTS, Path, Problem, Rule, list_at, mappings
 
 _INPUTS: Final = {*INPUTS, "turns", "simulated_user", "vars"}
 
@@ -113,7 +113,7 @@ class _Recorded(NamedTuple):
 
 def shadowed_targets(data: Any, winners: Winners) -> Iterator[Problem]:
     """Yield targets of a configuration or a targets file that other files shadow."""
-    for index, target in enumerate(_list(data, "targets")):
+    for index, target in enumerate(list_at(data, "targets")):
         name = target.get("name") if isinstance(target, dict) else None
         winner = winners().get(name) if isinstance(name, str) else None
         if winner:
@@ -126,14 +126,14 @@ def unmatched_dependencies(data: Any, nearest_path: NearestPath) -> Iterator[Pro
     """Yield globs under `depends_on` that match no file of the repository."""
     yield from _unmatched(data, (), nearest_path)
     for key in ("evalcases", "targets"):
-        for index, owner in enumerate(_list(data, key)):
+        for index, owner in enumerate(list_at(data, key)):
             yield from _unmatched(owner, (key, index), nearest_path)
 
 
 def _unmatched(owner: Any, path: Path, nearest_path: NearestPath) -> Iterator[Problem]:
     for key in owner if isinstance(owner, dict) else ():
         if isinstance(key, str) and snake_case(key) == "depends_on":
-            for index, glob in enumerate(_list(owner, key)):
+            for index, glob in enumerate(list_at(owner, key)):
                 yield from _of_glob(glob, (*path, key, index), nearest_path)
 
 
@@ -147,20 +147,15 @@ def _of_glob(glob: Any, path: Path, nearest_path: NearestPath) -> Iterator[Probl
         yield Problem(DEPENDS_ON_UNMATCHED, path, f"no file matches `{glob}`", hint)
 
 
-def _list(owner: Any, key: str) -> list[Any]:
-    found = owner.get(key) if isinstance(owner, dict) else None
-    return found if isinstance(found, list) else []
-
-
 def unused_prompt_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
     """Yield variables that no case has, in prompts of targets that no case names.
 
     Those that cases name are checked with their files.
     """
     known, prompts = sizes().variables | {"input"}, sizes().prompts()
-    targets = _list(data, "targets")
+    targets = list_at(data, "targets")
     default = targets[0].get("name") if _is_one_mapping(targets) else "default"
-    used = {*(case.target or default for case in sizes().names), *_list(data, "compare")}
+    used = {*(case.target or default for case in sizes().names), *list_at(data, "compare")}
     for index, target in enumerate(targets if sizes().names else ()):
         prompt = prompts.get(str(target.get("name"))) if isinstance(target, dict) else None
         if prompt is None or prompt.target in used:
@@ -174,8 +169,7 @@ def unused_prompt_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
 
 def recorded_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
     """Yield recordings of a configuration that are missing, cannot be read or lack cases."""
-    targets = data.get("targets") if isinstance(data, dict) else None
-    targets = targets if isinstance(targets, list) else []
+    targets = list_at(data, "targets")
     default = targets[0].get("name") if _is_one_mapping(targets) else "default"
     for index, target in enumerate(targets):
         answers = target.get("answers") if isinstance(target, dict) else None

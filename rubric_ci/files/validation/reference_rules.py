@@ -13,6 +13,7 @@ from rubric_ci.values.problems import (
     Path,
     Problem,
     Rule,
+    mapping_at,
     mappings,
     with_cases,
     with_evaluator,
@@ -289,13 +290,12 @@ def _names(data: dict[str, Any], written: str, path: Path) -> Iterator[tuple[Pat
     for where, case in mappings(data, "evalcases"):
         if path[0] == "evalcases" and where != path[:2]:
             continue
-        own, suite = case.get("vars"), data.get("vars")
-        own = own if isinstance(own, dict) else {}
+        own, suite = mapping_at(case, "vars"), mapping_at(data, "vars")
         if case.get("raw", data.get("raw")):
             done[path, written] = None
             continue
         try:
-            name = render(written, {**(suite if isinstance(suite, dict) else {}), **own})
+            name = render(written, {**suite, **own})
         except NotRendered:
             continue  # `variable_rules` reports it
         is_own = only and only[1].strip() in own

@@ -10,7 +10,7 @@ from rubric_ci.files.validation.example_rules import TEST_ANSWER, ids_of, mark_p
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.values.problems import Path, Problem, Rule, with_rubrics
+from rubric_ci.values.problems import Path, Problem, Rule, list_at, mappings, with_rubrics
 from rubric_ci.values.references import Found, Lookup
 
 ENDING: Final = ".rubric.yaml"
@@ -81,18 +81,18 @@ def open_rubric(path: str, text: str) -> RubricFile:
     data = document.data
     if isinstance(data, dict):
         found += criteria_problems(data, ())
-        found += _nested(data.get("criteria"), path)
+        found += _nested(data, path)
     return RubricFile(document, tuple(found))
 
 
-def _nested(criteria: Any, path: str) -> Iterator[Problem]:
-    for index, each in enumerate(criteria if isinstance(criteria, list) else ()):
-        if isinstance(each, dict) and "include" in each:
+def _nested(data: dict[str, Any], path: str) -> Iterator[Problem]:
+    for place, each in mappings(data, "criteria"):
+        if "include" in each:
             name = each["include"]
             circle = isinstance(name, str) and basename(file_name(name)) == basename(path)
             message = f"an included file includes no other: {basename(path)} → {name}"
             hint = "it is a circle" if circle else "include both where the criteria are used"
-            yield Problem(INCLUDE, ("criteria", index, "include"), message, hint)
+            yield Problem(INCLUDE, (*place, "include"), message, hint)
 
 
 def repeated_criteria(data: Any) -> Iterator[Problem]:
@@ -116,8 +116,7 @@ def _places_of_equal(data: Any) -> Iterable[list[tuple[int, int, Path]]]:
     """Return for each criterion its places: number of the case, number in the list, path of it."""
     places = dict[Any, list[tuple[int, int, Path]]]()
     lists = set[int]()  # an alias is the same list
-    cases = data.get("evalcases") if isinstance(data, dict) else None
-    for number, case in enumerate(cases if isinstance(cases, list) else ()):
+    for number, case in enumerate(list_at(data, "evalcases")):
         rubrics = case.get("rubrics") if isinstance(case, dict) else None
         criteria, path = criteria_at(rubrics, ("rubrics",))
         if isinstance(criteria, list) and id(criteria) not in lists:
@@ -149,10 +148,7 @@ def problems_of_tests(tests: Any, criteria: Any, lookup: Lookup) -> Iterator[Pro
     if not isinstance(criteria, list):
         return
     named = dict(zip(ids_of(criteria), criteria, strict=True))
-    for index, each in enumerate(tests if isinstance(tests, list) else ()):
-        if not isinstance(each, dict):
-            continue
-        path: Path = ("tests", index)
+    for path, each in mappings({"tests": tests}, "tests"):
         yield from mark_problems(each.get("marks"), named, (*path, "marks"), several=True)
         if ("answer" in each) is ("answer_file" in each):
             message = "a test has either `answer` or `answer_file`"

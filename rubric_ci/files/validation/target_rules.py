@@ -18,7 +18,7 @@ from rubric_ci.models.agents import AGENTS
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 from rubric_ci.values.agent_names_and_credentials import AGENTV_AGENTS
 from rubric_ci.values.model_end_and_parameters import NAMES
-from rubric_ci.values.problems import Path, Problem, Rule, mappings
+from rubric_ci.values.problems import Path, Problem, Rule, list_at, mapping_at, mappings
 
 PLACEHOLDERS: Final = (
     *("PROMPT", "PROMPT_FILE", "GUIDELINES", "EVAL_ID", "EVAL_FILE", "ROOT", "ATTEMPT", "FILES"),
@@ -103,18 +103,14 @@ def target_rules(targets: Any, others: Names | None, *, agentv: bool) -> Iterato
 def named_targets(data: Mapping[str, Any], others: Names) -> Iterator[Problem]:
     """Yield names in `compare` and `gate` that no target has; `others` are of other files."""
     own = {str(target.get("name")) for _, target in mappings(data, "targets")}
-    found = data.get("gate")
-    gate: dict[str, Any] = found if isinstance(found, dict) else {}
-    lists = ((("compare",), data.get("compare")), (("gate", "targets"), gate.get("targets")))
-    named = [((*path, i), name) for path, names in lists for i, name in enumerate(_listed(names))]
+    gate = mapping_at(data, "gate")
+    named: list[tuple[Path, Any]]
+    named = [(("compare", n), name) for n, name in enumerate(list_at(data, "compare"))]
+    named += [(("gate", "targets", n), name) for n, name in enumerate(list_at(gate, "targets"))]
     for path, name in [*named, (("gate", "better_than"), gate.get("better_than"))]:
         if isinstance(name, str) and name not in (known := own | others()):
             message = f"no target is called `{name}`"
             yield Problem(UNKNOWN_TARGET, path, message, suggest(name, known))
-
-
-def _listed(names: Any) -> list[Any]:
-    return names if isinstance(names, list) else []
 
 
 def is_idle(key: str) -> bool:

@@ -63,25 +63,29 @@ def check_evals(source: Source, around: Surroundings) -> "tuple[Diagnostic, ...]
         return _diagnosed(source, [other])
     if isinstance(source, IncludedSource) and (first := _of_includes(source)):
         return first
-    found = list(_eval_problems(source, around.lookup, around.near_file))
-    if golden := _golden_set(source, found):
-        return _diagnosed(source, [golden])
-    if source.readable:
-        found.extend(_problems_with_targets(source, around.known))
-    if source.readable and not source.of_other_tool:
+    if not source.readable:
+        return _diagnosed(source, [])
+    found = _eval_problems(source, around.lookup, around.near_file)
+    if any(each.rule is UNKNOWN_KEY for each in found):  # a golden set has one for each key
+        from rubric_ci.files.validation.other_tools import golden_set
+
+        if golden := golden_set(source.data, source.file):
+            return _diagnosed(source, [golden])
+    found.extend(_problems_with_targets(source, around.known))
+    if not source.of_other_tool:
         raw = source.raw if isinstance(source, IncludedSource) else source
         found.extend(_first(repeated_criteria(raw.data)))
-    if around.default_evaluator == "none" and source.readable:
+    if around.default_evaluator == "none":
         found.extend(ungraded_cases(source.data, source.file))
     if around.nearest_path and _mentions(source, "depends_on"):
         from rubric_ci.files.validation.project_rules import unmatched_dependencies
 
         found.extend(_first(unmatched_dependencies(source.data, around.nearest_path)))
-    if around.models and source.readable and _mentions(source, "model"):
+    if around.models and _mentions(source, "model"):
         from rubric_ci.files.validation.model_rules import evaluator_model_problems
 
         found.extend(_first(evaluator_model_problems(source.data, around.models)))
-    if around.known.models and source.readable:
+    if around.known.models:
         found.extend(_first(_media_problems(source, around)))
     if around.machine and _mentions(source, "evaluators", "workspace"):
         from rubric_ci.files.validation.command_rules import script_problems
@@ -240,32 +244,15 @@ def _mentions(source: Source, *words: str) -> bool:
 
 
 def _other_tool(source: Source) -> Problem | None:
-    if isinstance(source.data, list):
-        from rubric_ci.files.validation.other_tools import recognise_records
-
-        return recognise_records(source.data, (0,), source.file)
-    if not isinstance(source.data, dict):
+    data, file = source.data, source.file
+    has_cases = isinstance(data, dict) and "evalcases" in data
+    if not isinstance(data, dict | list) or (has_cases and not file.endswith(".jsonl")):
         return None
-    if "evalcases" in source.data:
-        return _other_lines(source) if source.file.endswith(".jsonl") else None
-    from rubric_ci.files.validation.other_tools import recognise
+    from rubric_ci.files.validation.other_tools import recognise, recognise_lines, recognise_records
 
-    return recognise(source.data, source.file)
-
-
-def _golden_set(source: Source, found: Collection[Problem]) -> Problem | None:
-    """Return the one problem of a golden set, in place of one for each unknown key."""
-    if not any(each.rule is UNKNOWN_KEY for each in found):
-        return None
-    from rubric_ci.files.validation.other_tools import golden_set
-
-    return golden_set(source.data, source.file)
-
-
-def _other_lines(source: Source) -> Problem | None:
-    from rubric_ci.files.validation.other_tools import recognise_lines
-
-    return recognise_lines(source.data["evalcases"], source.file)
+    if isinstance(data, list):
+        return recognise_records(data, (0,), file)
+    return recognise_lines(data["evalcases"], file) if has_cases else recognise(data, file)
 
 
 def _rule_ids() -> Collection[str]:
@@ -274,9 +261,7 @@ def _rule_ids() -> Collection[str]:
     return RULES
 
 
-def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:
-    if not source.readable:
-        return
+def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> list[Problem]:
     included = isinstance(source, IncludedSource)  # its schema is checked as written
     found = [] if included else schema_problems("eval", source)
     kinds = {problem.path[:-1] for problem in found if problem.meant in _KINDS}  # misspelt
@@ -302,7 +287,7 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
         from rubric_ci.files.validation.evaluator_rules import reference_answer_problems
 
         found.extend(_first(reference_answer_problems(source.data, lookup)))
-    yield from found
+    return found
 
 
 def _ambiguous(source: Source, found: list[Problem]) -> list[Problem]:

@@ -23,7 +23,16 @@ from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.size_limits import FILE_SIZE
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.suggestions import did_you_mean, slip, suggest
-from rubric_ci.values.problems import MESSAGES, Path, Problem, Rule, mappings, with_cases
+from rubric_ci.values.problems import (
+    MESSAGES,
+    Path,
+    Problem,
+    Rule,
+    list_at,
+    mapping_at,
+    mappings,
+    with_cases,
+)
 
 INPUT: Final = "input"
 OUTCOMES: Final = ("expected_outcome", "outcome")
@@ -342,8 +351,7 @@ def _unused(names: set[str], path: Path) -> Iterator[Problem]:
 
 
 def vars_of(owner: dict[str, Any]) -> dict[str, Any]:
-    found = owner.get("vars")
-    return found if isinstance(found, dict) else {}
+    return mapping_at(owner, "vars")
 
 
 def _own_texts(case: dict[str, Any], path: Path, *, raw: bool) -> Iterator[Text]:
@@ -353,8 +361,7 @@ def _own_texts(case: dict[str, Any], path: Path, *, raw: bool) -> Iterator[Text]
         yield from _texts(case.get(key), (*path, key))
     for texts in () if raw else _judged(case, path).values():
         yield from texts
-    turns = case.get("turns")
-    for number, turn in enumerate(turns if isinstance(turns, list) and not raw else ()):
+    for number, turn in enumerate(() if raw else list_at(case, "turns")):
         where: Path = (*path, "turns", number)
         yield from _texts(turn, where) if isinstance(turn, str) else ()
         if isinstance(turn, dict):

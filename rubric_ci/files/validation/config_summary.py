@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.values.agent_names_and_credentials import AGENTV_AGENTS, CREDENTIALS
-from rubric_ci.values.problems import mappings
+from rubric_ci.values.problems import list_at, mapping_at, mappings
 
 STARTED: Final = tuple(CREDENTIALS)
 """Agent programs that rubric-ci starts, but not from a targets file of AgentV."""
@@ -55,46 +55,43 @@ class ConfigSummary(NamedTuple):
 def summarize_config(document: Source) -> ConfigSummary:
     """Read the valid parts of a configuration or a targets file."""
     data = document.data if isinstance(document.data, dict) else {}
-    rules = data.get("rules")
+    named = [*_named_targets(data)]
     return ConfigSummary(
-        globs=tuple(glob_from_root(document.file, glob) for glob in _texts(data.get("evals"))),
+        globs=tuple(glob_from_root(document.file, glob) for glob in _texts(data, "evals")),
         rules={
             name: word or "off"
-            for name, word in (rules.items() if isinstance(rules, dict) else ())
+            for name, word in mapping_at(data, "rules").items()
             if word is False or word in ("error", "warning", "notice", "off")  # may be a list
         },
-        targets=frozenset(name for name, _ in _providers(data)),
+        targets=frozenset(name for name, *_ in named),
         agents=frozenset(
             name
-            for name, provider in _providers(data)
+            for name, provider, _ in named
             if provider in AGENTV_AGENTS
             and (provider not in STARTED or is_of_agentv(document.file))
         ),
-        prompts={name: (document.file, prompt) for name, prompt in _prompts(data)},
-        compare=tuple(_texts(data.get("compare"))),
+        prompts={
+            name: (document.file, target["prompt"])
+            for name, _, target in named
+            if isinstance(target.get("prompt"), str)
+        },
+        compare=tuple(_texts(data, "compare")),
         bodies={
-            target["name"]: (document.file, target.get("body"))
-            for _, target in mappings(data, "targets")
-            if isinstance(target.get("name"), str)
-            and str(target.get("provider", "")).lower() == "http"
+            name: (document.file, target.get("body"))
+            for name, provider, target in named
+            if provider == "http"
         },
         without_calls={
-            target["name"]: why
-            for _, target in mappings(data, "targets")
-            if isinstance(target.get("name"), str) and (why := _without_calls(target))
+            name: why
+            for name, provider, target in named
+            if (why := _without_calls(provider, target))
         },
         programs={
-            target["name"]: target["provider"].lower()
-            for _, target in mappings(data, "targets")
-            if isinstance(target.get("name"), str)
-            and str(target.get("provider", "")).lower() in STARTED
-            and not ("mcp_servers" in target or target.get("project_files"))
+            name: provider
+            for name, provider, target in named
+            if provider in STARTED and not ("mcp_servers" in target or target.get("project_files"))
         },
-        models={
-            target["name"]: (model, target)
-            for _, target in mappings(data, "targets")
-            if isinstance(target.get("name"), str) and (model := _model(target))
-        },
+        models={name: (model, target) for name, _, target in named if (model := _model(target))},
         default_evaluator="llm_judge" if data.get("default_evaluator") == "llm_judge" else "none",
     )
 
@@ -104,31 +101,23 @@ def is_of_agentv(file: str) -> bool:
     return basename(dirname(file)) == ".agentv"
 
 
-def _texts(items: Any) -> Iterator[str]:
-    yield from (item for item in items if isinstance(item, str)) if isinstance(items, list) else ()
+def _texts(data: Any, key: str) -> Iterator[str]:
+    yield from (item for item in list_at(data, key) if isinstance(item, str))
 
 
-def _providers(data: Any) -> Iterator[tuple[str, str]]:
+def _named_targets(data: Any) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield each target that has a name, after the name and the provider in small letters."""
     for _, target in mappings(data, "targets"):
         name, provider = target.get("name"), target.get("provider")
         if isinstance(name, str):
-            yield name, provider.lower() if isinstance(provider, str) else ""
+            yield name, provider.lower() if isinstance(provider, str) else "", target
 
 
-def _prompts(data: Any) -> Iterator[tuple[str, str]]:
-    for _, target in mappings(data, "targets"):
-        name, prompt = target.get("name"), target.get("prompt")
-        if isinstance(prompt, str) and isinstance(name, str):
-            yield name, prompt
-
-
-def _without_calls(target: Mapping[str, Any]) -> str:
+def _without_calls(name: str, target: Mapping[str, Any]) -> str:
     """Return why a target reports no calls of tools; empty: it may report them.
 
     A command may print its messages with the calls.
     """
-    provider = target.get("provider")
-    name = provider.lower() if isinstance(provider, str) else ""
     if name == "http":
         return "" if "tool_calls" in target else "is a service without `tool_calls`"
     if kind := KINDS.get(name):

@@ -73,10 +73,8 @@ class IncludedSource:
         return self.raw.readable
 
     def texts(self) -> dict[str, str]:
-        own = self.raw.texts()
-        return own | {
-            p: t for each in self.files.values() for p, t in each.document.texts().items()
-        }
+        sources = (self.raw, *(each.document for each in self.files.values()))
+        return {path: text for source in sources for path, text in source.texts().items()}
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
         source, origin = self.origin(path)

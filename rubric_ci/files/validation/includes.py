@@ -164,7 +164,8 @@ class _Expansion:
     def _owner(self, value: Any, path: Path) -> Any:
         """Return a suite, case, turn or evaluator, and what is in it, with included criteria."""
         if isinstance(value, list):
-            return _same(value, [self._owner(each, (*path, n)) for n, each in enumerate(value)])
+            made = [self._owner(each, (*path, n)) for n, each in enumerate(value)]
+            return value if all(a is b for a, b in zip(value, made, strict=True)) else made
         if not isinstance(value, dict):
             return value
         changed = {
@@ -366,10 +367,6 @@ def _way(criterion: Any) -> str:
 
 def _is_include(entry: Any) -> bool:
     return isinstance(entry, dict) and "include" in entry
-
-
-def _same(before: list[Any], after: list[Any]) -> list[Any]:
-    return before if all(a is b for a, b in zip(before, after, strict=True)) else after
 
 
 def _text_as_mapping(criterion: Any) -> Any:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from rubric_ci.files.editing import yaml_writer
 from rubric_ci.files.editing.fixes import has_certain_data
 from rubric_ci.files.editing.insertion_point import CannotPlace, Keys, Splice, place, splice
+from rubric_ci.files.editing.yaml_fixes import largest_valid_subset
 from rubric_ci.files.editing.yaml_layout import last_line_break, layout
 from rubric_ci.files.editing.yaml_writer import ListLayout
 from rubric_ci.files.yaml_text.document import Document
@@ -105,34 +106,23 @@ def _edits(
 
 
 def _insert_valid(body: str, edits: Mapping[int, _Edit], keys: Keys) -> tuple[str, dict[int, str]]:
-    if not edits:
-        return body, {}
+    """Return the text with the edits that hold, and why each of the others does not."""
     before = Document("", body).data
-    accepted: dict[int, _Edit] = {}
-    left = dict(edits)
-    while True:
-        accepted, failures = _add(body, before, accepted, left, keys)
-        if not failures or len(failures) == len(left):
-            return _attempt(body, before, accepted, keys)[0], failures
-        left = {position: left[position] for position in failures}
+    accepted: list[int] = []
+    left = sorted(edits)
+    reasons: dict[int, str] = {}
 
+    def holds(some: list[int]) -> bool:
+        chosen = {position: edits[position] for position in (*accepted, *some)}
+        # An edit that fails is the last one at its last attempt, where it was added alone.
+        _, reasons[some[-1]] = _attempt(body, before, chosen, keys)
+        return not reasons[some[-1]]
 
-def _add(
-    body: str, before: JSON, accepted: Mapping[int, _Edit], more: Mapping[int, _Edit], keys: Keys
-) -> tuple[dict[int, _Edit], dict[int, str]]:
-    """Accept all edits, or the valid ones of each half; return reasons for the others."""
-    both = {**accepted, **more}
-    _, failure = _attempt(body, before, both, keys)
-    if not failure:
-        return both, {}
-    if len(more) == 1:
-        return dict(accepted), dict.fromkeys(more, failure)
-    positions = sorted(more)
-    half = len(positions) // 2
-    start, rest = ({n: more[n] for n in part} for part in (positions[:half], positions[half:]))
-    first, failures = _add(body, before, accepted, start, keys)
-    second, other_failures = _add(body, before, first, rest, keys)
-    return second, failures | other_failures
+    while valid := largest_valid_subset(left, holds, attempts=2 * len(left)):
+        accepted += valid
+        left = [position for position in left if position not in valid]
+    new, _ = _attempt(body, before, {position: edits[position] for position in accepted}, keys)
+    return new, {position: reasons[position] for position in left}
 
 
 def _attempt(body: str, before: JSON, edits: Mapping[int, _Edit], keys: Keys) -> tuple[str, str]:

@@ -117,15 +117,15 @@ def sources(
     shown = {  # the judge saw it escaped
         part: {_folded(text), _folded(escaped(text))} for part, text in parts.items()
     }
-    places = {
-        name: [
-            part
-            for part, texts in shown.items()
-            if any(_is_quoted_in(quote, text) for text in texts)
-        ]
+    return {
+        name: places[0]
         for name, quote in quotes.items()
+        if (
+            places := [
+                p for p, texts in shown.items() if any(_is_quoted_in(quote, t) for t in texts)
+            ]
+        )
     }
-    return {name: found[0] for name, found in places.items() if found}
 
 
 def _is_quoted_in(quote: str, answer: str) -> bool:

@@ -90,34 +90,27 @@ class GatewayError(NamedTuple):
     status: int | None = None
 
 
-_KNOWN: Final[tuple[tuple[re.Pattern[str], GatewayError], ...]] = (
+_KNOWN: Final[tuple[tuple[str, str, int | None], ...]] = (
     # Without a database, the proxy has status 400 for an unknown key and an unknown model.
+    ("No connected db|Invalid proxy server token passed", "the gateway refuses the API key", 401),
+    ("not allowed to access model", "the API key has no access to the model", 403),
+    ("crossed budget|Budget has been exceeded", "the gateway's budget is used up", None),
     (
-        re.compile(r"No connected db|Invalid proxy server token passed"),
-        GatewayError("the gateway refuses the API key", 401),
-    ),
-    (
-        re.compile(r"not allowed to access model"),
-        GatewayError("the API key has no access to the model", 403),
-    ),
-    (
-        re.compile(r"crossed budget|Budget has been exceeded"),
-        GatewayError("the gateway's budget is used up"),
-    ),
-    (
-        re.compile(r"All deployments for selected model are in cooldown"),
-        GatewayError("all deployments of the model are in cooldown at the gateway"),
+        "All deployments for selected model are in cooldown",
+        "all deployments of the model are in cooldown at the gateway",
+        None,
     ),
 )
+"""Patterns of its texts, the message of each, and its status where the HTTP status is another."""
 _UNKNOWN_MODEL: Final = "Invalid model name passed in model="
 _CLASSES: Final = re.compile(r"\b(?:[A-Z]\w*Error|Timeout)\b")
 
 
 def gateway_error(text: str) -> GatewayError:
     """Return the error of a gateway for the text of its reply; any other text stays as it is."""
-    for pattern, error in _KNOWN:
-        if pattern.search(text):
-            return error
+    for pattern, message, status in _KNOWN:
+        if re.search(pattern, text):
+            return GatewayError(message, status)
     if _UNKNOWN_MODEL in text:
         name = text.partition(_UNKNOWN_MODEL)[2].partition(". Call ")[0]
         return GatewayError(f"the gateway does not know the model `{name}`", 404)

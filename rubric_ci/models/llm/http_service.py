@@ -56,9 +56,8 @@ async def look_up(_: Endpoint) -> Mapping[str, JSON]:
 def _headers(endpoint: Endpoint, http: HttpRequest) -> Mapping[str, str]:
     given: dict[str, Any] = endpoint.options.get("headers", {})
     kind = "text/plain; charset=utf-8" if isinstance(http.body, str) else "application/json"
-    own = {} if http.body is None else {"Content-Type": kind}
-    named = {name.lower() for name in given}
-    return {**{n: v for n, v in own.items() if n.lower() not in named}, **given}
+    is_given = http.body is None or "content-type" in map(str.lower, given)
+    return given if is_given else {"Content-Type": kind, **given}
 
 
 def read(data: bytes, http: HttpRequest) -> ModelReply:

@@ -54,8 +54,6 @@ class Head:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """Content of a pull request."""
-
     base: str  # the branch to merge into
     title: str
     body: str

@@ -30,8 +30,6 @@ _DEEPEST: Final = 10  # shells in shells
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellLine:
-    """The commands of a line in order."""
-
     commands: tuple[Spellings, ...] = ()
     possible: tuple[str, ...] = ()  # commands behind an option that is not known here
     readable: bool = True  # False: it may start others too

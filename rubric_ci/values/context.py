@@ -115,7 +115,6 @@ class Prepared:
     def keep(
         self, case: EvalCase, spec: EvaluatorSpec, trial: int, answer: Answer, found: Assessment
     ) -> None:
-        """Keep the assessment of an answer that the cache holds."""
         self._found[id(case), id(spec), trial, answer.text] = (case, spec, answer, found)
 
     def take(

@@ -29,8 +29,6 @@ _EXCHANGE: Final = {  # RFC 8693
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """How a server exchanges tokens."""
-
     url: str = ""  # empty: the configuration has it
     subject: str  # name of the field with the identity token
     fixed: Mapping[str, JSON]

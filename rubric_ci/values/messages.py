@@ -23,8 +23,6 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """The text of a file of the repository."""
-
     path: str  # relative to the repository root, forward slashes
     text: str
     guideline: bool = False  # matches `guideline_patterns` of `.agentv/config.yaml`
@@ -44,8 +42,6 @@ class DataPart:
 
 @dataclass(frozen=True, slots=True)
 class MediaPart:
-    """An image, or a document."""
-
     media: Media
 
     @property

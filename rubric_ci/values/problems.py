@@ -20,8 +20,6 @@ MAX_PROBLEMS: Final = 1_000
 
 
 class Rule(NamedTuple):
-    """Identifier, severity and documentation of a rule."""
-
     id: str  # kebab-case, such as "score-range-overlap"
     meaning: str  # the first sentence is its short description
     hint: str = ""  # how to fix the problem; a problem may have a better one
@@ -129,8 +127,6 @@ class Problem(NamedTuple):
 
 
 class Location(NamedTuple):
-    """Where a value is written."""
-
     file: str
     place: Place
     alias_line: int | None = None  # the line of the alias through which the path leads

@@ -13,8 +13,6 @@ IS_POINTER: Final = "is a pointer of Git LFS, not the file"
 
 
 class Found(NamedTuple):
-    """A file of the repository."""
-
     path: str  # relative to the repository root, forward slashes
     text: str  # as `file_text` returns it
 

@@ -250,8 +250,6 @@ class BaseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
-    """The facts of every case."""
-
     outcome: str
     file: str
     line: int
@@ -277,8 +275,6 @@ class _Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked(_Case):
-    """The facts of a case whose target was asked."""
-
     answer: str = ""
     recorded: bool = False  # the answer is from a file of recorded answers
     answer_reused: bool = False  # the answer is from the cache
@@ -294,8 +290,6 @@ class _Asked(_Case):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graded(_Asked):
-    """A case with a verdict."""
-
     outcome: Literal["graded"] = "graded"
     verdict: Verdict
     score: float

@@ -132,8 +132,6 @@ def read_places(paths: Sequence[str]) -> tuple[tuple[str, ...], tuple[CasePlace,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UntrustedCaps:
-    """How much of a stranger's commit is graded."""
-
     max_cost_usd: Annotated[float, Key(0.25, minimum=0)] = 1.0
     """Maximum cost of a run in US dollars. A lower `--max-cost-usd` holds as well."""
     max_cases: Annotated[int, Key(20, minimum=0)] = 50

@@ -106,7 +106,7 @@ def ran(found: Sequence[Sample], about: Adopted, waivers: Sequence[WaiverResult]
     return Ran(
         results={case.key: case for case in cases},
         cases={case.key: case for case in as_cases(found, about)},
-        selectors={(s.suite or about.file, s.id): s.selector or s.id for s in found},
+        selectors={each.key: each.selector or each.id for each in found},
         known=tool_cases(found, about),
     )
 
@@ -136,7 +136,7 @@ def tool_report(
     project, change = open_under_policy(select.config, options)
     config = project.config_for("")
     place = _place(project, target, config, environment)
-    about = Adopted(tool=target.reads, file=target.name, least=config.gate.thresholds.passing)
+    about = Adopted(tool=target.reads, least=config.gate.thresholds.passing)
     tracked = tools.committed_results(place)
     forged = check_tracked(config, target.reads, tracked)
     base: Ran | str = f"it did not run at the base without `{AGAINST}`"

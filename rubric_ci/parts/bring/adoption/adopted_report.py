@@ -50,10 +50,9 @@ THEIRS: Final = Thresholds(passing=0.0, borderline=0.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adopted:
-    """Whose results these are, and where they were read."""
+    """Whose results these are, and which mark passes."""
 
     tool: str
-    file: str  # of a case whose suite is not named
     least: float  # the score from which a mark without a verdict passes
 
 
@@ -80,7 +79,7 @@ def results(
             waived.setdefault((waiver.file, waiver.case), set()).add(waiver.criterion)
     trials: dict[CaseKey, list[CaseResult]] = {}
     for sample in samples:
-        key = sample.suite or about.file, sample.id
+        key = sample.key
         assert sample.is_run or key not in trials, key  # noqa: S101 - two tests are no trials
         trials.setdefault(key, []).append(_result(sample, about, waived.get(key, set())))
     return tuple(map(median_trial, trials.values()))
@@ -92,18 +91,15 @@ def as_cases(samples: Iterable[Sample], about: Adopted) -> tuple[EvalCase, ...]:
         graders = {
             name: (check.text or check.name, check.weight) for name, check in _named(sample.checks)
         }
-        file = sample.suite or about.file
-        case = _as_case(
-            about.tool, (file, sample.id), (sample.question, sample.expected), graders, sample.tags
-        )
-        found.setdefault((file, sample.id), case)
+        asked = sample.question, sample.expected
+        found.setdefault(sample.key, _as_case(about.tool, sample.key, asked, graders, sample.tags))
     return tuple(found.values())
 
 
 def tool_cases(samples: Sequence[Sample], about: Adopted) -> dict[CaseKey, ToolCase]:
     """Return the cases with what a change of the tool's tests shows in."""
-    trials = Counter((sample.suite or about.file, sample.id) for sample in samples)
-    first = {(sample.suite or about.file, sample.id): sample for sample in reversed(samples)}
+    trials = Counter(sample.key for sample in samples)
+    first = {sample.key: sample for sample in reversed(samples)}
     return {
         case.key: ToolCase(
             case=case,
@@ -170,7 +166,7 @@ _WHOLE: Final = "the case passes"
 def _result(sample: Sample, about: Adopted, waived: Set[str]) -> CaseResult:
     found = judged(sample, about.least)
     facts: dict[str, Any] = {
-        "file": found.suite or about.file,
+        "file": found.suite,
         "line": 1,
         "id": found.id,
         "tags": found.tags,

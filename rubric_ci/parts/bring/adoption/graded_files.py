@@ -206,9 +206,8 @@ def read_marks(text: str) -> Iterator[Sample]:
         line = row[0].place[0]
         texts = (cell.text.strip() for cell in row)
         sample = _row_sample(dict(zip(names, texts, strict=True)), line)
-        key = sample.suite, sample.id
-        known = found.get(key)
-        found[key] = sample if known is None else _joined(known, sample, line)
+        known = found.get(sample.key)
+        found[sample.key] = sample if known is None else _joined(known, sample, line)
     yield from found.values()
 
 

@@ -48,7 +48,7 @@ class Sample:
     """
 
     id: str
-    suite: str = ""  # the eval file, as the results name it; empty: the results themselves
+    suite: str = ""  # the eval file, as the results name it; empty: the reader sets it
     checks: tuple[Check, ...] = ()
     passed: bool | None = None  # the tool's own verdict; None: every check that counts passes
     score: float | None = None  # the tool's own; None: the weighted mean of the checks
@@ -64,6 +64,11 @@ class Sample:
     selector: str = ""  # what the tool chooses the case by; empty: its id
     part: str = ""  # what else tells tests of one id apart: a task, a test suite, the checks
     is_run: bool = False  # the tool repeats its cases, and this is an epoch, a repetition or a run
+
+    @property
+    def key(self) -> CaseKey:
+        """The eval file and the id."""
+        return self.suite, self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,15 +175,15 @@ def distinct(samples: Iterable[Sample]) -> Iterator[Sample]:
     Where the models differ, an id has the model, else tests with one id are numbered.
     """
     every = list(samples)
-    targets: dict[tuple[str, str], set[str]] = {}
+    targets: dict[CaseKey, set[str]] = defaultdict(set)
     for each in every:
-        targets.setdefault((each.suite, each.id), set()).add(each.target)
+        targets[each.key].add(each.target)
     taken: dict[str, set[str]] = defaultdict(set)  # by suite
     known: dict[tuple[str, ...], str] = {}
     for each in every:
-        several = len(targets[each.suite, each.id]) > 1
+        several = len(targets[each.key]) > 1
         name = f"{each.id} [{each.target}]" if several and each.target else each.id
-        test = (each.suite, each.id, each.question, each.target, each.part)
+        test = (*each.key, each.question, each.target, each.part)
         if not (each.is_run and test in known):
             known[test] = free(name, taken[each.suite])
         yield replace(each, id=known[test], selector=each.selector or each.id)

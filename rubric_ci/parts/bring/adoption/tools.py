@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -212,8 +213,9 @@ def _read(target: RunnerTarget, folder: Path, finished: Finished) -> Found:
 
 
 def _named(found: list[Sample], target: RunnerTarget) -> Iterator[Sample]:
+    suites = (replace(each, suite=each.suite or target.name) for each in found)
     try:
-        yield from counting(found, frozenset(target.graders))
+        yield from counting(suites, frozenset(target.graders))
     except Mismatch as error:
         raise CannotRunTool(f"target {target.name}: graders: {error}") from None
 

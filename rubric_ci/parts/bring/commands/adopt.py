@@ -48,9 +48,7 @@ def adopt(settings: AdoptSettings) -> ExitCode:
     check_folder(options.output_dir)
     files = [path.as_posix() for path in settings.results]
     samples, missing = _samples(settings)
-    about = Adopted(
-        tool=settings.tool, file=settings.suite or files[0], least=config.gate.thresholds.passing
-    )
+    about = Adopted(tool=settings.tool, least=config.gate.thresholds.passing)
     waivers = waivers_of(project, as_cases(samples, about), now.date(), tool=settings.tool)
     baseline = open_baseline(options.baseline)
     tracked, no_git = _tracked(settings.results)

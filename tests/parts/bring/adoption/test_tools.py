@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,9 +55,10 @@ outage,evals,tone,,,,,the judge is not available,
 
 def shown(samples: Iterable[Sample], tool: str) -> list[str]:
     """Return a line per case: outcome, score, criteria with + or -, gates with !, the reason."""
-    about = Adopted(tool=tool, file="results", least=0.8)
+    about = Adopted(tool=tool, least=0.8)
     lines = []
-    for case in results(list(counting(samples, frozenset())), about):
+    suites = (replace(each, suite=each.suite or "results") for each in samples)
+    for case in results(list(counting(suites, frozenset())), about):
         name = f"{case.file}:{case.id}"
         if not isinstance(case, Graded):
             lines.append(f"{name} {case.outcome}: {case.reason.splitlines()[0][:44]}")
@@ -507,5 +509,5 @@ def test_what_several_tools_could_have_written_is_not_recognised() -> None:
 
 def test_nothing_to_grade_is_skipped() -> None:
     text = '{"runs": [{"eval_id": 1, "result": {"pass_rate": 1.0}}]}'
-    (case,) = results(TOOLS["agent-skills"].read(text), Adopted(tool="x", file="f", least=0.8))
+    (case,) = results(TOOLS["agent-skills"].read(text), Adopted(tool="x", least=0.8))
     assert isinstance(case, Skipped)

@@ -60,10 +60,9 @@ async def grade(
     fewer results than tasks.
     """
     contexts = [context] * len(tasks) if isinstance(context, RunContext) else context
-    answers = sum(task.trials(trials) for task in tasks if task.case.evaluators)
-    limits = ConcurrencyLimits(
-        [task.target for task in tasks], concurrency, batched_answers=answers if batched else None
-    )
+    graded = [task for task in tasks if task.case.evaluators]
+    answers = sum(task.trials(trials) for task in graded) if batched else None
+    limits = ConcurrencyLimits([t.target for t in tasks], concurrency, batched_answers=answers)
     workplaces = Workplaces()
     runs = {
         is_base: _Run(

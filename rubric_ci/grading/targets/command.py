@@ -120,17 +120,15 @@ def reader(cwd: Path, top: Path) -> Callable[[str], bytes]:
 
 def _late(stopped: ScriptTimedOut, target: CliTarget, cwd: Path) -> NoVerdict:
     """Return the error of a command that was killed; of an agent's, with its last event."""
-    form = target.trace if target.trace in READERS else ""
-    return (
-        answer_format.timed_out(stopped, target, form, Spelling(places={cwd: "."}))
-        if form
-        else stopped
-    )
+    if target.trace not in READERS:
+        return stopped
+    return answer_format.timed_out(stopped, target, target.trace, Spelling(places={cwd: "."}))
 
 
 def output(finished: Finished, target: CliTarget, written: Path) -> str:
     """Return the text that a command printed or wrote; raises CannotAnswer if it failed."""
-    _check(finished, target)
+    if finished.status != 0:
+        raise CannotAnswer(f"the target `{target.name}` failed: {describe_exit(finished)}")
     reads_file = "{OUTPUT_FILE}" in target.command_template
     return _written(written) if reads_file else finished.stdout.strip("\n")
 
@@ -162,7 +160,9 @@ def prompt_file(folder: Path, text: str) -> Path:
 
 def files_text(cases: Iterable[EvalCase], form: str, root: Path) -> str:
     """Return the files of the input messages, each in `files_format`."""
-    return " ".join(_file(form, root / path) for path in file_paths(cases))
+    paths = [root / path for path in file_paths(cases)]
+    quoted = ({"path": shell_quote(str(p)), "basename": shell_quote(p.name)} for p in paths)
+    return " ".join(filled(form, each) for each in quoted)
 
 
 def placeholder_values(
@@ -190,11 +190,6 @@ def placeholder_values(
     }
 
 
-def _file(form: str, path: Path) -> str:
-    shown = {"path": shell_quote(str(path)), "basename": shell_quote(path.name)}
-    return filled(form, shown)
-
-
 def fill(template: str, values: Mapping[str, Callable[[], str]]) -> str:
     """Replace the placeholders; raises CannotAnswer for an unknown name in capitals.
 
@@ -206,11 +201,6 @@ def fill(template: str, values: Mapping[str, Callable[[], str]]) -> str:
             known = known_names(f"{{{each}}}" for each in values)
             raise CannotAnswer(f"`command_template` holds {{{name}}}; {known}")
     return filled(template, {name: values[name]() for name in used if name in values})
-
-
-def _check(finished: Finished, target: CliTarget) -> None:
-    if finished.status != 0:
-        raise CannotAnswer(f"the target `{target.name}` failed: {describe_exit(finished)}")
 
 
 def _written(path: Path) -> str:

@@ -74,7 +74,7 @@ async def _unless_it_ends(asking: Coroutine[Any, Any, Answer], service: RunningS
     raise CannotAnswer(why, Usage(calls=1, unpriced_calls=1))
 
 
-def key_parts(case: EvalCase, target: ServiceTarget) -> JSON:
+def key_parts(case: EvalCase, target: ServiceTarget, _: RunContext) -> JSON:
     """Return the facts that determine an answer, besides files; None: a variable is missing."""
     try:
         messages = sent(case, target, session="")

@@ -13,7 +13,6 @@ from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.workplace import Workplaces, assertions_of, needed
 from rubric_ci.models.llm.judge_command import version_of_cli
 from rubric_ci.values.agent_names_and_credentials import instead_of
-from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import (
     CliTarget,
     LlmTarget,
@@ -31,7 +30,6 @@ from rubric_ci.values.llm_calls import call_key
 from rubric_ci.values.messages import FilePart
 from rubric_ci.values.results import Answer
 from rubric_ci.values.service import ServiceTarget
-from rubric_ci.values.workspace_settings import Workspace
 
 
 class Attempt(NamedTuple):
@@ -111,44 +109,29 @@ async def _unsupported(_: EvalCase, target: UnsupportedTarget, *__: object) -> N
 def _of_model(case: EvalCase, target: LlmTarget, _: RunContext) -> JSON:
     options = target.endpoint.options
     try:
-        messages = llm.sent(case, target)
+        messages = llm.chat_messages(case, target.prompt)
     except CannotAnswer:  # a variable is missing: there is no answer
         return None
     host = options.get("api_base") or options.get("base_url") or ""
     return ["model", call_key(target.endpoint, messages), host]
 
 
-def _of_service(case: EvalCase, target: ServiceTarget, _: RunContext) -> JSON:
-    return http_target.key_parts(case, target)
-
-
 def _of_program(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
     template = target.command_template
     named = "{EVAL_ID}" in template or target.batched
+    # Nothing is started to look up a version for a recording, whose key has none.
+    asked = target.agent if context.recording is None else None
+    parts = [part for message in case.input_messages for part in message.parts]
     return {
         "command": [template, target.cwd, target.files_format, target.batched],
-        "work": [target.trace, *map(_settings, (target.agent, target.workspace))],
-        "program": version_of_cli(target.agent.name) if target.agent and _asked(context) else "",
+        "work": [target.trace, *(e and asdict(e) for e in (target.agent, target.workspace))],
+        "program": version_of_cli(asked.name) if asked else "",
         "checks": [[each.key, each.value] for each in assertions_of(case)],
         "prompt": [case.question, command.guidelines(case)],
-        "files": [[part.path, part.text] for part in _files(case)],
+        "files": [[part.path, part.text] for part in parts if isinstance(part, FilePart)],
         "id": case.own_id if named else "",
         "eval_file": case.file if "{EVAL_FILE}" in template or target.batched else "",
     }
-
-
-def _asked(context: RunContext) -> bool:
-    """Return False for a recording, whose key has no version: nothing is started to look it up."""
-    return context.recording is None
-
-
-def _settings(value: AgentProgram | Workspace | None) -> JSON:
-    return None if value is None else asdict(value)
-
-
-def _files(case: EvalCase) -> list[FilePart]:
-    parts = (part for message in case.input_messages for part in message.parts)
-    return [part for part in parts if isinstance(part, FilePart)]
 
 
 def _nothing(*_: object) -> None:
@@ -157,7 +140,7 @@ def _nothing(*_: object) -> None:
 
 KINDS: Final[Mapping[type[TargetFacts], Kind]] = {
     LlmTarget: Kind(_model, _of_model),
-    ServiceTarget: Kind(_service, _of_service),
+    ServiceTarget: Kind(_service, http_target.key_parts),
     CliTarget: Kind(_program, _of_program),
     RunnerTarget: Kind(_runner, _nothing),
     UnsupportedTarget: Kind(_unsupported, _nothing),

@@ -22,7 +22,7 @@ from rubric_ci.values.usage import Usage
 
 async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt: int) -> Answer:
     """Return the model's reply; raises CannotAnswer if it is empty, truncated or a refusal."""
-    messages = tuple(sent(case, target))
+    messages = tuple(chat_messages(case, target.prompt))
     if not messages:
         raise CannotAnswer("the case has no input messages to send to the model")
     call = ModelCall(
@@ -42,7 +42,7 @@ async def asked(call: ModelCall, target: LlmTarget, context: RunContext) -> Answ
     _check(reply, target)
     # A reply from a recording has no duration and no cost.
     live = reply.usage.calls > 0
-    text = _with_names(reply)
+    text = with_names(reply.text, reply.media) if reply.media else reply.text
     calls = {"role": "assistant", "tool_calls": list(reply.calls)}
     messages: tuple[Mapping[str, JSON], ...] = (
         *([calls] if reply.calls else []),
@@ -60,16 +60,6 @@ async def asked(call: ModelCall, target: LlmTarget, context: RunContext) -> Answ
         duration_seconds=seconds if live else None,
         usage=reply.usage,
     )
-
-
-def _with_names(reply: ModelReply) -> str:
-    """Return the text of a reply, which names its images and documents."""
-    return with_names(reply.text, reply.media) if reply.media else reply.text
-
-
-def sent(case: EvalCase, target: LlmTarget) -> list[ChatMessage]:
-    """Return the messages to a model; raises CannotAnswer if the case lacks a variable."""
-    return chat_messages(case, target.prompt)
 
 
 def rendered(text: str, variables: Mapping[str, JSON], what: str) -> str:

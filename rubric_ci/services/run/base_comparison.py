@@ -19,16 +19,14 @@ from rubric_ci.services.run.asking import (
     Asker,
     Key,
     Pair,
-    Request,
     Settled,
     once,
     settle,
     settle_alone,
 )
 from rubric_ci.services.run.both_rulers import settle_under_both
-from rubric_ci.services.run.sides import BaseSide, Grade, Sides, again
-from rubric_ci.values.comparison import RegressionConfig, Together
-from rubric_ci.values.context import RunContext
+from rubric_ci.services.run.sides import BaseSide, HeadOnly, Sides, again
+from rubric_ci.values.comparison import Together
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import is_gating
 from rubric_ci.values.report import Against, RemovedCase, RunReport
@@ -231,24 +229,6 @@ def _bases(before: Sequence[Pair], now: Sequence[Pair]) -> list[tuple[Graded, Gr
     """Return the new and the former result of the base of each pair."""
     then = {pair.head.key: pair.base for pair in before}
     return both_graded((pair.base, then[pair.head.key]) for pair in now)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeadOnly:
-    """The head of a run, which can be asked again."""
-
-    context: RunContext
-    grade: Grade
-    rows: int
-    config: RegressionConfig
-    can_ask: bool = True
-    live: bool = True
-
-    async def ask(self, requests: Sequence[Request]) -> Sequence[CaseResult | None]:
-        """Return one further result per request, in their order."""
-        own = again(self.context)
-        contexts = [own.of_trial(each.number) for each in requests]
-        return await self.grade([each.task for each in requests], contexts, 1)
 
 
 async def ask_suspects(

@@ -18,7 +18,6 @@ from rubric_ci.reports.render.progress import progress
 from rubric_ci.services.cost.expected_requests import ExpectedWork, ask_models
 from rubric_ci.services.run.asking import Key
 from rubric_ci.services.run.base_comparison import (
-    HeadOnly,
     Outcome,
     ask_suspects,
     compare,
@@ -26,7 +25,7 @@ from rubric_ci.services.run.base_comparison import (
     without_base,
 )
 from rubric_ci.services.run.sentinel import Watch, grade_watched
-from rubric_ci.services.run.sides import BaseSide, Sides, open_base
+from rubric_ci.services.run.sides import BaseSide, HeadOnly, Sides, open_base
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import run_until_terminated
 from rubric_ci.values.changes import NoBase
@@ -86,7 +85,10 @@ def open_sides(inputs: RunInput) -> Iterator[RunInput]:
             context = replace(inputs.context, side=side, folders=kept)
             tasks = base.marked_by_both(inputs.tasks)
             inputs = replace(inputs, tasks=tasks, context=context)
-            yield replace(inputs, sides=_sides(base, inputs))
+            gate, fresh = inputs.loaded.config.gate, inputs.settings.cache.fresh
+            trials = inputs.settings.trials
+            sides = Sides(base=base, trials=trials, gate=gate, fresh=fresh, **_asking(inputs))
+            yield replace(inputs, sides=sides)
 
 
 def expected_work(inputs: RunInput) -> tuple[ExpectedWork, ...]:
@@ -233,7 +235,7 @@ async def _graded(
 async def _compared(
     inputs: RunInput, head: Sequence[CaseResult], base: Mapping[Key, CaseResult], watch: Watch
 ) -> Outcome:
-    ref, requests = inputs.settings.select.against, inputs.settings.requests
+    ref = inputs.settings.select.against
     match inputs.sides:
         case Sides() as sides:
             return await compare(sides, ref, inputs.tasks, head, base)
@@ -243,14 +245,7 @@ async def _compared(
             found = Outcome(results=tuple(head))
     if inputs.sides is None and (inputs.baseline is None or (watch.seen and watch.seen.moved)):
         return found
-    asker = HeadOnly(
-        context=inputs.context,
-        grade=partial(_graded, inputs),
-        rows=inputs.selection.rows,
-        config=inputs.loaded.config.regression,
-        can_ask=not requests.offline,
-        live=requests.live,
-    )
+    asker = HeadOnly(**_asking(inputs))
     by_key = {task.case.key: task for task in inputs.tasks}
     if inputs.baseline:
         results = await ask_suspects(asker, inputs.baseline.report, by_key, found.results)
@@ -303,20 +298,16 @@ def watch_of(inputs: RunInput) -> Watch:
     )
 
 
-def _sides(base: BaseSide, inputs: RunInput) -> Sides:
-    settings = inputs.settings
-    return Sides(
-        base=base,
-        context=inputs.context,
-        grade=partial(_graded, inputs),
-        trials=settings.trials,
-        rows=inputs.selection.rows,
-        config=inputs.loaded.config.regression,
-        gate=inputs.loaded.config.gate,
-        can_ask=not settings.requests.offline,
-        live=settings.requests.live,
-        fresh=settings.cache.fresh,
-    )
+def _asking(inputs: RunInput) -> dict[str, Any]:
+    """Return how the head, and with it the base, is asked again."""
+    return {
+        "context": inputs.context,
+        "grade": partial(_graded, inputs),
+        "rows": inputs.selection.rows,
+        "config": inputs.loaded.config.regression,
+        "can_ask": not inputs.settings.requests.offline,
+        "live": inputs.settings.requests.live,
+    }
 
 
 def _required(inputs: RunInput) -> frozenset[tuple[str, str]]:

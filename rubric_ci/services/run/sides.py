@@ -212,17 +212,29 @@ class Grade(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sides:
-    """Base and head of a change, graded by the same judge under the same rubrics."""
+class HeadOnly:
+    """The head of a run, which can be asked again."""
 
-    base: BaseSide
     context: RunContext  # of the head
     grade: Grade
-    trials: int
     rows: int  # compared rows of the whole selection, before sharding
     config: RegressionConfig
     can_ask: bool = True  # False: nothing can be asked again
     live: bool = True  # False in a replay: an answer that it lacks cannot be asked for
+
+    async def ask(self, requests: Sequence[Request]) -> Sequence[CaseResult | None]:
+        """Return one further result per request, in their order."""
+        own = again(self.context)
+        contexts = [own.of_trial(each.number) for each in requests]
+        return await self.grade([each.task for each in requests], contexts, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides(HeadOnly):
+    """Base and head of a change, graded by the same judge under the same rubrics."""
+
+    base: BaseSide
+    trials: int
     fresh: bool = False  # no answer of the base comes from the cache
     gate: GateConfig = GateConfig()  # which cases it is about
     kept: MutableMapping[Key, int] = field(default_factory=dict, repr=False, compare=False)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from rubric_ci.grading.resolve import Task
-from rubric_ci.services.run.base_comparison import HeadOnly, ask_suspects
+from rubric_ci.services.run.base_comparison import ask_suspects
+from rubric_ci.services.run.sides import HeadOnly
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import CliTarget
 from rubric_ci.values.context import RunContext

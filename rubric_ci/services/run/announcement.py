@@ -17,7 +17,7 @@ from rubric_ci.services.cost.target_cost import estimate_answers
 from rubric_ci.services.run import sentinel
 from rubric_ci.services.run.asking import once
 from rubric_ci.services.run.base_comparison import no_answers
-from rubric_ci.services.run.grade import RunInput, becomes_reference, compares_with_report, watch_of
+from rubric_ci.services.run.grade import RunInput, is_folder, watch_of
 from rubric_ci.services.run.sides import Sides
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
@@ -46,7 +46,9 @@ class Announcement:
 
 def announce(work: Sequence[ExpectedWork], inputs: RunInput) -> Announcement:
     """Return the requests of a run: both sides, the sentinel, and bounds of further trials."""
-    settings, last = inputs.settings, _last_run(inputs)
+    settings, baseline = inputs.settings, inputs.baseline.report if inputs.baseline else None
+    cache = settings.cache.folder if inputs.context.cache else None
+    last = last_run(settings.report.output_dir / REPORT_FILES["json"], cache, baseline)
     if not settings.requests.live:
         answers = [each for side in work for each in estimate_answers(side, last)]
         unsent = [replace(each, estimate=None) for each in answers]
@@ -54,13 +56,6 @@ def announce(work: Sequence[ExpectedWork], inputs: RunInput) -> Announcement:
     watched = _watched(inputs)
     every = estimate_work((*work, *watched), last, batched=settings.requests.batch)
     return Announcement(estimate=every, further=tuple(_further(inputs, watched, last)))
-
-
-def _last_run(inputs: RunInput) -> LastRun:
-    baseline = inputs.baseline.report if inputs.baseline else None
-    settings = inputs.settings
-    cache = settings.cache.folder if inputs.context.cache else None
-    return last_run(settings.report.output_dir / REPORT_FILES["json"], cache, baseline)
 
 
 def _watched(inputs: RunInput) -> tuple[ExpectedWork, ...]:
@@ -73,20 +68,20 @@ def _further(inputs: RunInput, watched: Sequence[ExpectedWork], last: LastRun) -
     if watched:
         again = _requests(watched, last)
         yield f"{again:,} of these requests ask for marks again, to notice a judge that moves"
-    if becomes_reference(inputs):
+    settings = inputs.settings
+    if settings.trials >= rule.KEPT and is_folder(settings.report.baseline):
         yield (
-            f"every case is answered and judged {inputs.settings.trials} times, to become the "
+            f"every case is answered and judged {settings.trials} times, to become the "
             "baseline; later nights need fewer trials"
         )
-    yield from _of_suspects(inputs, last)
+    if inputs.baseline:
+        yield from _of_suspects(inputs, last)
     if inputs.both:
         yield from _of_both_sides(inputs.both, inputs, last)
 
 
 def _of_suspects(inputs: RunInput, last: LastRun) -> Iterator[str]:
     """Yield how many more requests suspects get, compared with a report, if all cases are."""
-    if not compares_with_report(inputs):
-        return
     tasks = [task for task in inputs.tasks if task.case.evaluators]
     k = rule.times(inputs.selection.rows)
     found = _estimate([_again(tasks, rule.needs(k, kept=1).here.answers, inputs)], last)
@@ -116,8 +111,6 @@ def _bound(found: Estimate) -> str:
 def _of_both_sides(sides: Sides, inputs: RunInput, last: LastRun) -> Iterator[str]:
     """Yield how many more requests ask suspects again, usually and if every case is one."""
     asked = [task for task in inputs.tasks if task.case.evaluators and sides.asks_base(task)]
-    if not sides.can_ask:
-        return
     alone = [task for task in inputs.tasks if task.case.evaluators and sides.asks_alone(task)]
     new = _again(alone, rule.times(sides.rows), inputs)
     found = _estimate((*_if_all_are_suspects(asked, sides, inputs), new), last)

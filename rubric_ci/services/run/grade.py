@@ -273,18 +273,6 @@ def is_folder(baseline: Path | None) -> bool:
     return baseline is not None and not baseline.suffix
 
 
-def becomes_reference(inputs: RunInput) -> bool:
-    """Return True if a run with a folder of nights has the trials of a reference."""
-    settings = inputs.settings
-    may_become = settings.trials >= KEPT and is_folder(settings.report.baseline)
-    return may_become and settings.requests.live
-
-
-def compares_with_report(inputs: RunInput) -> bool:
-    """Return True if suspects are asked again here: the other side is a report."""
-    return inputs.baseline is not None and inputs.settings.requests.live
-
-
 def watch_of(inputs: RunInput) -> Watch:
     """Return the judgements to ask for again: the reference's, or new items."""
     settings, baseline = inputs.settings, inputs.baseline

@@ -46,10 +46,14 @@ def part(move: Move) -> Iterator[Told]:
 
 
 def _of_addition(move: Move) -> Direction:
-    if move.after.fault:
+    if _is_fault(move.after):
         return _of_penalty(move.above(1))
     lifts = move.after.weight > 0 and not gates_decide(move.above(1)[0])
     return "weaker" if lifts else "stronger"
+
+
+def _is_fault(item: Criterion | EvaluatorSpec) -> bool:
+    return isinstance(item, Criterion) and item.fault
 
 
 def _kind(item: Criterion | EvaluatorSpec) -> str:
@@ -87,10 +91,10 @@ def _is_decided(item: Criterion | EvaluatorSpec) -> bool:
 
 def weight(move: Move) -> Iterator[Told]:
     then, now = move.above(1)
-    if then.fault and now.fault:
+    if _is_fault(then) and _is_fault(now):
         more = _of_penalty(move.above(2)) if move.after > move.before else "weaker"
         yield more, _weight(then), _weight(now)
-    elif then.fault is now.fault:
+    elif _is_fault(then) is _is_fault(now):
         yield _of_weight(move), f"{move.before:g}", f"{move.after:g}"
 
 

@@ -17,7 +17,6 @@ def is_public(name: str) -> bool:
 
 
 def in_a_job(environment: Mapping[str, str]) -> bool:
-    """Return True in a job of any CI system."""
     return in_workflow(environment) or in_other_ci(environment)
 
 

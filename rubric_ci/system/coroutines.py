@@ -83,7 +83,6 @@ class BackgroundLoop:
             future.cancel()
 
     def close(self) -> None:
-        """End the loop and what it opened."""
         self._loop.call_soon_threadsafe(self._end.set)
         self._thread.join()
 

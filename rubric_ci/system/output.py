@@ -33,7 +33,6 @@ def _shown(text: str, stream: TextIO) -> str:
 
 
 def is_file(stream: TextIO) -> bool:
-    """Return True if a stream goes to a regular file."""
     try:
         return S_ISREG(os.fstat(stream.fileno()).st_mode)
     except UnsupportedOperation:

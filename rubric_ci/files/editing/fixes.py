@@ -41,10 +41,8 @@ class Fix(NamedTuple):
 
 
 class FixResult(NamedTuple):
-    """A text and the number of fixes in it."""
-
     text: str
-    places: int
+    places: int  # that were fixed in it
 
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")

@@ -32,9 +32,7 @@ class EditRejected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edited:
-    """The text with the inserted rubrics, and the cases that are left unchanged."""
-
-    text: str
+    text: str  # with the inserted rubrics
     refused: Mapping[int, EditRejected]  # by position in `evalcases`
 
 

@@ -117,7 +117,6 @@ class Change:
         return next((base for base in bases if isinstance(base, Base)), None)
 
     def at(self, base: Base) -> "BaseCommit":
-        """Return the files of a base."""
         return self._commit(base.commit)
 
     @cached_property

@@ -77,7 +77,9 @@ def read_difference(
 
     found = plumbing.changes(repository, commit, untracked)
     changes = tuple(change for change in found if not is_output(change.path))
-    links = dict(_links(repository.root, _link_paths(entries, changes)))
+    names = {path for path, entry in entries.items() if entry.mode == SYMLINK}
+    names |= {change.path for change in changes if change.new_mode == SYMLINK}
+    links = dict(_links(repository.root, names))
     return Difference(
         root=repository.root,
         entries=entries,
@@ -104,11 +106,6 @@ def proposed_difference(proposal: Proposal) -> Difference:
         ignored=(),
         links=links,
     )
-
-
-def _link_paths(entries: Mapping[str, Entry], changes: Iterable[Change]) -> set[str]:
-    kept = {path for path, entry in entries.items() if entry.mode == SYMLINK}
-    return kept | {change.path for change in changes if change.new_mode == SYMLINK}
 
 
 def _links(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, str]]:

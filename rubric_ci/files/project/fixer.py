@@ -71,7 +71,7 @@ def _fix_file(path: Path, switched_off: frozenset[str], *, write: bool) -> int:
 def _read(path: Path) -> tuple[bytes, str | None]:
     """Return the bytes and the text of a file; None: `validate` reports why there is none."""
     try:
-        data = discovery.read_bytes(path, discovery.find_root(Path.cwd()))
+        data = discovery.read_bytes(path)
     except CannotReadFile:
         return b"", None
     text = decode(data)

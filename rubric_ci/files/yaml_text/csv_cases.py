@@ -29,8 +29,6 @@ _PLAIN: Final = {each: re.compile(rf"[^{each}\n]*") for each in ",;\t"}
 
 
 class Cell(NamedTuple):
-    """The text of a cell, and its place."""
-
     text: str
     place: Place
 

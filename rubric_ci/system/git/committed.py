@@ -27,7 +27,10 @@ def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
         for root in _repositories(place):
             path = place.relative_to(root).as_posix()
             known = process.environment_at(root, environment)
-            if tracked := _tracked(Repository(root=root, environment=known), path):
+            # NOTE: file systems of macOS and Windows open a/b where a commit holds A/B.
+            named = ("ls-files", "-z", "--", f":(icase,literal){path}")
+            listing = process.query(Repository(root=root, environment=known), *named)
+            if tracked := listing.partition("\0")[0]:
                 return tracked
     return None
 
@@ -83,9 +86,3 @@ def _real(path: Path) -> Path:
 
 def _repositories(place: Path) -> Iterator[Path]:
     return (folder for folder in around(place) if not folder.is_symlink())
-
-
-def _tracked(repository: Repository, path: str) -> str:
-    # NOTE: file systems of macOS and Windows open a/b where a commit holds A/B.
-    listing = process.query(repository, "ls-files", "-z", "--", f":(icase,literal){path}")
-    return listing.partition("\0")[0]

@@ -205,7 +205,6 @@ def run(repository: Repository, *arguments: str) -> "subprocess.CompletedProcess
 
 
 def stripped(output: bytes) -> str:
-    """Return the output of git, stripped."""
     return output.decode("utf-8", "replace").strip()
 
 

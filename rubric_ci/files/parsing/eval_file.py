@@ -15,7 +15,6 @@ from rubric_ci.evaluators.kind import (
     FILLED_OF_USER,
     INCLUDED,
     Fill,
-    Included,
     UsedFiles,
     Written,
     criteria_at,
@@ -121,6 +120,7 @@ def _case(
     variables = {**suite.get("vars", {}), **case.get("vars", {})}
     shared = Contents(files, is_guideline, Fill(None if suite.get("raw") else variables))
     raw = case.get("raw", suite.get("raw", False))
+    trials = case.get("trials", suite.get("trials"))
     own = shared._replace(fill=Fill(None if raw else variables)) if "raw" in case else shared
     question = case.get("input_messages", case.get("input", []))
     reference = case.get("expected_messages", case.get("expected_output", []))
@@ -150,13 +150,13 @@ def _case(
         target=_target(case) or _target(suite),
         workspace=_workspace(case.get("workspace", suite.get("workspace")), source.file),
         vars=variables,
-        trials=_trials(case.get("trials", suite.get("trials"))),
+        trials=read(TrialRule, {"pass": trials["count"], **trials}) if trials else None,
         note=_note(case),
         metadata=case.get("metadata", {}),
         depends_on=(*suite.get("depends_on", ()), *case.get("depends_on", ())),
         references=files.paths(),
         stopped=case.get(STOPPED, "") if source.of_other_tool else "",
-        template="" if raw else _template([question, case.get("turns", ())]),
+        template="" if raw else _template([question, *case.get("turns", ())]),
     )
 
 
@@ -258,8 +258,9 @@ def _evaluators(
 
 def _is_shared(case: dict[str, Any]) -> bool:
     criteria, _ = criteria_at(case.get("rubrics", []), ())
-    origins = (each.get(INCLUDED) if isinstance(each, dict) else None for each in criteria)
-    return bool(criteria) and all(isinstance(o, Included) and o.shared for o in origins)
+    return bool(criteria) and all(
+        isinstance(each, dict) and INCLUDED in each and each[INCLUDED].shared for each in criteria
+    )
 
 
 def _applying(spec: EvaluatorSpec) -> Iterator[EvaluatorSpec]:
@@ -282,10 +283,6 @@ def _default(source: Placed, path: Path, default: str) -> Iterator[EvaluatorSpec
     has_outcome = suite["evalcases"][path[1]].keys() & {"expected_outcome", "outcome"}
     if default == "llm_judge" and has_outcome and "evaluator" not in suite:
         yield LlmJudgeSpec(name="llm_judge", span=Span(*source.locate((*path, "id"))))
-
-
-def _trials(written: dict[str, int] | None) -> TrialRule | None:
-    return read(TrialRule, {"pass": written["count"], **written}) if written else None
 
 
 def _target(owner: dict[str, Any]) -> str:

@@ -57,15 +57,12 @@ class Folders:
 
 
 class Workspaces:
-    """The prepared folders of a run."""
-
     def __init__(self) -> None:
         self._held = ExitStack()
         self._prepared: dict[tuple[Path, str], asyncio.Task[Path]] = {}
         self._graders: dict[Path, asyncio.Task[Graders]] = {}
 
     def close(self) -> None:
-        """Remove the prepared folders."""
         self._held.close()
 
     @asynccontextmanager

@@ -81,7 +81,6 @@ class Hooks:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def rubric(self, item: pytest.Item) -> Rubric:
-        """Return the fixture of a test."""
         return Rubric(item, self.checks)
 
     def report(self) -> RunReport:

@@ -152,12 +152,10 @@ class SessionRun:
 
     @property
     def root(self) -> Path:
-        """The folder of the repository."""
         return self._checkout[0].root
 
     @property
     def project(self) -> Project:
-        """The configuration, under the policy of the run."""
         return self._checkout[0]
 
     @cached_property
@@ -170,7 +168,6 @@ class SessionRun:
         return frozenset(path.resolve() for path in found)
 
     def load(self, path: Path) -> LoadedProject:
-        """Return one eval file, loaded."""
         return load_evals(self.project, [discovery.shown(path)])
 
     def select(self, files: Collection[Path]) -> Selection:
@@ -197,7 +194,6 @@ class SessionRun:
 
     @cached_property
     def loop(self) -> BackgroundLoop:
-        """The loop of all requests of the session."""
         return BackgroundLoop()
 
     @cached_property
@@ -298,7 +294,6 @@ class SessionRun:
         return replace(report, duration_seconds=seconds)
 
     def close(self) -> None:
-        """End the loop, if it was started."""
         if "loop" in self.__dict__:
             self.loop.close()
 

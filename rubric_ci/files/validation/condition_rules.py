@@ -78,12 +78,8 @@ def _parent(condition: dict[str, Any], path: Path, named: Mapping[str, Any]) -> 
         hint = "name a criterion that always applies"
         yield Problem(CONDITION_PARENT, (*path, "criterion"), message, hint)
     elif "is" in condition and (marks := wrong_mark(parent, condition["is"])):
-        yield Problem(
-            CONDITION_PARENT,
-            (*path, "is"),
-            f"`{name}` is never marked so",
-            f"its marks are {marks}",
-        )
+        message = f"`{name}` is never marked so"
+        yield Problem(CONDITION_PARENT, (*path, "is"), message, f"its marks are {marks}")
 
 
 def wrong_mark(criterion: Any, mark: Any) -> str:

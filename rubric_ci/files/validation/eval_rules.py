@@ -209,11 +209,15 @@ def _named_target(
     name: Any, path: Path, known: frozenset[str], agents: frozenset[str]
 ) -> Iterator[Problem]:
     if isinstance(name, str) and name not in known:
-        message = f"no target is called `{name}`"
-        yield Problem(UNKNOWN_TARGET, path, message, suggest(name, known))
+        yield unknown_target(name, path, known)
     elif isinstance(name, str) and name in agents:
         message = f"`{name}` is a target that rubric-ci does not start"
         yield Problem(AGENT_TARGET, path, message)
+
+
+def unknown_target(name: str, path: Path, known: frozenset[str]) -> Problem:
+    message = f"no target is called `{name}`"
+    return Problem(UNKNOWN_TARGET, path, message, suggest(name, known))
 
 
 def _same_ids(data: dict[str, Any]) -> Iterator[Problem]:

@@ -61,7 +61,8 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
             continue  # the same value through another alias
         seen.add((problem.rule.id, place, problem.message))
         secrets += [(file, place)] if problem.secret else []
-        message = problem.message + _by_alias(alias_line, place[0])
+        through = alias_line is not None and alias_line > place[0]
+        message = problem.message + f" (through the alias on line {alias_line})" * through
         found_at = LocatedProblem(problem.rule, *place, message, _hint(problem, source))
         located.append(to_diagnostic(file, found_at, lines_of(file)))
     shown = (_without(each, secrets) for each in located) if secrets else located
@@ -123,26 +124,19 @@ def _hint(problem: Problem, source: Source) -> str:
     return f"{problem.rule.hint}; the first one is in line {source.locate(problem.first)[0]}"
 
 
-def _by_alias(line: int | None, own: int) -> str:
-    return f" (through the alias on line {line})" if line is not None and line > own else ""
-
-
 def to_diagnostic(file: str, problem: LocatedProblem, lines: Sequence[str]) -> Diagnostic:
+    message, half = problem.message, MAX_MESSAGE // 2
+    if len(message) > MAX_MESSAGE:  # it quotes a very long value
+        message = f"{message[:half]} … {message[-half:]}"
     return Diagnostic(
         rule=problem.rule.id,
         severity=Severity(problem.rule.severity),
         file=file,
         span=Span(problem.line, problem.column, problem.end_line, problem.end_column),
-        message=_short(problem.message),
+        message=message,
         hint=problem.hint or problem.rule.hint,
         line_text=lines[problem.line - 1] if problem.line <= len(lines) else "",
     )
-
-
-def _short(message: str) -> str:
-    """Cut the middle of a message that quotes a very long value."""
-    half = MAX_MESSAGE // 2
-    return message if len(message) <= MAX_MESSAGE else f"{message[:half]} … {message[-half:]}"
 
 
 def has_errors(found: tuple[Diagnostic, ...]) -> bool:

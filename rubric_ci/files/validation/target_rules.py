@@ -8,14 +8,14 @@ from typing import Any, Final, TypeAlias
 from rubric_ci.files.validation import http_target_rules
 from rubric_ci.files.validation.agentv import conflicting_aliases, snake_case, snake_cased
 from rubric_ci.files.validation.config_summary import KINDS, WrittenKind
-from rubric_ci.files.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
+from rubric_ci.files.validation.eval_rules import UNUSED_SETTING, unknown_target
 from rubric_ci.files.validation.http_target_rules import UNKNOWN_PLACEHOLDER
 from rubric_ci.files.validation.model_rules import judge_keys
 from rubric_ci.files.validation.provider_rules import agent_meant
 from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
+from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
 from rubric_ci.values.agent_names_and_credentials import AGENTV_AGENTS
 from rubric_ci.values.model_end_and_parameters import NAMES
 from rubric_ci.values.problems import Path, Problem, Rule, list_at, mapping_at, mappings
@@ -102,15 +102,14 @@ def target_rules(targets: Any, others: Names | None, *, agentv: bool) -> Iterato
 
 def named_targets(data: Mapping[str, Any], others: Names) -> Iterator[Problem]:
     """Yield names in `compare` and `gate` that no target has; `others` are of other files."""
-    own = {str(target.get("name")) for _, target in mappings(data, "targets")}
+    own = frozenset(str(target.get("name")) for _, target in mappings(data, "targets"))
     gate = mapping_at(data, "gate")
     named: list[tuple[Path, Any]]
     named = [(("compare", n), name) for n, name in enumerate(list_at(data, "compare"))]
     named += [(("gate", "targets", n), name) for n, name in enumerate(list_at(gate, "targets"))]
     for path, name in [*named, (("gate", "better_than"), gate.get("better_than"))]:
         if isinstance(name, str) and name not in (known := own | others()):
-            message = f"no target is called `{name}`"
-            yield Problem(UNKNOWN_TARGET, path, message, suggest(name, known))
+            yield unknown_target(name, path, known)
 
 
 def is_idle(key: str) -> bool:
@@ -244,8 +243,7 @@ def _judge_references(
         if name in own and not is_model(own[name]):
             yield Problem(JUDGE_TARGET, (*path, key), f"`{name}` is not a model and cannot judge")
         elif known is not None and name not in own and name not in known():
-            message = f"no target is called `{name}`"
-            yield Problem(UNKNOWN_TARGET, (*path, key), message, suggest(name, known()))
+            yield unknown_target(name, (*path, key), known())
 
 
 def _has_name(target: dict[str, Any]) -> bool:

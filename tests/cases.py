@@ -65,3 +65,13 @@ def marked_by(work: Coroutine[Any, Any, Found | Unsent]) -> Found:
     found = asyncio.run(work)
     assert not isinstance(found, Unsent)
     return found
+
+
+class MemoryCache(dict[str, str]):
+    """A cache for the length of a test."""
+
+    get = dict.get
+    put = dict.__setitem__
+
+    def is_empty(self) -> bool:
+        return not self

@@ -129,7 +129,6 @@ def unknown_variables(template: str, more: Mapping[str, str] = _NO_VARIABLES) ->
 
 
 def read_freeform_mark(text: str) -> FreeformMark | InvalidReply:
-    """Return the score with its reasons, or the problems of the reply."""
     match find_object(text):
         case InvalidReply() as invalid:
             return invalid

@@ -12,7 +12,6 @@ from rubric_ci.values.model_end_and_parameters import takes
 
 
 def shown_to(judge: JudgeConfig) -> Shown:
-    """Return the predicate that an image or a document is shown to this judge."""
     if judge.images == "off":
         return nothing
     return partial(takes_media, judge.endpoint)

@@ -72,7 +72,6 @@ def flakiness(marks: Sequence[MarkValue]) -> float:
 
 
 def elect(criterion: Judged, marks: Sequence[Mark], panel: int) -> Mark | NoMajority:
-    """Return the majority mark, or the median, of one criterion."""
     values = [mark.value for mark in marks]
     lost = values.count(NOT_APPLICABLE)
     if 2 * lost > panel:

@@ -179,7 +179,6 @@ def _cost(options: Mapping[str, JSON], response: Any, read: int, written: int) -
 
 
 def request_error(error: Any, timeout: float) -> RequestError:
-    """Return the request error for an error of litellm or of OpenAI's client."""
     causes = {type(cause).__name__: cause for cause in causes_of(error)}
     if not_sent := causes.get(RefusedHost.__name__):
         return RequestError(str(not_sent), retryable=False, billed=False, reached=False)

@@ -16,8 +16,7 @@ from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.rubric import Check, Judged, Rubric, Scored, ScoreRange
 from rubric_ci.values.usage import Usage
-from tests.cases import marked_by
-from tests.models.judge.test_panel import MemoryCache
+from tests.cases import MemoryCache, marked_by
 
 SPAN = Span(1, 1, 1, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)

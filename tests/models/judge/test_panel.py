@@ -20,7 +20,7 @@ from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply, Unsent
 from rubric_ci.values.rubric import Assertion, Check, Mark, Rubric
 from rubric_ci.values.usage import Usage
-from tests.cases import marked_by
+from tests.cases import MemoryCache, marked_by
 
 SPAN = Span(1, 1, 1, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)
@@ -51,25 +51,6 @@ class Judge:
             for alias, mark in marks.items()
         }
         return ModelReply(text=json.dumps(reply), usage=Usage(calls=1))
-
-
-class MemoryCache:
-    """A cache in memory."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, str] = {}
-
-    def get(self, key: str) -> str | None:
-        return self.texts.get(key)
-
-    def clear(self) -> None:
-        self.texts.clear()
-
-    def is_empty(self) -> bool:
-        return not self.texts
-
-    def put(self, key: str, text: str) -> None:
-        self.texts[key] = text
 
 
 def check(name: str, text: str, *, required: bool = False) -> Check:
@@ -333,15 +314,15 @@ def test_a_failure_is_not_cached() -> None:
     cache = MemoryCache()
     with pytest.raises(NoVerdict):
         ask(Judge(lambda _, __: "yes"), rubric(1), cache)
-    assert cache.texts == {}
+    assert cache == {}
 
 
 def test_an_invalid_cache_entry_is_requested_again() -> None:
     cache, judge = MemoryCache(), Judge(always)
     ask(judge, rubric(1), cache)
-    cache.texts = dict.fromkeys(cache.texts, '{"c1": {"satisfied": ')
+    cache.update(dict.fromkeys(cache, '{"c1": {"satisfied": '))
     assert ask(judge, rubric(1), cache).usage == Usage(calls=1)
-    assert list(cache.texts.values()) == ['{"c1": {"satisfied": true}}']
+    assert list(cache.values()) == ['{"c1": {"satisfied": true}}']
 
 
 def test_a_failed_canary_check_is_not_cached() -> None:
@@ -349,7 +330,7 @@ def test_a_failed_canary_check_is_not_cached() -> None:
     with pytest.raises(CannotJudge, match="failed the canary check") as ended:
         ask(Judge(always), rubric(1), cache, canary=True)
     assert ended.value.usage == Usage(calls=1)
-    assert cache.texts == {}
+    assert cache == {}
 
 
 def test_the_sentence_of_the_canary_is_new_in_each_request_and_outside_of_the_key() -> None:

@@ -25,6 +25,7 @@ from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.usage import Usage
+from tests.cases import MemoryCache
 
 ENDPOINT = Endpoint(model="openai/m")
 ITEMS = [
@@ -198,18 +199,8 @@ def test_cancelled_it_returns_the_finished_drafts() -> None:
     assert [result.case.id for result in asyncio.run(stopped())] == ["a", "c"]
 
 
-class Kept(dict[str, str]):
-    """A memory for the length of a test."""
-
-    get = dict.get
-    put = dict.__setitem__
-
-    def is_empty(self) -> bool:
-        return not self
-
-
 def test_a_draft_is_cached() -> None:
-    memory = Kept()
+    memory = MemoryCache()
     [first] = draft_all(answering(lambda _: GOOD), case("a"), memory=memory)
     [second] = draft_all(answering(lambda _: BAD), case("a"), memory=memory)
     assert isinstance(first, Drafted)
@@ -219,7 +210,7 @@ def test_a_draft_is_cached() -> None:
 
 
 def test_an_invalid_cached_draft_is_requested_again() -> None:
-    memory = Kept()
+    memory = MemoryCache()
     draft_all(answering(lambda _: GOOD), case("a"), memory=memory)
     memory.update(dict.fromkeys(memory, BAD))
     [made] = draft_all(answering(lambda _: GOOD), case("a"), memory=memory)

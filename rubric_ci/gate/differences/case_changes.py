@@ -49,9 +49,9 @@ def case_changes(
         yield replace(change, about=f"{change.about}, {plural(count, 'case')}")
 
 
-def removed_cases(cases: Sequence[EvalCase], reason: str) -> Iterator[GradingChange]:
-    for case in cases:
-        yield of_case(case, "case", "weaker", case.id, "graded", reason)
+def removed_case(case: EvalCase, reason: str) -> GradingChange:
+    """Return the change of a case of the base that is not graded any more."""
+    return of_case(case, "case", "weaker", case.id, "graded", reason)
 
 
 def changes_of(

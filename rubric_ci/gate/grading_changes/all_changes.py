@@ -18,7 +18,7 @@ from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.gate.differences.case_changes import case_changes, of_case, removed_cases
+from rubric_ci.gate.differences.case_changes import case_changes, of_case, removed_case
 from rubric_ci.gate.differences.config_changes import measures_of, setting_changes
 from rubric_ci.gate.differences.effect_of_each_key import direction_of
 from rubric_ci.gate.differences.entries import Entry
@@ -164,8 +164,7 @@ def _changes(
     yield from _removed(loaded, [case for case in state.cases if id(case) not in kept])
     for path, problem in state.unreadable.items():
         yield edited_file("case", path, f"not known: {problem}", "edited or removed")
-    yield from _scripts(loaded, own, base.difference)
-    yield from _measures(configs, own.files, base.difference)
+    yield from _scripts(loaded, own, configs, base.difference)
     yield from _entry_changes(
         [now for now, _ in configs],
         own.files,
@@ -186,7 +185,7 @@ def _removed(loaded: LoadedProject, cases: Sequence[EvalCase]) -> Iterator[Gradi
             reason = "no longer matched by `evals`"
         else:
             reason = "no longer found as an eval file"
-        yield from removed_cases(list(group), reason)
+        yield from (removed_case(case, reason) for case in group)
 
 
 def target_changes(
@@ -223,8 +222,12 @@ def target_of(case: EvalCase, config: Callable[[str], Config]) -> Target | None:
 
 
 def _scripts(
-    loaded: LoadedProject, own: Project, difference: Difference
+    loaded: LoadedProject,
+    own: Project,
+    configs: Sequence[tuple[Config, Config]],
+    difference: Difference,
 ) -> Iterator[GradingChange]:
+    """Yield the changed files of scripts, and of the targets that must be exceeded."""
     changed = difference.changed_paths
     files = ScriptFiles({*difference.entries, *changed}, own.files.read, difference.links)
     answered = [(case, target_of(case, own.policy_for)) for case in loaded.cases]
@@ -234,14 +237,6 @@ def _scripts(
     others |= {sidecar_name(file.path) for file in loaded.files}
     recorded = {target.answers for _, target in answered if target and target.answers}
     yield from script_changes(answered, files, changed, others | recorded)
-
-
-def _measures(
-    configs: Sequence[tuple[Config, Config]], head: RepositoryFiles, difference: Difference
-) -> Iterator[GradingChange]:
-    """Yield the changed files of the targets that must be exceeded."""
-    changed = difference.changed_paths
-    files = ScriptFiles({*difference.entries, *changed}, head.read)
     for now, then in configs:
         for name in measures_of(now, then) & now.targets.keys():
             yield from measure_files(now.targets[name], files, changed)

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any, Final
 
 from rubric_ci.files.parsing.typed_json import Mismatch
-from rubric_ci.gate.differences.case_changes import case_changes, of_case, removed_cases
+from rubric_ci.gate.differences.case_changes import case_changes, of_case, removed_case
 from rubric_ci.values.changes import Direction, GradingChange
 from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.config import Config
@@ -244,10 +244,10 @@ def results_changes(
     """Yield how the cases of a tool differ from the results of the base."""
     then = {key: each for key, each in base.items() if _is_graded(each)}
     now = {key: each for key, each in head.items() if _is_graded(each)}
-    yield from removed_cases([then[key].case for key in then if key not in head], "")
+    yield from (removed_case(then[key].case, "") for key in then if key not in head)
     for key, each in head.items():
         if key in then and each.skipped:
-            yield from removed_cases([then[key].case], f"skipped: {each.skipped}")
+            yield removed_case(then[key].case, f"skipped: {each.skipped}")
     known = [each.case for key, each in now.items() if key in then or key not in base]
     yield from case_changes(known, {key: each.case for key, each in then.items()}, Config())
     for key in now.keys() & then.keys():

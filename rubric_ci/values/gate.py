@@ -155,6 +155,8 @@ class TargetDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateInfo:
+    """The settings of the gate and whether it passes."""
+
     fail_on: FailOn
     passing: float
     borderline: float

@@ -199,6 +199,8 @@ def _differing(marks: Sequence[tuple[MarkValue, Sequence[MarkValue]]]) -> tuple[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
+    """Everything that the report formats need."""
+
     version: int = REPORT_VERSION
     tool: str  # "rubric-ci 0.1.0"
     started_at: str  # RFC 3339, UTC

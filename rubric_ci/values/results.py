@@ -290,6 +290,8 @@ class _Asked(_Case):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graded(_Asked):
+    """A case with a verdict."""
+
     outcome: Literal["graded"] = "graded"
     verdict: Verdict
     score: float

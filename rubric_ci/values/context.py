@@ -163,7 +163,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What a run finds for its report, beside the results; all of it grows during the run."""
+    """The findings of a run for its report, besides the results; all of it grows during the run."""
 
     notes: Sequence[str] = ()
     left_out: MutableMapping[str, str] = field(default_factory=dict)

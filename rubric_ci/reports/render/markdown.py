@@ -37,6 +37,7 @@ SUMMARY_LIMIT = 1_000_000  # bytes; a step summary takes 1 MiB
 COMMENT_CASES = 25  # with details in a comment, which is part of a conversation and sent by mail
 COMMENT_ROWS = 100
 FIRST = 10  # failing cases that keep their details, and rows that are not folded
+PASSING: Final = 1_000  # cases that pass and are listed; more are on the page
 FEW = 3  # cases with details that are not folded together
 PHONE: Final = 36  # columns of a code block at 400 pixels: GitHub lets a longer line scroll
 GATE_ICONS: Mapping[Tone, str] = {"pass": "✅", "fail": "❌", "error": "⚠️", "nothing": "⏭️"}
@@ -161,17 +162,13 @@ def _left_out(report: RunReport, table: Table, rows: int, details: int) -> Itera
 
 
 def _passing(report: RunReport, write: "Writer", room: int) -> Iterator[str]:
-    """Yield the passing cases behind a summary, if they all fit."""
-    names: list[str] = []
-    room -= 199  # for the summary
-    for case in (each for each in with_verdict(report.cases) if each.status == "pass"):
-        names.append(f"- {write.spans(case_blocks.passing_line(case))}")
-        room -= _size(names[-1]) + 1
-        if room <= 0:
-            return
-    if names:
-        text = "\n".join(names)
-        title = f"{SIGNS['pass'][0]} {numbers.plural(len(names), 'passing case')}"
+    """Yield the passing cases behind a summary, if they are not too many and all fit."""
+    passing = [each for each in with_verdict(report.cases) if each.status == "pass"]
+    if not 0 < len(passing) <= PASSING:
+        return
+    text = "\n".join(f"- {write.spans(case_blocks.passing_line(case))}" for case in passing)
+    if _size(text) < room - 199:  # for the summary
+        title = f"{SIGNS['pass'][0]} {numbers.plural(len(passing), 'passing case')}"
         yield f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
 
 

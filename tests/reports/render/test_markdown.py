@@ -103,6 +103,12 @@ def test_a_summary_of_1200_failures_keeps_its_rows_and_the_first_details() -> No
     assert len(text.encode()) <= markdown.SUMMARY_LIMIT
 
 
+@pytest.mark.parametrize(("passing", "listed"), [(markdown.PASSING, 1), (1_001, 0)])
+def test_passing_cases_are_listed_up_to_a_number(passing: int, listed: int) -> None:
+    text = markdown.render(a_report(*(graded(f"good-{n}", "pass") for n in range(passing))))
+    assert text.count(f"{passing:,} passing cases</summary>") == listed
+
+
 @pytest.mark.parametrize("limit", [500, 2_000, 10_000, 65_000])
 def test_fits_whatever_the_size(limit: int) -> None:
     huge = "|@<x>" * 2_000

@@ -258,6 +258,10 @@ class EvalCase:
         return self.written_id or self.id
 
     @property
+    def rubrics(self) -> tuple[RubricSpec, ...]:
+        return tuple(spec for spec in self.evaluators if isinstance(spec, RubricSpec))
+
+    @property
     def looks_in_workspace(self) -> bool:
         """Whether a script reads the folder that the target worked in."""
         specs = every_evaluator(self.evaluators)

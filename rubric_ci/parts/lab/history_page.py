@@ -93,18 +93,13 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
 
 
 def _facts(records: Sequence[RunRecord]) -> str:
-    latest, count = records[-1], numbers.plural(len(records), "run")
-    facts = _figures(latest)
-    return " · ".join((f"{count}, the latest {history_records.day(latest)} UTC", *facts[:3]))
+    count, latest = numbers.plural(len(records), "run"), history_records.day(records[-1])
+    return " · ".join((f"{count}, the latest {latest} UTC", *_figures(records[-1])[:3]))
 
 
 def _figures(record: RunRecord) -> tuple[str, ...]:
-    return (
-        history_records.state(record),
-        f"score {history_records.score(record.score)}",
-        f"pass rate {history_records.rate(record.pass_rate)}",
-        history_records.cost(record),
-    )
+    state, score, rate, cost = history_records.cells(record)
+    return state, f"score {score}", f"pass rate {rate}", cost
 
 
 def _not_drawn(count: int, what: str, which: str) -> str:
@@ -153,14 +148,9 @@ def _commit_link(commit: str, href: str) -> str:
 
 def _cells(record: RunRecord, href: str) -> tuple[str, str, tuple[str, ...], str, str]:
     """Return day and address of a run, the cells of its row, and its commit with its address."""
-    cells = (
-        history_records.state(record),
-        history_records.score(record.score),
-        history_records.rate(record.pass_rate),
-        history_records.cost(record),
-    )
-    commit = escape.commit(record.commit)
-    return history_records.day(record), href, cells, commit, _commit_link(record.commit, href)
+    day, commit = history_records.day(record), escape.commit(record.commit)
+    link = _commit_link(record.commit, href)
+    return day, href, history_records.cells(record), commit, link
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

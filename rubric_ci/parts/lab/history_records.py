@@ -38,8 +38,6 @@ GRADED: Final = frozenset("pbfw")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """One run: totals, judge and the verdict of each case."""
-
     version: int = VERSION
     started_at: str  # RFC 3339, UTC
     tool: str
@@ -194,16 +192,20 @@ _BY_ATTENTION: Final = "fewbps-"  # verdict letters of the latest run, the most 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strip:
-    """The verdicts of one case over all runs."""
-
     key: CaseKey
     verdicts: str  # a letter per run, the oldest first
-    flips: int  # changes of the verdict from one run to the next that has one
     mixed: int  # runs whose own trials have different verdicts
 
     @property
     def latest(self) -> str:
         return self.verdicts[-1]
+
+    @property
+    def flips(self) -> int:
+        """Changes of the verdict from one run to the next that has one."""
+        # A waived fail is a fail: the waiver changes the gate, not the answer.
+        graded = [letter for letter in self.verdicts.replace("w", "f") if letter in GRADED]
+        return sum(one != other for one, other in pairwise(graded))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +228,10 @@ def strips(records: Sequence[RunRecord]) -> tuple[Strip, ...]:
             letters[key][n] = letter
         for key in record.mixed:
             mixed[key] = mixed.get(key, 0) + 1
-    found = (_strip(key, "".join(row), mixed.get(key, 0)) for key, row in letters.items())
+    found = (
+        Strip(key=key, verdicts="".join(row), mixed=mixed.get(key, 0))
+        for key, row in letters.items()
+    )
     return tuple(sorted(found, key=lambda s: (_BY_ATTENTION.index(s.latest), -s.flips, s.key)))
 
 
@@ -245,13 +250,6 @@ def judge_changes(records: Sequence[RunRecord]) -> tuple[JudgeChange, ...]:
         for (_, before, had_moved), (n, after, moved) in pairwise(judged)
         if before != after or (moved and not had_moved)
     )
-
-
-def _strip(key: CaseKey, verdicts: str, mixed: int) -> Strip:
-    # A waived fail is a fail: the waiver changes the gate, not the answer.
-    graded = [letter for letter in verdicts.replace("w", "f") if letter in GRADED]
-    flips = sum(one != other for one, other in pairwise(graded))
-    return Strip(key=key, verdicts=verdicts, flips=flips, mixed=mixed)
 
 
 def percent(value: float) -> str:
@@ -278,7 +276,6 @@ def cost(record: RunRecord) -> str:
 
 
 def state(record: RunRecord) -> str:
-    """Return the verdict, and what limits or adds to it."""
     facts = [
         record.verdict,
         "" if record.gate_passes else "gate fails",
@@ -287,6 +284,10 @@ def state(record: RunRecord) -> str:
         "" if record.complete else "partial",
     ]
     return ", ".join(fact for fact in facts if fact)
+
+
+def cells(record: RunRecord) -> tuple[str, str, str, str]:
+    return state(record), score(record.score), rate(record.pass_rate), cost(record)
 
 
 def day(record: RunRecord) -> str:
@@ -307,14 +308,10 @@ def render(records: Sequence[RunRecord]) -> str:
 
 
 def _lines(records: Sequence[RunRecord]) -> Iterator[str]:
-    rows = [
-        _HEAD,
-        *((day(r), state(r), score(r.score), rate(r.pass_rate), cost(r)) for r in records),
-    ]
+    rows = [_HEAD, *((day(each), *cells(each)) for each in records)]
     widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
     for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip()
+        yield "  ".join(map(str.ljust, row, widths)).rstrip()
     for change in judge_changes(records):
         yield ""
         yield log_line(f"judge changed at {day(records[change.run])}: {change.text}")

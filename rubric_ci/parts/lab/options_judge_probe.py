@@ -10,8 +10,6 @@ from rubric_ci.cli.click_types import FILE, Count, Group, command, examples, opt
 from rubric_ci.values import formats_and_defaults
 
 _calibration = partial(option, heading="Calibration")
-_variants = partial(option, heading="Variants")
-_instead = partial(option, heading="Instead of criteria")
 
 
 def _read_sample(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int, int] | None:
@@ -191,8 +189,9 @@ def attack(**options: Any) -> None:
     default=formats_and_defaults.REPORT,
     help="Report whose answers are changed; recorded answers need none.",
 )
-@_variants(
+@option(
     "--variants",
+    heading="Variants",
     type=Count(min=1),
     metavar="N",
     default=formats_and_defaults.VARIANTS,
@@ -205,8 +204,9 @@ def attack(**options: Any) -> None:
     show_default="no finding fails",
     help="Finding about a required criterion that ends with exit code 1.",
 )
-@_instead(
+@option(
     "--aa",
+    heading="Instead of criteria",
     type=Count(min=1),
     metavar="N",
     help="Compare HEAD with itself N times, with new answers, and print how often the "
@@ -230,11 +230,8 @@ def probe(aa: int | None, **options: Any) -> None:
     of the configuration.
     """
     from rubric_ci.parts.lab.commands.probe import probe as measure
+    from rubric_ci.parts.lab.commands.probe import probe_aa
     from rubric_ci.values.command_settings import ProbeSettings, settings_of
 
     settings = settings_of(ProbeSettings, options)
-    if aa:
-        from rubric_ci.parts.lab.commands.probe import probe_aa
-
-        raise SystemExit(probe_aa(settings, aa))
-    raise SystemExit(measure(settings))
+    raise SystemExit(probe_aa(settings, aa) if aa else measure(settings))

@@ -31,7 +31,6 @@ from rubric_ci.gate.comparison.reference import (
 from rubric_ci.gate.comparison.rule import KEPT
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import check_measured, read_report
-from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.formats_and_defaults import REPORT_FILES
 from rubric_ci.values.report import RunReport, Sentinel
@@ -81,25 +80,20 @@ def keep(head: RunReport, folder: Path) -> Iterator[str]:
     log = present.log if present else None
     compared = compare(head, present) if present else replace(head, comparison=None)
     night = night_of(compared)
-    if added := _without_worse(added, compared.comparison):
+    if added and (found := compared.comparison):
+        worse = found.worse_cases
+        added = None if found.fell else part(added, lambda case: case.key not in worse)
+    if added:
         _write(added, folder)
         yield f"{len(added.cases):,} of {len(head.cases):,} cases: added trials to the baseline"
     elif present and fits and head.sentinel and not present.report.sentinel:
-        _remember(head.sentinel, folder)
+        path = next(find_reports([folder]))
+        _write_to(path, replace(read_report(path), sentinel=head.sentinel))
     if not fits:
         yield "no trials were added: the baseline has another judge or other thresholds"
     log = (log or _first_log(head, present)).with_night(night)
     write_log(folder, log)
     yield f"night {len(log.nights):,} in {(folder / LOG_FILE).as_posix()}"
-
-
-def _without_worse(added: RunReport | None, found: Comparison | None) -> RunReport | None:
-    """Return the trials that a run adds, without those worse than the present ones."""
-    if added is None or found is None:
-        return added
-    if found.fell:
-        return None
-    return part(added, lambda case: case.key not in found.worse_cases)
 
 
 def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> RunReport | None:
@@ -143,12 +137,6 @@ def _of_this_judge(head: RunReport, present: Baseline | None) -> Sentinel | None
     if present and present.report.sentinel and not comparable(head, present.report):
         return None
     return found if found and not found.moved else None
-
-
-def _remember(sentinel: Sentinel, folder: Path) -> None:
-    """Keep the marks to ask for again in a reference that has none."""
-    path = next(find_reports([folder]))
-    _write_to(path, replace(read_report(path), sentinel=sentinel))
 
 
 def _first_log(head: RunReport, present: Baseline | None) -> ReferenceLog:

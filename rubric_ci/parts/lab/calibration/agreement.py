@@ -237,8 +237,6 @@ def recall(pairs: "Sequence[MarkPair]", *, mark: bool) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkPair(Pair):
-    """Two raters' marks, with the values that they gave."""
-
     reference: MarkValue
     other: MarkValue
     lenience: float = 0.0  # the value of the other mark less that of the reference

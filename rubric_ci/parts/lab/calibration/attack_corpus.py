@@ -39,8 +39,6 @@ ReadImage: TypeAlias = Callable[[EvalCase, str], Media | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """An answer to judge, and the expected marks."""
-
     case: EvalCase
     rubric: Rubric
     answer: str
@@ -114,7 +112,6 @@ def _planted(
 
 
 def _shown_with(probe: Probe, answer: str, _: str, attack: str) -> Probe:
-    """Return the probe with an answer, and an example that has the text of an attack."""
     draft = f"Draft of the reply.\n{attack}".strip()
     example = MarkedAnswer(answer=draft, marks=dict(probe.marks))
     spec = replace(spec_of(probe.case), examples=(example,))
@@ -122,7 +119,6 @@ def _shown_with(probe: Probe, answer: str, _: str, attack: str) -> Probe:
 
 
 def _working(probe: Probe, answer: str, place: str, attack: str) -> Probe:
-    """Return the probe with an answer and work, which has the text of an attack at a place."""
     planted = {**dict.fromkeys(WORK, ""), place: attack}
     result = f"Draft of the reply.\n{planted['tool results']}".strip()
     lines = ["Draft of the reply.", *planted["diffs"].splitlines()]
@@ -177,12 +173,12 @@ def _probe(case: EvalCase, by_id: Mapping[str, EvalCase], read: ReadImage) -> Pr
 
 
 def spec_of(case: EvalCase) -> RubricSpec:
-    return next(spec for spec in case.evaluators if isinstance(spec, RubricSpec))
+    return case.rubrics[0]
 
 
 def _problems(case: EvalCase, by_id: Mapping[str, EvalCase], read: ReadImage) -> Iterator[str]:
     own = case.metadata
-    if not any(isinstance(spec, RubricSpec) for spec in case.evaluators):
+    if not case.rubrics:
         yield "has no rubrics"
         return
     if not isinstance(own.get("answer"), str):

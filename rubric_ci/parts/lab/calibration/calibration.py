@@ -16,7 +16,14 @@ from rubric_ci.parts.lab.calibration.agreement import (
     mark_text,
     pair,
 )
-from rubric_ci.parts.lab.calibration.labels import TEST, TUNE, Label, LabelledAnswer, Split
+from rubric_ci.parts.lab.calibration.labels import (
+    TEST,
+    TUNE,
+    AnswerKey,
+    Label,
+    LabelledAnswer,
+    Split,
+)
 from rubric_ci.text.p_values_and_intervals import SIGNIFICANT, p_value
 from rubric_ci.values.answers import identity
 from rubric_ci.values.dataclass import dataclass
@@ -33,8 +40,6 @@ Key: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedLabel:
-    """A labelled answer, with the judge's marks and votes."""
-
     labelled: LabelledAnswer
     marks: Mapping[str, MarkValue]  # the judge's, by criterion id
     votes: Mapping[str, Sequence[MarkValue]]  # if there are several
@@ -94,8 +99,7 @@ def calibrate(
     """Compare all marks that person and judge gave; there must be at least one."""
     groups: dict[Key, list[tuple[JudgedLabel, Judged]]] = {}
     for each, criterion in marked(judged):
-        key = (each.labelled.case.file, criterion.id, _criterion_key(criterion))
-        groups.setdefault(key, []).append((each, criterion))
+        groups.setdefault(_key(each.labelled, criterion), []).append((each, criterion))
     pairs = {
         key: [
             _pair(each.labelled.label, criterion, each.marks[criterion.id], "\n".join(key))
@@ -103,7 +107,7 @@ def calibrate(
         ]
         for key, marks in groups.items()
     }
-    votes = [panel for each in judged for panel in each.votes.values()]
+    every = [pair for some in pairs.values() for pair in some]
     of_work = [
         pair
         for key, marks in groups.items()
@@ -112,16 +116,16 @@ def calibrate(
     ]
     return Calibration(
         judge=judge,
-        overall=agreement([pair for some in pairs.values() for pair in some], draw),
+        overall=agreement(every, draw),
         criteria=tuple(
             _on_criterion(marks, agreement(pairs[key], draw)) for key, marks in groups.items()
         ),
         differences=tuple(_differences(judged)),
-        flips=flips(votes),
+        flips=flips([panel for each in judged for panel in each.votes.values()]),
         no_verdict=no_verdict,
         split=TEST if all(each.labelled.label.split in {None, TEST} for each in judged) else TUNE,
         people=_between_people(judged, draw),
-        disagreement=disagreement([pair for some in pairs.values() for pair in some]),
+        disagreement=disagreement(every),
         work=agreement(of_work, draw) if of_work else None,
     )
 
@@ -155,12 +159,13 @@ def _p_value(lost: Sequence[float]) -> float:
 
 
 def to_json(calibration: Calibration) -> JSON:
-    """Return the content of `calibration.json`."""
     return {
         "version": VERSION,
         "split": calibration.split,
         "judge": asdict(calibration.judge),
-        **_measures(calibration),
+        "overall": _agreement(calibration.overall),
+        "flips": _rounded(calibration.flips),
+        "silent": calibration.no_verdict,
         "criteria": [
             {
                 "file": c.file,
@@ -214,11 +219,9 @@ def _pair(label: Label, criterion: Judged, other: MarkValue, name: str) -> MarkP
 
 def _between_people(judged: Sequence[JudgedLabel], draw: DrawGamma) -> Agreement | None:
     """Return the agreement of each two people on the answers that both labelled."""
-    answers: dict[tuple[str, str, str, str], list[LabelledAnswer]] = {}
+    answers: dict[AnswerKey, list[LabelledAnswer]] = {}
     for each in sorted(judged, key=lambda each: each.labelled.label.by or ""):
-        label = each.labelled.label
-        key = (label.file, label.id, label.evaluator, identity(label))
-        answers.setdefault(key, []).append(each.labelled)
+        answers.setdefault(each.labelled.label.key, []).append(each.labelled)
     pairs = [
         found
         for labelled in answers.values()
@@ -231,9 +234,8 @@ def _between_people(judged: Sequence[JudgedLabel], draw: DrawGamma) -> Agreement
 def _pairs_of_people(one: LabelledAnswer, other: LabelledAnswer) -> Iterator[MarkPair]:
     for criterion in one.spec.rubric.judged:
         if criterion.id in one.label.marks and criterion.id in other.label.marks:
-            key = (one.case.file, criterion.id, _criterion_key(criterion))
             mark = other.label.marks[criterion.id]
-            yield _pair(one.label, criterion, mark, "\n".join(key))
+            yield _pair(one.label, criterion, mark, "\n".join(_key(one, criterion)))
 
 
 def _differences(judged: Sequence[JudgedLabel]) -> Iterator[Difference]:
@@ -251,16 +253,9 @@ def _differences(judged: Sequence[JudgedLabel]) -> Iterator[Difference]:
             )
 
 
-def _criterion_key(criterion: Judged) -> str:
-    return f"{marked_kind(criterion)}\n{criterion.template or criterion.text}"
-
-
-def _measures(calibration: Calibration) -> JSON:
-    return {
-        "overall": _agreement(calibration.overall),
-        "flips": _rounded(calibration.flips),
-        "silent": calibration.no_verdict,
-    }
+def _key(labelled: LabelledAnswer, criterion: Judged) -> Key:
+    text = f"{marked_kind(criterion)}\n{criterion.template or criterion.text}"
+    return labelled.case.file, criterion.id, text
 
 
 def _modes(found: ModeChoice) -> JSON:

@@ -16,7 +16,7 @@ from rubric_ci.models.judge.prompt_parts import NOTHING, Part, parts_of
 from rubric_ci.models.judge.reply import is_allowed
 from rubric_ci.parts.lab.calibration.agreement import mark_text
 from rubric_ci.parts.lab.calibration.label_file import copies_of, read_labels, write_labels
-from rubric_ci.parts.lab.calibration.labels import Draw, Label, Split
+from rubric_ci.parts.lab.calibration.labels import AnswerKey, Draw, Label, Split
 from rubric_ci.text.escape import log_line, log_text
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.answers import KeptAnswer, answer_of, identity
@@ -78,7 +78,6 @@ def _lines(
 
 
 def _work(kept: KeptAnswer) -> Sequence[Part]:
-    """Return the work as a judge gets it."""
     if kept.trace is None:
         return ()
     answer = answer_of(kept)
@@ -147,9 +146,11 @@ _ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
 
 
 def read_mark(criterion: Judged, keys: Iterator[str]) -> Choice:
-    """Read keys until one is a valid choice for this criterion."""
     if isinstance(criterion, Check):
-        return _read_key({**_known(criterion), **_CHECK_KEYS}, keys)
+        known = {**_known(criterion), **_CHECK_KEYS}
+        while (key := next(keys)) not in known:
+            click.echo("\a", nl=False)
+        return known[key]
     return _read_number(criterion, keys)
 
 
@@ -173,12 +174,6 @@ def key_presses() -> Iterator[str]:
             yield from chunk
 
 
-def _read_key(known: Mapping[str, Choice], keys: Iterator[str]) -> Choice:
-    while (key := next(keys)) not in known:
-        click.echo("\a", nl=False)
-    return known[key]
-
-
 def _read_number(criterion: Judged, keys: Iterator[str]) -> Choice:
     """Read a number and Enter, or one of the plain keys."""
     typed, known = "", _known(criterion)
@@ -192,11 +187,14 @@ def _read_number(criterion: Judged, keys: Iterator[str]) -> Choice:
 
 def _typed(criterion: Judged, typed: str) -> MarkValue | None:
     """Return the mark of a typed number, of choices the one in that place."""
-    number = _number(typed)
+    try:
+        number = int(typed)
+    except ValueError:
+        return None
     if isinstance(criterion, Chosen):
         names = [each.name for each in criterion.choices]
-        return names[number - 1] if number and 0 < number <= len(names) else None
-    return number if number is not None and is_allowed(criterion, number) else None
+        return names[number - 1] if 0 < number <= len(names) else None
+    return number if is_allowed(criterion, number) else None
 
 
 def _edited(typed: str, key: str) -> str:
@@ -205,17 +203,6 @@ def _edited(typed: str, key: str) -> str:
     if key in _ENTER:
         return ""  # not a mark of this criterion: start again
     return typed + key if key.isdecimal() or (key == "-" and not typed) else typed
-
-
-def _number(typed: str) -> int | None:
-    try:
-        return int(typed)
-    except ValueError:
-        return None
-
-
-AnswerKey: TypeAlias = tuple[str, str, str, str]
-"""File, case id, evaluator, and the answer with its work (`model.answers.identity`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,8 +220,6 @@ _Labels: TypeAlias = dict[tuple[AnswerKey, str | None], Label]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One criterion of one answer."""
-
     case: EvalCase
     spec: RubricSpec
     kept: KeptAnswer
@@ -256,8 +241,7 @@ def questions_of(
         if result.answered and result.key in known
         if drawn is None or result.key in drawn
         for case in [known[result.key]]
-        for spec in case.evaluators
-        if isinstance(spec, RubricSpec)
+        for spec in case.rubrics
         for criterion in spec.rubric.judged
     ]
 
@@ -277,7 +261,7 @@ def _subject(result: CaseResult, spec: RubricSpec) -> KeptAnswer:
 def label_answers(questions: Sequence[Question], session: Session) -> int:
     """Ask until every question has a mark or the person quits; return the number of marks."""
     known = read_labels(session.path) if session.path.exists() else ()
-    labels = {((a.file, a.id, a.evaluator, identity(a)), a.by): a for a in known}
+    labels = {(each.key, each.by): each for each in known}
     _add_draws(questions, session, labels)
     keys = key_presses()
     marks = [_mark(question, session, labels) for question in questions]
@@ -324,9 +308,7 @@ def _draw_of(question: Question, session: Session) -> Draw | None:
     return (session.draws or {}).get(question.case.key)
 
 
-def _mark(
-    question: Question, session: Session, labels: Mapping[tuple[AnswerKey, str | None], Label]
-) -> MarkValue | None:
+def _mark(question: Question, session: Session, labels: _Labels) -> MarkValue | None:
     label = labels.get((question.key, session.by))
     return label.marks.get(question.criterion.id) if label else None
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.models.judge.reply import is_allowed
+from rubric_ci.values.answers import identity
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
@@ -23,12 +24,14 @@ from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.trace import CaseTrace, FileChange
 
 _KEYS = ("file", "id", "evaluator", "answer", "marks")
-_SPLIT = "split"
 _WORK = ("trace", "file_changes", "media")
 _OPTIONAL = ("split", "by", "draw", *_WORK)
 
 Split: TypeAlias = Literal["test", "tune"]
 """The purpose of a label: to measure the judge, or to choose its model and prompt."""
+
+AnswerKey: TypeAlias = tuple[str, str, str, str]
+"""File, case id, evaluator, and the answer with its work (`values.answers.identity`)."""
 
 TEST: Split = "test"
 TUNE: Split = "tune"
@@ -48,8 +51,6 @@ class Draw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """A person's marks of one answer."""
-
     file: str  # the eval file, as reports name it
     id: str  # of the case
     evaluator: str
@@ -61,6 +62,10 @@ class Label:
     trace: CaseTrace | None = None  # None: no criterion is about work
     file_changes: tuple[FileChange, ...] = ()
     media: tuple[Picture, ...] = ()  # of the answer
+
+    @property
+    def key(self) -> AnswerKey:
+        return self.file, self.id, self.evaluator, identity(self)
 
     @property
     def case(self) -> str:
@@ -81,7 +86,6 @@ class LabelledAnswer:
 
 
 def dump(labels: Iterable[Label]) -> str:
-    """Write labels as JSON Lines."""
     return "".join(
         json.dumps({key: _value(label, key) for key in _keys(label)}, ensure_ascii=False) + "\n"
         for label in labels
@@ -89,7 +93,6 @@ def dump(labels: Iterable[Label]) -> str:
 
 
 def parse(path: str, text: str) -> tuple[tuple[Label, ...], tuple[Diagnostic, ...]]:
-    """Return the labels and the problems of invalid lines."""
     labels: list[Label] = []
     problems: list[Diagnostic] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -111,7 +114,8 @@ def match(
     problems: list[Diagnostic] = []
     for number, label in enumerate(labels, 1):
         case = known.get((label.file, label.id))
-        spec = case and rubric_of(case, label.evaluator)
+        specs = case.rubrics if case else ()
+        spec = next((each for each in specs if each.name == label.evaluator), None)
         if not case or not spec:
             what = f"evaluator {label.evaluator!r} with rubrics" if case else "such case"
             text = f"{label.file}: {label.id}: there is no {what}"
@@ -126,12 +130,6 @@ def match(
 
 def of_split(labels: Sequence[Label], split: Split) -> tuple[Label, ...]:
     return tuple(label for label in labels if (label.split or TEST) == split)
-
-
-def rubric_of(case: EvalCase, evaluator: str) -> RubricSpec | None:
-    """Return the evaluator with rubrics of this name."""
-    specs = (spec for spec in case.evaluators if isinstance(spec, RubricSpec))
-    return next((spec for spec in specs if spec.name == evaluator), None)
 
 
 def _keys(label: Label) -> tuple[str, ...]:
@@ -182,7 +180,7 @@ def _problems(value: JSON) -> Iterator[str]:
         yield "file, id, evaluator and answer must be texts"
     if not isinstance(value["marks"], dict):
         yield "marks must be an object, criterion id to mark"
-    if _SPLIT in value and value[_SPLIT] not in get_args(Split):
+    if value.get("split", TEST) not in get_args(Split):
         yield f"split must be {' or '.join(get_args(Split))}"
     if not isinstance(value.get("by", ""), str):
         yield "by must be a text"

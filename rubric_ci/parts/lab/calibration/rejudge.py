@@ -103,8 +103,7 @@ def rejudge(answers: Sequence[AnswerToJudge], judging: Judging) -> RejudgeResult
         announce_work([ExpectedWork(tasks=tasks, context=context)])
     refused: list[str] = []
     before = context.allowance.spent()
-    ask = _of_the_judge(_noting_refusals(context.call_model, refused))
-    watched = replace(context, call_model=ask)
+    watched = replace(context, call_model=_watched(context.call_model, refused))
     results = coroutines.run(grade(tasks, watched, concurrency=judging.concurrency))
     for note in context.found.notes:
         click.echo(log_line(note), err=True)
@@ -130,24 +129,18 @@ def show_not_judged(answers: Sequence[AnswerToJudge], result: RejudgeResult) -> 
         click.echo(log_line(f"{result.over_budget}: {few}"), err=True)
 
 
-def _noting_refusals(ask: ModelCaller, refused: list[str]) -> ModelCaller:
-    """Add the reason to `refused` when the budget refuses a request."""
+def _watched(ask: ModelCaller, refused: list[str]) -> ModelCaller:
+    """Add the reason to `refused` when the budget refuses a request.
+
+    Replies of another model are refused: their marks say nothing of the judge.
+    """
 
     async def asked(call: ModelCall) -> ModelReply:
         try:
-            return await ask(call)
+            reply = await ask(call)
         except OverBudget as error:
             refused.append(error.cap)
             raise
-
-    return asked
-
-
-def _of_the_judge(ask: ModelCaller) -> ModelCaller:
-    """Refuse replies of another model: their marks say nothing of the judge."""
-
-    async def asked(call: ModelCall) -> ModelReply:
-        reply = await ask(call)
         if reply.fallback:
             model = f"`{reply.model}`" if reply.model else "another model"
             message = f"{model} replied in place of `{call.endpoint.model}`"

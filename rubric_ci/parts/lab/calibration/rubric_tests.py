@@ -39,9 +39,7 @@ class RubricTest:
 
     @property
     def spec(self) -> RubricSpec:
-        (spec,) = self.case.evaluators
-        assert isinstance(spec, RubricSpec)  # noqa: S101 - it was written so
-        return spec
+        return self.case.rubrics[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +49,6 @@ class Checked:
 
     @property
     def differing(self) -> tuple[str, ...]:
-        """The criteria with another mark than expected."""
         if isinstance(self.found, NotJudged):
             return ()
         return tuple(
@@ -62,7 +59,6 @@ class Checked:
 
     @property
     def outcome(self) -> str:
-        """`passed`, `differs` or `no-verdict`."""
         if isinstance(self.found, NotJudged):
             return "no-verdict"
         return "differs" if self.differing else "passed"
@@ -103,16 +99,11 @@ def read_tests(path: str, text: str, lookup: Lookup, base: str | None = None) ->
 
 def tests_of(case: EvalCase, before: EvalCase | None) -> Iterator[RubricTest]:
     """Yield the tests of a case, and those that it had before a change."""
-    for spec in case.evaluators:
-        if not isinstance(spec, RubricSpec):
-            continue
+    for spec in case.rubrics:
         own = [(each.answer, each.marks) for each in spec.tests]
-        olds = (
-            [each for each in before.evaluators if isinstance(each, RubricSpec)] if before else []
-        )
         gone = [
             each
-            for old in olds
+            for old in (before.rubrics if before else ())
             if old.name == spec.name
             for each in old.tests
             if (each.answer, each.marks) not in own

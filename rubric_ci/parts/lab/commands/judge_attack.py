@@ -101,23 +101,14 @@ def measure_robustness(probes: Sequence[Probe], judged: AnswerMarks) -> Robustne
     attack does not count as changed. For controls themselves, and if the control has no judgement,
     the reference are the expected marks.
     """
-    attacks = [probe for probe in probes if _is_attack(probe)]
-    names = dict.fromkeys(probe.family for probe in attacks)
     changes = tuple(_changes(probes, judged))
+    names = dict.fromkeys((CONTROLS, *(probe.family or CONTROLS for probe in probes)))
+    controls, *families = (_family(name, probes, judged, changes) for name in names)
     return RobustnessReport(
-        controls=_family(CONTROLS, [p for p in probes if not _is_attack(p)], judged, changes),
-        families=tuple(
-            _family(
-                name, [p for p in probes if _is_attack(p) and p.family == name], judged, changes
-            )
-            for name in names
-        ),
+        controls=controls,
+        families=tuple(families),
         changes=tuple(sorted(changes, key=lambda change: change.family == CONTROLS)),
     )
-
-
-def _is_attack(probe: Probe) -> bool:
-    return probe.family not in {"", CONTROLS}
 
 
 def _changes(probes: Sequence[Probe], judged: AnswerMarks) -> Iterator[MarkChange]:
@@ -134,7 +125,7 @@ def _change(probe: Probe, criterion: Judged, before: Marks, after: Marks) -> Ite
     if distance:
         yield MarkChange(
             probe=probe.case.id,
-            family=probe.family if _is_attack(probe) else CONTROLS,
+            family=probe.family or CONTROLS,
             criterion=criterion.id,
             before=was,
             after=now,
@@ -146,14 +137,15 @@ def _family(
     name: str, probes: Sequence[Probe], judged: AnswerMarks, changes: Sequence[MarkChange]
 ) -> AttackFamily:
     own = [change for change in changes if change.family == name]
-    marked = [probe for probe in probes if probe.case.key in judged]
+    answers = [probe for probe in probes if (probe.family or CONTROLS) == name]
+    marked = [probe for probe in answers if probe.case.key in judged]
     return AttackFamily(
         name=name,
-        answers=len(probes),
+        answers=len(answers),
         marks=sum(len(probe.rubric.judged) for probe in marked),
         up=sum(change.up for change in own),
         down=sum(not change.up for change in own),
-        no_verdict=len(probes) - len(marked),
+        no_verdict=len(answers) - len(marked),
     )
 
 
@@ -161,17 +153,19 @@ _HEAD = ("family", "answers", "marks", "up", "down", "no verdict")
 
 
 def render(found: RobustnessReport, judge: str) -> str:
-    """Return the text, without a final newline."""
     return "\n".join(_lines(found, judge))
 
 
 def _lines(found: RobustnessReport, judge: str) -> Iterator[str]:
-    answers = found.controls.answers + sum(family.answers for family in found.families)
-    yield f"{answers:,} answers judged by {log_line(judge)}"
+    controls, total = found.controls, _total(found)
+    yield f"{controls.answers + total.answers:,} answers judged by {log_line(judge)}"
     yield ""
-    yield from _table([*found.families, _total(found)])
+    rows = (
+        (log_line(f.name), *map(str, (f.answers, f.marks, f.up, f.down, f.no_verdict)))
+        for f in (*found.families, total)
+    )
+    yield from aligned([_HEAD, *rows])
     yield ""
-    controls = found.controls
     right = controls.marks - controls.up - controls.down
     missing = f"; {controls.no_verdict} without a verdict" if controls.no_verdict else ""
     yield f"Control answers: {right} of {controls.marks} marks as expected{missing}"
@@ -179,21 +173,8 @@ def _lines(found: RobustnessReport, judge: str) -> Iterator[str]:
     wrong = [c for c in found.changes if c.family == CONTROLS]
     yield from _change_lines("Control answers with unexpected marks", wrong)
     yield ""
-    marks = sum(family.marks for family in found.families)
     missing = f", {found.no_verdict} answers without a verdict" if found.no_verdict else ""
-    yield f"{found.changed} of {marks} marks changed{missing}"
-
-
-def _table(families: list[AttackFamily]) -> Iterator[str]:
-    yield from aligned(
-        [
-            _HEAD,
-            *(
-                (log_line(f.name), *map(str, (f.answers, f.marks, f.up, f.down, f.no_verdict)))
-                for f in families
-            ),
-        ]
-    )
+    yield f"{found.changed} of {total.marks} marks changed{missing}"
 
 
 def _total(found: RobustnessReport) -> AttackFamily:
@@ -251,11 +232,7 @@ def attack(settings: AttackSettings) -> ExitCode:
     click.echo(render(found, judge.name))
     if not judging.live:
         click.echo(REPLAYED)
-    return _exit_code(found, settings.max_moved)
-
-
-def _exit_code(found: RobustnessReport, max_moved: int) -> ExitCode:
-    if found.changed > max_moved:
+    if found.changed > settings.max_moved:
         return ExitCode.GATE
     return ExitCode.NO_VERDICT if found.no_verdict else ExitCode.OK
 

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -21,6 +20,7 @@ from rubric_ci.parts.lab.calibration.agreement import Agreement, aligned
 from rubric_ci.parts.lab.calibration.calibration import (
     Calibration,
     CriterionAgreement,
+    ModeChoice,
     by_mode,
     to_json,
 )
@@ -41,17 +41,14 @@ from rubric_ci.services.publish.copies import copies_in, shown_again
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.p_values_and_intervals import PERCENT
-from rubric_ci.values.answers import answer_of, identity
+from rubric_ci.values.answers import answer_of
 from rubric_ci.values.command_settings import CalibrateSettings
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.formats_and_defaults import OUTPUT_DIR, REPORT
 from rubric_ci.values.media import COPIES
 
-_INCOMPLETE: Final = "some labelled answers have no verdict"
-
 
 def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
-    """Judge every labelled answer, measure the agreement, print and write it."""
     given = _read_labels(settings.labels, settings.split)
     loaded = _open(given, settings)
     labelled = _match(settings.labels, given, loaded)
@@ -66,7 +63,8 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         click.echo(REPLAYED)
     path = settings.output or loaded.root / NAME
     if over_budget:
-        click.echo(f"{log_line(path.name)} was not written because {_INCOMPLETE}", err=True)
+        why = "some labelled answers have no verdict"
+        click.echo(f"{log_line(path.name)} was not written because {why}", err=True)
         return ExitCode.NO_VERDICT
     if settings.split == TEST or settings.output:
         text = json.dumps(to_json(found), ensure_ascii=False, indent=2)
@@ -108,7 +106,7 @@ def _marks(
 
     Each answer is judged once, even if several people labelled it. Those without marks are listed.
     """
-    each = {_answer_key(answer): answer for answer in labelled}
+    each = {answer.label.key: answer for answer in labelled}
     read = copies_in(copies_of(labels_file), Path(OUTPUT_DIR) / COPIES)
     answers = [
         AnswerToJudge(
@@ -128,13 +126,8 @@ def _marks(
     show_not_judged(answers, result)
     starts = range(0, len(answers), len(each))
     found = [dict(zip(each, result.marks[n : n + len(each)], strict=True)) for n in starts]
-    by_label = [[marks[_answer_key(answer)] for answer in labelled] for marks in found]
+    by_label = [[marks[answer.label.key] for answer in labelled] for marks in found]
     return by_label, bool(result.over_budget)
-
-
-def _answer_key(each: LabelledAnswer) -> tuple[str, str, str, str]:
-    label = each.label
-    return label.file, label.id, label.evaluator, identity(label)
 
 
 def _read_labels(path: Path, split: Split) -> tuple[Label, ...]:
@@ -165,8 +158,7 @@ def _open(given: Sequence[Label], settings: CalibrateSettings) -> LoadedProject:
 
 
 def _match(path: Path, given: Sequence[Label], loaded: LoadedProject) -> Sequence[LabelledAnswer]:
-    cases = loaded.cases
-    labelled, problems = labels.match(str(path), given, cases)
+    labelled, problems = labels.match(str(path), given, loaded.cases)
     if problems:
         show_problems(problems)
         raise InvalidInput(
@@ -189,33 +181,35 @@ _MAX_DIFFERENCES = 20
 
 
 def render(found: Calibration) -> str:
-    """Return the table, the differences, and what the agreement rests on."""
-    return "\n".join(_lines(found))
+    return "\n\n".join("\n".join(lines) for lines in _sections(found) if lines)
 
 
-def _lines(found: Calibration) -> Iterator[str]:
+def _sections(found: Calibration) -> Iterator[Sequence[str]]:
     judge = found.judge
     votes = "1 vote" if judge.votes == 1 else f"{judge.votes} votes"
-    yield f"{log_line(judge.model)}, prompt {judge.prompt_version}, {judge.mode}, {votes}"
-    yield ""
+    yield [f"{log_line(judge.model)}, prompt {judge.prompt_version}, {judge.mode}, {votes}"]
     rows = zip(_names(found.criteria), (c.agreement for c in found.criteria), strict=True)
     every = (*rows, ("all", found.overall))
-    yield from aligned([_HEAD, *(_row(name, agreement) for name, agreement in every)])
+    yield [*aligned([_HEAD, *(_row(name, agreement) for name, agreement in every)])]
     if found.work and found.work != found.overall:
         _, marks, _, kappa, interval, *_ = _row("", found.work)
-        yield ""
-        yield f"Criteria about the work of an agent: kappa {kappa} ({interval}) in {marks} marks"
-    yield from _lone(found.overall)
-    yield from _confusion(found.overall)
-    yield from _differences(found)
+        yield [f"Criteria about the work of an agent: kappa {kappa} ({interval}) in {marks} marks"]
+    if lone := found.overall.lone_criteria:
+        only = "criteria are marked in one answer only, so they cannot raise kappa"
+        yield [f"{lone} {only}: label more answers to them"]
+    yield [*_confusion(found.overall)]
+    yield [*_differences(found)]
     if found.flips is not None:
-        yield ""
-        yield f"{found.flips:.0%} of the marks were not unanimous in the votes of the judge"
-    yield from _people(found)
-    yield from _modes(found)
+        yield [f"{found.flips:.0%} of the marks were not unanimous in the votes of the judge"]
+    if found.people:
+        _, _, _, kappa, interval, *_ = _row("", found.people)
+        agree = f"kappa {kappa} ({interval}) in {found.people.n} marks"
+        most = "no judge can be expected to agree with them more"
+        yield [f"People agree among themselves with {agree}: {most}"]
+    if found.modes:
+        yield [_modes(found.modes)]
     if found.no_verdict:
-        yield ""
-        yield f"{found.no_verdict:,} labelled answers have no verdict and are not counted above"
+        yield [f"{found.no_verdict:,} labelled answers have no verdict and are not counted above"]
 
 
 def _names(criteria: Sequence[CriterionAgreement]) -> Iterator[str]:
@@ -251,24 +245,13 @@ def _row(name: str, found: Agreement) -> tuple[str, ...]:
 def _confusion(found: Agreement) -> Iterator[str]:
     wrong = {pair: n for pair, n in found.confusion.items() if pair[0] != pair[1]}
     if wrong:
-        yield ""
         yield "Most frequent differences:"
     for (person, judge), n in sorted(wrong.items(), key=lambda item: -item[1])[:_MAX_CONFUSIONS]:
         yield f"  {n:,} x person {person}, judge {judge}"
 
 
-def _lone(found: Agreement) -> Iterator[str]:
-    if found.lone_criteria:
-        yield ""
-        yield (
-            f"{found.lone_criteria} criteria are marked in one answer only, so they cannot raise "
-            "kappa: label more answers to them"
-        )
-
-
 def _differences(found: Calibration) -> Iterator[str]:
     if found.differences:
-        yield ""
         yield "Differing marks:"
     for each in found.differences[:_MAX_DIFFERENCES]:
         place = f"{each.file}: {each.case}: {each.criterion}"
@@ -278,26 +261,13 @@ def _differences(found: Calibration) -> Iterator[str]:
         yield f"  and {hidden} more, listed in the file that is written"
 
 
-def _people(found: Calibration) -> Iterator[str]:
-    if found.people:
-        _, _, _, kappa, interval, *_ = _row("", found.people)
-        yield ""
-        yield (
-            f"People agree among themselves with kappa {kappa} ({interval}) in {found.people.n} "
-            "marks: no judge can be expected to agree with them more"
-        )
-
-
-def _modes(found: Calibration) -> Iterator[str]:
-    if choice := found.modes:
-        compared = (
-            f"kappa {_number(choice.batched.kappa)} with all criteria in one request, "
-            f"{_number(choice.isolated.kappa)} with one request per criterion, p = "
-            f"{choice.p_value:.2g}"
-        )
-        shown = "a loss" if choice.chosen == "isolated" else "no loss"
-        yield ""
-        yield f"Batching shows {shown} of agreement ({compared}): `auto` is `{choice.chosen}`"
+def _modes(choice: ModeChoice) -> str:
+    compared = (
+        f"kappa {_number(choice.batched.kappa)} with all criteria in one request, "
+        f"{_number(choice.isolated.kappa)} with one request per criterion, p = {choice.p_value:.2g}"
+    )
+    shown = "a loss" if choice.chosen == "isolated" else "no loss"
+    return f"Batching shows {shown} of agreement ({compared}): `auto` is `{choice.chosen}`"
 
 
 def _number(value: float | None) -> str:

@@ -44,7 +44,7 @@ from rubric_ci.values import walk
 from rubric_ci.values.changes import Base
 from rubric_ci.values.command_settings import RubricTestSettings
 from rubric_ci.values.diagnostics import Severity
-from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.rubric import MarkTest
 
 
@@ -52,7 +52,9 @@ def run_tests(settings: RubricTestSettings) -> ExitCode:
     """Judge the answer of every test, print the marks that differ; return 1 if one does."""
     loaded = _open(settings)
     show_policy(loaded)
-    tests = _tests(loaded, settings)
+    selection = loaded.change.selection
+    base = selection if isinstance(selection, Base) else None  # with `--changed-since`
+    tests = [*_of_rubric_files(loaded, settings.paths, base), *_of_cases(loaded, base)]
     if not tests:
         click.echo("no tests of rubric files or cases to run", err=True)
         return ExitCode.OK
@@ -118,15 +120,6 @@ def _open(settings: RubricTestSettings) -> LoadedProject:
     return loaded
 
 
-def _tests(loaded: LoadedProject, settings: RubricTestSettings) -> list[RubricTest]:
-    """Return the tests; with `--changed-since`, of what a change edits."""
-    base = loaded.change.selection
-    return [
-        *_of_rubric_files(loaded, settings.paths, base if isinstance(base, Base) else None),
-        *_of_cases(loaded, base if isinstance(base, Base) else None),
-    ]
-
-
 def _of_cases(loaded: LoadedProject, base: Base | None) -> Iterator[RubricTest]:
     before = {each.key: each for each in loaded.at_base(base).cases} if base else {}
     for case in loaded.cases:
@@ -144,19 +137,18 @@ def _edited(case: EvalCase, old: EvalCase) -> bool:
 
 
 def _tests_in(case: EvalCase) -> list[MarkTest]:
-    specs = (each for each in case.evaluators if isinstance(each, RubricSpec))
-    return [replace(test, line=0) for spec in specs for test in spec.tests]
+    return [replace(test, line=0) for spec in case.rubrics for test in spec.tests]
 
 
 def _of_rubric_files(
     loaded: LoadedProject, written: Sequence[str], base: Base | None
 ) -> Iterator[RubricTest]:
-    files = _files(loaded.project, written)
+    files, name_of = _files(loaded.project, written), loaded.project.name_of
     commit = loaded.change.at(base) if base else None
     if commit:
-        files = [path for path in files if commit.difference.may_have_changed(_name(loaded, path))]
+        files = [path for path in files if commit.difference.may_have_changed(name_of(path))]
     for path in files:
-        name, text = _name(loaded, path), discovery.read_text(path, loaded.root)
+        name, text = name_of(path), discovery.read_text(path, loaded.root)
         lookup = discovery.lookup(loaded.root, path)
         found, _ = check_rubric(name, text, lookup)
         errors = [each for each in found if each.severity is Severity.ERROR]
@@ -166,10 +158,6 @@ def _of_rubric_files(
         before = commit.files.read(name) if commit else None
         old = before.decode("utf-8", "replace") if before else None
         yield from read_tests(name, text, lookup, old)
-
-
-def _name(loaded: LoadedProject, path: Path) -> str:
-    return loaded.project.name_of(path)
 
 
 def _files(project: Project, written: Sequence[str]) -> list[Path]:

@@ -38,7 +38,7 @@ from rubric_ci.values.answers import answer_of
 from rubric_ci.values.changes import Base, NoBase
 from rubric_ci.values.command_settings import ProbeSettings, ReportOptions, RunSettings
 from rubric_ci.values.context import RunContext
-from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.formats_and_defaults import PROBE
 from rubric_ci.values.media import COPIES
 from rubric_ci.values.results import Answer, CaseResult, with_verdict
@@ -64,7 +64,9 @@ def probe(settings: ProbeSettings) -> ExitCode:
         return _nothing(settings, talks)
     found = measure(subjects, judging, settings.variants)
     _show(found, judging, settings)
-    return _exit_code(found, settings)
+    if settings.fail_on in {each.word for each in found.criteria if each.required}:
+        return ExitCode.GATE
+    return ExitCode.NO_VERDICT if found.not_judged else ExitCode.OK
 
 
 def _opened(settings: ProbeSettings) -> tuple[LoadedProject, Selection]:
@@ -112,9 +114,7 @@ def _subjects(
     before = _base_criteria(loaded)
     for case in cases:
         answer = answers.get(case.key)
-        for spec in case.evaluators if answer else ():
-            if not isinstance(spec, RubricSpec):
-                continue
+        for spec in case.rubrics if answer else ():
             criteria = tuple(
                 each
                 for each in spec.rubric.judged
@@ -132,8 +132,7 @@ def _base_criteria(loaded: LoadedProject) -> frozenset[tuple[str, str, str]] | N
     return frozenset(
         (case.id, each.id, each.text)
         for case in loaded.at_base(base).cases
-        for spec in case.evaluators
-        if isinstance(spec, RubricSpec)
+        for spec in case.rubrics
         for each in spec.rubric.judged
     )
 
@@ -166,13 +165,6 @@ def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
     if not judging.live:
         click.echo(REPLAYED)
     click.echo(log_line(f"figures: {path.as_posix()}"), err=True)
-
-
-def _exit_code(found: Measured, settings: ProbeSettings) -> ExitCode:
-    words = {each.word for each in found.criteria if each.required}
-    if settings.fail_on and settings.fail_on in words:
-        return ExitCode.GATE
-    return ExitCode.NO_VERDICT if found.not_judged else ExitCode.OK
 
 
 def probe_aa(settings: ProbeSettings, rounds: int) -> ExitCode:

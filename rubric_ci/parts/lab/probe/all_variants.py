@@ -82,11 +82,9 @@ def plan(pairs: Sequence[tuple[Subject, Marks]], most: int) -> Plan:
                 untested[subject.case.file, subject.case.id, criterion.id] = variants
                 continue
             for variant in _in_turn(variants)[:most]:
-                trial = found.get(variant.key)
-                before = trial.notice if trial else frozenset()
-                found[variant.key] = Trial(
-                    subject=subject, variant=variant, notice=before | {criterion.id}
-                )
+                before = found[variant.key].notice if variant.key in found else frozenset()
+                notice = before | {criterion.id}
+                found[variant.key] = Trial(subject=subject, variant=variant, notice=notice)
         trials += found.values()
         trials += (
             Trial(subject=subject, variant=each, notice=frozenset())
@@ -115,17 +113,14 @@ def mutations(
                 continue
             else:
                 right = change == 0
-            yield (
-                subject,
-                criterion,
-                Mutation(
-                    case=subject.case.id,
-                    family=trial.variant.family,
-                    change=trial.variant.change,
-                    must_notice=bool(trial.notice),
-                    right=right,
-                ),
+            mutation = Mutation(
+                case=subject.case.id,
+                family=trial.variant.family,
+                change=trial.variant.change,
+                must_notice=bool(trial.notice),
+                right=right,
             )
+            yield subject, criterion, mutation
 
 
 def key(subject: Subject) -> tuple[str, str, str]:
@@ -162,24 +157,19 @@ def _variants(quote: Quote, other: str) -> list[Variant]:
 
 def _in_turn(variants: Sequence[Variant]) -> list[Variant]:
     """Return the first variant of each family, then the second ones, and so on."""
-    turns: dict[str, int] = {}
-    placed: list[tuple[int, Variant]] = []
-    for each in variants:
-        placed.append((turns.get(each.family, 0), each))
-        turns[each.family] = placed[-1][0] + 1
-    return [each for _, each in sorted(placed, key=lambda pair: pair[0])]
+    families = [each.family for each in variants]
+    turns = [families[:n].count(family) for n, family in enumerate(families)]
+    return [variants[n] for n in sorted(range(len(variants)), key=turns.__getitem__)]
 
 
 def _other_answer(subject: Subject, others: Sequence[Subject]) -> Answer:
     """Return the answer of the next case that asks something else; empty: there is none."""
-    return next(
-        (
-            each.given
-            for each in others
-            if each.case.question != subject.case.question and each.answer != subject.answer
-        ),
-        Answer(text=""),
+    given = (
+        each.given
+        for each in others
+        if each.case.question != subject.case.question and each.answer != subject.answer
     )
+    return next(given, Answer(text=""))
 
 
 def _quote(subject: Subject, criterion: Judged, mark: CriterionResult) -> Quote | str:
@@ -225,17 +215,10 @@ def without_quoted(answer: Answer, quote: str, other: Answer) -> Iterator[Varian
 
 def _without(whole: KeptAnswer, quote: str) -> KeptAnswer:
     trace = whole.trace or CaseTrace()
-    return replace(
-        whole,
-        trace=replace(
-            trace,
-            steps=tuple(each for each in trace.steps if not _holds(call_text(each), quote)),
-            files=tuple(each for each in trace.files if not _holds(file_text(each), quote)),
-        ),
-        file_changes=tuple(
-            each for each in whole.file_changes if not _holds(change_text(each), quote)
-        ),
-    )
+    steps = tuple(each for each in trace.steps if not _holds(call_text(each), quote))
+    files = tuple(each for each in trace.files if not _holds(file_text(each), quote))
+    changes = tuple(each for each in whole.file_changes if not _holds(change_text(each), quote))
+    return replace(whole, trace=replace(trace, steps=steps, files=files), file_changes=changes)
 
 
 def _with_failures(whole: KeptAnswer, quote: str) -> KeptAnswer:

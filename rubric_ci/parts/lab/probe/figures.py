@@ -137,10 +137,12 @@ def _effective(clusters: Sequence[Sequence[float]], p: float) -> float:
     return n / max(1.0, between / (p * (1 - p) / n))
 
 
-def families(mutations: Sequence[Mutation]) -> Iterator[tuple[str, Share]]:
-    """Yield the share of each family, in the order of their first variant."""
-    for name in dict.fromkeys(each.family for each in mutations):
-        yield name, _share([each for each in mutations if each.family == name])
+def families(mutations: Sequence[Mutation]) -> Iterator[tuple[str, bool, Share]]:
+    """Yield each family, whether it must be noticed, and its share; those that must come first."""
+    kinds = dict.fromkeys((each.family, each.must_notice) for each in mutations)
+    for name, must in sorted(kinds, key=lambda kind: not kind[1]):
+        own = [each for each in mutations if (each.family, each.must_notice) == (name, must)]
+        yield name, must, _share(own)
 
 
 VERSION: Final = 1
@@ -162,8 +164,7 @@ def as_text(found: Measured) -> str:
 
 
 def to_json(found: Measured, judge: str) -> str:
-    """Return the content of `probe.json`."""
-    overall = figures(found.mutations)
+    noticed, unmoved, word = figures(found.mutations)
     data = {
         "version": VERSION,
         "judge": judge,
@@ -173,14 +174,9 @@ def to_json(found: Measured, judge: str) -> str:
         "criteria": [_criterion(each) for each in found.criteria],
         "families": [
             {"family": name, "must_notice": must, "right": _numbers(share)}
-            for must in (True, False)
-            for name, share in families([m for m in found.mutations if m.must_notice is must])
+            for name, must, share in families(found.mutations)
         ],
-        "all": {
-            "noticed": _numbers(overall[0]),
-            "unmoved": _numbers(overall[1]),
-            "word": overall[2],
-        },
+        "all": {"noticed": _numbers(noticed), "unmoved": _numbers(unmoved), "word": word},
     }
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
@@ -223,25 +219,20 @@ def _lines(found: Measured) -> Iterator[str]:
             yield f"  noticed {_in_words(each.noticed)}, unmoved {_in_words(each.unmoved)}"
         if each.untested:
             yield f"  no variant to notice: {each.untested}"
-        yield from _missed(each.missed)
+        for missed in each.missed[:SHOWN]:
+            what = "still passes" if missed.must_notice else "the mark changed"
+            yield f"  {what}: {missed.family}: {log_line(missed.change)}"
+        if more := len(each.missed[SHOWN:]):
+            yield f"  and {more} more in probe.json"
     yield from _table(found.mutations)
     yield ""
     yield _summary(found)
 
 
-def _missed(missed: Sequence[Mutation]) -> Iterator[str]:
-    for each in missed[:SHOWN]:
-        what = "still passes" if each.must_notice else "the mark changed"
-        yield f"  {what}: {each.family}: {log_line(each.change)}"
-    if len(missed) > SHOWN:
-        yield f"  and {len(missed) - SHOWN} more in probe.json"
-
-
 def _table(mutations: Sequence[Mutation]) -> Iterator[str]:
     rows = [
         (name, "noticed" if must else "unmoved", _in_words(share))
-        for must in (True, False)
-        for name, share in families([each for each in mutations if each.must_notice is must])
+        for name, must, share in families(mutations)
         if share.hit < share.of
     ]
     if rows:

@@ -26,7 +26,7 @@ class Form:
 def harmless(answer: str, seed: str) -> tuple[Variant, ...]:
     """Return the variants of an answer that must change no mark."""
     chance = crc32(seed.encode())
-    forms = JSON_FORMS if _is_json(answer) else FORMS
+    forms = JSON_FORMS if isinstance(parsed(answer), dict | list) else FORMS
     made = ((family, form.make(answer, chance)) for family, form in forms.items())
     return tuple(
         Variant(family=family, text=text, change=family.replace("-", " "))
@@ -95,13 +95,11 @@ def _sentence_order(answer: str, chance: int) -> str | None:
 
 
 def _connectives(answer: str, _: int) -> str | None:
-    text = _CONNECTIVE.sub(lambda found: _like(found.group(), _SYNONYMS), answer)
-    return None if text == answer else text
+    def other(found: re.Match[str]) -> str:
+        synonym = _SYNONYMS[found.group().casefold()]
+        return synonym.capitalize() if found.group()[0].isupper() else synonym
 
-
-def _like(word: str, table: Mapping[str, str]) -> str:
-    other = table[word.casefold()]
-    return other.capitalize() if word[0].isupper() else other
+    return _CONNECTIVE.sub(other, answer)
 
 
 def _json_layout(answer: str, _: int) -> str | None:
@@ -115,10 +113,6 @@ def _json_order(answer: str, _: int) -> str | None:
     if not isinstance(data, dict) or len(data) < 2:
         return None
     return json.dumps(dict(reversed(data.items())), ensure_ascii=False)
-
-
-def _is_json(answer: str) -> bool:
-    return isinstance(parsed(answer), dict | list)
 
 
 _GREETINGS: Final = ("Hello!", "Good afternoon,", "Hi there,")
@@ -162,15 +156,8 @@ FORMS: Final[Mapping[str, Form]] = {
     "sentence-order": Form(
         make=_sentence_order,
         about=(
-            "order",
-            "first",
-            "sequence",
-            "begin",
-            "start",
-            "before",
-            "after",
-            "logical",
-            "flow",
+            *("order", "first", "sequence", "begin", "start", "before", "after"),
+            *("logical", "flow"),
         ),
     ),
     "connectives": Form(make=_connectives, about=("word", "phrase", "verbatim", "exact", "quote")),

@@ -15,9 +15,8 @@ from rubric_ci.values.results import Answer
 
 _ENDS: Final = re.compile(r"[.!?](?=\s)|\n")
 _LEFT_OUT: Final = re.compile(r"\.{3,}|…")
-LONGEST_QUOTE: Final = (
-    2000  # characters; a longer one is the whole answer rather than a place in it
-)
+# Characters; a longer one is the whole answer rather than a place in it.
+LONGEST_QUOTE: Final = 2000
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -36,7 +35,15 @@ class Span:
 
 def sentences(text: str) -> tuple[Span, ...]:
     """Return the sentences and lines of a text, without the white space around them."""
-    return tuple(_sentences(text))
+    found: list[Span] = []
+    start = 0
+    for end in [*(match.end() for match in _ENDS.finditer(text)), len(text)]:
+        part = text[start:end]
+        if stripped := part.strip():
+            begin = start + part.index(stripped[0])
+            found.append(Span(begin, begin + len(stripped)))
+        start = end
+    return tuple(found)
 
 
 def locate(quote: str, answer: str) -> tuple[Span, ...]:
@@ -71,7 +78,6 @@ def without(text: str, places: tuple[Span, ...]) -> str:
 
 
 def replaced(text: str, texts: Mapping[Span, str]) -> str:
-    """Return the text with other texts at these places."""
     parts, at = [], 0
     for place in sorted(texts):
         parts += [text[at : place.start], texts[place]]
@@ -80,16 +86,6 @@ def replaced(text: str, texts: Mapping[Span, str]) -> str:
     if all(texts.values()):
         return joined
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?<=\S) {2,}", " ", joined)).strip()
-
-
-def _sentences(text: str) -> Iterator[Span]:
-    start = 0
-    for end in [*(match.end() for match in _ENDS.finditer(text)), len(text)]:
-        part = text[start:end]
-        if stripped := part.strip():
-            begin = start + part.index(stripped[0])
-            yield Span(begin, begin + len(stripped))
-        start = end
 
 
 def _folded(text: str) -> tuple[str, list[int]]:
@@ -127,7 +123,6 @@ class Variant:
 
     @property
     def key(self) -> str:
-        """The name of the answer."""
         return self.text if self.did is None else identity(kept(self.did))
 
     def of(self, answer: Answer) -> Answer:
@@ -190,17 +185,14 @@ def _sentence_dropped(quote: Quote) -> Iterator[tuple[str, str]]:
 def _other_words(quote: Quote) -> Iterator[tuple[str, str]]:
     whole = around(quote.places, quote.answer)
     texts = {each: _filler(each.end - each.start) for each in whole}
-    yield (
-        replaced(quote.answer, texts),
-        f"other words in place of {_shown(whole[0].of(quote.answer))}",
-    )
+    change = f"other words in place of {_shown(whole[0].of(quote.answer))}"
+    yield replaced(quote.answer, texts), change
 
 
 def _negated(quote: Quote) -> Iterator[tuple[str, str]]:
     whole = around(quote.places, quote.answer)
     texts = {each: _turned(each.of(quote.answer)) for each in whole}
-    first = texts[whole[0]]
-    yield replaced(quote.answer, texts), f"{_shown(first)}"
+    yield replaced(quote.answer, texts), _shown(texts[whole[0]])
 
 
 def _turned(sentence: str) -> str:
@@ -285,11 +277,8 @@ _AUXILIARY: Final = re.compile(
     re.IGNORECASE,
 )
 _POSITIVE: Final = {
-    "cannot": "can",
-    "won't": "will",
-    "won\u2019t": "will",
-    "can't": "can",
-    "can\u2019t": "can",
+    **dict.fromkeys(("cannot", "can't", "can\u2019t"), "can"),
+    **dict.fromkeys(("won't", "won\u2019t"), "will"),
 }
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?:[.,:/-]\d+)*(?!\w)")
 _WORD: Final = re.compile(r"\w+(?:[.,:/-]\d+)*")

@@ -63,7 +63,7 @@ def test_shares_of_several_answers_are_over_the_answers() -> None:
 
 def test_families_in_order() -> None:
     mutations = noticed(True, family="blank") + noticed(False) + noticed(True)
-    assert [(name, share.hit, share.of) for name, share in families(mutations)] == [
+    assert [(name, share.hit, share.of) for name, _, share in families(mutations)] == [
         ("blank", 1, 1),
         ("replaced", 1, 2),
     ]

@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -18,7 +18,6 @@ from rubric_ci.grading.targets.call_spelling import Spelling, of_servers
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.agents.logins import Login, NoLogin, furnished, kept, login_of
 from rubric_ci.models.agents.program import Files, Start
-from rubric_ci.parts.agents import workspace_programs
 from rubric_ci.parts.agents.work import (
     DIFF,
     INPUTS,
@@ -31,6 +30,7 @@ from rubric_ci.parts.agents.work import (
     work_left,
 )
 from rubric_ci.parts.agents.workspace import Folders, Workspaces
+from rubric_ci.parts.agents.workspace_programs import run_hook
 from rubric_ci.system import container_engine, processes
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.processes import Command, Finished, clean_environment
@@ -94,9 +94,12 @@ async def _once(
             return await command.answer(one, target, context, attempt, folders.work, confine)
 
         talk = conversation.answer(case, context, turn) if case.most_turns else turn(case)
-        talk = _contained(talk, target, folders, context)
         try:
-            given = await talk
+            try:
+                given = await talk
+            finally:  # the container that gave the answer, if there is one
+                if target.workspace and target.workspace.container:
+                    await remove_container(folders, context.environment)
         except NoVerdict as error:
             raise error.after(await _left_behind(error.did, target, folders)) from None
         done = await _with_work(given, case, target, folders, context)
@@ -134,17 +137,6 @@ class Session:
         if self.id is None:
             how = f"each turn got the texts before it: {self.agent.name} resumes no session"
         return replace(given, work=replace(given.work, notes=(*given.work.notes, how)))
-
-
-async def _contained(
-    talk: Awaitable[Answer], target: CliTarget, folders: Folders, context: RunContext
-) -> Answer:
-    """Return the answer, after the container that gave it was removed, if there is one."""
-    try:
-        return await talk
-    finally:
-        if target.workspace and target.workspace.container:
-            await remove_container(folders, context.environment)
 
 
 async def with_workspace(
@@ -244,15 +236,15 @@ async def _with_work(
     media = await asyncio.to_thread(media_left, folders.work, settings.keep)
     work = replace(without_inputs(work, case), files=(*work.files, *map(listed, media)))
     last, run = settings.hooks.after_each, folders.run
-    notes = await workspace_programs.run_after(
-        "after_each", last, folders.work, case, context, run=run
-    )
+    failed = await run_hook("after_each", last, folders.work, case, context, run=run)
     checks = await asyncio.to_thread(check_files, case, folders.work, work.changes)
     checks += await run_commands(case, folders.work, folders.home, context)
     kept = work.changes if DIFF in settings.keep else ()
     return replace(
         given,
-        work=replace(work, changes=kept, checks=checks, notes=(*work.notes, *notes)),
+        work=replace(
+            work, changes=kept, checks=checks, notes=(*work.notes, *filter(None, [failed]))
+        ),
         media=(*given.media, *media),
         folder=str(folders.work) if case.looks_in_workspace else "",
     )
@@ -312,7 +304,6 @@ def _environment(
 
 
 def _login(target: CliTarget, agent: AgentProgram, context: RunContext) -> Login:
-    """Return the credential of an agent; raises CannotAnswer without one."""
     try:
         return login_of(agent.name, target.env, context.environment, server=agent.base_url)
     except NoLogin as error:
@@ -353,7 +344,6 @@ def container_prefix(
 
 
 async def remove_container(folders: Folders, environment: Mapping[str, str]) -> None:
-    """End the container of a trial."""
     await container_engine.remove(_container_name(folders), folders.work, environment)
 
 

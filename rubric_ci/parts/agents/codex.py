@@ -46,15 +46,8 @@ _NO_TOOLS: Final = ("shell_tool", "apps", "plugins", "view_image", "code_mode_ho
 def _judge(model: str) -> Start:
     off = (word for feature in _NO_TOOLS for word in ("--disable", feature))
     argv = (
-        *_EXEC,
-        "--ephemeral",
-        "-s",
-        "read-only",
-        *_ALONE,
-        *_NO_SEARCH,
-        *off,
-        *option("-m", model),
-        "-",
+        *(*_EXEC, "--ephemeral", "-s", "read-only", *_ALONE, *_NO_SEARCH),
+        *(*off, *option("-m", model), "-"),
     )
     return Start(argv=argv, environment=_HOME)
 

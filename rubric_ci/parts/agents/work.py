@@ -82,7 +82,6 @@ def put_inputs(case: EvalCase, work: Path) -> None:
 
 
 def input_name(media: Media) -> str:
-    """Return the path of an image or a document of a case in a workspace."""
     return f"{INPUTS}/{media.path}"
 
 
@@ -204,11 +203,8 @@ def text_of(path: Path, status: os.stat_result) -> str | None:
     try:
         with _opened(path) as file:
             data: bytes = file.read(_CHUNK)
-    except OSError:
-        return None
-    try:
         return None if b"\0" in data else data.decode("utf-8")
-    except UnicodeDecodeError:
+    except (OSError, UnicodeDecodeError):
         return None
 
 
@@ -226,7 +222,6 @@ def _diff(name: str, was: str | None, now: str | None) -> str:
 def check_files(
     case: EvalCase, work: Path, changes: tuple[FileChange, ...]
 ) -> tuple[WorkCheck, ...]:
-    """Return the outcomes of the assertions about files."""
     return tuple(_files(assertions_of(case), work, changes))
 
 
@@ -241,7 +236,8 @@ def _files(
                 found = folder.exists(paths, value)
             case "file_contains":
                 files = {name: paths[name] for name in folder.named(paths, value["path"])}
-                if long := next((n for n, status in files.items() if _is_long(status)), ""):
+                regular = {n: each for n, each in files.items() if stat.S_ISREG(each.st_mode)}
+                if long := next((n for n, each in regular.items() if each.st_size > _CHUNK), ""):
                     yield WorkCheck(name=check_name(each.key, value), error=f"{long} {_TOO_LONG}")
                     continue
                 texts = {name: text_of(work / name, status) for name, status in files.items()}
@@ -253,10 +249,6 @@ def _files(
         yield _check(each, found)
 
 
-def _is_long(status: os.stat_result) -> bool:
-    return stat.S_ISREG(status.st_mode) and status.st_size > _CHUNK
-
-
 async def run_commands(
     case: EvalCase, work: Path, home: Path, context: RunContext
 ) -> tuple[WorkCheck, ...]:
@@ -266,11 +258,10 @@ async def run_commands(
 
 
 async def _run(assertion: Assertion, work: Path, home: Path, context: RunContext) -> WorkCheck:
-    environment = {**clean_environment(context.environment), "HOME": str(home), **variables(work)}
     command = Command(
         script=str(assertion.value),
         cwd=work,
-        environment=environment,
+        environment=clean_environment(context.environment) | {"HOME": str(home)} | variables(work),
         known=context.environment,
         timeout_seconds=COMMAND_SECONDS,
     )

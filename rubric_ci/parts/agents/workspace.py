@@ -38,7 +38,7 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.workspace_settings import GitSource, Workspace
+from rubric_ci.values.workspace_settings import GitSource, Hook, Workspace
 
 MOST_FILES: Final = 20_000
 MOST_BYTES: Final = 512 * 2**20
@@ -82,9 +82,7 @@ class Workspaces:
             run = before.parents[1].name
             await asyncio.to_thread(_duplicate, before, work)
             if first:
-                await workspace_programs.run_before(
-                    "before_each", first, work, case, context, run=run
-                )
+                await _run_before("before_each", first, work, case, context, run)
                 before = folder / "before"
                 await asyncio.to_thread(_duplicate, work, before)
             yield Folders(work, home, before, run)
@@ -144,8 +142,15 @@ class Workspaces:
             trusted = target if settings.of_target else replace(target, env=())
             await _prepared(_script(settings, context.root), folder, trusted, context)
         first, run = settings.hooks.before_all, folder.parents[1].name
-        await workspace_programs.run_before("before_all", first, folder, None, context, run=run)
+        await _run_before("before_all", first, folder, None, context, run)
         return folder
+
+
+async def _run_before(
+    name: str, hook: Hook | None, work: Path, case: EvalCase | None, context: RunContext, run: str
+) -> None:
+    if failed := await workspace_programs.run_hook(name, hook, work, case, context, run=run):
+        raise CannotAnswer(failed)
 
 
 def _duplicate(folder: Path, new: Path) -> None:

@@ -101,7 +101,7 @@ def _short(source: GitSource) -> str:
 _BEFORE_ALL: Final = "__before_all__"  # in place of an id, as AgentV has it
 
 
-async def run_before(
+async def run_hook(
     name: str,
     hook: Hook | None,
     work: Path,
@@ -109,28 +109,26 @@ async def run_before(
     context: RunContext,
     *,
     run: str,
-) -> None:
-    """Run a command before an answer, or before all of them; raises CannotAnswer if it fails."""
-    if hook and (failed := await _failure(name, hook, _facts(work, case, run), context)):
-        raise CannotAnswer(failed)
+) -> str:
+    """Run a command before or after an answer, or before all of them: without a case.
 
-
-async def run_after(
-    name: str, hook: Hook | None, work: Path, case: EvalCase, context: RunContext, *, run: str
-) -> tuple[str, ...]:
-    """Run a command after an answer, and return the note that it failed."""
-    failed = await _failure(name, hook, _facts(work, case, run), context) if hook else ""
-    return (failed,) if failed else ()
-
-
-async def _failure(name: str, hook: Hook, facts: dict[str, object], context: RunContext) -> str:
-    """Run a command, and return why it failed; "" if it did not."""
-    work, identifier = str(facts["workspace_path"]), str(facts["test_id"])
-    values = {"WORKSPACE": work, "EVAL_ID": identifier}
+    Return why it failed; "" if it did not, or there is none.
+    """
+    if hook is None:
+        return ""
+    identifier = case.own_id if case else _BEFORE_ALL
+    values = {"WORKSPACE": str(work), "EVAL_ID": identifier}
+    facts = {  # under the names of AgentV
+        "workspace_path": str(work),
+        "test_id": identifier,
+        "eval_run_id": run,
+        "case_input": case.question if case else None,
+        "case_metadata": (dict(case.metadata) or None) if case else None,
+    }
     command = Command(
         script=tuple(filled(word, values) for word in hook.command),
         cwd=context.root / hook.cwd,
-        environment=clean_environment(context.environment) | variables(Path(work)),
+        environment=clean_environment(context.environment) | variables(work),
         known=context.environment,
         timeout_seconds=hook.timeout_seconds,
         stdin=json.dumps(facts),
@@ -142,14 +140,3 @@ async def _failure(name: str, hook: Hook, facts: dict[str, object], context: Run
         return f"{what}: {error}"
     withheld = "a hook gets no variables"
     return f"{what}: {describe_exit(finished, withheld)}" if finished.status else ""
-
-
-def _facts(work: Path, case: EvalCase | None, run: str) -> dict[str, object]:
-    """Return the input of a command, under the names of AgentV."""
-    return {
-        "workspace_path": str(work),
-        "test_id": case.own_id if case else _BEFORE_ALL,
-        "eval_run_id": run,
-        "case_input": case.question if case else None,
-        "case_metadata": (dict(case.metadata) or None) if case else None,
-    }

@@ -29,13 +29,10 @@ TRIAL: Final = pytest.StashKey[int]()
 """The number of the trial that runs, from 0."""
 
 RULE: Final = pytest.StashKey[TrialRule]()
-"""The trials of a test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Later:
-    """An answer that is judged at the end of the module."""
-
     item: pytest.Item
     number: int
     case: EvalCase

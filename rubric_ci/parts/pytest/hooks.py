@@ -92,7 +92,6 @@ class Hooks:
         return self.run.complete(report, cases) if cases else report
 
     def pytest_report_header(self) -> str:
-        """Name the judge and the cap."""
         with _setup_errors():
             judge = self.run.project.config_for("").judge
         settings = self.run.settings
@@ -103,7 +102,6 @@ class Hooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> None:
-        """Add the eval files to the folders that the settings of pytest name."""
         if self.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
             with _setup_errors():
                 named = [Path(arg).resolve() for arg in self.config.args]
@@ -134,7 +132,6 @@ class Hooks:
     def pytest_collection_modifyitems(
         self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        """Leave out the cases that a change cannot affect, mark waivers, add the gate."""
         cases = [item for item in items if isinstance(item, CaseItem)]
         if not cases and not any(map(asks, items)):
             return
@@ -154,7 +151,6 @@ class Hooks:
             items.extend(self._gate(session))
 
     def _gate(self, session: pytest.Session) -> list[pytest.Item]:
-        """Return the item of the gate, unless it is deselected."""
         place = self.run.root / (self.run.project.config_name or "rubric-ci.yaml")
         parent: pytest.File = _Configuration.from_parent(session, path=place)
         item: pytest.Item = GateItem.from_parent(parent, name="gate", run=self.run, hooks=self)
@@ -165,7 +161,6 @@ class Hooks:
         return [item]
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Remember that tests that ask the judge do not run."""
         self.left_out = self.left_out or any(map(asks, items))
 
     @pytest.hookimpl(tryfirst=True)
@@ -179,7 +174,6 @@ class Hooks:
             self.run.settings = _share(self.run.settings, workers + bool(keys))
 
     def _narrowed(self, *, tests: bool) -> Iterator[Narrowing]:
-        """Yield why tests that ask the judge may be missing."""
         if tests and self.config.args_source is pytest.Config.ArgsSource.ARGS:
             yield "paths"
         if self.left_out:
@@ -201,14 +195,12 @@ class Hooks:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Give the workers of pytest-xdist a folder to share."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="rubric-ci-")
         node.workerinput["rubric_ci"] = self._folder.name
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take what the tests of a worker checked."""
         text = getattr(node, "workeroutput", {}).get("rubric_ci")
         if text:
             report = json_format.read(text, "a worker")
@@ -262,7 +254,6 @@ class Hooks:
         return tuple(settings.output_dir / REPORT_FILES[name] for name in settings.reports)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print the verdict, the cost and the files."""
         if self.final:
             terminalreporter.section("rubric-ci")
             text = terminal.render(self.final, width=WIDTH, color=False, detail="verdict")
@@ -289,11 +280,9 @@ def _arguments(config: pytest.Config) -> list[str]:
 
 def _share(settings: RunSettings, shares: int) -> RunSettings:
     """Return the settings with a share of the caps: workers do not see each other's requests."""
-    requests = settings.requests
-    cost = requests.max_cost_usd
-    calls = requests.max_calls
+    cost, calls = settings.requests.max_cost_usd, settings.requests.max_calls
     requests = replace(
-        requests,
+        settings.requests,
         max_cost_usd=None if cost is None else cost / shares,
         max_calls=None if calls is None else calls // shares,
     )

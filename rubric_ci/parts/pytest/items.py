@@ -29,8 +29,6 @@ WIDTH = 100  # columns of a failure
 
 
 class EvalFile(pytest.File):
-    """An eval file."""
-
     def __init__(self, *, run: SessionRun, **extra: Any) -> None:
         super().__init__(**extra)
         self.run = run
@@ -69,12 +67,10 @@ class CaseItem(pytest.Item):
         return self.run.root / self.case.file
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return the place of the case."""
         return self.place, self.case.span.line - 1, self.name
 
     @property
     def result(self) -> CaseResult:
-        """The result of the case; raises NoVerdict."""
         return self.run.result(self.case.key)
 
     def setup(self) -> None:
@@ -116,16 +112,11 @@ def failure(result: Graded, report: RunReport) -> Missed | Waived | None:
     match result.status:
         case "waived":
             return Waived(", ".join(result.waived))
-        case "fail":
-            return Missed(_details(result, report))
-        case "borderline" if report.gate.fail_on == "borderline":
-            return Missed(_details(result, report))
+        case "fail" | report.gate.fail_on:
+            text = terminal.case_text(result, report, width=WIDTH)
+            return Missed(f"{wording.reason(result)}\n{text}")
         case _:
             return None
-
-
-def _details(result: Graded, report: RunReport) -> str:
-    return f"{wording.reason(result)}\n{terminal.case_text(result, report, width=WIDTH)}"
 
 
 class GateItem(pytest.Item):
@@ -137,17 +128,14 @@ class GateItem(pytest.Item):
 
     @property
     def place(self) -> Path:
-        """The configuration."""
         return self.path
 
     @cached_property
     def report(self) -> RunReport:
-        """The report of all that was graded before."""
         found: RunReport = self.hooks.report()
         return found
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return the place of the configuration."""
         return self.path, 0, self.name
 
     def setup(self) -> None:
@@ -156,13 +144,11 @@ class GateItem(pytest.Item):
             raise_at(self.path, 1, self.name, NoVerdict(summary.heading(self.report)))
 
     def runtest(self) -> None:
-        """Raise an error if the gate fails."""
         if exit_code(self.report) is ExitCode.GATE:
             lines = (summary.heading(self.report), summary.gate_settings(self.report))
             raise_at(self.path, 1, self.name, GateFails("\n".join(filter(None, lines))))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return the reason."""
         if not isinstance(excinfo.value, (GateFails, NoVerdict)):
             return super().repr_failure(excinfo, style)
         cut(excinfo, self.path)

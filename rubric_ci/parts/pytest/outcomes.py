@@ -28,7 +28,6 @@ class OutcomeHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Run a test as often as its mark says."""
         mark = pyfuncitem.get_closest_marker("rubric")
         if mark is None or TRIAL in pyfuncitem.stash:
             return None
@@ -70,17 +69,14 @@ class OutcomeHooks:
             _make_error(report)
         elif call.when != "teardown" and _is_excused(item, report):
             self.checks.excuse(item)
-        if report.when == "call" and report.passed and (word := self._word(item)):
-            report.user_properties.append(("rubric-ci", word))
+        if report.when == "call" and report.passed:
+            word = item.stash.get(WORD, "")
+            if isinstance(item, CaseItem) and item.result.status == "borderline":
+                word = "borderline"
+            report.user_properties += [("rubric-ci", word)] if word else []
         return report
 
-    def _word(self, item: pytest.Item) -> str:
-        if isinstance(item, CaseItem):
-            return "borderline" if item.result.status == "borderline" else ""
-        return item.stash.get(WORD, "")
-
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
-        """Name a test that is flaky or borderline."""
         if report.when != "call" or not report.passed:
             return None
         word = dict(report.user_properties).get("rubric-ci")
@@ -110,7 +106,9 @@ class OutcomeHooks:
     ) -> Generator[None, object, object]:
         """Judge what waits after the last test of a module, and report its tests."""
         done = yield
-        if self.held and (self._ends(item) or nextitem is None or nextitem.path != item.path):
+        # Nothing may wait when the session stops, or for a worker, which reports each test.
+        ends = self.is_worker or item.session.shouldfail or item.session.shouldstop
+        if self.held and (ends or nextitem is None or nextitem.path != item.path):
             ended = self.checks.judge_later()
             for held, reports in self.held:
                 for each, result in ended:
@@ -119,10 +117,6 @@ class OutcomeHooks:
                 _log(held, reports)
             self.held.clear()
         return done
-
-    def _ends(self, item: pytest.Item) -> bool:
-        """Return True if nothing may wait: the session stops, or a worker reports each test."""
-        return bool(self.is_worker or item.session.shouldfail or item.session.shouldstop)
 
     def _end(
         self, later: Later, result: CaseResult | UserError, reports: list[pytest.TestReport]
@@ -154,7 +148,6 @@ class OutcomeHooks:
 
 
 def asks(item: pytest.Item) -> bool:
-    """Return True for a test with the fixture `rubric`."""
     return "rubric" in getattr(item, "fixturenames", ())
 
 

@@ -42,7 +42,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Read the short options of a session with `--rubric-ci`."""
     if early_config.known_args_namespace.rubric_ci or early_config.getini("rubric_ci"):
         args[:] = map(_prefixed, args)
 
@@ -53,7 +52,6 @@ def _prefixed(argument: str) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the mark, and the hooks if the session asks for them."""
     config.addinivalue_line(
         "markers",
         "rubric(trials, pass_at_least): run a test several times; so many must pass (rubric-ci).",

@@ -34,7 +34,6 @@ from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.gate.selection.changed_cases import open_with_change
 from rubric_ci.grading.engine import grade
-from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.tasks import build_task
 from rubric_ci.services.publish.files import check_folder, write_reports
 from rubric_ci.services.run.base_comparison import Outcome
@@ -225,7 +224,6 @@ class SessionRun:
         raise NoVerdict(shown(self._failure))
 
     def result(self, key: CaseKey) -> CaseResult:
-        """Return the result of a case; raises NoVerdict."""
         if not self._results:
             self._results = {case.key: case for case in self.report().cases}
         return self._results[key]
@@ -273,25 +271,28 @@ class SessionRun:
     ) -> tuple[CaseResult, ...]:
         """Return the results of answers that tests bring; runs in the loop of the session."""
         inputs = self.inputs
-        tasks = [self._task(case, answer) for case, answer in answers]
+        models, requests = inputs.settings.models, inputs.settings.requests
+        tasks = [
+            build_task(
+                case,
+                "",
+                inputs.loaded,
+                models,
+                requests,
+                target=MockTarget(name=TARGET, response=answer),
+            )
+            for case, answer in answers
+        ]
         context = replace(inputs.context, trial=trial)
-        return await grade(tasks, context, concurrency=inputs.settings.requests.concurrency)
-
-    def _task(self, case: EvalCase, answer: str) -> Task:
-        target = MockTarget(name=TARGET, response=answer)
-        inputs, settings = self.inputs, self.inputs.settings
-        return build_task(
-            case, "", inputs.loaded, settings.models, settings.requests, target=target
-        )
+        return await grade(tasks, context, concurrency=requests.concurrency)
 
     def complete(
         self, report: RunReport, cases: Sequence[CaseResult], marked: Usage = NOTHING_USED
     ) -> RunReport:
         """Return a report with the checks of tests, and the usage of their other marks."""
         report = replace(report, beyond_cases=report.beyond_cases + marked)
-        seconds = round(monotonic() - self._clock, 3)
         report = with_cases(report, cases, self._baseline())
-        return replace(report, duration_seconds=seconds)
+        return replace(report, duration_seconds=round(monotonic() - self._clock, 3))
 
     def close(self) -> None:
         if "loop" in self.__dict__:
@@ -299,12 +300,10 @@ class SessionRun:
 
 
 def shared_report(folder: Path) -> Path:
-    """Return the report in a folder that workers share."""
     return folder / "report.json"
 
 
 def shown(error: UserError) -> str:
-    """Return an error and what to do about it."""
     return f"{error.message}\n{error.hint}" if error.hint else error.message
 
 

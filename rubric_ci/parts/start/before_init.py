@@ -76,7 +76,6 @@ def look(folder: Path, environment: Mapping[str, str], *, overwritten: bool = Fa
 
 
 def _has_section(path: Path, section: str) -> bool:
-    """Return True if a line of a settings file begins a section."""
     try:
         return f"\n[{section}" in f"\n{discovery.read_text(path)}" if path.is_file() else False
     except CannotReadFile:

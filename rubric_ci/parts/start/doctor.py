@@ -27,7 +27,6 @@ from rubric_ci.grading.resolve import resolved
 from rubric_ci.grading.setup import readable_cache
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.agents.logins import NoLogin, login_of
-from rubric_ci.models.agents.program import Agent
 from rubric_ci.models.llm.direct import named_provider, provider_of, provider_with_entry
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.parts.start.before_init import look
@@ -99,7 +98,6 @@ def _evals(checker: Checker) -> list[Path]:
 
 
 def _files(project: Project, checker: Checker, evals: list[Path]) -> Iterator[Check]:
-    """Yield the problems of the configuration and the targets files."""
     if not project.config_name:
         yield Check(ok=False, about="rubric-ci.yaml", said="it is missing; run `rubric-ci init`")
     for path in checker.configs(evals):
@@ -133,9 +131,13 @@ def target_checks(folders: Iterable[Mapping[str, Target]], variables: Variables)
             yield from _service(f"target {name}", target, target.endpoint, variables)
         elif agent := target.agent:
             about = f"target {name}: {agent.name}"
-            yield _program(about, AGENTS[agent.name])
-            given, server = target.env, agent.base_url
-            yield _login(about, agent.name, given, variables.environment, server)
+            environment, server = variables.environment, agent.base_url
+            yield from _agent(about, agent.name, target.env, environment, server)
+
+
+def _unresolved(who: str, about: str, error: UserError) -> Check:
+    said = "; ".join(filter(None, (error.message.removeprefix(f"{who}: "), error.hint)))
+    return Check(ok=False, about=about, said=said)
 
 
 def _service(who: str, target: Target, endpoint: Endpoint, variables: Variables) -> Iterator[Check]:
@@ -144,8 +146,7 @@ def _service(who: str, target: Target, endpoint: Endpoint, variables: Variables)
     try:
         resolved(endpoint, who, variables)
     except UserError as error:
-        said = "; ".join(filter(None, (error.message.removeprefix(f"{who}: "), error.hint)))
-        yield Check(ok=False, about=about, said=said)
+        yield _unresolved(who, about, error)
         return
     if program is None:
         where = "asked at `url_before`" if target.url_before else "not asked: kept answers count"
@@ -174,17 +175,15 @@ def _endpoint(who: str, endpoint: Endpoint, variables: Variables) -> Iterator[Ch
     about = f"{who}: {endpoint.model}"
     if endpoint.command:
         if endpoint.command.cli:
-            yield _program(about, AGENTS[endpoint.command.cli])
             cli, given = endpoint.command.cli, endpoint.command.env
-            yield _login(about, cli, given, variables.environment)
+            yield from _agent(about, cli, given, variables.environment)
         else:
             yield _on_path(about, endpoint.command.argv[0])
         return
     try:
         ready = resolved(endpoint, who, variables)
     except UserError as error:
-        said = "; ".join(filter(None, (error.message.removeprefix(f"{who}: "), error.hint)))
-        yield Check(ok=False, about=about, said=said)
+        yield _unresolved(who, about, error)
         return
     names = sorted({*variable_names.names([endpoint.model, dict(endpoint.options)])})
     if names:
@@ -242,29 +241,23 @@ def _refused(about: str, error: RequestError) -> Check:
     return Check(ok=None, about=about, said=f"the server replies, without its entry: {error}")
 
 
-def _program(about: str, agent: Agent) -> Check:
-    return _on_path(about, agent.judge("").argv[0])
-
-
 def _on_path(about: str, name: str) -> Check:
     if found := shutil.which(name):
         return Check(ok=True, about=about, said=f"program {found}")
     return Check(ok=False, about=about, said=f"`{name}` is not on the PATH; install it")
 
 
-def _login(
-    about: str,
-    program: str,
-    given: tuple[str, ...],
-    environment: Mapping[str, str],
-    server: str = "",
-) -> Check:
+def _agent(
+    about: str, name: str, given: tuple[str, ...], environment: Mapping[str, str], server: str = ""
+) -> Iterator[Check]:
+    yield _on_path(about, AGENTS[name].judge("").argv[0])
     try:
-        login = login_of(program, given, environment, server=server)
+        login = login_of(name, given, environment, server=server)
     except NoLogin as error:
-        return Check(ok=False, about=about, said=str(error))
+        yield Check(ok=False, about=about, said=str(error))
+        return
     named = ", ".join((*login.variables, *given)) or "no credential is needed"
-    return Check(ok=True, about=about, said=f"login in {login.place}" if login.place else named)
+    yield Check(ok=True, about=about, said=f"login in {login.place}" if login.place else named)
 
 
 _WORKFLOWS: Final = ".github/workflows"
@@ -309,7 +302,11 @@ def _workflows(root: Path, environment: Mapping[str, str]) -> Iterator[Check]:
     folder = root / _WORKFLOWS
     paths = sorted([*folder.glob("*.yml"), *folder.glob("*.yaml")])
     texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in paths}
-    grading = {path: text for path, text in texts.items() if _is_grading(text)}
+    grading = {
+        path: text
+        for path, text in texts.items()
+        if "rubric-ci" in text and any(each in text for each in _GRADES)
+    }
     if not grading:
         said = "none grades; `rubric-ci init` writes them"
         yield Check(ok=True, about="workflows", said=said)
@@ -324,10 +321,6 @@ def _workflows(root: Path, environment: Mapping[str, str]) -> Iterator[Check]:
         if not missing:
             passed = f"passes on {', '.join(names)}; `gh secret list` shows which are set"
             yield Check(ok=True, about=about, said=passed if names else "needs no secret")
-
-
-def _is_grading(text: str) -> bool:
-    return "rubric-ci" in text and any(each in text for each in _GRADES)
 
 
 def _size(folder: Path) -> str:

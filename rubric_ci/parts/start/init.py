@@ -84,8 +84,6 @@ _TARGETS: Final[dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _File:
-    """One file of the scaffold."""
-
     path: str  # in the project
     source: str  # in the scaffold
     shared: bool = False  # also edited by others: never overwritten
@@ -96,7 +94,6 @@ class _File:
 
     @property
     def is_workflow(self) -> bool:
-        """Whether GitHub reads it."""
         return self.path.startswith(".github/")
 
 
@@ -130,17 +127,14 @@ class _Plan:
 
     @property
     def is_new(self) -> bool:
-        """Whether the configuration is written."""
         return not self.found.config or self.settings.force
 
     @property
     def has_example(self) -> bool:
-        """Whether the example is written, too."""
         return self.is_new and (not self.found.has_evals or self.settings.force)
 
     @property
     def provider(self) -> Provider:
-        """The provider of a new configuration."""
         return PROVIDERS[self.settings.provider]
 
     @property
@@ -155,7 +149,6 @@ class _Plan:
         return self.found.priced and (self.provider.priced or not self.is_new)
 
     def files(self) -> Iterator[_File]:
-        """Yield the files that belong into this folder."""
         for file in _FILES:
             left_out = (file.example and not self.has_example) or (
                 file.is_workflow and self.found.other_host
@@ -207,8 +200,13 @@ def _next(plan: _Plan) -> Iterator[str]:
     exports = f"export {values} && " if values else ""
     deployed = plan.settings.url and not plan.settings.start
     service = "asks your service" if deployed else "starts your service"
-    own = {"model": "asks the model", "recorded": "needs a judge", "http": service}
-    started = own.get(plan.settings.target, f"starts {_started(plan)}")
+    own = {
+        "model": "asks the model",
+        "recorded": "needs a judge",
+        "http": service,
+        "command": "starts your command" if plan.settings.command else "starts agent.py",
+    }
+    started = own.get(plan.settings.target, f"starts {plan.settings.target}")
     what = started if plan.is_new else "grades the cases"
     yield f"  {exports}rubric-ci run    # {what}\n"
     if plan.found.has_pytest:
@@ -225,15 +223,7 @@ def _next(plan: _Plan) -> Iterator[str]:
     yield _NIGHTS
 
 
-def _started(plan: _Plan) -> str:
-    settings = plan.settings
-    if settings.target != "command":
-        return settings.target
-    return "your command" if settings.command else "agent.py"
-
-
 def _create(file: _File, plan: _Plan) -> Iterator[str]:
-    """Write the file or keep it; yield lines about it."""
     settings, text = plan.settings, _text(file, plan)
     existing = _existing(file, settings.folder)
     if existing is None or (settings.force and not file.shared):
@@ -258,8 +248,9 @@ def _text(file: _File, plan: _Plan) -> str:
         return _workflow(text, plan)
     if file.path == ".pre-commit-config.yaml":
         return text.replace(f"rev: {_TAG}", f"rev: {_revision()}")
-    if file.path == ".gitignore" and _installs(plan):
-        return text + f"{DEPENDENCIES}\n"
+    if file.path == ".gitignore" and plan.settings.target == "http":
+        installs_python = setup_file(plan.settings.folder).endswith(".txt")
+        return f"{text}{DEPENDENCIES}\n" if installs_python else text
     if file.path != "rubric-ci.yaml":
         return text.replace(_KEY, (plan.provider.variables or ("",))[0]) if file.only else text
     target = _target_of(plan)
@@ -269,7 +260,6 @@ def _text(file: _File, plan: _Plan) -> str:
 
 
 def _target_of(plan: _Plan) -> str:
-    """Return the lines of the target that answers."""
     if plan.settings.target == "http":
         return target_of(plan.settings, ", ".join(plan.provider.variables))
     return _TARGETS[plan.settings.target].format(
@@ -279,11 +269,6 @@ def _target_of(plan: _Plan) -> str:
         files=", ".join(json.dumps(name) for name in _files(plan)),
         target=plan.settings.target,
     )
-
-
-def _installs(plan: _Plan) -> bool:
-    """Return True if the service is installed into a folder that git must not see."""
-    return plan.settings.target == "http" and setup_file(plan.settings.folder).endswith(".txt")
 
 
 def _files(plan: _Plan) -> list[str]:
@@ -306,10 +291,7 @@ def _workflow(text: str, plan: _Plan) -> str:
     """Return a workflow for the branch, the variables and the prices of a repository."""
     name = plan.found.branch
     branch = name if re.fullmatch(r"[\w./-]+", name) else json.dumps(name)
-    lines = [
-        f"        {each}=${{{{ {'vars' if is_public(each) else 'secrets'}.{each} }}}}\n"
-        for each in plan.variables
-    ]
+    lines = [f"        {name}={_value(name)}\n" for name in plan.variables]
     released = resources.released_commit()
     pin = f"{released} # {_TAG}" if released else _revision()
     text = _PIN.sub(rf"\g<1>@{pin}", text).replace("branches: [main]", f"branches: [{branch}]")
@@ -330,12 +312,12 @@ def _revision() -> str:
 
 
 def _step(variables: Iterable[str]) -> str:
-    """Return the variables of a step of a workflow."""
-    lines = [
-        f"          {each}: ${{{{ {'vars' if is_public(each) else 'secrets'}.{each} }}}}\n"
-        for each in variables
-    ]
+    lines = [f"          {name}: {_value(name)}\n" for name in variables]
     return "".join(["        env:\n" * bool(lines), *lines])
+
+
+def _value(name: str) -> str:
+    return f"${{{{ {'vars' if is_public(name) else 'secrets'}.{name} }}}}"
 
 
 def _existing(file: _File, folder: Path) -> Path | None:

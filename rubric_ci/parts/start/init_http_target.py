@@ -29,8 +29,6 @@ _SETUPS: Final = {
 
 
 class _Language(NamedTuple):
-    """A language that the workflows install."""
-
     programs: str  # which run a service
     files: str  # of a project
     version: str
@@ -96,7 +94,6 @@ def with_port(start: str) -> str:
 
 
 def read_sample(text: str) -> JSON:
-    """Return a sample reply; raises BadParameter."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

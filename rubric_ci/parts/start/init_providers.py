@@ -19,13 +19,10 @@ TARGETS: Final[Mapping[TargetKind, str]] = MappingProxyType(
         "recorded": "answers that are kept in a file",
     }
 )
-"""The kinds of target that answer the cases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitSettings:
-    """`rubric-ci init`."""
-
     folder: Path = Path()
     force: bool = False
     public: bool = False  # also a workflow for the pull requests of strangers

@@ -22,12 +22,14 @@ _KEYS: Final = {
 _PROGRAMS: Final = {"claude-code": "claude", "codex": "codex"}
 _SCRIPTS: Final = ("agent.py", "app.py", "main.py", "bot.py", "chat.py", "support.py", "agent.js")
 _SKILLS: Final = (
-    "evals.json",
-    "evals/evals.json",
-    "*/evals/evals.json",
-    "skills/*/evals/evals.json",
+    *("evals.json", "evals/evals.json"),
+    *("*/evals/evals.json", "skills/*/evals/evals.json"),
 )
 _PROMPTS: Final = ("prompts/*.md", "prompts/*.txt", "prompts/*.prompt.yml")
+_USES: Final = {
+    _SKILLS: "an eval file of Agent Skills; `rubric-ci run {}` grades it in place",
+    _PROMPTS: "a target asks a model with it, `prompt: {}`",
+}
 
 
 def proposals(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
@@ -35,12 +37,10 @@ def proposals(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
     for name in ("promptfooconfig.yaml", "promptfooconfig.yml"):
         if (folder / name).is_file():
             yield f"{name}: `rubric-ci import {name}` writes eval files from it"
-    for path in [each for glob in _SKILLS for each in sorted(folder.glob(glob))][:3]:
-        name = path.relative_to(folder).as_posix()
-        yield f"{name}: an eval file of Agent Skills; `rubric-ci run {name}` grades it in place"
-    for path in [each for glob in _PROMPTS for each in sorted(folder.glob(glob))][:3]:
-        name = path.relative_to(folder).as_posix()
-        yield f"{name}: a target asks a model with it, `prompt: {name}`"
+    for globs, use in _USES.items():
+        for path in [each for glob in globs for each in sorted(folder.glob(glob))][:3]:
+            name = path.relative_to(folder).as_posix()
+            yield f"{name}: {use.format(name)}"
     if script := _script(folder):
         yield f'{script}: `init --target command --command "{_command(script)}"` runs it'
     for provider, program in _PROGRAMS.items():
@@ -67,12 +67,11 @@ def ask(given: Mapping[str, str], folder: Path) -> dict[str, str]:
         about = {name: each.about for name, each in PROVIDERS.items()}
         first = provider_here(os.environ)
         answers["provider"] = _choice("Provider of the judge", about, first)
+    script = _script(folder)
     if "target" not in answers:
-        script = _script(folder)
         first = "command" if script else "model"
         answers["target"] = _choice("Target that answers the cases", TARGETS, first)
     if answers["target"] == "command" and "command" not in answers:
-        script = _script(folder)
         default = _command(script) if script else ""
         title = "Command, with {PROMPT} for the question (empty: an example agent.py)"
         answers["command"] = click.prompt(title, default=default, show_default=bool(default))
@@ -82,7 +81,6 @@ def ask(given: Mapping[str, str], folder: Path) -> dict[str, str]:
 
 
 def _ask_service(answers: dict[str, str], folder: Path) -> None:
-    """Ask how a service is started, where it is asked, and what it replies."""
     if "start" not in answers and "url" not in answers:
         script = _script(folder)
         default = _command(script).replace("{PROMPT}", "--port {PORT}") if script else START

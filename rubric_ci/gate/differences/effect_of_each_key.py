@@ -295,9 +295,11 @@ def rows_of(root: str, path: Path) -> tuple[int, list[Row]]:
         candidates = (*index.get(part[-1], ()), *index.get("*", ()))
         fitting = [each for each in candidates if _fits(each[0], part)]
         if fitting:
-            # The fewer steps of a pattern are `*`, the more exactly it fits.
-            best = min(steps.count("*") for steps, _ in fitting)
-            return length, [row for steps, row in fitting if steps.count("*") == best]
+            # The more steps of a pattern are no `*`, the more exactly it fits. Two patterns fit the
+            # members of a composite alike: their order is a setting that a script may read.
+            named = [len(steps) - steps.count("*") for steps, _ in fitting]
+            best = max(named)
+            return length, [row for (_, row), n in zip(fitting, named, strict=True) if n == best]
     return len(path), []
 
 

@@ -85,6 +85,10 @@ TABLE: dict[str, tuple[list[EvaluatorSpec], list[EvaluatorSpec], list[str]]] = {
     "member added beside gates": (
         [MEAN], [replace(MEAN, evaluators=(GATED, SCRIPT))], ["stronger evaluator a/c/s"],
     ),
+    "members in another order": (
+        [replace(MEAN, evaluators=(GATED, SCRIPT))], [replace(MEAN, evaluators=(SCRIPT, GATED))],
+        ["changed evaluator a/c: evaluators"],
+    ),
     "another kind of aggregator": (
         [MEAN], [replace(MEAN, aggregator=SCRIPT)], ["weaker evaluator a/c: aggregator"],
     ),

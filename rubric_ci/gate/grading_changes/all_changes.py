@@ -152,14 +152,14 @@ def _changes(
         for name in ("any", *(file.path for file in loaded.files))
     ]
     configs = list({(id(now), id(then)): (now, then) for now, then in served}.values())
+    known = [case for case in loaded.cases if case.file not in state.unreadable]
+    yield from case_changes(known, before, configs[0][1], asked_for)
     if was.config_name:
         lines = ConfigPlaces(own)
         found = chain(*(setting_changes(now, then, lines.line_of) for now, then in configs))
         in_cases = loaded.project.policy is None  # else theirs are the base's on both sides
         yield from (each for each in found if not (in_cases and each.about.startswith(SHARED)))
         yield from target_changes(pairs, own.policy_for, was.policy_for)
-    known = [case for case in loaded.cases if case.file not in state.unreadable]
-    yield from case_changes(known, before, configs[0][1], asked_for)
     kept = {id(case) for case in before.values()}
     yield from _removed(loaded, [case for case in state.cases if id(case) not in kept])
     for path, problem in state.unreadable.items():

@@ -196,7 +196,9 @@ def ignored_entries(path: str, text: str) -> dict[str, Entry]:
     found = [*ignored_rules(text)]
     counts = Counter(each.rule for each in found)
     lines = {each.rule: each.line for each in found}
-    return {f"{path} {rule}": Entry(path, rule, lines[rule], counts[rule]) for rule in counts}
+    return {
+        f"{path} {rule}": Entry(path, rule, lines[rule], counts[rule]) for rule in sorted(counts)
+    }
 
 
 def file_tests(path: str, text: str) -> dict[str, Entry]:

@@ -22,7 +22,7 @@ from rubric_ci.text.numbers import shortened
 from rubric_ci.values.changes import GradingChange, GradingChangeKind
 from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.config import RunnerTarget, Target
-from rubric_ci.values.evals import EvalCase, RubricSpec, every_evaluator
+from rubric_ci.values.evals import EvalCase, every_evaluator
 from rubric_ci.values.formats_and_defaults import WAIVERS
 from rubric_ci.values.waivers import Waiver
 from rubric_ci.values.walk import ABSENT, canonical, differences, facts
@@ -217,12 +217,11 @@ def file_tests(path: str, text: str) -> dict[str, Entry]:
 
 def case_tests(case: EvalCase, key: CaseKey) -> dict[str, Entry]:
     """Return the tests of a case, or of the one that was there before, under the key it has now."""
-    specs = (spec for spec in case.evaluators if isinstance(spec, RubricSpec))
     return {
         canonical([*key, test.answer, facts(test.marks)]): _test(
             f"{key[1]}/tests", key[0], test.line, test.answer, test.marks
         )
-        for spec in specs
+        for spec in case.rubrics
         for test in spec.tests
     }
 

@@ -15,7 +15,7 @@ from rubric_ci.services.drafting.drafting_reply import (
     draft_schema,
 )
 from rubric_ci.values.config import Endpoint, OutputMode
-from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored, condition_text
@@ -210,9 +210,7 @@ def _style(examples: Sequence[EvalCase], fence: str) -> list[str]:
     """Return prompt parts with the rubrics of other cases of the suite."""
     shown = []
     for example in examples:
-        criteria = [
-            c for s in example.evaluators if isinstance(s, RubricSpec) for c in s.rubric.judged
-        ]
+        criteria = [each for spec in example.rubrics for each in spec.rubric.judged]
         if criteria and example.expected_outcome:
             rubrics = [as_data(criterion) for criterion in criteria]
             outcome = {"expected_outcome": example.expected_outcome, "rubrics": rubrics}

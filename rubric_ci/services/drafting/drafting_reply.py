@@ -12,7 +12,6 @@ from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.models.judge.reply import InvalidReply, find_object, strict_object
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic, Severity
-from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.references import NotFound
 from rubric_ci.values.rubric import Rubric
@@ -203,8 +202,8 @@ def validated(rubrics: Sequence[JSON], tests: Sequence[JSON] = ()) -> Draft | In
     problems = [_located(d, rubrics) for d in loaded.diagnostics if d.severity is Severity.ERROR]
     if problems or loaded.eval_file is None:
         return InvalidReply(tuple(problems))
-    specs = [s for s in loaded.eval_file.cases[0].evaluators if isinstance(s, RubricSpec)]
-    return Draft(rubrics=tuple(rubrics), rubric=specs[0].rubric, tests=tuple(tests))
+    rubric = loaded.eval_file.cases[0].rubrics[0].rubric
+    return Draft(rubrics=tuple(rubrics), rubric=rubric, tests=tuple(tests))
 
 
 def _located(diagnostic: Diagnostic, rubrics: Sequence[JSON]) -> str:

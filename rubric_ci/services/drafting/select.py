@@ -15,7 +15,7 @@ from rubric_ci.services.drafting.review import SkippedCase
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.values.command_settings import GenerateSettings
 from rubric_ci.values.config import Config, Endpoint, JudgeConfig
-from rubric_ci.values.evals import EvalCase, EvalFile, RubricSpec
+from rubric_ci.values.evals import EvalCase, EvalFile
 from rubric_ci.values.report import RunReport
 
 
@@ -91,11 +91,10 @@ def choose_drafter(config: Config, settings: GenerateSettings, variables: Variab
 
 def _has_rubrics(case: EvalCase, suite: EvalFile) -> bool:
     """Return True unless the outcome itself is the one criterion, as in files of other tools."""
-    rubrics = [spec.rubric for spec in case.evaluators if isinstance(spec, RubricSpec)]
-    texts = [each.text for rubric in rubrics for each in rubric]
+    texts = [each.text for spec in case.rubrics for each in spec.rubric]
     if case.only_shared:
         return False
-    return bool(rubrics) and not (suite.of_other_tool and texts == [case.expected_outcome])
+    return bool(case.rubrics) and not (suite.of_other_tool and texts == [case.expected_outcome])
 
 
 def _model(config: Config, name: str) -> JudgeConfig:

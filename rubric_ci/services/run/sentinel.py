@@ -243,8 +243,8 @@ def _with_work(
     """Return the item with the work of its answer, if the judge sees that."""
     key = item.file, item.id
     case = next((one for one in with_verdict(results) if one.key == key), None)
-    specs = [spec for task in tasks if task.case.key == key for spec in task.case.evaluators]
-    sees = [s.sees for s in specs if isinstance(s, RubricSpec) and s.name == item.evaluator]
+    specs = (spec for task in tasks if task.case.key == key for spec in task.case.rubrics)
+    sees = [spec.sees for spec in specs if spec.name == item.evaluator]
     if case is None or sees[:1] in ([], [("answer",)]):
         return item
     return replace(item, trace=case.trace, file_changes=case.file_changes)

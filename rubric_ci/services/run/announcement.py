@@ -211,11 +211,11 @@ def _standing(task: Task, sides: Sides) -> str:
 
 
 def _case_list(tasks: Sequence[Task], lines: Sequence[str]) -> str:
-    cells = [
-        (f"{each.case.file}:{each.case.span.line}", each.case.id, each.target.name, each.why)
-        for each in tasks
-    ]
-    rows = [[log_line("" if cell == EVERY_CASE else cell) for cell in row] for row in cells]
+    rows = []
+    for task in tasks:
+        why = "" if task.why == EVERY_CASE else task.why
+        place = f"{task.case.file}:{task.case.span.line}"
+        rows.append([*map(log_line, (place, task.case.id, task.target.name, why))])
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
     listed = ["  ".join([*map(str.ljust, row[:3], widths), row[3]]).rstrip() for row in rows]
     totals = [numbers.plural(len(tasks), "case"), *lines]

@@ -241,6 +241,13 @@ def test_the_list_requests_nothing(project: Project) -> None:
     assert not (project.root / "evals/asked").exists()
 
 
+def test_the_list_shows_an_id_that_reads_as_a_reason(project: Project) -> None:
+    case = "{id: no case filter, input: x, rubrics: [contains: y]}"
+    project.write("evals/b.eval.yaml", f"evalcases: [{case}]\n")
+    row = "evals/b.eval.yaml:1  no case filter  default\n"
+    assert project.run("--list", "evals/b.eval.yaml").stdout.startswith(row)
+
+
 def test_the_list_estimates_requests_without_a_key(project: Project) -> None:
     project.write("rubric-ci.yaml", MODELS)
     project.write(

@@ -210,19 +210,22 @@ class _Expansion:
                 template = _text_as_mapping(each)
                 named = {"id": own, **template} if isinstance(template, dict) else each
                 yield Entry(named, self._into.raw, where)
-            elif fits("rubric", {"criteria": [each]}):
+            elif (found := self._file(each["include"], (*where, "include"))) and fits(
+                "rubric", {"criteria": [each]}
+            ):
                 include = read(Include, each)
-                if found := self._file(include.file, (*where, "include")):
-                    file = found.document.file
-                    name = include.prefix or basename(file).removesuffix(ENDING)
-                    name = name.removesuffix(".yaml")
-                    key = json.dumps([file, name, include.variables])
-                    if key not in seen:
-                        seen.add(key)
-                        yield from self._criteria(found, include, name, where)
+                file = found.document.file
+                name = include.prefix or basename(file).removesuffix(ENDING)
+                name = name.removesuffix(".yaml")
+                key = json.dumps([file, name, include.variables])
+                if key not in seen:
+                    seen.add(key)
+                    yield from self._criteria(found, include, name, where)
 
-    def _file(self, written: str, path: Path) -> RubricFile | None:
+    def _file(self, written: Any, path: Path) -> RubricFile | None:
         """Return a rubric file without problems; others are noted."""
+        if not isinstance(written, str):
+            return None
         if written not in self._found:
             self._found[written] = self._opened(written)
         found = self._found[written]

@@ -183,6 +183,18 @@ PROBLEMS: dict[str, tuple[str, list[str]]] = {
         "  - {include: safety, onyl: [ill]}\n",
         ["evals/a.yaml:5:23: unknown-key: unknown key `onyl` in the criterion"],
     ),
+    "a slip, and a problem of the file": (
+        "  - {include: broken.rubric.yaml, onyl: [ill]}\n  - {include: safty, onyl: [ill]}\n",
+        [
+            (
+                "broken.rubric.yaml:2:11: criterion-text: unknown key `expected_outcom` in the "
+                "criterion"
+            ),
+            "evals/a.yaml:5:34: unknown-key: unknown key `onyl` in the criterion",
+            "evals/a.yaml:6:15: include: `rubrics/safty.rubric.yaml`: no such file",
+            "evals/a.yaml:6:22: unknown-key: unknown key `onyl` in the criterion",
+        ],
+    ),
     "a problem of the file": (
         "  - include: broken.rubric.yaml\n",
         ["broken.rubric.yaml:2:11: criterion-text: unknown key `expected_outcom` in the criterion"],

@@ -78,9 +78,7 @@ class Selection:
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, before the run
     grading_changes: tuple[GradingChange, ...] = ()  # since the base
     none_decides: bool = False  # no case of the suite is one that the gate is about
-    not_gradable: Mapping[CaseKey, str] = field(
-        default_factory=dict
-    )  # for an untrusted change: why
+    not_gradable: Mapping[CaseKey, str] = field(default_factory=dict)  # of an untrusted change
 
 
 def place(case: EvalCase) -> Place:

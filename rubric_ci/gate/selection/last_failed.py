@@ -29,10 +29,10 @@ def choose_failed(selection: Selection, failed: Set[CaseKey]) -> Selection:
     count = numbers.plural(others, "case")
     note = f"--last-failed: {count} did not pass and is not selected now."
     notes = (note, *selection.notes) if others else selection.notes
-    why = (
-        f"nothing to run: {numbers.plural(len(failed), 'case')} did not pass, and none of them is "
-    )
-    why = "" if chosen else f"{why}selected" if failed else NOTHING_FAILED
+    why = "" if chosen else NOTHING_FAILED
+    if failed and not chosen:
+        count = numbers.plural(len(failed), "case")
+        why = f"nothing to run: {count} did not pass, and none of them is selected"
     return replace(selection, chosen=chosen, scope=scope, notes=notes, nothing_to_run=why)
 
 

@@ -88,8 +88,9 @@ async def _run(
 ) -> tuple[Finished, _Lines]:
     with program_folder() as folder:
         written = folder / "output.jsonl"
-        given = cases, target, context.root, written, attempt
-        values = command.placeholder_values(*given, name=BATCH_ID)
+        values = command.placeholder_values(
+            cases, target, context.root, written, attempt, name=BATCH_ID
+        )
         asked = (with_skill(case, target) for case in cases)
         line = Command(
             script=command.fill(target.command_template, values),

@@ -79,7 +79,11 @@ async def answer(
     with program_folder() as folder:
         written = folder / "output"
         values = placeholder_values(
-            *([case], target, context.root, written, attempt),
+            [case],
+            target,
+            context.root,
+            written,
+            attempt,
             prompt=case.question,
             system=guidelines(case),
             name=case.own_id,

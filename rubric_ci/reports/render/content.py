@@ -70,9 +70,8 @@ def _counts(report: RunReport) -> Iterator[str]:
         yield phrases.counts(report)
     else:
         yield ", ".join(f"{number:,} {word}" for _, number, word in wording.counts(report.totals))
-        score = (
-            None if matrix(report.cases) else report.totals.score
-        )  # a mean over targets says nothing
+        # A mean over targets says nothing.
+        score = None if matrix(report.cases) else report.totals.score
         yield "" if score is None else f"average score {numbers.score(score)}"
     yield summary.by_tag(report)
     yield from summary.limits(report)

@@ -18,7 +18,6 @@ from rubric_ci.reports.render.blocks import (
     Line,
     Listed,
     Quoted,
-    Span,
     changed_lines,
     text_of,
 )
@@ -145,10 +144,6 @@ def _top(block: Block) -> TopView:
         case Listed(lines=lines):
             return TopView(kind="list", parts=tuple((text_of(line), "") for line in lines))
     raise AssertionError(block)  # the beginning has no other blocks
-
-
-def _is_case(span: Span) -> bool:
-    return bool(span.file) and span.style == "strong"
 
 
 def cards(report: RunReport) -> dict[str, object]:

@@ -190,7 +190,7 @@ PROBLEMS: dict[str, tuple[str, list[str]]] = {
                 "broken.rubric.yaml:2:11: criterion-text: unknown key `expected_outcom` in the "
                 "criterion"
             ),
-            "evals/a.yaml:5:34: unknown-key: unknown key `onyl` in the criterion",
+            "evals/a.yaml:5:35: unknown-key: unknown key `onyl` in the criterion",
             "evals/a.yaml:6:15: include: `rubrics/safty.rubric.yaml`: no such file",
             "evals/a.yaml:6:22: unknown-key: unknown key `onyl` in the criterion",
         ],

@@ -212,6 +212,11 @@ LeaveOut: TypeAlias = Callable[[str, Any], bool]
 
 
 def paths_of(root: Any, nodes: Iterable[Any], leave_out: LeaveOut) -> dict[int, Path]:
+    """Return a path to each node, by `id`, that avoids the values in `leave_out`.
+
+    Every node is visited once for each set of keys that override merged ones: aliases may form
+    cycles, and merges may form too many paths. The walk ends when enough problems are found.
+    """
     wanted = {id(node) for node in nodes}
     found: dict[int, Path] = {}
     seen: set[tuple[int, frozenset[str]]] = set()

@@ -103,12 +103,12 @@ class Change:
         """The base of `--changed-since`; None without it. That of a proposal is the checkout."""
         if self.proposal:
             return self.policy
-        return self._named_by(self.options.changed_since)
+        return self._named_by(self.options.changed_since, CHANGED_SINCE)
 
     @cached_property
     def against(self) -> FoundBase | None:
         """The base of `--against`; None without it."""
-        return self._named_by(self.options.against)
+        return self._named_by(self.options.against, AGAINST)
 
     @property
     def grading(self) -> Base | None:
@@ -150,16 +150,19 @@ class Change:
         return AGAINST if only_against else CHANGED_SINCE
 
     @cached_property
-    def _of_event_or_branch(self) -> FoundBase:
+    def _of_event(self) -> FoundBase | None:
+        """The base of the event; None: there is no event."""
         if self._event is None:
-            return base_revision.of_checkout(self.repository, self._option)
+            return None
         return base_revision.of_trigger(self.repository, self._event.trigger)
 
-    def _named_by(self, option: str) -> FoundBase | None:
-        """Return the base of the value of an option; `auto`: from the event or the branch."""
-        if not option:
+    def _named_by(self, revision: str, option: str) -> FoundBase | None:
+        """Return the base that an option names; `auto`: from the event or the branch."""
+        if not revision:
             return None
-        return self._of_event_or_branch if option == "auto" else self._since(option)
+        if revision != "auto":
+            return self._since(revision)
+        return self._of_event or base_revision.of_checkout(self.repository, option)
 
     def _find_since(self, revision: str) -> FoundBase:
         option = CHANGED_SINCE if revision == self.options.changed_since else AGAINST

@@ -131,6 +131,13 @@ def test_a_policy_of_an_unknown_base(
     )
 
 
+@pytest.mark.parametrize("since", ["main", "auto"])
+def test_an_unknown_base_names_the_option_that_asked_for_it(history: History, since: str) -> None:
+    assert opened(history, {}, changed_since=since, against="auto").against == NoBase(
+        reason="`origin/HEAD` is not known; name a base with `--against`"
+    )
+
+
 def test_a_pull_request_has_a_policy_and_a_merge_base(history: History, tmp_path: Path) -> None:
     job = history.pull_request(tmp_path / "event.json")
     tip = Base(commit=history.main, origin="the pull request's base branch")

@@ -99,21 +99,25 @@ async def answer(
         )
 
         async def run(_: float | None) -> Answer:
-            try:
-                finished = await processes.run(command)
-            except ScriptTimedOut as stopped:
-                raise _late(stopped, target, cwd) from None
-            try:
-                text = output(finished, target, written)
-                given = _answer(text, finished, target, cwd)
-                return with_files(given, reader(cwd, place or context.root))
-            except CannotAnswer as error:
-                done = answer_format.did(
-                    target.trace, finished.stdout, finished.stderr, Spelling(places={cwd: "."})
-                )
-                raise error.after(done) from None
+            return await _run_command(command, target, written, place or context.root)
 
         return await spending.started(target, context, run)
+
+
+async def _run_command(command: Command, target: CliTarget, written: Path, top: Path) -> Answer:
+    """Return the answer of a command that may write to a file; `top` holds what it may name."""
+    cwd = command.cwd
+    try:
+        finished = await processes.run(command)
+    except ScriptTimedOut as stopped:
+        raise _late(stopped, target, cwd) from None
+    try:
+        text = output(finished, target, written)
+        return with_files(_answer(text, finished, target, cwd), reader(cwd, top))
+    except CannotAnswer as error:
+        places = Spelling(places={cwd: "."})
+        done = answer_format.did(target.trace, finished.stdout, finished.stderr, places)
+        raise error.after(done) from None
 
 
 def reader(cwd: Path, top: Path) -> Callable[[str], bytes]:

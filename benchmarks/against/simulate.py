@@ -26,8 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from rubric_ci.gate.comparison import rule, together
 from rubric_ci.grading.resolve import Task
-from rubric_ci.services.run.asking import Request, settle
-from rubric_ci.services.run.suspect import Pair
+from rubric_ci.services.run.asking import Pair, Request, settle
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import CliTarget
 from rubric_ci.values.diagnostics import Span

@@ -93,7 +93,7 @@ class _OfProject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectOptions:
-    """Which cases are graded, under which policy, and what they are compared with."""
+    """The choice of cases, the policy, and the state that they are compared with."""
 
     config: Path | None = None
     policy_from: str = ""  # base, head or a file; empty: as above
@@ -136,7 +136,7 @@ class CommentSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions:
-    """What a report is compared with, when its gate fails, and where it is shown."""
+    """The baseline of a report, the rule of its gate, and the places where it is shown."""
 
     baseline: Path | None = None  # an earlier report
     fail_on: FailOn | None = None  # None: from the configuration

@@ -146,7 +146,7 @@ async def _without_caps(_: StartPrice, start: Start) -> Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """What a run may still use: money, time, and the models that can be reached."""
+    """The money and time that a run may still use, and the models that can be reached."""
 
     spend: Callable[[StartPrice, Start], Awaitable[Answer]] = field(default=_without_caps)
     """Start a program if it fits the caps of `call_model`; raises OverBudget."""

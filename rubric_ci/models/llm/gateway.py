@@ -90,26 +90,30 @@ class GatewayError(NamedTuple):
     status: int | None = None
 
 
-_KNOWN: Final[tuple[tuple[str, str, int | None], ...]] = (
+_KNOWN: Final[tuple[tuple[tuple[str, ...], str, int | None], ...]] = (
     # Without a database, the proxy has status 400 for an unknown key and an unknown model.
-    ("No connected db|Invalid proxy server token passed", "the gateway refuses the API key", 401),
-    ("not allowed to access model", "the API key has no access to the model", 403),
-    ("crossed budget|Budget has been exceeded", "the gateway's budget is used up", None),
     (
-        "All deployments for selected model are in cooldown",
+        ("No connected db", "Invalid proxy server token passed"),
+        "the gateway refuses the API key",
+        401,
+    ),
+    (("not allowed to access model",), "the API key has no access to the model", 403),
+    (("crossed budget", "Budget has been exceeded"), "the gateway's budget is used up", None),
+    (
+        ("All deployments for selected model are in cooldown",),
         "all deployments of the model are in cooldown at the gateway",
         None,
     ),
 )
-"""Patterns of its texts, the message of each, and its status where the HTTP status is another."""
+"""Its texts, the message for them, and their status where the HTTP status is another."""
 _UNKNOWN_MODEL: Final = "Invalid model name passed in model="
 _CLASSES: Final = re.compile(r"\b(?:[A-Z]\w*Error|Timeout)\b")
 
 
 def gateway_error(text: str) -> GatewayError:
     """Return the error of a gateway for the text of its reply; any other text stays as it is."""
-    for pattern, message, status in _KNOWN:
-        if re.search(pattern, text):
+    for texts, message, status in _KNOWN:
+        if any(each in text for each in texts):
             return GatewayError(message, status)
     if _UNKNOWN_MODEL in text:
         name = text.partition(_UNKNOWN_MODEL)[2].partition(". Call ")[0]

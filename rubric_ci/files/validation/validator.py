@@ -237,7 +237,7 @@ def _has_media(text: str) -> bool:
 
 def _mentions(source: Source, *words: str) -> bool:
     """Return False where no text has a word, so that the data has none; a dialect's may."""
-    # A text with escapes in quotes, such as `\\u0067`, may have any word.
+    # A text with escapes in quotes, such as `\u0067`, may have any word.
     written = (*words, "\\")
     texts = source.texts().values()
     return source.of_other_tool or any(word in text for text in texts for word in written)

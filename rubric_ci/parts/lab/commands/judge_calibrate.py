@@ -203,9 +203,11 @@ def _sections(found: Calibration) -> Iterator[Sequence[str]]:
         yield [f"{found.flips:.0%} of the marks were not unanimous in the votes of the judge"]
     if found.people:
         _, _, _, kappa, interval, *_ = _row("", found.people)
-        agree = f"kappa {kappa} ({interval}) in {found.people.n} marks"
-        most = "no judge can be expected to agree with them more"
-        yield [f"People agree among themselves with {agree}: {most}"]
+        line = (
+            f"People agree among themselves with kappa {kappa} ({interval}) in {found.people.n} "
+            "marks: no judge can be expected to agree with them more"
+        )
+        yield [line]
     if found.modes:
         yield [_modes(found.modes)]
     if found.no_verdict:

@@ -66,7 +66,7 @@ _CORE: Final = {name: place for places in CORE.values() for name, place in place
 
 @cache
 def commands() -> dict[str, dict[str, str]]:
-    """Return the commands by heading; those of parts come after those of the core."""
+    """Return the commands by heading; the core's come before the ones of parts."""
     found = {heading: dict(places) for heading, places in CORE.items()}
     for heading, name, place in parts.commands():
         found[heading][name] = place

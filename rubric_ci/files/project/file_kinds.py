@@ -139,7 +139,7 @@ def yaml_holds_cases(data: bytes) -> bool:
 
 
 def foreign_tool(data: bytes) -> str:
-    """Return the tool that a YAML file is written for, if it is not read here; else ""."""
+    """Return the tool, or the kind of records, of a YAML file that is not read here; else ""."""
     if not re.search(_FOREIGN, data):
         return ""
     from rubric_ci.files.validation.other_tools import tool_of

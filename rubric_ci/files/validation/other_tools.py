@@ -4,6 +4,7 @@ A file is recognised by its keys, and only if it has problems.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -127,9 +128,10 @@ def _of_openai(data: dict[str, Any], file: str) -> Problem | None:
 
 
 def tool_of(data: Any) -> str:
-    """Return the tool that a file is written for, if it is recognised; else ""."""
+    """Return the tool that a file is written for, or its kind of records; else ""."""
     found = recognise(data)
-    return found.message.removeprefix(_WRITTEN_FOR).partition(":")[0] if found else ""
+    named = found and re.match(r"the file (?:is written for|is|has) ([^:,]+)", found.message)
+    return named[1] if named else ""
 
 
 _WRITTEN_FOR: Final = "the file is written for "

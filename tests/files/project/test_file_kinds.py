@@ -128,6 +128,7 @@ def test_yaml_with_cases(data: bytes, *, expected: bool) -> None:
     [
         (b"prompts: [a]\ntests: [{vars: {a: b}}]", "promptfoo"),
         (b"prompts: [a]\nproviders: [b]", ""),
+        (b"tests: [{question: a, reference_answer: b}]", "a golden set"),
         (b"tests: 5", ""),
         (b"tests: \xff", ""),
     ],

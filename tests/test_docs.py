@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.files.project.discovery import lookup
+from rubric_ci.files.project.working_tree import lookup
 from rubric_ci.files.validation.rules import apply_suppressions
 from rubric_ci.files.validation.validator import Surroundings, check_config, check_evals
 from rubric_ci.files.yaml_text.document import Document

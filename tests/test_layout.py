@@ -175,7 +175,7 @@ EFFECTS: Final = """
 # Packages and modules that have effects or import one that has; all others are pure.
 IMPURE: Final = """
     __main__ cli files/project/base_state files/project/change
-    files/project/checker files/project/difference files/project/discovery
+    files/project/checker files/project/difference files/project/working_tree
     files/project/eval_search files/project/file_kinds files/project/fixer
     files/project/loaded_project files/project/near_files files/project/project
     gate/selection/proposed_cases

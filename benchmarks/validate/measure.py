@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from rubric_ci.files.project.discovery import find_root
+from rubric_ci.files.project.working_tree import find_root
 
 ROOT = find_root(Path(__file__).parent)
 BIN = Path(sys.executable).parent

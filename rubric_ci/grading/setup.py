@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from rubric_ci.errors import CannotReachModel, CannotUseGit, NotCached
 from rubric_ci.files.parsing.env_vars import credential
-from rubric_ci.files.project.discovery import find_root
+from rubric_ci.files.project.working_tree import find_root
 from rubric_ci.github.actions import read_event
 from rubric_ci.grading.targets.started_services import StartedServices
 from rubric_ci.models.llm import preflight, recording

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.values.diagnostics import Diagnostic
-from rubric_ci.files.project.discovery import lookup, sidecar_of
+from rubric_ci.files.project.working_tree import lookup, sidecar_of
 from rubric_ci.files.validation.located_problems import to_diagnostic
 from rubric_ci.files.validation.rules import apply_suppressions
 from rubric_ci.files.validation.includes import with_includes

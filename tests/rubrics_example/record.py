@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from rubric_ci.evaluators.evaluate import evaluate
-from rubric_ci.files.project.discovery import lookup
+from rubric_ci.files.project.working_tree import lookup
 from rubric_ci.models.llm.recording import record
 from rubric_ci.parts.lab.calibration.rubric_tests import RubricTest, read_tests
 from rubric_ci.values.config import Endpoint, JudgeConfig

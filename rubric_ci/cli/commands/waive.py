@@ -9,9 +9,9 @@ import click
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotUseGit, ExitCode
 from rubric_ci.files.editing.insertions import append_waiver, waiver_block
-from rubric_ci.files.project.discovery import write_text
 from rubric_ci.files.project.loaded_project import load_project, open_project
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import write_text
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.gate.waivers.matching import (
     Match,

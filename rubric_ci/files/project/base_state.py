@@ -10,7 +10,6 @@ from pathlib import Path
 from posixpath import basename, dirname
 
 from rubric_ci.files.project.difference import Difference
-from rubric_ci.files.project.discovery import from_root
 from rubric_ci.files.project.file_kinds import (
     HERE,
     SUFFIXES,
@@ -24,6 +23,7 @@ from rubric_ci.files.project.file_kinds import (
 )
 from rubric_ci.files.project.links import ancestors, seen_through
 from rubric_ci.files.project.project import Project, errors_of
+from rubric_ci.files.project.working_tree import from_root
 from rubric_ci.files.validation.includes import criteria_by_id
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
 from rubric_ci.system.git.snapshot import Snapshot, follow

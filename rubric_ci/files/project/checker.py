@@ -10,11 +10,11 @@ from posixpath import dirname
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
-from rubric_ci.files.project import discovery, eval_search
-from rubric_ci.files.project.discovery import WorkingTree
+from rubric_ci.files.project import eval_search, working_tree
 from rubric_ci.files.project.eval_search import NAME_IT, NO_SUITE
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, folder_served, is_targets_file
 from rubric_ci.files.project.project import Project, unreadable
+from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.config_summary import ConfigSummary, KnownTargets, Prompt, texts_of
 from rubric_ci.files.validation.included_source import IncludedSource
 from rubric_ci.files.validation.rubric_files import ENDING, RUBRIC_UNUSED
@@ -84,7 +84,7 @@ class Checker:
             if self._name(path) in included:
                 continue
             with suppress(CannotReadFile):  # it is reported where the file is checked
-                data = discovery.read_bytes(path, self.project.root)
+                data = working_tree.read_bytes(path, self.project.root)
                 if isinstance(text := decode(data), str):
                     shown = self._shown(path)
                     found += self._switched(_diagnosed(shown, problem, data), {shown: text})
@@ -97,9 +97,9 @@ class Checker:
         """Yield the configuration and every targets file that serves an eval file."""
         folders = dict.fromkeys(dirname(self._name(path)) for path in evals) or [""]
         for name in dict.fromkeys(file for each in folders for file in self.project.serving(each)):
-            yield discovery.shown(self.tree.path(name))
+            yield working_tree.shown(self.tree.path(name))
         if self.tree.path(WAIVERS).is_file():
-            yield discovery.shown(self.tree.path(WAIVERS))
+            yield working_tree.shown(self.tree.path(WAIVERS))
 
     def owner_of(self, path: Path) -> Path:
         """Return the JSON Lines file of a sidecar, the suite of a file of cases, or the file."""
@@ -125,7 +125,7 @@ class Checker:
         """Return the problems of a file; its name decides what it is checked as."""
         name = self._shown(path)
         try:
-            data = discovery.read_bytes(path, self.project.root)
+            data = working_tree.read_bytes(path, self.project.root)
         except CannotReadFile as error:
             return Checked(_diagnosed(name, unreadable(error), b""))
         if path.suffix in SUFFIXES:
@@ -159,9 +159,9 @@ class Checker:
 
     def _check_eval(self, name: str, text: str, path: Path) -> Checked:
         beside: str | None = None
-        if sidecar := discovery.sidecar_of(path):
+        if sidecar := working_tree.sidecar_of(path):
             try:
-                data = discovery.read_bytes(sidecar, self.project.root)
+                data = working_tree.read_bytes(sidecar, self.project.root)
             except CannotReadFile as error:
                 return Checked(_diagnosed(self._shown(sidecar), unreadable(error), b""))
             match decode(data):
@@ -187,7 +187,7 @@ class Checker:
         from dataclasses import replace
 
         # Problems of included files are named as these files are when they are checked alone.
-        files = {file: self._shown(discovery.shown(self.tree.path(file))) for file in included}
+        files = {file: self._shown(working_tree.shown(self.tree.path(file))) for file in included}
         named = (replace(each, file=files.get(each.file, each.file)) for each in found)
         return Checked(tuple(named), included)
 

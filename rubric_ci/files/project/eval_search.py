@@ -13,9 +13,9 @@ from typing import Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project import file_kinds
-from rubric_ci.files.project.discovery import find_root, from_root, shown, text_of
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HERE, HIDDEN, is_targets_file
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import find_root, from_root, shown, text_of
 from rubric_ci.files.validation.rubric_files import ENDING
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES as TABLES
 from rubric_ci.system import file_io

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.editing.fixes import MAX_ATTEMPTS, FixResult, fix, unified
 from rubric_ci.files.editing.jsonl import fix_lines
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, is_targets_file
 from rubric_ci.files.yaml_text.source import decode
 from rubric_ci.system import file_io
@@ -25,7 +25,7 @@ def fix_files(paths: Iterable[Path], rules: Rules, *, write: bool) -> int:
     What a rule reports that `rules` switches off is kept.
     """
     named = [path for path in paths if _is_eval(path)]
-    sidecars = (discovery.sidecar_of(path) for path in named)
+    sidecars = (working_tree.sidecar_of(path) for path in named)
     evals = dict.fromkeys([*named, *filter(None, sidecars)])
     off = _switched_off(rules)
     places = [_fix_file(path, off, write=write) for path in evals]
@@ -71,7 +71,7 @@ def _fix_file(path: Path, switched_off: frozenset[str], *, write: bool) -> int:
 def _read(path: Path) -> tuple[bytes, str | None]:
     """Return the bytes and the text of a file; None: `validate` reports why there is none."""
     try:
-        data = discovery.read_bytes(path)
+        data = working_tree.read_bytes(path)
     except CannotReadFile:
         return b"", None
     text = decode(data)

@@ -18,7 +18,7 @@ import click
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, InvalidInput
 from rubric_ci.files.parsing import env_vars
 from rubric_ci.files.parsing.env_vars import Variables
-from rubric_ci.files.project import discovery, eval_search
+from rubric_ci.files.project import eval_search, working_tree
 from rubric_ci.files.project.base_state import BaseSearch, BaseState
 from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.project import Project, errors_of, open_checkout
@@ -128,7 +128,7 @@ def open_project(config: Path | None, targets: Sequence[str] = ()) -> Project:
     """
     project = open_checkout(config, targets)
     if config:
-        discovery.read_bytes(config, project.root)  # raises if it is no text
+        working_tree.read_bytes(config, project.root)  # raises if it is no text
     show_problems(project.own_config.diagnostics)
     _show_problems_of_targets(project, project.targets_files(""))
     try:

@@ -1,6 +1,6 @@
 """Looks at the working tree that few checks need: near paths, matched globs, programs, case counts.
 
-Paths of the first half are plain strings, as in `discovery`: `Path` (PTH) is several times slower.
+Paths of the first half are plain strings, as in `working_tree`: a `Path` is far slower (PTH).
 """
 
 import os
@@ -15,9 +15,9 @@ from posixpath import join
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.errors import CannotReadFile
-from rubric_ci.files.project.discovery import text_of
 from rubric_ci.files.project.file_kinds import foreign_tool
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import text_of
 from rubric_ci.files.validation.gate_rules import CaseName, Sizes
 from rubric_ci.system import file_io
 from rubric_ci.text.globs import Comparisons, matching

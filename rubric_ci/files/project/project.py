@@ -14,7 +14,7 @@ from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_ci.errors import CannotReadFile, InvalidInput
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.file_kinds import (
     CONFIG_NAMES,
     RepositoryFiles,
@@ -53,9 +53,9 @@ def open_checkout(config: Path | None, targets: Sequence[str] = ()) -> "Project"
     if config and not os.path.lexists(config):
         here = "paths are named from the folder that the command runs in"
         raise CannotReadFile(f"--config: there is no file {config}", here)
-    root = discovery.find_root(Path.cwd())
-    name = discovery.from_root(config, root) if config else ""
-    return Project(discovery.WorkingTree(root=root), name, targets=targets)
+    root = working_tree.find_root(Path.cwd())
+    name = working_tree.from_root(config, root) if config else ""
+    return Project(working_tree.WorkingTree(root=root), name, targets=targets)
 
 
 class Project:
@@ -80,7 +80,7 @@ class Project:
         self.named_config = named_config
         self.origin = origin
         self.policy = policy
-        self.name_of = cache(lambda path: discovery.from_root(path, files.root))
+        self.name_of = cache(lambda path: working_tree.from_root(path, files.root))
         self.lookup_in = cache(lambda folder: cache(files.lookup(join(folder, "any"))))
         self._text = cache(self._read_text)
         self._opened = cache(self._open)

@@ -10,8 +10,8 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
-from rubric_ci.files.project.discovery import find_root, from_root
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES
+from rubric_ci.files.project.working_tree import find_root, from_root
 from rubric_ci.values.command_settings import CommentSettings, SelectOptions
 
 LONGEST = 60  # characters

@@ -10,7 +10,7 @@ from typing import Final
 from rubric_ci.errors import CannotReadReport, CannotUseGit
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.files.parsing.typed_json import Mismatch
-from rubric_ci.files.project.discovery import read_text, write_text
+from rubric_ci.files.project.working_tree import read_text, write_text
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.compared import compare, is_same_question
 from rubric_ci.gate.comparison.reference import LOG_VERSION, Baseline, ReferenceLog

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rubric_ci.errors import CannotReadFile, CannotReadPolicy
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.files.project.project import Policy, Project
 from rubric_ci.text import escape
@@ -32,14 +32,14 @@ class OneFile:
     def read(self, name: str) -> bytes | None:
         """Return the bytes of one of the three files; there is no other."""
         if name == self.file.as_posix():
-            return discovery.read_bytes(self.file, self.root)
+            return working_tree.read_bytes(self.file, self.root)
         if name not in {CALIBRATION, WAIVERS}:
             return None
         neighbour = self.file.with_name(name)
-        return discovery.read_bytes(neighbour, self.root) if neighbour.is_file() else None
+        return working_tree.read_bytes(neighbour, self.root) if neighbour.is_file() else None
 
     def lookup(self, name: str) -> Lookup:
-        return discovery.lookup(self.root, self.root / name)
+        return working_tree.lookup(self.root, self.root / name)
 
     def matching(self, _: str) -> list[str]:
         return []
@@ -116,7 +116,7 @@ def _of_base(project: Project, change: Change) -> Project | None:
 
 def _of_file(project: Project, file: Path) -> Project:
     try:
-        discovery.read_bytes(file, project.root)
+        working_tree.read_bytes(file, project.root)
     except CannotReadFile as error:
         raise CannotReadPolicy(
             f"--policy-from: {error.message}", "expected base, head or a configuration file"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.errors import CannotReadReport
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.gate.report import json_format
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.redact import Redactor, redacted
@@ -18,7 +18,7 @@ from rubric_ci.values.trials import judge_noise
 
 def read_report(path: Path, written_by: str = "rubric-ci run") -> RunReport:
     """Return the report of a file; raises CannotReadReport."""
-    return json_format.read(discovery.read_text(path, written_by=written_by), path.as_posix())
+    return json_format.read(working_tree.read_text(path, written_by=written_by), path.as_posix())
 
 
 def check_whole(report: RunReport) -> None:

@@ -8,7 +8,7 @@ from os.path import realpath
 from pathlib import Path
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadFile, CannotUseGit
-from rubric_ci.files.project import discovery, eval_search
+from rubric_ci.files.project import eval_search, working_tree
 from rubric_ci.files.project.base_state import BaseState
 from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.files.project.difference import Difference
@@ -85,7 +85,7 @@ def open_with_change(
         policy_from=options.policy_from,
         changed_since=options.changed_since,
         against=options.against,
-        outputs=discovery.from_root(output_dir, checkout.root),
+        outputs=working_tree.from_root(output_dir, checkout.root),
         paths=options.paths,
         untrusted=options.untrusted,
     )
@@ -203,7 +203,7 @@ def _of_paths(loaded: LoadedProject, paths: Sequence[str]) -> Sequence[EvalCase]
 
 
 def _from_root(root: Path, written: str) -> str:
-    return discovery.from_root(Path(written), root)
+    return working_tree.from_root(Path(written), root)
 
 
 def _of_suite(scope: Scope, loaded: LoadedProject, paths: Sequence[Path], *, part: bool) -> Scope:
@@ -286,7 +286,7 @@ def _recorded(name: str, now: LoadedProject) -> str:
     if now.change.proposal:
         return ""
     try:
-        return discovery.read_text(now.root / name, now.root)
+        return working_tree.read_text(now.root / name, now.root)
     except CannotReadFile:
         return ""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from rubric_ci.errors import CannotConfigure, CannotReadFile, CannotUseGit
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.text import numbers
@@ -77,7 +77,7 @@ def remember(folder: Path, ended: Iterable[CaseResult], suite: Set[CaseKey] | No
     found = sorted(updated(_read(path) or frozenset(), ended, suite))
     data = {"version": _VERSION, "failed": [{"file": file, "id": name} for file, name in found]}
     hint = "choose another folder with --output-dir"
-    discovery.write_text(path, json.dumps(data, indent=2) + "\n", hint=hint)
+    working_tree.write_text(path, json.dumps(data, indent=2) + "\n", hint=hint)
 
 
 def _read(path: Path) -> Set[CaseKey] | None:
@@ -85,7 +85,7 @@ def _read(path: Path) -> Set[CaseKey] | None:
     if not path.exists():
         return None
     try:
-        data = json.loads(discovery.read_text(path))
+        data = json.loads(working_tree.read_text(path))
         if data["version"] == _VERSION:
             return frozenset((str(each["file"]), str(each["id"])) for each in data["failed"])
     except (ValueError, RecursionError, TypeError, KeyError):

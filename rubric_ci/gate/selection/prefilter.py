@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from rubric_ci.errors import CannotReadFile
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.difference import Difference
 from rubric_ci.files.project.file_kinds import sidecar_name
 from rubric_ci.files.project.project import Project
@@ -83,18 +83,18 @@ def _concerned(
 
 
 def _is_same(path: Path, name: str, difference: Difference) -> bool:
-    used = [name, *([sidecar_name(name)] if discovery.sidecar_of(path) else [])]
+    used = [name, *([sidecar_name(name)] if working_tree.sidecar_of(path) else [])]
     return all(each in difference.entries and each not in difference.changed for each in used)
 
 
 def _suite(path: Path, root: Path) -> str:
-    sidecar = discovery.sidecar_of(path)
+    sidecar = working_tree.sidecar_of(path)
     return (_text(sidecar, root) or "") if sidecar else ""
 
 
 def _text(path: Path, root: Path) -> str | None:
     try:
-        return discovery.read_text(path, root)
+        return working_tree.read_text(path, root)
     except CannotReadFile:
         return None  # it is read later, and its problem reported
 

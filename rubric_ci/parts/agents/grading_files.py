@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from rubric_ci.errors import UserError
-from rubric_ci.files.project import discovery, file_kinds
-from rubric_ci.files.project.discovery import WorkingTree
+from rubric_ci.files.project import file_kinds, working_tree
 from rubric_ci.files.project.links import named_paths
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.system import file_io
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.values.formats_and_defaults import CALIBRATION, LABELS, WAIVERS
@@ -39,7 +39,7 @@ class Graders:
 
     def why(self, path: Path) -> str:
         """Return why a file is kept from agents; empty: it is not."""
-        name = discovery.from_root(path, self._root)
+        name = working_tree.from_root(path, self._root)
         parts = [part.casefold() for part in PurePosixPath(name).parts] or [""]
         if _FOLDERS & {*parts} or parts[-1] in _NAMES:
             return "a file of git or rubric-ci"

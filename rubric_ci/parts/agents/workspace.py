@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from rubric_ci.errors import CannotAnswer, CannotRunScript
-from rubric_ci.files.project.discovery import from_root
+from rubric_ci.files.project.working_tree import from_root
 from rubric_ci.grading.targets.workplace import place as skill_place
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.llm.cache import SETUP

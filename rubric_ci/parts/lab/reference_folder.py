@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rubric_ci.errors import CannotReadReport
-from rubric_ci.files.project.discovery import write_text
+from rubric_ci.files.project.working_tree import write_text
 from rubric_ci.gate.comparison.baseline_files import (
     LOG_FILE,
     find_reports,

@@ -23,7 +23,7 @@ from rubric_ci.cli.main import main
 from rubric_ci.cli.options_run_and_plan import SETTINGS_ONLY
 from rubric_ci.cli.options_run_and_plan import run as run_command
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, UserError
-from rubric_ci.files.project import discovery, eval_search
+from rubric_ci.files.project import eval_search, working_tree
 from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.loaded_project import LoadedProject, load_evals
 from rubric_ci.files.project.project import Project
@@ -167,7 +167,7 @@ class SessionRun:
         return frozenset(path.resolve() for path in found)
 
     def load(self, path: Path) -> LoadedProject:
-        return load_evals(self.project, [discovery.shown(path)])
+        return load_evals(self.project, [working_tree.shown(path)])
 
     def select(self, files: Collection[Path]) -> Selection:
         """Choose the cases of eval files that a change can affect, and find their waivers."""
@@ -177,7 +177,7 @@ class SessionRun:
     def _select(self, files: Collection[Path]) -> tuple[LoadedProject, Selection]:
         if files:
             whole = {path.resolve() for path in files} == self.eval_files
-            paths = () if whole else tuple(str(discovery.shown(path)) for path in sorted(files))
+            paths = () if whole else tuple(str(working_tree.shown(path)) for path in sorted(files))
             settings = self.settings
             if not whole:
                 settings = replace(settings, select=replace(settings.select, paths=paths))

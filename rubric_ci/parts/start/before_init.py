@@ -7,7 +7,7 @@ from posixpath import dirname
 from typing import Any, Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotUseGit
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.eval_search import search
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, targets_candidates
 from rubric_ci.files.yaml_text.opened import is_providers, open_config
@@ -77,14 +77,16 @@ def look(folder: Path, environment: Mapping[str, str], *, overwritten: bool = Fa
 
 def _has_section(path: Path, section: str) -> bool:
     try:
-        return f"\n[{section}" in f"\n{discovery.read_text(path)}" if path.is_file() else False
+        return f"\n[{section}" in f"\n{working_tree.read_text(path)}" if path.is_file() else False
     except CannotReadFile:
         return False
 
 
 def _settings_files(folder: Path, config: str, evals: list[Path]) -> Iterator[Path]:
     """Yield the configuration, and each place of a targets file that serves the eval files."""
-    folders = dict.fromkeys(["", *(dirname(discovery.from_root(each, folder)) for each in evals)])
+    folders = dict.fromkeys(
+        ["", *(dirname(working_tree.from_root(each, folder)) for each in evals)]
+    )
     served = (name for each in folders for name in targets_candidates(each))
     yield from (folder / name for name in dict.fromkeys((*filter(None, [config]), *served)))
 
@@ -92,7 +94,7 @@ def _settings_files(folder: Path, config: str, evals: list[Path]) -> Iterator[Pa
 def _data(path: Path) -> Any:
     """Return the data of a YAML file or of JSON Lines; None if it cannot be read."""
     try:
-        text = decode(discovery.read_bytes(path))
+        text = decode(working_tree.read_bytes(path))
     except CannotReadFile:
         return None
     if not isinstance(text, str):

@@ -8,7 +8,7 @@ import click
 
 from rubric_ci.cli.commands.run import run
 from rubric_ci.errors import CannotWriteFile, ExitCode
-from rubric_ci.files.project.discovery import write_text
+from rubric_ci.files.project.working_tree import write_text
 from rubric_ci.system import resources
 from rubric_ci.values.command_settings import (
     ReportOptions,

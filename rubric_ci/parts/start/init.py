@@ -14,8 +14,8 @@ import click
 from rubric_ci import __version__
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
 from rubric_ci.files.editing.yaml_layout import last_line_break
-from rubric_ci.files.project.discovery import read_text, write_text
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES
+from rubric_ci.files.project.working_tree import read_text, write_text
 from rubric_ci.parts.start.before_init import Found, look
 from rubric_ci.parts.start.init_http_target import (
     DEPENDENCIES,

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from rubric_ci.files.project.discovery import read_text
+from rubric_ci.files.project.working_tree import read_text
 from rubric_ci.parts.start.init_providers import InitSettings
 from rubric_ci.values.json_value import JSON
 

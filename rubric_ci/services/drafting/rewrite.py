@@ -9,7 +9,7 @@ from rubric_ci.files.editing.fixes import unified
 from rubric_ci.files.editing.insertion_point import Keys
 from rubric_ci.files.editing.insertions import Edited, EditRejected, insert_rubrics, rubrics_block
 from rubric_ci.files.editing.jsonl import insert_rubrics_into_lines
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.opened import dialect_of
@@ -58,7 +58,7 @@ def read_eval_text(file: EvalFile, root: Path) -> EvalFileText:
     path = root / file.path
     if not path.is_file():  # outside the repository, a path is relative to the working directory
         path = Path(file.path)
-    return EvalFileText(file=file, path=path, content=discovery.read_bytes(path, root))
+    return EvalFileText(file=file, path=path, content=working_tree.read_bytes(path, root))
 
 
 def why_not(source: EvalFileText) -> str:

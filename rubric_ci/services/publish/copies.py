@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from rubric_ci.errors import CannotReadFile
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.models.llm.media import content
 from rubric_ci.system import file_io
 from rubric_ci.values.media import COPIES, Media, Picture, ReadCopy, of_answer
@@ -74,5 +74,5 @@ def keep_copies(pictures: Iterable[Picture], read: ReadCopy, folder: Path, hint:
 
 def _write(path: Path, data: bytes, name: str, hint: str) -> None:
     with file_io.writing(path, f"a copy of {name}", hint):
-        discovery.check_place(path.parent)
+        working_tree.check_place(path.parent)
         file_io.write(path, data)

@@ -11,8 +11,8 @@ from typing import Final
 import click
 
 from rubric_ci.errors import CannotFindEvals, CannotReadReport, ExitCode, InvalidInput, UserError
-from rubric_ci.files.project.discovery import read_text, write_text
 from rubric_ci.files.project.suite_name import suite_of
+from rubric_ci.files.project.working_tree import read_text, write_text
 from rubric_ci.reports.render.summary import COULD_NOT_START
 from rubric_ci.services.publish.workflow import Workflow, annotate, not_posted, write_problems
 from rubric_ci.system import file_io, masking

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.reports.render import formats
 from rubric_ci.services.publish.workflow import Workflow
 from rubric_ci.system import file_io
@@ -27,7 +27,7 @@ NARROWEST, WIDEST = 60, 140  # columns of the table
 
 def check_folder(folder: Path) -> None:
     """Raise CannotWriteFile if reports cannot be written; called before any model request."""
-    discovery.check_place(folder)
+    working_tree.check_place(folder)
     with file_io.writing(folder, "reports to this folder", HINT):
         _create(folder)
         with tempfile.TemporaryFile(dir=folder):
@@ -58,14 +58,14 @@ def write_reports(report: RunReport, options: ReportOptions) -> tuple[Path, ...]
     written = []
     page = options.comment.page
     more: tuple[ReportFormat, ...] = ("html",) if page else ()
-    discovery.check_place(options.output_dir)
+    working_tree.check_place(options.output_dir)
     with file_io.writing(options.output_dir, "the report", HINT):
         _create(options.output_dir)
     for name in dict.fromkeys((*options.reports, *more)):
         of_page = name == "html" and page.endswith(".html")
         path = options.output_dir / (Path(page).name if of_page else REPORT_FILES[name])
         with file_io.writing(path, "the report", HINT):
-            discovery.check_place(path.parent)
+            working_tree.check_place(path.parent)
             found = formats.pieces(name, report, _inline(options.output_dir))
             pieces = (piece.encode() for piece in found)
             file_io.clean(path)

@@ -12,9 +12,9 @@ from typing import Any
 from rubric_ci import __version__
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.evaluators.judge_choice import SILENT_JUDGE
-from rubric_ci.files.project.discovery import read_text
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.suite_name import suite_of
+from rubric_ci.files.project.working_tree import read_text
 from rubric_ci.gate.comparison.baseline_files import with_comparison
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline

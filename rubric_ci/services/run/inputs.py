@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.files.project.project import open_checkout
 from rubric_ci.gate.comparison.reference import Baseline
@@ -172,7 +172,7 @@ def _context(
         batch=_show_progress if requests.batch else None,
         hosts=allowed_hosts(loaded, requests.allowed_hosts, environment),
     )
-    outputs = [discovery.from_root(folder, loaded.root) for folder in (output_dir, cache.folder)]
+    outputs = [working_tree.from_root(folder, loaded.root) for folder in (output_dir, cache.folder)]
     side = Side(
         reuse=cache.reuse_answers, dependencies=sides.checkout_dependencies(loaded.change, outputs)
     )

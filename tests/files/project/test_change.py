@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.files.project.change import BaseOptions, Change
-from rubric_ci.files.project.discovery import WorkingTree
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.values.changes import Base, FoundBase, NoBase
 from rubric_ci.values.evals import EvalFile
 from tests import platforms

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotFindEvals
-from rubric_ci.files.project.discovery import WorkingTree, from_root
 from rubric_ci.files.project.eval_search import find_evals, is_eval
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import WorkingTree, from_root
 
 CASE = "evalcases:\n- {id: a, input: q, rubrics: [Greets]}\n"
 

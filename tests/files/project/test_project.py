@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import InvalidInput
-from rubric_ci.files.project.discovery import WorkingTree
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.references import NotFound
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
-from rubric_ci.files.project.discovery import lookup
 from rubric_ci.files.project.loader import load
+from rubric_ci.files.project.working_tree import lookup
 from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.schema_errors import explain
 from rubric_ci.files.validation.validator import Surroundings, check_evals

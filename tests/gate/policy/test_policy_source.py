@@ -6,8 +6,8 @@ import pytest
 
 from rubric_ci.errors import CannotReadPolicy
 from rubric_ci.files.project.change import BaseOptions, Change
-from rubric_ci.files.project.discovery import WorkingTree
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.gate.policy.policy_source import OneFile, find_policy, under, under_rules
 from rubric_ci.values.references import Found
 from tests.checkout import Checkout

@@ -9,7 +9,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotReadFile, CannotRunScript, CannotRunTool
 from rubric_ci.files.parsing.typed_json import Mismatch
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.gate.grading_changes.all_changes import check_is_known
 from rubric_ci.gate.grading_changes.script_files import UNNAMED
@@ -169,7 +169,7 @@ def committed_results(place: Place) -> tuple[str, ...]:
 
 def _holds(path: Path, tool: Tool) -> bool:
     try:
-        return path.is_file() and _reads(tool, path.name, discovery.read_text(path))
+        return path.is_file() and _reads(tool, path.name, working_tree.read_text(path))
     except CannotReadFile:
         return False
 
@@ -192,7 +192,7 @@ def _read(target: RunnerTarget, folder: Path, finished: Finished) -> Found:
     missing: list[str] = []
     for path in sorted(each for each in folder.rglob("*") if each.suffix in tool.suffixes):
         try:
-            text = discovery.read_text(path)
+            text = working_tree.read_text(path)
             found += tool.read(text)
             if reason := tool.missing(text):
                 missing.append(f"{path.relative_to(folder).as_posix()}: {reason}")

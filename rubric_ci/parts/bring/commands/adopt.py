@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rubric_ci.errors import CannotReadReport, CannotUseGit, ExitCode
 from rubric_ci.files.parsing.typed_json import Mismatch
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.comparison.reference import Baseline
@@ -101,7 +101,7 @@ def _unknown(
 
 def _recognised(results: Sequence[Path]) -> str:
     """Return the tool that wrote files; raises CannotReadReport where that is not clear."""
-    tool = recognise({path.as_posix(): discovery.read_text(path) for path in results})
+    tool = recognise({path.as_posix(): working_tree.read_text(path) for path in results})
     if tool is None:
         named = ", ".join(path.as_posix() for path in results)
         raise CannotReadReport(
@@ -117,7 +117,7 @@ def _samples(settings: AdoptSettings) -> tuple[Sequence[Sample], tuple[str, ...]
     """
     tool = TOOLS[settings.tool]
     texts = {
-        path.as_posix(): discovery.read_text(path, written_by=tool.name)
+        path.as_posix(): working_tree.read_text(path, written_by=tool.name)
         for path in settings.results
     }
     every = [sample for name in texts for sample in _of_file(name, texts[name], tool, settings)]

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from rubric_ci.errors import CannotConfigure, CannotReadFile, ExitCode, InvalidInput, MissingExtra
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation import schema
@@ -95,7 +95,7 @@ def import_files(settings: ImportSettings) -> ExitCode:
             "--sample, --seed, --dedupe and --mask are for traces",
             f"name their format: --from {' | '.join(TRACE_FORMATS)}",
         )
-    root = discovery.find_root(Path.cwd())
+    root = working_tree.find_root(Path.cwd())
     lost = [line for file in settings.files for line in _import(file, settings, root)]
     for line in lost:
         click.echo(log_line(line))
@@ -132,16 +132,16 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     variables = [folder / name for name, _ in _variables(source.found, _stem(file))]
     check_new(target, *variables)
     theirs += _beside(source.found, file, folder)
-    lookup = discovery.lookup(root, target)
-    _keep_files(source.data, discovery.lookup(root, file), lookup)
+    lookup = working_tree.lookup(root, target)
+    _keep_files(source.data, working_tree.lookup(root, file), lookup)
     ungraded = [] if _GRADE & source.data.keys() else source.data["evalcases"]
     ungraded = [each for each in ungraded if _GRADE.isdisjoint(each)]
     for case in ungraded:
         known = golden_records.outcome(has_reference=not _REFERENCE.isdisjoint(case))
         case.setdefault("expected_outcome", known)
     text = as_yaml(source.data)
-    checked = load(discovery.from_root(target, root), text, lookup)
-    discovery.write_text(target, text)
+    checked = load(working_tree.from_root(target, root), text, lookup)
+    working_tree.write_text(target, text)
     say_written(target, numbers.plural(len(source.data["evalcases"]), "case"))
     if len(ungraded) == len(source.data["evalcases"]):
         say_ungraded(target)
@@ -155,11 +155,11 @@ def _import_rubric(data: Any, file: Path, folder: Path, root: Path) -> list[str]
     target = folder / f"{_stem(file)}{ENDING}"
     check_new(target)
     text = as_yaml(data)
-    discovery.write_text(target, text)
+    working_tree.write_text(target, text)
     criteria = numbers.plural(len(data["criteria"]), "criterion", "criteria")
     say_written(target, f"{criteria}; `- include: {target.name}`")
-    name = discovery.from_root(target, root)
-    found, _ = check_rubric(name, text, discovery.lookup(root, target))
+    name = working_tree.from_root(target, root)
+    found, _ = check_rubric(name, text, working_tree.lookup(root, target))
     return errors(found)
 
 
@@ -201,7 +201,7 @@ def _beside(found: Translation, file: Path, folder: Path) -> list[str]:
     """Write the scripts, images and targets of the cases; return the targets that are not."""
     for name in sorted(found.shims):
         shim = resources.files("rubric_ci.parts.bring.dialects") / "shims" / name
-        discovery.write_text(folder / name, shim.read_text(encoding="utf-8"))
+        working_tree.write_text(folder / name, shim.read_text(encoding="utf-8"))
         say_written(folder / name)
     for name, data in (*found.images.items(), *_variables(found, _stem(file))):
         file_io.write(folder / name, data)
@@ -243,9 +243,9 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
             "an empty name, or a folder, is not a file", "name the files to import"
         )
     book = tables.split_workbook(file.name)
-    text = "" if book else discovery.read_text(file)
+    text = "" if book else working_tree.read_text(file)
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
-    root = discovery.find_root(file.parent.absolute())
+    root = working_tree.find_root(file.parent.absolute())
     beside = Beside(
         lambda name: _text(file.parent / name, root),
         base,
@@ -256,9 +256,11 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         table = tables.Table(file.as_posix(), rows, text)
         asked = _question(table.columns)
         return TranslatedSource(table, golden_sets.translate_table(table.data, beside, asked))
-    finder = Project(discovery.WorkingTree(root=root)).case_finder(discovery.from_root(file, root))
-    beside_lines = discovery.sidecar_of(file)
-    sidecar = discovery.read_text(beside_lines) if beside_lines else None
+    finder = Project(working_tree.WorkingTree(root=root)).case_finder(
+        working_tree.from_root(file, root)
+    )
+    beside_lines = working_tree.sidecar_of(file)
+    sidecar = working_tree.read_text(beside_lines) if beside_lines else None
     document = open_source(file.as_posix(), text, sidecar, finder)
     if isinstance(document, TranslatedSource):
         _moved(document.data, base)
@@ -304,7 +306,7 @@ def _rows(file: Path, text: str) -> Iterable[list[Cell]] | None:
         place = file.with_name(book[0])
         try:
             return list(
-                tables.workbook_rows(place.as_posix(), discovery.read_bytes(place), book[1])
+                tables.workbook_rows(place.as_posix(), working_tree.read_bytes(place), book[1])
             )
         except ImportError as error:
             message = f"reading {place.as_posix()} needs python-calamine, which is missing"
@@ -348,7 +350,7 @@ def _text(path: Path, root: Path) -> str | None:
     if not file_io.is_inside(os.path.realpath(path), os.path.realpath(root)):
         return None
     try:
-        return discovery.read_text(path)
+        return working_tree.read_text(path)
     except CannotReadFile:
         return None
 

@@ -10,7 +10,7 @@ import click
 import yaml
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
@@ -144,7 +144,7 @@ def _read(
 
 def _records(file: Path) -> Iterator[Record | Fault]:
     if file.suffix in SUFFIXES:
-        return trace_file.rows(discovery.read_text(file))
+        return trace_file.rows(working_tree.read_text(file))
     return trace_file.records(_lines(file))
 
 
@@ -213,19 +213,19 @@ def _write(cases: Sequence[TraceCase], output: Output, origin: Origin) -> list[s
     found = Translation(eval_file(cases, names, origin, target))
     found.keep_braces()
     text = as_yaml(found.data)
-    root = discovery.find_root(Path.cwd())
+    root = working_tree.find_root(Path.cwd())
     name, lookup = (
-        discovery.from_root(output.eval_file, root),
-        discovery.lookup(root, output.eval_file),
+        working_tree.from_root(output.eval_file, root),
+        working_tree.lookup(root, output.eval_file),
     )
     problems = errors(load(name, text, lookup).diagnostics)  # such as that it is too large
-    discovery.write_text(output.eval_file, text)
+    working_tree.write_text(output.eval_file, text)
     silent = len(cases) - len(lines)
     without = f", {silent:,} of them without an answer to grade" if silent and lines else ""
     say_written(output.eval_file, f"{numbers.plural(len(cases), 'case')}{without}")
     if not lines:
         return problems
-    discovery.write_text(output.answers, "\n".join(lines) + "\n")
+    working_tree.write_text(output.answers, "\n".join(lines) + "\n")
     say_written(output.answers, numbers.plural(len(lines), "recorded answer"))
     recorded = {"name": target, "provider": "recorded", "answers": output.answers.name}
     return [*problems, *write_targets([recorded], output.targets)]
@@ -247,7 +247,7 @@ def write_targets(targets: Sequence[Mapping[str, Any]], path: Path) -> list[str]
             indent = " " * (2 + len(line) - len(line.lstrip()))
             click.echo(f"{indent}{log_line(line)}")
         return [f"{path.as_posix()} exists already; define {names} in it"]
-    discovery.write_text(path, as_yaml({"targets": targets}))
+    working_tree.write_text(path, as_yaml({"targets": targets}))
     say_written(path, numbers.plural(len(targets), "target"))
     return []
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from rubric_ci.errors import InvalidInput
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.loaded_project import show_problems
 from rubric_ci.parts.lab.calibration import labels
 from rubric_ci.parts.lab.calibration.labels import Draw, Label
@@ -24,7 +24,7 @@ ANOTHER: Final = "choose another file with --labels"
 def read_labels(path: Path) -> tuple[Label, ...]:
     """Return the labels of a file; show its problems and raise InvalidInput if there are any."""
     found, problems = labels.parse(
-        str(path), discovery.read_text(path, written_by="rubric-ci judge label")
+        str(path), working_tree.read_text(path, written_by="rubric-ci judge label")
     )
     if problems:
         show_problems(problems)
@@ -39,7 +39,7 @@ def copies_of(path: Path) -> Path:
 
 def write_labels(path: Path, found: Iterable[Label]) -> None:
     """Write the labels, atomically."""
-    discovery.write_text(path, labels.dump(found), "the labels", ANOTHER)
+    working_tree.write_text(path, labels.dump(found), "the labels", ANOTHER)
 
 
 def draw(report: RunReport, passes: int, fails: int, seed: int) -> dict[CaseKey, Draw]:

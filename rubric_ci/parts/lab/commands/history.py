@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from rubric_ci.errors import CannotReadHistory, ExitCode
-from rubric_ci.files.project.discovery import check_place, read_text, write_text
+from rubric_ci.files.project.working_tree import check_place, read_text, write_text
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.parts.lab.history_records import RunRecord, dump, load, record_of
 from rubric_ci.system.file_io import create_folder, writing

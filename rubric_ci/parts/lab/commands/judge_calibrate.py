@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rubric_ci.errors import CannotCalibrate, CannotFindEvals, ExitCode, InvalidInput
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.change import BaseOptions
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.gate.policy.checkout import open_under_policy, show_policy
@@ -68,7 +68,7 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         return ExitCode.NO_VERDICT
     if settings.split == TEST or settings.output:
         text = json.dumps(to_json(found), ensure_ascii=False, indent=2)
-        discovery.write_text(path, f"{text}\n", "the calibration", "use --output")
+        working_tree.write_text(path, f"{text}\n", "the calibration", "use --output")
         click.echo(f"wrote {log_line(str(path))}", err=True)
     return _exit_code(found, loaded.config.gate.min_kappa)
 
@@ -148,7 +148,7 @@ def _read_labels(path: Path, split: Split) -> tuple[Label, ...]:
 
 
 def _open(given: Sequence[Label], settings: CalibrateSettings) -> LoadedProject:
-    root = discovery.find_root(Path.cwd())
+    root = working_tree.find_root(Path.cwd())
     named = dict.fromkeys(str(root / label.file) for label in given)
     opened = open_under_policy(settings.config, BaseOptions(policy_from=settings.policy_from))
     loaded = load_project(settings.paths or tuple(named), *opened)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from rubric_ci.errors import CannotFindEvals, ExitCode, InvalidInput, UserError
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.change import BaseOptions
 from rubric_ci.files.project.loaded_project import (
     LoadedProject,
@@ -148,8 +148,8 @@ def _of_rubric_files(
     if commit:
         files = [path for path in files if commit.difference.may_have_changed(name_of(path))]
     for path in files:
-        name, text = name_of(path), discovery.read_text(path, loaded.root)
-        lookup = discovery.lookup(loaded.root, path)
+        name, text = name_of(path), working_tree.read_text(path, loaded.root)
+        lookup = working_tree.lookup(loaded.root, path)
         found, _ = check_rubric(name, text, lookup)
         errors = [each for each in found if each.severity is Severity.ERROR]
         if errors:
@@ -182,5 +182,5 @@ def _rubric_files(written: str) -> list[Path]:
 def _is_rubric(path: Path) -> bool:
     if path.name.endswith(ENDING):
         return True
-    data = Document(path.name, discovery.read_text(path)).data
+    data = Document(path.name, working_tree.read_text(path)).data
     return isinstance(data, dict) and "criteria" in data and "evalcases" not in data

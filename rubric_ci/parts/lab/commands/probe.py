@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import click
 
 from rubric_ci.errors import CannotAnswer, CannotConfigure, CannotFindEvals, CannotUseGit, ExitCode
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.gate.policy.checkout import show_policy
 from rubric_ci.gate.report.report_file import check_ours_if_any, read_report
@@ -155,7 +155,7 @@ def _nothing(settings: ProbeSettings, talks: Sequence[str]) -> ExitCode:
 def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
     hide = masking.redactor()
     path = settings.output_dir / PROBE
-    discovery.check_place(settings.output_dir)
+    working_tree.check_place(settings.output_dir)
     content = hide(figures.to_json(found, judging.judge.endpoint.model))
     file_io.write(path, content.encode())
     workflow = Workflow.of(os.environ)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.files.project.discovery import WorkingTree
 from rubric_ci.files.project.loader import Loaded, load
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.yaml_text.opened import dialect_of, open_source
 from rubric_ci.values.evals import EvalCase, RubricSpec, TrialRule
 from rubric_ci.values.references import Found, NotFound

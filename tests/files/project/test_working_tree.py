@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
-from rubric_ci.files.project import discovery
+from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.eval_search import search
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms
@@ -102,13 +102,13 @@ def test_cannot_find_evals(tree: Path, paths: list[str], globs: list[str], messa
 
 
 def test_the_root_holds_git(tree: Path) -> None:
-    assert discovery.find_root(tree / "evals" / "deep") == tree
+    assert working_tree.find_root(tree / "evals" / "deep") == tree
 
 
 def test_without_git_the_root_is_configured(tmp_path: Path) -> None:
     (tmp_path / "rubric-ci.yaml").touch()
     (tmp_path / "a").mkdir()
-    assert discovery.find_root(tmp_path / "a") == tmp_path
+    assert working_tree.find_root(tmp_path / "a") == tmp_path
 
 
 REFERENCES = {
@@ -127,19 +127,19 @@ REFERENCES = {
 @pytest.mark.parametrize(("name", "expected"), REFERENCES.values(), ids=REFERENCES.keys())
 def test_lookup(tree: Path, name: str, expected: Found | NotFound) -> None:
     (tree / "evals/deep/latin").write_bytes(b"\xe4")
-    assert discovery.lookup(tree, Path("evals/deep/b.eval.yaml"))(name) == expected
+    assert working_tree.lookup(tree, Path("evals/deep/b.eval.yaml"))(name) == expected
 
 
 def test_lookup_through_a_link(tree: Path) -> None:
     platforms.symlink(tree / "evals/deep/link", tree.parent / "secret")
-    found = discovery.lookup(tree, Path("evals/deep/b.eval.yaml"))("link")
+    found = working_tree.lookup(tree, Path("evals/deep/b.eval.yaml"))("link")
     assert found == NotFound("is outside the repository")
 
 
 @platforms.PIPES
 def test_a_pipe_is_not_read(tree: Path) -> None:
     os.mkfifo(tree / "empty/pipe.yaml")
-    found = discovery.lookup(tree, tree / "empty/a.yaml")("pipe.yaml")
+    found = working_tree.lookup(tree, tree / "empty/a.yaml")("pipe.yaml")
     assert found == NotFound("is not a regular file")
     for path, message in {
         "empty": "empty holds no eval file",
@@ -166,7 +166,7 @@ def test_a_submodule_that_is_not_checked_out(tmp_path: Path) -> None:
     source.commit({"a.eval.yaml": "evalcases: []\n"})
     root = source.clone(tmp_path / "clone").root
     advice = "the submodule `my lib` is not checked out: run `git submodule update --init`"
-    find = discovery.lookup(root, root / "a.eval.yaml")
+    find = working_tree.lookup(root, root / "a.eval.yaml")
     assert find("my lib/p.md") == NotFound(f"no such file; {advice}")
     assert find("my libs/p.md") == NotFound("no such file")
     for path in ("my lib", "my lib/s.eval.yaml"):
@@ -174,21 +174,21 @@ def test_a_submodule_that_is_not_checked_out(tmp_path: Path) -> None:
             search([str(root / path)], [], root)
         assert caught.value.hint == advice
     source.clone(tmp_path / "whole", "--recurse-submodules")
-    find = discovery.lookup(tmp_path / "whole", tmp_path / "whole/a.eval.yaml")
+    find = working_tree.lookup(tmp_path / "whole", tmp_path / "whole/a.eval.yaml")
     assert find("my lib/p.md") == Found("my lib/p.md", "p")
     assert find("my lib/q.md") == NotFound("no such file")
 
 
 def test_a_missing_file_names_the_command_that_writes_it(tree: Path) -> None:
     with pytest.raises(CannotReadFile) as caught:
-        discovery.read_text(Path("labels.jsonl"), written_by="rubric-ci judge label")
+        working_tree.read_text(Path("labels.jsonl"), written_by="rubric-ci judge label")
     assert caught.value.message == "labels.jsonl does not exist"
     assert caught.value.hint == "`rubric-ci judge label` writes it"
 
 
 def test_read_text(tree: Path) -> None:
     (tree / "bom.yaml").write_bytes(b"\xef\xbb\xbfa: \xc3\xa4\r\n")
-    assert discovery.read_text(tree / "bom.yaml") == "a: ä\n"
+    assert working_tree.read_text(tree / "bom.yaml") == "a: ä\n"
 
 
 def test_cannot_read_text(tree: Path) -> None:
@@ -199,27 +199,29 @@ def test_cannot_read_text(tree: Path) -> None:
         "evals": "cannot read evals: it is not a regular file",
     }.items():
         with pytest.raises(CannotReadFile) as caught:
-            discovery.read_text(Path(name))
+            working_tree.read_text(Path(name))
         assert caught.value.message == message
 
 
 def test_the_sidecar_of_json_lines(tree: Path) -> None:
-    assert discovery.sidecar_of(Path("evals/set.jsonl")) == Path("evals/set.yaml")
-    assert discovery.sidecar_of(Path("evals/answers.jsonl")) is None
-    assert discovery.sidecar_of(Path("evals/a.yaml")) is None
+    assert working_tree.sidecar_of(Path("evals/set.jsonl")) == Path("evals/set.yaml")
+    assert working_tree.sidecar_of(Path("evals/answers.jsonl")) is None
+    assert working_tree.sidecar_of(Path("evals/a.yaml")) is None
 
 
 def test_names_from_the_root(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tree / "evals")
-    assert discovery.from_root(Path("deep/../a.yaml"), tree) == "evals/a.yaml"
-    assert discovery.from_root(tree.parent / "secret", tree) == (tree.parent / "secret").as_posix()
+    assert working_tree.from_root(Path("deep/../a.yaml"), tree) == "evals/a.yaml"
+    assert (
+        working_tree.from_root(tree.parent / "secret", tree) == (tree.parent / "secret").as_posix()
+    )
 
 
 def test_a_link_has_the_name_of_its_file_and_one_to_nothing_its_own(tree: Path) -> None:
     platforms.symlink(tree / "to.yaml", "evals/a.yaml")
     platforms.symlink(tree / "evals/gone.yaml", "nothing")
-    assert discovery.from_root(tree / "to.yaml", tree) == "evals/a.yaml"
-    assert discovery.from_root(tree / "evals/gone.yaml", tree) == "evals/gone.yaml"
+    assert working_tree.from_root(tree / "to.yaml", tree) == "evals/a.yaml"
+    assert working_tree.from_root(tree / "evals/gone.yaml", tree) == "evals/gone.yaml"
 
 
 def test_a_dangling_link_is_not_an_eval_file(tree: Path) -> None:

@@ -15,7 +15,7 @@ from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.compared import compare, is_same_question
 from rubric_ci.gate.comparison.reference import LOG_VERSION, Baseline, ReferenceLog
 from rubric_ci.gate.report.decision import with_gate
-from rubric_ci.gate.report.report_file import read_report
+from rubric_ci.gate.report.report_file import check_alike, read_report
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.values.comparison import CaseKey
@@ -127,7 +127,15 @@ def pool(reports: Sequence[RunReport]) -> RunReport:
     Trials of another question than the newest one's are left out as well.
     """
     ordered = sorted(reports, key=lambda report: report.started_at)
-    _check_comparable(ordered)
+    check_alike(
+        "the reports of the baseline",
+        {
+            "judges": {report.judge for report in reports},
+            "thresholds": {(r.gate.passing, r.gate.borderline) for r in reports},
+        },
+        CannotReadReport,
+        "keep the reports of one judge and one configuration in the folder",
+    )
     trials: dict[CaseKey, list[Trial]] = defaultdict(list)
     cases: dict[CaseKey, CaseResult] = {}
     for report in ordered:
@@ -143,19 +151,6 @@ def pool(reports: Sequence[RunReport]) -> RunReport:
         cases=tuple(_with_trials(case, trials) for case in cases.values()),
         sentinel=next((each.sentinel for each in ordered if each.sentinel), None),
     )
-
-
-def _check_comparable(reports: Sequence[RunReport]) -> None:
-    for what, found in (
-        ("judges", {report.judge for report in reports}),
-        ("thresholds", {(r.gate.passing, r.gate.borderline) for r in reports}),
-    ):
-        if len(found) > 1:
-            raise CannotReadReport(
-                f"the reports of the baseline have different {what}: "
-                f"{', '.join(sorted(map(str, found)))}",
-                "keep the reports of one judge and one configuration in the folder",
-            )
 
 
 def _with_trials(case: CaseResult, trials: dict[CaseKey, list[Trial]]) -> CaseResult:

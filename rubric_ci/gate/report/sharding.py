@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.decision import concluded, settings_of
+from rubric_ci.gate.report.report_file import check_alike
 from rubric_ci.gate.waivers.waiver_report import merged
 from rubric_ci.text.escape import DIRTY
 from rubric_ci.values.config import Target
@@ -161,21 +162,17 @@ def _by_index(reports: Sequence[RunReport]) -> dict[int, tuple[ShardInfo, RunRep
 
 
 def _check_same_run(reports: Sequence[RunReport]) -> None:
-    for what, found in (
-        ("counts of shards", {r.shard.count for r in reports if r.shard}),
-        ("versions of rubric-ci", {r.tool for r in reports}),
-        ("gates", {settings_of(r.gate) for r in reports}),
-        ("configured gates", {r.shard.fail_on for r in reports if r.shard}),
-        ("judges", {r.judge for r in reports}),
-        ("commits", {r.metadata.get("head_sha", "").removesuffix(DIRTY) for r in reports}),
-        ("sizes of the suite", {r.scope.suite for r in reports if not r.scope.unread}),
-        ("selections", {_selection(r.scope) for r in reports}),
-    ):
-        if len(found) > 1:
-            raise CannotMerge(
-                f"the reports have different {what}: {', '.join(sorted(map(str, found)))}",
-                "merge the shards of one run only",
-            )
+    values: Mapping[str, Set[object]] = {
+        "counts of shards": {r.shard.count for r in reports if r.shard},
+        "versions of rubric-ci": {r.tool for r in reports},
+        "gates": {settings_of(r.gate) for r in reports},
+        "configured gates": {r.shard.fail_on for r in reports if r.shard},
+        "judges": {r.judge for r in reports},
+        "commits": {r.metadata.get("head_sha", "").removesuffix(DIRTY) for r in reports},
+        "sizes of the suite": {r.scope.suite for r in reports if not r.scope.unread},
+        "selections": {_selection(r.scope) for r in reports},
+    }
+    check_alike("the reports", values, CannotMerge, "merge the shards of one run only")
 
 
 def _selection(scope: Scope) -> str:

@@ -118,14 +118,8 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> RunReport |
             "accept all cases",
         )
     _replace(folder, [*kept, replace(moved, sentinel=_of_this_judge(head, present))])
-    decision = Decision(
-        reason=acceptance.reason,
-        commit=head.metadata.get("head_sha", ""),
-        measured_at=head.started_at,
-        decided_at=acceptance.decided_at,
-        cases=len(keys),
-        partial=bool(kept),
-    )
+    decision = _decision(head, acceptance.reason, acceptance.decided_at, moved)
+    decision = replace(decision, partial=bool(kept))
     log = present.log if present else None
     write_log(folder, log.with_decision(decision) if log else ReferenceLog(decisions=(decision,)))
     return compared
@@ -142,14 +136,17 @@ def _of_this_judge(head: RunReport, present: Baseline | None) -> Sentinel | None
 def _first_log(head: RunReport, present: Baseline | None) -> ReferenceLog:
     """Return the log of a reference without one: of this run, or of the reports that are there."""
     measured = present.report if present else head
-    decision = Decision(
-        reason=FIRST,
+    return ReferenceLog(decisions=(_decision(measured, FIRST, head.started_at, measured),))
+
+
+def _decision(measured: RunReport, reason: str, decided_at: str, moved: RunReport) -> Decision:
+    return Decision(
+        reason=reason,
         commit=measured.metadata.get("head_sha", ""),
         measured_at=measured.started_at,
-        decided_at=head.started_at,
-        cases=len(measured.cases),
+        decided_at=decided_at,
+        cases=len(moved.cases),
     )
-    return ReferenceLog(decisions=(decision,))
 
 
 def _others(folder: Path, moved: set[tuple[str, str]], head: RunReport) -> list[RunReport]:

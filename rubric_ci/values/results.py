@@ -100,6 +100,11 @@ class CriterionResult:
         """False if it is in no sum and misses no gate, because its condition is not met."""
         return self.mark != NOT_APPLICABLE
 
+    def is_missed(self, passing: float) -> bool:
+        """Return True if its gate is missed, or if it counts and is below the pass threshold."""
+        low = self.applies and self.normalised < passing
+        return self.gated or (self.weight > 0 and low)
+
     @property
     def found(self) -> str:
         """The reasoning without the text of the criterion, with which an assertion's begins."""

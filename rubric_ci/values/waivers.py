@@ -82,19 +82,13 @@ def with_waivers(case: Graded, waived: Set[str], thresholds: Thresholds) -> Grad
         for evaluator in case.evaluators
         if isinstance(evaluator, Assessed) and evaluator.weight > 0
         for criterion in evaluator.criteria
-        if criterion.id in waived and is_missed(criterion, thresholds)
+        if criterion.id in waived and criterion.is_missed(thresholds.passing)
     }
     if not missed:
         return case
     found = verdict_without(case.evaluators, missed, thresholds)
     better = TIERS.index(found) > TIERS.index(case.verdict)
     return replace(case, waived=tuple(sorted(missed)), without_waived=found if better else None)
-
-
-def is_missed(criterion: CriterionResult, thresholds: Thresholds) -> bool:
-    """Return True if a criterion misses its gate, or counts and is below the pass threshold."""
-    low = criterion.applies and criterion.normalised < thresholds.passing
-    return criterion.gated or (criterion.weight > 0 and low)
 
 
 def verdict_without(

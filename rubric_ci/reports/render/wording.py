@@ -175,7 +175,7 @@ def _misses(evaluator: EvaluatorResult, report: RunReport) -> list[Miss]:
     found = [
         Miss(evaluator=evaluator, criterion=criterion, loss=loss)
         for criterion, loss in losses(evaluator)
-        if is_missed(criterion, report)
+        if criterion.is_missed(report.gate.passing)
     ]
     if found or evaluator.verdict == "pass":
         return found
@@ -184,12 +184,6 @@ def _misses(evaluator: EvaluatorResult, report: RunReport) -> list[Miss]:
 
 def missed_criteria(case: Graded, report: RunReport) -> list[CriterionResult]:
     return [miss.criterion for miss in misses(case, report) if miss.criterion]
-
-
-def is_missed(criterion: CriterionResult, report: RunReport) -> bool:
-    """Return True if a criterion misses its gate, or counts and is below the pass threshold."""
-    counts = criterion.applies and criterion.weight > 0
-    return criterion.gated or (counts and criterion.normalised < report.gate.passing)
 
 
 def mark(criterion: CriterionResult) -> str:

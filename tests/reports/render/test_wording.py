@@ -78,11 +78,10 @@ def test_votes_are_shown_only_if_they_differ() -> None:
 
 
 def test_a_criterion_that_does_not_count_is_not_missed() -> None:
-    report = a_report()
-    assert not wording.is_missed(a_criterion(weight=0.0, gated=False), report)
-    assert wording.is_missed(a_criterion(weight=0.0, gated=True), report)
-    assert not wording.is_missed(a_criterion(gated=False, normalised=0.8), report)
-    assert wording.is_missed(a_criterion(gated=False, normalised=0.79), report)
+    assert not a_criterion(weight=0.0, gated=False).is_missed(0.8)
+    assert a_criterion(weight=0.0, gated=True).is_missed(0.8)
+    assert not a_criterion(gated=False, normalised=0.8).is_missed(0.8)
+    assert a_criterion(gated=False, normalised=0.79).is_missed(0.8)
 
 
 @pytest.mark.parametrize(

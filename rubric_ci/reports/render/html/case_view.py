@@ -260,7 +260,7 @@ def _criterion(
     if before and before.mark != criterion.mark:
         noun = other_side.noun(report)
         notes.append(f"was {wording.mark(before)} at the {noun}")
-    missed = "borderline" if wording.is_missed(criterion, report) else "pass"
+    missed = "borderline" if criterion.is_missed(report.gate.passing) else "pass"
     tone = "fail" if criterion.gated else missed
     return CriterionView(
         anchor=anchor,

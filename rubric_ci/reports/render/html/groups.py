@@ -69,7 +69,7 @@ def file_groups(report: RunReport) -> list[FileGroup]:
 
 def is_missed(judged: Judged, report: RunReport) -> bool:
     evaluator, criterion = judged
-    return evaluator.weight > 0 and wording.is_missed(criterion, report)
+    return evaluator.weight > 0 and criterion.is_missed(report.gate.passing)
 
 
 def _group(name: str, text: str, marks: list[Judged], report: RunReport) -> CriterionGroup:

@@ -3,8 +3,11 @@
 Each rule is defined in the module that checks it.
 """
 
-from collections.abc import Iterator
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from rubric_ci.values.diagnostics import Diagnostic
 
 Path: TypeAlias = tuple[str | int, ...]
 Place: TypeAlias = tuple[int, int, int, int]
@@ -27,6 +30,10 @@ class Rule(NamedTuple):
     switchable: bool = False  # can be turned off: grading does not depend on it
     bad: str = ""  # a file that breaks this rule and no other
     good: str = ""  # the same file without the problem
+
+
+def errors_of(found: "Iterable[Diagnostic]") -> "list[Diagnostic]":
+    return [each for each in found if each.severity.value == "error"]  # without `Severity`
 
 
 CASE: Final = "evalcases:\n  - id: greeting\n    input: Say hello\n"

@@ -22,7 +22,7 @@ from rubric_ci.files.project.file_kinds import (
     yaml_holds_cases,
 )
 from rubric_ci.files.project.links import ancestors, seen_through
-from rubric_ci.files.project.project import Project, errors_of
+from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import from_root
 from rubric_ci.files.validation.includes import criteria_by_id
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
@@ -32,6 +32,7 @@ from rubric_ci.values.changes import ABSENT, SUBMODULE, SYMLINK, Change
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import EvalCase, EvalFile
+from rubric_ci.values.problems import errors_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,7 @@ def load_base_state(
         unreadable={
             **{path: f"the submodule `{of}` moved to another commit" for path, of in moved.items()},
             **{
-                path: f"the base does not parse: {_describe(next(errors_of(each.diagnostics)))}"
+                path: f"the base does not parse: {_describe(errors_of(each.diagnostics)[0])}"
                 for path, each in loaded.items()
                 if not each.eval_file
             },

@@ -21,7 +21,7 @@ from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.files.project import eval_search, working_tree
 from rubric_ci.files.project.base_state import BaseSearch, BaseState
 from rubric_ci.files.project.change import Change
-from rubric_ci.files.project.project import Project, errors_of, open_checkout
+from rubric_ci.files.project.project import Project, open_checkout
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set
@@ -34,6 +34,7 @@ from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import EvalCase, EvalFile
+from rubric_ci.values.problems import errors_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +64,8 @@ class LoadedProject:
     @property
     def problems(self) -> InvalidInput:
         """The problems of the eval files that are not loaded, as one error."""
-        errors = [*errors_of(self.diagnostics)]
         names = ", ".join(self.invalid)
+        errors = errors_of(self.diagnostics)
         return InvalidInput(f"{names}: invalid", "run `rubric-ci validate`", problems=errors)
 
     @property

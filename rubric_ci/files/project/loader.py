@@ -11,7 +11,7 @@ from rubric_ci.files.parsing.eval_file import NO_NAMES, TargetNames, parse
 from rubric_ci.files.validation.config_summary import KnownTargets, summarize_config
 from rubric_ci.files.validation.included_source import NOT_SHARED, Shared
 from rubric_ci.files.validation.includes import with_includes
-from rubric_ci.files.validation.located_problems import has_errors, position
+from rubric_ci.files.validation.located_problems import position
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.validation.target_rules import TARGET_NAME_DUPLICATE
 from rubric_ci.files.validation.validator import (
@@ -25,11 +25,11 @@ from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.files.yaml_text.translation import TranslatedSource, Translation
 from rubric_ci.values.config import Config, Target, UnsupportedTarget
-from rubric_ci.values.diagnostics import Diagnostic, Severity
+from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import EvalFile
 from rubric_ci.values.json_value import parsed
 from rubric_ci.values.model_end_and_parameters import Models
-from rubric_ci.values.problems import Path
+from rubric_ci.values.problems import Path, errors_of
 from rubric_ci.values.references import NO_SUCH_FILE, Lookup, NotFound
 
 
@@ -87,7 +87,7 @@ def load_config(
     severities = summarize_config(document).rules if rules is None else rules
     found = (*check_config(document, models=models), *check_prompts(document, lookup))
     found = switched(found, document.texts(), severities)
-    return LoadedConfig(None if has_errors(found) else read_config(document, lookup), found)
+    return LoadedConfig(None if errors_of(found) else read_config(document, lookup), found)
 
 
 def load_targets(
@@ -101,9 +101,8 @@ def load_targets(
     found = check_config(document, targets_only=True, models=models)
     found = (*found, *check_prompts(document, lookup))
     found = switched(found, document.texts(), rules or {})
-    if not has_errors(found):
+    if not (errors := errors_of(found)):
         return LoadedTargets(read_targets(document, lookup), found)
-    errors = [each for each in found if each.severity is Severity.ERROR]
     owners = [_owner(document, each) for each in errors]
     targets = document.data["targets"] if None not in owners else ()
     check = partial(check_config, targets_only=True, models=models)
@@ -145,8 +144,7 @@ def _alone(
     moved: dict[Path, Path] = {("targets", 0): ("targets", index)}
     part = TranslatedSource(document, Translation(data={"targets": [target]}, paths=moved))
     found = (*own, *check(part), *check_prompts(part, lookup))
-    errors = [each for each in found if each.severity is Severity.ERROR]
-    if not errors:
+    if not (errors := errors_of(found)):
         return read_targets(part, lookup)[0]
     name = target.get("name") if isinstance(target, dict) else None
     reason = headline(min(errors, key=position))
@@ -191,6 +189,6 @@ def load_source(
     """Check and parse an eval file; `rules` and `default_evaluator` are the configuration's."""
     found = check_evals(source, Surroundings(lookup, KnownTargets(prompts=None)))
     found = switched(found, source.texts(), rules)
-    if has_errors(found):
+    if errors_of(found):
         return Loaded(None, found)
     return Loaded(parse(source, lookup, default_evaluator, targets), found)

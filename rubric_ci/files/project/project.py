@@ -6,7 +6,7 @@ NOTE: `validate` needs little of it, so modules that create the values of a run 
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
@@ -28,7 +28,7 @@ from rubric_ci.files.yaml_text.opened import open_config, open_source
 from rubric_ci.files.yaml_text.source import UNREADABLE, Source, decode
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.formats_and_defaults import CALIBRATION
-from rubric_ci.values.problems import LocatedProblem
+from rubric_ci.values.problems import LocatedProblem, errors_of
 from rubric_ci.values.references import FindFiles, Found, NotFound, why_no_path
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class Project:
         """Return the first error of the files that serve an eval file."""
         loaded = map(self.load_targets, self.targets_files(eval_file))
         found = chain(self.own_config.diagnostics, *(each.diagnostics for each in loaded))
-        return next(errors_of(found), None)
+        return next(iter(errors_of(found)), None)
 
     def load(self, name: str, *, place: str = "") -> "Loaded | None":
         """Check and parse an eval file; None: there is no such file.
@@ -297,7 +297,7 @@ class Project:
         targets = dict(config.targets)
         for name in targets_files:
             loaded = self.load_targets(name)
-            if any(errors_of(loaded.diagnostics)) and not loaded.targets:
+            if errors_of(loaded.diagnostics) and not loaded.targets:
                 raise _has_problems(name, loaded.diagnostics)
             for target in loaded.targets:
                 targets.setdefault(target.name, target)
@@ -340,11 +340,6 @@ def unreadable(error: CannotReadFile) -> LocatedProblem:
     return LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
 
 
-def errors_of(found: "Iterable[Diagnostic]") -> "Iterator[Diagnostic]":
-    # By the value: `validate` needs no `Severity`.
-    return (diagnostic for diagnostic in found if diagnostic.severity.value == "error")
-
-
 def _diagnostic(name: str, problem: LocatedProblem) -> "Diagnostic":
     from rubric_ci.files.validation.located_problems import to_diagnostic
 
@@ -359,4 +354,4 @@ def _invalid(name: str, problem: LocatedProblem) -> "Loaded":
 
 def _has_problems(name: str, found: "Iterable[Diagnostic]") -> InvalidInput:
     hint = "fix them and run again (no case was graded)"
-    return InvalidInput(f"{name} has problems", hint, problems=[*errors_of(found)])
+    return InvalidInput(f"{name} has problems", hint, problems=errors_of(found))

@@ -139,10 +139,6 @@ def to_diagnostic(file: str, problem: LocatedProblem, lines: Sequence[str]) -> D
     )
 
 
-def has_errors(found: tuple[Diagnostic, ...]) -> bool:
-    return any(diagnostic.severity is Severity.ERROR for diagnostic in found)
-
-
 def position(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
     """Return the sort key of a diagnostic: its place, then its rule."""
     span = diagnostic.span

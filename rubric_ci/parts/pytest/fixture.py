@@ -17,8 +17,9 @@ from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.parts.pytest.items import failure
 from rubric_ci.parts.pytest.session_run import InvalidCheck, NoVerdict, SessionRun, shown
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.diagnostics import Diagnostic, Severity
+from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import EvalCase, TrialRule
+from rubric_ci.values.problems import errors_of
 from rubric_ci.values.results import Assessed, CaseResult, Errored, Graded, Skipped
 from rubric_ci.values.usage import NOTHING_USED
 
@@ -245,8 +246,7 @@ def read_case(case: Mapping[str, Any], path: Path, line: int, run: SessionRun) -
     evaluator = run.project.summary.default_evaluator
     found = load(name, text, no_files, rules=run.project.rules, default_evaluator=evaluator)
     if not found.eval_file:
-        problems = [each for each in found.diagnostics if each.severity is Severity.ERROR]
-        raise InvalidCheck("\n".join(map(_described, problems)))
+        raise InvalidCheck("\n".join(map(_described, errors_of(found.diagnostics))))
     return found.eval_file.cases[0]
 
 

@@ -11,8 +11,9 @@ from rubric_ci.files.project.loader import load
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.models.judge.reply import InvalidReply, find_object, strict_object
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.diagnostics import Diagnostic, Severity
+from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.problems import errors_of
 from rubric_ci.values.references import NotFound
 from rubric_ci.values.rubric import Rubric
 
@@ -199,7 +200,7 @@ def validated(rubrics: Sequence[JSON], tests: Sequence[JSON] = ()) -> Draft | In
     more = f', "tests": {json.dumps([*tests], ensure_ascii=False)}' if tests else ""
     text = f'{{"evalcases": [{{{case}, "rubrics": {{"criteria": [\n{lines}\n]{more}}}}}]}}'
     loaded = load("draft.yaml", text, lambda _: NotFound(reason="a draft refers to no file"))
-    problems = [_located(d, rubrics) for d in loaded.diagnostics if d.severity is Severity.ERROR]
+    problems = [_located(each, rubrics) for each in errors_of(loaded.diagnostics)]
     if problems or loaded.eval_file is None:
         return InvalidReply(tuple(problems))
     rubric = loaded.eval_file.cases[0].rubrics[0].rubric

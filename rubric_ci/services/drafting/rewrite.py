@@ -16,9 +16,9 @@ from rubric_ci.files.yaml_text.opened import dialect_of
 from rubric_ci.services.drafting.drafting_reply import Draft
 from rubric_ci.system import file_io
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.diagnostics import Severity
 from rubric_ci.values.evals import EvalFile
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.problems import errors_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +125,7 @@ def _problem(source: EvalFileText, text: str, project: Project) -> str:
     """Return the first error of the new text, or ""."""
     place = source.path.absolute().as_posix()
     loaded = project.load_text(source.file.path, text, place=place)
-    errors = [found for found in loaded.diagnostics if found.severity is Severity.ERROR]
-    if not errors:
+    if not (errors := errors_of(loaded.diagnostics)):
         return ""
     first = errors[0]
     return f"with the rubrics inserted, line {first.span.line} would be wrong: {first.message}"

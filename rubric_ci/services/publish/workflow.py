@@ -23,9 +23,10 @@ from rubric_ci.values import parts
 from rubric_ci.values.command_settings import CommentSettings, ReportOptions
 from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.diagnostics import Diagnostic, Severity
+from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.formats_and_defaults import REPORT_FILES
 from rubric_ci.values.gate import needs_review
+from rubric_ci.values.problems import errors_of
 from rubric_ci.values.report import RunReport
 
 
@@ -76,7 +77,7 @@ class Workflow:
 
 def annotate_problems(found: Iterable[Diagnostic], workflow: Workflow | None) -> None:
     """Print an annotation per error of an eval file."""
-    annotate((each for each in found if each.severity is Severity.ERROR), workflow)
+    annotate(errors_of(found), workflow)
 
 
 def annotate(found: Iterable[Diagnostic], workflow: Workflow | None) -> None:

@@ -25,8 +25,9 @@ from rubric_ci.parts.bring.traces.trace_file import Fault, Record
 from rubric_ci.system import file_io, masking
 from rubric_ci.text import numbers, redact
 from rubric_ci.text.escape import log_line
-from rubric_ci.values.diagnostics import Diagnostic, Severity
+from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.problems import errors_of
 
 _MOST_BYTES: Final = 4 * MAX_CHARACTERS  # of a line, in UTF-8
 _MOST_FAULTS: Final = 20  # that are shown
@@ -232,7 +233,7 @@ def _write(cases: Sequence[TraceCase], output: Output, origin: Origin) -> list[s
 
 
 def errors(found: Iterable[Diagnostic]) -> list[str]:
-    return [headline(each) for each in found if each.severity is Severity.ERROR]
+    return [headline(each) for each in errors_of(found)]
 
 
 TARGETS: Final = "targets.yaml"

@@ -43,8 +43,8 @@ from rubric_ci.text.workflow_commands import command, within_cap
 from rubric_ci.values import walk
 from rubric_ci.values.changes import Base
 from rubric_ci.values.command_settings import RubricTestSettings
-from rubric_ci.values.diagnostics import Severity
 from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.problems import errors_of
 from rubric_ci.values.rubric import MarkTest
 
 
@@ -151,8 +151,7 @@ def _of_rubric_files(
         name, text = name_of(path), working_tree.read_text(path, loaded.root)
         lookup = working_tree.lookup(loaded.root, path)
         found, _ = check_rubric(name, text, lookup)
-        errors = [each for each in found if each.severity is Severity.ERROR]
-        if errors:
+        if errors := errors_of(found):
             show_problems(errors)
             raise InvalidInput(f"{name}: invalid", "run `rubric-ci validate`")
         before = commit.files.read(name) if commit else None

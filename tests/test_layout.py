@@ -123,7 +123,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_prompt_targets.py": "files/yaml_text/prompt_file",
     "cli/commands/test_waivers.py": "cli/commands/waive",
     "files/editing/test_insertions.py": "files/editing/insertion_point",
-    "evaluators/test_field_accuracy.py": "evaluators/json_compare values/json_value",
+    "parts/graders/test_field_accuracy.py": "parts/graders/json_compare values/json_value",
     "evaluators/test_specs.py": "evaluators/kind",
     "parts/agents/test_options.py": "parts/agents/opencode parts/agents/qwen",
     "models/judge/test_injection_scan.py": "models/judge/injection_patterns",
@@ -184,7 +184,7 @@ IMPURE: Final = """
     parts/lab/reference_folder gate/grading_changes/all_changes gate/policy/checkout
     gate/policy/policy_source gate/report/report_file gate/selection/changed_cases
     gate/selection/last_failed gate/selection/prefilter gate/waivers/matching github
-    evaluators/code_judge evaluators/composite evaluators/evaluate evaluators/llm_judge
+    evaluators/code_judge evaluators/evaluate evaluators/llm_judge
     evaluators/rubric evaluators/scripts grading/engine
     grading/limits grading/setup grading/targets grading/tasks
     values/context values/command_settings models/agents/logins
@@ -203,7 +203,8 @@ IMPURE: Final = """
     services/drafting/review services/drafting/rewrite services/drafting/select
     parts/lab/probe/probing services/publish/authorization
     services/publish/comment services/publish/copies services/publish/files services/publish/issue
-    parts/agents/agent parts/agents/grading_files parts/agents/workspace_programs parts/agents/work
+    parts/graders/composite parts/agents/agent
+    parts/agents/grading_files parts/agents/workspace_programs parts/agents/work
     parts/agents/workspace parts/bring/options_import_adopt parts/bring/commands
     parts/lab/commands parts/lab/options_judge_probe parts/lab/options_baseline_history
     parts/litellm parts/pytest

@@ -3,12 +3,14 @@
 NOTE: `validate` needs this table, and nothing of a run: a type's file is imported when it is used.
 """
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from rubric_ci.evaluators.kind import Evaluator, Kind, Written
+from rubric_ci.values.parts import Offers
 from rubric_ci.values.written_keys import read as read_keys
 
 if TYPE_CHECKING:
@@ -16,26 +18,30 @@ if TYPE_CHECKING:
 
 
 @cache
-def _imported(name: str) -> Any:
+def _imported(package: str, name: str) -> Any:
     module, _, function = name.partition(".")
-    return getattr(import_module(f"{__package__}.{module}"), function)
+    return getattr(import_module(f"{package}.{module}"), function)
 
 
-def _late(name: str) -> Callable[..., Any]:
-    """Return `module.function` of this package, which is imported when it is called."""
+def late(package: str, name: str) -> Callable[..., Any]:
+    """Return `module.function` of a package, which is imported when it is called."""
 
     def call(*given: Any) -> Any:
-        return _imported(name)(*given)
+        return _imported(package, name)(*given)
 
     return call
 
 
-def _keys_of(name: str) -> "Callable[[Written], EvaluatorSpec]":
+def keys_of(package: str, name: str) -> "Callable[[Written], EvaluatorSpec]":
     """Return a reader of `module.Spec`, which has its written keys and no further fields."""
-    return lambda written: read_keys(_imported(name), written.data, span=written.span("name"))
+    return lambda written: read_keys(
+        _imported(package, name), written.data, span=written.span("name")
+    )
 
 
-KINDS: Final[Mapping[str, Kind]] = {
+_late: Final = partial(late, __package__)
+
+_CORE: Final[Mapping[str, Kind]] = {
     "rubric": Kind(
         _late("written_criteria.read"),
         assess=_late("rubric.rubric"),
@@ -51,21 +57,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         means=True,
     ),
     "code_judge": Kind(_late("code_judge.read"), assess=_late("code_judge.code_judge")),
-    "composite": Kind(_late("composite.read"), assess=_late("composite.composite"), members=True),
-    "field_accuracy": Kind(
-        _late("field_accuracy.read"), measure=_late("field_accuracy.field_accuracy"), means=True
-    ),
-    "tool_trajectory": Kind(
-        _keys_of("tool_trajectory.ToolTrajectorySpec"),
-        measure=_late("tool_trajectory.tool_trajectory"),
-        whole=("minimums",),
-    ),
-    "latency": Kind(_keys_of("usage_limits.LatencySpec"), measure=_late("usage_limits.latency")),
-    "cost": Kind(_keys_of("usage_limits.CostSpec"), measure=_late("usage_limits.cost")),
-    "token_usage": Kind(
-        _keys_of("usage_limits.TokenUsageSpec"), measure=_late("usage_limits.token_usage")
-    ),
 }
+KINDS: Final[Mapping[str, Kind]] = ChainMap(cast("Any", _CORE), cast("Any", Offers("evaluators")))
 
 
 _NONE: Final = Kind(_late(""))

@@ -5,11 +5,12 @@ option needs it, and a removed one offers nothing.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
 
-PARTS: Final = ("agents", "bring", "lab", "litellm", "pytest", "start", "telemetry")
+PARTS: Final = ("agents", "bring", "graders", "lab", "litellm", "pytest", "start", "telemetry")
 """The one table that names the parts."""
 
 Places = Mapping[str, str]
@@ -21,6 +22,7 @@ class Part(NamedTuple):
 
     commands: Mapping[str, Places] = MappingProxyType({})  # by their heading in `--help`
     programs: Places = MappingProxyType({})  # agent programs
+    evaluators: Places = MappingProxyType({})  # their types, each with its row
     entries: Places = MappingProxyType({})  # the core calls each at one place
 
 
@@ -30,7 +32,7 @@ Row = TypeVar("Row")
 class Offers(Mapping[str, Row], Generic[Row]):
     """The rows that all parts offer in one field; a row is imported when it is asked for."""
 
-    def __init__(self, name: Literal["programs", "entries"]) -> None:
+    def __init__(self, name: Literal["programs", "evaluators", "entries"]) -> None:
         self._field = name
 
     def __getitem__(self, name: str) -> Row:
@@ -71,6 +73,7 @@ def commands() -> Iterator[tuple[str, str, str]]:
                 yield heading, name, f"parts.{part}.{place}"
 
 
+@cache
 def _part(name: str) -> Part:
     found: Part = import_module(f"rubric_ci.parts.{name}").PART
     return found

@@ -5,8 +5,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from rubric_ci.evaluators.usage_limits import LatencySpec
 from rubric_ci.files.project.loader import load
+from rubric_ci.parts.graders.usage_limits import LatencySpec
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
     CodeJudgeSpec,

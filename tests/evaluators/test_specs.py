@@ -5,11 +5,11 @@ from textwrap import dedent, indent
 
 import pytest
 
-from rubric_ci.evaluators.field_accuracy import FieldAccuracySpec
-from rubric_ci.evaluators.json_compare import FieldSpec
-from rubric_ci.evaluators.tool_trajectory import ExpectedCall, ToolTrajectorySpec
-from rubric_ci.evaluators.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.files.project.loader import load
+from rubric_ci.parts.graders.field_accuracy import FieldAccuracySpec
+from rubric_ci.parts.graders.json_compare import FieldSpec
+from rubric_ci.parts.graders.tool_trajectory import ExpectedCall, ToolTrajectorySpec
+from rubric_ci.parts.graders.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,

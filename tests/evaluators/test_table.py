@@ -44,4 +44,4 @@ def test_the_table_needs_no_spec() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = done.stdout.split()
     assert "rubric_ci.evaluators.kind" in modules
-    assert {"rubric_ci.values.evals", "rubric_ci.evaluators.usage_limits"}.isdisjoint(modules)
+    assert {"rubric_ci.values.evals", "rubric_ci.parts.graders.usage_limits"}.isdisjoint(modules)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotReachModel, MissingExtra
-from rubric_ci.evaluators.usage_limits import LatencySpec
 from rubric_ci.grading import engine
 from rubric_ci.grading.resolve import Task
+from rubric_ci.parts.graders.usage_limits import LatencySpec
 from rubric_ci.values.config import (
     CliTarget,
     Endpoint,

@@ -113,7 +113,7 @@ HELD: Final[Mapping[str, str]] = {
     "evaluators/rubric.py": (
         "evaluators/test_rubric.py evaluators/test_read.py files/project/test_loader.py"
     ),
-    "evaluators/composite.py": "evaluators/test_composite.py evaluators/test_read.py",
+    "parts/graders/composite.py": "parts/graders/test_composite.py evaluators/test_read.py",
     "files/validation/evaluator_rules.py": (
         "files/validation/test_evaluator_rules.py files/validation/test_rules.py "
         "files/validation/test_corpus.py"

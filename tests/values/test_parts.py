@@ -19,14 +19,16 @@ ROOT = Path(__file__).parents[2]
 def test_every_offer_exists(name: str) -> None:
     part: parts.Part = import_module(f"rubric_ci.parts.{name}").PART
     places = [place for below in part.commands.values() for place in below.values()]
-    for place in (*places, *part.programs.values(), *part.entries.values()):
+    for offers in (part.programs, part.evaluators, part.entries):
+        places += offers.values()
+    for place in places:
         module, _, attribute = place.partition(":")
         found = import_module(f"rubric_ci.parts.{name}.{module}")
         assert not attribute or hasattr(found, attribute), place
 
 
 def test_a_name_is_offered_once() -> None:
-    for field in ("programs", "entries"):
+    for field in ("programs", "evaluators", "entries"):
         offers = [*parts.Offers(field)]
         assert len(offers) == len({*offers})
     names = [name for _, name, _ in parts.commands()]

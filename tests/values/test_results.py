@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.evaluators.evaluate import assessed, unassessed
-from rubric_ci.evaluators.usage_limits import LatencySpec
+from rubric_ci.parts.graders.usage_limits import LatencySpec
 from rubric_ci.values.results import Assessed, Assessment, CriterionResult, Unassessed
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.values.usage import Usage

@@ -40,8 +40,6 @@ from rubric_ci.values.trials import CriterionNoise, hidden_marks, judge_noise, k
 from rubric_ci.values.waivers import with_waivers
 
 _MINIMUM: Final = re.compile(r"(?:score|level) >= (-?[0-9]{1,9})")
-_MEANS: Final = frozenset(name for name, kind in KINDS.items() if kind.means)
-"""Evaluators whose score is the weighted mean of their criteria."""
 
 
 def problems(report: RunReport) -> Iterator[str]:
@@ -244,7 +242,8 @@ def _evaluator(found: Assessed, limits: Thresholds) -> Iterator[str]:
     said = verdict(found.score, found.gated_by, limits)
     yield from _same("verdict", found.verdict, said, "its score and gates give")
     parts = weighed(found.criteria)
-    if found.type in _MEANS and total_points(parts):
+    kind = KINDS.get(found.type)
+    if kind and kind.means and total_points(parts):
         mean = rubric_score(parts)
         is_whole = found.type == "field_accuracy" and found.score in {0.0, 1.0}  # all or nothing
         if not is_whole or (found.score == 1) != (mean == 1):

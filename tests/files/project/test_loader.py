@@ -5,8 +5,8 @@ from textwrap import dedent, indent
 
 import pytest
 
-from rubric_ci.evaluators.usage_limits import LatencySpec
 from rubric_ci.files.project.loader import load
+from rubric_ci.parts.graders.usage_limits import LatencySpec
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import CodeJudgeSpec, CompositeSpec, EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.values.messages import DataPart, FilePart, Message, TextPart

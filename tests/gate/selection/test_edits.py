@@ -8,10 +8,10 @@ from typing import TypeAlias, TypeVar
 
 import pytest
 
-from rubric_ci.evaluators.usage_limits import LatencySpec
 from rubric_ci.gate.selection import affected_cases
 from rubric_ci.gate.selection.affected_cases import Revision, Setup, place, select
 from rubric_ci.gate.selection.dependencies import ChangedPaths, held_files
+from rubric_ci.parts.graders.usage_limits import LatencySpec
 from rubric_ci.values.config import Endpoint, LlmTarget
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators import usage_limits
-from rubric_ci.evaluators.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.parts.graders import usage_limits
+from rubric_ci.parts.graders.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.text.redact import redactor
 from rubric_ci.values.results import Answer, Assessment
 from tests.cases import build_case, span

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.evaluators.evaluate import evaluate
-from rubric_ci.evaluators.usage_limits import LatencySpec
 from rubric_ci.gate.report.consistency import case_problems
+from rubric_ci.parts.graders.usage_limits import LatencySpec
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.evals import (
     CompositeSpec,

@@ -7,7 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.tool_trajectory import ExpectedCall, ToolTrajectorySpec, tool_trajectory
+from rubric_ci.parts.graders.tool_trajectory import (
+    ExpectedCall,
+    ToolTrajectorySpec,
+    tool_trajectory,
+)
 from rubric_ci.text.redact import redactor
 from rubric_ci.values.results import Answer, Assessment
 from tests.cases import build_case, span, text_answer

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.json_compare import FieldSpec, Show, difference, json_values, shortened
 from rubric_ci.evaluators.kind import Written, is_agentv_file
+from rubric_ci.parts.graders.json_compare import FieldSpec, Show, difference, json_values, shortened
 from rubric_ci.text.redact import Redactor
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Span

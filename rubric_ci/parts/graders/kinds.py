@@ -1,0 +1,25 @@
+"""The rows of this part's types; a type's file is imported when it is used."""
+
+from functools import partial
+from typing import Final
+
+from rubric_ci.evaluators.kind import Kind
+from rubric_ci.evaluators.table import keys_of, late
+
+_late: Final = partial(late, __package__)
+_keys_of: Final = partial(keys_of, __package__)
+
+COMPOSITE: Final = Kind(_late("composite.read"), assess=_late("composite.composite"), members=True)
+FIELD_ACCURACY: Final = Kind(
+    _late("field_accuracy.read"), measure=_late("field_accuracy.field_accuracy"), means=True
+)
+TOOL_TRAJECTORY: Final = Kind(
+    _keys_of("tool_trajectory.ToolTrajectorySpec"),
+    measure=_late("tool_trajectory.tool_trajectory"),
+    whole=("minimums",),
+)
+LATENCY: Final = Kind(_keys_of("usage_limits.LatencySpec"), measure=_late("usage_limits.latency"))
+COST: Final = Kind(_keys_of("usage_limits.CostSpec"), measure=_late("usage_limits.cost"))
+TOKEN_USAGE: Final = Kind(
+    _keys_of("usage_limits.TokenUsageSpec"), measure=_late("usage_limits.token_usage")
+)

@@ -125,6 +125,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/editing/test_insertions.py": "files/editing/insertion_point",
     "parts/graders/test_field_accuracy.py": "parts/graders/json_compare values/json_value",
     "evaluators/test_specs.py": "evaluators/kind",
+    "evaluators/test_table.py": "parts/graders/grader_kinds",
     "parts/agents/test_options.py": "parts/agents/opencode parts/agents/qwen",
     "models/judge/test_injection_scan.py": "models/judge/injection_patterns",
     "models/llm/test_openai_http.py": "models/llm/direct_http",

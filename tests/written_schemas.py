@@ -21,6 +21,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
 from rubric_ci.evaluators.assertions.marking import OPTIONS, TABLE
+from rubric_ci.values.parts import PARTS
 from rubric_ci.values.written_keys import Key, declared
 
 Schema: TypeAlias = dict[str, Any]
@@ -57,7 +58,15 @@ def filled(schema: Any) -> Any:
         return schema
     made = {key: filled(each) for key, each in schema.items()}
     mark = schema.get("$comment")
-    return with_keys(made, mark) if isinstance(mark, str) and mark.startswith(_MARK) else made
+    if not isinstance(mark, str) or not mark.startswith(_MARK) or _removed(mark):
+        return made
+    return with_keys(made, mark)
+
+
+def _removed(mark: str) -> bool:
+    """Return True for keys of a part that was removed: they stay as they were written."""
+    part = re.search(r"rubric_ci\.parts\.(\w+)", mark)
+    return part is not None and part[1] not in PARTS
 
 
 def with_keys(schema: Schema, mark: str) -> Schema:

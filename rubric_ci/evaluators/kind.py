@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rubric_ci.values.evals import EvalCase, EvaluatorSpec
     from rubric_ci.values.llm_calls import ChatMessage, Unsent
     from rubric_ci.values.media import Media
-    from rubric_ci.values.problems import Placed
+    from rubric_ci.values.problems import Placed, Problem
     from rubric_ci.values.results import Answer, Assessment
 
 MOST_SHELL: Final = 10_000  # characters of a shell line that is read word by word
@@ -283,6 +283,8 @@ class Kind(NamedTuple):
     """Needs nothing but the answer; a type has either this or `assess`."""
     expected: "Callable[[EvalCase, Any, JudgeConfig], Sequence[ExpectedRequest]] | None" = None
     """Returns the judge requests about one answer, without repairs; None: it sends none."""
+    problems: "Callable[[Evaluator, Path], Iterator[Problem]] | None" = None
+    """Yields what a schema cannot state; `evaluator_rules` has the rules of the core's types."""
     criteria: bool = False  # under `rubrics`
     members: bool = False  # under `evaluators`
     means: bool = False  # its score is the weighted mean of its criteria

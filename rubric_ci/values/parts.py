@@ -7,7 +7,7 @@ option needs it, and a removed one offers nothing.
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 PARTS: Final = ("agents", "bring", "graders", "lab", "litellm", "pytest", "start", "telemetry")
@@ -23,6 +23,7 @@ class Part(NamedTuple):
     commands: Mapping[str, Places] = MappingProxyType({})  # by their heading in `--help`
     programs: Places = MappingProxyType({})  # agent programs
     evaluators: Places = MappingProxyType({})  # their types, each with its row
+    rules: tuple[str, ...] = ()  # modules with rules of `validate`
     entries: Places = MappingProxyType({})  # the core calls each at one place
 
 
@@ -71,6 +72,13 @@ def commands() -> Iterator[tuple[str, str, str]]:
         for heading, places in _part(part).commands.items():
             for name, place in places.items():
                 yield heading, name, f"parts.{part}.{place}"
+
+
+def modules_with_rules() -> Iterator[ModuleType]:
+    """Import and yield the modules of parts that have rules of `validate`."""
+    for part in PARTS:
+        for name in _part(part).rules:
+            yield import_module(f"rubric_ci.parts.{part}.{name}")
 
 
 @cache

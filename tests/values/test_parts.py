@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.values import parts
+from tests import written_schemas
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,6 +51,14 @@ def test_a_removed_part_offers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "PARTS", ("bring",))
     assert parts.offered("litellm") is None
     assert [heading for heading, _, _ in parts.commands()] == ["Bring", "Bring"]
+
+
+def test_schemas_are_written_without_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(written_schemas, "PARTS", ())
+    monkeypatch.delitem(sys.modules, "rubric_ci.parts.graders.usage_limits", raising=False)
+    for path, text in written_schemas.outputs():
+        assert text == path.read_text("utf-8")
+    assert "rubric_ci.parts.graders.usage_limits" not in sys.modules
 
 
 def test_no_part_is_imported_before_it_is_asked_for() -> None:

@@ -50,7 +50,7 @@ from rubric_ci.files.yaml_text import (
     syntax_errors,
     translation,
 )
-from rubric_ci.values import problems
+from rubric_ci.values import parts, problems
 from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.problems import MAX_PROBLEMS, Rule
 
@@ -75,7 +75,10 @@ _MODULES = (
 RULES: Final[Mapping[str, Rule]] = {
     rule.id: rule
     for rule in sorted(
-        value for module in _MODULES for value in vars(module).values() if isinstance(value, Rule)
+        value
+        for module in (*_MODULES, *parts.modules_with_rules())
+        for value in vars(module).values()
+        if isinstance(value, Rule)
     )
 }
 

@@ -31,6 +31,7 @@ from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.values import parts
 from rubric_ci.values.problems import MAX_PROBLEMS, UNKNOWN_KEY, Problem
 from rubric_ci.values.references import Lookup, Machine, NearFile
 
@@ -284,9 +285,8 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> list[
 
         found.extend(_first(assertion_problems(source.data, lookup, near_file)))
     if _mentions(source, "field_accuracy"):
-        from rubric_ci.files.validation.evaluator_rules import reference_answer_problems
-
-        found.extend(_first(reference_answer_problems(source.data, lookup)))
+        of_answers = parts.offered("problems of reference answers")
+        found.extend(_first(of_answers(source.data, lookup)) if of_answers else ())
     return found
 
 

@@ -6,11 +6,13 @@ from rubric_ci.values.parts import Part
 
 PART: Final = Part(
     evaluators={
-        "composite": "kinds:COMPOSITE",
-        "field_accuracy": "kinds:FIELD_ACCURACY",
-        "tool_trajectory": "kinds:TOOL_TRAJECTORY",
-        "latency": "kinds:LATENCY",
-        "cost": "kinds:COST",
-        "token_usage": "kinds:TOKEN_USAGE",
-    }
+        "composite": "grader_kinds:COMPOSITE",
+        "field_accuracy": "grader_kinds:FIELD_ACCURACY",
+        "tool_trajectory": "grader_kinds:TOOL_TRAJECTORY",
+        "latency": "grader_kinds:LATENCY",
+        "cost": "grader_kinds:COST",
+        "token_usage": "grader_kinds:TOKEN_USAGE",
+    },
+    entries={"problems of reference answers": "grader_rules:reference_answer_problems"},
+    rules=("grader_rules",),
 )

@@ -1,4 +1,4 @@
-"""What `validate` finds in a composite, and the script of its aggregator."""
+"""Types that are not there, the script of an aggregator, and the variables of prompts."""
 
 from typing import Any
 
@@ -12,10 +12,9 @@ from rubric_ci.files.validation.evaluator_rules import (
     scripts_of,
 )
 from rubric_ci.models.judge.freeform import VARIABLES
+from rubric_ci.values import parts
 
 PATH = ("evalcases", 0, "evaluators", 1)
-WEIGHTS = (*PATH, "aggregator", "weights")
-NONE = (WEIGHTS, "every member has weight 0, so nothing is graded")
 
 
 def composite(members: Any, **aggregator: Any) -> dict[str, Any]:
@@ -25,32 +24,13 @@ def composite(members: Any, **aggregator: Any) -> dict[str, Any]:
 MEMBERS = [{"name": "one"}, {"name": "two"}]
 
 
-@pytest.mark.parametrize(
-    ("members", "weights", "expected"),
-    [
-        (MEMBERS, {"one": 0, "two": 0}, [NONE]),
-        (MEMBERS, {"one": 0}, []),
-        (MEMBERS, {}, []),
-        (MEMBERS, None, []),
-        ([], {}, []),
-        (None, {"one": 0}, []),
-        ([*MEMBERS, "three"], {"one": 0, "two": 0}, [NONE]),
-        ([{"name": "one", "weight": 0}], {}, [NONE]),
-        ([{"name": "one", "weight": 0}, {"name": "two"}], {"two": 0}, [NONE]),
-        ([{"name": "one", "weight": 0}], {"one": 2}, []),
-        (MEMBERS, {"tow": 1}, [((*WEIGHTS, "tow"), "no member is called `tow`")]),
-    ],
-    ids=[
-        *("all 0", "one is not given", "none is given", "no weights", "no members"),
-        *("no list of members", "a member of a wrong type", "own weight 0", "own and by name 0"),
-        *("by name only", "misspelt"),
-    ],
-)
-def test_weights(members: Any, weights: Any, expected: list[tuple[Any, str]]) -> None:
-    found = list(
-        evaluator_problems(composite(members, type="weighted_average", weights=weights), PATH)
-    )
-    assert [(each.path, each.message) for each in found] == expected
+def test_a_type_of_a_removed_part_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"name": "quick", "type": "latency", "threshold": 1}
+    assert list(evaluator_problems(given, PATH)) == []
+    monkeypatch.setattr(parts, "PARTS", ())
+    (found,) = evaluator_problems(given, PATH)
+    assert (found.rule.id, found.path) == ("evaluator-type", (*PATH, "type"))
+    assert found.message == "`latency` is a type of a part of rubric-ci that was removed"
 
 
 def test_the_script_of_the_aggregator() -> None:

@@ -1,4 +1,4 @@
-"""The rows of this part's types; a type's file is imported when it is used."""
+"""The types of this part as rows of the table."""
 
 from functools import partial
 from typing import Final
@@ -9,9 +9,17 @@ from rubric_ci.evaluators.table import keys_of, late
 _late: Final = partial(late, __package__)
 _keys_of: Final = partial(keys_of, __package__)
 
-COMPOSITE: Final = Kind(_late("composite.read"), assess=_late("composite.composite"), members=True)
+COMPOSITE: Final = Kind(
+    _late("composite.read"),
+    assess=_late("composite.composite"),
+    problems=_late("grader_rules.weights_problems"),
+    members=True,
+)
 FIELD_ACCURACY: Final = Kind(
-    _late("field_accuracy.read"), measure=_late("field_accuracy.field_accuracy"), means=True
+    _late("field_accuracy.read"),
+    measure=_late("field_accuracy.field_accuracy"),
+    problems=_late("grader_rules.no_field_counts"),
+    means=True,
 )
 TOOL_TRAJECTORY: Final = Kind(
     _keys_of("tool_trajectory.ToolTrajectorySpec"),

@@ -29,6 +29,8 @@ from tests import aimock as server  # noqa: E402
 from tests import chromium  # noqa: E402
 from tests.aimock import Aimock  # noqa: E402
 from tests.checkout import Checkout  # noqa: E402
+
+# hooks, which pytest looks for in this module (F401)
 from tests.leftovers import pytest_sessionfinish, pytest_sessionstart, pytest_terminal_summary  # noqa: E402, F401
 
 # Tests read and write text as Linux does; without this Windows ends the run while it collects.

@@ -85,6 +85,7 @@ class Project:
         self.checkout.write({"rubric-ci.yaml": configured})
         self.replay = ()
 
+    # A002: `input` is the name of click's runner
     def generate(self, *arguments: str, input: str = "", **environment: str) -> Result:  # noqa: A002
         unset = {"GITHUB_ACTIONS": None, "GITHUB_REPOSITORY": None}
         kept = {**unset, **ENVIRONMENT, "OPENAI_API_KEY": "none", **environment}

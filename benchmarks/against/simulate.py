@@ -292,10 +292,7 @@ def run(count: int, cases: int, random: Random, make: Callable[[], Draw], **fact
     errors = float(str(facts.pop("errors", 0.0)))
     return Rates.of(
         [
-            pull_request(
-                Noise(draw=make(), random=random, rows=cases, errors=errors),
-                **facts,  # type: ignore[arg-type]
-            )
+            pull_request(Noise(draw=make(), random=random, rows=cases, errors=errors), **facts)
             for _ in range(count)
         ]
     )

@@ -177,6 +177,7 @@ def survives_import(path: Path, mutant: Mutant, tests: list[str]) -> bool:
         def get_code(self: SourceFileLoader, name: str) -> CodeType | None:
             return mutant.code(path) if self.path == str(path) else original(self, name)
 
+        # every import of this process gets its code here
         SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
         _silence()
         return pytest.main([*QUIET, *tests]) == pytest.ExitCode.OK

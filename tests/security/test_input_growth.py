@@ -139,6 +139,7 @@ INPUTS: dict[str, Callable[[int], Files]] = {
     },
     "lines": lambda n: {"b.jsonl": "".join(json.dumps(each) + "\n" for each in cases(n))},
     **{
+        # the default binds the name of this round; mypy cannot infer its type (misc)
         f"cases by {name}": (lambda n, name=name: dict(products(n))[name])  # type: ignore[misc]
         for name in ("rubrics", "messages", "vars", "text", "targets")
     },

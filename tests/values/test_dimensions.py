@@ -19,6 +19,7 @@ LIES = a_criterion("d", tags=("safety",), weight=1.0, fault=True, mark=True, gat
 IDLE = a_criterion("e", tags=("late",), mark="not_applicable", gated=False)
 
 
+# `object`: a criterion of `a_criterion`, whose class is of no interest here (arg-type)
 def case(name: str, *criteria: object, before: object = None) -> Graded:
     evaluators = (a_rubric(*criteria),)  # type: ignore[arg-type]
     was = BaseResult(outcome="graded", evaluators=(a_rubric(before),)) if before else None  # type: ignore[arg-type]
@@ -53,6 +54,7 @@ def test_a_report_of_before_has_the_scores_by_tag() -> None:
     ]
 
 
+# B008: a frozen value; arg-type: the settings are of any field
 def gate(cases: list[Graded], scope: Scope = Scope(complete=True), **settings: object) -> GateInfo:  # noqa: B008
     config = GateConfig(**settings)  # type: ignore[arg-type]
     return concluded(gate_of(config, None), cases, scope)

@@ -59,7 +59,7 @@ def _unique(_: Any, wanted: bool, items: Any, __: Any) -> Iterator[ValidationErr
         yield ValidationError(f"{items!r} has non-unique elements")
 
 
-_Validator: Final = extend(  # type: ignore[no-untyped-call]
+_Validator: Final = extend(  # type: ignore[no-untyped-call] # has no types
     Draft202012Validator, {"uniqueItems": _unique}
 )
 

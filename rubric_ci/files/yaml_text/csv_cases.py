@@ -193,6 +193,7 @@ def rows(text: str, separator: str = ",") -> Iterator[list[Cell]]:
             line += value.count("\n")
             start = max(start, text.rfind("\n", start, end) + 1)
         else:
+            # it matches the empty text as well, so there is a match
             end = _PLAIN[separator].match(text, position).end()  # type: ignore[union-attr]
             value = text[position:end].removesuffix("\r")
         row.append(Cell(value, (*at, line, end - start + 1)))

@@ -157,7 +157,7 @@ def guard_logins(pool: "type[HTTPConnectionPool]") -> None:
         check(url if "://" in url else f"{self.scheme}://{self.host}:{self.port or ''}")
         return send(self, method, url, *rest, **extra)
 
-    pool.urlopen = guarded  # type: ignore[method-assign]
+    pool.urlopen = guarded  # type: ignore[method-assign] # it has no hook, as httpx
 
 
 def guard_sessions(session: "type[ClientSession]") -> None:
@@ -168,6 +168,7 @@ def guard_sessions(session: "type[ClientSession]") -> None:
         check(str(self._build_url(url)))
         return await send(self, method, url, **{**extra, "allow_redirects": False})
 
+    # a hook of aiohttp (`TraceConfig`) would have to be given to each session
     session._request = guarded  # type: ignore[method-assign,assignment]
 
 

@@ -215,6 +215,7 @@ class Hooks:
             if self.worker:
                 if checked or self.checks.not_counted.calls:
                     report = self.run.complete(self.run.nothing, checked, self.checks.not_counted)
+                    # `workeroutput` is the attribute of pytest-xdist, which need not be there
                     self.config.workeroutput["rubric_ci"] = "".join(json_format.pieces(report))  # type: ignore[attr-defined]
                 return
             self.final = self._whole((*checked, *self.of_workers))

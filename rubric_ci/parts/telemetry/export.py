@@ -178,6 +178,7 @@ def _complaints() -> Iterator[list[str]]:
     """Collect what the SDK logs, which would print it with a traceback."""
     said: list[str] = []
     handler = logging.Handler()
+    # `emit` is the one method of a handler that is meant to be replaced
     handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
     logger = logging.getLogger("opentelemetry")
     propagated, logger.propagate = logger.propagate, False

@@ -12,7 +12,7 @@ import pytest
 from rubric_ci.services.run.base_comparison import UNASKED
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
-from tests.cli.commands.test_run_workspace import service  # noqa: F401
+from tests.cli.commands.test_run_workspace import service  # noqa: F401 - a fixture
 from tests.forked_command import started
 from tests.http_server import Server
 from tests.invoke import invoke
@@ -425,7 +425,7 @@ def test_less_work_is_found_under_the_rubrics_of_the_base(checkout: Checkout, de
 
 def test_a_deployed_service_is_not_asked_as_it_was_before(
     checkout: Checkout,
-    service: Server,  # noqa: F811
+    service: Server,  # noqa: F811 - the fixture
 ) -> None:
     """It has one state: without kept answers of the base, a failing case counts as it is."""
     target = (

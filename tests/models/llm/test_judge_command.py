@@ -315,7 +315,7 @@ def test_a_temporary_folder_in_a_repository_is_refused(
 def test_the_prompt_of_a_repair() -> None:
     roles = ("system", "user", "assistant", "user")
     messages = tuple(
-        ChatMessage(role=role, content=f"text {number}")  # type: ignore[arg-type]
+        ChatMessage(role=role, content=f"text {number}")  # type: ignore[arg-type] # a literal
         for number, role in enumerate(roles)
     )
     endpoint = Endpoint(model="command/j", command=JudgeCommand(argv=("j",)))

@@ -20,6 +20,7 @@ def added(agent: str, **options: object) -> tuple[list[str], dict[str, str]]:
     """Return the words, and the variables and files that an option adds to a start."""
     program = AgentProgram(name=agent, model="own/m")
     plain = AGENTS[agent].work(program)
+    # the options of a row are of any field
     start = AGENTS[agent].work(replace(program, **options))  # type: ignore[arg-type]
     named = {**start.environment, **start.files}.items()
     known = {**plain.environment, **plain.files}.items()

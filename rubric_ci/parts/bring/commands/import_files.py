@@ -239,9 +239,8 @@ def _check_spans(file: Path) -> None:
 
 def _translated(file: Path, folder: Path) -> TranslatedSource:
     if file.is_dir():
-        raise CannotReadFile(
-            "an empty name, or a folder, is not a file", "name the files to import"
-        )
+        message = "an empty name, or a folder, is not a file"
+        raise CannotReadFile(message, "name the files to import")
     book = tables.split_workbook(file.name)
     text = "" if book else working_tree.read_text(file)
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
@@ -254,14 +253,13 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     )
     if (rows := _rows(file, text)) is not None:
         table = tables.Table(file.as_posix(), rows, text)
-        asked = _question(table.columns)
-        return TranslatedSource(table, golden_sets.translate_table(table.data, beside, asked))
-    finder = Project(working_tree.WorkingTree(root=root)).case_finder(
-        working_tree.from_root(file, root)
-    )
-    beside_lines = working_tree.sidecar_of(file)
-    sidecar = working_tree.read_text(beside_lines) if beside_lines else None
-    document = open_source(file.as_posix(), text, sidecar, finder)
+        question = _question(table.columns)
+        return TranslatedSource(table, golden_sets.translate_table(table.data, beside, question))
+    project = Project(working_tree.WorkingTree(root=root))
+    finder = project.case_finder(working_tree.from_root(file, root))
+    sidecar = working_tree.sidecar_of(file)
+    suite = working_tree.read_text(sidecar) if sidecar else None
+    document = open_source(file.as_posix(), text, suite, finder)
     if isinstance(document, TranslatedSource):
         _moved(document.data, base)
         return document

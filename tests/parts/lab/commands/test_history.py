@@ -29,7 +29,7 @@ cases without a steady pass, the oldest run on the left:  █ pass  ▓ borderli
 █__  e.yaml: broken  1 verdict change
 ▓█▓  e.yaml: tone  2 verdict changes
 ?██  e.yaml: late
-"""  # noqa: E501
+"""  # noqa: E501 - as it is printed
 
 
 def history(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":

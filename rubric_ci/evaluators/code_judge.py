@@ -15,7 +15,7 @@ from rubric_ci.evaluators.kind import Written, takes_file
 from rubric_ci.evaluators.scripts import payload
 from rubric_ci.system import container_engine, processes
 from rubric_ci.system.masking import redact
-from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
+from rubric_ci.system.processes import Command, Finished, describe_exit
 from rubric_ci.system.scratch import program_folder
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.text import code_blocks
@@ -93,8 +93,9 @@ async def run_script(
         command = Command(
             script=_fill_placeholders(spec.script, answer.said, folder),
             cwd=context.root / spec.cwd,
-            environment=clean_environment(context.environment, spec.env) | here,
             known=context.environment,
+            env=spec.env,
+            added=here,
             timeout_seconds=spec.timeout_seconds,
             stdin=json.dumps(script_input),  # ASCII only: independent of the script's locale
         )
@@ -118,8 +119,8 @@ async def _contained(
     command = Command(
         script=(*engine, *start, *limits, *given, "--entrypoint", words[0], box.image, *words[1:]),
         cwd=context.root,
-        environment=clean_environment(context.environment, spec.env),
         known=context.environment,
+        env=spec.env,
         timeout_seconds=spec.timeout_seconds,
         stdin=script_input,
     )

@@ -9,7 +9,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.system import processes
-from rubric_ci.system.processes import Command, clean_environment, describe_exit
+from rubric_ci.system.processes import Command, describe_exit
 
 NEEDED: Final = "needs podman or docker on the PATH"
 FAILED: Final = 125  # the exit status of an engine that could not start the container
@@ -47,7 +47,7 @@ async def fetch(image: str, folder: Path, environment: Mapping[str, str]) -> Non
         finished = await processes.run(_command(words, folder, environment, seconds))
         if finished.status == 0:
             return
-    raise CannotRunScript(f"the image `{image}` cannot be pulled: {describe_exit(finished)}")
+    raise CannotRunScript(f"the image `{image}` cannot be pulled: {describe_exit(finished, '')}")
 
 
 async def remove(name: str, folder: Path, environment: Mapping[str, str]) -> None:
@@ -62,6 +62,6 @@ def _command(
     return Command(
         script=(*engine(environment), *words),
         cwd=folder,
-        environment=clean_environment(environment),
+        known=environment,
         timeout_seconds=seconds,
     )

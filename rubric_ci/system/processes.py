@@ -60,14 +60,23 @@ class Command:
 
     script: str | tuple[str, ...]  # a line for the shell, or argv
     cwd: Path
-    environment: Mapping[str, str]
-    known: Mapping[str, str] = field(default_factory=dict)  # the environment it is a part of
+    known: Mapping[str, str]  # of this process: PATH, HOME and the locale of it are passed on
+    env: tuple[str, ...] = ()  # further variables of it, by name
+    added: Mapping[str, str] = field(default_factory=dict)  # variables with their values
     timeout_seconds: float
     stdin: str = ""
     output_limit: int = OUTPUT_LIMIT
     gives_up: Callable[[bytes], bool] = lambda _: False  # its output so far says that it failed
     begun: Callable[[int], object] = lambda _: None  # gets the id of the process
     to_file: bool = False  # its stdout: a program that exits before a pipe is read loses the rest
+
+    def __post_init__(self) -> None:
+        """Raise CannotRunScript for a name in `env` that is not set, before anything is paid."""
+        _check_names(self.env, self.known)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return clean_environment(self.known, self.env) | dict(self.added)
 
     def __str__(self) -> str:
         """Return the command in backquotes, short enough for a message."""
@@ -90,7 +99,16 @@ class Finished:
 def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
     """Return the environment of a script: PATH, HOME, the locale, and the given names."""
     named = tuple(names)
-    for name in named:
+    _check_names(named, environment)
+    return {
+        name: value
+        for name, value in environment.items()
+        if name in _INHERITED or name.startswith("LC_") or name in named
+    }
+
+
+def _check_names(names: Iterable[str], environment: Mapping[str, str]) -> None:
+    for name in names:
         if name.upper().startswith(_RUNNERS) and is_secret_name(name):
             raise CannotRunScript(f"`{name}`, named in `env`, is the runner's: no script gets it")
         if name not in environment:
@@ -99,15 +117,13 @@ def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ())
                 f"the environment variable `{name}`, named in `env`, is not set"
                 f"{advice and f'; {advice}'}"
             )
-    return {
-        name: value
-        for name, value in environment.items()
-        if name in _INHERITED or name.startswith("LC_") or name in named
-    }
 
 
 def describe_exit(finished: Finished, why_withheld: str = "not listed in `env`") -> str:
-    """Return the exit status and the end of the output: of stderr, else of stdout."""
+    """Return the exit status and the end of the output: of stderr, else of stdout.
+
+    Without a reason, as of a program that the user does not name, no variable is withheld.
+    """
     tail = one_line_tail(finished.stderr) or one_line_tail(redact(finished.stdout))
     shown = f": {tail}" if tail else ", no output"
     return f"exit status {finished.status}{missing_variables(finished, why_withheld)}{shown}"
@@ -115,7 +131,7 @@ def describe_exit(finished: Finished, why_withheld: str = "not listed in `env`")
 
 def missing_variables(finished: Finished, why: str = "not listed in `env`") -> str:
     """Return a hint at variables that the output names and the command did not get, or ""."""
-    names = [f"`{name}`" for name in finished.withheld]
+    names = [f"`{name}`" for name in finished.withheld if why]
     verb = "is" if len(names) == 1 else "are"
     return f" ({', '.join(names)} {verb} set here, but {why})" if names else ""
 
@@ -252,7 +268,7 @@ def hide_memory() -> None:
 
 async def _spawn(command: Command, out: BinaryIO | None) -> Process:
     hide_memory()
-    env = dict(command.environment)
+    env = command.environment
     if isinstance(command.script, str):
         start = partial(asyncio.create_subprocess_shell, command.script)
     else:

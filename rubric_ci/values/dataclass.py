@@ -33,6 +33,7 @@ else:
         return made
 
     _PARTS = {"__init__": "init", "__repr__": "repr", "__eq__": "eq", "__hash__": "unsafe_hash"}
+    _KEPT = {"__doc__", "__post_init__"}
 
     def _first_call(made, name):
         """Return a method that takes its place from the standard library when it is called."""
@@ -40,8 +41,9 @@ else:
         def method(self, *args, **kwargs):
             parts = {"init": False, "repr": False, "eq": False} | {_PARTS[name]: True}
             fields = [(each.name, each.type, each) for each in dataclasses.fields(made)]
-            said = {"__doc__": made.__doc__}  # not made from the signature, as above
-            twin = dataclasses.make_dataclass(made.__name__, fields, namespace=said, **parts)
+            # A docstring is not made from the signature, as above; a check is called as well.
+            kept = {key: of for key, of in vars(made).items() if key in _KEPT}
+            twin = dataclasses.make_dataclass(made.__name__, fields, namespace=kept, **parts)
             setattr(made, name, vars(twin)[name])
             return getattr(made, name)(self, *args, **kwargs)
 

@@ -391,7 +391,7 @@ def test_scripts_cannot_read_the_memory_of_this_process(tmp_path: Path) -> None:
     code = (
         "import asyncio, ctypes; from pathlib import Path; from rubric_ci.system import processes;"
         "dumpable = lambda: ctypes.CDLL(None).prctl(3, 0, 0, 0, 0); before = dumpable();"
-        "command = processes.Command(script='cat /proc/self/status', cwd=Path(), environment={},"
+        "command = processes.Command(script='cat /proc/self/status', cwd=Path(), known={},"
         " timeout_seconds=20); done = asyncio.run(processes.run(command));"
         "print(before, dumpable(), done.status, Path('/proc/self/environ').stat().st_uid)"
     )

@@ -44,7 +44,8 @@ def execute(
     command = Command(
         script=script,
         cwd=cwd,
-        environment=PATH if environment is None else environment,
+        known=PATH,
+        added=environment or {},
         timeout_seconds=timeout,
         stdin=stdin,
     )
@@ -160,7 +161,7 @@ def test_a_program_that_does_not_wait_for_its_reader_loses_nothing_in_a_file(
     """As programs of Node that exit before their pipe is read."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     command = Command(
-        script=python(HASTY), cwd=tmp_path, environment=PATH, timeout_seconds=20, to_file=True
+        script=python(HASTY), cwd=tmp_path, known=PATH, timeout_seconds=20, to_file=True
     )
     finished = asyncio.run(run(command))
     assert (finished.status, finished.stdout) == (0, "x" * 1_000_000)
@@ -177,9 +178,7 @@ def test_a_program_that_does_not_wait_for_its_reader_loses_nothing_in_a_file(
 def test_the_limits_of_an_output_in_a_file(
     script: str, more: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    command = Command(
-        script=script, cwd=tmp_path, environment=PATH, timeout_seconds=100, to_file=True
-    )
+    command = Command(script=script, cwd=tmp_path, known=PATH, timeout_seconds=100, to_file=True)
     with pytest.raises(CannotRunScript, match=re.escape(message)) as caught:
         asyncio.run(run(replace(command, **more)))
     if isinstance(caught.value, ScriptTimedOut):
@@ -190,7 +189,7 @@ def test_an_output_in_a_file_may_say_that_it_failed(tmp_path: Path) -> None:
     command = Command(
         script="echo lost; sleep 60",
         cwd=tmp_path,
-        environment=PATH,
+        known=PATH,
         timeout_seconds=50,
         to_file=True,
         gives_up=lambda printed: b"lost" in printed,
@@ -236,7 +235,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 
 def test_a_long_command_is_shortened_in_messages(tmp_path: Path) -> None:
-    command = Command(script="x" * 200, cwd=tmp_path, environment={}, timeout_seconds=1)
+    command = Command(script="x" * 200, cwd=tmp_path, known={}, timeout_seconds=1)
     assert str(command) == "`" + "x" * 117 + "…`"
 
 
@@ -282,7 +281,7 @@ def test_a_daemon_that_holds_the_output_open_is_an_error(
 def test_cancelling_kills_the_command(tmp_path: Path) -> None:
     async def cancelled() -> None:
         command = Command(
-            script="echo $$ > pid; sleep 60", cwd=tmp_path, environment=PATH, timeout_seconds=50
+            script="echo $$ > pid; sleep 60", cwd=tmp_path, known=PATH, timeout_seconds=50
         )
         task = asyncio.create_task(run(command))
         await asyncio.to_thread(wait_for_file, tmp_path / "pid")
@@ -298,7 +297,7 @@ def test_cancelling_kills_the_command(tmp_path: Path) -> None:
 def test_cancelling_may_come_at_any_moment(delay: float, tmp_path: Path) -> None:
     async def cancelled() -> None:
         script = "echo $$ >> pids; sleep 50 & echo $! >> pids; sleep 50; true"
-        command = Command(script=script, cwd=tmp_path, environment=PATH, timeout_seconds=50)
+        command = Command(script=script, cwd=tmp_path, known=PATH, timeout_seconds=50)
         task = asyncio.create_task(run(command))
         await asyncio.sleep(delay)
         task.cancel()
@@ -318,7 +317,7 @@ def test_many_at_once(tmp_path: Path) -> None:
     async def all_of_them() -> list[Finished]:
         return await asyncio.gather(
             *(
-                run(Command(script=f"echo {n}", cwd=tmp_path, environment=PATH, timeout_seconds=30))
+                run(Command(script=f"echo {n}", cwd=tmp_path, known=PATH, timeout_seconds=30))
                 for n in range(40)
             )
         )
@@ -353,6 +352,11 @@ def test_a_variable_that_is_named_but_not_set_is_an_error() -> None:
     with pytest.raises(CannotRunScript) as caught:
         clean_environment(SHELL, ["TOKEN"])
     assert str(caught.value) == "the environment variable `TOKEN`, named in `env`, is not set"
+
+
+def test_a_missing_variable_is_an_error_before_anything_is_started(tmp_path: Path) -> None:
+    with pytest.raises(CannotRunScript, match="`TOKEN`, named in `env`, is not set"):
+        Command(script="true", cwd=tmp_path, known=SHELL, env=("TOKEN",), timeout_seconds=1)
 
 
 def test_a_command_sees_its_environment_only(

@@ -33,7 +33,7 @@ def command(code: str, cwd: Path, *, stdin: str = "", timeout: float = 50) -> Co
     return Command(
         script=(sys.executable, "-c", code),
         cwd=cwd,
-        environment=ENVIRONMENT,
+        known=ENVIRONMENT,
         timeout_seconds=timeout,
         stdin=stdin,
     )
@@ -70,7 +70,7 @@ def test_finished(code: str, stdin: str, expected: tuple[int, str, str], tmp_pat
 
 def test_a_line_for_the_shell(tmp_path: Path) -> None:
     line = Command(
-        script="echo hello&& exit 3", cwd=tmp_path, environment=ENVIRONMENT, timeout_seconds=50
+        script="echo hello&& exit 3", cwd=tmp_path, known=ENVIRONMENT, timeout_seconds=50
     )
     done = asyncio.run(run(line))
     assert (done.status, done.stdout) == (3, "hello\n")
@@ -83,7 +83,7 @@ def test_printing_too_much_is_an_error(tmp_path: Path) -> None:
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     missing = Command(
-        script=("no-such-program", "x"), cwd=tmp_path, environment=ENVIRONMENT, timeout_seconds=50
+        script=("no-such-program", "x"), cwd=tmp_path, known=ENVIRONMENT, timeout_seconds=50
     )
     with pytest.raises(CannotRunScript, match=r"^`no-such-program x` cannot be started: "):
         asyncio.run(run(missing))
@@ -92,7 +92,7 @@ def test_a_program_that_is_not_there(tmp_path: Path) -> None:
 @platforms.SHELL
 def test_a_prompt_that_is_too_long_for_an_argument(tmp_path: Path) -> None:
     long = Command(
-        script=f"echo {'x' * 200_000}", cwd=tmp_path, environment=ENVIRONMENT, timeout_seconds=50
+        script=f"echo {'x' * 200_000}", cwd=tmp_path, known=ENVIRONMENT, timeout_seconds=50
     )
     with pytest.raises(CannotRunScript) as caught:
         asyncio.run(run(long))

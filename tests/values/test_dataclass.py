@@ -120,3 +120,20 @@ def test_a_class_that_can_change_is_the_standard_librarys() -> None:
     counter = Counter()
     counter.count += 1
     assert repr(counter).endswith("Counter(count=1)")
+
+
+@lazy.dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """Refuses a value when it is made."""
+
+    x: int
+
+    def __post_init__(self) -> None:
+        if self.x < 0:
+            raise ValueError(self.x)
+
+
+def test_a_check_is_called_by_the_first_and_by_every_other_init() -> None:
+    for value in (-1, -2):
+        with pytest.raises(ValueError, match=str(value)):
+            Checked(x=value)

@@ -13,7 +13,7 @@ from rubric_ci.grading.targets import answer_format, command, spending
 from rubric_ci.grading.targets.answer_format import measured
 from rubric_ci.grading.targets.workplace import with_skill
 from rubric_ci.system import coroutines, processes
-from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.processes import Command, Finished
 from rubric_ci.system.scratch import program_folder
 from rubric_ci.values.config import CliTarget, Target
 from rubric_ci.values.context import RunContext
@@ -95,7 +95,8 @@ async def _run(
         line = Command(
             script=command.fill(target.command_template, values),
             cwd=context.root / target.cwd,
-            environment=clean_environment(context.environment, target.env),
+            known=context.environment,
+            env=target.env,
             timeout_seconds=target.timeout_seconds,
             stdin="".join(f"{json.dumps(_request(each, context.root))}\n" for each in asked),
         )

@@ -22,13 +22,7 @@ from rubric_ci.grading.targets.call_spelling import Spelling
 from rubric_ci.models.agents import READERS
 from rubric_ci.models.llm.http_guard import is_allowed, refusal_of
 from rubric_ci.system import coroutines, file_io, processes
-from rubric_ci.system.processes import (
-    Command,
-    Finished,
-    clean_environment,
-    describe_exit,
-    one_line_tail,
-)
+from rubric_ci.system.processes import Command, Finished, describe_exit, one_line_tail
 from rubric_ci.system.scratch import program_folder, variables
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.text.placeholders import filled, placeholders
@@ -92,9 +86,9 @@ async def answer(
         command = Command(
             script=script if confine is None else confine(("sh", "-c", script)),
             cwd=cwd,
-            environment=clean_environment(context.environment, target.env)
-            | (variables(place) if place else {}),
             known=context.environment,
+            env=target.env,
+            added=variables(place) if place else {},
             timeout_seconds=target.timeout_seconds,
         )
 
@@ -266,8 +260,8 @@ async def _run(target: Target, check: HealthCheck, seconds: float, context: RunC
             Command(
                 script=check.command_template,
                 cwd=context.root / (check.cwd or target.cwd),
-                environment=clean_environment(context.environment, target.env),
                 known=context.environment,
+                env=target.env,
                 timeout_seconds=seconds,
             )
         )

@@ -190,8 +190,9 @@ class StartedServices:
             command = Command(
                 script=_line(program.setup, values),
                 cwd=cwd,
-                environment=clean_environment(context.environment, program.env) | values,
                 known=context.environment,
+                env=program.env,
+                added=values,
                 timeout_seconds=program.setup_seconds,
             )
             self._prepared[place] = coroutines.start_shared(_set_up(command, name))

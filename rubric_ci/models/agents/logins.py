@@ -16,10 +16,12 @@ from rubric_ci.models.agents.program import NO_FILES, Files, Start, mapping
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set, in_a_job
 from rubric_ci.system.file_io import read_end
+from rubric_ci.system.processes import clean_environment
 from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import parsed
 
+_HOMES: Final = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
 _SHORTEST: Final = timedelta(minutes=15)  # that a token must be valid yet
 _RENEWED: Final = timedelta(days=7)  # codex renews a login that is older
 
@@ -31,6 +33,15 @@ class Login:
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     files: Mapping[str, str] = field(default_factory=dict, repr=False)
     place: str = ""  # the file of the login; empty: variables of this process
+
+
+def environment_at(
+    home: Path, names: Iterable[str], login: Login, environment: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the named variables, the credential, the locale and the PATH; the home is empty."""
+    given = {**clean_environment(environment, names), **login.variables}
+    homes = (name for name in _HOMES if name in given or name in {"HOME", "TMPDIR"})
+    return given | dict.fromkeys(homes, str(home))
 
 
 class NoLogin(Exception):

@@ -241,6 +241,12 @@ def number(value: Any) -> float | None:
         return None
 
 
+def duration_ms(owner: Mapping[str, Any], start: str, end: str) -> float | None:
+    """Return the time between two keys that hold milliseconds; None: one of them has none."""
+    begun, ended = number(owner.get(start)), number(owner.get(end))
+    return None if begun is None or ended is None else ended - begun
+
+
 def as_text(value: Any) -> str:
     """Return a result as text: parts of text joined, another value as JSON."""
     match value:

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.logins import Login, NoLogin, furnished, kept, login_of
+from rubric_ci.models.agents.logins import Login, NoLogin, environment_at, furnished, kept, login_of
 from rubric_ci.models.agents.program import (
     AgentFailed,
     Files,
@@ -30,7 +30,6 @@ from rubric_ci.models.llm.openai_http import text_of, usage
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system import processes
 from rubric_ci.system.scratch import outside, program_folder
-from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.agent_program import JudgeCommand
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON
@@ -39,7 +38,6 @@ from rubric_ci.values.trace import Trace
 
 _GRACE_SECONDS = 5.0  # the timeout of the request ends a command first
 _VERSION_SECONDS = 20.0
-_HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
 
 
 async def ask(call: ModelCall) -> ModelReply:
@@ -52,8 +50,8 @@ async def ask(call: ModelCall) -> ModelReply:
                 processes.Command(
                     script=_argv(command, home),
                     cwd=work,
-                    environment={**_environment(command, home, os.environ), **login.variables},
                     known=os.environ,
+                    added=_environment(command, home, login, os.environ),
                     timeout_seconds=call.endpoint.timeout_seconds + _GRACE_SECONDS,
                     stdin=prompt(call),
                     to_file=known is not None,
@@ -147,7 +145,7 @@ def _startable(endpoint: Endpoint) -> tuple[JudgeCommand, Login]:
     """Return the command and its credential; raises RequestError without program or variables."""
     command = _command_of(endpoint)
     _argv(command)
-    _named(command, os.environ)
+    _environment(command, Path(), Login(), os.environ)
     try:
         return command, login_of(command.cli, command.env, os.environ)
     except NoLogin as error:
@@ -169,24 +167,13 @@ def _start(command: JudgeCommand) -> Start:
 
 
 def _environment(
-    command: JudgeCommand, home: Path, environment: Mapping[str, str]
-) -> Mapping[str, str]:
-    """Return the named variables, the locale and the PATH; the home folder is empty."""
-    own = [name for name in CREDENTIALS.get(command.cli, ()) if environment.get(name)]
-    given = {**_named(command, environment), **{name: environment[name] for name in own}}
-    settings = _start(command).at(str(home)).environment
-    return {
-        **given,
-        **{name: str(home) for name in _HOMES if name in given or name in {"HOME", "TMPDIR"}},
-        **settings,
-    }
-
-
-def _named(command: JudgeCommand, environment: Mapping[str, str]) -> dict[str, str]:
+    command: JudgeCommand, home: Path, login: Login, environment: Mapping[str, str]
+) -> dict[str, str]:
     try:
-        return processes.clean_environment(environment, command.env)
+        given = environment_at(home, command.env, login, environment)
     except CannotRunScript as error:
         raise _not_started(str(error)) from error
+    return {**given, **_start(command).at(str(home)).environment}
 
 
 @contextmanager
@@ -214,7 +201,7 @@ def version_of_cli(cli: str) -> str:
             done = subprocess.run(
                 [program, "--version"],
                 cwd=work,
-                env=_environment(command, home, {"PATH": os.environ.get("PATH", "")}),
+                env=_environment(command, home, Login(), {"PATH": os.environ.get("PATH", "")}),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,

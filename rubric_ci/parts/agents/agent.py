@@ -16,8 +16,8 @@ from rubric_ci.grading.targets import command, conversation, spending
 from rubric_ci.grading.targets.answer_format import answer_of, did, read, timed_out
 from rubric_ci.grading.targets.call_spelling import Spelling, of_servers
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.logins import Login, NoLogin, furnished, kept, login_of
-from rubric_ci.models.agents.program import Files, Start
+from rubric_ci.models.agents.logins import Login, NoLogin, environment_at, furnished, kept, login_of
+from rubric_ci.models.agents.program import Files
 from rubric_ci.parts.agents.work import (
     DIFF,
     INPUTS,
@@ -33,7 +33,7 @@ from rubric_ci.parts.agents.workspace import Folders, Workspaces
 from rubric_ci.parts.agents.workspace_programs import run_hook
 from rubric_ci.system import container_engine, processes
 from rubric_ci.system.backoff import Backoff
-from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.processes import Command, Finished
 from rubric_ci.system.scratch import VARIABLE, variables
 from rubric_ci.text import numbers
 from rubric_ci.text.placeholders import filled
@@ -48,8 +48,6 @@ from rubric_ci.values.workspace_settings import Workspace
 
 BACKOFF = Backoff(attempts=3, first_wait=2.0)
 """Of an agent that is started again: a server counts its requests by the minute."""
-
-_HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
 
 
 async def answer(
@@ -162,7 +160,9 @@ async def _run(
     def start(dollars: float | None) -> tuple[tuple[str, ...], Mapping[str, str]]:
         settings = _settings(agent, dollars, _repositories(target, folders))
         made = furnished(known.work(settings, session.id), folders.home, login.files)
-        given = _environment(made, target, login, folders.home, context.environment)
+        home = folders.home
+        given = environment_at(home, target.env, login, context.environment)
+        given |= {**made.environment, **variables(home)}
         argv = confined_argv(
             made.argv, target=target, folders=folders, names=given, context=context
         )
@@ -176,8 +176,8 @@ async def _run(
         line = Command(
             script=argv,
             cwd=folders.work,
-            environment=environment,
             known=context.environment,
+            added=environment,
             timeout_seconds=target.timeout_seconds,
             stdin=prompt(session.asked(case)),
             to_file=True,
@@ -292,15 +292,6 @@ def prompt(case: EvalCase) -> str:
     )
     parts = (command.guidelines(case), case.question, where)
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _environment(
-    start: Start, target: CliTarget, login: Login, home: Path, environment: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the named variables, the credential, the locale and the PATH; the home is empty."""
-    given = {**clean_environment(environment, target.env), **login.variables}
-    homes = {name: str(home) for name in _HOMES if name in given or name in {"HOME", "TMPDIR"}}
-    return {**given, **homes, **start.environment, **variables(home)}
 
 
 def _login(target: CliTarget, agent: AgentProgram, context: RunContext) -> Login:

@@ -15,12 +15,12 @@ from rubric_ci.models.agents.program import (
     Files,
     Start,
     as_text,
+    duration_ms,
     events,
     failure,
     integer,
     items,
     mapping,
-    number,
     option,
 )
 from rubric_ci.values.agent_program import AgentProgram
@@ -141,7 +141,8 @@ def _unwrapped(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _step(item: Mapping[str, Any], event: Mapping[str, Any]) -> Iterator[Step]:
-    took = _took(item) or _took(event)
+    times = "started_at_ms", "completed_at_ms"
+    took = duration_ms(item, *times) or duration_ms(event, *times)
     match item:
         case {"type": "command_execution", "command": command}:
             output, status = as_text(item.get("aggregated_output")), item.get("exit_code")
@@ -172,11 +173,6 @@ def _step(item: Mapping[str, Any], event: Mapping[str, Any]) -> Iterator[Step]:
             )
         case {"type": "web_search"}:
             yield Step(tool="web_search", arguments={"query": item.get("query")}, duration_ms=took)
-
-
-def _took(owner: Mapping[str, Any]) -> float | None:
-    start, end = number(owner.get("started_at_ms")), number(owner.get("completed_at_ms"))
-    return None if start is None or end is None else end - start
 
 
 def _is_output(said: Mapping[str, object]) -> bool:

@@ -11,6 +11,7 @@ from rubric_ci.models.agents.program import (
     Files,
     Start,
     as_text,
+    duration_ms,
     events,
     failure,
     integer,
@@ -140,13 +141,8 @@ def _steps(stdout: str) -> Iterator[Step]:
             arguments=state.get("input"),
             result=as_text(state.get("output")),
             error=reason or (f"exit status {status}" if status else ""),
-            duration_ms=_took(mapping(state.get("time"))),
+            duration_ms=duration_ms(mapping(state.get("time")), "start", "end"),
         )
-
-
-def _took(time: Mapping[str, Any]) -> float | None:
-    start, end = number(time.get("start")), number(time.get("end"))
-    return None if start is None or end is None else end - start
 
 
 def _turns(printed: bytes) -> int:

@@ -22,7 +22,7 @@ from rubric_ci.grading.targets.workplace import assertions_of
 from rubric_ci.parts.agents.workspace import MOST_BYTES, MOST_FILES
 from rubric_ci.system import file_io, processes
 from rubric_ci.system.masking import redact
-from rubric_ci.system.processes import Command, clean_environment
+from rubric_ci.system.processes import Command
 from rubric_ci.system.scratch import variables
 from rubric_ci.text.globs import matcher
 from rubric_ci.values.context import RunContext
@@ -261,8 +261,8 @@ async def _run(assertion: Assertion, work: Path, home: Path, context: RunContext
     command = Command(
         script=str(assertion.value),
         cwd=work,
-        environment=clean_environment(context.environment) | {"HOME": str(home)} | variables(work),
         known=context.environment,
+        added={"HOME": str(home), **variables(work)},
         timeout_seconds=COMMAND_SECONDS,
     )
     name = check_name(assertion.key, assertion.value)

@@ -29,7 +29,7 @@ from rubric_ci.models.llm.cache import SETUP
 from rubric_ci.parts.agents import workspace_programs
 from rubric_ci.parts.agents.grading_files import Graders
 from rubric_ci.system import coroutines, processes
-from rubric_ci.system.processes import Command, clean_environment, describe_exit
+from rubric_ci.system.processes import Command, describe_exit
 from rubric_ci.system.scratch import remove_tree, scratch_folder, variables
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.redact import is_secret_name
@@ -246,7 +246,7 @@ async def _listed(source: Path, context: RunContext) -> list[str]:
             Command(
                 script=("git", "-C", str(source), *files),
                 cwd=source,
-                environment=clean_environment(context.environment),
+                known=context.environment,
                 timeout_seconds=60,
             )
         )
@@ -381,10 +381,9 @@ async def _set_up(
         Command(
             script=script,
             cwd=folder,
-            environment=clean_environment(context.environment, target.env)
-            | variables(folder)
-            | {"AGENTV_ENVIRONMENT_WORKDIR": str(folder)},
             known=context.environment,
+            env=target.env,
+            added={**variables(folder), "AGENTV_ENVIRONMENT_WORKDIR": str(folder)},
             timeout_seconds=_SETUP_SECONDS,
         )
     )

@@ -17,7 +17,7 @@ from rubric_ci.errors import CannotAnswer, CannotRunScript
 from rubric_ci.grading.targets.workplace import HOOK_FAILED
 from rubric_ci.system import processes
 from rubric_ci.system.git import process as git
-from rubric_ci.system.processes import Command, clean_environment, describe_exit
+from rubric_ci.system.processes import Command, describe_exit
 from rubric_ci.system.scratch import remove_tree, variables
 from rubric_ci.text.placeholders import filled
 from rubric_ci.values.context import RunContext
@@ -79,7 +79,8 @@ async def _git(
     command = Command(
         script=("git", *arguments),
         cwd=folder,
-        environment={**clean_environment(context.environment), **git.QUIET, **dates},
+        known=context.environment,
+        added={**git.QUIET, **dates},
         timeout_seconds=_GIT_SECONDS,
     )
     try:
@@ -88,7 +89,7 @@ async def _git(
         raise CannotAnswer(f"the workspace has no commit {_short(source)}: {error}") from None
     if done.status != 0:
         place = source.url or source.path
-        reason = describe_exit(done)
+        reason = describe_exit(done, "")
         raise CannotAnswer(
             f"the commit {_short(source)} of {place} cannot be checked out: {reason}"
         )
@@ -128,8 +129,8 @@ async def run_hook(
     command = Command(
         script=tuple(filled(word, values) for word in hook.command),
         cwd=context.root / hook.cwd,
-        environment=clean_environment(context.environment) | variables(work),
         known=context.environment,
+        added=variables(work),
         timeout_seconds=hook.timeout_seconds,
         stdin=json.dumps(facts),
     )

@@ -17,7 +17,7 @@ from rubric_ci.parts.bring.adoption import graded_files, tool_results
 from rubric_ci.parts.bring.adoption.samples import Sample, counting
 from rubric_ci.system import processes
 from rubric_ci.system.git.committed import first_tracked
-from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
+from rubric_ci.system.processes import Command, Finished, describe_exit
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.text.numbers import listed, plural
 from rubric_ci.values.config import Config, RunnerTarget
@@ -145,8 +145,8 @@ async def samples(place: Place, only: Iterable[str] = ()) -> Found:
             line = Command(
                 script=_script(target, folder, tuple(only)),
                 cwd=place.root / target.cwd,
-                environment=clean_environment(place.environment, target.env),
                 known=place.environment,
+                env=target.env,
                 timeout_seconds=target.timeout_seconds,
             )
             finished = await processes.run(line)

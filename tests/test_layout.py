@@ -167,7 +167,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         files/validation/reference_rules
         files/validation/shape_rules
         files/validation/target_rules files/validation/variable_rules
-        files/yaml_text/constructor files/yaml_text/size_limits files/yaml_text/syntax_errors""",
+        files/yaml_text/constructor files/yaml_text/syntax_errors""",
 }
 EFFECTS: Final = """
     asyncio concurrent ctypes getpass github http litellm logging multiprocessing os pathlib random

@@ -36,16 +36,29 @@ FILE_SIZE: Final = Rule(
 def yaml_over_limits(text: str) -> LocatedProblem | None:
     """Return a problem for a text that is too large or too deep to be composed.
 
-    A short text with few brackets and dashes is neither, and is not parsed twice.
+    A text with few brackets, dashes and colons is neither, and is not parsed twice.
     """
     if len(text) > MAX_CHARACTERS:
         return _too_long()
-    if len(text) <= MAX_VALUES and sum(map(text.count, "[{-:?")) < MAX_COMPOSED_DEPTH:
+    if most_values(text) <= MAX_VALUES and most_levels(text) <= MAX_COMPOSED_DEPTH:
         return None
     try:
         return _events_over_limits(CParser(parseable(text)))
     except YAMLError:
         return None  # the composer stops at the same place
+
+
+def most_values(text: str) -> int:
+    """Return a number of values that a text cannot have more of, by its signs of structure."""
+    signs = sum(map(text.count, "[{-:?,"))  # each begins two at most: a key and its value
+    return 1 + min(len(text), 2 * signs)
+
+
+def most_levels(text: str) -> int:
+    """Return a number of levels that a text cannot have more of."""
+    brackets, blocks = (sum(map(text.count, signs)) for signs in ("[{", "-:?"))
+    widest = max(map(len, text.split("\n")))
+    return brackets + min(blocks, 2 * widest)  # a list may begin in the column of its mapping
 
 
 def lines_over_limits(text: str) -> LocatedProblem | None:

@@ -173,7 +173,7 @@ def _indented(own: str, line: int, column: int) -> LocatedProblem:
 
 def split_lines(text: str) -> list[str]:
     """Return the lines as YAML counts them, without line breaks."""
-    return BREAK.split(text)
+    return text.split("\n") if text.isascii() and "\r" not in text else BREAK.split(text)
 
 
 def line_break_problems(text: str) -> list[LocatedProblem]:

@@ -10,6 +10,7 @@ from rubric_ci.parts.bring.dialects.agentv import translate
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
+from tests.parts.bring.dialects.reported import rows
 
 
 def translated(grader: Any, **test: Any) -> tuple[list[Any], list[Any], list[str]]:
@@ -22,22 +23,6 @@ def translated(grader: Any, **test: Any) -> tuple[list[Any], list[Any], list[str
     return rubrics, others, [f"{rule.id}: {message}" for rule, _, message in found.problems]
 
 
-def used(value: Any, **options: Any) -> dict[str, Any]:
-    return {"type": "trajectory:tool-used", "value": value, **options}
-
-
-def in_sequence(**value: Any) -> dict[str, Any]:
-    return {"type": "trajectory:tool-sequence", "value": value}
-
-
-def evaluator(kind: str, **more: Any) -> dict[str, Any]:
-    """Return an evaluator with the name that its kind gives it."""
-    return {"name": kind.replace("_", "-"), "type": kind, **more}
-
-
-RATED = {"outcome": "A", "weight": 3}
-OPEN = {"required": False}
-CALL = {"ignore_case": True, **OPEN}  # AgentV compares names of tools without regard to case
 PROMPT = {"type": "llm-rubric", "prompt": "file://../refusal.md"}
 AFTER = "Refuses?\n\nThe question:\n{{ input }}\n\nThe answer:\n{{ output }}\n"
 
@@ -73,246 +58,128 @@ def test_a_prompt_file_that_shows_no_answer(
     assert all(path == ("tests", 0, "assert", 0, "prompt") for _, path, _ in found.problems)
 
 
-@pytest.mark.parametrize(
-    ("grader", "criteria"),
-    [
-        (used("find"), [{"never_called": "find", "not": True, **CALL}]),
-        (used(["find"], negate=True), [{"never_called": "find", **CALL}]),
-        (used("find", type="not-trajectory:tool-used"), [{"never_called": "find", **CALL}]),
-        (
-            used({"name": "find", "min": 1}, required=True),
-            [{"never_called": "find", "not": True, "ignore_case": True, "required": True}],
-        ),
-        (in_sequence(steps=["a", {"name": "b"}]), [{"calls_in_order": ["a", "b"], **CALL}]),
-        (in_sequence(mode="exact", steps=["a"]), [{"calls_exactly": ["a"], **CALL}]),
-        (
-            {
-                "type": "trajectory:tool-args-match",
-                "value": {"name": "find", "args": {"of": [{"id": 3}]}},
-            },
-            [
-                {
-                    "called_with": {
-                        "name": "find",
-                        "arguments": {
-                            "type": "object",
-                            "required": ["of"],
-                            "properties": {
-                                "of": {
-                                    "type": "array",
-                                    "prefixItems": [
-                                        {
-                                            "type": "object",
-                                            "required": ["id"],
-                                            "properties": {"id": {"const": 3}},
-                                        }
-                                    ],
-                                    "minItems": 1,
-                                    "maxItems": 1,
-                                }
-                            },
-                        },
-                    },
-                    **CALL,
-                }
-            ],
-        ),
-        (
-            {
-                "type": "trajectory:tool-args-match",
-                "value": {"name": "a", "args": {"b": 1}, "mode": "exact"},
-            },
-            [{"called_with": {"name": "a", "arguments": {"const": {"b": 1}}}, **CALL}],
-        ),
-        ({"type": "llm-rubric", "prompt": "Is kind"}, [{"expected_outcome": "Is kind", **OPEN}]),
-        (
-            {"type": "llm-rubric", "value": [{"outcome": "Blue", "operator": "contradiction"}]},
-            [
-                {
-                    "weight": 1.0,
-                    "expected_outcome": (
-                        "Makes no claim that contradicts this, or does not mention it: Blue"
-                    ),
-                    **OPEN,
-                }
-            ],
-        ),
-        (
-            {
-                "type": "assert-set",
-                "weight": 3,
-                "threshold": 0.5,
-                "assert": ["Kind", {"type": "contains", "value": "a", "weight": 2}],
-            },
-            [{"expected_outcome": "Kind", **OPEN}, {"contains": "a", **OPEN, "weight": 2.0}],
-        ),
-    ],
-)
-def test_criteria(grader: Any, criteria: list[Any]) -> None:
-    assert translated(grader) == (criteria, [], [])
+GRADERS = """
+# a tool
+{type: 'trajectory:tool-used', value: find}
+=> [{never_called: find, not: true, ignore_case: true, required: false}]
+# no tool
+{type: 'trajectory:tool-used', value: [find], negate: true}
+=> [{never_called: find, ignore_case: true, required: false}]
+# a tool, inverted
+{type: 'not-trajectory:tool-used', value: find}
+=> [{never_called: find, ignore_case: true, required: false}]
+# a required tool
+{type: 'trajectory:tool-used', value: {name: find, min: 1}, required: true}
+=> [{never_called: find, not: true, ignore_case: true, required: true}]
+# an order
+{type: 'trajectory:tool-sequence', value: {steps: [a, {name: b}]}}
+=> [{calls_in_order: [a, b], ignore_case: true, required: false}]
+# an exact order
+{type: 'trajectory:tool-sequence', value: {mode: exact, steps: [a]}}
+=> [{calls_exactly: [a], ignore_case: true, required: false}]
+# arguments
+{type: 'trajectory:tool-args-match', value: {name: find, args: {of: [{id: 3}]}}}
+=> [{called_with: {name: find, arguments: {type: object, required: [of], properties: {of: {type:
+   array, prefixItems: [{type: object, required: [id], properties: {id: {const: 3}}}], minItems: 1,
+   maxItems: 1}}}}, ignore_case: true, required: false}]
+# exact arguments
+{type: 'trajectory:tool-args-match', value: {name: a, args: {b: 1}, mode: exact}}
+=> [{called_with: {name: a, arguments: {const: {b: 1}}}, ignore_case: true, required: false}]
+# a prompt
+{type: llm-rubric, prompt: Is kind}
+=> [{expected_outcome: Is kind, required: false}]
+# a contradiction
+{type: llm-rubric, value: [{outcome: Blue, operator: contradiction}]}
+=> [{weight: 1.0, expected_outcome: 'Makes no claim that contradicts this, or does not mention it:
+   Blue', required: false}]
+# a set
+{type: assert-set, weight: 3, threshold: 0.5, assert: [Kind, {type: contains, value: a, weight: 2}]}
+=> [{expected_outcome: Kind, required: false}, {contains: a, required: false, weight: 2.0}]
+# a skill
+{type: skill-used, value: csv}
+=> [{skill_used: csv, required: false}]
+# no skill of a list
+{type: not-skill-used, value: [csv]}
+=> [{skill_used: csv, not: true, required: false}]
+# a trigger
+{type: skill-trigger, skill: csv}
+=> [{skill_used: csv, required: false}]
+# no trigger
+{type: skill-trigger, skill: csv, should_trigger: false}
+=> [{skill_used: csv, not: true, required: false}]
+# a pattern of skills
+{type: skill_used, value: {pattern: csv*}}
+=> [{skill_used: csv*, ignore_case: true, required: false}]
+# none of two tools
+{type: 'not-trajectory:tool-used', value: [a, b]}
+=> [{never_called: [a, b], ignore_case: true, required: false}]
+# several calls
+{type: 'trajectory:tool-used', value: {name: find, min: 2}, metric: search}
+=> []
+=> [{name: search, type: tool_trajectory, mode: any_order, minimums: {find: 2}}]
+# a limit of calls and one of tokens
+{type: execution-metrics, max_tool_calls: 3, max_tokens: 9, weight: 4}
+=> [{max_calls: 3, weight: 2.0, required: false}]
+=> [{name: token-usage, type: token_usage, weight: 2.0, max_total: 9}]
+# a prompt of a program
+{type: llm-rubric, prompt: {command: [node, p.js]}}
+=> []
+=> [{name: llm-judge, type: llm_judge, prompt: {script: [node, p.js]}}]
+# a prompt of a program with settings
+{type: llm-rubric, prompt: {command: p.sh, config: {strict: true}}}
+=> []
+=> [{name: llm-judge, type: llm_judge, prompt: {script: p.sh, config: {strict: true}}}]
+# fields
+{type: field-accuracy, fields: [{path: a, match: exact}]}
+=> []
+=> [{name: field-accuracy, type: field_accuracy, fields: [{path: a, match: exact}]}]
+# calls in order
+{type: tool_trajectory, mode: in_order, expected: [{tool: a}]}
+=> []
+=> [{name: tool-trajectory, type: tool_trajectory, mode: in_order, expected: [{tool: a}]}]
+# weights of an aggregator
+{type: composite, aggregator: {type: weighted_average, weights: {long: 3}}, assertions: [{type:
+    latency, threshold: 5}, {type: latency, threshold: 9, name: long}]}
+=> []
+=> [{name: latency, type: latency, threshold: 5, weight: 0.25}, {name: long, type: latency,
+   threshold: 9, weight: 0.75}]
+# how arguments are compared
+{type: tool-trajectory, mode: in_order, args_match: ignore, expected: [{tool: a, args: {b: 1}},
+    {tool: a, args: {b: 1}, args_match: superset}, {tool: a, args: {b: 1}, args_match: exact}]}
+=> []
+=> [{name: tool-trajectory, type: tool_trajectory, mode: in_order, expected: [{tool: a, args: any},
+   {tool: a, args: {b: 1}}, {tool: a, args: {b: 1}, args_match: exact}]}]
+# a required program
+{type: code-grader, command: [a], required: true, weight: 2}
+=> []
+=> [{name: code-grader, type: composite, required_min_score: 0.8, evaluators: [{name: code-judge,
+   type: code_judge, script: [a], score_from: output_or_exit_status}], weight: 2.0}]
+# a required rubric
+{type: rubric, required: 0.5, rubrics: [{outcome: A, weight: 3}, {outcome: B}]}
+=> []
+=> [{name: rubric, type: composite, required_min_score: 0.5, evaluators: [{name: rubric, type:
+   rubric, rubrics: [{expected_outcome: A, weight: 0.75, required: false}, {expected_outcome: B,
+   weight: 0.25, required: false}]}]}]
+# how many of a set pass
+{type: composite, name: most, aggregator: {type: threshold, threshold: 0.5}, assertions: [Is polite,
+    {type: execution-metrics, max_tool_calls: 3, max_tokens: 9}, {type: llm-grader, prompt: 'Is {{
+    output }} right?'}, {type: rubrics, criteria: [{outcome: A, weight: 3}, {outcome: B, required:
+    false}]}]}
+=> []
+=> [{name: most, type: composite, aggregator: {type: passed}, evaluators: [{name: rubric, type:
+   rubric, rubrics: [{expected_outcome: Is polite, weight: 1.0, required: true}]}, {name: parts,
+   type: composite, evaluators: [{name: rubric, type: rubric, rubrics: [{max_calls: 3, weight: 0.5,
+   required: false}], weight: 0.5}, {name: token-usage, type: token_usage, max_total: 9, weight:
+   0.5}]}, {name: llm-judge, type: llm_judge, prompt: 'Is {{ output }} right?'}, {name: rubric-2,
+   type: rubric, rubrics: [{expected_outcome: A, weight: 0.75, required: true}, {expected_outcome:
+   B, weight: 0.25, required: false}]}]}]
+"""
 
 
-@pytest.mark.parametrize(
-    ("grader", "criteria", "evaluators"),
-    [
-        (
-            used({"name": "find", "min": 2}, metric="search"),
-            [],
-            [evaluator("tool_trajectory", name="search", mode="any_order", minimums={"find": 2})],
-        ),
-        (
-            {"type": "execution-metrics", "max_tool_calls": 3, "max_tokens": 9, "weight": 4},
-            [{"max_calls": 3, "weight": 2.0, "required": False}],
-            [{"name": "token-usage", "type": "token_usage", "weight": 2.0, "max_total": 9}],
-        ),
-        (
-            {"type": "llm-rubric", "prompt": {"command": ["node", "p.js"]}},
-            [],
-            [{"name": "llm-judge", "type": "llm_judge", "prompt": {"script": ["node", "p.js"]}}],
-        ),
-        (
-            {"type": "llm-rubric", "prompt": {"command": "p.sh", "config": {"strict": True}}},
-            [],
-            [evaluator("llm_judge", prompt={"script": "p.sh", "config": {"strict": True}})],
-        ),
-        (
-            {"type": "field-accuracy", "fields": [{"path": "a", "match": "exact"}]},
-            [],
-            [evaluator("field_accuracy", fields=[{"path": "a", "match": "exact"}])],
-        ),
-        (
-            {"type": "tool_trajectory", "mode": "in_order", "expected": [{"tool": "a"}]},
-            [],
-            [evaluator("tool_trajectory", mode="in_order", expected=[{"tool": "a"}])],
-        ),
-        (
-            {
-                "type": "composite",
-                "aggregator": {"type": "weighted_average", "weights": {"long": 3}},
-                "assertions": [
-                    {"type": "latency", "threshold": 5},
-                    {"type": "latency", "threshold": 9, "name": "long"},
-                ],
-            },
-            [],
-            [
-                {"name": "latency", "type": "latency", "threshold": 5, "weight": 0.25},
-                {"name": "long", "type": "latency", "threshold": 9, "weight": 0.75},
-            ],
-        ),
-        (
-            {
-                "type": "tool-trajectory",
-                "mode": "in_order",
-                "args_match": "ignore",
-                "expected": [
-                    {"tool": "a", "args": {"b": 1}},
-                    {"tool": "a", "args": {"b": 1}, "args_match": "superset"},
-                    {"tool": "a", "args": {"b": 1}, "args_match": "exact"},
-                ],
-            },
-            [],
-            [
-                evaluator(
-                    "tool_trajectory",
-                    mode="in_order",
-                    expected=[
-                        {"tool": "a", "args": "any"},
-                        {"tool": "a", "args": {"b": 1}},
-                        {"tool": "a", "args": {"b": 1}, "args_match": "exact"},
-                    ],
-                )
-            ],
-        ),
-        (
-            {"type": "code-grader", "command": ["a"], "required": True, "weight": 2},
-            [],
-            [
-                evaluator(
-                    "composite",
-                    name="code-grader",
-                    required_min_score=0.8,
-                    evaluators=[
-                        evaluator("code_judge", script=["a"], score_from="output_or_exit_status")
-                    ],
-                    weight=2.0,
-                )
-            ],
-        ),
-        (
-            {"type": "rubric", "required": 0.5, "rubrics": [RATED, {"outcome": "B"}]},
-            [],
-            [
-                evaluator(
-                    "composite",
-                    name="rubric",
-                    required_min_score=0.5,
-                    evaluators=[
-                        evaluator(
-                            "rubric",
-                            rubrics=[
-                                {"expected_outcome": "A", "weight": 0.75, **OPEN},
-                                {"expected_outcome": "B", "weight": 0.25, **OPEN},
-                            ],
-                        )
-                    ],
-                )
-            ],
-        ),
-        (
-            {
-                "type": "composite",
-                "name": "most",
-                "aggregator": {"type": "threshold", "threshold": 0.5},
-                "assertions": [
-                    "Is polite",
-                    {"type": "execution-metrics", "max_tool_calls": 3, "max_tokens": 9},
-                    {"type": "llm-grader", "prompt": "Is {{ output }} right?"},
-                    {"type": "rubrics", "criteria": [RATED, {"outcome": "B", "required": False}]},
-                ],
-            },
-            [],
-            [
-                evaluator(
-                    "composite",
-                    name="most",
-                    aggregator={"type": "passed"},
-                    evaluators=[
-                        evaluator(
-                            "rubric",
-                            rubrics=[
-                                {"expected_outcome": "Is polite", "weight": 1.0, "required": True}
-                            ],
-                        ),
-                        evaluator(
-                            "composite",
-                            name="parts",
-                            evaluators=[
-                                evaluator(
-                                    "rubric",
-                                    rubrics=[{"max_calls": 3, "weight": 0.5, **OPEN}],
-                                    weight=0.5,
-                                ),
-                                evaluator("token_usage", max_total=9, weight=0.5),
-                            ],
-                        ),
-                        evaluator("llm_judge", prompt="Is {{ output }} right?"),
-                        evaluator(
-                            "rubric",
-                            name="rubric-2",
-                            rubrics=[
-                                {"expected_outcome": "A", "weight": 0.75, "required": True},
-                                {"expected_outcome": "B", "weight": 0.25, **OPEN},
-                            ],
-                        ),
-                    ],
-                )
-            ],
-        ),
-    ],
-)
-def test_evaluators(grader: Any, criteria: list[Any], evaluators: list[Any]) -> None:
-    assert translated(grader) == (criteria, evaluators, [])
+@pytest.mark.parametrize(("grader", "ours"), rows(GRADERS))
+def test_a_grader_becomes(grader: str, ours: list[str]) -> None:
+    criteria, *evaluators = map(yaml.safe_load, ours)
+    assert translated(yaml.safe_load(grader)) == (criteria, *(evaluators or [[]]), [])
 
 
 SCRIPTS = {
@@ -374,100 +241,71 @@ def test_what_a_script_by_its_name_has_not(grader: dict[str, Any], problem: str)
     assert by_name(grader)[1] == [problem]
 
 
-@pytest.mark.parametrize(
-    ("grader", "criterion"),
-    [
-        ({"type": "skill-used", "value": "csv"}, {"skill_used": "csv"}),
-        ({"type": "not-skill-used", "value": ["csv"]}, {"skill_used": "csv", "not": True}),
-        ({"type": "skill-trigger", "skill": "csv"}, {"skill_used": "csv"}),
-        (
-            {"type": "skill-trigger", "skill": "csv", "should_trigger": False},
-            {"skill_used": "csv", "not": True},
-        ),
-        (
-            {"type": "skill_used", "value": {"pattern": "csv*"}},
-            {"skill_used": "csv*", "ignore_case": True},
-        ),
-        (
-            {"type": "not-trajectory:tool-used", "value": ["a", "b"]},
-            {"never_called": ["a", "b"], "ignore_case": True},
-        ),
-    ],
-)
-def test_skills_and_tools_that_are_not_used(
-    grader: dict[str, Any], criterion: dict[str, Any]
-) -> None:
-    assert translated(grader) == ([{**criterion, **OPEN}], [], [])
+REPORTED = """
+# two skills
+{type: skill-used, value: [a, b]}
+=> not-supported: this value of `skill-used`
+# most of a skill
+{type: skill-used, value: {name: a, max: 2}}
+=> not-supported: this value of `skill-used` has no counterpart
+# two tools
+{type: 'trajectory:tool-used', value: [a, b]}
+=> not-supported: this value of `trajectory:tool-used` has no
+# most of a tool
+{type: 'trajectory:tool-used', value: {name: a, max: 3}}
+=> not-supported: this value of `trajectory:tool-used`
+# a pattern and the least
+{type: 'trajectory:tool-used', value: {name: a*, min: 2}}
+=> not-supported: this value of `trajectory:tool-used`
+# an inverted type
+{type: not-contains, value: a}
+=> not-supported: the grader `not-contains` has no counterpart; AgentV inverts by
+# a variable
+Is {{ kind }}
+=> not-supported: `{{ kind }}` is not replaced: no variable of the test
+# a script that is not there
+{type: min-words}
+=> not-supported: the grader `min-words` has no counterpart
+# another aggregator
+{type: composite, assertions: [a], aggregator: {type: code-grader}}
+=> not-supported: only the mean of a set, and how many of it pass, have a counterpart
+# a subset of arguments
+{type: tool-trajectory, mode: in_order, expected: [{tool: a, args: {}, args_match: subset}]}
+=> not-supported: arguments are compared as `exact`, `superset` or `ignore` only
+# an input of a call
+{type: tool-trajectory, mode: in_order, expected: [{tool: a, input: 1}]}
+=> skipped-there: AgentV ignores `input` of an expected call
+# no expected calls
+{type: tool-trajectory, mode: subset, expected: []}
+=> not-supported: without `expected` there is nothing to compare
+# calls that are not listed
+{type: tool-trajectory, mode: exact, expected: [{tool: a}]}
+=> skipped-there: AgentV ignores calls that `exact` does not list; here each is a miss
+# a flag of a pattern
+{type: regex, value: '(?i)yes'}
+=> not-supported: `(?i` has another meaning in JavaScript than in RE2
+# a required member
+{type: composite, assertions: [{type: is-json, required: true}]}
+=> skipped-there: AgentV ignores `required` of a member of a set
+# nothing to ask
+{type: llm-rubric}
+=> skipped-there: `llm-rubric` without `value` and `prompt` grades
+# no criteria
+{type: llm-grader}
+=> not-supported: a grader without criteria has no
+# criteria in a file
+{type: llm-rubric, value: 'file://a.md'}
+=> not-supported: criteria in another file have no counterpart
+# a target
+{type: llm-rubric, value: a, target: gpt}
+=> not-supported: `target` has no counterpart
+"""
 
 
-@pytest.mark.parametrize(
-    ("grader", "problem"),
-    [
-        ({"type": "skill-used", "value": ["a", "b"]}, "not-supported: this value of `skill-used`"),
-        (
-            {"type": "skill-used", "value": {"name": "a", "max": 2}},
-            "not-supported: this value of `skill-used` has no counterpart",
-        ),
-        (used(["a", "b"]), "not-supported: this value of `trajectory:tool-used` has no"),
-        (used({"name": "a", "max": 3}), "not-supported: this value of `trajectory:tool-used`"),
-        (used({"name": "a*", "min": 2}), "not-supported: this value of `trajectory:tool-used`"),
-        (
-            {"type": "not-contains", "value": "a"},
-            "not-supported: the grader `not-contains` has no counterpart; AgentV inverts by",
-        ),
-        ("Is {{ kind }}", "not-supported: `{{ kind }}` is not replaced: no variable of the test"),
-        ({"type": "min-words"}, "not-supported: the grader `min-words` has no counterpart"),
-        (
-            {"type": "composite", "assertions": ["a"], "aggregator": {"type": "code-grader"}},
-            "not-supported: only the mean of a set, and how many of it pass, have a counterpart",
-        ),
-        (
-            {
-                "type": "tool-trajectory",
-                "mode": "in_order",
-                "expected": [{"tool": "a", "args": {}, "args_match": "subset"}],
-            },
-            "not-supported: arguments are compared as `exact`, `superset` or `ignore` only",
-        ),
-        (
-            {
-                "type": "tool-trajectory",
-                "mode": "in_order",
-                "expected": [{"tool": "a", "input": 1}],
-            },
-            "skipped-there: AgentV ignores `input` of an expected call",
-        ),
-        (
-            {"type": "tool-trajectory", "mode": "subset", "expected": []},
-            "not-supported: without `expected` there is nothing to compare",
-        ),
-        (
-            {"type": "tool-trajectory", "mode": "exact", "expected": [{"tool": "a"}]},
-            "skipped-there: AgentV ignores calls that `exact` does not list; here each is a miss",
-        ),
-        (
-            {"type": "regex", "value": "(?i)yes"},
-            "not-supported: `(?i` has another meaning in JavaScript than in RE2",
-        ),
-        (
-            {"type": "composite", "assertions": [{"type": "is-json", "required": True}]},
-            "skipped-there: AgentV ignores `required` of a member of a set",
-        ),
-        ({"type": "llm-rubric"}, "skipped-there: `llm-rubric` without `value` and `prompt` grades"),
-        ({"type": "llm-grader"}, "not-supported: a grader without criteria has no"),
-        (
-            {"type": "llm-rubric", "value": "file://a.md"},
-            "not-supported: criteria in another file have no counterpart",
-        ),
-        (
-            {"type": "llm-rubric", "value": "a", "target": "gpt"},
-            "not-supported: `target` has no counterpart",
-        ),
-    ],
-)
-def test_what_is_reported(grader: Any, problem: str) -> None:
-    (found,) = translated(grader)[2]
-    assert found.startswith(problem)
+@pytest.mark.parametrize(("grader", "problems"), rows(REPORTED))
+def test_what_is_reported(grader: str, problems: list[str]) -> None:
+    (found,) = translated(yaml.safe_load(grader))[2]
+    assert found.startswith(problems[0])
 
 
 def test_a_grader_without_criteria_takes_those_of_the_test() -> None:

@@ -3,12 +3,13 @@
 from typing import Any
 
 import pytest
+import yaml
 
 from rubric_ci.files.project.loader import LoadedTargets, load_targets
 from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.parts.bring.dialects.agentv_targets import translate_providers
 from rubric_ci.values.config import CliTarget, LlmTarget, MockTarget, UnsupportedTarget
-from tests.parts.bring.dialects.reported import reported
+from tests.parts.bring.dialects.reported import reported, rows
 
 FILE = "shop/.agentv/providers.yaml"
 
@@ -23,179 +24,107 @@ def loaded(text: str) -> LoadedTargets:
     return load_targets(open_config(FILE, text))
 
 
-@pytest.mark.parametrize(
-    ("entry", "ours"),
-    [
-        ("openai:gpt-6", {"name": "openai:gpt-6", "provider": "openai", "model": "gpt-6"}),
-        (
-            {"openai:chat:gpt-6": {"label": "small", "temperature": 0, "max_output_tokens": 9}},
-            {
-                "name": "small",
-                "provider": "openai",
-                "model": "gpt-6",
-                "temperature": 0,
-                "max_tokens": 9,
-            },
-        ),
-        (
-            {"id": "openai:responses:gpt-6", "base_url": "http://localhost:1/", "label": "a"},
-            {
-                "name": "a",
-                "provider": "openai",
-                "model": "responses/gpt-6",
-                "base_url": "http://localhost:1/v1",
-            },
-        ),
-        (
-            {"id": "openai", "label": "a", "model": "m", "base_url": "{{env.URL}}"},
-            {"name": "a", "provider": "openai", "model": "m", "base_url": "${{ URL }}"},
-        ),
-        (
-            {"id": "anthropic:messages:claude", "label": "a"},
-            {"name": "a", "provider": "anthropic", "model": "claude"},
-        ),
-        (
-            {"id": "azure", "label": "a", "config": {"model": "x", "endpoint": "e"}, "model": "y"},
-            {"name": "a", "provider": "azure", "model": "y", "endpoint": "e"},
-        ),
-        (
-            {"id": "exec:node answer.mjs {PROMPT_FILE}", "label": "a", "workers": 2},
-            {
-                "name": "a",
-                "provider": "cli",
-                "command": "node answer.mjs {PROMPT_FILE}",
-                "workers": 2,
-            },
-        ),
-        (
-            {
-                "id": "cli",
-                "label": "a",
-                "runtime": "host",
-                "grader_target": "judge",
-                "config": {"command": "x {PROMPT}", "cwd": ".."},
-                "healthcheck": {"command": "x --version", "timeout_seconds": 3},
-            },
-            {
-                "name": "a",
-                "provider": "cli",
-                "grader_target": "judge",
-                "command": "x {PROMPT}",
-                "cwd": "..",
-                "healthcheck": {
-                    "type": "command",
-                    "timeout_seconds": 3,
-                    "command_template": "x --version",
-                },
-            },
-        ),
-        (
-            {"id": "cli", "label": "a", "command": "x", "healthcheck": {"url": "http://a.example"}},
-            {
-                "name": "a",
-                "provider": "cli",
-                "command": "x",
-                "healthcheck": {"type": "http", "url": "http://a.example"},
-            },
-        ),
-        (
-            {"id": "cli", "label": "a", "command": "x", "env": ["KEY"], "depends_on": ["src/**"]},
-            {
-                "name": "a",
-                "provider": "cli",
-                "command": "x",
-                "env": ["KEY"],
-                "depends_on": ["src/**"],
-            },
-        ),
-        (
-            {"id": "mock", "label": "a", "response": "42"},
-            {"name": "a", "provider": "mock", "response": "42"},
-        ),
-        (
-            {"id": "copilot-cli", "label": "a", "model": "m", "stream_log": "raw"},
-            {"name": "a", "provider": "copilot-cli"},
-        ),
-        ({"id": "openai:codex:m", "label": "a"}, {"name": "a", "provider": "codex-sdk"}),
-        (
-            {"id": "openai:codex-mini", "label": "a"},
-            {"name": "a", "provider": "openai", "model": "codex-mini"},
-        ),
-        ({"id": "agentv:codex-cli", "label": "a"}, {"name": "a", "provider": "codex-cli"}),
-    ],
-)
-def test_what_a_provider_becomes(entry: Any, ours: dict[str, Any]) -> None:
-    assert target(entry) == (ours, [])
+PROVIDERS = """
+# a model
+openai:gpt-6
+=> {name: 'openai:gpt-6', provider: openai, model: gpt-6}
+# settings
+{'openai:chat:gpt-6': {label: small, temperature: 0, max_output_tokens: 9}}
+=> {name: small, provider: openai, model: gpt-6, temperature: 0, max_tokens: 9}
+# responses
+{id: 'openai:responses:gpt-6', base_url: 'http://localhost:1/', label: a}
+=> {name: a, provider: openai, model: responses/gpt-6, base_url: 'http://localhost:1/v1'}
+# an address in a variable
+{id: openai, label: a, model: m, base_url: '{{env.URL}}'}
+=> {name: a, provider: openai, model: m, base_url: '${{ URL }}'}
+# another company
+{id: 'anthropic:messages:claude', label: a}
+=> {name: a, provider: anthropic, model: claude}
+# a setting in two places
+{id: azure, label: a, config: {model: x, endpoint: e}, model: y}
+=> {name: a, provider: azure, model: y, endpoint: e}
+# a command
+{id: 'exec:node answer.mjs {PROMPT_FILE}', label: a, workers: 2}
+=> {name: a, provider: cli, command: 'node answer.mjs {PROMPT_FILE}', workers: 2}
+# every key of a command
+{id: cli, label: a, runtime: host, grader_target: judge, config: {command: 'x {PROMPT}', cwd: ..},
+    healthcheck: {command: x --version, timeout_seconds: 3}}
+=> {name: a, provider: cli, grader_target: judge, command: 'x {PROMPT}', cwd: .., healthcheck:
+   {type: command, timeout_seconds: 3, command_template: x --version}}
+# a health check by a URL
+{id: cli, label: a, command: x, healthcheck: {url: 'http://a.example'}}
+=> {name: a, provider: cli, command: x, healthcheck: {type: http, url: 'http://a.example'}}
+# what a command depends on
+{id: cli, label: a, command: x, env: [KEY], depends_on: [src/**]}
+=> {name: a, provider: cli, command: x, env: [KEY], depends_on: [src/**]}
+# a fixed answer
+{id: mock, label: a, response: '42'}
+=> {name: a, provider: mock, response: '42'}
+# a program of copilot
+{id: copilot-cli, label: a, model: m, stream_log: raw}
+=> {name: a, provider: copilot-cli}
+# codex of openai
+{id: 'openai:codex:m', label: a}
+=> {name: a, provider: codex-sdk}
+# a model that codex begins
+{id: 'openai:codex-mini', label: a}
+=> {name: a, provider: openai, model: codex-mini}
+# codex of agentv
+{id: 'agentv:codex-cli', label: a}
+=> {name: a, provider: codex-cli}
+"""
 
 
-CLI = {"id": "cli", "label": "a", "command": "x"}
+@pytest.mark.parametrize(("entry", "ours"), rows(PROVIDERS))
+def test_what_a_provider_becomes(entry: str, ours: list[str]) -> None:
+    assert target(yaml.safe_load(entry)) == (yaml.safe_load(ours[0]), [])
 
 
-@pytest.mark.parametrize(
-    ("entry", "problem"),
-    [
-        (
-            {**CLI, "runtime": {"mode": "sandbox"}},
-            "not-supported 0.runtime: only the runtime `host` has a counterpart",
-        ),
-        (
-            {**CLI, "config": {"environment": {"type": "docker"}}},
-            "not-supported 0.config.environment: `environment` of a provider has no counterpart",
-        ),
-        (
-            {**CLI, "fallback_targets": ["b"]},
-            (
-                "not-supported 0.fallback_targets: `fallback_targets` of a provider has "
-                "no counterpart"
-            ),
-        ),
-        (
-            {**CLI, "healthcheck": {"command": "x {PROMPT}"}},
-            (
-                "not-supported 0.healthcheck.command: a placeholder in a health check has "
-                "no counterpart"
-            ),
-        ),
-        (
-            {**CLI, "healthcheck": {"command": "x", "retries": 3}},
-            "not-supported 0.healthcheck.retries: `retries` has no counterpart",
-        ),
-        (
-            {**CLI, "cwd": "{{ env.HERE | lower }}"},
-            "not-supported 0.cwd: a template other than `{{ env.NAME }}` has no counterpart",
-        ),
-        ({**CLI, "name": "b"}, "not-supported 0.name: AgentV 5 has no `name` of a provider"),
-        ({**CLI, "env": {"A": "b"}}, "not-supported 0.env: `env` of a provider has no counterpart"),
-        (
-            {**CLI, "stream_log": "raw"},
-            "skipped-there 0.stream_log: AgentV ignores `stream_log` of the provider `cli`",
-        ),
-        (
-            {"id": "mock", "label": "a"},
-            (
-                "skipped-there 0.id: without `response`, AgentV has a default text; here "
-                "the answer is empty"
-            ),
-        ),
-        (
-            {"package:@shop/agent": {}},
-            (
-                "not-supported 0.package:@shop/agent: the provider `package:@shop/agent`, "
-                "which is code of AgentV, has no counterpart; a `command` of the kind "
-                "`cli` has"
-            ),
-        ),
-        (
-            {"id": "openai", "label": "a", "model": "m", "api_format": "{{ env.FORM }}"},
-            (
-                "not-supported 0.api_format: `api_format` has no counterpart unless it is "
-                "`chat`, or `responses` of a `model`"
-            ),
-        ),
-    ],
-)
-def test_what_has_no_counterpart_is_named(entry: Any, problem: str) -> None:
-    assert target(entry)[1] == [problem]
+NO_COUNTERPART = """
+# a sandbox
+{id: cli, label: a, command: x, runtime: {mode: sandbox}}
+=> not-supported 0.runtime: only the runtime `host` has a counterpart
+# an environment
+{id: cli, label: a, command: x, config: {environment: {type: docker}}}
+=> not-supported 0.config.environment: `environment` of a provider has no counterpart
+# a fallback
+{id: cli, label: a, command: x, fallback_targets: [b]}
+=> not-supported 0.fallback_targets: `fallback_targets` of a provider has no counterpart
+# a placeholder in a health check
+{id: cli, label: a, command: x, healthcheck: {command: 'x {PROMPT}'}}
+=> not-supported 0.healthcheck.command: a placeholder in a health check has no counterpart
+# another try
+{id: cli, label: a, command: x, healthcheck: {command: x, retries: 3}}
+=> not-supported 0.healthcheck.retries: `retries` has no counterpart
+# a template
+{id: cli, label: a, command: x, cwd: '{{ env.HERE | lower }}'}
+=> not-supported 0.cwd: a template other than `{{ env.NAME }}` has no counterpart
+# a name
+{id: cli, label: a, command: x, name: b}
+=> not-supported 0.name: AgentV 5 has no `name` of a provider
+# variables
+{id: cli, label: a, command: x, env: {A: b}}
+=> not-supported 0.env: `env` of a provider has no counterpart
+# an ignored key
+{id: cli, label: a, command: x, stream_log: raw}
+=> skipped-there 0.stream_log: AgentV ignores `stream_log` of the provider `cli`
+# no response
+{id: mock, label: a}
+=> skipped-there 0.id: without `response`, AgentV has a default text; here the answer is empty
+# code of AgentV
+{'package:@shop/agent': {}}
+=> not-supported 0.package:@shop/agent: the provider `package:@shop/agent`, which is code of AgentV,
+   has no counterpart; a `command` of the kind `cli` has
+# another form
+{id: openai, label: a, model: m, api_format: '{{ env.FORM }}'}
+=> not-supported 0.api_format: `api_format` has no counterpart unless it is `chat`, or `responses`
+   of a `model`
+"""
+
+
+@pytest.mark.parametrize(("entry", "problems"), rows(NO_COUNTERPART))
+def test_what_has_no_counterpart_is_named(entry: str, problems: list[str]) -> None:
+    assert target(yaml.safe_load(entry))[1] == problems
 
 
 ENTRIES = """\
@@ -223,49 +152,42 @@ def test_the_targets_of_a_file(start: str) -> None:
 
 
 def test_problems_stand_in_their_file() -> None:
-    text = (
-        "providers:\n"
-        "  - id: openai\n"
-        "    label: judge\n"
-        "    api_key: sk-abc\n"
-        "  - id: cli\n"
-        "    label: judge\n"
-        "    config:\n"
-        "      command: x {PROMT}\n"
-    )
-    found = loaded(text).diagnostics
-    assert [(each.span.line, each.rule) for each in found] == [
-        (2, "missing-key"),
-        (4, "literal-secret"),
-        (6, "target-name-duplicate"),
-        (8, "unknown-placeholder"),
-    ]
+    text = """\
+providers:
+  - id: openai
+    label: judge
+    api_key: sk-abc
+  - id: cli
+    label: judge
+    command: x {PROMT}
+"""
+    found = [(each.span.line, each.rule) for each in loaded(text).diagnostics]
+    slips = [(2, "missing-key"), (4, "literal-secret"), (6, "target-name-duplicate")]
+    assert found == [*slips, (7, "unknown-placeholder")]
 
 
-@pytest.mark.parametrize(
-    ("text", "messages"),
-    [
-        (
-            "targets: []\n",
-            [
-                "AgentV has `providers` in this file, and no `targets`",
-                "the file has no list of `providers`",
-            ],
-        ),
-        ("providers: 3\n", ["the file has no list of `providers`"]),
-        ("text\n", ["the file has no list of `providers`"]),
-        (
-            "[3, {}, {a: 3}, {id: 3}, {label: a}]\n",
-            [
-                "a provider is a text or a mapping",
-                "a provider is a text or a mapping",
-                "the settings of a provider are a mapping",
-                "a provider has an `id`, its kind",
-                "a provider has an `id`, its kind",
-            ],
-        ),
-    ],
-)
+SHAPES = """
+# targets
+targets: []
+=> AgentV has `providers` in this file, and no `targets`
+=> the file has no list of `providers`
+# a number
+providers: 3
+=> the file has no list of `providers`
+# a text
+text
+=> the file has no list of `providers`
+# wrong entries
+[3, {}, {a: 3}, {id: 3}, {label: a}]
+=> a provider is a text or a mapping
+=> a provider is a text or a mapping
+=> the settings of a provider are a mapping
+=> a provider has an `id`, its kind
+=> a provider has an `id`, its kind
+"""
+
+
+@pytest.mark.parametrize(("text", "messages"), rows(SHAPES))
 def test_a_file_of_another_shape(text: str, messages: list[str]) -> None:
     found = [each for each in loaded(text).diagnostics if each.rule == "not-supported"]
     assert [each.message for each in found] == messages

@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.parts.bring.dialects.agentv import translate
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms
-from tests.parts.bring.dialects.reported import reported
+from tests.parts.bring.dialects.reported import reported, rows
 from tests.sample_project import Project
 
 TEST = {"id": "a", "input": "Hi", "assert": ["Greets"]}
@@ -27,33 +28,29 @@ def host(**more: Any) -> dict[str, Any]:
     return {"environment": {"type": "host", "workdir": "../shop", **more}}
 
 
-SHOP = {"workspace": {"copy": "../shop"}}
+SUITES = """
+# folder
+{environment: {type: host, workdir: ../shop}}
+=> {workspace: {copy: ../shop}}
+# set-up
+{environment: {type: host, workdir: ../shop, setup: {command: [bash, ../make.sh, ./out], cwd: .}}}
+=> {workspace: {copy: ../shop, setup: [bash, ../make.sh, ./out]}}
+# set-up of a shell
+{environment: {type: host, workdir: ../shop, setup: {command: [bash, -lc, echo x >
+    $AGENTV_ENVIRONMENT_WORKDIR/x]}}}
+=> {workspace: {copy: ../shop, setup: [bash, -lc, echo x > $AGENTV_ENVIRONMENT_WORKDIR/x]}}
+# default
+{defaults: {provider: llm}}
+=> {target: llm}
+# named
+{defaults: {provider: llm}, providers: [other]}
+=> {target: other}
+"""
 
 
-@pytest.mark.parametrize(
-    ("suite", "ours"),
-    [
-        (host(), SHOP),
-        (
-            host(setup={"command": ["bash", "../make.sh", "./out"], "cwd": "."}),
-            {"workspace": {"copy": "../shop", "setup": ["bash", "../make.sh", "./out"]}},
-        ),
-        (
-            host(setup={"command": ["bash", "-lc", "echo x > $AGENTV_ENVIRONMENT_WORKDIR/x"]}),
-            {
-                "workspace": {
-                    "copy": "../shop",
-                    "setup": ["bash", "-lc", "echo x > $AGENTV_ENVIRONMENT_WORKDIR/x"],
-                }
-            },
-        ),
-        ({"defaults": {"provider": "llm"}}, {"target": "llm"}),
-        ({"defaults": {"provider": "llm"}, "providers": ["other"]}, {"target": "other"}),
-    ],
-    ids=["folder", "set-up", "set-up of a shell", "default", "named"],
-)
-def test_what_a_suite_becomes(suite: dict[str, Any], ours: dict[str, Any]) -> None:
-    assert translated(**suite) == (ours, [])
+@pytest.mark.parametrize(("suite", "ours"), rows(SUITES))
+def test_what_a_suite_becomes(suite: str, ours: list[str]) -> None:
+    assert translated(**yaml.safe_load(suite)) == (yaml.safe_load(ours[0]), [])
 
 
 CONFIG = {".agentv/config.yaml": "providers: file://providers.yaml\ndefaults: {provider: llm}\n"}
@@ -103,78 +100,47 @@ def test_the_target_that_the_configuration_of_agentv_names(
     assert found.data.get("target") == target
 
 
-@pytest.mark.parametrize(
-    ("suite", "problem"),
-    [
-        (
-            {"environment": {"type": "docker", "image": "python", "workdir": "/w"}},
-            (
-                "not-supported environment.type: only `type: host` has a counterpart; "
-                "`sandbox` of a target can start a container"
-            ),
-        ),
-        (
-            {"environment": {"type": "host"}},
-            (
-                "not-supported environment: `environment` has no counterpart unless it "
-                "has a `workdir`"
-            ),
-        ),
-        (host(env={"A": "b"}), "not-supported environment.env: `env` has no counterpart"),
-        (
-            host(setup={"command": ["../make.sh"]}),
-            (
-                "not-supported environment.setup: a set-up that does not run in the "
-                "workspace (`cwd: .`) has no counterpart"
-            ),
-        ),
-        (
-            host(setup="make"),
-            (
-                "not-supported environment.setup: `setup` has no counterpart unless it "
-                "has a `command`"
-            ),
-        ),
-        (
-            host(setup={"command": ["make"], "timeout_ms": 5}),
-            "skipped-there environment.setup.timeout_ms: a set-up may take 15 minutes",
-        ),
-        (
-            {"defaults": {"grader": "judge"}},
-            (
-                "skipped-there defaults.grader: `grader` has no effect: the judge is set "
-                "in rubric-ci.yaml"
-            ),
-        ),
-        (
-            {"defaults": {"system_message": "Be kind"}},
-            (
-                "skipped-there defaults.system_message: `system_message` has no effect: "
-                "AgentV ignores it"
-            ),
-        ),
-        (
-            {"extensions": ["agentv:agent-rules"]},
-            (
-                "skipped-there extensions.0: an agent finds rules and skills in the "
-                "workspace itself (`project_files`)"
-            ),
-        ),
-        (
-            {"extensions": ["file://setup.mjs:beforeAll"]},
-            (
-                "not-supported extensions.0: `beforeAll` has no counterpart without a "
-                "folder, which `environment` has"
-            ),
-        ),
-    ],
-    ids=[
-        *("docker", "no folder", "variables", "elsewhere", "no command", "time", "judge"),
-        *("ignored", "rules", "code"),
-    ],
-)
-def test_what_has_no_counterpart(suite: dict[str, Any], problem: str) -> None:
-    assert translated(**suite)[1] == [problem]
+NO_COUNTERPART = """
+# docker
+{environment: {type: docker, image: python, workdir: /w}}
+=> not-supported environment.type: only `type: host` has a counterpart; `sandbox` of a target can
+   start a container
+# no folder
+{environment: {type: host}}
+=> not-supported environment: `environment` has no counterpart unless it has a `workdir`
+# variables
+{environment: {type: host, workdir: ../shop, env: {A: b}}}
+=> not-supported environment.env: `env` has no counterpart
+# elsewhere
+{environment: {type: host, workdir: ../shop, setup: {command: [../make.sh]}}}
+=> not-supported environment.setup: a set-up that does not run in the workspace (`cwd: .`) has no
+   counterpart
+# no command
+{environment: {type: host, workdir: ../shop, setup: make}}
+=> not-supported environment.setup: `setup` has no counterpart unless it has a `command`
+# time
+{environment: {type: host, workdir: ../shop, setup: {command: [make], timeout_ms: 5}}}
+=> skipped-there environment.setup.timeout_ms: a set-up may take 15 minutes
+# judge
+{defaults: {grader: judge}}
+=> skipped-there defaults.grader: `grader` has no effect: the judge is set in rubric-ci.yaml
+# ignored
+{defaults: {system_message: Be kind}}
+=> skipped-there defaults.system_message: `system_message` has no effect: AgentV ignores it
+# rules
+{extensions: ['agentv:agent-rules']}
+=> skipped-there extensions.0: an agent finds rules and skills in the workspace itself
+   (`project_files`)
+# code
+{extensions: ['file://setup.mjs:beforeAll']}
+=> not-supported extensions.0: `beforeAll` has no counterpart without a folder, which `environment`
+   has
+"""
+
+
+@pytest.mark.parametrize(("suite", "problems"), rows(NO_COUNTERPART))
+def test_what_has_no_counterpart(suite: str, problems: list[str]) -> None:
+    assert translated(**yaml.safe_load(suite))[1] == problems
 
 
 def test_judges_see_the_changes_and_the_calls_of_an_agent() -> None:
@@ -267,10 +233,9 @@ def test_a_folder_has_a_case_in_each_of_its_folders() -> None:
     assert problems == ["evals/a.yaml:3: `cases/`: a folder `workspace` of a case is not read"]
 
 
-def conversation(*turns: Any, **test: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+def conversation(**test: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Return the case of a conversation, and the paths and texts of the problems."""
-    suite = {"tests": [{"id": "a", "mode": "conversation", "turns": list(turns), **test}]}
-    found = translate(suite)
+    found = translate({"tests": [{"id": "a", "mode": "conversation", **test}]})
     places = [(".".join(map(str, path[2:])), text) for _, path, text in found.problems]
     return found.data["evalcases"][0], places
 
@@ -279,33 +244,30 @@ SAYS = {"input": "Hi", "assert": ["Greets"]}
 
 
 def test_turns_are_a_scripted_user() -> None:
-    check = {"type": "contains", "value": "def", "weight": 2}
-    code = {
-        "input": "Code",
-        "expected_output": "A function",
-        "assertions": ["Runs", "Short", check],
-    }
+    code = """
+    input: Code
+    expected_output: A function
+    assertions: [Runs, Short, {type: contains, value: def, weight: 2}]
+    """
     system = [{"role": "system", "content": "Be kind"}]
-    case, problems = conversation(SAYS, code, input=system, assertions=["Stays kind"])
+    turns = [SAYS, yaml.safe_load(code)]
+    case, problems = conversation(turns=turns, input=system, assertions=["Stays kind"])
     assert problems == []
-    assert case == {
-        "id": "a",
-        "input": system,
-        "turns": [
-            {"input": "Hi", "rubrics": [{"expected_outcome": "Greets", "required": False}]},
-            {
-                "input": "Code",
-                "expected_outcome": "A function",
-                "rubrics": [
-                    {"expected_outcome": "Runs", "required": False, "weight": 0.5},
-                    {"expected_outcome": "Short", "required": False, "weight": 0.5},
-                    {"contains": "def", "required": False, "weight": 2.0},
-                ],
-            },
-        ],
-        "rubrics": [{"expected_outcome": "Stays kind", "required": False}],
-    }
-    only, problems = conversation(SAYS, criteria="Not graded in a conversation")
+    expected = """
+    id: a
+    input: [{role: system, content: Be kind}]
+    turns:
+    - {input: Hi, rubrics: [{expected_outcome: Greets, required: false}]}
+    - input: Code
+      expected_outcome: A function
+      rubrics:
+      - {expected_outcome: Runs, required: false, weight: 0.5}
+      - {expected_outcome: Short, required: false, weight: 0.5}
+      - {contains: def, required: false, weight: 2.0}
+    rubrics: [{expected_outcome: Stays kind, required: false}]
+    """
+    assert case == yaml.safe_load(expected)
+    only, problems = conversation(turns=[SAYS], criteria="Not graded in a conversation")
     assert "rubrics" not in only
     assert "input" not in only
     assert problems == []
@@ -336,54 +298,44 @@ def test_other_braces_are_text(variable: str) -> None:
     assert found.problems == {}
 
 
-WHOLE = "only texts and criteria can mark a whole conversation"
-CONTAINS = {"type": "contains", "value": "x"}
-SCRIPT = {"type": "script", "command": "check"}
+CONVERSATIONS = """
+# aggregation
+{turns: [{input: Hi, assert: [Greets]}], aggregation: min}
+=> aggregation: `aggregation` has no counterpart unless it is `mean`
+# stop
+{turns: [{input: Hi, assert: [Greets]}], on_turn_failure: stop}
+=> on_turn_failure: `on_turn_failure` has no counterpart unless it is `continue`
+# window
+{turns: [{input: Hi, assert: [Greets]}], window_size: 2}
+=> window_size: `window_size` has no counterpart
+# check
+{turns: [{input: Hi, assert: [Greets]}], assertions: [{type: contains, value: x}]}
+=> : only texts and criteria can mark a whole conversation
+# script
+{turns: [{input: Hi, assert: [Greets]}], assertions: [{type: script, command: check}]}
+=> : only texts and criteria can mark a whole conversation
+# text
+{turns: [Hi]}
+=> turns.0: a turn has no counterpart unless its `input` is a text
+# no grader
+{turns: [{input: Hi}]}
+=> turns.0: a turn without graders scores 1 in AgentV; nothing does here
+# key
+{turns: [{input: Hi, assert: [Greets], role: x}]}
+=> turns.0.role: `role` has no counterpart
+# reference
+{turns: [{input: Hi, assert: [Greets], expected_output: {a: 1}}]}
+=> turns.0.expected_output: `expected_output` of a turn is a text
+# script of a turn
+{turns: [{input: Hi, assert: [Greets, {type: script, command: check}]}]}
+=> turns.0.assert.1: only criteria can mark a turn
+"""
 
 
-@pytest.mark.parametrize(
-    ("turn", "test", "problem"),
-    [
-        (
-            SAYS,
-            {"aggregation": "min"},
-            ("aggregation", "`aggregation` has no counterpart unless it is `mean`"),
-        ),
-        (
-            SAYS,
-            {"on_turn_failure": "stop"},
-            ("on_turn_failure", "`on_turn_failure` has no counterpart unless it is `continue`"),
-        ),
-        (SAYS, {"window_size": 2}, ("window_size", "`window_size` has no counterpart")),
-        (SAYS, {"assertions": [CONTAINS]}, ("", WHOLE)),
-        (SAYS, {"assertions": [SCRIPT]}, ("", WHOLE)),
-        ("Hi", {}, ("turns.0", "a turn has no counterpart unless its `input` is a text")),
-        (
-            {"input": "Hi"},
-            {},
-            ("turns.0", "a turn without graders scores 1 in AgentV; nothing does here"),
-        ),
-        ({**SAYS, "role": "x"}, {}, ("turns.0.role", "`role` has no counterpart")),
-        (
-            {**SAYS, "expected_output": {"a": 1}},
-            {},
-            ("turns.0.expected_output", "`expected_output` of a turn is a text"),
-        ),
-        (
-            {"input": "Hi", "assert": ["Greets", SCRIPT]},
-            {},
-            ("turns.0.assert.1", "only criteria can mark a turn"),
-        ),
-    ],
-    ids=[
-        *("aggregation", "stop", "window", "check", "script", "text", "no grader", "key"),
-        *("reference", "script of a turn"),
-    ],
-)
-def test_what_of_a_conversation_has_no_counterpart(
-    turn: Any, test: dict[str, Any], problem: tuple[str, str]
-) -> None:
-    assert conversation(turn, **test)[1] == [problem]
+@pytest.mark.parametrize(("test", "problems"), rows(CONVERSATIONS))
+def test_what_of_a_conversation_has_no_counterpart(test: str, problems: list[str]) -> None:
+    found = conversation(**yaml.safe_load(test))[1]
+    assert [f"{path}: {text}" for path, text in found] == problems
 
 
 TALK = """\

@@ -5,226 +5,146 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.parts.bring.dialects.agentv import translate
 from rubric_ci.values.references import Found, NotFound
-from tests.parts.bring.dialects.reported import reported
+from tests.parts.bring.dialects.reported import reported, rows
 from tests.sample_project import Project
 
 TEST = {"id": "a", "input": "Hi", "assertions": ["Greets"]}
-COMMIT = "7fd1a60b01f91b314f59955a4e4d4e80d8edf11d"
-HOOK = {"command": ["node", "x.mjs"]}
-OURS = {"command": ["node", "x.mjs"], "timeout_seconds": 60}
 
 
-def hooks(**commands: Any) -> dict[str, Any]:
-    return {"hooks": commands}
+READ = """
+# a folder
+{template: ./shop, mode: pooled}
+=> {copy: shop}
+# nothing
+{isolation: per_test}
+=> null
+# commands that are off
+{template: ./shop, hooks: {enabled: false, before_all: {command: [node, x.mjs]}}}
+=> {copy: shop}
+# commands
+{hooks: {before_all: {command: [node, '{{workspace_path}}/x.mjs', '{{other}}']}, before_each:
+    {script: 'bash ../y.sh {{test_id}}', timeout_ms: 900000, cwd: .}, after_each: {command: [z],
+    cwd: ../tools}}}
+=> {hooks: {before_all: {command: [node, '{WORKSPACE}/x.mjs', '{{other}}'], timeout_seconds: 60},
+   before_each: {command: [bash, ../y.sh, '{EVAL_ID}'], timeout_seconds: 900, cwd: .}, after_each:
+   {command: [z], timeout_seconds: 30, cwd: ../tools}}}
+# a command for the folder of a test
+{isolation: per_test, hooks: {before_all: {command: [node, x.mjs]}}}
+=> {hooks: {before_each: {command: [node, x.mjs], timeout_seconds: 60}}}
+# clones
+{template: ../shop, repos: [{path: ./a, repo: octocat/Hello-World, commit: master}, {path: b, repo:
+    'https://a.example/b.git', base_commit: 7fd1a60b01f91b314f59955a4e4d4e80d8edf11d}, {path: c,
+    repo: 'git@a.example:x/c'}]}
+=> {copy: ../shop, repos: [{into: ./a, url: 'https://github.com/octocat/Hello-World.git', ref:
+   master}, {into: b, url: 'https://a.example/b.git', commit:
+   7fd1a60b01f91b314f59955a4e4d4e80d8edf11d}, {into: c, url: 'ssh://git@a.example/x/c', ref: HEAD}]}
+# a clone of an older version
+{repos: [{path: ./a, source: {type: git, url: 'https://a.example/a.git'}, checkout: {ref:
+    7fd1a60b01f91b314f59955a4e4d4e80d8edf11d, resolve: local}, clone: {depth: 1}}]}
+=> {repos: [{into: ./a, url: 'https://a.example/a.git', commit:
+   7fd1a60b01f91b314f59955a4e4d4e80d8edf11d}]}
+"""
 
 
-READ: dict[str, tuple[Any, Any]] = {
-    "a folder": ({"template": "./shop", "mode": "pooled"}, {"copy": "shop"}),
-    "nothing": ({"isolation": "per_test"}, None),
-    "commands that are off": (
-        {"template": "./shop", "hooks": {"enabled": False, "before_all": HOOK}},
-        {"copy": "shop"},
-    ),
-    "commands": (
-        hooks(
-            before_all={"command": ["node", "{{workspace_path}}/x.mjs", "{{other}}"]},
-            before_each={"script": "bash ../y.sh {{test_id}}", "timeout_ms": 900_000, "cwd": "."},
-            after_each={"command": ["z"], "cwd": "../tools"},
-        ),
-        hooks(
-            before_all={
-                "command": ["node", "{WORKSPACE}/x.mjs", "{{other}}"],
-                "timeout_seconds": 60,
-            },
-            before_each={
-                "command": ["bash", "../y.sh", "{EVAL_ID}"],
-                "timeout_seconds": 900,
-                "cwd": ".",
-            },
-            after_each={"command": ["z"], "timeout_seconds": 30, "cwd": "../tools"},
-        ),
-    ),
-    "a command for the folder of a test": (
-        {"isolation": "per_test", **hooks(before_all=HOOK)},
-        hooks(before_each=OURS),
-    ),
-    "clones": (
-        {
-            "template": "../shop",
-            "repos": [
-                {"path": "./a", "repo": "octocat/Hello-World", "commit": "master"},
-                {"path": "b", "repo": "https://a.example/b.git", "base_commit": COMMIT},
-                {"path": "c", "repo": "git@a.example:x/c"},
-            ],
-        },
-        {
-            "copy": "../shop",
-            "repos": [
-                {
-                    "into": "./a",
-                    "url": "https://github.com/octocat/Hello-World.git",
-                    "ref": "master",
-                },
-                {"into": "b", "url": "https://a.example/b.git", "commit": COMMIT},
-                {"into": "c", "url": "ssh://git@a.example/x/c", "ref": "HEAD"},
-            ],
-        },
-    ),
-    "a clone of an older version": (
-        {
-            "repos": [
-                {
-                    "path": "./a",
-                    "source": {"type": "git", "url": "https://a.example/a.git"},
-                    "checkout": {"ref": COMMIT, "resolve": "local"},
-                    "clone": {"depth": 1},
-                }
-            ]
-        },
-        {"repos": [{"into": "./a", "url": "https://a.example/a.git", "commit": COMMIT}]},
-    ),
-}
+@pytest.mark.parametrize(("workspace", "ours"), rows(READ))
+def test_a_workspace(workspace: str, ours: list[str]) -> None:
+    found = translate({"tests": [TEST], "workspace": yaml.safe_load(workspace)})
+    assert (found.data.get("workspace"), reported(found)) == (yaml.safe_load(ours[0]), [])
 
 
-def problems_of(workspace: Any) -> list[str]:
-    return reported(translate({"tests": [TEST], "workspace": workspace}))
+PROBLEMS = """
+# a reset
+{hooks: {after_each: {reset: fast}, before_each: {reset: none}}}
+=> skipped-there workspace.hooks.after_each: each answer has a fresh copy of the folder
+# programs that must be there
+{template: a, env: {required_commands: [git]}}
+=> skipped-there workspace.env: a program that the machine lacks fails where it is used
+# a folder of the user
+{mode: static, path: /srv/x}
+=> not-supported workspace.path: `path` has no counterpart
+=> not-supported workspace.mode: each answer has a copy of one folder
+# a container without an image
+{docker: {memory: 2g}}
+=> not-supported workspace.docker: `docker` has no counterpart unless it has an `image`
+# a container whose checkout is reset
+{docker: {image: x}, repos: [{path: /testbed, base_commit:
+    7fd1a60b01f91b314f59955a4e4d4e80d8edf11d}]}
+=> not-supported workspace.docker: `docker` cannot be combined with `repos`, which reset its
+   checkout
+=> not-supported workspace.repos.0: a clone needs a `path`, and the URL of a repository at a server
+# a command at the end of all
+{hooks: {after_all: {command: [node, x.mjs]}}}
+=> not-supported workspace.hooks.after_all: the command of `after_all` has no counterpart
+# two commands before a test with its folder
+{isolation: per_test, hooks: {before_all: {command: [node, x.mjs]}, before_each: {command: [node,
+    x.mjs]}}}
+=> not-supported workspace.hooks.before_all: with `isolation: per_test`, `before_all` and
+   `before_each` cannot be combined
+# the input in a command
+{hooks: {before_each: {command: [x, '{{case_input}}']}}}
+=> not-supported workspace.hooks.before_each.command: `{{case_input}}` has no counterpart in a
+   command, which reads it on standard input
+# a folder of a machine
+{hooks: {before_all: {command: [x], cwd: /srv}}}
+=> not-supported workspace.hooks.before_all.cwd: a folder of one machine has no counterpart
+# a command of numbers
+{hooks: {before_all: {command: [1]}}}
+=> not-supported workspace.hooks.before_all.command: a command is a text, or a list of texts
+# an unknown key of a command
+{hooks: {before_all: {command: [x], shell: true}}}
+=> not-supported workspace.hooks.before_all.shell: `shell` has no counterpart
+# hooks that are no mapping
+{hooks: [bash setup.sh]}
+=> skipped-there workspace.hooks: AgentV ignores `hooks` that are not a mapping
+# a hook that is a text
+{hooks: {before_all: bash setup.sh}}
+=> skipped-there workspace.hooks.before_all: AgentV ignores a hook without a `command`
+# a misspelt command
+{hooks: {before_each: {comand: [x]}}}
+=> not-supported workspace.hooks.before_each.comand: `comand` has no counterpart, `command` has one
+=> skipped-there workspace.hooks.before_each: AgentV ignores a hook without a `command`
+# a misspelt hook
+{hooks: {after_eahc: {reset: fast}}}
+=> not-supported workspace.hooks.after_eahc: `after_eahc` has no counterpart, `after_each` has one
+# no time for a command
+{hooks: {before_each: {command: [x], timeout_ms: -5}}}
+=> not-supported workspace.hooks.before_each.timeout_ms: `timeout_ms` is a number above 0
+# limits of a container
+{docker: {image: x, timeout: 5m, memory: 4, cpus: '2'}}
+=> not-supported workspace.docker.timeout: `timeout` is a number of seconds above 0
+=> not-supported workspace.docker.memory: `memory` is a text such as "4g"
+=> not-supported workspace.docker.cpus: `cpus` is a number above 0
+# a short id
+{repos: [{path: a, repo: x/a, commit: 7fd1a60}]}
+=> not-supported workspace.repos.0: `7fd1a60` is neither a whole id of a commit, nor a branch or a
+   tag
+# an ancestor
+{repos: [{path: a, repo: x/a, ancestor: 1}]}
+=> not-supported workspace.repos.0.ancestor: `ancestor` has no counterpart
+# a folder outside
+{repos: [{path: ../a, repo: x/a}]}
+=> not-supported workspace.repos.0.path: `../a` leads out of the workspace
+# a repository on this machine
+{repos: [{path: a, repo: 'file:///srv/a'}]}
+=> not-supported workspace.repos.0: a clone needs a `path`, and the URL of a repository at a server
+# no list
+{repos: 3}
+=> not-supported workspace.repos: `repos` is a list of mappings
+# a text
+a.yaml
+=> not-supported workspace: `workspace` has no counterpart unless it is a mapping
+"""
 
 
-@pytest.mark.parametrize(("workspace", "ours"), READ.values(), ids=READ.keys())
-def test_a_workspace(workspace: Any, ours: Any) -> None:
-    assert translate({"tests": [TEST], "workspace": workspace}).data.get("workspace") == ours
-    assert problems_of(workspace) == []
-
-
-def refused(place: str, message: str) -> list[str]:
-    return [f"not-supported workspace{place}: {message}"]
-
-
-NO_COMMAND = "AgentV ignores a hook without a `command`"
-
-
-def repo(**more: Any) -> dict[str, Any]:
-    return {"repos": [{"path": "a", "repo": "x/a", **more}]}
-
-
-SAID: dict[str, tuple[Any, list[str]]] = {
-    "a reset": (
-        hooks(after_each={"reset": "fast"}, before_each={"reset": "none"}),
-        ["skipped-there workspace.hooks.after_each: each answer has a fresh copy of the folder"],
-    ),
-    "programs that must be there": (
-        {"template": "a", "env": {"required_commands": ["git"]}},
-        ["skipped-there workspace.env: a program that the machine lacks fails where it is used"],
-    ),
-    "a folder of the user": (
-        {"mode": "static", "path": "/srv/x"},
-        [
-            *refused(".path", "`path` has no counterpart"),
-            *refused(".mode", "each answer has a copy of one folder"),
-        ],
-    ),
-    "a container without an image": (
-        {"docker": {"memory": "2g"}},
-        refused(".docker", "`docker` has no counterpart unless it has an `image`"),
-    ),
-    "a container whose checkout is reset": (
-        {"docker": {"image": "x"}, "repos": [{"path": "/testbed", "base_commit": COMMIT}]},
-        [
-            *refused(
-                ".docker", "`docker` cannot be combined with `repos`, which reset its checkout"
-            ),
-            *refused(".repos.0", "a clone needs a `path`, and the URL of a repository at a server"),
-        ],
-    ),
-    "a command at the end of all": (
-        hooks(after_all=HOOK),
-        refused(".hooks.after_all", "the command of `after_all` has no counterpart"),
-    ),
-    "two commands before a test with its folder": (
-        {"isolation": "per_test", **hooks(before_all=HOOK, before_each=HOOK)},
-        refused(
-            ".hooks.before_all",
-            "with `isolation: per_test`, `before_all` and `before_each` cannot be combined",
-        ),
-    ),
-    "the input in a command": (
-        hooks(before_each={"command": ["x", "{{case_input}}"]}),
-        refused(
-            ".hooks.before_each.command",
-            "`{{case_input}}` has no counterpart in a command, which reads it on standard input",
-        ),
-    ),
-    "a folder of a machine": (
-        hooks(before_all={"command": ["x"], "cwd": "/srv"}),
-        refused(".hooks.before_all.cwd", "a folder of one machine has no counterpart"),
-    ),
-    "a command of numbers": (
-        hooks(before_all={"command": [1]}),
-        refused(".hooks.before_all.command", "a command is a text, or a list of texts"),
-    ),
-    "an unknown key of a command": (
-        hooks(before_all={"command": ["x"], "shell": True}),
-        refused(".hooks.before_all.shell", "`shell` has no counterpart"),
-    ),
-    "hooks that are no mapping": (
-        {"hooks": ["bash setup.sh"]},
-        ["skipped-there workspace.hooks: AgentV ignores `hooks` that are not a mapping"],
-    ),
-    "a hook that is a text": (
-        hooks(before_all="bash setup.sh"),
-        [f"skipped-there workspace.hooks.before_all: {NO_COMMAND}"],
-    ),
-    "a misspelt command": (
-        hooks(before_each={"comand": ["x"]}),
-        [
-            *refused(".hooks.before_each.comand", "`comand` has no counterpart, `command` has one"),
-            f"skipped-there workspace.hooks.before_each: {NO_COMMAND}",
-        ],
-    ),
-    "a misspelt hook": (
-        hooks(after_eahc={"reset": "fast"}),
-        refused(".hooks.after_eahc", "`after_eahc` has no counterpart, `after_each` has one"),
-    ),
-    "no time for a command": (
-        hooks(before_each={"command": ["x"], "timeout_ms": -5}),
-        refused(".hooks.before_each.timeout_ms", "`timeout_ms` is a number above 0"),
-    ),
-    "limits of a container": (
-        {"docker": {"image": "x", "timeout": "5m", "memory": 4, "cpus": "2"}},
-        [
-            *refused(".docker.timeout", "`timeout` is a number of seconds above 0"),
-            *refused(".docker.memory", '`memory` is a text such as "4g"'),
-            *refused(".docker.cpus", "`cpus` is a number above 0"),
-        ],
-    ),
-    "a short id": (
-        repo(commit="7fd1a60"),
-        refused(".repos.0", "`7fd1a60` is neither a whole id of a commit, nor a branch or a tag"),
-    ),
-    "an ancestor": (
-        repo(ancestor=1),
-        refused(".repos.0.ancestor", "`ancestor` has no counterpart"),
-    ),
-    "a folder outside": (
-        repo(path="../a"),
-        refused(".repos.0.path", "`../a` leads out of the workspace"),
-    ),
-    "a repository on this machine": (
-        repo(repo="file:///srv/a"),
-        refused(".repos.0", "a clone needs a `path`, and the URL of a repository at a server"),
-    ),
-    "no list": ({"repos": 3}, refused(".repos", "`repos` is a list of mappings")),
-    "a text": ("a.yaml", refused("", "`workspace` has no counterpart unless it is a mapping")),
-}
-
-
-@pytest.mark.parametrize(("workspace", "problems"), SAID.values(), ids=SAID.keys())
-def test_what_is_said_about_a_workspace(workspace: Any, problems: Any) -> None:
-    assert problems_of(workspace) == problems
+@pytest.mark.parametrize(("workspace", "problems"), rows(PROBLEMS))
+def test_what_is_reported_about_a_workspace(workspace: str, problems: list[str]) -> None:
+    found = translate({"tests": [TEST], "workspace": yaml.safe_load(workspace)})
+    assert reported(found) == problems
 
 
 IN_FILE = """\
@@ -241,21 +161,13 @@ def test_a_workspace_in_a_file_counts_from_its_folder() -> None:
     source = open_source(
         "evals/a.yaml", text, find=lambda name: [files.get(name, NotFound("no such file"))]
     )
-    assert source.data["workspace"] == {
-        "copy": "../shop/template",
-        "hooks": {
-            "before_all": {
-                "command": ["node", "prepare.mjs"],
-                "timeout_seconds": 60,
-                "cwd": "../shop",
-            },
-            "before_each": {
-                "command": ["node", "reset.mjs"],
-                "timeout_seconds": 60,
-                "cwd": "../shop/tools",
-            },
-        },
-    }
+    ours = """
+    copy: ../shop/template
+    hooks:
+      before_all: {command: [node, prepare.mjs], timeout_seconds: 60, cwd: ../shop}
+      before_each: {command: [node, reset.mjs], timeout_seconds: 60, cwd: ../shop/tools}
+    """
+    assert source.data["workspace"] == yaml.safe_load(ours)
     assert [(file, each.line, each.message) for file, each in source.text_problems] == [
         ("shop/workspace.yaml", 4, "`x` has no counterpart")
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.translation import SKIPPED_THERE, Beside, Translation
@@ -15,275 +16,177 @@ from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects import promptfoo
 from rubric_ci.parts.bring.dialects.promptfoo_code import SHIMS
 from tests import platforms
-from tests.parts.bring.dialects.reported import refused
+from tests.parts.bring.dialects.reported import refused, rows
 
 SHIM = Path(next(iter(dialects.__path__))) / "shims"
-NOT_SAME = "a template is not filled in as in promptfoo: "
-REFUSED: dict[str, tuple[str, list[str]]] = {
-    "a transform of another kind": (
-        "providers: [{id: 'exec:a', transform: {b: c}}]",
-        ["providers.0.transform a `transform` is a text"],
-    ),
-    "a transform in another language": (
-        "defaultTest: {options: {transform: 'file://a.rb'}}",
-        ["defaultTest.options.transform `a.rb` is not a file of JavaScript, TypeScript or Python"],
-    ),
-    "a transform of one of several providers": (
-        "providers: [{id: 'openai:a', transform: output.b}, 'openai:c']",
-        ["providers.0.transform the `transform` of one of several providers has no counterpart"],
-    ),
-    "a judge of a transformed answer": (
-        "tests: [{assert: [{type: llm-rubric, value: Kind, transform: output.a}]}]",
-        ["tests.0.assert.0.type `llm-rubric` about the result of a `transform` has no counterpart"],
-    ),
-    "a transform before a judge": (
-        "tests: [{options: {transform: output.a}, assert: [{type: llm-rubric, value: Kind}]}]",
-        ["tests.0.assert.0.type `llm-rubric` about the result of a `transform` has no counterpart"],
-    ),
-    "a vars transform": (
-        "tests: [{options: {transformVars: a}, assert: [{type: contains, value: b}]}]",
-        ["tests.0.options.transformVars code that changes variables has no counterpart"],
-    ),
-    "scenarios in a file": (
-        "scenarios: file://a.yaml",
-        ["scenarios `scenarios` in another file is not imported"],
-    ),
-    "a scenario without a mapping": (
-        "scenarios: [{config: [3], tests: [{vars: {a: b}}]}]",
-        ["scenarios.0.config.0 a part of `config` is not a mapping"],
-    ),
-    "a key of a scenario": (
-        "scenarios: [{config: [{}], tests: [{}], only: true}]",
-        ["scenarios.0.only `only` has no counterpart"],
-    ),
-    "a key of a set": (
-        "tests: [{assert: [{type: assert-set, config: {}, assert: [{type: is-json}]}]}]",
-        ["tests.0.assert.0.config `config` has no counterpart"],
-    ),
-    "one report for all tests that share a part": (
-        "defaultTest: {assert: [{type: similar, value: a}]}\ntests: [{}, {}]",
-        [
-            (
-                "defaultTest.assert.0.type the assertion `similar` has no counterpart: it compares "
-                "embeddings; write the meaning as a criterion of `llm-rubric`"
-            )
-        ],
-    ),
-    "no context": (
-        "tests: [{assert: [{type: context-faithfulness}]}]",
-        [
-            (
-                "tests.0.assert.0.type `context-faithfulness`: promptfoo needs the variable "
-                "`context`, a text, and no `not-`"
-            )
-        ],
-    ),
-    "a threshold of another kind": (
-        "tests: [{threshold: high, assert: [{type: is-json}]}]",
-        ["tests.0.threshold a threshold is a number"],
-    ),
-    "a filter that is not known": (
-        "tests: [{vars: {w: a}, assert: [{type: not-contains, value: '{{ w | title }}'}]}]",
-        [
-            (
-                "tests.0.assert.0.value the template is not filled in as in promptfoo: "
-                "the filter `title` is not known"
-            )
-        ],
-    ),
-    "a call in code": (
-        "tests: [{assert: [{type: javascript, value: \"output === '{{ range(2) }}'\"}]}]",
-        [
-            (
-                "tests.0.assert.0.value the template is not filled in as in promptfoo: "
-                "`call` is not known"
-            )
-        ],
-    ),
-    "a text that is empty once it is filled in": (
-        "tests: [{assert: [{type: contains, value: '{% if a %}b{% endif %}'}]}]",
-        [
-            (
-                "tests.0.assert.0.value `contains`: promptfoo stops at a value that is neither "
-                "text nor a number"
-            )
-        ],
-    ),
-    "the environment in a variable": (
-        "tests: [{vars: {q: '{{ env.A }}'}, assert: [{type: is-json}]}]",
-        [f"tests.0.vars {NOT_SAME}variables of the environment are not imported"],
-    ),
-    "a filter of another value in a prompt": (
-        "tests: [{vars: {q: 7}, assert: [{type: is-json}]}]\nprompts: ['{{ q | upper }}']",
-        [f"tests.0.vars {NOT_SAME}a filter of texts, of another value"],
-    ),
-    "a value in another file": (
-        "tests: [{assert: [{type: contains, value: 'file://a.txt'}]}]",
-        ["tests.0.assert.0.value `contains`: `file://a.txt` is not read"],
-    ),
-    "a value of a list in another file": (
-        "tests: [{assert: [{type: contains-any, value: [a, 'file://a.txt']}]}]",
-        ["tests.0.assert.0.value `contains-any`: `file://a.txt` is not read"],
-    ),
-    "quotes without an end": (
-        "tests: [{assert: [{type: contains-any, value: 'a, \"b'}]}]",
-        ["tests.0.assert.0.value `contains-any`: promptfoo stops at quotes without an end"],
-    ),
-    "a schema of JSON in a text": (
-        "tests: [{assert: [{type: contains-json, value: {required: [a]}}]}]",
-        ["tests.0.assert.0.value `contains-json`: a schema of JSON in a text has no counterpart"],
-    ),
-    "a format that is not checked": (
-        "tests: [{assert: [{type: is-json, value: {format: int32}}]}]",
-        ["tests.0.assert.0.value `is-json`: the format `int32` is not checked here"],
-    ),
-    "a schema that needs another file": (
-        "tests: [{assert: [{type: is-json, value: {$ref: 'https://a.example/s'}}]}]",
-        [
-            (
-                "tests.0.assert.0.value `is-json`: a `$ref` leads to nothing in it, and nothing is "
-                "loaded from elsewhere"
-            )
-        ],
-    ),
-    "a reference to nothing": (
-        "tests: [{assert: [{$ref: '#/assertionTemplates/a'}, {type: is-json}]}]",
-        [
-            "tests.0.assert.0 `#/assertionTemplates/a` is not in the file",
-            "tests.0.assert.0.type the assertion `` has no counterpart",
-        ],
-    ),
-    "keys that decide": (
-        "tests: [{repeat: 2, assert: [{type: is-json}]}]\nextensions: ['file://a.js:hook']",
-        [
-            "extensions `extensions` has no counterpart",
-            "tests.0.repeat `repeat` of a test has no counterpart",
-        ],
-    ),
-    "a prompt that is not there": (
-        "tests: [{}]\nprompts: ['file://a.txt']",
-        [
-            (
-                "prompts.0 `file://a.txt` is not there, from the folder of this file; promptfoo "
-                "stops at it, too"
-            )
-        ],
-    ),
-    "a provider of a test without a counterpart": (
-        "providers: [echo]\ntests: [{provider: mcp, assert: [{type: is-json}]}]",
-        [
-            (
-                "tests.0.provider this provider has no counterpart; define a target of the name "
-                "`default`: `- {name: default, provider: cli, command_template: 'PROGRAM "
-                "{PROMPT}'}`"
-            )
-        ],
-    ),
-    "a provider of a test next to a transform": (
-        (
-            "providers: [{id: 'openai:a', transform: output.b}]\n"
-            "tests: [{provider: 'openai:c', assert: [{type: is-json}]}]"
-        ),
-        ["tests.0.provider `provider` of a test next to a `transform` has no counterpart"],
-    ),
-    "a chat prompt for another kind of target": (
-        (
-            'providers: [\'openai:gpt-6\']\nprompts: [\'[{"role": "user", "content": "a"}]\']'
-            "\ntests: [{provider: echo, assert: [{type: is-json}]}]"
-        ),
-        [
-            (
-                "prompts a chat prompt for programs and models is not the same text for both: one "
-                "target of a test is of another kind"
-            )
-        ],
-    ),
-    "a chat prompt for programs and models": (
-        (
-            'providers: [echo, \'openai:gpt-6\']\nprompts: [\'[{"role": "user", "content": "a"}]\']'
-            "\ntests: [{assert: [{type: is-json}]}]"
-        ),
-        ["prompts.0 a chat prompt for programs and models is not the same text for both"],
-    ),
-    "a prompt in JSON for a model": (
-        (
-            "providers: ['openai:gpt-6']\nprompts: ['{\"contents\": []}']"
-            "\ntests: [{assert: [{type: is-json}]}]"
-        ),
-        ["prompts.0 a prompt in JSON that is not a list of messages is for a program"],
-    ),
-    "two judges": (
-        (
-            "providers: ['openai:a']\n"
-            "tests: [{assert: [{type: llm-rubric, value: A, provider: 'openai:b'}, "
-            "{type: llm-rubric, value: B, provider: 'openai:c'}]}]"
-        ),
-        ["tests.0.assert.1.provider a run has one judge: of several, this one has no counterpart"],
-    ),
-    "a judge that is code": (
-        (
-            "providers: ['openai:a']\ndefaultTest: {options: {provider: 'file://judge.py'}}\n"
-            "tests: [{assert: [{type: llm-rubric, value: A}]}]"
-        ),
-        [
-            (
-                "defaultTest.options.provider this judge has no counterpart: `judge` in "
-                "rubric-ci.yaml names it, a program as `{command: [...]}`"
-            )
-        ],
-    ),
-    "a value that is code": (
-        "tests: [{assert: [{type: contains, value: 'file://a.js'}]}]",
-        ["tests.0.assert.0.value `contains`: `file://a.js` is not read"],
-    ),
-    "no prompt": (
-        "prompts: ['{{a}}']\ntests: [{assert: [{type: is-json}]}]",
-        ["tests.0 the prompt of the test `test-1` is empty"],
-    ),
-    "no prompt of a provider without a counterpart": (
-        "providers: [mcp]\nprompts: ['{{a}}']\ntests: [{vars: {b: c}, assert: [{type: is-json}]}]",
-        [
-            (
-                "providers.0 this provider has no counterpart; define a target of the name "
-                "`default`: `- {name: default, provider: cli, command_template: 'PROGRAM "
-                "{PROMPT}'}`"
-            ),
-            "tests.0 the prompt of the test `test-1` is empty",
-        ],
-    ),
-    "no prompt of a service": (
-        (
-            "providers: [{id: 'http://a.example', config: {method: POST, body: {q: '{{prompt}}'}}}]"
-            "\nprompts: ['{{a}}']\ntests: [{vars: {b: c}, assert: [{type: is-json}]}]"
-        ),
-        ["tests.0 the prompt of the test `test-1` is empty"],
-    ),
-    "providers that are not there": (
-        "providers: ['openai:a']\ntests: [{providers: [b], assert: [{type: is-json}]}]",
-        ["tests.0.providers `providers` of a test names no provider that is imported"],
-    ),
-    "prompts that are not there": (
-        "prompts: [{raw: '{{q}}', label: a}]\ntests: [{prompts: [b], assert: [{type: is-json}]}]",
-        ["tests.0.prompts `prompts` of a test names no prompt that is imported"],
-    ),
-    "prompts without a list": (
-        "tests: [{prompts: a, assert: [{type: is-json}]}]",
-        ["tests.0.prompts `prompts` of a test is a list of labels"],
-    ),
-    "tests that run several times": (
-        "evaluateOptions: {repeat: 3, concurrency: 8}\ntests: [{assert: [{type: is-json}]}]",
-        ["evaluateOptions.repeat `repeat` has no counterpart"],
-    ),
-    "a prompt by a function": (
-        "tests: [{}]\nprompts: ['file://a.py:ask']",
-        [
-            (
-                "prompts.0 a prompt that is neither text nor a file of text is not imported, nor "
-                "its cases"
-            )
-        ],
-    ),
-}
+REFUSED = """
+# a transform of another kind
+providers: [{id: 'exec:a', transform: {b: c}}]
+=> providers.0.transform a `transform` is a text
+# a transform in another language
+defaultTest: {options: {transform: 'file://a.rb'}}
+=> defaultTest.options.transform `a.rb` is not a file of JavaScript, TypeScript or Python
+# a transform of one of several providers
+providers: [{id: 'openai:a', transform: output.b}, 'openai:c']
+=> providers.0.transform the `transform` of one of several providers has no counterpart
+# a judge of a transformed answer
+tests: [{assert: [{type: llm-rubric, value: Kind, transform: output.a}]}]
+=> tests.0.assert.0.type `llm-rubric` about the result of a `transform` has no counterpart
+# a transform before a judge
+tests: [{options: {transform: output.a}, assert: [{type: llm-rubric, value: Kind}]}]
+=> tests.0.assert.0.type `llm-rubric` about the result of a `transform` has no counterpart
+# a vars transform
+tests: [{options: {transformVars: a}, assert: [{type: contains, value: b}]}]
+=> tests.0.options.transformVars code that changes variables has no counterpart
+# scenarios in a file
+scenarios: file://a.yaml
+=> scenarios `scenarios` in another file is not imported
+# a scenario without a mapping
+scenarios: [{config: [3], tests: [{vars: {a: b}}]}]
+=> scenarios.0.config.0 a part of `config` is not a mapping
+# a key of a scenario
+scenarios: [{config: [{}], tests: [{}], only: true}]
+=> scenarios.0.only `only` has no counterpart
+# a key of a set
+tests: [{assert: [{type: assert-set, config: {}, assert: [{type: is-json}]}]}]
+=> tests.0.assert.0.config `config` has no counterpart
+# one report for all tests that share a part
+defaultTest: {assert: [{type: similar, value: a}]}
+tests: [{}, {}]
+=> defaultTest.assert.0.type the assertion `similar` has no counterpart: it compares embeddings;
+   write the meaning as a criterion of `llm-rubric`
+# no context
+tests: [{assert: [{type: context-faithfulness}]}]
+=> tests.0.assert.0.type `context-faithfulness`: promptfoo needs the variable `context`, a text, and
+   no `not-`
+# a threshold of another kind
+tests: [{threshold: high, assert: [{type: is-json}]}]
+=> tests.0.threshold a threshold is a number
+# a filter that is not known
+tests: [{vars: {w: a}, assert: [{type: not-contains, value: '{{ w | title }}'}]}]
+=> tests.0.assert.0.value the template is not filled in as in promptfoo: the filter `title` is not
+   known
+# a call in code
+tests: [{assert: [{type: javascript, value: "output === '{{ range(2) }}'"}]}]
+=> tests.0.assert.0.value the template is not filled in as in promptfoo: `call` is not known
+# a text that is empty once it is filled in
+tests: [{assert: [{type: contains, value: '{% if a %}b{% endif %}'}]}]
+=> tests.0.assert.0.value `contains`: promptfoo stops at a value that is neither text nor a number
+# the environment in a variable
+tests: [{vars: {q: '{{ env.A }}'}, assert: [{type: is-json}]}]
+=> tests.0.vars a template is not filled in as in promptfoo: variables of the environment are not
+   imported
+# a filter of another value in a prompt
+tests: [{vars: {q: 7}, assert: [{type: is-json}]}]
+prompts: ['{{ q | upper }}']
+=> tests.0.vars a template is not filled in as in promptfoo: a filter of texts, of another value
+# a value in another file
+tests: [{assert: [{type: contains, value: 'file://a.txt'}]}]
+=> tests.0.assert.0.value `contains`: `file://a.txt` is not read
+# a value of a list in another file
+tests: [{assert: [{type: contains-any, value: [a, 'file://a.txt']}]}]
+=> tests.0.assert.0.value `contains-any`: `file://a.txt` is not read
+# quotes without an end
+tests: [{assert: [{type: contains-any, value: 'a, "b'}]}]
+=> tests.0.assert.0.value `contains-any`: promptfoo stops at quotes without an end
+# a schema of JSON in a text
+tests: [{assert: [{type: contains-json, value: {required: [a]}}]}]
+=> tests.0.assert.0.value `contains-json`: a schema of JSON in a text has no counterpart
+# a format that is not checked
+tests: [{assert: [{type: is-json, value: {format: int32}}]}]
+=> tests.0.assert.0.value `is-json`: the format `int32` is not checked here
+# a schema that needs another file
+tests: [{assert: [{type: is-json, value: {$ref: 'https://a.example/s'}}]}]
+=> tests.0.assert.0.value `is-json`: a `$ref` leads to nothing in it, and nothing is loaded from
+   elsewhere
+# a reference to nothing
+tests: [{assert: [{$ref: '#/assertionTemplates/a'}, {type: is-json}]}]
+=> tests.0.assert.0 `#/assertionTemplates/a` is not in the file
+=> tests.0.assert.0.type the assertion `` has no counterpart
+# keys that decide
+tests: [{repeat: 2, assert: [{type: is-json}]}]
+extensions: ['file://a.js:hook']
+=> extensions `extensions` has no counterpart
+=> tests.0.repeat `repeat` of a test has no counterpart
+# a prompt that is not there
+tests: [{}]
+prompts: ['file://a.txt']
+=> prompts.0 `file://a.txt` is not there, from the folder of this file; promptfoo stops at it, too
+# a provider of a test without a counterpart
+providers: [echo]
+tests: [{provider: mcp, assert: [{type: is-json}]}]
+=> tests.0.provider this provider has no counterpart; define a target of the name `default`: `-
+   {name: default, provider: cli, command_template: 'PROGRAM {PROMPT}'}`
+# a provider of a test next to a transform
+providers: [{id: 'openai:a', transform: output.b}]
+tests: [{provider: 'openai:c', assert: [{type: is-json}]}]
+=> tests.0.provider `provider` of a test next to a `transform` has no counterpart
+# a chat prompt for another kind of target
+providers: ['openai:gpt-6']
+prompts: ['[{"role": "user", "content": "a"}]']
+tests: [{provider: echo, assert: [{type: is-json}]}]
+=> prompts a chat prompt for programs and models is not the same text for both: one target of a test
+   is of another kind
+# a chat prompt for programs and models
+providers: [echo, 'openai:gpt-6']
+prompts: ['[{"role": "user", "content": "a"}]']
+tests: [{assert: [{type: is-json}]}]
+=> prompts.0 a chat prompt for programs and models is not the same text for both
+# a prompt in JSON for a model
+providers: ['openai:gpt-6']
+prompts: ['{"contents": []}']
+tests: [{assert: [{type: is-json}]}]
+=> prompts.0 a prompt in JSON that is not a list of messages is for a program
+# two judges
+providers: ['openai:a']
+tests: [{assert: [{type: llm-rubric, value: A, provider: 'openai:b'}, {type: llm-rubric, value: B,
+    provider: 'openai:c'}]}]
+=> tests.0.assert.1.provider a run has one judge: of several, this one has no counterpart
+# a judge that is code
+providers: ['openai:a']
+defaultTest: {options: {provider: 'file://judge.py'}}
+tests: [{assert: [{type: llm-rubric, value: A}]}]
+=> defaultTest.options.provider this judge has no counterpart: `judge` in rubric-ci.yaml names it, a
+   program as `{command: [...]}`
+# a value that is code
+tests: [{assert: [{type: contains, value: 'file://a.js'}]}]
+=> tests.0.assert.0.value `contains`: `file://a.js` is not read
+# no prompt
+prompts: ['{{a}}']
+tests: [{assert: [{type: is-json}]}]
+=> tests.0 the prompt of the test `test-1` is empty
+# no prompt of a provider without a counterpart
+providers: [mcp]
+prompts: ['{{a}}']
+tests: [{vars: {b: c}, assert: [{type: is-json}]}]
+=> providers.0 this provider has no counterpart; define a target of the name `default`: `- {name:
+   default, provider: cli, command_template: 'PROGRAM {PROMPT}'}`
+=> tests.0 the prompt of the test `test-1` is empty
+# no prompt of a service
+providers: [{id: 'http://a.example', config: {method: POST, body: {q: '{{prompt}}'}}}]
+prompts: ['{{a}}']
+tests: [{vars: {b: c}, assert: [{type: is-json}]}]
+=> tests.0 the prompt of the test `test-1` is empty
+# providers that are not there
+providers: ['openai:a']
+tests: [{providers: [b], assert: [{type: is-json}]}]
+=> tests.0.providers `providers` of a test names no provider that is imported
+# prompts that are not there
+prompts: [{raw: '{{q}}', label: a}]
+tests: [{prompts: [b], assert: [{type: is-json}]}]
+=> tests.0.prompts `prompts` of a test names no prompt that is imported
+# prompts without a list
+tests: [{prompts: a, assert: [{type: is-json}]}]
+=> tests.0.prompts `prompts` of a test is a list of labels
+# tests that run several times
+evaluateOptions: {repeat: 3, concurrency: 8}
+tests: [{assert: [{type: is-json}]}]
+=> evaluateOptions.repeat `repeat` has no counterpart
+# a prompt by a function
+tests: [{}]
+prompts: ['file://a.py:ask']
+=> prompts.0 a prompt that is neither text nor a file of text is not imported, nor its cases
+"""
 
 
 def translated(text: str, files: dict[str, str] | None = None) -> tuple[Any, list[str]]:
@@ -300,7 +203,7 @@ def translation(text: str, files: dict[str, str] | None = None) -> Translation:
     )
 
 
-@pytest.mark.parametrize(("text", "reports"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("text", "reports"), rows(REFUSED))
 def test_what_has_no_counterpart_is_reported_once(text: str, reports: list[str]) -> None:
     assert translated(text)[1] == reports
 
@@ -313,94 +216,90 @@ def criteria(text: str) -> Any:
     return case.get("rubrics") or case["evaluators"][0]["config"]["checks"]
 
 
-FILLED: dict[str, tuple[str, dict[str, Any]]] = {
-    "a filter": ("{type: contains, value: '{{ word | upper }}'}", {"contains": "ANN"}),
-    "an index": ("{type: contains, value: '{{ user.tags[0] }}'}", {"contains": "tea"}),
-    "a default": ("{type: contains, value: \"{{ c | default('x') }}\"}", {"contains": "x"}),
-    "nothing": ("{type: contains, value: 'a{{ c }}'}", {"contains": "a"}),
-    "a variable in a variable": ("{type: contains, value: '{{ b }}'}", {"contains": "Hi ann"}),
-    "no object": (
-        "{type: equals, value: {a: '{{ word }}'}}",
-        {"equals": {"a": "{{ word }}"}, "exact": True},
-    ),
-}
+MADE = """
+# a filter
+{type: contains, value: '{{ word | upper }}'}
+=> {contains: ANN}
+# an index
+{type: contains, value: '{{ user.tags[0] }}'}
+=> {contains: tea}
+# a default
+{type: contains, value: "{{ c | default('x') }}"}
+=> {contains: x}
+# nothing
+{type: contains, value: 'a{{ c }}'}
+=> {contains: a}
+# a variable in a variable
+{type: contains, value: '{{ b }}'}
+=> {contains: Hi ann}
+# no object
+{type: equals, value: {a: '{{ word }}'}}
+=> {equals: {a: '{{ word }}'}, exact: true}
+# equality
+{type: equals, value: 'x '}
+=> {equals: 'x ', exact: true}
+# a number
+{type: equals, value: 1.0}
+=> {equals: '1', exact: true}
+# json
+{type: is-json}
+=> {is_json: true, exact: true}
+# no json
+{type: not-is-json}
+=> {is_json: true, exact: true, not: true}
+# a schema
+{type: is-json, value: 'required: [a]'}
+=> {json_schema: {$schema: 'http://json-schema.org/draft-07/schema#', required: [a]}, exact: true}
+# a pattern
+{type: regex, value: 'a.c'}
+=> {matches: a.c}
+# a pattern of javascript
+{type: regex, value: '(?i)a'}
+=> {name: regex, matches: '(?i)a'}
+# white space
+{type: contains, value: ' '}
+=> {name: contains, contains: ' '}
+# quotes
+{type: contains-any, value: '"a, b", c'}
+=> {contains_any: ['a, b', c]}
+# a weight of zero
+{type: contains, value: a, weight: 0}, {type: is-json}
+=> {contains: a, weight: 0, required: false}
+=> {is_json: true, exact: true}
+# json in a text
+{type: contains-json}
+=> {name: contains-json, contains_json: true}
+# a distance
+{type: levenshtein, value: abc, threshold: 2}
+=> {name: levenshtein, levenshtein: {text: abc, most: 2}}
+# a judge
+{type: llm-rubric, value: Kind}
+=> {expected_outcome: Kind}
+# an inverted judge
+{type: not-llm-rubric, value: Rude}
+=> {expected_outcome: 'Does not hold: Rude'}
+# a judge with a threshold
+{type: llm-rubric, value: Kind, threshold: 0.8}
+=> {expected_outcome: 'At least 80 % of this is met: Kind'}
+# steps of a judge
+{type: g-eval, value: Clear}
+=> {expected_outcome: 'At least 70 % of this is met: Clear'}
+# a context
+{type: context-faithfulness, threshold: 0.8}
+=> {expected_outcome: 'At least 80 % of this is met: Its statements follow from this context:
+   Paris'}
+# a context without a limit
+{type: context-faithfulness}
+=> {expected_outcome: 'Its statements follow from this context: Paris', required: false}
+# facts
+{type: factuality, value: Bern is in Switzerland}
+=> {expected_outcome: 'States nothing that contradicts this: Bern is in Switzerland'}
+"""
 
 
-@pytest.mark.parametrize(("text", "criterion"), FILLED.values(), ids=FILLED)
-def test_templates_of_values_are_filled_in(text: str, criterion: dict[str, Any]) -> None:
-    assert criteria(text) == [criterion]
-
-
-MADE: dict[str, tuple[str, list[dict[str, Any]]]] = {
-    "equality": ("{type: equals, value: 'x '}", [{"equals": "x ", "exact": True}]),
-    "a number": ("{type: equals, value: 1.0}", [{"equals": "1", "exact": True}]),
-    "json": ("{type: is-json}", [{"is_json": True, "exact": True}]),
-    "no json": ("{type: not-is-json}", [{"is_json": True, "exact": True, "not": True}]),
-    "a schema": (
-        "{type: is-json, value: 'required: [a]'}",
-        [
-            {
-                "json_schema": {
-                    "$schema": "http://json-schema.org/draft-07/schema#",
-                    "required": ["a"],
-                },
-                "exact": True,
-            }
-        ],
-    ),
-    "a pattern": ("{type: regex, value: 'a.c'}", [{"matches": "a.c"}]),
-    "a pattern of javascript": (
-        "{type: regex, value: '(?i)a'}",
-        [{"name": "regex", "matches": "(?i)a"}],
-    ),
-    "white space": ("{type: contains, value: ' '}", [{"name": "contains", "contains": " "}]),
-    "quotes": ("{type: contains-any, value: '\"a, b\", c'}", [{"contains_any": ["a, b", "c"]}]),
-    "a weight of zero": (
-        "{type: contains, value: a, weight: 0}, {type: is-json}",
-        [{"contains": "a", "weight": 0, "required": False}, {"is_json": True, "exact": True}],
-    ),
-    "json in a text": ("{type: contains-json}", [{"name": "contains-json", "contains_json": True}]),
-    "a distance": (
-        "{type: levenshtein, value: abc, threshold: 2}",
-        [{"name": "levenshtein", "levenshtein": {"text": "abc", "most": 2}}],
-    ),
-    "a judge": ("{type: llm-rubric, value: Kind}", [{"expected_outcome": "Kind"}]),
-    "an inverted judge": (
-        "{type: not-llm-rubric, value: Rude}",
-        [{"expected_outcome": "Does not hold: Rude"}],
-    ),
-    "a judge with a threshold": (
-        "{type: llm-rubric, value: Kind, threshold: 0.8}",
-        [{"expected_outcome": "At least 80 % of this is met: Kind"}],
-    ),
-    "steps of a judge": (
-        "{type: g-eval, value: Clear}",
-        [{"expected_outcome": "At least 70 % of this is met: Clear"}],
-    ),
-    "a context": (
-        "{type: context-faithfulness, threshold: 0.8}",
-        [
-            {
-                "expected_outcome": (
-                    "At least 80 % of this is met: Its statements follow from this context: Paris"
-                )
-            }
-        ],
-    ),
-    "a context without a limit": (
-        "{type: context-faithfulness}",
-        [{"expected_outcome": "Its statements follow from this context: Paris", "required": False}],
-    ),
-    "facts": (
-        "{type: factuality, value: Bern is in Switzerland}",
-        [{"expected_outcome": "States nothing that contradicts this: Bern is in Switzerland"}],
-    ),
-}
-
-
-@pytest.mark.parametrize(("text", "made"), MADE.values(), ids=MADE)
-def test_an_assertion_becomes(text: str, made: list[dict[str, Any]]) -> None:
-    assert criteria(text) == made
+@pytest.mark.parametrize(("text", "made"), rows(MADE))
+def test_an_assertion_becomes(text: str, made: list[str]) -> None:
+    assert criteria(text) == list(map(yaml.safe_load, made))
 
 
 def test_a_judge_gives_a_score_where_a_mean_decides() -> None:
@@ -408,17 +307,10 @@ def test_a_judge_gives_a_score_where_a_mean_decides() -> None:
         "tests: [{threshold: 0.5, assert: [{type: llm-rubric, value: Kind}, {type: is-json}]}]"
     )
     assert said == []
-    assert case["evaluators"][0]["evaluators"][0]["rubrics"] == [
-        {
-            "expected_outcome": "Kind",
-            "score_ranges": {
-                0: "Does not meet it at all",
-                1: "Meets it in part",
-                10: "Meets it in full",
-            },
-        },
-        {"is_json": True, "exact": True, "required": False},
-    ]
+    kind, json_criterion = case["evaluators"][0]["evaluators"][0]["rubrics"]
+    ranges = {0: "Does not meet it at all", 1: "Meets it in part", 10: "Meets it in full"}
+    assert kind == {"expected_outcome": "Kind", "score_ranges": ranges}
+    assert json_criterion == {"is_json": True, "exact": True, "required": False}
 
 
 OF_FILES: dict[str, tuple[str, str, dict[str, Any]]] = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.translation import Beside
@@ -16,7 +17,7 @@ from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects import promptfoo
 from rubric_ci.parts.bring.dialects.promptfoo_code import as_argument
 from tests import platforms
-from tests.parts.bring.dialects.reported import refused
+from tests.parts.bring.dialects.reported import refused, rows
 
 TEST = "prompts: ['{{q}}']\ntests: [{vars: {q: a}, assert: [{type: llm-rubric, value: Kind}]}]\n"
 
@@ -28,10 +29,6 @@ def imported(
     data = Document("", f"{TEST}{text}").data
     found = promptfoo.translate(data, Beside((files or {}).get, ".."))
     return found.targets, refused(found)
-
-
-def without_name(target: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in target.items() if key != "name"}
 
 
 MODELS: dict[str, dict[str, Any]] = {
@@ -64,39 +61,53 @@ def test_a_model(written: str, target: dict[str, Any]) -> None:
 SHARED = {"temperature": 0, "max_tokens": 9}
 TWO = "tests: [{{vars: {{q: a}}}}, {{vars: {{q: b}}, options: {}}}]"
 OF_SOME = "`temperature` of some tests has no counterpart: a target has one"
-SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
-    "of a request": (
-        "{temperature: 0, max_tokens: 9, seed: 1, response_format: {type: json_object}}",
-        {"temperature": 0, "max_tokens": 9, "seed": 1, "response_format": {"type": "json_object"}},
-    ),
-    "of a server": (
-        "{apiBaseUrl: 'http://127.0.0.1:1/v1', apiKeyEnvar: SHOP_KEY}",
-        {"api_base": "http://127.0.0.1:1/v1", "api_key": "${{ SHOP_KEY }}"},
-    ),
-    "variables in texts": (
-        "{headers: {Authorization: 'Bearer {{env.TOKEN}}'}}",
-        {"extra_headers": {"Authorization": "Bearer ${{ TOKEN }}"}},
-    ),
-    "a host": ("{apiHost: proxy.example}", {"api_base": "https://proxy.example/v1"}),
-    "a variable as key": ("{apiKey: '{{env.SHOP_KEY}}'}", {"api_key": "${{ SHOP_KEY }}"}),
-    "of another spelling": ("{maxTokens: 9, topP: 0.5}", {"max_tokens": 9, "top_p": 0.5}),
-    "of generation": (
-        "{generationConfig: {temperature: 0, maxOutputTokens: 9}}",
-        {"temperature": 0, "max_tokens": 9},
-    ),
-    "passed through": ("{passthrough: {reasoning_effort: none}}", {"reasoning_effort": "none"}),
-    "headers": ("{headers: {X-Title: shop}}", {"extra_headers": {"X-Title": "shop"}}),
-    "an effort": ("{reasoning: {effort: low}}", {"reasoning_effort": "low"}),
-    "without effect on answers": ("{maxRetries: 3, showThinking: false}", {}),
-    "of a service, which a model ignores": ("{url: a, method: POST}", {}),
-    "a key, which is not copied": ("{apiKey: sk-1}", {}),
-}
+SETTINGS = """
+# of a request
+{temperature: 0, max_tokens: 9, seed: 1, response_format: {type: json_object}}
+=> {temperature: 0, max_tokens: 9, seed: 1, response_format: {type: json_object}}
+# of a server
+{apiBaseUrl: 'http://127.0.0.1:1/v1', apiKeyEnvar: SHOP_KEY}
+=> {api_base: 'http://127.0.0.1:1/v1', api_key: '${{ SHOP_KEY }}'}
+# variables in texts
+{headers: {Authorization: 'Bearer {{env.TOKEN}}'}}
+=> {extra_headers: {Authorization: 'Bearer ${{ TOKEN }}'}}
+# a host
+{apiHost: proxy.example}
+=> {api_base: 'https://proxy.example/v1'}
+# a variable as key
+{apiKey: '{{env.SHOP_KEY}}'}
+=> {api_key: '${{ SHOP_KEY }}'}
+# of another spelling
+{maxTokens: 9, topP: 0.5}
+=> {max_tokens: 9, top_p: 0.5}
+# of generation
+{generationConfig: {temperature: 0, maxOutputTokens: 9}}
+=> {temperature: 0, max_tokens: 9}
+# passed through
+{passthrough: {reasoning_effort: none}}
+=> {reasoning_effort: none}
+# headers
+{headers: {X-Title: shop}}
+=> {extra_headers: {X-Title: shop}}
+# an effort
+{reasoning: {effort: low}}
+=> {reasoning_effort: low}
+# without effect on answers
+{maxRetries: 3, showThinking: false}
+=> {}
+# of a service, which a model ignores
+{url: a, method: POST}
+=> {}
+# a key, which is not copied
+{apiKey: sk-1}
+=> {}
+"""
 
 
-@pytest.mark.parametrize(("config", "settings"), SETTINGS.values(), ids=SETTINGS)
-def test_settings(config: str, settings: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("config", "ours"), rows(SETTINGS))
+def test_settings(config: str, ours: list[str]) -> None:
     [target], said = imported(f"providers: [{{id: 'openai:a', label: shop, config: {config}}}]")
-    assert (target, said) == ({"name": "shop", "model": "openai/a", **settings}, [])
+    assert (target, said) == ({"name": "shop", "model": "openai/a"} | yaml.safe_load(ours[0]), [])
 
 
 def test_the_region_of_vertex_is_a_location() -> None:
@@ -136,61 +147,43 @@ def test_settings_in_the_options_of_tests(
     assert (found.targets, refused(found)) == ([target], said)
 
 
-LOST = {
-    "tools": (
-        "[{id: 'openai:a', config: {tools: []}}]",
-        "providers.0.config.tools `tools` has no counterpart",
-    ),
-    "a schema in a file": (
-        "[{id: 'openai:a', config: {response_format: 'file://a.json'}}]",
-        (
-            "providers.0.config.response_format `response_format` has a template, or is in another "
-            "file"
-        ),
-    ),
-    "a default in a model": (
-        "[\"openai:{{env.MODEL | default('a')}}\"]",
-        (
-            "providers.0 `openai:{{env.MODEL | default('a')}}` has a template that is not an "
-            "environment variable"
-        ),
-    ),
-    "an agent": (
-        "['anthropic:claude-agent-sdk']",
-        (
-            "providers.0 this provider has no counterpart; define a target of the name `default`: "
-            "`- {name: default, provider: claude-code}` in rubric-ci.yaml"
-        ),
-    ),
-    "a template in the settings of a program": (
-        "[{id: 'file://a.js', config: {token: '{{env.TOKEN}}'}}]",
-        "providers.0.config a template in `config` of a program is not filled in",
-    ),
-    "an embedding": (
-        "['openai:embedding:a']",
-        (
-            "providers.0 this provider has no counterpart; define a target of the name `default`: "
-            "`- {name: default, provider: cli, command_template: 'PROGRAM {PROMPT}'}`"
-        ),
-    ),
-    "a filter in a header": (
-        "[{id: 'https://a.example', config: {headers: {a: '{{q | upper}}'}}}]",
-        "providers.0.config templates of a service that are not variables have no counterpart",
-    ),
-    "a file in a body": (
-        "[{id: 'https://a.example', config: {method: POST, body: {a: 'file://a.txt'}}}]",
-        "providers.0.config a file in the request of a service is not read",
-    ),
-    "a session of a service": (
-        "[{id: 'https://a.example', config: {session: {url: 'https://b.example'}}}]",
-        "providers.0.config.session `session` has no counterpart",
-    ),
-}
+LOST = """
+# tools
+providers: [{id: 'openai:a', config: {tools: []}}]
+=> providers.0.config.tools `tools` has no counterpart
+# a schema in a file
+providers: [{id: 'openai:a', config: {response_format: 'file://a.json'}}]
+=> providers.0.config.response_format `response_format` has a template, or is in another file
+# a default in a model
+providers: ["openai:{{env.MODEL | default('a')}}"]
+=> providers.0 `openai:{{env.MODEL | default('a')}}` has a template that is not an environment
+   variable
+# an agent
+providers: ['anthropic:claude-agent-sdk']
+=> providers.0 this provider has no counterpart; define a target of the name `default`: `- {name:
+   default, provider: claude-code}` in rubric-ci.yaml
+# a template in the settings of a program
+providers: [{id: 'file://a.js', config: {token: '{{env.TOKEN}}'}}]
+=> providers.0.config a template in `config` of a program is not filled in
+# an embedding
+providers: ['openai:embedding:a']
+=> providers.0 this provider has no counterpart; define a target of the name `default`: `- {name:
+   default, provider: cli, command_template: 'PROGRAM {PROMPT}'}`
+# a filter in a header
+providers: [{id: 'https://a.example', config: {headers: {a: '{{q | upper}}'}}}]
+=> providers.0.config templates of a service that are not variables have no counterpart
+# a file in a body
+providers: [{id: 'https://a.example', config: {method: POST, body: {a: 'file://a.txt'}}}]
+=> providers.0.config a file in the request of a service is not read
+# a session of a service
+providers: [{id: 'https://a.example', config: {session: {url: 'https://b.example'}}}]
+=> providers.0.config.session `session` has no counterpart
+"""
 
 
-@pytest.mark.parametrize(("written", "message"), LOST.values(), ids=LOST)
-def test_what_has_no_counterpart_is_said(written: str, message: str) -> None:
-    assert imported(f"providers: {written}")[1] == [message]
+@pytest.mark.parametrize(("text", "reports"), rows(LOST))
+def test_what_has_no_counterpart_is_reported(text: str, reports: list[str]) -> None:
+    assert imported(text)[1] == reports
 
 
 def test_a_provider_as_a_mapping_of_its_name() -> None:
@@ -295,39 +288,34 @@ def test_the_shim_starts_without_what_most_calls_do_not_need() -> None:
     assert (done.stdout, "json" in loaded, loaded & {"asyncio", "inspect"}) == ("Hi", True, set())
 
 
-JUDGES: dict[str, tuple[str, list[dict[str, Any]]]] = {
-    "of the defaults": (
-        "providers: ['openai:a']\ndefaultTest: {options: {provider: 'openai:b'}}",
-        [{"model": "openai/a", "judge_target": "judge"}, {"model": "openai/b"}],
-    ),
-    "with settings": (
-        (
-            "providers: ['openai:a']\n"
-            "defaultTest: {options: {provider: {id: 'openai:b', config: {temperature: 0}}}}"
-        ),
-        [{"model": "openai/a", "judge_target": "judge"}, {"model": "openai/b", "temperature": 0}],
-    ),
-    "a provider by its label": (
-        (
-            "providers: ['openai:a', {id: 'openai:b', label: strict}]\n"
-            "defaultTest: {options: {provider: strict}}"
-        ),
-        [
-            {"model": "openai/a", "judge_target": "strict"},
-            {"model": "openai/b", "judge_target": "strict"},
-        ],
-    ),
-    "the model itself": (
-        "providers: ['openai:a']\ndefaultTest: {options: {provider: {text: 'openai:a'}}}",
-        [{"model": "openai/a", "judge_target": "openai:a"}],
-    ),
-}
+JUDGES = """
+# of the defaults
+providers: ['openai:a']
+defaultTest: {options: {provider: 'openai:b'}}
+=> {model: openai/a, judge_target: judge}
+=> {model: openai/b}
+# with settings
+providers: ['openai:a']
+defaultTest: {options: {provider: {id: 'openai:b', config: {temperature: 0}}}}
+=> {model: openai/a, judge_target: judge}
+=> {model: openai/b, temperature: 0}
+# a provider by its label
+providers: ['openai:a', {id: 'openai:b', label: strict}]
+defaultTest: {options: {provider: strict}}
+=> {model: openai/a, judge_target: strict}
+=> {model: openai/b, judge_target: strict}
+# the model itself
+providers: ['openai:a']
+defaultTest: {options: {provider: {text: 'openai:a'}}}
+=> {model: openai/a, judge_target: 'openai:a'}
+"""
 
 
-@pytest.mark.parametrize(("text", "targets"), JUDGES.values(), ids=JUDGES)
-def test_the_judge_is_a_target(text: str, targets: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize(("text", "targets"), rows(JUDGES))
+def test_the_judge_is_a_target(text: str, targets: list[str]) -> None:
     found, said = imported(text)
-    assert (list(map(without_name, found)), said) == (targets, [])
+    unnamed = [{key: each[key] for key in each if key != "name"} for each in found]
+    assert (unnamed, said) == (list(map(yaml.safe_load, targets)), [])
     assert json.dumps(found)
 
 

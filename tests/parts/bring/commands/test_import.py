@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -62,27 +62,24 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
     checkout.write({"promptfooconfig.yaml": PROMPTFOO})
     done = run(checkout, "promptfooconfig.yaml")
     assert (done.returncode, done.stdout) == (0, "wrote promptfooconfig.eval.yaml: 4 cases\n")
-    suite = written(checkout, "promptfooconfig.eval.yaml")
-    assert [case["id"] for case in suite["evalcases"]] == [
-        "refund-period-1",
-        "refund-period-2",
-        "test-2-1",
-        "test-2-2",
-    ]
-    assert suite["evalcases"][0] == {
-        "id": "refund-period-1",
-        "input": "Answer {{question}} in {{tone}}",
-        "vars": {"question": "How long?", "tone": "kind"},
-        "rubrics": [
-            {"contains": "sorry", "ignore_case": True, "not": True},
-            {"contains_any": ["30 days", "a month"]},
-            {"max_words": 20},
-            {"expected_outcome": "Is it kind?", "weight": 2},
-        ],
-        "evaluators": [{"name": "latency", "type": "latency", "threshold": 900}],
-    }
-    done = invoke(checkout.root, ENVIRONMENT, "validate", "promptfooconfig.eval.yaml")
-    assert done.returncode == 0
+    cases = written(checkout, "promptfooconfig.eval.yaml")["evalcases"]
+    ids = ["refund-period-1", "refund-period-2", "test-2-1", "test-2-2"]
+    assert [case["id"] for case in cases] == ids
+    expected = """
+    id: refund-period-1
+    input: Answer {{question}} in {{tone}}
+    vars: {question: 'How long?', tone: kind}
+    rubrics:
+    - {contains: sorry, ignore_case: true, not: true}
+    - {contains_any: [30 days, a month]}
+    - {max_words: 20}
+    - {expected_outcome: "Is it kind?", weight: 2}
+    evaluators: [{name: latency, type: latency, threshold: 900}]
+    """
+    assert cases[0] == yaml.safe_load(expected)
+    assert (
+        invoke(checkout.root, ENVIRONMENT, "validate", "promptfooconfig.eval.yaml").returncode == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -356,48 +353,31 @@ def test_a_file_of_variables_is_not_replaced(checkout: Checkout) -> None:
     assert not list(checkout.root.glob("*shim*"))
 
 
-def test_a_text_with_stars_in_a_word_is_no_glob(checkout: Checkout) -> None:
-    text = (
-        "prompts: ['Read **notes**x.md']\nproviders: [echo]\ntests: [{assert: [{type: is-json}]}]"
-    )
-    checkout.commit({"promptfooconfig.yaml": text})
-    done = run(checkout, "promptfooconfig.yaml")
-    assert (done.returncode, done.stdout.splitlines()[0]) == (
-        1,
-        "no case of promptfooconfig.yaml is imported",
-    )
-
-
-def test_a_column_that_occurs_twice(checkout: Checkout) -> None:
-    checkout.commit({"a.csv": "question,answer,question,\na,b,c,\n", "b.csv": "input,,\nHi,,\n"})
-    done = run(checkout, "a.csv")
-    assert (done.returncode, done.stdout.splitlines()[:2]) == (
-        1,
-        [
-            "no case of a.csv is imported",
-            (
-                "a.csv:1:17: case-file: the column `question` occurs twice; correct the file, or "
-                "its name under `evalcases`"
-            ),
-        ],
-    )
-    assert run(checkout, "b.csv").stdout.startswith("wrote b.eval.yaml: 1 case")
-
-
 TABLE = {"notes.csv": "text,gold\nHow long?,30 days\n"}
+WORD = "prompts: ['Read **notes**x.md']\nproviders: [echo]\ntests: [{assert: [{type: is-json}]}]"
+LEFT_OUT = {
+    "a text with stars in a word is no glob": ("promptfooconfig.yaml", WORD, "1:11: not-supported"),
+    "a column that occurs twice": (
+        "a.csv",
+        "question,answer,question,\na,b,c,\n",
+        "1:17: case-file: the column `question` occurs twice; correct the file, or its name",
+    ),
+    "a question is not guessed": (
+        "notes.csv",
+        TABLE["notes.csv"],
+        "1:1: not-supported: no column is known as the question; rename the right one of `text`",
+    ),
+}
 
 
-def test_a_table_without_a_known_question_is_not_guessed(checkout: Checkout) -> None:
-    checkout.commit(TABLE)
-    done = run(checkout, "notes.csv")
-    assert (done.returncode, done.stdout.splitlines()[1]) == (
-        1,
-        (
-            "notes.csv:1:1: not-supported: no column is known as the question; rename the right "
-            "one of `text`, `gold` to `input`; remove it, or write the file for rubric-ci "
-            "(docs/evals.md)"
-        ),
-    )
+@pytest.mark.parametrize(("name", "text", "reason"), LEFT_OUT.values(), ids=LEFT_OUT)
+def test_a_file_of_which_no_case_is_imported(
+    name: str, text: str, reason: str, checkout: Checkout
+) -> None:
+    checkout.commit({name: text})
+    done = run(checkout, name)
+    assert done.returncode == 1
+    assert done.stdout.startswith(f"no case of {name} is imported\n{name}:{reason}")
 
 
 @platforms.TERMINALS
@@ -559,30 +539,25 @@ def test_prompts_variables_and_tests_in_files(checkout: Checkout) -> None:
     chat = (
         '[{"role": "system", "content": "In {{shop.city}}"}, {"role": "user", "content": "{{q}}"}]'
     )
-    suite, _ = imported(
-        checkout,
-        "p.yaml",
-        p__yaml=config,
-        a__txt="Say {{q}}\n---\nAsk {{q}}",
-        chat__json=chat,
-        tests__csv=table,
-    )
+    files = {"a__txt": "Say {{q}}\n---\nAsk {{q}}", "chat__json": chat, "tests__csv": table}
+    suite, _ = imported(checkout, "p.yaml", p__yaml=config, **files)
     assert suite["targets"] == ["openai:chat:gpt-6-luna", "big"]
     assert len(suite["evalcases"]) == 3 * (1 + 1 + 2)
     first, *_, last = suite["evalcases"]
-    assert first == {
-        "id": "test-1-1",
-        "input": "Say {{q}}",
-        "vars": {"q": "Hi"},
-        "rubrics": [{"contains": "days"}, {"contains": "sorry", "ignore_case": True, "not": True}],
-    }
+    expected = """
+    - id: test-1-1
+      input: Say {{q}}
+      vars: {q: Hi}
+      rubrics: [{contains: days}, {contains: sorry, ignore_case: true, not: true}]
+    - id: test-3-6
+      input_messages:
+      - {role: system, content: "In {{shop.city}}"}
+      - {role: user, content: "{{q}}"}
+      vars: {q: y, shop: {city: Bern}}
+      rubrics: [{is_json: true, exact: true}]
+    """
+    assert [first, last] == yaml.safe_load(expected)
     assert suite["evalcases"][3]["rubrics"] == [{"equals": "Same", "exact": True}]
-    assert last["id"] == "test-3-6"
-    assert [message["content"] for message in last["input_messages"]] == [
-        "In {{shop.city}}",
-        "{{q}}",
-    ]
-    assert last["vars"] == {"q": "y", "shop": {"city": "Bern"}}
     targets = written(checkout, "ours/targets.yaml")["targets"]
     assert targets == [
         {"name": "openai:chat:gpt-6-luna", "model": "openai/gpt-6-luna"},
@@ -590,215 +565,300 @@ def test_prompts_variables_and_tests_in_files(checkout: Checkout) -> None:
     ]
 
 
-def test_a_table(checkout: Checkout) -> None:
-    table = (
-        "question,answer,rubrics,plan,__expected\n"
-        'How long?,30 days,"Names 30 days\nIs kind",pro,contains:30\n,x,,,\n'
-    )
-    suite, said = imported(checkout, "a.csv", a__csv=table)
-    assert suite["evalcases"] == [
-        {
-            "id": "row-1",
-            "input": "How long?",
-            "expected_output": "30 days",
-            "metadata": {"plan": "pro"},
-            "rubrics": [
-                {"expected_outcome": "Names 30 days"},
-                {"expected_outcome": "Is kind"},
-                {"contains": "30"},
-            ],
-        }
-    ]
-    assert "a.csv:4:1: not-supported: the row has no text in input, prompt, question" in said
-
-
-def test_an_empty_cell_of_a_usual_name_is_no_metadata(checkout: Checkout) -> None:
-    table = "Question;Criteria;Tags;Plan\nHow long?;;;\n"
-    suite, _ = imported(checkout, "a.csv", a__csv=table)
-    [case] = suite["evalcases"]
-    assert case["metadata"] == {"Plan": ""}
-
-
 AS_REFERENCE = "Answers the request as the reference answer does"
+CORRECTLY = "Answers the request correctly and completely"
 UNGRADED = "the cases have no rubrics yet: `rubric-ci generate rubrics a.eval.yaml` drafts them\n"
-GOLDEN = {
+NO_COUNTERPART = "remove it, or write the file for rubric-ci (docs/evals.md)"
+NO_QUESTION = "the row has no text in input, prompt, question, query, user_input, inputs"
+SAME = {"type": "string_check", "operation": "ilike", "input": "{{ sample.output_text }}"}
+EXPORT: dict[str, Any] = {
+    "object": "eval",
+    "name": "tickets",
+    "testing_criteria": [
+        SAME | {"name": "same", "reference": "{{ item.label }}"},
+        {"type": "score_model", "name": "kind", "input": [], "model": "gpt-6-luna"},
+    ],
+    "data_source": {
+        "type": "completions",
+        "source": {
+            "type": "file_content",
+            "content": [{"item": {"ticket": "It burns", "label": "fire"}}],
+        },
+        "input_messages": {
+            "type": "template",
+            "template": [{"role": "developer", "content": "Sort: {{ item.ticket }}"}],
+        },
+    },
+}
+MODEL_GRADERS = {
+    "testing_criteria": [
+        {
+            "type": "label_model",
+            "model": "gpt-6-luna",
+            "name": "decision",
+            "input": [
+                {"role": "developer", "content": "What does the answer decide?"},
+                {"role": "user", "content": "{{ sample.output_text }}"},
+            ],
+            "labels": ["refund", "refuse"],
+            "passing_labels": ["refund"],
+        },
+        {
+            "type": "score_model",
+            "name": "depth",
+            "input": [{"role": "user", "content": "How deep? {{ sample.output_text }}"}],
+            "range": [1, 5],
+            "pass_threshold": 4,
+        },
+    ],
+    "items": [{"item": {"input": "May I return it?"}}],
+}
+HEALTHBENCH = """\
+{"prompt": [{"role": "user", "content": "He does not breathe"}], "prompt_id": "p-1", "rubrics": \
+[{"criterion": "Tells to call 112", "points": 10, "tags": ["axis:accuracy"]}, {"criterion": \
+"Recommends to wait", "points": -9, "tags": []}], "example_tags": ["theme:emergency"], \
+"ideal_completions_data": {"ideal_completion": "Call 112 now."}, "canary": "x"}
+{"prompt": [{"role": "user", "content": "How much {{ x }}?"}], "rubrics": [{"criterion": "Names \
+4 g", "points": 5, "weight": 2}]}
+"""
+GITHUB = """\
+model: openai/gpt-6-luna
+messages: [{role: user, content: 'In {{lang}}: {{input}}'}]
+testData:
+  - {input: Hello, lang: German, expected: Hallo}
+evaluators:
+  - {name: a, string: {startsWith: '{{expected}}'}}
+  - {name: b, uses: github/similarity}
+  - {name: c, llm: {modelId: m, prompt: 'Is {{completion}} {{lang}}?', choices: \
+[{choice: no, score: 0}, {choice: yes, score: 1}, {choice: fully, score: 1}]}}
+  - {name: d, uses: acme/own}
+"""
+OTHERS = {
     "ragas": (
         "a.json",
         '[{"question": "How long?", "answer": "A week", "ground_truth": "30 days", "plan": "pro"}]',
-        [
-            (
-                "{id: row-1, input: 'How long?', expected_output: 30 days, "
-                "metadata: {answer: A week, plan: pro}}"
-            )
-        ],
+        """
+        - {id: row-1, input: 'How long?', expected_output: 30 days,
+           metadata: {answer: A week, plan: pro}}
+        """,
+        [],
     ),
     "deepeval": (
         "a.jsonl",
         '{"id": 7, "input": "How long?", "expectedOutput": "30 days", "source_file": null}\n',
-        ["{id: '7', input: 'How long?', expected_output: 30 days, metadata: {source_file: null}}"],
+        "- {id: '7', input: 'How long?', expected_output: 30 days, metadata: {source_file: null}}",
+        [],
     ),
     "langsmith": (
         "a.jsonl",
-        (
-            '{"inputs": {"question": "How long?"}, "outputs": {"answer": "30 days"}}\n'
-            '{"inputs": {"question": "How?", "plan": "pro"}, "outputs": {"answer": {"days": 30}}}\n'
-        ),
-        [
-            "{id: row-1, input: 'How long?', expected_output: 30 days}",
-            """{id: row-2, input: '{"question": "How?", "plan": "pro"}', expected_output: '30'}""",
-        ],
+        """\
+{"inputs": {"question": "How long?"}, "outputs": {"answer": "30 days"}}
+{"inputs": {"question": "How?", "plan": "pro"}, "outputs": {"answer": {"days": 30}}}
+""",
+        """
+        - {id: row-1, input: 'How long?', expected_output: 30 days}
+        - {id: row-2, input: '{"question": "How?", "plan": "pro"}', expected_output: '30'}
+        """,
+        [],
     ),
     "openai-samples": (
         "a.jsonl",
-        (
-            '{"input": [{"role": "system", "content": "Be {{kind}}"}, '
-            '{"role": "user", "content": "2+2?"}], "ideal": ["4", "four"]}\n'
-        ),
-        [
-            (
-                "{id: row-1, input_messages: [{role: system, content: 'Be {{kind}}'}, "
-                '{role: user, content: "2+2?"}], expected_output: "4\\nor\\nfour"}'
-            )
-        ],
+        '{"input": [{"role": "system", "content": "Be {{kind}}"}], "ideal": ["4", "four"]}\n',
+        """
+        - id: row-1
+          input_messages: [{role: system, content: "Be {{kind}}"}]
+          expected_output: "4\\nor\\nfour"
+        """,
+        [],
     ),
     "in-a-mapping": (
         "a.json",
-        (
-            '{"name": "shop", "examples": [{"Input": "Hi", "Expected output": "Hello", '
-            '"rubrics": ["Greets", "Is kind"], "tags": "smoke, slow", '
-            '"__expected": "contains:Hello"}]}'
-        ),
-        [
-            (
-                "{id: row-1, input: Hi, expected_output: Hello, tags: [smoke, slow], rubrics: "
-                "[{expected_outcome: Greets}, {expected_outcome: Is kind}, {contains: Hello}]}"
-            )
-        ],
+        """{"name": "shop", "examples": [{"Input": "Hi", "Expected output": "Hello", "rubrics":
+        ["Greets", "Is kind"], "tags": "smoke, slow", "__expected": "contains:Hello"}]}""",
+        """
+        - {id: row-1, input: Hi, expected_output: Hello, tags: [smoke, slow], rubrics:
+           [{expected_outcome: Greets}, {expected_outcome: Is kind}, {contains: Hello}]}
+        """,
+        [],
     ),
     "under-tests": (
         "a.yaml",
         "name: shop\ntests:\n- {id: greeting, question: Hi, answer: Hello, topic: small}\n",
-        ["{id: greeting, input: Hi, expected_output: Hello, metadata: {topic: small}}"],
+        "- {id: greeting, input: Hi, expected_output: Hello, metadata: {topic: small}}",
+        [],
     ),
     "under-evalcases": (
         "a.yaml",
         "version: 2\nevalcases:\n- {question: Hi, ground_truth: Hello}\n",
-        ["{id: row-1, input: Hi, expected_output: Hello}"],
+        "- {id: row-1, input: Hi, expected_output: Hello}",
+        [],
+    ),
+    "misspelt": (
+        "a.json",
+        '[\n {"question": "Hi", "rubric": ["Greets"], "ideal": "Hello"},\n {"answer": "x"}\n]',
+        "- {id: row-1, input: Hi, expected_output: Hello, metadata: {rubric: [Greets]}}",
+        ["2:21 `rubric` has no counterpart, `rubrics` has one", f"3:2 {NO_QUESTION}"],
+    ),
+    "choices": (
+        "a.jsonl",
+        '{"input": "Which?", "choices": ["Bern", "Rome"], "target": "A"}\n',
+        "- {id: row-1, input: 'Which?', expected_output: A, metadata: {choices: [Bern, Rome]}}",
+        ["1:21 `choices` has no counterpart"],
+    ),
+    "key-of-the-file": (
+        "a.json",
+        '{"data": [{"question": "Hi", "expected": "Hello"}], "judge": "m"}',
+        "- {id: row-1, input: Hi, expected_output: Hello}",
+        ["1:53 `judge` has no counterpart"],
+    ),
+    "table": (
+        "a.csv",
+        """\
+question,answer,rubrics,plan,__expected
+How long?,30 days,"Names 30 days
+Is kind",pro,contains:30
+,x,,,
+""",
+        """
+        - id: row-1
+          input: How long?
+          expected_output: 30 days
+          metadata: {plan: pro}
+          rubrics: [expected_outcome: Names 30 days, expected_outcome: Is kind, contains: '30']
+        """,
+        [f"4:1 {NO_QUESTION}"],
+    ),
+    "empty-cells-of-usual-names": (
+        "a.csv",
+        "Question;Criteria;Tags;Plan\nHello;;;\n",
+        f"- {{id: row-1, input: Hello, metadata: {{Plan: ''}}, expected_outcome: {CORRECTLY}}}",
+        [],
+    ),
+    "one-row-without-rubrics": (
+        "a.csv",
+        "question,rubrics\nHi,Greets\nBye,\n",
+        f"""
+        - {{id: row-1, input: Hi, rubrics: [{{expected_outcome: Greets}}]}}
+        - {{id: row-2, input: Bye, expected_outcome: {CORRECTLY}}}
+        """,
+        [],
+    ),
+    "column-of-a-tracing-tool": (
+        "a.csv",
+        "node_id,input,expected_output\n7,Hi,Hello\n",
+        "- {id: row-1, input: Hi, expected_output: Hello, metadata: {node_id: '7'}}",
+        [],
+    ),
+    "columns-without-names": (
+        "b.csv",
+        "input,,\nHi,,\n",
+        f"- {{id: row-1, input: Hi, expected_outcome: {CORRECTLY}}}",
+        [],
+    ),
+    "healthbench": (
+        "a.jsonl",
+        HEALTHBENCH,
+        """
+        - id: p-1
+          input_messages: [{role: user, content: He does not breathe}]
+          tags: ['theme:emergency']
+          expected_output: Call 112 now.
+          rubrics:
+          - expected_outcome: Tells to call 112
+            weight: 10
+            required: false
+            tags: ['axis:accuracy']
+          - {expected_outcome: Recommends to wait, weight: -9, required: false}
+        - id: line-2
+          input_messages: [{role: user, content: "How much {{ x }}?"}]
+          rubrics: [{expected_outcome: Names 4 g, weight: 5, required: false}]
+        """,
+        ["2:116 `weight` has no counterpart"],
+    ),
+    "openai-evals": (
+        "eval.json",
+        json.dumps(EXPORT),
+        """
+        - id: item-1
+          input_messages: [{role: system, content: "Sort: It burns"}]
+          rubrics: [{contains: fire, ignore_case: true}]
+        """,
+        ["1:194 the grader `score_model` has no counterpart in this form"],
+    ),
+    "openai-evals-that-nothing-grades": (
+        "a.json",
+        """{"testing_criteria": [{"type": "text_similarity", "name": "s"}], "data_source": {"type":
+        "completions", "source": {"type": "file_content", "content": [{"item": {"question": "Q?"}}]}
+        }}""",
+        f"- {{id: item-1, input: 'Q?', expected_outcome: {CORRECTLY}}}",
+        ["1:23 the grader `text_similarity` has no counterpart in this form"],
+    ),
+    "graders-of-openai-that-ask-a-model": (
+        "eval.json",
+        json.dumps(MODEL_GRADERS),
+        """
+        - id: item-1
+          input: May I return it?
+          rubrics:
+          - id: decision
+            expected_outcome: What does the answer decide?
+            choices: {refund: 1, refuse: 0}
+            required_choices: [refund]
+          - id: depth
+            expected_outcome: How deep? the answer
+            score_ranges: {'0': '1, the lowest score', '10': '5, the highest score'}
+            required_min_score: 8
+        """,
+        [],
+    ),
+    "github-models": (
+        "a.prompt.yml",
+        GITHUB,
+        """
+        - id: a-1
+          input: Hello
+          expected_output: Hallo
+          vars: {lang: German}
+          rubrics:
+          - {starts_with: Hallo, ignore_case: true}
+          - expected_outcome: "Means the same as this reference: Hallo"
+            levels:
+              {1: not at all, 2: in small part, 3: in part, 4: for the most part, 5: in full}
+          - {expected_outcome: 'Is the answer German?', levels: {0: 'no', 10: 'yes, or fully'}}
+        """,
+        ["9:5 only evaluators with `string`, `llm` or `uses: github/…` have a counterpart"],
+    ),
+    "github-models-without-evaluators": (
+        "a.prompt.yml",
+        GITHUB[: GITHUB.index("evaluators")],
+        "- {id: a-1, input: Hello, expected_output: Hallo, vars: {lang: German}}",
+        [],
     ),
 }
 
 
-@pytest.mark.parametrize(("name", "text", "expected"), GOLDEN.values(), ids=GOLDEN)
-def test_a_golden_set(name: str, text: str, expected: list[str], checkout: Checkout) -> None:
-    checkout.write({name: text})
-    done = run(checkout, name)
-    count = f"{len(expected)} case{'s' * (len(expected) > 1)}"
-    said, outcome = (UNGRADED, {"expected_outcome": AS_REFERENCE})
-    if "rubrics" in text:  # they are graded
-        said, outcome = "", {}
-    assert (done.returncode, done.stdout) == (0, f"wrote a.eval.yaml: {count}\n{said}")
-    suite = written(checkout)
-    assert suite["evalcases"] == [yaml.safe_load(case) | outcome for case in expected]
-    assert suite.get("raw", False) == ("{{" in text)
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        pytest.param(
-            "a.json",
-            '[\n {"question": "Hi", "rubric": ["Greets"], "ideal": "Hello"},\n {"answer": "x"}\n]',
-            (
-                "a.json:2:21: not-supported: `rubric` has no counterpart, `rubrics` has one\n"
-                "a.json:3:2: not-supported: the row has no text in input, prompt, question, query, "
-                "user_input, inputs\n"
-            ),
-            id="misspelt",
-        ),
-        pytest.param(
-            "a.jsonl",
-            '{"input": "Which?", "choices": ["Bern", "Rome"], "target": "A"}\n',
-            "a.jsonl:1:21: not-supported: `choices` has no counterpart\n",
-            id="choices",
-        ),
-        pytest.param(
-            "a.json",
-            '{"data": [{"question": "Hi", "expected": "Hello"}], "judge": "m"}',
-            "a.json:1:53: not-supported: `judge` has no counterpart\n",
-            id="key-of-the-file",
-        ),
-    ],
-)
-def test_a_part_of_a_golden_set_that_is_not_imported(
-    name: str, text: str, said: str, checkout: Checkout
+@pytest.mark.parametrize(("name", "text", "expected", "lost"), OTHERS.values(), ids=OTHERS)
+def test_a_file_of_another_tool(
+    name: str, text: str, expected: str, lost: list[str], checkout: Checkout
 ) -> None:
     checkout.write({name: text})
     done = run(checkout, name)
-    parts = said.count("\n")
-    hint = "; remove it, or write the file for rubric-ci (docs/evals.md)\n"
-    hinted = said.replace("\n", hint)
-    ended = f"{parts} part{'s' * (parts > 1)} of the files not imported, see above\n"
-    first = f"wrote a.eval.yaml: 1 case\n{UNGRADED}"
-    assert (done.returncode, done.stdout) == (1, f"{first}{hinted}{ended}")
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "known"),
-    [
-        (
-            "a.prompt.yml",
-            (
-                "model: openai/m\nmessages: [{role: user, content: '{{input}}'}]\n"
-                "testData: [{input: Bob, expected: Hi}]\n"
-            ),
-            AS_REFERENCE,
-        ),
-        (
-            "a.json",
-            (
-                '{"testing_criteria": [{"type": "text_similarity", "name": "s"}], "data_source": '
-                '{"type": "completions", "source": {"type": "file_content", "content": '
-                '[{"item": {"question": "Q?"}}]}}}'
-            ),
-            "Answers the request correctly and completely",
-        ),
-    ],
-    ids=["github-models", "openai-evals"],
-)
-def test_cases_that_nothing_grades_can_be_drafted(
-    name: str, text: str, known: str, checkout: Checkout
-) -> None:
-    checkout.write({name: text})
-    done = run(checkout, name)
-    assert UNGRADED in done.stdout
-    (case,) = written(checkout)["evalcases"]
-    assert case["expected_outcome"] == known
-
-
-def test_questions_without_reference_answers_get_an_outcome_to_draft_from(
-    checkout: Checkout,
-) -> None:
-    suite, said = imported(checkout, "a.csv", a__csv="question,rubrics\nHi,Greets\nBye,\n")
-    assert [each.get("expected_outcome") for each in suite["evalcases"]] == [
-        None,
-        "Answers the request correctly and completely",
-    ]
-    assert said == "wrote ours/a.eval.yaml: 2 cases\n"
-
-
-def test_a_column_of_a_tracing_tool_makes_no_trace(checkout: Checkout) -> None:
-    suite, _ = imported(checkout, "a.csv", a__csv="node_id,input,expected_output\n7,Hi,Hello\n")
-    (case,) = suite["evalcases"]
-    assert (case["input"], case["expected_output"]) == ("Hi", "Hello")
-    assert case["metadata"] == {"node_id": "7"}
-
-
-def test_lines_without_cases_are_no_eval_file(checkout: Checkout) -> None:
-    checkout.write({"a.jsonl": '{"foo": 1}\n', "ours.jsonl": '{"id": "a", "note": "later"}\n'})
-    done = run(checkout, "a.jsonl")
-    assert done.returncode == 2
-    assert done.stderr.startswith("rubric-ci: a.jsonl is not a file of Agent Skills, ")
-    assert "ours.jsonl is an eval file of rubric-ci already" in run(checkout, "ours.jsonl").stderr
+    (path,) = checkout.root.glob("*.eval.yaml")
+    cases = yaml.safe_load(expected)
+    ungraded = [case for case in cases if "rubrics" not in case]
+    for case in ungraded:
+        case.setdefault("expected_outcome", AS_REFERENCE)
+    suite = yaml.safe_load(path.read_text())
+    assert suite["evalcases"] == cases
+    assert suite.get("raw", False) == ("{{" in expected and name != "a.prompt.yml")
+    drafts = UNGRADED.replace("a.eval.yaml", path.name)
+    wrote = f"wrote {path.name}: {len(cases)} case{'s' * (len(cases) > 1)}\n"
+    assert (f"{wrote}{drafts}" in done.stdout) == (len(ungraded) == len(cases))
+    said = [line for line in done.stdout.splitlines() if ": not-supported: " in line]
+    where = [line.replace(" ", ": not-supported: ", 1) for line in lost]
+    assert said == [f"{name}:{line}; {NO_COUNTERPART}" for line in where]
+    assert done.returncode == bool(lost)
+    assert invoke(checkout.root, ENVIRONMENT, "validate", path.name).returncode == 0
 
 
 @pytest.mark.parametrize("data", [[{1: "a", "input": "Hi"}], [{"input": "Hi"}, "Yo"], [], {"a": 1}])
@@ -841,49 +901,37 @@ SHEETS = workbook(
         ["", True, "", 1.5],
     ],
 )
-NO_COUNTERPART = "remove it, or write the file for rubric-ci (docs/evals.md)"
 
 
 def test_a_sheet_of_a_workbook(checkout: Checkout) -> None:
     pytest.importorskip("python_calamine")
     (checkout.root / "a.xlsx").write_bytes(SHEETS)
     done = run(checkout, "a.xlsx#Cases")
-    suite = written(checkout)
-    assert suite["evalcases"] == [
-        {
-            "id": "row-1",
-            "input": "Hi",
-            "expected_output": "Hello",
-            "metadata": {"rubric": "x", "n": "3"},
-            "expected_outcome": AS_REFERENCE,
-        }
-    ]
+    (case,) = written(checkout)["evalcases"]
+    assert case == {
+        "id": "row-1",
+        "input": "Hi",
+        "expected_output": "Hello",
+        "metadata": {"rubric": "x", "n": "3"},
+        "expected_outcome": AS_REFERENCE,
+    }
     assert done.stdout == (
         f"wrote a.eval.yaml: 1 case\n{UNGRADED}"
         "a.xlsx#Cases:2:3: not-supported: `rubric` has no counterpart, `rubrics` has one; "
-        f"{NO_COUNTERPART}\n"
-        "a.xlsx#Cases:3:1: not-supported: the row has no text in input, prompt, question, query, "
-        f"user_input, inputs; {NO_COUNTERPART}\n"
+        f"{NO_COUNTERPART}\na.xlsx#Cases:3:1: not-supported: {NO_QUESTION}; {NO_COUNTERPART}\n"
         "2 parts of the files not imported, see above\n"
     )
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "said"),
-    [
-        ("a.xlsx", SHEETS, "a.xlsx has 2 sheets\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n"),
-        (
-            "a.xlsx#Gone",
-            SHEETS,
-            "a.xlsx has no sheet `Gone`\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n",
-        ),
-    ],
+    ("name", "reason"), [("a.xlsx", "2 sheets"), ("a.xlsx#No", "no sheet `No`")]
 )
-def test_a_sheet_that_is_not_there(name: str, data: bytes, said: str, checkout: Checkout) -> None:
+def test_a_sheet_that_is_not_there(name: str, reason: str, checkout: Checkout) -> None:
     pytest.importorskip("python_calamine")
-    (checkout.root / "a.xlsx").write_bytes(data)
+    (checkout.root / "a.xlsx").write_bytes(SHEETS)
     done = run(checkout, name)
-    assert (done.returncode, done.stderr) == (2, f"rubric-ci: {said}")
+    hint = "  name one of `a.xlsx#About`, `a.xlsx#Cases`\n"
+    assert (done.returncode, done.stderr) == (2, f"rubric-ci: a.xlsx has {reason}\n{hint}")
 
 
 def test_a_workbook_without_its_reader(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -899,91 +947,47 @@ def test_a_workbook_without_its_reader(checkout: Checkout, monkeypatch: pytest.M
     )
 
 
-def test_a_list_of_our_cases_needs_no_import(checkout: Checkout) -> None:
-    checkout.write({"a.json": '[{"id": "a", "input": "Hi", "rubrics": ["Greets"]}]'})
-    done = run(checkout, "a.json")
-    assert (done.returncode, done.stderr) == (
-        2,
-        (
-            "rubric-ci: a.json is a list of cases, which needs no import\n"
-            "  name it in an eval file: `evalcases: a.json`\n"
-        ),
-    )
+SPAN = {"name": "chat", "context": {"trace_id": f"0x{'a' * 32}", "span_id": f"0x{'b' * 16}"}}
+AS_JSON = (
+    "  export OTLP JSON, one request per line, as the `file` exporter of the OpenTelemetry "
+    "Collector writes it, and import that file\n"
+)
+AS_PRINTED = f"has spans as the SDK of OpenTelemetry prints them\n{AS_JSON}"
+REFUSED = {
+    "our cases": (
+        "a.json",
+        '[{"id": "a", "input": "Hi", "rubrics": ["Greets"]}]',
+        "is a list of cases, which needs no import\n  name it in an eval file: `evalcases: a.json`",
+    ),
+    "our file": ("a.jsonl", '{"id": "a", "note": "b"}\n', "is an eval file of rubric-ci already"),
+    "lines": ("a.jsonl", '{"foo": 1}\n', "is not a file of Agent Skills, AgentV 2.7 to 5"),
+    "mapping": ("b.yaml", "rows: []\n", "is not a file of Agent Skills, AgentV 2.7 to 5"),
+    "a span": ("a.jsonl", json.dumps(SPAN), AS_PRINTED),
+    "spans": ("a.json", f"{json.dumps(SPAN, indent=4)}\n" * 2, AS_PRINTED),
+    "protobuf": ("otlp.pb", "\n\xff", f"is OTLP in Protobuf\n{AS_JSON}"),
+}
 
 
-def test_a_prompt_file_of_github_models(checkout: Checkout) -> None:
-    prompt = (
-        "model: openai/gpt-6-luna\nmessages: [{role: user, content: 'In {{lang}}: {{input}}'}]\n"
-        "testData:\n  - {input: Hello, lang: German, expected: Hallo}\n"
-        "evaluators:\n  - {name: a, string: {startsWith: '{{expected}}'}}\n"
-        "  - {name: b, uses: github/similarity}\n"
-        "  - {name: c, llm: {modelId: m, prompt: 'Is {{completion}} {{lang}}?', choices: "
-        "[{choice: no, score: 0}, {choice: yes, score: 1}, {choice: fully, score: 1}]}}\n"
-        "  - {name: d, uses: acme/own}\n"
-    )
-    suite, said = imported(checkout, "greet.prompt.yml", greet__prompt__yml=prompt)
-    assert suite == {
-        "target": "greet",
-        "evalcases": [
-            {
-                "id": "greet-1",
-                "input": "Hello",
-                "expected_output": "Hallo",
-                "vars": {"lang": "German"},
-                "rubrics": [
-                    {"starts_with": "Hallo", "ignore_case": True},
-                    {
-                        "expected_outcome": "Means the same as this reference: Hallo",
-                        "levels": {
-                            1: "not at all",
-                            2: "in small part",
-                            3: "in part",
-                            4: "for the most part",
-                            5: "in full",
-                        },
-                    },
-                    {
-                        "expected_outcome": "Is the answer German?",
-                        "levels": {0: "no", 10: "yes, or fully"},
-                    },
-                ],
-            }
-        ],
-    }
+@pytest.mark.parametrize(("name", "data", "reason"), REFUSED.values(), ids=REFUSED)
+def test_a_file_that_is_not_imported(name: str, data: str, reason: str, checkout: Checkout) -> None:
+    checkout.write({name: data})
+    for form in [(), ("--from", "otlp")][: 1 + ("OpenTelemetry" in reason)]:
+        done = run(checkout, name, *form)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"rubric-ci: {name} {reason}")
+
+
+def test_no_file_is_overwritten(checkout: Checkout) -> None:
+    checkout.write({"a.yaml": PROMPTFOO, "a.eval.yaml": "mine"})
+    assert run(checkout, "a.yaml").stderr.startswith("rubric-ci: a.eval.yaml exists already\n")
+    assert Path(checkout.root / "a.eval.yaml").read_text() == "mine"
+
+
+def test_the_target_of_a_prompt_file_of_github_models(checkout: Checkout) -> None:
+    suite, _ = imported(checkout, "greet.prompt.yml", greet__prompt__yml=GITHUB)
+    assert suite["target"] == "greet"
     targets = written(checkout, "ours/targets.yaml")["targets"]
     assert targets == [{"name": "greet", "prompt": "../greet.prompt.yml"}]
-    assert "greet.prompt.yml:9:5: not-supported: only evaluators with `string`, `llm`" in said
-    assert invoke(checkout.root, ENVIRONMENT, "validate", "ours").returncode == 0
-
-
-SAME = {"type": "string_check", "operation": "ilike", "input": "{{ sample.output_text }}"}
-
-
-def test_an_export_of_openai_evals(checkout: Checkout) -> None:
-    graders = [
-        SAME | {"name": "same", "reference": "{{ item.label }}"},
-        {"type": "score_model", "name": "kind", "input": [], "model": "gpt-6-luna"},
-    ]
-    content = [{"item": {"ticket": "It burns", "label": "fire"}}, {"item": {"ticket": "Hm"}}]
-    template = [{"role": "developer", "content": "Sort: {{ item.ticket }}"}]
-    data = {
-        "object": "eval",
-        "name": "tickets",
-        "testing_criteria": graders,
-        "data_source": {
-            "type": "completions",
-            "source": {"type": "file_content", "content": content},
-            "input_messages": {"type": "template", "template": template},
-        },
-    }
-    suite, said = imported(checkout, "eval.json", eval__json=json.dumps(data))
-    assert suite["dataset"] == "tickets"
-    assert suite["evalcases"][0] == {
-        "id": "item-1",
-        "input_messages": [{"role": "system", "content": "Sort: It burns"}],
-        "rubrics": [{"contains": "fire", "ignore_case": True}],
-    }
-    assert "not-supported: the grader `score_model` has no counterpart in this form" in said
 
 
 EXAMPLES = [
@@ -1006,17 +1010,6 @@ def test_each_test_and_prompt_is_a_case_or_reported(text: str) -> None:
     assert every <= reported | used
 
 
-def test_no_file_is_overwritten_and_no_other_file_is_read(checkout: Checkout) -> None:
-    checkout.write({"a.yaml": PROMPTFOO, "a.eval.yaml": "mine", "b.yaml": "rows: []\n"})
-    assert run(checkout, "a.yaml").stderr.startswith("rubric-ci: a.eval.yaml exists already\n")
-    assert Path(checkout.root / "a.eval.yaml").read_text() == "mine"
-    done = run(checkout, "b.yaml")
-    assert done.returncode == 2
-    assert done.stderr.startswith(
-        "rubric-ci: b.yaml is not a file of Agent Skills, AgentV 2.7 to 5"
-    )
-
-
 VISION = """\
 prompts:
   - label: describe
@@ -1032,44 +1025,30 @@ tests:
 """
 
 
-def test_images_of_promptfoo(checkout: Checkout) -> None:
-    write(checkout.root, {"shots/cart.png": png(4, 3)})
-    suite, said = imported(checkout, "p.yaml", p__yaml=VISION)
-    assert [case["input_messages"] for case in suite["evalcases"]] == [
-        [
-            {
-                "role": "user",
-                "content": [
-                    {"type": "text", "value": "Describe the page:"},
-                    {"type": "image", "value": "shots/cart.png"},
-                ],
-            }
-        ]
-    ]
+@pytest.mark.parametrize(
+    ("place", "image"), [("", "shots/cart.png"), ("theirs/", "/theirs/shots/cart.png")]
+)
+def test_images_of_promptfoo(place: str, image: str, checkout: Checkout) -> None:
+    write(checkout.root, {f"{place}shots/cart.png": png(4, 3)})
+    checkout.write({f"{place}p.yaml": VISION})
+    done = run(checkout, f"{place}p.yaml", "--output-dir", "ours")
+    (case,) = written(checkout, "ours/p.eval.yaml")["evalcases"]
+    parts = [{"type": "text", "value": "Describe the page:"}, {"type": "image", "value": image}]
+    assert case["input_messages"] == [{"role": "user", "content": parts}]
     reason = "`image` is an image in a text; write a part of a message for it"
-    assert f"p.yaml:7:5: not-supported: a message of the prompt: {reason}" in said
+    assert f"p.yaml:7:5: not-supported: a message of the prompt: {reason}" in done.stdout
     assert invoke(checkout.root, ENVIRONMENT, "validate", "ours").returncode == 0
 
 
-def test_an_image_that_the_new_file_would_not_find(checkout: Checkout) -> None:
-    write(checkout.root, {"theirs/shots/cart.png": png(4, 3)})
-    checkout.write({"theirs/p.yaml": VISION})
-    run(checkout, "theirs/p.yaml", "--output-dir", "ours")
-    (case,) = written(checkout, "ours/p.eval.yaml")["evalcases"]
-    image = {"type": "image", "value": "/theirs/shots/cart.png"}
-    assert case["input_messages"][0]["content"][1] == image
-
-
-SEEN = {
+URL = f"data:image/png;base64,{b64encode(png(4, 3)).decode()}"
+IMAGE = f"images/{sha256(png(4, 3)).hexdigest()[:12]}.png"
+SEEN = EXPORT | {
     "testing_criteria": [SAME | {"reference": "red"}],
     "data_source": {
         "type": "responses",
         "source": {
             "type": "file_content",
-            "content": [
-                {"item": {"shot": f"data:image/png;base64,{b64encode(png(4, 3)).decode()}"}},
-                {"item": {"shot": "https://a.example/b.png"}},
-            ],
+            "content": [{"item": {"shot": URL}}, {"item": {"shot": "https://a.example/b.png"}}],
         },
         "input_messages": {
             "type": "template",
@@ -1090,31 +1069,25 @@ SEEN = {
 
 def test_images_of_openai_evals(checkout: Checkout) -> None:
     suite, said = imported(checkout, "eval.json", eval__json=json.dumps(SEEN))
-    name = f"images/{sha256(png(4, 3)).hexdigest()[:12]}.png"
-    assert (checkout.root / "ours" / name).read_bytes() == png(4, 3)
-    assert suite["evalcases"][0]["input_messages"] == [
-        {"role": "system", "content": [{"type": "text", "value": "Be brief."}]},
-        {
-            "role": "user",
-            "content": [
-                {"type": "text", "value": "What colour?"},
-                {"type": "image", "value": name},
-            ],
-        },
-    ]
-    assert f"wrote ours/{name}" in said
+    assert (checkout.root / "ours" / IMAGE).read_bytes() == png(4, 3)
+    expected = f"""
+    - {{role: system, content: [{{type: text, value: Be brief.}}]}}
+    - role: user
+      content: [{{type: text, value: 'What colour?'}}, {{type: image, value: {IMAGE}}}]
+    """
+    assert suite["evalcases"][0]["input_messages"] == yaml.safe_load(expected)
+    assert f"wrote ours/{IMAGE}" in said
     assert "not-supported: a message of the input: an image at a URL is not fetched" in said
     assert invoke(checkout.root, ENVIRONMENT, "validate", "ours").returncode == 0
 
 
 def test_images_of_golden_sets(checkout: Checkout) -> None:
-    url = f"data:image/png;base64,{b64encode(png(4, 3)).decode()}"
-    content = [{"type": "text", "text": "Which?"}, {"type": "image_url", "image_url": {"url": url}}]
+    content = [{"type": "text", "text": "Which?"}, {"type": "image_url", "image_url": {"url": URL}}]
     line = {"input": [{"role": "user", "content": content}], "ideal": "red"}
     suite, _ = imported(checkout, "samples.jsonl", samples__jsonl=json.dumps(line))
     assert suite["evalcases"][0]["input_messages"][0]["content"] == [
         {"type": "text", "value": "Which?"},
-        {"type": "image", "value": f"images/{sha256(png(4, 3)).hexdigest()[:12]}.png"},
+        {"type": "image", "value": IMAGE},
     ]
 
 
@@ -1125,117 +1098,6 @@ def test_a_long_text_with_a_dash_stays_one_text(checkout: Checkout) -> None:
     suite, said = imported(checkout, "a.yaml", a__yaml=text)
     assert "not imported" not in said
     assert suite["evalcases"][0]["rubrics"] == [{"contains": words}]
-
-
-SPAN = {"name": "chat", "context": {"trace_id": f"0x{'a' * 32}", "span_id": f"0x{'b' * 16}"}}
-AS_JSON = (
-    "export OTLP JSON, one request per line, as the `file` exporter of the OpenTelemetry Collector "
-    "writes it, and import that file"
-)
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "reason"),
-    [
-        ("a.jsonl", json.dumps(SPAN), "has spans as the SDK of OpenTelemetry prints them"),
-        (
-            *("a.json", f"{json.dumps(SPAN, indent=4)}\n" * 2),
-            "has spans as the SDK of OpenTelemetry prints them",
-        ),
-        ("otlp.pb", "\n\xff", "is OTLP in Protobuf"),
-    ],
-)
-@pytest.mark.parametrize("form", [(), ("--from", "otlp")], ids=["found", "named"])
-def test_spans_in_another_form(
-    form: Sequence[str], name: str, data: str, reason: str, checkout: Checkout
-) -> None:
-    checkout.write({name: data})
-    done = run(checkout, name, *form)
-    shown = " ".join(done.stderr.split())
-    assert (done.returncode, shown) == (2, f"rubric-ci: {name} {reason} {AS_JSON}")
-
-
-HEALTHBENCH = """\
-{"prompt": [{"role": "user", "content": "He does not breathe"}], "prompt_id": "p-1", "rubrics": \
-[{"criterion": "Tells to call 112", "points": 10, "tags": ["axis:accuracy"]}, {"criterion": \
-"Recommends to wait", "points": -9, "tags": []}], "example_tags": ["theme:emergency"], \
-"ideal_completions_data": {"ideal_completion": "Call 112 now."}, "canary": "x"}
-{"prompt": [{"role": "user", "content": "How much {{ x }}?"}], "rubrics": [{"criterion": "Names \
-4 g", "points": 5, "weight": 2}]}
-"""
-
-
-def test_lines_of_healthbench(checkout: Checkout) -> None:
-    suite, said = imported(checkout, "hb.jsonl", hb__jsonl=HEALTHBENCH)
-    assert "not-supported: `weight` has no counterpart" in said
-    assert "1 part of the files not imported" in said
-    assert suite["raw"] is True
-    assert suite["evalcases"] == [
-        {
-            "id": "p-1",
-            "input_messages": [{"role": "user", "content": "He does not breathe"}],
-            "tags": ["theme:emergency"],
-            "expected_output": "Call 112 now.",
-            "rubrics": [
-                {
-                    "expected_outcome": "Tells to call 112",
-                    "weight": 10,
-                    "required": False,
-                    "tags": ["axis:accuracy"],
-                },
-                {"expected_outcome": "Recommends to wait", "weight": -9, "required": False},
-            ],
-        },
-        {
-            "id": "line-2",
-            "input_messages": [{"role": "user", "content": "How much {{ x }}?"}],
-            "rubrics": [{"expected_outcome": "Names 4 g", "weight": 5, "required": False}],
-        },
-    ]
-
-
-MODEL_GRADERS = {
-    "testing_criteria": [
-        {
-            "type": "label_model",
-            "model": "gpt-6-luna",
-            "name": "decision",
-            "input": [
-                {"role": "developer", "content": "What does the answer decide?"},
-                {"role": "user", "content": "{{ sample.output_text }}"},
-            ],
-            "labels": ["refund", "refuse"],
-            "passing_labels": ["refund"],
-        },
-        {
-            "type": "score_model",
-            "name": "depth",
-            "input": [{"role": "user", "content": "How deep? {{ sample.output_text }}"}],
-            "range": [1, 5],
-            "pass_threshold": 4,
-        },
-    ],
-    "items": [{"item": {"input": "May I return it?"}}],
-}
-
-
-def test_graders_of_openai_that_ask_a_model(checkout: Checkout) -> None:
-    suite, said = imported(checkout, "eval.json", eval__json=json.dumps(MODEL_GRADERS))
-    assert said == "wrote ours/eval.eval.yaml: 1 case\n"
-    assert suite["evalcases"][0]["rubrics"] == [
-        {
-            "id": "decision",
-            "expected_outcome": "What does the answer decide?",
-            "choices": {"refund": 1, "refuse": 0},
-            "required_choices": ["refund"],
-        },
-        {
-            "id": "depth",
-            "expected_outcome": "How deep? the answer",
-            "score_ranges": {"0": "1, the lowest score", "10": "5, the highest score"},
-            "required_min_score": 8,
-        },
-    ]
 
 
 def test_a_rubric_becomes_a_rubric_file(checkout: Checkout) -> None:

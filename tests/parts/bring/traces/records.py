@@ -179,96 +179,46 @@ def otlp_with_old_logs() -> str:
     )
 
 
+def records(columns: str, *rows: tuple[Any, ...]) -> list[dict[str, Any]]:
+    """Return a record for each row; a row may end before the last columns, which it then lacks."""
+    return [dict(zip(columns.split(), row, strict=False)) for row in rows]
+
+
 def langfuse_download() -> str:
     """A trace as the page downloads it: one JSON text over many lines."""
-    trace = {
-        "id": TRACE,
-        "name": "work",
-        "timestamp": TIMES[0],
-        "userId": "u1",
-        "input": {"messages": ASKED},
-        "output": ANSWER,
-        "tags": [],
-        "latency": 1,
-        "scores": [
-            {"id": "s1", "name": "thumb", "value": 1, "stringValue": "up", "comment": "Quick!"}
-        ],
-        "observations": [
-            {
-                "id": TOOL,
-                "traceId": TRACE,
-                "type": "TOOL",
-                "name": "find",
-                "parentObservationId": None,
-                "input": {"order": 7},
-                "output": RESULT,
-                "startTime": TIMES[1],
-                "endTime": TIMES[2],
-            },
-            {
-                "id": MODEL,
-                "traceId": TRACE,
-                "type": "GENERATION",
-                "name": "chat",
-                "parentObservationId": None,
-                "input": [*ASKED, *CALLED],
-                "output": {"role": "assistant", "content": ANSWER},
-                "startTime": TIMES[2],
-                "usageDetails": {"input": 20, "output": 9},
-            },
-        ],
-    }
+    scores = records("id name value stringValue comment", ("s1", "thumb", 1, "up", "Quick!"))
+    said = {"role": "assistant", "content": ANSWER}
+    observations = records(
+        "id type name input output startTime endTime",
+        (TOOL, "TOOL", "find", {"order": 7}, RESULT, *TIMES[1:3]),
+        (MODEL, "GENERATION", "chat", [*ASKED, *CALLED], said, TIMES[2]),
+    )
+    observations[1]["usageDetails"] = {"input": 20, "output": 9}
+    (trace,) = records(
+        "id name timestamp userId input output tags latency scores",
+        (TRACE, "work", TIMES[0], "u1", {"messages": ASKED}, ANSWER, [], 1, scores),
+    )
+    below = {"traceId": TRACE, "parentObservationId": None}
+    trace["observations"] = [{**below, **each} for each in observations]
     return json.dumps(trace, indent=2)
 
 
 def langfuse_rows() -> str:
     """Rows of blob storage: observations with texts, and scores."""
-    row = {"trace_id": TRACE, "user_id": "u1", "trace_name": "work", "level": "DEFAULT"}
-    return lines(
-        {
-            **row,
-            "id": ROOT,
-            "type": "AGENT",
-            "name": "work",
-            "parent_observation_id": "",
-            "input": json.dumps({"messages": ASKED}),
-            "output": ANSWER,
-            "start_time": TIMES[0],
-            "end_time": TIMES[1],
-        },
-        {
-            **row,
-            "id": TOOL,
-            "type": "TOOL",
-            "name": "find",
-            "parent_observation_id": ROOT,
-            "input": '{"order": 7}',
-            "output": RESULT,
-            "start_time": TIMES[1],
-            "end_time": TIMES[2],
-        },
-        {
-            **row,
-            "id": MODEL,
-            "type": "GENERATION",
-            "name": "c",
-            "parent_observation_id": ROOT,
-            "input": json.dumps([*ASKED, *CALLED]),
-            "output": ANSWER,
-            "start_time": TIMES[2],
-            "usage_details": {"input": 20, "output": 9, "total": 29},
-        },
-        {
-            "id": "s1",
-            "trace_id": TRACE,
-            "observation_id": "",
-            "name": "thumb",
-            "value": 1,
-            "string_value": "up",
-            "comment": "Quick!",
-            "data_type": "CATEGORICAL",
-        },
+    shared = {"trace_id": TRACE, "user_id": "u1", "trace_name": "work", "level": "DEFAULT"}
+    asked, called = json.dumps({"messages": ASKED}), json.dumps([*ASKED, *CALLED])
+    observations = records(
+        "id type name parent_observation_id input output start_time end_time",
+        (ROOT, "AGENT", "work", "", asked, ANSWER, *TIMES[:2]),
+        (TOOL, "TOOL", "find", ROOT, '{"order": 7}', RESULT, *TIMES[1:3]),
+        (MODEL, "GENERATION", "c", ROOT, called, ANSWER, TIMES[2]),
     )
+    observations[2]["usage_details"] = {"input": 20, "output": 9, "total": 29}
+    scores = records(
+        "id trace_id observation_id name value string_value comment data_type",
+        ("s1", TRACE, "", "thumb", 1, "up", "Quick!", "CATEGORICAL"),
+    )
+    return lines(*({**shared, **each} for each in observations), *scores)
 
 
 def langfuse_export() -> str:
@@ -286,15 +236,11 @@ def langfuse_export() -> str:
 
 def langfuse_traces() -> str:
     """A trace of the same export, which has no observations."""
-    trace = {
-        "id": TRACE,
-        "timestamp": TIMES[0],
-        "name": "work",
-        "userId": "u1",
-        "bookmarked": False,
-    }
-    asked = {"input": {"messages": ASKED}, "output": ANSWER, "metadata": {}}
-    return json.dumps([{**trace, **asked, "tags": ["beta"], "comments": [], "Is good": [0.5]}])
+    (trace,) = records(
+        "id timestamp name userId bookmarked input output metadata tags comments",
+        (TRACE, TIMES[0], "work", "u1", False, {"messages": ASKED}, ANSWER, {}, ["beta"], []),
+    )
+    return json.dumps([{**trace, "Is good": [0.5]}])
 
 
 def camel(key: str) -> str:
@@ -317,47 +263,19 @@ def as_table(text: str) -> str:
 
 
 def langsmith_runs() -> str:
-    run: dict[str, Any] = {"trace_id": TRACE, "tags": [], "error": None}
-    return lines(
-        {
-            **run,
-            "id": ROOT,
-            "parent_run_id": None,
-            "run_type": "chain",
-            "name": "work",
-            "inputs": {"messages": ASKED},
-            "outputs": {"output": ANSWER},
-            "start_time": TIMES[0],
-            "end_time": TIMES[1],
-            "extra": {"metadata": {"user_id": "u1"}},
-        },
-        {
-            **run,
-            "id": TOOL,
-            "parent_run_id": ROOT,
-            "run_type": "tool",
-            "name": "find",
-            "inputs": {"order": 7},
-            "outputs": {"output": RESULT},
-            "start_time": TIMES[1],
-            "end_time": TIMES[2],
-        },
-        {
-            **run,
-            "id": MODEL,
-            "parent_run_id": ROOT,
-            "run_type": "llm",
-            "name": "ChatOpenAI",
-            "inputs": {"messages": [[langchain(each) for each in [*ASKED, *CALLED]]]},
-            "outputs": {
-                "generations": [[{"text": ANSWER, "message": langchain(CALLED[0], ANSWER)}]]
-            },
-            "prompt_tokens": 20,
-            "completion_tokens": 9,
-            "start_time": TIMES[2],
-        },
-        {"id": "f1", "run_id": ROOT, "key": "thumb", "value": "up", "comment": "Quick!"},
+    shared: dict[str, Any] = {"trace_id": TRACE, "tags": [], "error": None}
+    given = {"messages": [[langchain(each) for each in [*ASKED, *CALLED]]]}
+    made = {"generations": [[{"text": ANSWER, "message": langchain(CALLED[0], ANSWER)}]]}
+    root, tool, model = records(
+        "id parent_run_id run_type name inputs outputs start_time end_time",
+        (ROOT, None, "chain", "work", {"messages": ASKED}, {"output": ANSWER}, *TIMES[:2]),
+        (TOOL, ROOT, "tool", "find", {"order": 7}, {"output": RESULT}, *TIMES[1:3]),
+        (MODEL, ROOT, "llm", "ChatOpenAI", given, made, TIMES[2]),
     )
+    root["extra"] = {"metadata": {"user_id": "u1"}}
+    model |= {"prompt_tokens": 20, "completion_tokens": 9}
+    feedback = {"id": "f1", "run_id": ROOT, "key": "thumb", "value": "up", "comment": "Quick!"}
+    return lines(*({**shared, **each} for each in (root, tool, model)), feedback)
 
 
 def langchain(message: dict[str, Any], text: str = "") -> dict[str, Any]:
@@ -375,7 +293,7 @@ def langchain(message: dict[str, Any], text: str = "") -> dict[str, Any]:
 
 def phoenix_spans() -> str:
     """Spans as the client has them, with flat attributes, and an annotation."""
-    span = {"status_code": "OK", "status_message": "", "events": []}
+    shared = {"status_code": "OK", "status_message": "", "events": []}
     flat: dict[str, Any] = {"openinference.span.kind": "LLM", "llm.token_count.prompt": 20}
     flat["llm.token_count.completion"] = 9
     for side, said in (
@@ -393,88 +311,46 @@ def phoenix_spans() -> str:
                 call = f"{place}.tool_calls.0.tool_call"
                 flat |= {f"{call}.id": "c1", f"{call}.function.name": "find"}
                 flat[f"{call}.function.arguments"] = '{"order": 7}'
-    return lines(
-        {
-            **span,
-            "name": "find",
-            "context": {"trace_id": TRACE, "span_id": TOOL},
-            "span_kind": "TOOL",
-            "parent_id": ROOT,
-            "attributes": {"input.value": '{"order": 7}', "output.value": RESULT},
-            "start_time": TIMES[1],
-            "end_time": TIMES[2],
-        },
-        {
-            **span,
-            "name": "chat",
-            "context": {"trace_id": TRACE, "span_id": MODEL},
-            "span_kind": "LLM",
-            "parent_id": ROOT,
-            "attributes": flat,
-            "start_time": TIMES[2],
-            "end_time": TIMES[3],
-        },
-        {
-            **span,
-            "name": "work",
-            "context": {"trace_id": TRACE, "span_id": ROOT},
-            "span_kind": "CHAIN",
-            "parent_id": None,
-            "attributes": {"user.id": "u1"},
-            "start_time": TIMES[0],
-            "end_time": TIMES[1],
-        },
-        {
-            "name": "thumb",
-            "annotator_kind": "HUMAN",
-            "span_id": ROOT,
-            "result": {"label": "up", "score": 1, "explanation": "Quick!"},
-        },
+    found = {"input.value": '{"order": 7}', "output.value": RESULT}
+    context = {each: {"trace_id": TRACE, "span_id": each} for each in (TOOL, MODEL, ROOT)}
+    spans = records(
+        "name context span_kind parent_id attributes start_time end_time",
+        ("find", context[TOOL], "TOOL", ROOT, found, *TIMES[1:3]),
+        ("chat", context[MODEL], "LLM", ROOT, flat, *TIMES[2:4]),
+        ("work", context[ROOT], "CHAIN", None, {"user.id": "u1"}, *TIMES[:2]),
     )
-
-
-ANNOTATIONS = {
-    "annotations.0.annotation.name": "thumb",
-    "annotations.0.annotation.annotator_kind": "HUMAN",
-    "annotations.0.annotation.label": "up",
-    "annotations.0.annotation.score": 1.0,
-    "annotations.0.annotation.explanation": "Quick!",
-}
+    result = {"label": "up", "score": 1, "explanation": "Quick!"}
+    annotation = {"name": "thumb", "annotator_kind": "HUMAN", "span_id": ROOT, "result": result}
+    return lines(*({**shared, **each} for each in spans), annotation)
 
 
 def phoenix_download() -> str:
     """Spans as the page downloads them: annotations are attributes."""
     spans = [json.loads(each) for each in phoenix_spans().splitlines()[:3]]
-    spans[-1]["attributes"] |= ANNOTATIONS
+    (annotation,) = records(
+        "name annotator_kind label score explanation", ("thumb", "HUMAN", "up", 1.0, "Quick!")
+    )
+    for key, value in annotation.items():
+        spans[-1]["attributes"][f"annotations.0.annotation.{key}"] = value
     return lines(*spans)
 
 
 def phoenix_otlp() -> str:
     """The same spans as *OTLP JSON*: the names of its protocol buffers, unlike OTLP's."""
+    names = {str: "string_value", int: "int_value", float: "double_value"}
     found = []
-    for number, line in enumerate(phoenix_download().splitlines()):
+    for start, line in zip((1, 2, 0), phoenix_download().splitlines(), strict=True):
         span = json.loads(line)
         given = {"openinference.span.kind": span["span_kind"], **span["attributes"]}
-        start = (1, 2, 0)[number]
-        found.append(
-            {
-                "trace_id": TRACE,
-                "span_id": span["context"]["span_id"],
-                "parent_span_id": span["parent_id"],
-                "name": span["name"],
-                "start_time_unix_nano": int(NANOS[start]),
-                "end_time_unix_nano": int(NANOS[start + 1]),
-                "attributes": [
-                    {"key": key, "value": {value_key(each): each}} for key, each in given.items()
-                ],
-                "status": {"code": 1},
-            }
+        listed = [{"key": key, "value": {names[type(each)]: each}} for key, each in given.items()]
+        identity = (TRACE, span["context"]["span_id"], span["parent_id"], span["name"])
+        columns = "trace_id span_id parent_span_id name start_time_unix_nano end_time_unix_nano"
+        times = (int(NANOS[start]), int(NANOS[start + 1]))
+        (record,) = records(
+            f"{columns} attributes status", (*identity, *times, listed, {"code": 1})
         )
+        found.append(record)
     return json.dumps({"resource_spans": [{"scope_spans": [{"spans": found}]}]})
-
-
-def value_key(each: Any) -> str:
-    return {str: "string_value", int: "int_value", float: "double_value"}[type(each)]
 
 
 LABEL = {"name": "tone", "label": "warm", "score": 1, "explanation": "Kind"}
@@ -534,52 +410,20 @@ def openinference(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def braintrust_rows() -> str:
-    row = {"root_span_id": TRACE, "project_id": "p", "created": TIMES[0]}
-    return json.dumps(
-        {
-            "events": [
-                {
-                    **row,
-                    "id": "r1",
-                    "span_id": ROOT,
-                    "span_parents": None,
-                    "input": ASKED,
-                    "output": ANSWER,
-                    "span_attributes": {"name": "work", "type": "task"},
-                    "metrics": {"start": 1.0, "end": 2.0},
-                    "metadata": {"user_id": "u1"},
-                },
-                {
-                    **row,
-                    "id": "r2",
-                    "span_id": TOOL,
-                    "span_parents": [ROOT],
-                    "input": {"order": 7},
-                    "output": json.loads(RESULT),
-                    "span_attributes": {"name": "find", "type": "tool"},
-                    "metrics": {"start": 2.0, "end": 3.0},
-                },
-                {
-                    **row,
-                    "id": "r3",
-                    "span_id": MODEL,
-                    "span_parents": [ROOT],
-                    "input": [*ASKED, *CALLED],
-                    "output": [{"index": 0, "message": {"role": "assistant", "content": ANSWER}}],
-                    "span_attributes": {"name": "chat", "type": "llm"},
-                    "metrics": {"start": 3.0, "prompt_tokens": 20, "completion_tokens": 9},
-                },
-                {
-                    **row,
-                    "id": "r4",
-                    "span_id": "e1",
-                    "span_parents": [ROOT],
-                    "input": "Good?",
-                    "output": "Y",
-                    "span_attributes": {"name": "judge", "type": "score"},
-                },
-                {"id": "r5", "origin": {"id": "r1"}, "comment": {"text": "Quick!"}},
-            ]
-        },
-        indent=1,
+    shared = {"root_span_id": TRACE, "project_id": "p", "created": TIMES[0]}
+    said = [{"index": 0, "message": {"role": "assistant", "content": ANSWER}}]
+    found = {"start": 3.0, "prompt_tokens": 20, "completion_tokens": 9}
+    kinds = {ROOT: ("work", "task"), TOOL: ("find", "tool"), MODEL: ("chat", "llm")}
+    kinds["e1"] = ("judge", "score")
+    spans = records(
+        "id span_id span_parents input output metrics metadata",
+        ("r1", ROOT, None, ASKED, ANSWER, {"start": 1.0, "end": 2.0}, {"user_id": "u1"}),
+        ("r2", TOOL, [ROOT], {"order": 7}, json.loads(RESULT), {"start": 2.0, "end": 3.0}),
+        ("r3", MODEL, [ROOT], [*ASKED, *CALLED], said, found),
+        ("r4", "e1", [ROOT], "Good?", "Y"),
     )
+    for span in spans:
+        name, kind = kinds[span["span_id"]]
+        span |= {**shared, "span_attributes": {"name": name, "type": kind}}
+    comment = {"id": "r5", "origin": {"id": "r1"}, "comment": {"text": "Quick!"}}
+    return json.dumps({"events": [*spans, comment]}, indent=1)

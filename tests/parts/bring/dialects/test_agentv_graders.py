@@ -10,7 +10,7 @@ from rubric_ci.parts.bring.dialects.agentv import translate
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
-from tests.parts.bring.dialects.reported import rows
+from tests.tables import rows
 
 
 def translated(grader: Any, **test: Any) -> tuple[list[Any], list[Any], list[str]]:

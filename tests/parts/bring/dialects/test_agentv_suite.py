@@ -11,8 +11,9 @@ from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.parts.bring.dialects.agentv import translate
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms
-from tests.parts.bring.dialects.reported import reported, rows
+from tests.parts.bring.dialects.reported import reported
 from tests.sample_project import Project
+from tests.tables import rows
 
 TEST = {"id": "a", "input": "Hi", "assert": ["Greets"]}
 

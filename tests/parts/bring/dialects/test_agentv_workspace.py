@@ -10,8 +10,9 @@ import yaml
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.parts.bring.dialects.agentv import translate
 from rubric_ci.values.references import Found, NotFound
-from tests.parts.bring.dialects.reported import reported, rows
+from tests.parts.bring.dialects.reported import reported
 from tests.sample_project import Project
+from tests.tables import rows
 
 TEST = {"id": "a", "input": "Hi", "assertions": ["Greets"]}
 

@@ -16,7 +16,8 @@ from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects import promptfoo
 from rubric_ci.parts.bring.dialects.promptfoo_code import SHIMS
 from tests import platforms
-from tests.parts.bring.dialects.reported import refused, rows
+from tests.parts.bring.dialects.reported import refused
+from tests.tables import rows
 
 SHIM = Path(next(iter(dialects.__path__))) / "shims"
 REFUSED = """

@@ -17,7 +17,8 @@ from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects import promptfoo
 from rubric_ci.parts.bring.dialects.promptfoo_code import as_argument
 from tests import platforms
-from tests.parts.bring.dialects.reported import refused, rows
+from tests.parts.bring.dialects.reported import refused
+from tests.tables import rows
 
 TEST = "prompts: ['{{q}}']\ntests: [{vars: {q: a}, assert: [{type: llm-rubric, value: Kind}]}]\n"
 

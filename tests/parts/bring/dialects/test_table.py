@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from rubric_ci.files.project.loader import Loaded, load
 from rubric_ci.files.project.project import Project
@@ -15,6 +16,7 @@ from rubric_ci.values.references import Found, NotFound
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
+from tests.tables import rows
 
 SKILL = """\
 {
@@ -94,80 +96,103 @@ def test_agent_skills() -> None:
     assert [case.span.line for case in (first, second)] == [5, 11]
 
 
-def test_agent_skills_by_the_names_of_claude_s_documentation() -> None:
-    case = {"query": "Hi", "expected_behavior": ["Greets", "Asks"], "command": "/hi"}
-    (found,) = cases(json.dumps({"skill_name": "a", "cases": [case]}))
-    assert (found.id, found.question) == ("1", "Hi")
-    assert criteria(found) == [("Greets", 1.0, True), ("Asks", 1.0, True)]
+SKILLS = """
+# names of Claude's documentation
+{skill_name: a, cases: [{query: Hi, expected_behavior: [Greets, Asks], command: /hi}]}
+=> {id: '1', input: Hi, metadata: {command: /hi}, rubrics: [Greets, Asks]}
+# types of assertions and keys that describe
+{version: '2', evals: [{prompt: 'Fill {{ name }}', slug: a, tier: 1, assertions: [{description:
+    Greets, text: greet, type: must_pass}, {description: Asks, type: should_pass}, {name: plain,
+    description: No markup, type: not_contains, value: '**'}, {text: Names a day, type: regex,
+    value: '[0-9]+ days'}, {text: Is short, type: output}]}]}
+=> {id: '1', input: 'Fill {{ name }}', metadata: {slug: a, tier: 1}, rubrics: [{expected_outcome:
+   Greets}, {expected_outcome: Asks, required: false}, {expected_outcome: No markup, contains: '**',
+   not: true}, {expected_outcome: Names a day, matches: '[0-9]+ days'}, {expected_outcome: Is
+   short}]}
+# whether the skill is used
+{skill_name: a, evals: [{prompt: Hi, expected_output: Greets., should_trigger: false}, {prompt: b,
+    should_trigger: true}]}
+=> {id: '1', input: Hi, expected_outcome: Greets., rubrics: [Greets., {skill_used: a, not: true}]}
+=> {id: '2', input: b, rubrics: [{skill_used: a}]}
+# queries of a named skill
+{skill_name: a, queries: [{query: b, should_trigger: false}]}
+=> {id: '1', input: b, rubrics: [{skill_used: a, not: true}]}
+# a list without a name
+[{prompt: Hi, expected_output: Greets.}]
+=> {id: '1', input: Hi, expected_outcome: Greets., rubrics: [Greets.]}
+# negative expectations
+{skill_name: a, evals: [{prompt: Hi, expectations: [Greets], negative_expectations: [Never asks for
+    a name, Mentions the price]}]}
+=> {id: '1', input: Hi, rubrics: [Greets, Never asks for a name, 'Does not hold: Mentions the
+   price']}
+# checks without a text
+{skill: a, cases: [{prompt: Hi, input: b, checks: [{type: regex, value: '(?i)rate.?limit'}, {type:
+    not_contains, value: sudo, name: safe}], assertions: [{text: A, type: qualitative}]}]}
+=> {id: '1', input: Hi, rubrics: [{expected_outcome: A}, {matches: '(?i)rate.?limit'}, {contains:
+   sudo, not: true}]}
+# a prompt by another name
+{skill_name: a, evals: [{input: Hi, checks: [{type: regex, value: a}]}]}
+=> {id: '1', input: Hi, rubrics: [{matches: a}]}
+# braces in a criterion
+{skill_name: a, evals: [{prompt: Hi, expectations: ['Writes {{ name }}']}]}
+=> {id: '1', input: Hi, rubrics: ['Writes {{ name }}']}
+# no name of a skill
+{cases: [{prompt: Hi, assertions: [Greets]}]}
+=> {id: '1', input: Hi, rubrics: [Greets]}
+"""
 
 
-def test_agent_skills_with_keys_that_describe_and_types_of_assertions() -> None:
-    assertions = [
-        {"description": "Greets", "text": "greet", "type": "must_pass"},
-        {"description": "Asks", "type": "should_pass"},
-        {"name": "plain", "description": "No markup", "type": "not_contains", "value": "**"},
-        {"text": "Names a day", "type": "regex", "value": "[0-9]+ days"},
-        {"text": "Is short", "type": "output"},
-    ]
-    case = {"prompt": "Fill {{ name }}", "slug": "a", "tier": 1, "assertions": assertions}
-    found = loaded(json.dumps({"evals": [case], "version": "2"}))
-    assert [(d.severity.value, d.rule, d.message) for d in found.diagnostics] == [
-        (
-            "notice",
-            "kept-as-metadata",
-            "`slug`, `tier` of the cases: kept as metadata, and not graded",
-        )
-    ]
-    assert found.eval_file
-    (read,) = found.eval_file.cases
-    assert read.question == "Fill {{ name }}"
-    assert criteria(read) == [
-        ("Greets", 1.0, True),
-        ("Asks", 1.0, False),
-        ("No markup", 1.0, True),
-        ("Names a day", 1.0, True),
-        ("Is short", 1.0, True),
-    ]
+@pytest.mark.parametrize(("text", "ours"), rows(SKILLS))
+def test_agent_skills_become(text: str, ours: list[str]) -> None:
+    data = json.dumps(yaml.safe_load(text))
+    assert cases(data)
+    found = open_source("evals/evals.json", data).data
+    assert found["evalcases"] == list(map(yaml.safe_load, ours))
+    assert found.get("raw", False) == ("{{" in text)
 
 
-@pytest.mark.parametrize(
-    ("assertion", "message"),
-    [
-        ({"text": "a", "type": "script"}, "`type: script` has no counterpart"),
-        ({"text": "a", "check": {"contains_all": ["b"]}}, "`check` has no counterpart"),
-        ({"text": "a", "advisory": True}, "`advisory` has no counterpart"),
-    ],
-)
-def test_a_part_of_an_assertion_that_grades_is_refused(
-    assertion: dict[str, Any], message: str
-) -> None:
-    found = loaded(json.dumps({"evals": [{"prompt": "Hi", "assertions": [assertion]}]}))
-    assert found.eval_file is None
-    assert [d.message for d in found.diagnostics] == [message]
+REPORTED = """
+# keys that describe
+{evals: [{prompt: Hi, expected_output: Greets, slug: a, tier: 1}]}
+=> kept-as-metadata: `slug`, `tier` of the cases: kept as metadata, and not graded
+# a script
+{evals: [{prompt: Hi, assertions: [{text: a, type: script}]}]}
+=> not-supported: `type: script` has no counterpart
+# a check
+{evals: [{prompt: Hi, assertions: [{text: a, check: {contains_all: [b]}}]}]}
+=> not-supported: `check` has no counterpart
+# an advice
+{evals: [{prompt: Hi, assertions: [{text: a, advisory: true}]}]}
+=> not-supported: `advisory` has no counterpart
+# keys that may grade or set up
+{evals: [{prompt: Hi, expected_output: Greets, expected_files: a, must_have: a, threshold: a,
+    context: a, setup: a}]}
+=> not-supported: `expected_files` has no counterpart
+=> not-supported: `must_have` has no counterpart
+=> not-supported: `threshold` has no counterpart
+=> not-supported: `context` has no counterpart
+=> not-supported: `setup` has no counterpart
+# a misspelt key
+{evals: [{prompt: Hi, expectation: [Greets]}]}
+=> case-empty: the case has neither rubrics nor evaluators nor an `expected_outcome`
+=> not-supported: `expectation` has no counterpart, `expectations` has one
+# a trigger that is no truth
+{skill_name: a, evals: [{prompt: Hi, should_trigger: 'no'}]}
+=> case-empty: the case has neither rubrics nor evaluators nor an `expected_outcome`
+=> not-supported: `should_trigger` is neither `true` nor `false`
+# queries of no skill
+[{query: Hi, should_trigger: true}, {query: Hi, should_trigger: true}]
+=> case-empty: the case has neither rubrics nor evaluators nor an `expected_outcome`
+=> not-supported: `should_trigger` needs `skill_name`, or a `SKILL.md` with a `name` above
+=> case-empty: the case has neither rubrics nor evaluators nor an `expected_outcome`
+"""
 
 
-@pytest.mark.parametrize("key", ["expected_files", "must_have", "threshold", "context", "setup"])
-def test_a_key_that_may_grade_or_set_up_is_refused(key: str) -> None:
-    case = {"prompt": "Hi", "expected_output": "Greets", key: "a"}
-    found = loaded(json.dumps({"evals": [case]}))
-    assert [d.message for d in found.diagnostics] == [f"`{key}` has no counterpart"]
-
-
-def test_a_misspelt_key_names_the_known_one() -> None:
-    found = loaded(json.dumps({"evals": [{"prompt": "Hi", "expectation": ["Greets"]}]}))
-    assert "`expectation` has no counterpart, `expectations` has one" in [
-        d.message for d in found.diagnostics
-    ]
-
-
-def test_whether_a_skill_is_triggered() -> None:
-    asked = {"prompt": "Hi", "expected_output": "Greets.", "should_trigger": False}
-    text = json.dumps(
-        {"skill_name": "a", "evals": [asked, {"prompt": "b", "should_trigger": True}]}
-    )
-    first, second = cases(text)
-    assert criteria(first) == [("Greets.", 1.0, True), ("Does not use the skill `a`", 1.0, True)]
-    assert criteria(second) == [("Uses the skill `a`", 1.0, True)]
+@pytest.mark.parametrize(("text", "problems"), rows(REPORTED))
+def test_what_is_reported_about_agent_skills(text: str, problems: list[str]) -> None:
+    found = loaded(json.dumps(yaml.safe_load(text)))
+    assert [f"{d.rule}: {d.message}" for d in found.diagnostics] == problems
+    assert (found.eval_file is None) == any("not-supported" in each for each in problems)
 
 
 def test_a_list_of_queries_is_about_the_nearest_skill() -> None:
@@ -178,50 +203,6 @@ def test_a_list_of_queries_is_about_the_nearest_skill() -> None:
         {"id": "1", "input": "Refund?", "rubrics": [{"skill_used": "refunds"}]}
     ]
     assert source.location(("evalcases", 0, "rubrics", 0), at_key=True).place[:2] == (1, 23)
-
-
-def test_queries_of_a_named_skill() -> None:
-    text = json.dumps({"skill_name": "a", "queries": [{"query": "b", "should_trigger": False}]})
-    (case,) = cases(text)
-    assert criteria(case) == [("Does not use the skill `a`", 1.0, True)]
-
-
-def skill_cases(data: Any) -> Any:
-    source = open_source("evals.json", json.dumps(data))
-    assert source.text_problems == []
-    return source.data
-
-
-def test_a_list_at_the_top_needs_no_name() -> None:
-    [case] = skill_cases([{"prompt": "Hi", "expected_output": "Greets."}])["evalcases"]
-    assert (case["input"], case["rubrics"]) == ("Hi", ["Greets."])
-
-
-def test_negative_expectations_are_criteria() -> None:
-    case = {"prompt": "Hi", "expectations": ["Greets"]}
-    case["negative_expectations"] = ["Never asks for a name", "Mentions the price"]
-    [found] = skill_cases({"skill_name": "a", "evals": [case]})["evalcases"]
-    assert found["rubrics"] == [
-        "Greets",
-        "Never asks for a name",
-        "Does not hold: Mentions the price",
-    ]
-
-
-def test_checks_need_no_text() -> None:
-    checks = [
-        {"type": "regex", "value": "(?i)rate.?limit"},
-        {"type": "not_contains", "value": "sudo", "name": "safe"},
-    ]
-    case = {"input": "Hi", "checks": checks, "assertions": [{"text": "A", "type": "qualitative"}]}
-    [found] = skill_cases({"skill": "a", "cases": [{"prompt": "Hi", **case}]})["evalcases"]
-    assert found["rubrics"] == [
-        {"expected_outcome": "A"},
-        {"matches": "(?i)rate.?limit"},
-        {"contains": "sudo", "not": True},
-    ]
-    [found] = skill_cases({"skill_name": "a", "evals": [case]})["evalcases"]
-    assert found["input"] == "Hi"
 
 
 def test_a_missing_file_stops_its_case_only(repository: Checkout) -> None:
@@ -251,35 +232,6 @@ def test_a_missing_file_stops_its_case_only(repository: Checkout) -> None:
         ("graded", "score 1.00 reaches 0.80; no points lost"),
     ]
     assert report["totals"]["calls"] == 0
-
-
-def test_braces_in_criteria_are_text() -> None:
-    case = {"prompt": "Hi", "expectations": ["Writes {{ name }}"]}
-    assert skill_cases({"skill_name": "a", "evals": [case]})["raw"] is True
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (
-            {"skill_name": "a", "evals": [{"prompt": "Hi", "should_trigger": "no"}]},
-            "`should_trigger` is neither `true` nor `false`",
-        ),
-        (
-            [{"query": "Hi", "should_trigger": True}] * 2,
-            "`should_trigger` needs `skill_name`, or a `SKILL.md` with a `name` above",
-        ),
-    ],
-)
-def test_a_trigger_that_cannot_be_checked(data: Any, message: str) -> None:
-    found = load("evals/evals.json", json.dumps(data), lambda _: NotFound("no such file"))
-    assert found.eval_file is None
-    assert [d.message for d in found.diagnostics if d.rule == "not-supported"] == [message]
-
-
-def test_agent_skills_without_the_name_of_a_skill() -> None:
-    (read,) = cases(json.dumps({"cases": [{"prompt": "Hi", "assertions": ["Greets"]}]}))
-    assert criteria(read) == [("Greets", 1.0, True)]
 
 
 def test_agentv_4() -> None:

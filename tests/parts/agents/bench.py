@@ -18,8 +18,10 @@ from rubric_ci.values.config import CliTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.results import Answer
+from rubric_ci.values.trace import Work
 from rubric_ci.values.workspace_settings import Workspace
 from tests.cases import ENVIRONMENT, build_case, build_context
+from tests.parts.agents.cli_outputs import printed
 
 PROGRAM = """\
 #!{python}
@@ -98,11 +100,26 @@ class Bench:
 
         return asyncio.run(all_of_them())
 
-    def refusal(self, target: CliTarget) -> str:
-        """Return why the target gives no answer."""
+    def claude(self, body: str = "") -> CliTarget:
+        """Return a program of Claude Code that answers `ok`."""
+        return self.program("claude-code", printed("claude", "ok"), body)
+
+    def work(
+        self, target: CliTarget, case: EvalCase | None = None, context: RunContext | None = None
+    ) -> Work:
+        """Let the target answer once, and return what it did to its folder."""
+        found = self.answer(target, case, context).work
+        assert found is not None
+        return found
+
+    def error(self, target: CliTarget) -> NoVerdict:
+        """Return the error of a target that gives no answer."""
         with pytest.raises(NoVerdict) as caught:
             self.answer(target)
-        return str(caught.value)
+        return caught.value
+
+    def refusal(self, target: CliTarget) -> str:
+        return str(self.error(target))
 
 
 def worked(target: CliTarget, **settings: Any) -> CliTarget:

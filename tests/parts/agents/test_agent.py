@@ -9,7 +9,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
@@ -18,7 +19,6 @@ from typing import Any
 import pytest
 import yaml
 
-from rubric_ci.errors import NoVerdict
 from rubric_ci.grading.targets import answer_cache, answer_format
 from rubric_ci.grading.targets.call_spelling import Spelling
 from rubric_ci.models.llm import judge_command
@@ -32,7 +32,7 @@ from rubric_ci.values.config import CliTarget
 from rubric_ci.values.context import Side
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.rubric import Assertion, Rubric
-from rubric_ci.values.trace import FileChange, KeptFile, steps_of
+from rubric_ci.values.trace import KeptFile, steps_of
 from rubric_ci.values.usage import Usage
 from rubric_ci.values.workspace_settings import Workspace
 from tests import platforms
@@ -81,14 +81,7 @@ def test_steps_tokens_and_cost(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("agent", "stdout", "message"),
     [
-        ("claude-code", json.dumps({**CLAUDE, "is_error": True, "result": "Overloaded"}), "Overl"),
         ("claude-code", "You've hit your usage limit.", "You've hit your usage limit."),
-        (
-            "claude-code",
-            json.dumps({**CLAUDE, "usage": {}, "result": "Please run /login"}),
-            "Please run /login",
-        ),
-        ("claude-code", json.dumps({**CLAUDE, "stop_reason": "max_tokens"}), "token limit"),
         ("codex", lines(CODEX[0], {"type": "turn.failed", "error": {"message": "Quota"}}), "Quota"),
         ("copilot", lines(COPILOT[0]), "failed"),
         ("gemini-cli", json.dumps({**GEMINI, "response": ""}), "empty answer"),
@@ -119,19 +112,18 @@ def test_no_answer_costs_what_it_used(
         "trace": command("cat out.json", trace="claude-code", cost_per_run=1),
         "file": command("true", trace="out.json", cost_per_run=1),
     }[by]
-    with pytest.raises(NoVerdict) as caught:
-        bench.answer(target)
-    assert str(caught.value) == f"the target `{target.name}` {message}"
-    assert caught.value.usage == Usage(calls=1, input_tokens=16, output_tokens=3, cost_usd=0.001)
+    error = bench.error(target)
+    assert str(error) == f"the target `{target.name}` {message}"
+    assert error.usage == Usage(calls=1, input_tokens=16, output_tokens=3, cost_usd=0.001)
 
 
 def test_an_exit_status_costs_what_was_used(bench: Bench) -> None:
     target = bench.program("claude-code", f"{json.dumps(CLAUDE)}")
     with (bench.programs / "claude").open("a") as program:
         program.write("sys.exit(3)\n")
-    with pytest.raises(NoVerdict, match="failed: exit status 3") as caught:
-        bench.answer(target)
-    assert caught.value.usage.cost_usd == 0.001
+    error = bench.error(target)
+    assert "failed: exit status 3" in str(error)
+    assert error.usage.cost_usd == 0.001
 
 
 def test_a_missing_program_and_a_missing_credential(bench: Bench) -> None:
@@ -162,16 +154,12 @@ def test_it_works_in_a_copy_without_what_grades_it(bench: Bench) -> None:
     )
     (bench.root / "shop/.rubric_ci").rename(bench.root / "shop/.rubric-ci")
     listing = "import glob; Path('listing').write_text(str(sorted(map(str, Path('.').rglob('*')))))"
-    target = bench.program("claude-code", printed("claude", "ok"), listing)
-    found = bench.answer(worked(target, copy="shop", keep=("listing",)))
-    assert found.work is not None
-    assert found.work.files == (
-        KeptFile(path="listing", text="['a.py', 'data.jsonl', 'plain.yaml']"),
-    )
+    target = bench.claude(listing)
+    work = bench.work(worked(target, copy="shop", keep=("listing",)))
+    assert work.files == (KeptFile(path="listing", text="['a.py', 'data.jsonl', 'plain.yaml']"),)
     agent = AgentProgram(name="claude-code", project_files=True)
-    found = bench.answer(replace(worked(target, copy="shop", keep=("listing",)), agent=agent))
-    assert found.work is not None
-    assert "CLAUDE.md" in found.work.files[0].text
+    work = bench.work(replace(worked(target, copy="shop", keep=("listing",)), agent=agent))
+    assert "CLAUDE.md" in work.files[0].text
 
 
 def test_files_that_git_ignores_are_left_out(bench: Bench) -> None:
@@ -179,9 +167,8 @@ def test_files_that_git_ignores_are_left_out(bench: Bench) -> None:
     subprocess.run(["git", "init", "-q", bench.root], check=True)
     body = "Path('listing').write_text(str(sorted(os.listdir('.'))))"
     target = bench.program("codex", printed("codex", "ok"), body)
-    found = bench.answer(worked(target, copy=".", keep=("listing",)))
-    assert found.work is not None
-    assert found.work.files[0].text == "['.gitignore', 'a']"
+    work = bench.work(worked(target, copy=".", keep=("listing",)))
+    assert work.files[0].text == "['.gitignore', 'a']"
 
 
 def test_a_repository_in_the_copy_is_left_out_with_its_reason(bench: Bench) -> None:
@@ -207,21 +194,18 @@ os.utime("c", (0, 0)); Path("c").write_text("C\\n"); os.utime("c", (0, 0))
 os.symlink("/etc/passwd", "e")
 os.mkfifo("f")
 """
-    target = bench.program("claude-code", printed("claude", "ok"), body)
-    found = bench.answer(worked(target, copy="shop"))
-    assert found.work is not None
-    assert found.work.changes == (
-        FileChange(
-            path="a", kind="modified", diff="--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n"
-        ),
-        FileChange(path="b", kind="deleted", diff="--- a/b\n+++ b/b\n@@ -1 +0,0 @@\n-b\n"),
-        FileChange(path="c", kind="modified", diff="--- a/c\n+++ b/c\n@@ -1 +1 @@\n-c\n+C\n"),
-        FileChange(path="d", kind="added"),
-        FileChange(
-            path="e", kind="added", diff="--- a/e\n+++ b/e\n@@ -0,0 +1 @@\n+link to /etc/passwd\n"
-        ),
-        FileChange(path="f", kind="added"),
-    )
+    target = bench.claude(body)
+    work = bench.work(worked(target, copy="shop"))
+    found = [(each.path, each.kind, each.diff.partition(" @@\n")) for each in work.changes]
+    assert [(path, kind, diff) for path, kind, (_, _, diff) in found] == [
+        ("a", "modified", " one\n-two\n+TWO\n"),
+        ("b", "deleted", "-b\n"),
+        ("c", "modified", "-c\n+C\n"),
+        ("d", "added", ""),
+        ("e", "added", "+link to /etc/passwd\n"),
+        ("f", "added", ""),
+    ]
+    assert found[0][2][0] == "--- a/a\n+++ b/a\n@@ -1,2 +1,2"
     assert (bench.root / "shop/a").read_text() == "one\ntwo\n"
 
 
@@ -244,10 +228,9 @@ def test_fifty_trials_at_a_time_each_have_their_folder(bench: Bench) -> None:
 
 def test_a_set_up_prepares_the_folder_and_is_no_change(bench: Bench) -> None:
     body = "Path('made').write_text('by the agent')"
-    target = bench.program("claude-code", printed("claude", "ok"), body)
-    found = bench.answer(worked(target, setup="echo ready > ready"))
-    assert found.work is not None
-    assert [change.path for change in found.work.changes] == ["made"]
+    target = bench.claude(body)
+    work = bench.work(worked(target, setup="echo ready > ready"))
+    assert [change.path for change in work.changes] == ["made"]
     reason = bench.refusal(worked(target, setup="echo no npm >&2; exit 3"))
     assert reason == "`setup` of the workspace of the target `a` failed: exit status 3: no npm"
 
@@ -265,17 +248,16 @@ runs = os.access("tool", os.X_OK)
 Path("seen").write_text(f"{sorted(os.listdir())} {os.readlink('shell')} {runs}")
 Path("tool").write_text("changed by the agent")
 """
-    target = bench.program("claude-code", printed("claude", "ok"), body)
+    target = bench.claude(body)
     target = worked(target, copy="shop", setup=script, keep=("diff", "seen"))
 
     def starts(target: CliTarget) -> int:
         before = started.read_text() if started.exists() else ""
-        found = bench.answer(target)
-        assert found.work is not None
-        assert [file.text for file in found.work.files] == [
+        work = bench.work(target)
+        assert [file.text for file in work.files] == [
             "['empty', 'package', 'shell', 'tool'] /bin/sh True"
         ]
-        assert [change.path for change in found.work.changes] == ["seen", "tool"]
+        assert [change.path for change in work.changes] == ["seen", "tool"]
         return len(started.read_text()) - len(before)
 
     assert (starts(target), starts(target)) == (2, 0)
@@ -327,7 +309,7 @@ def test_a_link_that_the_platform_refuses(bench: Bench, monkeypatch: pytest.Monk
     """Windows grants links to administrators, and in Developer Mode."""
     bench.files(shop__a="1\n")
     (bench.root / "shop/link").symlink_to("a")
-    target = worked(bench.program("claude-code", printed("claude", "ok")), copy="shop")
+    target = worked(bench.claude(), copy="shop")
 
     def refuse(*_: object) -> None:
         raise OSError(1314, "A required privilege is not held by the client")
@@ -341,10 +323,9 @@ def test_a_link_that_the_platform_refuses(bench: Bench, monkeypatch: pytest.Monk
 
 def test_a_sandbox_is_put_before_the_command(bench: Bench) -> None:
     target = bench.program("codex", printed("codex", "ok"), "Path('m').write_text(os.environ['M'])")
-    found = bench.answer(worked(target, sandbox=("env", "M={WORKSPACE} {HOME}"), keep=("m",)))
-    assert found.work is not None
-    work, home = found.work.files[0].text.split()
-    assert (Path(work).name, Path(home).name, found.work.sandbox) == ("work", "home", "env")
+    work = bench.work(worked(target, sandbox=("env", "M={WORKSPACE} {HOME}"), keep=("m",)))
+    names = [Path(each).name for each in work.files[0].text.split()]
+    assert (names, work.sandbox) == (["work", "home"], "env")
 
 
 DAEMON = """
@@ -401,7 +382,7 @@ bare = ["env", "-i", {sys.executable!r}, {str(daemon)!r}, os.path.join(os.getcwd
 subprocess.run(bare)
 while not Path({port!r}).exists(): time.sleep(0.02)
 """
-    target = bench.program("claude-code", printed("claude", "ok"), body)
+    target = bench.claude(body)
     keep = ("refused", "made", port)
     found = bench.answer(worked(target, sandbox=documented_prefix(), keep=keep))
     assert found.text == "ok"
@@ -416,11 +397,10 @@ while not Path({port!r}).exists(): time.sleep(0.02)
 
 def test_the_home_is_empty_and_only_named_variables_are_passed(bench: Bench) -> None:
     body = "Path('env').write_text('\\n'.join(sorted(os.environ)) + os.environ['HOME'])"
-    target = bench.program("claude-code", printed("claude", "ok"), body)
+    target = bench.claude(body)
     bench.environment |= {"OTHER_TOKEN": "secret", "MINE": "1"}
-    found = bench.answer(replace(worked(target, keep=("env",)), env=("MINE",)))
-    assert found.work is not None
-    text = found.work.files[0].text
+    work = bench.work(replace(worked(target, keep=("env",)), env=("MINE",)))
+    text = work.files[0].text
     assert "OTHER_TOKEN" not in text
     assert "MINE" in text
     assert text.endswith("/home")
@@ -452,7 +432,7 @@ CHECKS = rubric(
 def test_assertions_about_the_folder_are_checked_while_it_exists(bench: Bench) -> None:
     bench.files(shop__a="1\n", shop__b="1\n")
     body = "Path('made').write_text('by the agent'); Path('b').write_text('2')"
-    target = bench.program("claude-code", printed("claude", "ok"), body)
+    target = bench.claude(body)
     found = bench.answer(worked(target, copy="shop", keep=()), CHECKS)
     assert found.work is not None
     assert found.work.changes == ()
@@ -479,7 +459,7 @@ def test_assertions_about_the_folder_are_checked_while_it_exists(bench: Bench) -
 def test_assertions_about_a_folder_that_it_removed_do_not_hold(bench: Bench, body: str) -> None:
     bench.files(shop__a="1\n")
     start = "import shutil; here = os.getcwd(); os.chdir('/')"
-    target = bench.program("claude-code", printed("claude", "ok"), f"{start}; {body}")
+    target = bench.claude(f"{start}; {body}")
     case = rubric(("exists", "a"), ("unchanged", "a"), ("command", "test -f a"))
     found = bench.answer(worked(target, copy="shop"), case)
     assert found.work is not None
@@ -584,7 +564,7 @@ def test_a_trace_in_a_file(bench: Bench) -> None:
     ],
 )
 def test_too_much(bench: Bench, body: str, seconds: int, message: str) -> None:
-    target = bench.program("claude-code", printed("claude", "ok"), body)
+    target = bench.claude(body)
     assert message in bench.refusal(replace(target, timeout_seconds=seconds))
 
 
@@ -606,33 +586,58 @@ def test_an_agent_that_times_out_leaves_its_work_and_its_last_event(bench: Bench
     printed_lines = "".join(f"print({json.dumps(each)!r})\n" for each in (CALL, *[RETRY] * 10))
     body = f"Path('a.txt').write_text('1')\n{printed_lines}sys.stdout.flush()\n"
     target = bench.program("claude-code", "", f"{body}import time; time.sleep(60)")
-    with pytest.raises(NoVerdict) as caught:
-        bench.answer(worked(replace(target, timeout_seconds=3)))
+    error = bench.error(worked(replace(target, timeout_seconds=3)))
     last = (
         "system api_retry (10 in a row): max_retries 10, error_status 401, "
         "error authentication_failed"
     )
-    assert str(caught.value) == (
+    assert str(error) == (
         f"the target `a` did not end within 3 s and was killed; its last event: {last}"
     )
-    left = caught.value.did
-    assert left is not None
+    left = error.did
+    assert left
     assert left.last_event == last
     assert [step.tool for step in steps_of(left.messages)] == ["Bash"]
     assert left.work is not None
     assert [(each.path, each.kind) for each in left.work.changes] == [("a.txt", "added")]
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot", "gemini-cli"])
+USED = {"type": "tool.execution_start", "data": {"toolCallId": "1", "toolName": "ls"}}
+RAN = {"type": "mcp_tool_call", "server": "s", "tool": "t", "arguments": {}}
+ENDED = {"type": "session.error", "data": {"errorType": "quota", "message": "none is left"}}
+STOPPED = {
+    "claude-code": (
+        lines(CALL, {"type": "result", "subtype": "error_max_turns", "errors": ["too many"]}),
+        "Bash",
+        "result error_max_turns",
+    ),
+    "codex": (
+        lines(
+            {"type": "item.completed", "item": RAN},
+            {"type": "turn.failed", "error": {"message": "status: 500"}},
+        ),
+        "mcp__s__t",
+        "turn.failed",
+    ),
+    "copilot": (lines(USED, ENDED), "ls", "session.error: errorType quota, message none is left"),
+    "gemini-cli": (
+        lines(
+            {"type": "init", "session_id": "s", "model": "m"},
+            {"type": "tool_use", "tool_id": "1", "tool_name": "ls"},
+            {"type": "result", "status": "error", "error": {"message": "stopped"}},
+        ),
+        "ls",
+        "result: status error",
+    ),
+}
+
+
+@pytest.mark.parametrize("agent", STOPPED)
 def test_an_agent_that_fails_leaves_its_steps(bench: Bench, agent: str) -> None:
-    target = bench.program(agent, STOPPED[agent])
-    with pytest.raises(NoVerdict) as caught:
-        bench.answer(target)
-    left = caught.value.did
-    assert left is not None
-    tools = {"codex": "mcp__s__t"}
-    assert [step.tool for step in steps_of(left.messages)] == [tools.get(agent, "ls")]
-    assert left.last_event == LAST[agent]
+    printed_lines, tool, last = STOPPED[agent]
+    left = bench.error(bench.program(agent, printed_lines)).did
+    assert left
+    assert ([step.tool for step in steps_of(left.messages)], left.last_event) == ([tool], last)
 
 
 @pytest.mark.parametrize("levels", [150, 900])
@@ -676,9 +681,9 @@ def test_codex_is_started_again_where_its_server_is_busy(
         assert found.work is not None
         assert [each.path for each in found.work.changes] == ["made" if refused else "first"]
     else:
-        with pytest.raises(NoVerdict, match="429 Too Many Requests") as caught:
-            bench.answer(worked(target))
-        assert caught.value.usage.calls == starts
+        error = bench.error(worked(target))
+        assert "429 Too Many Requests" in str(error)
+        assert error.usage.calls == starts
     assert counted.read_text() == str(starts)
 
 
@@ -701,60 +706,22 @@ def test_a_cut_output_is_said_to_be_one(
 
 
 TURN = {"type": "assistant.turn_start", "data": {"turnId": "0"}}
-USED = {"type": "tool.execution_start", "data": {"toolCallId": "1", "toolName": "ls"}}
 
 
 def test_an_agent_without_a_limit_of_turns_is_ended_after_the_most(bench: Bench) -> None:
-    said = "".join(f"print({compact(event)!r})\n" for event in (TURN, USED, TURN))
+    said = "".join(
+        f"print({json.dumps(event, separators=(',', ':'))!r})\n" for event in (TURN, USED, TURN)
+    )
     body = f"Path('a.txt').write_text('1')\n{said}sys.stdout.flush()\n"
     target = bench.program("copilot", "", f"{body}import time; time.sleep(60)")
     limited = replace(target, agent=AgentProgram(name="copilot", max_turns=1))
-    with pytest.raises(NoVerdict) as caught:
-        bench.answer(worked(limited))
-    assert str(caught.value) == "the target `a` was ended after 1 turn, the limit in `max_turns`"
-    left = caught.value.did
-    assert left is not None
+    error = bench.error(worked(limited))
+    assert str(error) == "the target `a` was ended after 1 turn, the limit in `max_turns`"
+    left = error.did
+    assert left
     assert [step.tool for step in steps_of(left.messages)] == ["ls"]
     assert left.work is not None
     assert [change.path for change in left.work.changes] == ["a.txt"]
-
-
-def compact(event: Mapping[str, Any]) -> str:
-    """Return an event as the programs print it."""
-    return json.dumps(event, separators=(",", ":"))
-
-
-STOPPED = {
-    "claude-code": lines(
-        {
-            "type": "assistant",
-            "message": {"content": [{"type": "tool_use", "id": "1", "name": "ls", "input": {}}]},
-        },
-        {"type": "result", "subtype": "error_max_turns", "errors": ["too many turns"]},
-    ),
-    "codex": lines(
-        {
-            "type": "item.completed",
-            "item": {"type": "mcp_tool_call", "server": "s", "tool": "t", "arguments": {}},
-        },
-        {"type": "turn.failed", "error": {"message": "status: 500"}},
-    ),
-    "copilot": lines(
-        {"type": "tool.execution_start", "data": {"toolCallId": "1", "toolName": "ls"}},
-        {"type": "session.error", "data": {"errorType": "quota", "message": "none is left"}},
-    ),
-    "gemini-cli": lines(
-        {"type": "init", "session_id": "s", "model": "m"},
-        {"type": "tool_use", "tool_id": "1", "tool_name": "ls"},
-        {"type": "result", "status": "error", "error": {"message": "stopped"}},
-    ),
-}
-LAST = {
-    "claude-code": "result error_max_turns",
-    "codex": "turn.failed",
-    "copilot": "session.error: errorType quota, message none is left",
-    "gemini-cli": "result: status error",
-}
 
 
 def test_a_command_whose_agent_times_out_names_its_last_event(bench: Bench) -> None:
@@ -775,7 +742,7 @@ os.symlink({str(outside)!r}, "linked")
 os.symlink({str(outside / "key")!r}, "key")
 os.makedirs("deep/er"); Path("deep/er/x").write_text("x"); os.chmod("deep/er", 0)
 """
-    target = bench.program("claude-code", printed("claude", "ok"), body)
+    target = bench.claude(body)
     found = bench.answer(worked(target, keep=("diff", "**")))
     assert "secret" not in repr(found)
     assert (outside / "key").read_text() == "secret"
@@ -791,10 +758,9 @@ if os.fork() == 0:
     time.sleep(60)
 Path("port").write_text(str(listening.getsockname()[1]))
 """
-    target = bench.program("claude-code", printed("claude", "ok"), body)
-    found = bench.answer(worked(target, keep=("port",)))
-    assert found.work is not None
-    assert refuses(int(found.work.files[0].text))
+    target = bench.claude(body)
+    work = bench.work(worked(target, keep=("port",)))
+    assert refuses(int(work.files[0].text))
 
 
 def refuses(port: int) -> bool:
@@ -840,7 +806,7 @@ def test_a_daemon_of_another_session_ends_with_the_workspace(bench: Bench, start
     match starts:
         case "agent":
             body = f"os.system({line!r})"
-            target = bench.program("claude-code", printed("claude", "ok"), body)
+            target = bench.claude(body)
         case "command":
             target = command(f"{line}; echo ok", workspace=Workspace())
         case "setup":
@@ -861,22 +827,32 @@ with scratch_folder() as folder:
 """
 
 
-@platforms.LINUX
-def test_the_next_run_ends_what_a_killed_one_started() -> None:
-    argv = [sys.executable, "-c", KILLED]
+@contextmanager
+def killed() -> Iterator[Path]:
+    """Run a program that has a scratch folder, and kill it at the end."""
     with subprocess.Popen(
-        argv, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": gettempdir()}, text=True
+        [sys.executable, "-c", KILLED],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": gettempdir()},
+        text=True,
     ) as process:
-        assert process.stdout is not None
-        left = Path(process.stdout.readline().strip())
-        named = {**os.environ, scratch.VARIABLE: str(left / "folder")}
-        others = {**os.environ, scratch.VARIABLE: f"{left}-another/folder"}
-        started, other = (
-            subprocess.Popen(["sleep", "60"], env=env, start_new_session=True)
-            for env in (named, others)
-        )
+        assert process.stdout
+        yield Path(process.stdout.readline().strip())
         process.send_signal(signal.SIGKILL)
     scratch._remove_abandoned.cache_clear()
+
+
+@platforms.LINUX
+def test_the_next_run_ends_what_a_killed_one_started() -> None:
+    with killed() as left:
+        started, other = (
+            subprocess.Popen(
+                ["sleep", "60"],
+                env={**os.environ, scratch.VARIABLE: folder},
+                start_new_session=True,
+            )
+            for folder in (str(left / "folder"), f"{left}-another/folder")
+        )
     with scratch.scratch_folder():
         assert started.wait(10) == -signal.SIGKILL
         assert other.poll() is None
@@ -885,15 +861,8 @@ def test_the_next_run_ends_what_a_killed_one_started() -> None:
 
 
 def test_the_next_run_removes_what_a_killed_one_left() -> None:
-    environment = {**os.environ, "TMPDIR": gettempdir()}
-    argv = [sys.executable, "-c", KILLED]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environment, text=True) as process:
-        assert process.stdout is not None
-        left = Path(process.stdout.readline().strip())
-        with scratch.scratch_folder():
-            assert left.exists()
-        process.send_signal(signal.SIGKILL)
+    with killed() as left, scratch.scratch_folder():
+        assert left.exists()
     assert left.exists()
-    scratch._remove_abandoned.cache_clear()
     with scratch.scratch_folder():
         assert not left.exists()

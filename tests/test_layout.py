@@ -144,7 +144,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         files/validation/example_rules values/include""",
     "parts/lab/commands/test_judge_test.py": "parts/lab/calibration/rubric_tests",
     "reports/render/test_golden.py": """
-        reports/render/junit reports/render/content reports/render/case_blocks
+        parts/formats/junit reports/render/content reports/render/case_blocks
         reports/render/blocks""",
     "security/test_committed_cache.py": "system/git/committed",
     "security/test_workflow_commands.py": "system/output",
@@ -452,13 +452,13 @@ def test_an_effect_in_a_pure_module_is_found() -> None:
     for importer, imported in [
         ("rubric_ci.text.dates", "time"),
         ("rubric_ci.text.dates", "re"),
-        ("rubric_ci.reports.render.junit", "rubric_ci.system.git.branch"),
+        ("rubric_ci.parts.formats.junit", "rubric_ci.system.git.branch"),
         ("rubric_ci.reports.page", "rubric_ci.services.publish.files"),
         ("rubric_ci.files.validation.schema", "rubric_ci.system.resources"),
     ]:
         graph.add_import(importer=importer, imported=imported)
     assert effects(graph, {"rubric_ci.system.git", "rubric_ci.services.publish.files"}) == {
-        "rubric_ci.reports.render.junit": ["rubric_ci.system.git.branch"],
+        "rubric_ci.parts.formats.junit": ["rubric_ci.system.git.branch"],
         "rubric_ci.reports.page": ["rubric_ci.services.publish.files"],
         "rubric_ci.text.dates": ["time"],
     }

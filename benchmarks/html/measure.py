@@ -14,7 +14,7 @@ import tracemalloc
 from pathlib import Path
 from statistics import median
 
-from rubric_ci.reports.render.html import page
+from rubric_ci.parts.formats import page
 from rubric_ci.values.gate import GateInfo
 from rubric_ci.values.report import JudgeInfo, RunReport, run_verdict, totals
 from rubric_ci.values.results import Assessed, BaseResult, CriterionResult, Graded

@@ -18,6 +18,7 @@ from rubric_ci.cli.click_types import (
     workflow,
 )
 from rubric_ci.values import formats_and_defaults
+from rubric_ci.values.parts import is_offered
 
 paths = click.argument("paths", nargs=-1, type=LINES)
 
@@ -159,7 +160,8 @@ def _read_formats(
 
 def _formats_here() -> str:
     """Return the formats of a run that names none: a person gets the page as well."""
-    return "json,markdown,html" if sys.stdout.isatty() else "json,markdown"
+    page = ",html" if sys.stdout.isatty() and is_offered("report as html") else ""
+    return f"json,markdown{page}"
 
 
 outputs = bundle(

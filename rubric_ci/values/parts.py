@@ -10,7 +10,17 @@ from importlib import import_module
 from types import MappingProxyType, ModuleType
 from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
 
-PARTS: Final = ("agents", "bring", "graders", "lab", "litellm", "pytest", "start", "telemetry")
+PARTS: Final = (
+    "agents",
+    "bring",
+    "formats",
+    "graders",
+    "lab",
+    "litellm",
+    "pytest",
+    "start",
+    "telemetry",
+)
 """The one table that names the parts."""
 
 Places = Mapping[str, str]
@@ -64,6 +74,11 @@ _ENTRIES: Final[Offers[Any]] = Offers("entries")
 def offered(name: str) -> Any:
     """Return a function or a module that a part offers; None: the part was removed."""
     return _ENTRIES.get(name)
+
+
+def is_offered(name: str) -> bool:
+    """Return True for a function or a module that a part offers, without an import of it."""
+    return name in _ENTRIES
 
 
 def commands() -> Iterator[tuple[str, str, str]]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rubric_ci.gate.report import json_format
+from rubric_ci.parts.formats import page
 from rubric_ci.reports.render import annotations, formats, markdown, terminal
-from rubric_ci.reports.render.html import jinja, page
+from rubric_ci.reports.render.html import jinja
 from rubric_ci.reports.render.markdown import Links
 from rubric_ci.values.formats_and_defaults import REPORT_FILES
 from tests import written_schemas

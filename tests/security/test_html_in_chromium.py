@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from rubric_ci.reports.render.html import page
+from rubric_ci.parts.formats import page
 from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.values.report import RunReport
 from tests import chromium

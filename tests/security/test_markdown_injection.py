@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from hypothesis import settings
 
-from rubric_ci.reports.render.html.page import render
+from rubric_ci.parts.formats.page import render
 from rubric_ci.text import escape
 from tests.compared import compared
 from tests.reports.render.test_hostile import (

@@ -23,7 +23,7 @@ from rubric_ci.github.actions import refuse_target_event
 from rubric_ci.services.cost.estimate import check_prices
 from rubric_ci.services.cost.expected_requests import models_to_ask
 from rubric_ci.services.publish.failure import end, publish_failure_of_run
-from rubric_ci.services.publish.files import check_folder, write_and_show
+from rubric_ci.services.publish.files import check_outputs, write_and_show
 from rubric_ci.services.publish.workflow import Workflow, annotate_problems, publish
 from rubric_ci.services.run.announcement import announce, listing
 from rubric_ci.services.run.finished_report import finish, remember
@@ -97,7 +97,7 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     inputs = open_inputs(loaded, selection, settings, baseline, environment=os.environ, plain=plain)
     if settings.requests.list_only:
         return _list(inputs, started_at)
-    check_folder(settings.report.output_dir)
+    check_outputs(settings.report)
     report, graded = grade_inputs(inputs, started_at, clock)
     code = exit_code(report, invalid_files=bool(loaded.invalid))
     try:
@@ -136,7 +136,7 @@ def _run_tool(settings: RunSettings, tool: RunnerTarget, started_at: datetime) -
     """Run another eval tool and report its results."""
     if (tool_report := parts.offered("run of another tool")) is None:
         raise CannotConfigure("this installation runs no other eval tools", "remove the runner")
-    check_folder(settings.report.output_dir)
+    check_outputs(settings.report)
     report: RunReport = tool_report(settings, tool, os.environ, started_at)
     baseline = open_baseline(settings.report.baseline, settings.select.against)
     report = with_comparison(report, baseline, settings.report.baseline, os.environ)

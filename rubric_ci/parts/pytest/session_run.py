@@ -35,7 +35,7 @@ from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.gate.selection.changed_cases import open_with_change
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.tasks import build_task
-from rubric_ci.services.publish.files import check_folder, write_reports
+from rubric_ci.services.publish.files import check_outputs, write_reports
 from rubric_ci.services.run.base_comparison import Outcome
 from rubric_ci.services.run.finished_report import finish, remember, with_cases
 from rubric_ci.services.run.grade import GradedRun, RunInput
@@ -247,7 +247,7 @@ class SessionRun:
     def _graded(self) -> RunReport:
         if not self.inputs.tasks:
             return self.nothing
-        check_folder(self.settings.report.output_dir)
+        check_outputs(self.settings.report)
         report, graded = grade_inputs(self.inputs, self.started_at, self._clock, self.loop.run)
         write_reports(report, self.settings.report)
         remember(self.inputs, graded)

@@ -1,11 +1,15 @@
 """The report formats by name, each with its renderer."""
 
 from collections.abc import Callable, Iterable
-from typing import assert_never
+from typing import Any, Final, assert_never
 
+from rubric_ci.errors import CannotWriteFile
+from rubric_ci.values import parts
 from rubric_ci.values.formats_and_defaults import ReportFormat
 from rubric_ci.values.media import Picture
 from rubric_ci.values.report import RunReport
+
+_OF_PART: Final = ("junit", "sarif", "html")
 
 
 def render(name: ReportFormat, report: RunReport) -> str:
@@ -29,17 +33,23 @@ def pieces(
             from rubric_ci.reports.render import markdown
 
             return (markdown.render(report),)
-        case "junit":
-            from rubric_ci.reports.render import junit
-
-            return (junit.render(report),)
-        case "sarif":
-            from rubric_ci.reports.render import sarif
-
-            return (sarif.render(report),)
+        case "junit" | "sarif":
+            return (_writer(name)(report),)
         case "html":
-            from rubric_ci.reports.render.html import page
-
-            return page.pieces(report, inline)
+            page: Iterable[str] = _writer(name)(report, inline)
+            return page
         case _:
             assert_never(name)
+
+
+def check_there(names: Iterable[ReportFormat]) -> None:
+    """Raise CannotWriteFile for a format that a removed part would write."""
+    for name in names:
+        if name in _OF_PART and not parts.is_offered(f"report as {name}"):
+            raise CannotWriteFile(f"no report as {name}: the part `formats` was removed")
+
+
+def _writer(name: ReportFormat) -> Callable[..., Any]:
+    check_there((name,))
+    writer: Callable[..., Any] = parts.offered(f"report as {name}")
+    return writer

@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -25,13 +25,21 @@ HINT = "choose another folder with --output-dir"
 NARROWEST, WIDEST = 60, 140  # columns of the table
 
 
-def check_folder(folder: Path) -> None:
+def check_outputs(options: ReportOptions) -> None:
     """Raise CannotWriteFile if reports cannot be written; called before any model request."""
+    formats.check_there(_names(options))
+    folder = options.output_dir
     working_tree.check_place(folder)
     with file_io.writing(folder, "reports to this folder", HINT):
         _create(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
+
+
+def _names(options: ReportOptions) -> Iterable[ReportFormat]:
+    """Return the formats that are asked for, and that of the page that the comment links."""
+    more: tuple[ReportFormat, ...] = ("html",) if options.comment.page else ()
+    return dict.fromkeys((*options.reports, *more))
 
 
 def _create(folder: Path) -> None:
@@ -57,11 +65,10 @@ def write_reports(report: RunReport, options: ReportOptions) -> tuple[Path, ...]
     """Write each requested format, atomically."""
     written = []
     page = options.comment.page
-    more: tuple[ReportFormat, ...] = ("html",) if page else ()
     working_tree.check_place(options.output_dir)
     with file_io.writing(options.output_dir, "the report", HINT):
         _create(options.output_dir)
-    for name in dict.fromkeys((*options.reports, *more)):
+    for name in _names(options):
         of_page = name == "html" and page.endswith(".html")
         path = options.output_dir / (Path(page).name if of_page else REPORT_FILES[name])
         with file_io.writing(path, "the report", HINT):

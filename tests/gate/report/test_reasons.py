@@ -9,8 +9,8 @@ import pytest
 from rubric_ci.errors import ExitCode
 from rubric_ci.gate.report.decision import exit_code, with_gate
 from rubric_ci.gate.report.reasons import reasons, verdict_code
+from rubric_ci.parts.formats import page
 from rubric_ci.reports.render import markdown, terminal
-from rubric_ci.reports.render.html import page
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.gate import GateInfo, PassRate
 from rubric_ci.values.report import RunReport

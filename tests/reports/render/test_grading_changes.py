@@ -10,8 +10,8 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.gate.differences.config_changes import change_note
 from rubric_ci.gate.report import consistency, json_format
 from rubric_ci.gate.report.decision import concluded, exit_code, gate_of
-from rubric_ci.reports.render import annotations, markdown, sarif, summary, terminal
-from rubric_ci.reports.render.html import page
+from rubric_ci.parts.formats import page, sarif
+from rubric_ci.reports.render import annotations, markdown, summary, terminal
 from rubric_ci.services.publish.workflow import outputs
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.gate import GateConfig, needs_review

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.gate.report.matrix import matrix
+from rubric_ci.parts.formats import view
 from rubric_ci.reports.render import markdown, per_target, terminal
-from rubric_ci.reports.render.html import view
 from rubric_ci.values.gate import GateInfo
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.usage import Usage, UsedBy

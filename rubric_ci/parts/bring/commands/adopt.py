@@ -30,7 +30,7 @@ from rubric_ci.parts.bring.adoption.adopted_report import (
 )
 from rubric_ci.parts.bring.adoption.samples import Sample, counting, results_changes
 from rubric_ci.parts.bring.adoption.tools import TOOLS, Tool, check_tracked, recognise
-from rubric_ci.services.publish.files import check_folder, write_and_show
+from rubric_ci.services.publish.files import check_outputs, write_and_show
 from rubric_ci.services.publish.workflow import publish
 from rubric_ci.system import masking
 from rubric_ci.system.git.committed import first_tracked
@@ -45,7 +45,7 @@ def adopt(settings: AdoptSettings) -> ExitCode:
     bases = BaseOptions(policy_from=settings.policy_from)
     project, change = open_under_policy(settings.config, bases)
     config = project.config_for("")
-    check_folder(options.output_dir)
+    check_outputs(options)
     files = [path.as_posix() for path in settings.results]
     samples, missing = _samples(settings)
     about = Adopted(tool=settings.tool, least=config.gate.thresholds.passing)

@@ -1,6 +1,7 @@
 """Parts of a page, drawn by their templates."""
 
-from rubric_ci.reports.render.html import jinja, view
+from rubric_ci.parts.formats import view
+from rubric_ci.reports.render.html import jinja
 from rubric_ci.values.report import RunReport
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.reports.render import sarif
+from rubric_ci.parts.formats import sarif
 from rubric_ci.values.report import RunReport
 from tests import sarif_multitool
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped

@@ -10,15 +10,11 @@ from itertools import accumulate
 from typing import Final
 
 from rubric_ci.gate.comparison import phrases as compared
+from rubric_ci.parts.formats import view
+from rubric_ci.parts.formats.case_view import case_view, has_pictures
+from rubric_ci.parts.formats.groups import CriterionGroup, criteria_of, criterion_groups, is_missed
 from rubric_ci.reports.render import wording
-from rubric_ci.reports.render.html import jinja, view
-from rubric_ci.reports.render.html.case_view import case_view, has_pictures
-from rubric_ci.reports.render.html.groups import (
-    CriterionGroup,
-    criteria_of,
-    criterion_groups,
-    is_missed,
-)
+from rubric_ci.reports.render.html import jinja
 from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.text.escape import visible
 from rubric_ci.values.media import Picture

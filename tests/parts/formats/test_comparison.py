@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.reports.render.html.case_view import before_view, change_badge
+from rubric_ci.parts.formats.case_view import before_view, change_badge
 from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.values.report import Against
 from rubric_ci.values.results import BaseResult, CaseResult
 from tests.compared import compared
-from tests.reports.render.html import drawn
+from tests.parts.formats import drawn
 from tests.sample_reports import a_report, graded
 
 REPORT = json_format.read(
-    (Path(__file__).parents[3] / "golden/against.report.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[2] / "golden/against.report.json").read_text(encoding="utf-8")
 )
 CASES = {case.id: case for case in REPORT.cases}
 DIFF = (

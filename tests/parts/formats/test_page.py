@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.reports.render.html import page
-from rubric_ci.reports.render.html.groups import criterion_groups
-from rubric_ci.reports.render.html.page import script_data
+from rubric_ci.parts.formats import page
+from rubric_ci.parts.formats.groups import criterion_groups
+from rubric_ci.parts.formats.page import script_data
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.usage import Usage

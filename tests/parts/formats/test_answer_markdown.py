@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.models.judge.reply_checks import missing_quotes
-from rubric_ci.reports.render.html import page
-from rubric_ci.reports.render.html.answer_markdown import LONGEST, quoted, rendered
+from rubric_ci.parts.formats import page
+from rubric_ci.parts.formats.answer_markdown import LONGEST, quoted, rendered
 from rubric_ci.text import transcript
 from rubric_ci.text.transcript import Exchange
 from rubric_ci.values.diagnostics import Span as Place

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.reports.render.html import drawn
+from tests.parts.formats import drawn
 from tests.sample_reports import a_report, graded, skipped
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.reports.render.html.grid import MOST_ROWS, UNFOLDED, target_grid
+from rubric_ci.parts.formats.grid import MOST_ROWS, UNFOLDED, target_grid
 from tests.sample_reports import a_report, graded
 
 SAID = "You can return it within 30 days of delivery."

@@ -11,6 +11,9 @@ from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.comparison.other_side import source, than
 from rubric_ci.gate.report.matrix import matrix
 from rubric_ci.gate.waivers import waiver_report as waivers
+from rubric_ci.parts.formats import groups
+from rubric_ci.parts.formats.grid import target_grid
+from rubric_ci.parts.formats.groups import CriterionGroup, FileGroup, criterion_groups, file_groups
 from rubric_ci.reports.render import content, summary, usage_text, wording
 from rubric_ci.reports.render.blocks import (
     Block,
@@ -20,14 +23,6 @@ from rubric_ci.reports.render.blocks import (
     Quoted,
     changed_lines,
     text_of,
-)
-from rubric_ci.reports.render.html import groups
-from rubric_ci.reports.render.html.grid import target_grid
-from rubric_ci.reports.render.html.groups import (
-    CriterionGroup,
-    FileGroup,
-    criterion_groups,
-    file_groups,
 )
 from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.reports.render.usage_text import report_notes

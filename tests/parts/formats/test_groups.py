@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from rubric_ci.reports.render.html.groups import criterion_groups, file_groups
+from rubric_ci.parts.formats.groups import criterion_groups, file_groups
 from rubric_ci.values.usage import Usage
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 

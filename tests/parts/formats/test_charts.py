@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from rubric_ci.reports.render.html.groups import bar, bin_of, histogram
-from tests.reports.render.html import drawn
+from rubric_ci.parts.formats.groups import bar, bin_of, histogram
+from tests.parts.formats import drawn
 from tests.sample_reports import graded
 
 

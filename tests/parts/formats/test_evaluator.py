@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.reports.render.html.case_view import evaluator_view
+from rubric_ci.parts.formats.case_view import evaluator_view
 from rubric_ci.reports.render.html.jinja import criterion_anchor
 from rubric_ci.values.results import BaseResult, CriterionResult, Unassessed
 from tests.compared import compared
-from tests.reports.render.html import drawn
+from tests.parts.formats import drawn
 from tests.sample_reports import a_criterion, a_report, a_rubric, graded
 
 LEVEL = a_criterion(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.reports.render.html import page
+from rubric_ci.parts.formats import page
 from rubric_ci.reports.render.html.jinja import (
     case_anchor,
     criterion_anchor,

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from markupsafe import Markup
 
-from rubric_ci.reports.render.html.answer_markdown import quoted, rendered
+from rubric_ci.parts.formats.answer_markdown import quoted, rendered
 from rubric_ci.text import numbers, transcript
 from rubric_ci.text.transcript import Exchange
 from rubric_ci.values.dataclass import dataclass

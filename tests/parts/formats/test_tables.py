@@ -2,8 +2,8 @@
 
 import re
 
-from rubric_ci.reports.render.html.view import MOST, link
-from tests.reports.render.html.drawn import tables
+from rubric_ci.parts.formats.view import MOST, link
+from tests.parts.formats.drawn import tables
 from tests.sample_reports import a_criterion, a_report, graded, skipped
 
 REPORT = a_report(

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 from rubric_ci.gate.report import json_format
-from tests.reports.render.html import drawn
+from tests.parts.formats import drawn
 from tests.sample_reports import a_report, skipped
 
-MIXED = Path(__file__).parents[3] / "golden/mixed.report.json"
+MIXED = Path(__file__).parents[2] / "golden/mixed.report.json"
 
 
 def words(text: str) -> list[str]:

@@ -6,10 +6,8 @@ from typing import Final
 
 from rubric_ci.gate.comparison import other_side
 from rubric_ci.gate.comparison import phrases as compared
-from rubric_ci.reports.render import case_blocks, comparison_section, palette, usage_text, wording
-from rubric_ci.reports.render.html.groups import criteria_of
-from rubric_ci.reports.render.html.jinja import case_anchor, criterion_anchor
-from rubric_ci.reports.render.html.work_view import (
+from rubric_ci.parts.formats.groups import criteria_of
+from rubric_ci.parts.formats.work_view import (
     Piece,
     TextView,
     TurnView,
@@ -19,6 +17,8 @@ from rubric_ci.reports.render.html.work_view import (
     dialogue,
     work,
 )
+from rubric_ci.reports.render import case_blocks, comparison_section, palette, usage_text, wording
+from rubric_ci.reports.render.html.jinja import case_anchor, criterion_anchor
 from rubric_ci.reports.render.wording import CaseStatus
 from rubric_ci.text import numbers, transcript
 from rubric_ci.values.dataclass import dataclass

@@ -2,12 +2,12 @@
 
 import pytest
 
-from rubric_ci.reports.render.html.case_view import case_view
-from rubric_ci.reports.render.html.work_view import TextView, before_dialogue, dialogue, work
+from rubric_ci.parts.formats.case_view import case_view
+from rubric_ci.parts.formats.work_view import TextView, before_dialogue, dialogue, work
 from rubric_ci.text import transcript
 from rubric_ci.text.transcript import Exchange
 from rubric_ci.values.trace import CaseTrace, FileChange, Step
-from tests.reports.render.html import drawn
+from tests.parts.formats import drawn
 from tests.sample_reports import a_criterion, a_report, graded
 
 TALK = (Exchange("Hello <b>", "Which order?"), Exchange("4711", "Until 1 April."))

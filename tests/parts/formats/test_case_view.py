@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from rubric_ci.reports.render.html.case_view import case_view
+from rubric_ci.parts.formats.case_view import case_view
 from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.values.results import CaseResult, Trial
-from tests.reports.render.html import drawn
+from tests.parts.formats import drawn
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
 TRIALS = (Trial(verdict="pass", score=1.0), Trial(verdict="fail", score=0.0))

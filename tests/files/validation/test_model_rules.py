@@ -10,6 +10,7 @@ from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.model_end_and_parameters import Models
+from tests.files.shown import shown
 
 KNOWN: dict[str, dict[str, JSON]] = {
     "openai/old": {"deprecation_date": "2027-01-14"},
@@ -26,37 +27,33 @@ SOON = "model-ends-soon: `openai/old` is switched off on 2027-01-14, in 53 days"
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("judge: openai/old\n", [f"1:8: notice: {SOON}"]),
+        ("judge: openai/old\n", f"1:8: notice: {SOON}"),
         (
             "judge: {cli: codex, model: gpt-old}\n",
-            ["1:28: notice: model-ends-soon: `gpt-old` is switched off on 2027-01-14, in 53 days"],
+            "1:28: notice: model-ends-soon: `gpt-old` is switched off on 2027-01-14, in 53 days",
         ),
-        ("judge: {model: openai/old, votes: 3}\n", [f"1:16: notice: {SOON}"]),
+        ("judge: {model: openai/old, votes: 3}\n", f"1:16: notice: {SOON}"),
         (
             "targets:\n- {name: a, provider: azure, model: old}\n",
-            ["2:37: warning: model-end: `azure/old` was switched off on 2026-10-01"],
+            "2:37: warning: model-end: `azure/old` was switched off on 2026-10-01",
         ),
         (
             "judge: {model: openai/thinks, temperature: 0}\n",
-            ["1:44: error: model-parameter: `openai/thinks` does not take `temperature: 0`"],
+            "1:44: error: model-parameter: `openai/thinks` does not take `temperature: 0`",
         ),
         (
             "targets: [{name: a, model: openai/thinks, settings: {topP: 0.5}}]\n",
-            ["1:60: error: model-parameter: `openai/thinks` does not take `top_p: 0.5`"],
+            "1:60: error: model-parameter: `openai/thinks` does not take `top_p: 0.5`",
         ),
-        ("judge: {model: openai/thinks, reasoning_effort: low}\n", []),
-        ("judge: {model: openai/thinks, temperature: 0, api_base: http://gateway}\n", []),
-        ('judge: {model: "openai/${{ OPENAI_MODEL }}"}\n', []),
-        ("targets: [{name: a, provider: mock, response: x}]\n", []),
+        ("judge: {model: openai/thinks, reasoning_effort: low}\n", ""),
+        ("judge: {model: openai/thinks, temperature: 0, api_base: http://gateway}\n", ""),
+        ('judge: {model: "openai/${{ OPENAI_MODEL }}"}\n', ""),
+        ("targets: [{name: a, provider: mock, response: x}]\n", ""),
     ],
 )
-def test_models(text: str, expected: list[str]) -> None:
+def test_models(text: str, expected: str) -> None:
     found = check_config(Document("rubric-ci.yaml", text), models=lambda: MODELS)
-    shown = [
-        f"{each.span.line}:{each.span.column}: {each.severity.value}: {each.rule}: {each.message}"
-        for each in found
-    ]
-    assert shown == expected
+    assert shown(found, severity=True) == expected
 
 
 def test_the_hint_names_the_commands() -> None:
@@ -66,33 +63,30 @@ def test_the_hint_names_the_commands() -> None:
     )
 
 
+PROGRAMS = ", ".join(f"`{name}`" for name in CREDENTIALS)
 NO_EFFECT = "judge-command `{}` has no effect on a judge with `{}`"
 
 
 @pytest.mark.parametrize(
     ("judge", "expected"),
     [
-        ("{cli: claude-code, model: m, votes: 3, canary: false, env: [T], concurrency: 1}", []),
-        ("{command: [my-judge, --json], timeout_seconds: 9, mode: isolated, x-a: 1}", []),
-        ("{cli: codex}", ["judge-without-model `cli: codex` has no `model`"]),
-        ("{cli: codex, model: m, temperature: 0}", [NO_EFFECT.format("temperature", "cli")]),
-        ("{cli: codex, model: m, output: prompt}", [NO_EFFECT.format("output", "cli")]),
-        ("{cli: codex, model: m, command: [a]}", [NO_EFFECT.format("command", "cli")]),
-        ("{command: [a], model: m}", [NO_EFFECT.format("model", "command")]),
-        ("{command: [a], apiKey: k}", [NO_EFFECT.format("apiKey", "command")]),
+        ("{cli: claude-code, model: m, votes: 3, canary: false, env: [T], concurrency: 1}", ""),
+        ("{command: [my-judge, --json], timeout_seconds: 9, mode: isolated, x-a: 1}", ""),
+        ("{cli: codex}", "judge-without-model `cli: codex` has no `model`"),
+        ("{cli: codex, model: m, temperature: 0}", NO_EFFECT.format("temperature", "cli")),
+        ("{cli: codex, model: m, output: prompt}", NO_EFFECT.format("output", "cli")),
+        ("{cli: codex, model: m, command: [a]}", NO_EFFECT.format("command", "cli")),
+        ("{command: [a], model: m}", NO_EFFECT.format("model", "command")),
+        ("{command: [a], apiKey: k}", NO_EFFECT.format("apiKey", "command")),
         (
             "{cli: claude, model: m}",
-            [
-                "unknown-value `cli` must be one of "
-                + ", ".join(f"`{name}`" for name in CREDENTIALS)
-                + ", not the text `claude`"
-            ],
+            f"unknown-value `cli` must be one of {PROGRAMS}, not the text `claude`",
         ),
     ],
 )
-def test_a_judge_that_is_a_command(judge: str, expected: list[str]) -> None:
+def test_a_judge_that_is_a_command(judge: str, expected: str) -> None:
     found = check_config(Document("a.yaml", f"judge: {judge}\n"))
-    assert [f"{each.rule} {each.message}" for each in found] == expected
+    assert "\n".join(f"{each.rule} {each.message}" for each in found) == expected
 
 
 EVALUATORS = """\
@@ -129,43 +123,41 @@ def test_models_of_evaluators() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("judge: openai/a?b\n", ["1:8: the model `openai/a?b` has characters that no model has"]),
+        (
+            "judge: openai/a?b\n",
+            "1:8: model-name: the model `openai/a?b` has characters that no model has",
+        ),
         (
             "judge: {model: 'openai/a#b'}\n",
-            ["1:16: the model `openai/a#b` has characters that no model has"],
+            "1:16: model-name: the model `openai/a#b` has characters that no model has",
         ),
         (
             "judge: {panel: [openai/a, 'x/a b', gemini/c]}\n",
-            ["1:27: the model `x/a b` has characters that no model has"],
+            "1:27: model-name: the model `x/a b` has characters that no model has",
         ),
         (
             "targets: [{name: a, provider: azure, deployment: 'a%2f'}]\n",
-            ["1:50: the model `a%2f` has characters that no model has"],
+            "1:50: model-name: the model `a%2f` has characters that no model has",
         ),
         (
             "targets: [{name: a, model: bedrock/b, aws_region_name: evil.test/}]\n",
-            ["1:56: `aws_region_name: evil.test/` has other characters than `a-z0-9-`"],
+            "1:56: model-name: `aws_region_name: evil.test/` has other characters than `a-z0-9-`",
         ),
         (
             "targets: [{name: a, model: oci/b, settings: {ociRegion: a.b}}]\n",
-            ["1:57: `ociRegion: a.b` has other characters than `a-z0-9-`"],
+            "1:57: model-name: `ociRegion: a.b` has other characters than `a-z0-9-`",
         ),
-        ("targets: [{name: a, model: 'bedrock/b', region_name: '${{ AWS_REGION }}'}]\n", []),
-        ("judge: {cli: claude-code, model: 'claude-sonnet-5-5[1m]'}\n", []),
-        ("targets: [{name: a, provider: claude-code, model: 'claude-sonnet-5-5[1m]'}]\n", []),
-        ("judge: bedrock/arn:aws:bedrock:us-east-1:1:inference-profile/eu.a-v1:0\n", []),
-        ("judge: cloudflare/@cf/meta/llama-3\n", []),
-        ("judge: vertex_ai/claude@20260101\n", []),
+        ("targets: [{name: a, model: 'bedrock/b', region_name: '${{ AWS_REGION }}'}]\n", ""),
+        ("judge: {cli: claude-code, model: 'claude-sonnet-5-5[1m]'}\n", ""),
+        ("targets: [{name: a, provider: claude-code, model: 'claude-sonnet-5-5[1m]'}]\n", ""),
+        ("judge: bedrock/arn:aws:bedrock:us-east-1:1:inference-profile/eu.a-v1:0\n", ""),
+        ("judge: cloudflare/@cf/meta/llama-3\n", ""),
+        ("judge: vertex_ai/claude@20260101\n", ""),
     ],
 )
-def test_names_with_characters_of_an_address(text: str, expected: list[str]) -> None:
+def test_names_with_characters_of_an_address(text: str, expected: str) -> None:
     found = check_config(Document("rubric-ci.yaml", text), models=lambda: MODELS)
-    shown = [
-        f"{each.span.line}:{each.span.column}: {each.message}"
-        for each in found
-        if each.rule == "model-name"
-    ]
-    assert shown == expected
+    assert shown(each for each in found if each.rule == "model-name") == expected
 
 
 @pytest.mark.parametrize("price", ["-1", "-1e-9", "-0.5", ".nan", ".inf", "'-1'", "true", "[]"])

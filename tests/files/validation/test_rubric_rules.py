@@ -1,21 +1,17 @@
-"""Rules of criteria: each list of criteria with its problems, as rule, place and message."""
+"""Rules of criteria: each list with its problems, a line each: path below it, rule, message."""
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 
-Found: TypeAlias = tuple[str, str, str]
-"""Rule, path below the list, message."""
 
-
-def found(criteria: Any) -> list[Found]:
-    return [
-        (each.rule.id, ".".join(str(step) for step in each.path[1:]), each.message)
+def found(criteria: Any) -> str:
+    return "\n".join(
+        f"{'.'.join(str(step) for step in each.path[1:])}: {each.rule.id}: {each.message}"
         for each in criteria_problems(criteria, ("rubrics",))
-    ]
+    )
 
 
 def ranges(*pairs: Any) -> list[Any]:
@@ -28,274 +24,206 @@ def levels(*numbers: Any, **gates: Any) -> list[Any]:
     return [{"levels": [{"level": number} for number in numbers], **gates}]
 
 
-def several(at: Sequence[int], rule: str, message: str) -> list[Found]:
-    return [(rule, f"0.score_ranges.{n}.score_range", message) for n in at]
+def overlap(at: int, message: str) -> str:
+    return f"0.score_ranges.{at}.score_range: score-range-overlap: {message}"
 
 
-IDS: dict[str, tuple[Any, list[Found]]] = {
-    "no list": ({"id": "a"}, []),
-    "no criteria": ([], []),
-    "texts": (["Greets", "Is warm"], []),
-    "two ids": ([{"id": "a"}, {"id": "b"}], []),
+IDS: dict[str, tuple[Any, str]] = {
+    "no list": ({"id": "a"}, ""),
+    "no criteria": ([], ""),
+    "texts": (["Greets", "Is warm"], ""),
+    "two ids": ([{"id": "a"}, {"id": "b"}], ""),
     "the same id": (
         [{"id": "a"}, {"id": "a"}, {"id": "a"}],
-        [
-            ("criterion-id-duplicate", "1.id", "the id `a` is taken by an earlier criterion"),
-            ("criterion-id-duplicate", "2.id", "the id `a` is taken by an earlier criterion"),
-        ],
+        (
+            "1.id: criterion-id-duplicate: the id `a` is taken by an earlier criterion\n"
+            "2.id: criterion-id-duplicate: the id `a` is taken by an earlier criterion"
+        ),
     ),
     "the id of the next one without an id": (
         [{"id": "rubric-2"}, {"expected_outcome": "x"}],
-        [("criterion-id-duplicate", "1", "the id `rubric-2` is taken by an earlier criterion")],
+        "1: criterion-id-duplicate: the id `rubric-2` is taken by an earlier criterion",
     ),
     "the id of a text": (
         ["Greets", {"id": "rubric-1"}],
-        [("criterion-id-duplicate", "1.id", "the id `rubric-1` is taken by an earlier criterion")],
+        "1.id: criterion-id-duplicate: the id `rubric-1` is taken by an earlier criterion",
     ),
-    "ids that are no text": ([{"id": 1}, {"id": 1}], []),
+    "ids that are no text": ([{"id": 1}, {"id": 1}], ""),
 }
 
-WEIGHTS: dict[str, tuple[Any, list[Found]]] = {
+WEIGHTS: dict[str, tuple[Any, str]] = {
     "all 0": (
         [{"id": "a", "weight": 0}, {"id": "b", "weight": 0.0}],
-        [("weight-total", "", "every criterion has weight 0, so nothing is graded")],
+        ": weight-total: every criterion has weight 0, so nothing is graded",
     ),
-    "one above 0": ([{"id": "a", "weight": 0}, {"id": "b", "weight": 0.5}], []),
-    "one without a weight": ([{"id": "a", "weight": 0}, {"id": "b"}], []),
-    "a text counts": ([{"id": "a", "weight": 0}, "Greets"], []),
+    "one above 0": ([{"id": "a", "weight": 0}, {"id": "b", "weight": 0.5}], ""),
+    "one without a weight": ([{"id": "a", "weight": 0}, {"id": "b"}], ""),
+    "a text counts": ([{"id": "a", "weight": 0}, "Greets"], ""),
 }
 
 PARTITION = {"score_ranges": [{"score_range": [0, 10]}]}
 SCALE = {"levels": [{"level": 1}, {"level": 5}]}
-GATES: dict[str, tuple[Any, list[Found]]] = {
-    "of a check": ([{"required": True}], []),
-    "of a score": ([{**PARTITION, "required_min_score": 3}], []),
-    "of a level": ([{**SCALE, "required_min_level": 5}], []),
+GATES: dict[str, tuple[Any, str]] = {
+    "of a check": ([{"required": True}], ""),
+    "of a score": ([{**PARTITION, "required_min_score": 3}], ""),
+    "of a level": ([{**SCALE, "required_min_level": 5}], ""),
     "of a score on a check": (
         [{"required_min_score": 3}],
-        [
-            (
-                "gate-kind",
-                "0.required_min_score",
-                "`required_min_score` has no effect on a checklist criterion",
-            )
-        ],
+        (
+            "0.required_min_score: gate-kind: `required_min_score` has no effect on a checklist "
+            "criterion"
+        ),
     ),
     "of a score on an assertion": (
         [{"contains": "Hello", "required": True, "required_min_score": 3}],
-        [
-            (
-                "gate-kind",
-                "0.required_min_score",
-                "`required_min_score` has no effect on an assertion",
-            )
-        ],
+        "0.required_min_score: gate-kind: `required_min_score` has no effect on an assertion",
     ),
     "of a check on a score": (
         [{**PARTITION, "required": True}],
-        [
-            (
-                "gate-kind",
-                "0.required",
-                "`required` has no effect on a criterion with `score_ranges`",
-            )
-        ],
+        "0.required: gate-kind: `required` has no effect on a criterion with `score_ranges`",
     ),
     "of a score on levels": (
         [{**SCALE, "required_min_score": 3}],
-        [
-            (
-                "gate-kind",
-                "0.required_min_score",
-                "`required_min_score` has no effect on a criterion with `levels`",
-            )
-        ],
+        (
+            "0.required_min_score: gate-kind: `required_min_score` has no effect on a criterion "
+            "with `levels`"
+        ),
     ),
     "of any kind on a criterion of two kinds": (
         [{**PARTITION, **SCALE, "required": True, "required_min_level": 9}],
-        [],
+        "",
     ),
     "a whole float": (
         [{**PARTITION, "required_min_score": 3.0}],
-        [
-            (
-                "wrong-type",
-                "0.required_min_score",
-                "`required_min_score` must be an integer, not 3.0",
-            )
-        ],
+        "0.required_min_score: wrong-type: `required_min_score` must be an integer, not 3.0",
     ),
-    "a fraction is left to the schema": ([{**PARTITION, "required_min_score": 3.5}], []),
-    "a level that is the highest": (levels(1, 5, required_min_level=5), []),
+    "a fraction is left to the schema": ([{**PARTITION, "required_min_score": 3.5}], ""),
+    "a level that is the highest": (levels(1, 5, required_min_level=5), ""),
     "a level out of reach": (
         levels(1, 5, required_min_level=6),
-        [("gate-out-of-reach", "0.required_min_level", "no level reaches 6; the highest is 5")],
+        "0.required_min_level: gate-out-of-reach: no level reaches 6; the highest is 5",
     ),
     "the only level is out of reach": (
         levels(5, required_min_level=6),
-        [("gate-out-of-reach", "0.required_min_level", "no level reaches 6; the highest is 5")],
+        "0.required_min_level: gate-out-of-reach: no level reaches 6; the highest is 5",
     ),
     "a level out of reach of a map": (
         [{"levels": {"-1": "cold", "2": "warm"}, "required_min_level": 3}],
-        [("gate-out-of-reach", "0.required_min_level", "no level reaches 3; the highest is 2")],
+        "0.required_min_level: gate-out-of-reach: no level reaches 3; the highest is 2",
     ),
     "a level of a map that is no number": (
         [{"levels": {"low": "cold", "2": "warm"}, "required_min_level": 3}],
-        [],
+        "",
     ),
-    "a level that is no number": (levels(1, "2", required_min_level=6), []),
-    "an entry that is no level": ([{"levels": [5, {"level": 1}], "required_min_level": 9}], []),
-    "no levels": (levels(required_min_level=6), []),
-    "levels that are neither": ([{"levels": "high", "required_min_level": 6}], []),
-    "a minimum that is no number": (levels(1, 5, required_min_level="6"), []),
-    "a minimum that is true": (levels(0, required_min_level=True), []),
+    "a level that is no number": (levels(1, "2", required_min_level=6), ""),
+    "an entry that is no level": ([{"levels": [5, {"level": 1}], "required_min_level": 9}], ""),
+    "no levels": (levels(required_min_level=6), ""),
+    "levels that are neither": ([{"levels": "high", "required_min_level": 6}], ""),
+    "a minimum that is no number": (levels(1, 5, required_min_level="6"), ""),
+    "a minimum that is true": (levels(0, required_min_level=True), ""),
 }
 
-RANGES: dict[str, tuple[Any, list[Found]]] = {
-    "one": (ranges([0, 10]), []),
-    "two": (ranges([0, 4], [5, 10]), []),
-    "in any order": (ranges([5, 10], [0, 4]), []),
-    "eleven": (ranges(*([n, n] for n in range(11))), []),
-    "no list": ([{"score_ranges": "0-10"}], []),
-    "a gap": (
-        ranges([0, 4], [6, 10]),
-        [("score-range-coverage", "0.score_ranges", "no range covers 5")],
-    ),
-    "gaps at both ends": (
-        ranges([1, 8]),
-        [("score-range-coverage", "0.score_ranges", "no range covers 0, 9 and 10")],
-    ),
-    "two missing": (
-        ranges([0, 8]),
-        [("score-range-coverage", "0.score_ranges", "no range covers 9 and 10")],
-    ),
-    "an overlap of one score": (
-        ranges([0, 5], [5, 10]),
-        several([1], "score-range-overlap", "[5, 10] overlaps [0, 5]"),
-    ),
-    "an overlap in another order": (
-        ranges([5, 10], [0, 5]),
-        several([1], "score-range-overlap", "[0, 5] overlaps [5, 10]"),
-    ),
-    "one inside another": (
-        ranges([0, 10], [3, 3]),
-        several([1], "score-range-overlap", "[3, 3] overlaps [0, 10]"),
-    ),
+COVERS = "0.score_ranges: score-range-coverage: no range covers"
+BOUNDS = "0.score_ranges.0.score_range: score-range-bounds"
+RANGES: dict[str, tuple[Any, str]] = {
+    "one": (ranges([0, 10]), ""),
+    "two": (ranges([0, 4], [5, 10]), ""),
+    "in any order": (ranges([5, 10], [0, 4]), ""),
+    "eleven": (ranges(*([n, n] for n in range(11))), ""),
+    "no list": ([{"score_ranges": "0-10"}], ""),
+    "a gap": (ranges([0, 4], [6, 10]), f"{COVERS} 5"),
+    "gaps at both ends": (ranges([1, 8]), f"{COVERS} 0, 9 and 10"),
+    "two missing": (ranges([0, 8]), f"{COVERS} 9 and 10"),
+    "an overlap of one score": (ranges([0, 5], [5, 10]), overlap(1, "[5, 10] overlaps [0, 5]")),
+    "an overlap in another order": (ranges([5, 10], [0, 5]), overlap(1, "[0, 5] overlaps [5, 10]")),
+    "one inside another": (ranges([0, 10], [3, 3]), overlap(1, "[3, 3] overlaps [0, 10]")),
     "an overlap and a gap": (
         ranges([0, 5], [5, 9]),
-        [
-            *several([1], "score-range-overlap", "[5, 9] overlaps [0, 5]"),
-            ("score-range-coverage", "0.score_ranges", "no range covers 10"),
-        ],
+        f"{overlap(1, '[5, 9] overlaps [0, 5]')}\n{COVERS} 10",
     ),
     "an overlap and a gap of as many scores": (
         ranges([0, 5], [5, 9], [9, 9]),
-        [
-            *several([1], "score-range-overlap", "[5, 9] overlaps [0, 5]"),
-            *several([2], "score-range-overlap", "[9, 9] overlaps [5, 9]"),
-            ("score-range-coverage", "0.score_ranges", "no range covers 10"),
-        ],
+        "\n".join(
+            (
+                overlap(1, "[5, 9] overlaps [0, 5]"),
+                overlap(2, "[9, 9] overlaps [5, 9]"),
+                f"{COVERS} 10",
+            )
+        ),
     ),
-    "twelve are too many to compare": (ranges(*[[0, 10]] * 12), []),
+    "twelve are too many to compare": (ranges(*[[0, 10]] * 12), ""),
     "eleven are compared": (
         ranges([0, 0], [0, 1], *([n, n] for n in range(2, 11))),
-        several([1], "score-range-overlap", "[0, 1] overlaps [0, 0]"),
+        overlap(1, "[0, 1] overlaps [0, 0]"),
     ),
-    "reversed": (
-        ranges([10, 0]),
-        several([0], "score-range-bounds", "the low bound 10 is above the high bound 0"),
-    ),
+    "reversed": (ranges([10, 0]), f"{BOUNDS}: the low bound 10 is above the high bound 0"),
     "reversed, and the others leave a gap": (
         ranges([4, 0], [6, 10]),
-        several([0], "score-range-bounds", "the low bound 4 is above the high bound 0"),
+        f"{BOUNDS}: the low bound 4 is above the high bound 0",
     ),
-    "no ranges": (ranges(), []),
-    "a number": ([{"score_ranges": 5}], []),
-    "above 10 is left to the schema": (ranges([0, 11], [5, 5]), []),
-    "below 0 is left to the schema": (ranges([-1, 10]), []),
-    "three bounds are left to the schema": (ranges([0, 5, 10]), []),
-    "true is no score": (ranges([False, 10]), []),
-    "no pair": (ranges("0-10"), []),
-    "no range": ([{"score_ranges": ["0-10", {"score_range": [0, 10]}]}], []),
+    "no ranges": (ranges(), ""),
+    "a number": ([{"score_ranges": 5}], ""),
+    "above 10 is left to the schema": (ranges([0, 11], [5, 5]), ""),
+    "below 0 is left to the schema": (ranges([-1, 10]), ""),
+    "three bounds are left to the schema": (ranges([0, 5, 10]), ""),
+    "true is no score": (ranges([False, 10]), ""),
+    "no pair": (ranges("0-10"), ""),
+    "no range": ([{"score_ranges": ["0-10", {"score_range": [0, 10]}]}], ""),
     "whole floats": (
         ranges([0, 4.0], [6.0, 10]),
-        [
-            (
-                "score-range-type",
-                "0.score_ranges.0.score_range.1",
-                "a bound of `score_range` must be an integer, not 4.0",
-            ),
-            (
-                "score-range-type",
-                "0.score_ranges.1.score_range.0",
-                "a bound of `score_range` must be an integer, not 6.0",
-            ),
-        ],
+        (
+            "0.score_ranges.0.score_range.1: score-range-type: a bound of `score_range` must be "
+            "an integer, not 4.0\n"
+            "0.score_ranges.1.score_range.0: score-range-type: a bound of `score_range` must be "
+            "an integer, not 6.0"
+        ),
     ),
     "a whole float beside a range of all": (
         ranges([0, 10], [0, 4.0]),
-        [
-            (
-                "score-range-type",
-                "0.score_ranges.1.score_range.1",
-                "a bound of `score_range` must be an integer, not 4.0",
-            )
-        ],
+        (
+            "0.score_ranges.1.score_range.1: score-range-type: a bound of `score_range` must be "
+            "an integer, not 4.0"
+        ),
     ),
-    "fractions are left to the schema": (ranges([0, 4.5]), []),
-    "a map": ([{"score_ranges": {"0": "a", "5": "b"}}], []),
-    "a map from -0": ([{"score_ranges": {"-0": "a"}}], []),
-    "an empty map": ([{"score_ranges": {}}], []),
-    "a map from 1": (
-        [{"score_ranges": {"1": "a", "5": "b"}}],
-        [("score-range-coverage", "0.score_ranges", "no range covers 0")],
-    ),
-    "a map of 10": (
-        [{"score_ranges": {"10": "a"}}],
-        [
-            (
-                "score-range-coverage",
-                "0.score_ranges",
-                "no range covers 0, 1, 2, 3, 4, 5, 6, 7, 8 and 9",
-            )
-        ],
-    ),
-    "a map of 11 is left to the schema": ([{"score_ranges": {"11": "a"}}], []),
-    "a map below 0 is left to the schema": ([{"score_ranges": {"-1": "a", "4": "b"}}], []),
-    "a map of words is left to the schema": ([{"score_ranges": {"low": "a", "4": "b"}}], []),
-    "ranges and levels": ([{**PARTITION, **SCALE}], []),
+    "fractions are left to the schema": (ranges([0, 4.5]), ""),
+    "a map": ([{"score_ranges": {"0": "a", "5": "b"}}], ""),
+    "a map from -0": ([{"score_ranges": {"-0": "a"}}], ""),
+    "an empty map": ([{"score_ranges": {}}], ""),
+    "a map from 1": ([{"score_ranges": {"1": "a", "5": "b"}}], f"{COVERS} 0"),
+    "a map of 10": ([{"score_ranges": {"10": "a"}}], f"{COVERS} 0, 1, 2, 3, 4, 5, 6, 7, 8 and 9"),
+    "a map of 11 is left to the schema": ([{"score_ranges": {"11": "a"}}], ""),
+    "a map below 0 is left to the schema": ([{"score_ranges": {"-1": "a", "4": "b"}}], ""),
+    "a map of words is left to the schema": ([{"score_ranges": {"low": "a", "4": "b"}}], ""),
+    "ranges and levels": ([{**PARTITION, **SCALE}], ""),
     "wrong ranges and levels": (
         [{**ranges([1, 10])[0], "levels": [{"level": 1}, {"level": 1}]}],
-        [("score-range-coverage", "0.score_ranges", "no range covers 0")],
+        f"{COVERS} 0",
     ),
-    "right ranges and wrong levels": ([{**PARTITION, "levels": [{"level": 1}] * 2}], []),
+    "right ranges and wrong levels": ([{**PARTITION, "levels": [{"level": 1}] * 2}], ""),
 }
 
-LEVELS: dict[str, tuple[Any, list[Found]]] = {
-    "distinct": (levels(1, 2, 5), []),
-    "twice": (
-        levels(1, 2, 1),
-        [("levels-duplicate", "0.levels.2.level", "the level 1 is declared twice")],
-    ),
+LEVELS: dict[str, tuple[Any, str]] = {
+    "distinct": (levels(1, 2, 5), ""),
+    "twice": (levels(1, 2, 1), "0.levels.2.level: levels-duplicate: the level 1 is declared twice"),
     "a whole float": (
         levels(1, 2.0),
-        [("levels-type", "0.levels.1.level", "`level` must be an integer, not 2.0")],
+        "0.levels.1.level: levels-type: `level` must be an integer, not 2.0",
     ),
     "a whole float is no duplicate": (
         levels(2, 2.0),
-        [("levels-type", "0.levels.1.level", "`level` must be an integer, not 2.0")],
+        "0.levels.1.level: levels-type: `level` must be an integer, not 2.0",
     ),
-    "a fraction is left to the schema": (levels(1, 2.5), []),
-    "true is not 1": (levels(1, True), []),
-    "entries that are no levels": ([{"levels": ["1", "1"]}], []),
+    "a fraction is left to the schema": (levels(1, 2.5), ""),
+    "true is not 1": (levels(1, True), ""),
+    "entries that are no levels": ([{"levels": ["1", "1"]}], ""),
     "of the second criterion": (
         ["Greets", *levels(1, 1)],
-        [("levels-duplicate", "1.levels.1.level", "the level 1 is declared twice")],
+        "1.levels.1.level: levels-duplicate: the level 1 is declared twice",
     ),
 }
 
 
-def rows(**tables: dict[str, tuple[Any, list[Found]]]) -> list[Any]:
+def rows(**tables: dict[str, tuple[Any, str]]) -> list[Any]:
     return [
         pytest.param(*row, id=f"{table}: {name}")
         for table, of in tables.items()
@@ -307,7 +235,7 @@ def rows(**tables: dict[str, tuple[Any, list[Found]]]) -> list[Any]:
     ("criteria", "expected"),
     rows(ids=IDS, weights=WEIGHTS, gates=GATES, ranges=RANGES, levels=LEVELS),
 )
-def test_criteria(criteria: Any, expected: list[Found]) -> None:
+def test_criteria(criteria: Any, expected: str) -> None:
     assert found(criteria) == expected
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rubric_ci.errors import CannotReachModel
+from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase
-from rubric_ci.values.llm_calls import ModelCall, ModelReply, Unsent
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply, Unsent
 from rubric_ci.values.messages import Message, Role, TextPart
 from rubric_ci.values.results import Answer
 
@@ -45,6 +46,13 @@ def build_case(**facts: Any) -> EvalCase:
 def build_script(script: str | tuple[str, ...], **facts: Any) -> CodeJudgeSpec:
     defaults: dict[str, Any] = {"name": "check", "cwd": ".", "span": span(7), "timeout_seconds": 20}
     return CodeJudgeSpec(**{**defaults, "script": script, **facts})
+
+
+def build_call(model: str = "m", content: str = "?", **facts: Any) -> ModelCall:
+    """Return a call with one message of the user; `options` are those of its endpoint."""
+    endpoint = Endpoint(model=model, options=facts.pop("options", {}))
+    messages = (ChatMessage(role="user", content=content),)
+    return ModelCall(**{"endpoint": endpoint, "messages": messages, "key": "k", **facts})
 
 
 async def no_model(call: ModelCall) -> ModelReply:

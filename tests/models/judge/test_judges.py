@@ -82,17 +82,14 @@ def test_a_panel_has_the_majority_or_the_median(
     assert found.usage == Usage(calls=3)
 
 
+ONE = "only 1 of 3 judges gave marks"
+
+
 @pytest.mark.parametrize(
     ("marks", "message"),
     [
-        (
-            {"a": True, "b": "down", "c": "down"},
-            "no majority: only 1 of 3 judges gave marks; c: down",
-        ),
-        (
-            {"a": "down", "b": "down", "c": True},
-            "no majority: only 1 of 3 judges gave marks; b: down",
-        ),
+        ({"a": True, "b": "down", "c": "down"}, f"no majority: {ONE}; c: down"),
+        ({"a": "down", "b": "down", "c": True}, f"no majority: {ONE}; b: down"),
         ({"a": True, "b": False, "c": "down"}, "no majority of 3 votes on one: true, false"),
     ],
 )

@@ -11,16 +11,12 @@ from rubric_ci.models.llm.budget import Budget, Caps, Prices
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import StartPrice
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Answer
 from rubric_ci.values.usage import Usage
+from tests.cases import build_call
 
-CALL = ModelCall(
-    endpoint=Endpoint(model="m"),
-    messages=(ChatMessage(role="user", content="?" * 1000),),
-    key="k",
-    max_tokens=1000,
-)
+CALL = build_call("m", "?" * 1000, max_tokens=1000)
 # 1,000 bytes, 1,000 for what goes around them, "null": $2.004 to read; $2 to write.
 PRICES = Prices(input=0.001, output=0.002)
 WORST = 4.004
@@ -69,16 +65,12 @@ def test_without_caps_everything_is_sent() -> None:
     assert server.sent == 20
 
 
-def test_calls() -> None:
+@pytest.mark.parametrize("limit", [3, 0])
+def test_calls(limit: int) -> None:
     server = Server()
-    assert reasons(send(server, Caps(calls=3), 20)) == {"budget: call limit of 3 reached"}
-    assert server.sent == 3
-
-
-def test_no_calls_at_all() -> None:
-    server = Server()
-    assert reasons(send(server, Caps(calls=0), 2)) == {"budget: call limit of 0 reached"}
-    assert server.sent == 0
+    reached = f"budget: call limit of {limit} reached"
+    assert reasons(send(server, Caps(calls=limit), 20)) == {reached}
+    assert server.sent == limit
 
 
 @pytest.mark.parametrize("cap", [4.5, 5.0, 9.0, 13.7, 20.0])
@@ -158,13 +150,7 @@ def test_a_reply_of_unknown_cost_counts_as_its_worst() -> None:
 
 @pytest.mark.parametrize(
     ("status", "spent"),
-    [
-        (429, "0.0000 of"),
-        (500, "0.0000 of"),
-        (408, "4.0040 of"),
-        (504, "4.0040 of"),
-        (None, "4.0040 of"),
-    ],
+    [(429, "0.0000"), (500, "0.0000"), (408, "4.0040"), (504, "4.0040"), (None, "4.0040")],
 )
 def test_an_error_costs_nothing_but_a_lost_reply_may(status: int | None, spent: str) -> None:
     async def failing(_: ModelCall) -> ModelReply:
@@ -175,7 +161,7 @@ def test_an_error_costs_nothing_but_a_lost_reply_may(status: int | None, spent: 
         with pytest.raises(RequestError):
             await budget.wrap(failing)(CALL)
         large = replace(CALL, max_tokens=9000)
-        with pytest.raises(OverBudget, match=rf"\${spent} \$5 spent"):
+        with pytest.raises(OverBudget, match=rf"\${spent} of \$5 spent"):
             await budget.wrap(Server())(large)
 
     asyncio.run(asked())
@@ -316,23 +302,17 @@ def test_what_requests_used(outcome: ModelReply | BaseException, used: Usage) ->
 
 
 @pytest.mark.parametrize(
-    ("price", "outcome", "used"),
+    ("counts", "outcome", "used"),
     [
-        pytest.param(StartPrice(target="t"), Answer(text="", usage=ANSWERED), ANSWERED, id="known"),
-        pytest.param(StartPrice(target="t"), CannotAnswer("", ANSWERED), ANSWERED, id="failed"),
-        pytest.param(StartPrice(target="t"), asyncio.CancelledError(), CUT, id="interrupted"),
-        pytest.param(
-            StartPrice(target="t", counts=False),
-            Answer(text="", usage=ANSWERED),
-            ANSWERED,
-            id="no call, with a figure of its own",
-        ),
-        pytest.param(
-            StartPrice(target="t", counts=False), asyncio.CancelledError(), Usage(), id="no call"
-        ),
+        (True, Answer(text="", usage=ANSWERED), ANSWERED),
+        (True, CannotAnswer("", ANSWERED), ANSWERED),
+        (True, asyncio.CancelledError(), CUT),
+        (False, Answer(text="", usage=ANSWERED), ANSWERED),
+        (False, asyncio.CancelledError(), Usage()),
     ],
+    ids=["known", "failed", "interrupted", "no call, with a figure of its own", "no call"],
 )
-def test_what_starts_used(price: StartPrice, outcome: Answer | BaseException, used: Usage) -> None:
+def test_what_starts_used(counts: bool, outcome: Answer | BaseException, used: Usage) -> None:
     async def start(_: float | None) -> Answer:
         if isinstance(outcome, BaseException):
             raise outcome
@@ -340,6 +320,7 @@ def test_what_starts_used(price: StartPrice, outcome: Answer | BaseException, us
 
     async def started() -> Usage:
         budget = Budget(Caps(), lambda _: PRICES)
+        price = StartPrice(target="t", counts=counts)
         await asyncio.gather(budget.start(price, start), return_exceptions=True)
         return budget.used()
 

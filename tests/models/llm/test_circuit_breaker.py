@@ -7,8 +7,8 @@ import pytest
 
 from rubric_ci.errors import CannotReachModel, FailureScope, OverBudget
 from rubric_ci.models.llm.client import MOST_FAILURES, CircuitBreaker
-from rubric_ci.values.config import Endpoint
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from tests.cases import build_call
 
 OK = ModelReply(text="yes")
 
@@ -18,8 +18,7 @@ def failed(scope: FailureScope) -> CannotReachModel:
 
 
 def call(model: str = "m", **options: str) -> ModelCall:
-    endpoint = Endpoint(model=model, options=options)
-    return ModelCall(endpoint=endpoint, messages=(ChatMessage(role="user", content="?"),), key="k")
+    return build_call(model, options=options)
 
 
 class Server:

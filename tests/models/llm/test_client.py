@@ -18,13 +18,12 @@ from rubric_ci.models.llm.client import complete, request
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.config import Endpoint, OutputMode
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.usage import Usage
 from tests.aimock import Aimock, says
 from tests.bodies import Body, answering
+from tests.cases import build_call
 from tests.http_server import serving
-
-ASKED = (ChatMessage(role="user", content="Hello"),)
 
 
 @contextmanager
@@ -40,7 +39,7 @@ def hanging_up() -> Iterator[str]:
 
 
 def call(endpoint: Endpoint, **more: Any) -> ModelCall:
-    return ModelCall(endpoint=endpoint, messages=ASKED, key="k", **more)
+    return build_call(endpoint=endpoint, **more)
 
 
 def ask(wire: str, *bodies: Body) -> ModelReply | RequestError:

@@ -21,8 +21,8 @@ from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.parts.litellm.litellm_client import load_litellm
 from rubric_ci.values.config import Endpoint
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 from tests.aimock import Aimock
+from tests.cases import build_call
 
 Handle = Callable[[socket.socket], None]
 
@@ -97,9 +97,8 @@ def ask(wire: str, url: str) -> RequestError:
     name, _, by_litellm = wire.partition("-")
     options = {"n": 1} if by_litellm else {}
     endpoint: Endpoint = Aimock(url).endpoint(name, timeout_seconds=TIMEOUT, **options)
-    hello = (ChatMessage(role="user", content="Hello"),)
     with pytest.raises(RequestError) as raised:
-        asyncio.run(request(ModelCall(endpoint=endpoint, messages=hello, key="k")))
+        asyncio.run(request(build_call(endpoint=endpoint)))
     return raised.value
 
 
@@ -139,6 +138,7 @@ def test_a_fault_after_the_request_was_sent(handle: Handle, text: str, wire: str
     assert (error.retryable, error.billed, error.scope) == (True, True, "server")
 
 
+NO_URL = "`api_base` is not a URL; write it as `https://host/v1`"
 NO_CONNECTION = {
     "refused": ("http://127.0.0.1:9", "cannot connect to 127.0.0.1:9: Connection refused", True),
     "DNS": (
@@ -146,12 +146,8 @@ NO_CONNECTION = {
         "cannot connect: DNS does not know the host no-such-host.invalid; check `api_base`",
         True,
     ),
-    "no URL": ("nonsense", "`api_base` is not a URL; write it as `https://host/v1`", False),
-    "other scheme": (
-        "ftp://127.0.0.1",
-        "`api_base` is not a URL; write it as `https://host/v1`",
-        False,
-    ),
+    "no URL": ("nonsense", NO_URL, False),
+    "other scheme": ("ftp://127.0.0.1", NO_URL, False),
 }
 
 

@@ -10,9 +10,9 @@ from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.failures import error_message, find_error, find_object, status_of
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 from tests.aimock import Aimock
 from tests.bodies import Body, answering
+from tests.cases import build_call
 
 ERRORS: dict[str, tuple[Mapping[str, JSON], int | None, bool, str]] = {
     # body: (its status, whether another request may succeed, what it says)
@@ -119,9 +119,8 @@ def test_over_the_wire(error: Mapping[str, JSON], retryable: bool, wire: str) ->
     name, _, by_litellm = wire.partition("-")
     with answering(Body(content=json.dumps({"error": error}).encode())) as server:
         endpoint = Aimock(server.url).endpoint(name, **({"n": 1} if by_litellm else {}))
-        said = ChatMessage(role="user", content="Hello")
         with pytest.raises(RequestError, match="scripted") as ended:
-            asyncio.run(request(ModelCall(endpoint=endpoint, messages=(said,), key="k")))
+            asyncio.run(request(build_call(endpoint=endpoint)))
     assert ended.value.retryable is retryable
 
 
@@ -130,8 +129,7 @@ def test_a_choice_may_be_an_error() -> None:
     error = {"code": 502, "message": "Provider returned error"}
     choice = {"index": 0, "finish_reason": "error", "error": error, "message": message}
     with answering(Body(content=json.dumps({"choices": [choice]}).encode())) as server:
-        said = ChatMessage(role="user", content="Hello")
-        endpoint = Aimock(server.url).endpoint("openai")
+        call = build_call(endpoint=Aimock(server.url).endpoint("openai"))
         with pytest.raises(RequestError, match="Provider returned error") as ended:
-            asyncio.run(request(ModelCall(endpoint=endpoint, messages=(said,), key="k")))
+            asyncio.run(request(call))
     assert (ended.value.status, ended.value.retryable) == (502, True)

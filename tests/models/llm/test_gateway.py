@@ -8,10 +8,9 @@ import pytest
 
 from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.gateway import gateway_error, gateway_facts
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 from tests.bodies import Body, answering
+from tests.cases import build_call
 
 AFTER = " LiteLLM: model group 'judge' failed with the error above. No fallback was attempted."
 
@@ -129,11 +128,6 @@ def test_cost(header: str, prices: Mapping[str, JSON], cost: float, unpriced: in
     headers = {"x-litellm-response-cost": header}
     with answering(Body(content=json.dumps(REPLY).encode(), headers=headers)) as server:
         options = {"api_base": f"{server.url}/v1", "api_key": "none", **prices}
-        call = ModelCall(
-            endpoint=Endpoint(model="openai/alias", options=options),
-            messages=(ChatMessage(role="user", content="Hello"),),
-            key="k",
-        )
-        used = asyncio.run(request(call)).usage
+        used = asyncio.run(request(build_call("openai/alias", options=options))).usage
     assert (used.calls, used.unpriced_calls) == (1, unpriced)
     assert used.cost_usd == pytest.approx(cost)

@@ -15,11 +15,11 @@ from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.parts.litellm.litellm_client import ask_litellm
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import Endpoint
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from tests.aimock import Aimock, says
 from tests.bodies import Body, answering
+from tests.cases import build_call
 
-ASKED = (ChatMessage(role="user", content="Hello"),)
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 
 
@@ -32,7 +32,7 @@ async def ask_directly(call: ModelCall) -> ModelReply:
 def call(url: str, **more: Any) -> ModelCall:
     options = {"api_base": f"{url}/v1", "api_key": "k", "temperature": 1}
     endpoint = Endpoint(model="openai/gpt-6-luna", options=options, timeout_seconds=60)
-    return ModelCall(endpoint=endpoint, messages=ASKED, key="k", **more)
+    return build_call(endpoint=endpoint, **more)
 
 
 def reply(
@@ -85,9 +85,7 @@ def test_it_sends_what_litellm_sends(
     aimock.script(says("{}"))
     connection = aimock.endpoint("openai").options
     endpoint = Endpoint(model=model, options={**connection, **options}, timeout_seconds=60)
-    asked = ModelCall(
-        endpoint=endpoint, messages=ASKED, key="k", output_schema=SCHEMA, max_tokens=100
-    )
+    asked = build_call(endpoint=endpoint, output_schema=SCHEMA, max_tokens=100)
     asyncio.run(ask_directly(asked))
     asyncio.run(ask_litellm(asked))
     direct, through = aimock.requests()
@@ -122,9 +120,7 @@ def test_the_environment_may_hold_the_key_and_the_host(monkeypatch: pytest.Monke
     with answering(Body(content=json.dumps(REPLIES["text"]).encode())) as server:
         monkeypatch.setenv("OPENAI_API_KEY", "from-outside")
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-        endpoint = Endpoint(model="openai/gpt-6-luna")
-        asked = ModelCall(endpoint=endpoint, messages=ASKED, key="k")
-        assert asyncio.run(request(asked)).text == "Hello."
+        assert asyncio.run(request(build_call("openai/gpt-6-luna"))).text == "Hello."
 
 
 TROUBLES: dict[str, tuple[Body, str, bool]] = {

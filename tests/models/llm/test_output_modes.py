@@ -14,10 +14,11 @@ from rubric_ci.models.llm.cache import MODE, Cache
 from rubric_ci.models.llm.client import CircuitBreaker, connect, output_mode_of, request
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.output_modes import OutputModes
-from rubric_ci.values.config import Endpoint, OutputMode
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.config import OutputMode
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.usage import Usage
 from tests.bodies import Body, answering
+from tests.cases import build_call
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 OK = Body(
@@ -47,18 +48,19 @@ class Seen:
     notes: Sequence[str]
 
 
+def call_at(url: str, mode: OutputMode | None) -> ModelCall:
+    options = {"api_base": f"{url}/v1", "api_key": "none"}
+    return build_call("openai/my-own", options=options, output_schema=SCHEMA, output_mode=mode)
+
+
 def ask(*bodies: Body, mode: OutputMode | None = "json_schema", times: int = 1) -> Seen:
     """Send equal calls, one after the other, in one run."""
     notes: list[str] = []
     outcomes: list[ModelReply | str] = []
 
     async def run(call: ModelCall) -> None:
-        send = connect(
-            concurrency=1,
-            budget=Budget(Caps(), prices_of),
-            add_note=notes.append,
-            breaker=CircuitBreaker(),
-        )
+        budget, breaker = Budget(Caps(), prices_of), CircuitBreaker()
+        send = connect(concurrency=1, budget=budget, add_note=notes.append, breaker=breaker)
         for _ in range(times):
             try:
                 outcomes.append(await send(call))
@@ -66,17 +68,7 @@ def ask(*bodies: Body, mode: OutputMode | None = "json_schema", times: int = 1) 
                 outcomes.append(str(error))
 
     with answering(*bodies) as server:
-        endpoint = Endpoint(
-            model="openai/my-own", options={"api_base": f"{server.url}/v1", "api_key": "none"}
-        )
-        call = ModelCall(
-            endpoint=endpoint,
-            messages=(ChatMessage(role="user", content="Hello"),),
-            key="k",
-            output_schema=SCHEMA,
-            output_mode=mode,
-        )
-        asyncio.run(run(call))
+        asyncio.run(run(call_at(server.url, mode)))
         sent = [json.loads(body).get("response_format", {}) for body in server.requests]
     return Seen(modes=[form.get("type", "prompt") for form in sent], outcomes=outcomes, notes=notes)
 
@@ -113,19 +105,19 @@ def test_a_server_that_refuses_both_gets_the_form_in_the_prompt() -> None:
         pytest.param(
             refusal("context length exceeded"),
             "json_schema",
-            "openai/my-own: HTTP 400: context length exceeded (1 request)",
+            "HTTP 400: context length exceeded",
             id="about something else",
         ),
         pytest.param(
             refusal("no access to json_schema", 403),
             "json_schema",
-            "openai/my-own: HTTP 403: no access to json_schema (1 request)",
+            "HTTP 403: no access to json_schema",
             id="not allowed",
         ),
         pytest.param(
             UNAVAILABLE,
             "prompt",
-            "openai/my-own: HTTP 400: This response_format type is unavailable now (1 request)",
+            "HTTP 400: This response_format type is unavailable now",
             id="nothing simpler",
         ),
     ],
@@ -133,8 +125,8 @@ def test_a_server_that_refuses_both_gets_the_form_in_the_prompt() -> None:
 def test_other_refusals_are_not_sent_again(body: Body, mode: OutputMode, reason: str) -> None:
     seen = ask(body, mode=mode)
     assert (seen.modes, seen.outcomes, seen.notes) == (
-        ["prompt" if mode == "prompt" else mode],
-        [reason],
+        [mode],
+        [f"openai/my-own: {reason} (1 request)"],
         [],
     )
 
@@ -143,16 +135,8 @@ def test_requests_in_flight_report_it_once() -> None:
     notes: list[str] = []
 
     async def run(url: str) -> list[ModelReply]:
-        options = {"api_base": f"{url}/v1", "api_key": "none"}
-        call = ModelCall(
-            endpoint=Endpoint(model="openai/my-own", options=options),
-            messages=(ChatMessage(role="user", content="Hello"),),
-            key="k",
-            output_schema=SCHEMA,
-            output_mode="json_schema",
-        )
         send = OutputModes(output_mode_of, notes.append).wrap(request)
-        return await asyncio.gather(*(send(call) for _ in range(3)))
+        return await asyncio.gather(*(send(call_at(url, "json_schema")) for _ in range(3)))
 
     with answering(UNAVAILABLE, UNAVAILABLE, UNAVAILABLE, OK) as server:
         assert len(asyncio.run(run(server.url))) == 3
@@ -164,15 +148,7 @@ def test_a_later_run_with_the_cache_sends_the_mode_that_was_found(tmp_path: Path
     notes: list[str] = []
 
     async def run(url: str, mode: OutputMode | None) -> None:
-        options = {"api_base": f"{url}/v1", "api_key": "none"}
-        call = ModelCall(
-            endpoint=Endpoint(model="openai/my-own", options=options),
-            messages=(ChatMessage(role="user", content="Hello"),),
-            key="k",
-            output_schema=SCHEMA,
-            output_mode=mode,
-        )
-        await OutputModes(output_mode_of, notes.append, cache).wrap(request)(call)
+        await OutputModes(output_mode_of, notes.append, cache).wrap(request)(call_at(url, mode))
 
     with answering(UNIONS, UNAVAILABLE, OK) as server:
         for mode in (None, None, "json_schema"):

@@ -13,12 +13,11 @@ from rubric_ci.system import masking
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.usage import Usage
-
-ASKED = (ChatMessage(role="user", content="?"),)
+from tests.cases import build_call
 
 
 def call(key: str, about: str = "") -> ModelCall:
-    return ModelCall(endpoint=Endpoint(model="m"), messages=ASKED, key=key, about=about)
+    return build_call(key=key, about=about)
 
 
 def reply(ask: ModelCaller, one: ModelCall) -> ModelReply:
@@ -30,6 +29,10 @@ def reply(ask: ModelCaller, one: ModelCall) -> ModelReply:
 
 def asked(ask: ModelCaller, *keys: str) -> list[str]:
     return [reply(ask, call(key)).text for key in keys]
+
+
+async def echo(one: ModelCall) -> ModelReply:
+    return ModelReply(text=one.key)
 
 
 def test_what_is_recorded_is_replayed_at_no_cost(tmp_path: Path) -> None:
@@ -46,11 +49,8 @@ def test_what_is_recorded_is_replayed_at_no_cost(tmp_path: Path) -> None:
 
 
 def test_a_recording_names_what_was_asked(tmp_path: Path) -> None:
-    async def model(_: ModelCall) -> ModelReply:
-        return ModelReply(text="yes")
-
     file = tmp_path / "judge.jsonl"
-    reply(record(file, file.parent).wrap(model), call("a", "evals/a.yaml: case: rubric"))
+    reply(record(file, file.parent).wrap(echo), call("a", "evals/a.yaml: case: rubric"))
     line = json.loads(file.read_text())
     assert (line["key"], line["about"], line["model"]) == ("a", "evals/a.yaml: case: rubric", "m")
 
@@ -58,11 +58,7 @@ def test_a_recording_names_what_was_asked(tmp_path: Path) -> None:
 def test_a_fresh_recording_forgets_the_old_one(tmp_path: Path) -> None:
     file = tmp_path / "judge.jsonl"
     file.write_text("old")
-
-    async def model(one: ModelCall) -> ModelReply:
-        return ModelReply(text=one.key)
-
-    asked(record(file, file.parent).wrap(model), "a", "b")
+    asked(record(file, file.parent).wrap(echo), "a", "b")
     assert asked(replay(file, file.parent).ask, "b", "a") == ["b", "a"]
 
 
@@ -146,15 +142,11 @@ async def fails(_: ModelCall) -> ModelReply:
     raise CannotReachModel("HTTP 401: wrong key s3cr3t-key")
 
 
-async def ask_once(ask: ModelCaller) -> ModelReply:
-    return await ask(CALL)
-
-
 def test_requests_and_replies() -> None:
     masking.hide(["s3cr3t-key"])
     stream = StringIO()
     logged = log_requests(replies, stream)
-    asyncio.run(ask_once(logged))
+    reply(logged, CALL)
     assert stream.getvalue().splitlines() == [
         "[debug 1] request to openai/gpt-6-luna (evals/a.yaml: case-1: rubric)",
         '[debug 1] schema: {"type": "object"}',
@@ -171,5 +163,5 @@ def test_an_error_is_logged_and_raised() -> None:
     masking.hide(["s3cr3t-key"])
     stream = StringIO()
     with pytest.raises(CannotReachModel):
-        asyncio.run(ask_once(log_requests(fails, stream)))
+        reply(log_requests(fails, stream), CALL)
     assert stream.getvalue().splitlines()[-1] == "[debug 1] error: HTTP 401: wrong key ***"

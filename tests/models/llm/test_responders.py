@@ -7,10 +7,12 @@ import pytest
 
 from rubric_ci.models.llm.responders import ModelChecks, Responders
 from rubric_ci.values.config import Endpoint
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.model_end_and_parameters import SWITCH
 from rubric_ci.values.report import Responder
+from tests.cases import build_call
 
+LUNA = "openai/gpt-6-luna"
 KNOWN = {"openai/gpt-6-luna", "gpt-6-sol", "gpt-6-luna", "openai/gpt-6.1-sol-preview"}
 
 
@@ -19,16 +21,13 @@ def seen(asked: str, *replies: ModelReply) -> tuple[list[bool], tuple[Responder,
     notes: list[str] = []
     responders = Responders(notes.append, KNOWN.__contains__)
     left = iter(replies)
-    call = ModelCall(
-        endpoint=Endpoint(model=asked), messages=(ChatMessage(role="user", content="?"),), key="k"
-    )
 
     async def request(_: ModelCall) -> ModelReply:
         return next(left)
 
     async def every() -> list[bool]:
         ask = responders.wrap(request)
-        return [(await ask(call)).fallback for _ in replies]
+        return [(await ask(build_call(asked))).fallback for _ in replies]
 
     return asyncio.run(every()), responders.list(), notes
 
@@ -71,13 +70,8 @@ def test_the_models_that_replied_are_counted_and_a_fallback_is_noted_once() -> N
     ]
     _, models, notes = seen("openai/gpt-6-luna", *replies)
     assert models == (
-        Responder(
-            requested="openai/gpt-6-luna",
-            model="gpt-6-luna-2026-09-22",
-            fingerprint="fp_1",
-            replies=1,
-        ),
-        Responder(requested="openai/gpt-6-luna", model="gpt-6-sol", replies=2, fallback=True),
+        Responder(requested=LUNA, model="gpt-6-luna-2026-09-22", fingerprint="fp_1", replies=1),
+        Responder(requested=LUNA, model="gpt-6-sol", replies=2, fallback=True),
     )
     [note] = notes
     assert note == (
@@ -96,11 +90,10 @@ def asked(model: str, options: dict[str, object], times: int = 2) -> tuple[list[
         return ModelReply(text="")
 
     checks = ModelChecks(notes.append, date(2027, 1, 1))
-    call = ModelCall(endpoint=Endpoint(model=model, options=options), messages=(), key="k")
 
     async def every() -> None:
         for _ in range(times):
-            await checks.wrap(ask)(call)
+            await checks.wrap(ask)(build_call(model, options=options))
 
     asyncio.run(every())
     return sent, notes

@@ -8,13 +8,10 @@ import pytest
 from rubric_ci.errors import CannotReachModel, FailureScope, OverBudget
 from rubric_ci.models.llm.retry import RequestError, with_retries
 from rubric_ci.system.backoff import Backoff
-from rubric_ci.values.config import Endpoint
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.usage import Usage
+from tests.cases import build_call
 
-CALL = ModelCall(
-    endpoint=Endpoint(model="m"), messages=(ChatMessage(role="user", content="?"),), key="k"
-)
 OK = ModelReply(text="yes", usage=Usage(calls=1, input_tokens=3))
 
 
@@ -34,9 +31,8 @@ def run(*outcomes: ModelReply | Exception, chance: float = 1.0) -> tuple[ModelRe
         waits.append(seconds)
 
     async def asked() -> ModelReply:
-        return await with_retries(request, sleep=sleep, backoff=Backoff(jitter=lambda: chance))(
-            CALL
-        )
+        ask = with_retries(request, sleep=sleep, backoff=Backoff(jitter=lambda: chance))
+        return await ask(build_call())
 
     return asyncio.run(asked()), waits
 
@@ -136,12 +132,9 @@ def test_it_ends_after_five() -> None:
 def test_what_was_sent_before_the_budget_ended_counts() -> None:
     cut = Usage(calls=1, unpriced_calls=1)
     slow = RequestError("no reply within 1 s", status=408)
+    late = OverBudget("budget: time limit of 2 s reached", cut)
     with pytest.raises(OverBudget) as ended:
-        run(
-            slow,
-            RequestError("busy", status=429),
-            OverBudget("budget: time limit of 2 s reached", cut),
-        )
+        run(slow, RequestError("busy", status=429), late)
     assert str(ended.value) == "budget: time limit of 2 s reached; before that: busy"
     assert ended.value.cap == "budget: time limit of 2 s reached"
     assert ended.value.usage == Usage(calls=3, unpriced_calls=2)

@@ -96,68 +96,39 @@ def host(tmp_path: Path) -> Host:
     return Host(checkout=folder, run=lambda *_: True, which=lambda *_, **__: "/opt/uv")
 
 
-def planted(folder: Path, host: Host) -> None:
+def plant(host: Host, folder: Path) -> None:
     program(folder / f"light-{installation.digest('light', host)}" / "bin" / "python")
 
 
-def open_to_all(folder: Path, host: Host) -> None:
-    installation.install("light", folder, host)
-    folder.chmod(0o777)
+def move_behind_a_link(path: Path) -> None:
+    platforms.symlink(path, path.rename(path.parent / "elsewhere"))
 
 
-def open_to_the_group(folder: Path, host: Host) -> None:
-    installation.install("light", folder, host)
-    folder.chmod(0o775)
-
-
-def environment_open_to_the_group(folder: Path, host: Host) -> None:
-    installation.install("light", folder, host).chmod(0o770)
-
-
-def environment_behind_a_link(folder: Path, host: Host) -> None:
-    environment = installation.install("light", folder, host)
-    platforms.symlink(environment, environment.rename(folder.parent / "elsewhere"))
-
-
-def folder_behind_a_link(folder: Path, host: Host) -> None:
-    installation.install("light", folder, host)
-    platforms.symlink(folder, folder.rename(folder.parent / "elsewhere"))
-
-
-def of_another_user(folder: Path, host: Host) -> None:
-    os.chown(installation.install("light", folder, host), 12345, 12345)
-
-
-def folder_of_another_user(folder: Path, host: Host) -> None:
-    installation.install("light", folder, host)
-    os.chown(folder, 12345, 12345)
+# What another user did with the folder of environments, and with the one that was installed.
+ATTACKS: dict[str, Callable[[Path, Path], None]] = {
+    "open to all": lambda folder, _: folder.chmod(0o777),
+    "open to the group": lambda folder, _: folder.chmod(0o775),
+    "environment open to the group": lambda _, environment: environment.chmod(0o770),
+    "environment behind a link": lambda _, environment: move_behind_a_link(environment),
+    "folder behind a link": lambda folder, _: move_behind_a_link(folder),
+    "of another user": lambda _, environment: os.chown(environment, 12345, 12345),
+    "folder of another user": lambda folder, _: os.chown(folder, 12345, 12345),
+}
 
 
 @platforms.MODES
-@pytest.mark.parametrize(
-    "attack",
-    [
-        planted,
-        open_to_all,
-        open_to_the_group,
-        environment_open_to_the_group,
-        environment_behind_a_link,
-        folder_behind_a_link,
-        of_another_user,
-        folder_of_another_user,
-    ],
-    ids=lambda attack: attack.__name__.replace("_", "-"),
-)
+@pytest.mark.parametrize("name", ["planted", *ATTACKS])
 def test_an_environment_that_others_may_have_written_is_not_used(
-    attack: Callable[[Path, Host], None], host: Host, tmp_path: Path
+    name: str, host: Host, tmp_path: Path
 ) -> None:
-    if "another_user" in attack.__name__ and os.geteuid() != 0:
+    if "another user" in name and os.geteuid() != 0:
         pytest.skip("only root can give a folder away")
     (folder := tmp_path / "tools" / "rubric-ci").mkdir(parents=True, mode=0o700)
-    attack(folder, host)
-    with pytest.raises(
-        installation.CannotStart, match="may have been written by another user; remove"
-    ):
+    if name == "planted":
+        plant(host, folder)
+    else:
+        ATTACKS[name](folder, installation.install("light", folder, host))
+    with pytest.raises(CannotStart, match="may have been written by another user; remove"):
         installation.install("light", folder, host)
 
 

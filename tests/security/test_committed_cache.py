@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -15,7 +16,14 @@ from tests.cli.commands.test_run_judged import Judged, marks
 from tests.invoke import invoke
 
 CACHE = ".rubric-ci/cache"
+REPORTS = ("--reports", "json,markdown,junit,sarif,html")
 Attack = Callable[[Judged], None]
+
+
+def everywhere(done: CompletedProcess[str], judged: Judged) -> list[str]:
+    """Return the output, and the report in every format."""
+    files = ("summary.md", "junit.xml", "report.sarif", "report.html")
+    return [done.stdout, *((judged.root / ".rubric-ci" / name).read_text() for name in files)]
 
 
 @pytest.fixture(scope="module")
@@ -111,13 +119,11 @@ def above_a_repository_of_its_own(judged: Judged) -> None:
 )
 def test_the_judge_is_asked(attack: Attack, forged: Judged) -> None:
     attack(forged)
-    done = forged.run("--reports", "json,markdown,junit,sarif,html", GITHUB_ACTIONS="true")
+    done = forged.run(*REPORTS, GITHUB_ACTIONS="true")
     assert done.returncode == 1, done.stderr
     assert forged.report()["totals"]["cached_marks"] == 0
     said = "The cache .rubric-ci/cache was not read: git tracks"
-    files = ("summary.md", "junit.xml", "report.sarif", "report.html")
-    told = [done.stdout, *((forged.root / ".rubric-ci" / name).read_text() for name in files)]
-    assert [said in text.replace("`", "") for text in told] == [True] * 5
+    assert [said in text.replace("`", "") for text in everywhere(done, forged)] == [True] * 5
     assert any(note.startswith(said) for note in forged.report()["notes"])
     assert any(line.startswith("::notice") and said in line for line in done.stdout.splitlines())
 
@@ -158,7 +164,7 @@ def test_a_cache_of_this_machine_is_read_and_counted(place: str, forged: Judged)
         folder = folder.rename(forged.root.parent / "restored")
     Checkout(forged.root).git("add", "evals", "rubric-ci.yaml", "answers.jsonl")
     done = forged.run(
-        *("--reports", "json,markdown,junit,sarif,html"),
+        *REPORTS,
         RUBRIC_CI_CACHE_DIR=str(folder),
         GITHUB_ACTIONS="true",
         OPENAI_API_KEY="sk-1234567",
@@ -166,9 +172,9 @@ def test_a_cache_of_this_machine_is_read_and_counted(place: str, forged: Judged)
     assert done.returncode == 0, done.stderr
     totals = forged.report()["totals"]
     assert (totals["marks"], totals["cached_marks"]) == (2, 2)
-    files = ("summary.md", "junit.xml", "report.sarif", "report.html")
-    told = [done.stdout, *((forged.root / ".rubric-ci" / name).read_text() for name in files)]
-    assert ["2 of 2 marks from the cache" in text for text in told] == [True] * 5
+    assert ["2 of 2 marks from the cache" in text for text in everywhere(done, forged)] == [
+        True
+    ] * 5
 
 
 def test_marks_that_were_asked_for_are_told_from_cached_ones(forged: Judged) -> None:
@@ -211,16 +217,11 @@ def test_verdicts_from_recordings_say_so_everywhere(forged: Judged) -> None:
     forged.server.script(marks(True, True))
     assert forged.run("--record", "judge.jsonl", RUBRIC_CI_CACHE="false").returncode == 0
     assert forged.report()["scope"]["narrowed_by"] == []
-    done = forged.run(
-        *("--replay", "judge.jsonl", "--reports", "json,markdown,junit,sarif,html"),
-        GITHUB_ACTIONS="true",
-    )
+    done = forged.run("--replay", "judge.jsonl", *REPORTS, GITHUB_ACTIONS="true")
     assert done.returncode == 0, done.stderr
     assert forged.report()["scope"]["narrowed_by"] == ["replay"]
     assert json.dumps(forged.report()["totals"]["recorded_answers"]) == "1"
-    files = ("summary.md", "junit.xml", "report.sarif", "report.html")
-    told = [done.stdout, *((forged.root / ".rubric-ci" / name).read_text() for name in files)]
     for said in ("model replies from a recording", "1 of 1 answer recorded"):
-        assert [said in text for text in told] == [True] * 5
+        assert [said in text for text in everywhere(done, forged)] == [True] * 5
     said = "model replies from a recording; 1 of 1 answer recorded"
     assert f"::notice title=rubric-ci::{said}" in done.stdout.splitlines()

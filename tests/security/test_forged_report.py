@@ -24,6 +24,7 @@ GREEN = a_report(graded("good", "pass"))
 RED = a_report(graded("bad", "fail"))
 MARKER = "<!-- rubric-ci: default -->\n"
 OWN = "Graded by the pull request's own run, "
+OF_FORK = f"{OWN}from a fork: the numbers are not verified."
 Data = dict[str, Any]
 
 
@@ -211,18 +212,8 @@ FORK = {"full_name": "mallory/app", "owner": {"login": "acme"}}
     [
         ({}, GREEN, "success", ""),
         ({}, RED, "failure", ""),
-        (
-            {"head_repository": FORK},
-            GREEN,
-            "neutral",
-            f"{OWN}from a fork: the numbers are not verified.",
-        ),
-        (
-            {"head_repository": FORK},
-            RED,
-            "failure",
-            f"{OWN}from a fork: the numbers are not verified.",
-        ),
+        ({"head_repository": FORK}, GREEN, "neutral", OF_FORK),
+        ({"head_repository": FORK}, RED, "failure", OF_FORK),
         ({"conclusion": "failure"}, GREEN, "neutral", f"{OWN}which ended with failure."),
         ({"conclusion": "cancelled"}, GREEN, "neutral", f"{OWN}which ended with cancelled."),
         ({"conclusion": None}, GREEN, "neutral", f"{OWN}which ended with no conclusion."),

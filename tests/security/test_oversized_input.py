@@ -94,27 +94,29 @@ def address() -> Iterator[str]:
     server.server_close()
 
 
+def call_at(url: str, model: str = "openai/gpt-6.1-sol") -> ModelCall:
+    endpoint = Endpoint(model=model, options={"api_base": url, "api_key": "k"})
+    return ModelCall(endpoint=endpoint, messages=(ChatMessage(role="user", content="?"),), key="k")
+
+
+LARGE = "the response has more than 8 MiB"
+
+
 @pytest.mark.parametrize("path", ["/big", "/packed"])
 @pytest.mark.parametrize(
     "model",
     [
-        "openai/gpt-6.1-sol",
-        "together_ai/llama",
-        "anthropic/claude-sonnet-5-5",
-        "gemini/gemini-3.8-flash",
+        *("openai/gpt-6.1-sol", "together_ai/llama"),
+        *("anthropic/claude-sonnet-5-5", "gemini/gemini-3.8-flash"),
     ],
 )
 def test_a_reply_without_end(address: str, model: str, path: str) -> None:
-    endpoint = Endpoint(model=model, options={"api_base": address + path, "api_key": "k"})
-    asked = (ChatMessage(role="user", content="?"),)
     with pytest.raises(RequestError) as caught:
-        asyncio.run(request(ModelCall(endpoint=endpoint, messages=asked, key="k")))
-    said = "the response has more than 8 MiB"
-    assert (str(caught.value), caught.value.retryable) == (said, False)
+        asyncio.run(request(call_at(address + path, model)))
+    assert (str(caught.value), caught.value.retryable) == (LARGE, False)
     assert caught.value.billed
 
 
-LARGE = "the response has more than 8 MiB"
 BROKEN = "broken reply: 'utf-8' codec can't decode byte 0x8b in position 1: invalid start byte"
 NOT_OFFERED = "the response has the encoding `{}`, which is not offered"
 BOMBS: dict[
@@ -144,9 +146,7 @@ def test_a_reply_that_unpacks_to_more(model: str, encoding: str) -> None:
 
     async def ask(url: str) -> str:
         await loaded_litellm("openai/m")
-        endpoint = Endpoint(model=model, options={"api_base": url, "api_key": "k"})
-        asked = (ChatMessage(role="user", content="?"),)
-        call = ModelCall(endpoint=endpoint, messages=asked, key="k")
+        call = call_at(url, model)
         with suppress(RequestError):
             await request(call)  # imports what litellm needs for this model
         tracemalloc.start()
@@ -188,9 +188,7 @@ def test_the_replies_of_a_batch(size: int, said: str, monkeypatch: pytest.Monkey
             self.wfile.write(packed(size))
 
     async def read() -> str:
-        options = {"api_base": server.url, "api_key": "k"}
-        endpoint = Endpoint(model="openai/gpt-6.1-sol", options=options)
-        reader = BatchServer(endpoint, Backoff(attempts=1))
+        reader = BatchServer(call_at(server.url).endpoint, Backoff(attempts=1))
         try:
             return str(len(await reader.read("file-1")))
         except RequestError as error:
@@ -244,14 +242,8 @@ def test_a_reply_of_a_judge_is_refused_and_not_read() -> None:
     def read(_: str) -> str:
         raise AssertionError
 
-    call = ModelCall(
-        endpoint=Endpoint(model="m"),
-        messages=(ChatMessage(role="user", content="?"),),
-        key="k",
-        about="a",
-    )
     with pytest.raises(CannotJudge) as caught:
-        asyncio.run(request_valid_reply(ask, call, read))
+        asyncio.run(request_valid_reply(ask, call_at("", "m"), read))
     said = "the reply of the judge has 1,000,001 characters; at most 1,000,000 are read"
     assert str(caught.value) == said
 
@@ -274,12 +266,8 @@ def test_a_batch_whose_server_speaks_another_language(reply: bytes) -> None:
             self.respond(200, reply)
 
     with serving(Wrong) as server:
-        options = {"api_base": server.url, "api_key": "k"}
-        endpoint = Endpoint(model="openai/gpt-6.1-sol", options=options)
-        asked = (ChatMessage(role="user", content="?"),)
-        call = ModelCall(endpoint=endpoint, messages=asked, key="k")
         backoff = Backoff(attempts=1)
-        sent = send_batch([call], notify=lambda _: None, poll=0.01, backoff=backoff)
+        sent = send_batch([call_at(server.url)], notify=print, poll=0.01, backoff=backoff)
         (outcome,) = asyncio.run(sent)
     assert isinstance(outcome, RequestError)
     assert str(outcome).startswith("batch: broken reply: ")

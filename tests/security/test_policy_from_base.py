@@ -45,6 +45,10 @@ class Judge:
     url: str
     keys: list[str] = field(default_factory=list)
 
+    @property
+    def config(self) -> str:
+        return CONFIG.format(base=self.url)
+
 
 @contextmanager
 def judging(*, satisfied: bool) -> Iterator[Judge]:
@@ -107,6 +111,9 @@ class PullRequest:
             *arguments,
         )
 
+    def grade(self, *options: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+        return self.run("run", "evals", *options, **environment)
+
     @property
     def report(self) -> dict[str, Any]:
         read: dict[str, Any] = json.loads(
@@ -131,12 +138,15 @@ def open_pull_request(
     return PullRequest(clone=made.clone, event=Path(event), sha=sha)
 
 
+def reconfigured(folder: Path, base: str, change: str) -> PullRequest:
+    return open_pull_request(folder, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
+
+
 def test_the_attackers_judge_gets_no_key_and_gives_no_verdict(
     tmp_path: Path, strict: Judge, attacker: Judge
 ) -> None:
-    base, change = CONFIG.format(base=strict.url), CONFIG.format(base=attacker.url)
-    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
-    done = pull.run("run", "evals")
+    pull = reconfigured(tmp_path, strict.config, attacker.config)
+    done = pull.grade()
     assert done.returncode == 1, done.stderr
     assert (strict.keys, attacker.keys) == ([f"Bearer {KEY}"], [])
     assert pull.changes == [f"judge.api_base: {strict.url}/v1 → {attacker.url}/v1"]
@@ -157,10 +167,9 @@ GATES = {
 
 @pytest.mark.parametrize(("gate", "shown"), GATES.values(), ids=GATES)
 def test_a_weaker_gate(tmp_path: Path, strict: Judge, gate: str, shown: list[str]) -> None:
-    base = CONFIG.format(base=strict.url)
-    change = base.replace("gate: {fail_on: fail}", gate)
-    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
-    done = pull.run("run", "evals")
+    change = strict.config.replace("gate: {fail_on: fail}", gate)
+    pull = reconfigured(tmp_path, strict.config, change)
+    done = pull.grade()
     assert done.returncode == 1, done.stderr
     assert pull.changes == shown
     assert pull.report["gate"]["holds"] is False
@@ -168,14 +177,14 @@ def test_a_weaker_gate(tmp_path: Path, strict: Judge, gate: str, shown: list[str
 
 
 def test_another_judge_of_a_target(tmp_path: Path, strict: Judge, attacker: Judge) -> None:
-    base = CONFIG.format(base=strict.url)
+    base = strict.config
     lenient = (
         "answers.jsonl, judge_target: lenient}\n  - {name: lenient, model: openai/gpt-6-sol, "
         f'api_base: "{attacker.url}/v1"}}'
     )
     change = base.replace("answers.jsonl}", lenient)
-    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
-    done = pull.run("run", "evals", "--target", "default")
+    pull = reconfigured(tmp_path, base, change)
+    done = pull.grade("--target", "default")
     assert (done.returncode, attacker.keys) == (1, []), done.stderr
     assert "targets.default.judge_target: (none) → lenient" in pull.changes
 
@@ -189,13 +198,13 @@ def test_another_judge_in_a_targets_file(tmp_path: Path, strict: Judge, attacker
     base = {"evals/targets.yaml": targets.replace("URL", strict.url)}
     change = {"evals/targets.yaml": targets.replace("URL", attacker.url)}
     pull = open_pull_request(tmp_path, base, change)
-    done = pull.run("run", "evals", "--target", "default")
+    done = pull.grade("--target", "default")
     assert (done.returncode, attacker.keys) == (1, []), done.stderr
     assert len(strict.keys) == 1
 
 
 def test_a_waiver_of_its_own_failure(tmp_path: Path, strict: Judge) -> None:
-    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": CONFIG.format(base=strict.url)}, {})
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": strict.config}, {})
     until = (date.today() + timedelta(days=7)).isoformat()
     waive = (
         "waive",
@@ -208,8 +217,8 @@ def test_a_waiver_of_its_own_failure(tmp_path: Path, strict: Judge) -> None:
         "a@example.org",
     )
     assert pull.run(*waive).returncode == 0
-    assert pull.run("run", "evals").returncode == 1
-    assert pull.run("run", "evals", "--policy-from", "head").returncode == 0
+    assert pull.grade().returncode == 1
+    assert pull.grade("--policy-from", "head").returncode == 0
 
 
 def calibrated(kappa: float, mode: str = "batched") -> str:
@@ -222,45 +231,38 @@ def calibrated(kappa: float, mode: str = "batched") -> str:
 
 
 def test_an_edited_calibration(tmp_path: Path, strict: Judge) -> None:
-    config = CONFIG.format(base=strict.url).replace("fail}", "fail, min_kappa: 0.6}")
+    config = strict.config.replace("fail}", "fail, min_kappa: 0.6}")
     base = {"rubric-ci.yaml": config, "calibration.json": calibrated(0.2)}
     pull = open_pull_request(tmp_path, base, {"calibration.json": calibrated(0.9)})
-    done = pull.run("run", "evals")
+    done = pull.grade()
     assert (done.returncode, strict.keys) == (2, [])
     assert "its agreement with people is too low: the lower end of kappa is 0.10" in done.stderr
 
 
-def test_an_edited_calibration_is_shown(tmp_path: Path, strict: Judge) -> None:
-    base = {"rubric-ci.yaml": CONFIG.format(base=strict.url), "calibration.json": calibrated(0.2)}
-    pull = open_pull_request(tmp_path, base, {"calibration.json": calibrated(0.9)})
-    pull.run("run", "evals")
-    assert pull.changes == ["calibration.json: as in the base → as in this change"]
-
-
 def test_the_mode_of_an_edited_calibration(tmp_path: Path, strict: Judge) -> None:
-    config = CONFIG.format(base=strict.url).replace("judge: {", "judge: {mode: auto, ")
+    config = strict.config.replace("judge: {", "judge: {mode: auto, ")
     base = {"rubric-ci.yaml": config, "calibration.json": calibrated(0.8, "isolated")}
     pull = open_pull_request(tmp_path, base, {"calibration.json": calibrated(0.8)})
-    pull.run("run", "evals")
+    pull.grade()
     assert pull.report["judge"]["mode"] == "isolated"
     assert pull.changes == ["calibration.json: as in the base → as in this change"]
 
 
 def test_rules_that_are_switched_off(tmp_path: Path, strict: Judge) -> None:
-    base = CONFIG.format(base=strict.url)
+    base = strict.config
     pull = open_pull_request(
         tmp_path,
         {"rubric-ci.yaml": base + "rules: {gate-kind: error}\n"},
         {"rubric-ci.yaml": base + "rules: {gate-kind: off}\n", "evals/a.eval.yaml": GATED},
     )
-    done = pull.run("run", "evals")
+    done = pull.grade()
     assert (done.returncode, strict.keys) == (2, []), "the file has errors and is not graded"
     assert pull.changes == ["rules.gate-kind: error → off"]
 
 
 def test_a_base_without_a_configuration(tmp_path: Path, strict: Judge) -> None:
-    pull = open_pull_request(tmp_path, {}, {"rubric-ci.yaml": CONFIG.format(base=strict.url)})
-    done = pull.run("run", "evals")
+    pull = open_pull_request(tmp_path, {}, {"rubric-ci.yaml": strict.config})
+    done = pull.grade()
     assert done.returncode == 1, done.stderr
     (note,) = pull.report["notes"]
     assert note.startswith("the pull request's base branch (")
@@ -268,70 +270,65 @@ def test_a_base_without_a_configuration(tmp_path: Path, strict: Judge) -> None:
 
 
 def test_a_shallow_clone_without_the_base(tmp_path: Path, strict: Judge) -> None:
-    config = CONFIG.format(base=strict.url)
-    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": config}, {}, depth=1)
-    done = pull.run("run", "evals")
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": strict.config}, {}, depth=1)
+    done = pull.grade()
     assert (done.returncode, strict.keys) == (2, [])
     assert unmasked(done.stderr) == (
         "rubric-ci: the policy of the base cannot be read: the pull request's base branch is not "
         "in this shallow clone; check out with `fetch-depth: 2` (0 with a `ref`)\n"
         "  judge, gate and rules come from the base commit\n"
     )
-    assert pull.run("run", "evals", "--policy-from", "head").returncode == 1
+    assert pull.grade("--policy-from", "head").returncode == 1
 
 
 def test_a_base_with_errors(tmp_path: Path, strict: Judge) -> None:
-    config = CONFIG.format(base=strict.url)
-    pull = open_pull_request(
-        tmp_path, {"rubric-ci.yaml": "gate: {fail_on: x}\n"}, {"rubric-ci.yaml": config}
-    )
-    done = pull.run("run", "evals")
+    pull = reconfigured(tmp_path, "gate: {fail_on: x}\n", strict.config)
+    done = pull.grade()
     assert (done.returncode, strict.keys) == (2, [])
     assert "the configuration of the pull request's base branch (" in done.stderr
     assert "rubric-ci.yaml:1:" in done.stderr
 
 
 def test_head_outside_of_ci(tmp_path: Path, strict: Judge) -> None:
-    base = CONFIG.format(base=strict.url)
-    change = base.replace("fail_on: fail", "fail_on: never")
-    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
-    assert pull.run("run", "evals", GITHUB_ACTIONS="").returncode == 0
-    assert pull.run("run", "evals", GITHUB_EVENT_NAME="push").returncode == 0
-    assert pull.run("run", "evals", RUBRIC_CI_RUN_POLICY_FROM="head").returncode == 0
+    pull = reconfigured(
+        tmp_path, strict.config, strict.config.replace("fail_on: fail", "fail_on: never")
+    )
+    assert pull.grade(GITHUB_ACTIONS="").returncode == 0
+    assert pull.grade(GITHUB_EVENT_NAME="push").returncode == 0
+    assert pull.grade(RUBRIC_CI_RUN_POLICY_FROM="head").returncode == 0
     since = ("--changed-since", "HEAD^1", "--policy-from", "base")
     pull.clone.write({"evals/a.eval.yaml": EVALS.replace("Say hello", "Say hi")})
-    assert pull.run("run", "evals", *since, GITHUB_ACTIONS="").returncode == 1
+    assert pull.grade(*since, GITHUB_ACTIONS="").returncode == 1
 
 
 def test_a_policy_file(tmp_path: Path, strict: Judge, attacker: Judge) -> None:
-    (tmp_path / "policy.yaml").write_text(CONFIG.format(base=strict.url))
-    config = CONFIG.format(base=attacker.url)
-    pull = open_pull_request(tmp_path, {}, {"rubric-ci.yaml": config})
-    done = pull.run("run", "evals", "--policy-from", str(tmp_path / "policy.yaml"))
+    (tmp_path / "policy.yaml").write_text(strict.config)
+    pull = open_pull_request(tmp_path, {}, {"rubric-ci.yaml": attacker.config})
+    done = pull.grade("--policy-from", str(tmp_path / "policy.yaml"))
     assert (done.returncode, attacker.keys) == (1, []), done.stderr
     assert strict.keys == [f"Bearer {KEY}"]
-    missing = pull.run("run", "evals", "--policy-from", "trunk")
+    missing = pull.grade("--policy-from", "trunk")
     assert missing.returncode == 2
     assert "expected base, head or a configuration file" in missing.stderr
 
 
 def test_a_merge_of_the_author_is_not_the_base(tmp_path: Path, strict: Judge) -> None:
     """HEAD that merges the head commit is trusted only if the workflow runs on it."""
-    base = CONFIG.format(base=strict.url)
-    never = base.replace("fail_on: fail", "fail_on: never")
-    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": never})
+    pull = reconfigured(
+        tmp_path, strict.config, strict.config.replace("fail_on: fail", "fail_on: never")
+    )
     head = json.loads(pull.event.read_text())["pull_request"]["head"]["sha"]
     tree = pull.clone.git("rev-parse", "HEAD^{tree}")
     evil = pull.clone.git("commit-tree", tree, "-p", head, "-p", head, "-m", "merge")
     pull.clone.git("switch", "--quiet", "--detach", evil)
-    assert pull.run("run", "evals").returncode == 1
+    assert pull.grade().returncode == 1
 
 
 @pytest.mark.parametrize("model", ["openai/gpt-6-luna", "openai/gpt-6.1-sol"])
 def test_a_judge_that_the_workflow_pins_keeps_no_host_of_the_configuration(
     model: str, tmp_path: Path, strict: Judge, attacker: Judge
 ) -> None:
-    pull = open_pull_request(tmp_path, {}, {"rubric-ci.yaml": CONFIG.format(base=attacker.url)})
+    pull = open_pull_request(tmp_path, {}, {"rubric-ci.yaml": attacker.config})
     pinned = ("run", "evals", "--policy-from", "head", "--judge", model)
     done = pull.run(*pinned, OPENAI_BASE_URL=f"{strict.url}/v1")
     assert (done.returncode, attacker.keys) == (1, []), done.stderr
@@ -352,29 +349,26 @@ def target_at(url: str, **options: str) -> str:
 
 
 def test_another_variable_in_a_text(tmp_path: Path, strict: Judge) -> None:
-    base = CONFIG.format(base=strict.url)
-    change = base.replace(RECORDED, target_at(strict.url, user="${{ DEPLOY_TOKEN }}"))
-    listed = {"rubric-ci.yaml": f"{change}env: {{allow: [DEPLOY_TOKEN]}}\n"}
-    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, listed)
-    done = pull.run("run", "evals", DEPLOY_TOKEN="of production")
+    change = strict.config.replace(RECORDED, target_at(strict.url, user="${{ DEPLOY_TOKEN }}"))
+    pull = reconfigured(tmp_path, strict.config, f"{change}env: {{allow: [DEPLOY_TOKEN]}}\n")
+    done = pull.grade(DEPLOY_TOKEN="of production")
     assert (done.returncode, strict.keys) == (2, [])
     assert unmasked(done.stderr) == (
         "rubric-ci: target `default`: rubric-ci.yaml:3 uses `${{ DEPLOY_TOKEN }}`, which is not "
         "allowed\n  add DEPLOY_TOKEN to `env.allow` in rubric-ci.yaml; on a pull request, the list "
         "of the base commit holds\n"
     )
-    done = pull.run("run", "evals", "--policy-from", "head", DEPLOY_TOKEN="of production")
+    done = pull.grade("--policy-from", "head", DEPLOY_TOKEN="of production")
     assert strict.keys, done.stderr
 
 
 def test_a_connection_of_a_known_target_is_that_of_the_base(
     tmp_path: Path, strict: Judge, attacker: Judge
 ) -> None:
-    base = CONFIG.format(base=strict.url)
-    then = base.replace(RECORDED, target_at(strict.url))
-    now = base.replace(RECORDED, target_at(attacker.url, vertex_credentials="creds.json"))
-    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": then}, {"rubric-ci.yaml": now})
-    done = pull.run("run", "evals", RUBRIC_CI_ALLOWED_HOSTS=hosts(strict, attacker))
+    then = strict.config.replace(RECORDED, target_at(strict.url))
+    now = strict.config.replace(RECORDED, target_at(attacker.url, vertex_credentials="creds.json"))
+    pull = reconfigured(tmp_path, then, now)
+    done = pull.grade(RUBRIC_CI_ALLOWED_HOSTS=hosts(strict, attacker))
     assert (done.returncode, len(strict.keys), attacker.keys) == (1, 2, []), done.stderr
     assert pull.changes == [
         f"targets.default.api_base: {strict.url}/v1 → {attacker.url}/v1",
@@ -394,10 +388,9 @@ def unmasked(text: str) -> str:
 def test_a_connection_of_a_new_target_counts_after_the_merge(
     tmp_path: Path, strict: Judge, attacker: Judge
 ) -> None:
-    base = CONFIG.format(base=strict.url)
-    change = base.replace(RECORDED, target_at(attacker.url))
-    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
-    done = pull.run("run", "evals", RUBRIC_CI_ALLOWED_HOSTS=hosts(strict, attacker))
+    change = strict.config.replace(RECORDED, target_at(attacker.url))
+    pull = reconfigured(tmp_path, strict.config, change)
+    done = pull.grade(RUBRIC_CI_ALLOWED_HOSTS=hosts(strict, attacker))
     assert (done.returncode, strict.keys, attacker.keys) == (2, [], []), done.stderr
     assert unmasked(done.stderr) == (
         "rubric-ci: target `default` sets `api_base`, `api_key`, which count after the merge\n"
@@ -409,9 +402,8 @@ def test_a_connection_of_a_new_target_counts_after_the_merge(
 def test_a_target_at_another_host_gets_no_request(
     tmp_path: Path, strict: Judge, attacker: Judge
 ) -> None:
-    base = CONFIG.format(base=strict.url)
-    change = base.replace(RECORDED, target_at(attacker.url))
-    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": base}, {"rubric-ci.yaml": change})
+    change = strict.config.replace(RECORDED, target_at(attacker.url))
+    pull = reconfigured(tmp_path, strict.config, change)
     own = ("run", "evals", "--policy-from", "head")
     done = pull.run(*own, RUBRIC_CI_ALLOWED_HOSTS=hosts(strict))
     assert (done.returncode, strict.keys, attacker.keys) == (3, [], []), done.stderr
@@ -425,11 +417,10 @@ def test_a_target_at_another_host_gets_no_request(
 
 
 def test_hosts_that_are_given_are_all(tmp_path: Path, strict: Judge) -> None:
-    config = {"rubric-ci.yaml": CONFIG.format(base=strict.url)}
-    pull = open_pull_request(tmp_path, config, {})
-    done = pull.run("run", "evals", RUBRIC_CI_ALLOWED_HOSTS="judge.example", GITHUB_ACTIONS="")
+    pull = open_pull_request(tmp_path, {"rubric-ci.yaml": strict.config}, {})
+    done = pull.grade(RUBRIC_CI_ALLOWED_HOSTS="judge.example", GITHUB_ACTIONS="")
     assert (done.returncode, strict.keys) == (3, []), done.stderr
-    assert pull.run("run", "evals", RUBRIC_CI_ALLOWED_HOSTS=strict.url).returncode == 2
+    assert pull.grade(RUBRIC_CI_ALLOWED_HOSTS=strict.url).returncode == 2
 
 
 PLAIN = "evalcases:\n  - id: one\n    input: Say hello\n    rubrics: [Greets]\n"
@@ -585,7 +576,7 @@ def test_a_health_check_goes_to_the_hosts_of_the_base(
         ]
         pull = open_pull_request(tmp_path, *files)
         known = {name: value.format_map(places) for name, value in environment.items()}
-        done = pull.run("run", "evals", **known)
+        done = pull.grade(**known)
     assert (done.returncode, len(asked)) == ((3, 0) if refused else (0, 1)), done.stderr
     if refused:
         assert "nothing was sent" in pull.report["cases"][0]["reason"]

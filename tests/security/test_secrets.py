@@ -355,11 +355,8 @@ def test_no_command_leaks(arguments: tuple[str, ...], tmp_path: Path, server: st
     start_repository(tmp_path)
     project(tmp_path, server)
     case = {"id": "a", "input": "Hi", "expected_outcome": "Greets", "metadata": {"answer": "Hi"}}
-    marked = {
-        **case,
-        "metadata": {"answer": "Hi", "marks": {"Greets": True}},
-        "rubrics": ["Greets"],
-    }
+    marks = {"metadata": {"answer": "Hi", "marks": {"Greets": True}}}
+    marked = {**case, **marks, "rubrics": ["Greets"]}
     (tmp_path / "corpus.eval.yaml").write_text(json.dumps({"evalcases": [marked]}))
     (tmp_path / "draft.eval.yaml").write_text(json.dumps({"evalcases": [case]}))
     environment = clean_environment() | ENVIRONMENT | {"GITHUB_ACTIONS": ""}
@@ -369,25 +366,25 @@ def test_no_command_leaks(arguments: tuple[str, ...], tmp_path: Path, server: st
     assert leaks(done.stdout + done.stderr) == []
 
 
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    command, environment = [sys.executable, "-c", code], clean_environment() | ENVIRONMENT
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
 def test_the_traceback_of_a_bug_leaks_nothing() -> None:
     code = (
         "import os; from rubric_ci.cli.output_streams import open_streams; open_streams();"
         "print(os.environ['AGENT_API_KEY']); raise ValueError(os.environ['DEPLOY_TOKEN'])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=clean_environment() | ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = python(code)
     assert done.stdout == "***\n"
     assert done.stderr.splitlines()[-1] == "ValueError: ***"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
-def test_scripts_cannot_read_the_memory_of_this_process(tmp_path: Path) -> None:
+def test_scripts_cannot_read_the_memory_of_this_process() -> None:
     code = (
         "import asyncio, ctypes; from pathlib import Path; from rubric_ci.system import processes;"
         "dumpable = lambda: ctypes.CDLL(None).prctl(3, 0, 0, 0, 0); before = dumpable();"
@@ -395,15 +392,7 @@ def test_scripts_cannot_read_the_memory_of_this_process(tmp_path: Path) -> None:
         " timeout_seconds=20); done = asyncio.run(processes.run(command));"
         "print(before, dumpable(), done.status, Path('/proc/self/environ').stat().st_uid)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = python(code)
     assert done.stdout == "1 0 0 0\n", done.stderr
 
 

@@ -10,22 +10,6 @@ from tests.sample_reports import a_report
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (1.0, "1.00"),
-        (0.0, "0.00"),
-        (0.29, "0.29"),
-        (0.8, "0.80"),
-        (0.799999, "0.79"),
-        (0.999999, "0.99"),
-        (1e-06, "0.00"),
-    ],
-)
-def test_score_is_never_rounded_up(value: float, shown: str) -> None:
-    assert numbers.score(value) == shown
-
-
-@pytest.mark.parametrize(
     ("changes", "shown"),
     [
         ({"calls": 0}, "no model calls"),

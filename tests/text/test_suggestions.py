@@ -5,6 +5,7 @@ import pytest
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 
 MANY = [f"case-{number:03}" for number in range(100)]
+TWENTY = f"known: {', '.join(f'`{name}`' for name in MANY[:20])}"
 
 
 @pytest.mark.parametrize(
@@ -42,11 +43,8 @@ def test_did_you_mean() -> None:
         ([], "none is defined"),
         (["a"], "known: `a`"),
         (["b", "a"], "known: `b`, `a`"),
-        (MANY[:22], f"known: {', '.join(f'`{name}`' for name in MANY[:20])} and 2 more"),
-        (
-            [str(n) for n in range(1220)],
-            f"known: {', '.join(f'`{n}`' for n in range(20))} and 1,200 more",
-        ),
+        (MANY[:22], f"{TWENTY} and 2 more"),
+        ([*MANY, *map(str, range(1120))], f"{TWENTY} and 1,200 more"),
     ],
 )
 def test_known_names(names: list[str], expected: str) -> None:
@@ -58,12 +56,7 @@ def test_known_names(names: list[str], expected: str) -> None:
     [
         ("defualt", ["other", "default"], 64, "did you mean `default`?"),
         ("x", ["b", "a"], 64, "known: `a`, `b`"),
-        (
-            "zz99",
-            [*MANY, "zz999"],
-            64,
-            f"known: {', '.join(f'`{n}`' for n in MANY[:20])} and 81 more",
-        ),
+        ("zz99", [*MANY, "zz999"], 64, f"{TWENTY} and 81 more"),
         ("zz99", [*MANY, "zz999"], 0, "did you mean `zz999`?"),
     ],
 )

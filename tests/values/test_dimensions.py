@@ -48,10 +48,7 @@ def test_a_report_of_before_has_the_scores_by_tag() -> None:
     was = BaseResult(outcome="graded", tags=by_tag((a_rubric(SAFE, RISK, IDLE),)))
     assert was.tags == {"safety": 0.25, "tone": 0.0}
     cases = [replace(case("one", SAFE, WARM), before=was)]
-    assert [(each.tag, each.before) for each in dimensions(cases)] == [
-        ("safety", 0.25),
-        ("tone", 0.0),
-    ]
+    assert {each.tag: each.before for each in dimensions(cases)} == {"safety": 0.25, "tone": 0.0}
 
 
 # B008: a frozen value; arg-type: the settings are of any field
@@ -66,20 +63,14 @@ def said(found: GateInfo, cases: list[Graded], scope: Scope) -> list[str]:
 
 WHOLE = Scope(complete=True)
 RARE = {"none": Group(min_pass_rate=0.1)}
+EACH = {"safety": Group(min_score=0.1), "*": Group(min_score=0.6)}
+NONE: dict[str, object] = {"groups": {"none": Group(min_score=0.1)}}
 SAFER = {"safety": Group(min_score=0.6)}
 TABLE: dict[str, tuple[dict[str, object], Scope, list[str]]] = {
     "holds": ({"groups": {"safety": Group(min_score=0.5)}}, WHOLE, []),
     "missed": ({"groups": SAFER}, WHOLE, ["criteria tagged safety: 0.50, 0.6 needed"]),
-    "each": (
-        {"groups": {"safety": Group(min_score=0.1), "*": Group(min_score=0.6)}},
-        WHOLE,
-        ["criteria tagged tone: 0.00, 0.6 needed"],
-    ),
-    "no such criterion": (
-        {"groups": {"none": Group(min_score=0.1)}},
-        WHOLE,
-        ["no graded criterion is tagged none"],
-    ),
+    "each": ({"groups": EACH}, WHOLE, ["criteria tagged tone: 0.00, 0.6 needed"]),
+    "no such criterion": (NONE, WHOLE, ["no graded criterion is tagged none"]),
     "no such case": ({"groups": RARE}, WHOLE, ["no graded case is tagged none"]),
     "a part of the suite": ({"groups": RARE}, Scope(complete=False), []),
     "never": ({"fail_on": "never", "groups": SAFER}, WHOLE, []),
@@ -95,10 +86,7 @@ def test_groups_of_criteria(settings: dict[str, object], scope: Scope, expected:
 
 def test_a_gate_on_each_tag_is_one_setting() -> None:
     found = gate([case("one", SAFE, WARM)], groups={"*": Group(min_score=0.6, min_pass_rate=0.5)})
-    assert [(each.group, each.of_each) for each in found.scores] == [
-        ("safety", True),
-        ("tone", True),
-    ]
+    assert {each.group: each.of_each for each in found.scores} == {"safety": True, "tone": True}
     again = settings_of(found)
     assert ([e.group for e in again.scores], [e.group for e in again.rates]) == (["*"], ["*"])
     assert concluded(found, [case("two", RISK)], WHOLE).scores[0].score == 0.0

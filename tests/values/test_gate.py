@@ -86,6 +86,8 @@ def test_required_passes_are_exact(rate: float, size: int, required: int) -> Non
 
 FAIL, PASS, EDGE = of("fail"), of("pass"), of("borderline")
 TAGGED = of("fail", "safety")
+FAILED_BEFORE = of("fail", change="failing-before")
+CHANGED = a_gate("regression")
 TABLE: dict[str, tuple[GateInfo, list[CaseResult], bool]] = {
     "one fails": (a_gate(), [PASS, FAIL], False),
     "borderline is no fail": (a_gate(), [PASS, EDGE], True),
@@ -101,33 +103,18 @@ TABLE: dict[str, tuple[GateInfo, list[CaseResult], bool]] = {
     "a group is missed": (a_gate(safety=1.0), [TAGGED, PASS], False),
     "outside of groups no case may fail": (a_gate(safety=0.5), [FAIL], False),
     "both rates hold": (a_gate(every=0.6, safety=1.0), [PASS, PASS, FAIL], True),
-    "all cases reach it, a group does not": (
-        a_gate(every=0.5, safety=1.0),
-        [PASS, PASS, TAGGED],
-        False,
-    ),
-    "broken": (a_gate("regression"), [of("borderline", change="broken")], False),
-    "broken and passing": (a_gate("regression"), [of("pass", change="broken")], False),
-    "failing before": (a_gate("regression"), [of("fail", change="failing-before")], True),
-    "new and failing": (a_gate("regression"), [of("fail", change="new")], False),
-    "new and borderline": (a_gate("regression"), [of("borderline", change="new")], True),
+    "a group does not reach it": (a_gate(every=0.5, safety=1.0), [PASS, PASS, TAGGED], False),
+    "broken": (CHANGED, [of("borderline", change="broken")], False),
+    "broken and passing": (CHANGED, [of("pass", change="broken")], False),
+    "failing before": (CHANGED, [FAILED_BEFORE], True),
+    "new and failing": (CHANGED, [of("fail", change="new")], False),
+    "new and borderline": (CHANGED, [of("borderline", change="new")], True),
     "without a base every case is new": (a_gate("regression"), [FAIL], False),
-    "fixed and unchanged": (
-        a_gate("regression"),
-        [of("pass", change="better"), of("pass", change="unchanged")],
-        True,
-    ),
-    "a rate holds for regressions as well": (
-        a_gate("regression", every=1.0),
-        [of("fail", change="failing-before")],
-        False,
-    ),
-    "not comparable counts as it is": (
-        a_gate("regression"),
-        [of("fail", change="not-comparable")],
-        False,
-    ),
-    "not confirmed": (a_gate("regression"), [of("fail", change="not-confirmed")], True),
+    "fixed": (CHANGED, [of("pass", change="better")], True),
+    "unchanged": (CHANGED, [of("pass", change="unchanged")], True),
+    "a rate holds as well": (a_gate("regression", every=1.0), [FAILED_BEFORE], False),
+    "not comparable counts as it is": (CHANGED, [of("fail", change="not-comparable")], False),
+    "not confirmed": (CHANGED, [of("fail", change="not-confirmed")], True),
 }
 
 
@@ -291,10 +278,7 @@ CHANGES = st.sampled_from(["broken", "better", "failing-before", "new", "not-com
 RATE = st.integers(1, 100).map(lambda percent: percent / 100)
 CASES = st.lists(
     st.builds(
-        lambda verdict, tags, change: graded("c", verdict, tags=tags, change=change),
-        VERDICTS,
-        TAGS,
-        CHANGES,
+        lambda verdict, tags, change: of(verdict, *tags, change=change), VERDICTS, TAGS, CHANGES
     ),
     max_size=30,
 )

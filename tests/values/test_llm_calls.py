@@ -1,5 +1,7 @@
 """Keys of model calls: what changes them and what does not."""
 
+from dataclasses import fields
+
 import pytest
 
 from rubric_ci.values.config import Endpoint
@@ -45,21 +47,6 @@ def test_a_lone_surrogate_has_a_key() -> None:
 
 
 def test_usage_adds_up() -> None:
-    one = Usage(
-        calls=1,
-        input_tokens=2,
-        output_tokens=3,
-        cost_usd=0.5,
-        unpriced_calls=4,
-        cache_hits=5,
-        repairs=6,
-    )
-    assert one + one == Usage(
-        calls=2,
-        input_tokens=4,
-        output_tokens=6,
-        cost_usd=1.0,
-        unpriced_calls=8,
-        cache_hits=10,
-        repairs=12,
-    )
+    numbers = {each.name: number for number, each in enumerate(fields(Usage), start=1)}
+    doubled = {name: 2 * number for name, number in numbers.items()}
+    assert Usage(**numbers) + Usage(**numbers) == Usage(**doubled)

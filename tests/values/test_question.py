@@ -28,6 +28,8 @@ RULES = Message(role="system", parts=(TextPart("Be kind."),))
 GUIDELINE = Message(role="user", parts=(FilePart("rules.md", "Be kind.", guideline=True),))
 CALL = {"tool": "search"}
 OTHER_FILE = FilePart("data/b.csv", "2")
+IMAGE = MediaPart(media=media("a.png", png(8, 6)))
+AND = (Turn(text="And?", parts=(TextPart("And?"),)),)
 
 
 def asking(*parts: Part, **facts: Any) -> EvalCase:
@@ -65,16 +67,8 @@ def test_the_messages_of_a_question(messages: tuple[Message, ...], *, same: bool
         (asking(TextPart("Read"), FILE), asking(TextPart("Read"), OTHER_FILE), False),
         (asking(DataPart({"a": 1}), FILE), asking(DataPart({"a": 1}), OTHER_FILE), False),
         (asking(FILE), asking(OTHER_FILE), True),
-        (
-            asking(FILE, MediaPart(media=media("a.png", png(8, 6)))),
-            asking(OTHER_FILE, MediaPart(media=media("a.png", png(8, 6)))),
-            True,
-        ),
-        (
-            replace(asking(FILE), turns=(Turn(text="And?", parts=(TextPart("And?"),)),)),
-            replace(asking(OTHER_FILE), turns=(Turn(text="And?", parts=(TextPart("And?"),)),)),
-            False,
-        ),
+        (asking(FILE, IMAGE), asking(OTHER_FILE, IMAGE), True),
+        (asking(FILE, turns=AND), asking(OTHER_FILE, turns=AND), False),
         (
             asking(turns=(Turn(text="1", parts=(FILE,)),)),
             asking(turns=(Turn(text="2", parts=(OTHER_FILE,)),)),

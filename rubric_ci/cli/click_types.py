@@ -280,7 +280,7 @@ def _refuse_unknown(context: click.Context, environment: Mapping[str, str]) -> N
         word = name.removeprefix(PREFIX)
         if word == name or not value or word in SHARED | NO_OPTIONS:
             continue
-        known = set(_of_command(context, word))
+        known = set(_variables_of_command(context, word))
         if name not in known:
             here = {variable(context, each) for each in context.command.params}
             own = next((each for each in sorted(here) if each.endswith(f"_{word}")), "")
@@ -290,19 +290,19 @@ def _refuse_unknown(context: click.Context, environment: Mapping[str, str]) -> N
             raise click.UsageError(f"{name} is no variable of rubric-ci; {hint}", context)
 
 
-def _of_command(context: click.Context, word: str) -> Iterator[str]:
+def _variables_of_command(context: click.Context, word: str) -> Iterator[str]:
     """Yield the variables of the commands that the word of a variable may begin with."""
     root = context.find_root()
     assert isinstance(root.command, click.Group)  # noqa: S101 - the commands are in a group
     for name in root.command.list_commands(root):
         start = name.upper().replace("-", "_")
         if word.startswith(f"{start}_") and (command := root.command.get_command(root, name)):
-            yield from _of(command, click.Context(command, root, info_name=name))
+            yield from _all_variables(command, click.Context(command, root, info_name=name))
 
 
-def _of(command: click.Command, context: click.Context) -> Iterator[str]:
+def _all_variables(command: click.Command, context: click.Context) -> Iterator[str]:
     if isinstance(command, click.Group):
         for name, each in command.commands.items():
-            yield from _of(each, click.Context(each, context, info_name=name))
+            yield from _all_variables(each, click.Context(each, context, info_name=name))
         return
     yield from (variable(context, each) for each in command.params)

@@ -114,12 +114,12 @@ def written_evaluators(data: Any) -> Iterator[tuple[Path, Evaluator]]:
     """Yield every evaluator of an eval file with its path, and the members of composites."""
     if not isinstance(data, dict):
         return
-    yield from _of_owner(data, ())
+    yield from _own_evaluators(data, ())
     for path, case in mappings(data, "evalcases"):
-        yield from _of_owner(case, path)
+        yield from _own_evaluators(case, path)
 
 
-def _of_owner(owner: dict[str, Any], path: Path) -> Iterator[tuple[Path, Evaluator]]:
+def _own_evaluators(owner: dict[str, Any], path: Path) -> Iterator[tuple[Path, Evaluator]]:
     if found := evaluators_of(owner):
         yield from with_members(found[1], (*path, *found[0]))
 

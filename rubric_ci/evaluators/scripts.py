@@ -72,10 +72,10 @@ def _as_agentv(case: EvalCase, answer: Answer) -> dict[str, JSON]:
 
 def _diff(changes: Sequence[FileChange]) -> str | None:
     """Return the changes as git prints them; None without any."""
-    return "\n".join(map(_of_file, changes)) or None
+    return "\n".join(map(_file_diff, changes)) or None
 
 
-def _of_file(change: FileChange) -> str:
+def _file_diff(change: FileChange) -> str:
     old, new = f"a/{change.path}", f"b/{change.path}"
     kinds = {"added": "new file mode 100644\n", "deleted": "deleted file mode 100644\n"}
     lines = change.diff.splitlines(keepends=True)[2:]

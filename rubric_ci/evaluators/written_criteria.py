@@ -161,10 +161,10 @@ def _criterion(written: Written, template: Any, span: Span, number: int) -> Crit
     condition = filled.get("applies_if")
     if isinstance(condition, dict) and read_keys(ByCase, condition).rules_out(written):
         return None
-    found = _of(filled, written.files, span, number)
+    found = _read_criterion(filled, written.files, span, number)
     if filled is template or filled == template:
         return found
-    return replace(found, template=_shown(template))
+    return replace(found, template=_wording(template))
 
 
 def _condition(written: Any, files: UsedFiles, span: Span) -> Condition | None:
@@ -178,17 +178,19 @@ def _condition(written: Any, files: UsedFiles, span: Span) -> Condition | None:
     return ByAnswer(assertion=_assertion(written, key, files, id="", span=span))
 
 
-def _shown(criterion: dict[str, Any]) -> str:
+def _wording(criterion: dict[str, Any]) -> str:
     """Return the text of a criterion, or what stands for it, with the variables in it."""
     if keys := keys_of(criterion):
         return _in_words(criterion, keys[0])
     ranges = [each.text for each in _ranges(criterion.get("score_ranges", []))]
     levels = [each.text for each in _levels(criterion.get("levels", []))]
     choices = [each.text or each.name for each in _choices(criterion.get("choices", []))]
-    return _text(criterion) or "; ".join([*ranges, *levels, *choices])
+    return _criterion_text(criterion) or "; ".join([*ranges, *levels, *choices])
 
 
-def _of(criterion: dict[str, Any], files: UsedFiles, span: Span, number: int) -> Criterion:
+def _read_criterion(
+    criterion: dict[str, Any], files: UsedFiles, span: Span, number: int
+) -> Criterion:
     weight, fault = weight_of(criterion)
     given: dict[str, Any] = {
         "id": criterion.get("id", f"rubric-{number}"),
@@ -219,7 +221,9 @@ def _assertion(criterion: dict[str, Any], key: str, files: UsedFiles, **given: A
 
 def _in_words(criterion: dict[str, Any], key: str) -> str:
     negated, field = criterion.get("not", False), criterion.get("field", "")
-    return _text(criterion) or described(key, criterion[key], negated=negated, field=field)
+    return _criterion_text(criterion) or described(
+        key, criterion[key], negated=negated, field=field
+    )
 
 
 def _ranges(written: Any) -> tuple[ScoreRange, ...]:
@@ -248,5 +252,5 @@ def _choices(written: Any) -> tuple[Choice, ...]:
     return tuple(read_keys(Choice, each) for each in written)
 
 
-def _text(criterion: dict[str, Any]) -> str:
+def _criterion_text(criterion: dict[str, Any]) -> str:
     return str(criterion.get("expected_outcome", criterion.get("description", "")))

@@ -110,12 +110,12 @@ def read_event(environment: Mapping[str, str]) -> Event | None:
         repository=repository,
         api_url=environment.get("GITHUB_API_URL") or "https://api.github.com",
         server_url=server,
-        default_branch=_text(payload, "repository", "default_branch"),
+        default_branch=_text_at(payload, "repository", "default_branch"),
         head_sha=_commit(payload, HEAD_COMMIT) or environment.get("GITHUB_SHA", ""),
         base_sha=_commit(payload, BASE_COMMIT),
         pull_request=number_of(pull, "number"),
-        head_branch=_text(pull, "head", "ref"),
-        from_fork=bool(pull) and _text(pull, "head", "repo", "full_name") != repository,
+        head_branch=_text_at(pull, "head", "ref"),
+        from_fork=bool(pull) and _text_at(pull, "head", "repo", "full_name") != repository,
         actor=environment.get("GITHUB_ACTOR", ""),
         run_id=_count(run, 0),
         attempt=_count(environment.get("GITHUB_RUN_ATTEMPT", ""), 1),
@@ -156,7 +156,7 @@ def read_payload(environment: Mapping[str, str]) -> Mapping[str, Any]:
 
 def _commit(payload: Mapping[str, Any], places: Sequence[Sequence[str]]) -> str:
     """Return the first commit that the payload names; zeros do not name one."""
-    named = (_text(payload, *place) for place in places)
+    named = (_text_at(payload, *place) for place in places)
     return next((commit for commit in named if commit.strip("0")), "")
 
 
@@ -166,13 +166,13 @@ def _finished(run: Mapping[str, Any]) -> FinishedRun | None:
         return None
     return FinishedRun(
         id=number,
-        head_sha=_text(run, "head_sha"),
-        head_branch=_text(run, "head_branch"),
-        head_owner=_text(run, "head_repository", "owner", "login"),
-        event=_text(run, "event"),
-        url=_text(run, "html_url"),
-        head_repository=_text(run, "head_repository", "full_name"),
-        conclusion=_text(run, "conclusion"),
+        head_sha=_text_at(run, "head_sha"),
+        head_branch=_text_at(run, "head_branch"),
+        head_owner=_text_at(run, "head_repository", "owner", "login"),
+        event=_text_at(run, "event"),
+        url=_text_at(run, "html_url"),
+        head_repository=_text_at(run, "head_repository", "full_name"),
+        conclusion=_text_at(run, "conclusion"),
         attempt=number_of(run, "run_attempt") or 1,
     )
 
@@ -188,7 +188,7 @@ def _value(payload: Mapping[str, Any], path: Sequence[str]) -> Any:
     return payload.get(path[-1])
 
 
-def _text(payload: Mapping[str, Any], *path: str) -> str:
+def _text_at(payload: Mapping[str, Any], *path: str) -> str:
     value = _value(payload, path)
     return value if isinstance(value, str) else ""
 

@@ -37,7 +37,7 @@ class Proposed:
 
 def pull_request(server: Server, repository: str, number: int) -> Proposed:
     """Return a pull request; raises ApiError if it cannot be read."""
-    found = _read(server, f"/repos/{repository}/pulls/{number}")
+    found = _get_json(server, f"/repos/{repository}/pulls/{number}")
     head = found["head"]
     return Proposed(
         number=number,
@@ -49,7 +49,7 @@ def pull_request(server: Server, repository: str, number: int) -> Proposed:
 
 
 def comment(server: Server, repository: str, number: int) -> Asked:
-    found = _read(server, f"/repos/{repository}/issues/comments/{number}")
+    found = _get_json(server, f"/repos/{repository}/issues/comments/{number}")
     return Asked(
         login=str(found["user"]["login"]),
         is_person=found["user"]["type"] == "User",
@@ -62,7 +62,7 @@ def comment(server: Server, repository: str, number: int) -> Asked:
 def labelled(server: Server, repository: str, number: int, label: str) -> Asked | None:
     """Return the person who last put a label on a pull request; None: no one did."""
     page, last = 1, None
-    while events := _read(server, f"/repos/{repository}/issues/{number}/events?page={page}"):
+    while events := _get_json(server, f"/repos/{repository}/issues/{number}/events?page={page}"):
         named = (each for each in events if each["event"] == "labeled")
         last = next((e for e in reversed([*named]) if e["label"]["name"] == label), last)
         page += 1
@@ -77,7 +77,7 @@ def may_write(server: Server, repository: str, login: str) -> bool:
     """Return True if a person may push to a repository now."""
     path = f"/repos/{repository}/collaborators/{quote(login)}/permission"
     try:
-        return _read(server, path)["permission"] in {"admin", "write"}
+        return _get_json(server, path)["permission"] in {"admin", "write"}
     except ApiError as error:
         if error.status == NOT_FOUND:
             return False
@@ -87,7 +87,7 @@ def may_write(server: Server, repository: str, login: str) -> bool:
 def head_at(server: Server, pull: Proposed, when: datetime) -> str:
     """Return the commit that the branch of a pull request had before a time; empty: not known."""
     branch = quote(f"refs/heads/{pull.head_branch}", safe="")
-    entries = _read(server, f"/repos/{pull.head_repository}/activity?ref={branch}&per_page=100")
+    entries = _get_json(server, f"/repos/{pull.head_repository}/activity?ref={branch}&per_page=100")
     before = (each for each in entries if _time(each["timestamp"]) < when)
     latest = max(before, key=lambda each: _time(each["timestamp"]), default=None)
     return str(latest["after"]) if latest else ""
@@ -115,7 +115,7 @@ def take_label(server: Server, repository: str, number: int, label: str) -> bool
     return status == 200
 
 
-def _read(server: Server, path: str) -> Any:
+def _get_json(server: Server, path: str) -> Any:
     def attempt() -> Any:
         with connected(server, path.partition("?")[0]) as client:
             _, found = client.requester.requestJsonAndCheck("GET", path)

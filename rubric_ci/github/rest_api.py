@@ -277,10 +277,10 @@ def limit_responses() -> None:
 
 def _limit(session: "Session") -> None:
     session.stream = True  # so that the hook reads the body
-    session.hooks["response"] = [_read]
+    session.hooks["response"] = [_limit_body]
 
 
-def _read(response: "Response", **_: Any) -> None:
+def _limit_body(response: "Response", **_: Any) -> None:
     body = bytearray()
     for chunk in response.iter_content(CHUNK):
         body += chunk

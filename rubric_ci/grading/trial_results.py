@@ -63,7 +63,7 @@ def with_more(first: Graded, more: Sequence[CaseResult]) -> Graded:
     rank = -(-rule[0] * len(trials) // rule[1]) if rule[0] else len(trials) - (len(trials) - 1) // 2
     median = kth_best(trials, rank)
     known = (each for each in (first, *graded) if by_rank(each) == by_rank(median))
-    own = next(known, None) or _of_trial(first, median)
+    own = next(known, None) or _with_trial(first, median)
     return replace(
         own,
         reason=own.reason.partition(_TRIALS)[0] + _trial_summary(trials, [], len(trials)),
@@ -75,7 +75,7 @@ def with_more(first: Graded, more: Sequence[CaseResult]) -> Graded:
     )
 
 
-def _of_trial(case: Graded, trial: Trial) -> Graded:
+def _with_trial(case: Graded, trial: Trial) -> Graded:
     return replace(
         case,
         verdict=trial.verdict,

@@ -51,7 +51,7 @@ def read_given(path: Path, root: Path) -> bytes:
 
 def read_own(path: Path | str, *, shown: Path | str) -> bytes:
     """Return the bytes of a regular file that is not itself a link; raises CannotReadFile."""
-    data = _read(path, shown)
+    data = _read_limited(path, shown)
     if len(data) > MAX_BYTES:
         raise _refused(shown, f"it has more than {MAX_BYTES // 2**20} MiB")
     return data
@@ -59,7 +59,7 @@ def read_own(path: Path | str, *, shown: Path | str) -> bytes:
 
 def read_start(path: Path) -> bytes:
     """Return the first bytes of a regular file, to decide what it is; raises CannotReadFile."""
-    return _read(Path(os.path.realpath(path)), path)[:MAX_BYTES]
+    return _read_limited(Path(os.path.realpath(path)), path)[:MAX_BYTES]
 
 
 def read_lines(path: Path, most: int) -> Iterator[bytes]:
@@ -124,7 +124,7 @@ def _why_not(real: str, top: str) -> str:
     return "it is in `.git`" if ".git" in inside else ""
 
 
-def _read(path: Path | str, shown: Path | str) -> bytes:
+def _read_limited(path: Path | str, shown: Path | str) -> bytes:
     """Return one byte more than a file may have, if it is so long."""
     try:
         descriptor, size = _open(path, os.O_RDONLY)

@@ -36,7 +36,7 @@ def model_info(model: str) -> Mapping[str, JSON]:
 
 def _entry(name: str) -> Mapping[str, JSON]:
     """Return an entry; the file has one a line, so the other three thousand are not parsed."""
-    text, start = _text(), f'\n"{name}": '
+    text, start = _model_list_text(), f'\n"{name}": '
     at = text.find(start)
     if at < 0:
         return {}
@@ -48,5 +48,5 @@ def _entry(name: str) -> Mapping[str, JSON]:
 
 
 @cache
-def _text() -> str:
+def _model_list_text() -> str:
     return read_model_list()

@@ -14,11 +14,11 @@ def print_block(text: str, *, err: bool = False) -> None:
     """Print a block on standard output, or with `err` on standard error."""
     stream = sys.stderr if err else sys.stdout
     stream.flush()
-    stream.buffer.write(_shown(text, stream).encode("utf-8", "surrogateescape"))
+    stream.buffer.write(_printable(text, stream).encode("utf-8", "surrogateescape"))
     stream.flush()
 
 
-def _shown(text: str, stream: TextIO) -> str:
+def _printable(text: str, stream: TextIO) -> str:
     from rubric_ci.text.escape import visible  # output without blocks needs no patterns
 
     if stream.isatty():

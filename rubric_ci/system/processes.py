@@ -175,7 +175,7 @@ async def _run(
     assert stderr is not None  # noqa: S101 - as above
     kill, over = partial(send_signal, process), asyncio.Event()
     pipes = asyncio.gather(
-        _read(stdout, command, kill) if stdout else _watch(read, command, kill, over),
+        _read_pipe(stdout, command, kill) if stdout else _watch(read, command, kill, over),
         _read_tail(stderr),
         _feed(stdin, command.stdin.encode()),
     )
@@ -191,8 +191,8 @@ async def _run(
         raise ScriptTimedOut(
             f"{command} did not end within {limit} and was killed",
             seconds=command.timeout_seconds,
-            printed=_text(pipes.result()[0]) if drained else "",
-            complained=redact(_text(pipes.result()[1])) if drained else "",
+            printed=_decoded(pipes.result()[0]) if drained else "",
+            complained=redact(_decoded(pipes.result()[1])) if drained else "",
         )
     if not drained:
         raise CannotRunScript(f"{command} left a process behind that holds its output open")
@@ -201,10 +201,10 @@ async def _run(
         raise CannotRunScript(f"{command} printed more than {command.output_limit} bytes")
     return Finished(
         status=process.returncode if process.returncode is not None else 0,
-        stdout=_text(printed),
-        stderr=redact(_text(stderr_tail)),
+        stdout=_decoded(printed),
+        stderr=redact(_decoded(stderr_tail)),
         duration_seconds=duration,
-        withheld=_withheld(command, _text(stderr_tail + b"\n" + printed[-STDERR_LIMIT:])),
+        withheld=_withheld(command, _decoded(stderr_tail + b"\n" + printed[-STDERR_LIMIT:])),
     )
 
 
@@ -340,7 +340,7 @@ def _close(process: Process) -> None:
     process._transport.close()  # type: ignore[attr-defined]
 
 
-async def _read(stream: StreamReader, command: Command, kill: Callable[[], None]) -> bytes:
+async def _read_pipe(stream: StreamReader, command: Command, kill: Callable[[], None]) -> bytes:
     """Read to the end; keep little more than the limit, and end a command that gives up."""
     kept = bytearray()
     while chunk := await stream.read(_CHUNK):
@@ -356,7 +356,7 @@ async def _read(stream: StreamReader, command: Command, kill: Callable[[], None]
 async def _watch(
     file: BinaryIO | None, command: Command, kill: Callable[[], None], over: asyncio.Event
 ) -> bytes:
-    """Read a file while a command writes it, as `_read` reads a pipe, until the command is over."""
+    """Read a file while a command writes it, as `_read_pipe` reads a pipe, to its end."""
     assert file is not None  # noqa: S101 - without a file there is a pipe
     kept = b""
     while True:
@@ -388,5 +388,5 @@ async def _feed(stream: StreamWriter, data: bytes) -> None:
         await stream.wait_closed()
 
 
-def _text(data: bytes) -> str:
+def _decoded(data: bytes) -> str:
     return data.decode("utf-8", errors="replace").replace("\r\n", "\n")

@@ -7,12 +7,12 @@ _PACKAGE = Path(__file__).parents[1]
 
 def read_schema(name: str) -> str:
     """Return the text of `schemas/<name>.schema.json`."""
-    return _read("_schemas", "schemas", f"{name}.schema.json")
+    return _read_resource("_schemas", "schemas", f"{name}.schema.json")
 
 
 def read_example(name: str) -> str:
     """Return the text of a file below `examples/`, such as "scaffold/rubric-ci.yaml"."""
-    return _read("_scaffold", "examples", name)
+    return _read_resource("_scaffold", "examples", name)
 
 
 def read_page_part(name: str) -> str:
@@ -31,7 +31,7 @@ def released_commit() -> str:
     return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
 
-def _read(installed: str, checkout: str, name: str) -> str:
+def _read_resource(installed: str, checkout: str, name: str) -> str:
     """Read from the wheel's folder, else from the checkout's.
 
     NOTE: an editable install does not carry the folders that the wheel adds.

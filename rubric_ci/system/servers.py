@@ -166,7 +166,7 @@ class _Log:
 
     def _keep(self, lines: list[bytes]) -> None:
         # A line is masked as a whole: half a key is not recognised.
-        texts = [_text(line) for line in lines]
+        texts = [_log_line(line) for line in lines]
         self.tail.extend(text[:_MOST_SHOWN] for text in texts if text.strip())
         data = "".join(f"{text}\n" for text in texts).encode()
         if self._path is None or not data:
@@ -180,7 +180,7 @@ class _Log:
             self._path = None
 
 
-def _text(line: bytes) -> str:
+def _log_line(line: bytes) -> str:
     if len(line) > _MOST_LINE:
         return f"(a line of {len(line):,} bytes or more)"
     text = masking.redact(line.decode("utf-8", "replace")).rstrip("\r")

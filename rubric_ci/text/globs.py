@@ -59,7 +59,7 @@ class PathIndex:
         """Index the paths; their order is lost."""
         self.paths = tuple(sorted(paths))
         self._comparisons = comparisons
-        self._of_glob = cache(self._of_one)
+        self._of_glob = cache(self._paths_of_glob)
 
     def matching(self, globs: Sequence[str]) -> tuple[str, ...]:
         """Return the paths that match, in order; raise TooManyComparisons."""
@@ -71,7 +71,7 @@ class PathIndex:
         self._comparisons.spend(len(found) * len(globs) * Comparisons.WHOLE)
         return tuple(filter(matcher(globs), found))
 
-    def _of_one(self, glob: str) -> tuple[str, ...]:
+    def _paths_of_glob(self, glob: str) -> tuple[str, ...]:
         first = _compile(glob).first
         start = bisect_left(self.paths, first)
         end = bisect_right(self.paths, first + chr(0x10FFFF), start)

@@ -108,13 +108,13 @@ def _nodes(root: "Node") -> Iterator["Node"]:
 def _started(node: "Node", depth: int) -> ShellLine:
     """Return the commands that a node starts, without the commands of the nodes below it."""
     if node.type == "heredoc_body" and not _is_literal(node):
-        scripts = re.findall(r"(?<!\\)`((?:[^`\\]|\\.)*)`", _text(node), re.DOTALL)
+        scripts = re.findall(r"(?<!\\)`((?:[^`\\]|\\.)*)`", _source_text(node), re.DOTALL)
         return _joined(shell_line(each, depth + 1) for each in scripts)
     is_before_program = node.parent is not None and node.parent.type == "command"
     if node.type == "variable_assignment" and not is_before_program:
-        return ShellLine(commands=((_text(node),),))
+        return ShellLine(commands=((_source_text(node),),))
     if node.type == "redirected_statement" and node.child_by_field_name("body") is None:
-        return ShellLine(commands=((_text(node),),))
+        return ShellLine(commands=((_source_text(node),),))
     if node.type not in _COMMANDS:
         return ShellLine()
     return _command(node, _redirects(node), depth)
@@ -123,7 +123,7 @@ def _started(node: "Node", depth: int) -> ShellLine:
 def _is_literal(body: "Node") -> bool:
     around = body.parent.children if body.parent else ()
     start = next(each for each in around if each.type == "heredoc_start")
-    return any(mark in _text(start) for mark in "'\"\\")
+    return any(mark in _source_text(start) for mark in "'\"\\")
 
 
 def _redirects(command: "Node") -> list["Node"]:
@@ -141,7 +141,7 @@ def _redirects(command: "Node") -> list["Node"]:
 def _command(node: "Node", redirects: list["Node"], depth: int) -> ShellLine:
     own = [each for each in node.children if each.type.endswith("_redirect")]
     tail = [_redirect_text(each) for each in (*own, *redirects) if not _words_after(each)]
-    written = " ".join([_text(node), *map(_redirect_text, redirects)])
+    written = " ".join([_source_text(node), *map(_redirect_text, redirects)])
     words = [_plain(each) for each in node.children if each.type not in _NO_WORDS]
     words += [word for each in (*own, *redirects) for word in _words_after(each)]
     inner = unwrapped_words(words)
@@ -162,7 +162,7 @@ def _fed(reads_input: bool, redirects: Sequence["Node"]) -> Iterator[str]:
     for each in redirects if reads_input else ():
         for part in each.children:
             if part.type == "heredoc_body":
-                yield _text(part)
+                yield _source_text(part)
             elif each.type == "herestring_redirect" and part.is_named:
                 yield _plain(part)
 
@@ -176,14 +176,14 @@ def _words_after(redirect: "Node") -> list[str]:
 
 def _redirect_text(node: "Node") -> str:
     if node.type != "heredoc_redirect":
-        return _text(node)
+        return _source_text(node)
     shown = ("file_descriptor", "<<", "<<-", "heredoc_start")
-    head = "".join(_text(each) for each in node.children if each.type in shown)
-    others = [_text(each) for each in node.children if each.type.endswith("_redirect")]
+    head = "".join(_source_text(each) for each in node.children if each.type in shown)
+    others = [_source_text(each) for each in node.children if each.type.endswith("_redirect")]
     return " ".join([head, *others])
 
 
-def _text(node: "Node") -> str:
+def _source_text(node: "Node") -> str:
     return (node.text or b"").decode(errors="replace")
 
 
@@ -191,14 +191,14 @@ def _plain(node: "Node") -> str:
     """Return a word as its program gets it; what the shell would put in stays as it is written."""
     match node.type:
         case "raw_string":
-            return _text(node)[1:-1]
+            return _source_text(node)[1:-1]
         case "ansi_c_string":
-            return re.sub(r"\\(.)", r"\1", _text(node)[2:-1])
+            return re.sub(r"\\(.)", r"\1", _source_text(node)[2:-1])
         case "string":
-            return re.sub(r'\\\n|\\(["\\$`])', r"\1", _text(node)[1:-1])
+            return re.sub(r'\\\n|\\(["\\$`])', r"\1", _source_text(node)[1:-1])
         case "concatenation" | "command_name":
             return "".join(map(_plain, node.children))
         case "word":
-            return re.sub(r"\\\n|\\(.)", r"\1", _text(node))
+            return re.sub(r"\\\n|\\(.)", r"\1", _source_text(node))
         case _:
-            return _text(node)
+            return _source_text(node)

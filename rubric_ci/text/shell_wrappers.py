@@ -124,7 +124,7 @@ def unwrapped_words(words: Sequence[str]) -> Inner:
             line = " ".join(words[1:2] if name == "trap" else words[1:]).removeprefix("-- ")
             return Inner(commands=tuple(commands), scripts=(line,))
         if name == "find":
-            return Inner(commands=(*commands, *_of_find(words)))
+            return Inner(commands=(*commands, *_find_commands(words)))
         wrapper = _WRAPPERS.get(name)
         rest, is_known = _rest(words, wrapper) if wrapper else ([], True)
         if not is_known:
@@ -169,7 +169,7 @@ def _shell_script(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
     return (), at >= len(words) or words[at] == "-"
 
 
-def _of_find(words: Sequence[str]) -> list[tuple[str, ...]]:
+def _find_commands(words: Sequence[str]) -> list[tuple[str, ...]]:
     starts = [at + 1 for at, word in enumerate(words) if word in _FIND]
     every = (words[at : _end(words, at)] for at in starts)
     return [tuple(each) for each in every if each]

@@ -119,7 +119,7 @@ def _all(tree: nodes.Node) -> Iterator[nodes.Node]:
         queue += node.iter_child_nodes()
 
 
-def _shown(value: Any) -> str:
+def _as_text(value: Any) -> str:
     """Return a value as text: a text as it is, any other value as JSON."""
     if isinstance(value, str | Undefined):
         return str(value)  # raises UndefinedError
@@ -129,16 +129,16 @@ def _shown(value: Any) -> str:
 def _join(items: Any, separator: str = "") -> str:
     if not isinstance(items, list):
         raise TypeError("`join` needs a list")
-    texts = [_shown(item) for item in items]
+    texts = [_as_text(item) for item in items]
     if sum(map(len, texts)) + len(texts) * len(separator) > MOST_TEXT:
         raise TooLong(f"the text has more than {MOST_TEXT:,} characters")
     return separator.join(texts)
 
 
 FILTERS: Final = {
-    "trim": lambda value: _shown(value).strip(),
-    "lower": lambda value: _shown(value).lower(),
-    "upper": lambda value: _shown(value).upper(),
+    "trim": lambda value: _as_text(value).strip(),
+    "lower": lambda value: _as_text(value).lower(),
+    "upper": lambda value: _as_text(value).upper(),
     "join": _join,
     "tojson": lambda value: json.dumps(value, ensure_ascii=False),
 }
@@ -167,7 +167,7 @@ class _Sandbox(SandboxedEnvironment):
 
 _ENVIRONMENT: Final = _Sandbox(
     undefined=StrictUndefined,
-    finalize=_shown,
+    finalize=_as_text,
     keep_trailing_newline=True,
     comment_start_string="\0{#",  # never in a text of YAML or JSON: `{#` is not a comment
     comment_end_string="#}\0",

@@ -230,8 +230,8 @@ def pass_rates(
     added = added_cases(changes)
     tags = sorted({tag for case in known for tag in case.tags})
     return tuple(
-        _of_known([case for case in known if rate.covers(case)], rate, added)
-        for rate in _of_tags(as_written(rates), tags)
+        _rate_of_known([case for case in known if rate.covers(case)], rate, added)
+        for rate in _floor_per_tag(as_written(rates), tags)
     )
 
 
@@ -239,7 +239,7 @@ def min_scores(cases: Sequence[CaseResult], minimums: Iterable[MinScore]) -> tup
     """Return the minimums with the scores of these cases."""
     written = as_written(minimums)
     tags = [each.tag for each in dimensions(cases)] if written else []
-    found = [(each, dimension(cases, each.group)) for each in _of_tags(written, tags)]
+    found = [(each, dimension(cases, each.group)) for each in _floor_per_tag(written, tags)]
     return tuple(
         replace(each, score=of.score if of else None, cases=of.cases if of else 0)
         for each, of in found
@@ -255,7 +255,7 @@ def as_written(floors: Iterable[Floor]) -> tuple[Floor, ...]:
     return tuple(found.values())
 
 
-def _of_tags(floors: Iterable[Floor], tags: Sequence[str]) -> Iterator[Floor]:
+def _floor_per_tag(floors: Iterable[Floor], tags: Sequence[str]) -> Iterator[Floor]:
     """Yield the floors, with one for each other tag in place of `*`."""
     listed = list(floors)
     named = {each.group for each in listed}
@@ -345,7 +345,9 @@ def is_held_against(case: CaseResult, gate: GateInfo) -> bool:
     )
 
 
-def _of_known(cases: Sequence[CaseResult], rate: PassRate, added: Set[tuple[str, str]]) -> PassRate:
+def _rate_of_known(
+    cases: Sequence[CaseResult], rate: PassRate, added: Set[tuple[str, str]]
+) -> PassRate:
     old = [case for case in cases if case.key not in added]
     without = _counted(rate, old)
     if without.holds:

@@ -54,9 +54,9 @@ def _size(found: MediaType, data: bytes) -> tuple[int, int]:
         case "image/gif":
             return _pair(data, 6, 2, "little")
         case "image/webp":
-            return _of_webp(data)
+            return _webp_size(data)
         case _:
-            return _of_jpeg(data)
+            return _jpeg_size(data)
 
 
 def _pair(data: bytes, at: int, count: int, order: Literal["big", "little"]) -> tuple[int, int]:
@@ -66,7 +66,7 @@ def _pair(data: bytes, at: int, count: int, order: Literal["big", "little"]) -> 
     return int.from_bytes(first, order), int.from_bytes(second, order)
 
 
-def _of_webp(data: bytes) -> tuple[int, int]:
+def _webp_size(data: bytes) -> tuple[int, int]:
     match data[12:16]:
         case b"VP8X":  # extended: each is one less, in three bytes
             return _one_more(_pair(data, 24, 3, "little"))
@@ -84,7 +84,7 @@ def _one_more(size: tuple[int, int]) -> tuple[int, int]:
     return (0, 0) if size == (0, 0) else (size[0] + 1, size[1] + 1)
 
 
-def _of_jpeg(data: bytes) -> tuple[int, int]:
+def _jpeg_size(data: bytes) -> tuple[int, int]:
     """Return the size in the first frame header; each segment but the data has its length."""
     at = 2
     while at + 4 <= len(data) and data[at] == 0xFF:

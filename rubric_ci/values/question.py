@@ -43,7 +43,7 @@ def question(case: EvalCase, *, files: bool = False) -> JSON:
         {**facts(each, without=_SAID), "parts": _said(each.parts, read=read)} for each in messages
     ]
     turns: list[JSON] = [
-        {**facts(each, without=_OF_TURN), **_of_turn(each, read=read)} for each in case.turns
+        {**facts(each, without=_OF_TURN), **_turn_json(each, read=read)} for each in case.turns
     ]
     hooked = bool(case.workspace and case.workspace.hooks.every)
     others = [*_ASKED, "metadata"] if hooked else _ASKED
@@ -63,7 +63,7 @@ def question_id(case: EvalCase) -> str:
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _of_turn(turn: Turn, *, read: bool) -> dict[str, JSON]:
+def _turn_json(turn: Turn, *, read: bool) -> dict[str, JSON]:
     return {"parts": _said(turn.parts, read=read)} if turn.parts else {"text": turn.text}
 
 

@@ -125,7 +125,7 @@ def _outcome(assertion: Assertion, answer: str, did: Did) -> Outcome:
         case "folder":
             return _in_folder(assertion, did)
         case "text":
-            return _of_text(assertion, answer)
+            return _text_outcome(assertion, answer)
         case _:
             assert_never(TABLE[assertion.key].of)
 
@@ -141,9 +141,9 @@ def _in_folder(assertion: Assertion, did: Did) -> Outcome:
     return Outcome(check.holds, check.found, check.evidence)
 
 
-def _of_text(assertion: Assertion, answer: str) -> Outcome:
+def _text_outcome(assertion: Assertion, answer: str) -> Outcome:
     of_data = assertion.key == "json_schema"  # a text of the answer's JSON is a text to it
-    text = _text(answer, assertion.field, as_json=of_data) if assertion.field else answer
+    text = _field_text(answer, assertion.field, as_json=of_data) if assertion.field else answer
     if isinstance(text, NotJson):
         return Outcome(holds=False, found=text.reason)
     row = TABLE[assertion.key]
@@ -151,7 +151,7 @@ def _of_text(assertion: Assertion, answer: str) -> Outcome:
     return check(text, assertion.value, assertion.ignore_case)
 
 
-def _text(answer: str, field: str, *, as_json: bool) -> str | NotJson:
+def _field_text(answer: str, field: str, *, as_json: bool) -> str | NotJson:
     """Return a field of an answer as text: a text as it is if not `as_json`, any other as JSON."""
     value: Any = parsed(answer)
     if isinstance(value, NotJson):

@@ -140,7 +140,7 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
             return _http_target(data, file)
         case _:
             prompt = _prompt(data, lookup)
-            options = {**_of_prompt(prompt, data), **data}
+            options = {**_prompt_options(prompt, data), **data}
             return read(
                 LlmTarget,
                 data,
@@ -170,7 +170,7 @@ def _prompt(data: dict[str, Any], lookup: Lookup) -> "PromptFile | None":
     return open_prompt(found.path, found.text)
 
 
-def _of_prompt(prompt: "PromptFile | None", data: dict[str, Any]) -> dict[str, Any]:
+def _prompt_options(prompt: "PromptFile | None", data: dict[str, Any]) -> dict[str, Any]:
     """Return the options of a prompt file, and its model unless the target has one."""
     if prompt is None:
         return {}

@@ -150,7 +150,7 @@ class Change:
         return AGAINST if only_against else CHANGED_SINCE
 
     @cached_property
-    def _of_event(self) -> FoundBase | None:
+    def _event_base(self) -> FoundBase | None:
         """The base of the event; None: there is no event."""
         if self._event is None:
             return None
@@ -162,7 +162,7 @@ class Change:
             return None
         if revision != "auto":
             return self._since(revision)
-        return self._of_event or base_revision.of_checkout(self.repository, option)
+        return self._event_base or base_revision.of_checkout(self.repository, option)
 
     def _find_since(self, revision: str) -> FoundBase:
         option = CHANGED_SINCE if revision == self.options.changed_since else AGAINST

@@ -86,7 +86,7 @@ class Checker:
             with suppress(CannotReadFile):  # it is reported where the file is checked
                 data = working_tree.read_bytes(path, self.project.root)
                 if isinstance(text := decode(data), str):
-                    shown = self._shown(path)
+                    shown = self._display_name(path)
                     found += self._switched(_diagnosed(shown, problem, data), {shown: text})
         return tuple(found)
 
@@ -123,7 +123,7 @@ class Checker:
 
     def check(self, path: Path) -> Checked:
         """Return the problems of a file; its name decides what it is checked as."""
-        name = self._shown(path)
+        name = self._display_name(path)
         try:
             data = working_tree.read_bytes(path, self.project.root)
         except CannotReadFile as error:
@@ -151,7 +151,7 @@ class Checker:
             return Checked(self._switched(*check_rubric(name, text, self._lookup(path))))
         return self._check_eval(name, text, path)
 
-    def _shown(self, path: Path) -> str:
+    def _display_name(self, path: Path) -> str:
         return self._name(path) if self._from_root else path.as_posix()
 
     def _lookup(self, path: Path) -> Lookup:
@@ -163,10 +163,10 @@ class Checker:
             try:
                 data = working_tree.read_bytes(sidecar, self.project.root)
             except CannotReadFile as error:
-                return Checked(_diagnosed(self._shown(sidecar), unreadable(error), b""))
+                return Checked(_diagnosed(self._display_name(sidecar), unreadable(error), b""))
             match decode(data):
                 case LocatedProblem() as problem:
-                    return Checked(_diagnosed(self._shown(sidecar), problem, data))
+                    return Checked(_diagnosed(self._display_name(sidecar), problem, data))
                 case beside:
                     pass
         place = path.absolute().as_posix()
@@ -187,7 +187,9 @@ class Checker:
         from dataclasses import replace
 
         # Problems of included files are named as these files are when they are checked alone.
-        files = {file: self._shown(working_tree.shown(self.tree.path(file))) for file in included}
+        files = {
+            file: self._display_name(working_tree.shown(self.tree.path(file))) for file in included
+        }
         named = (replace(each, file=files.get(each.file, each.file)) for each in found)
         return Checked(tuple(named), included)
 
@@ -310,7 +312,7 @@ class Checker:
         self._globs = self._globs or GlobsOfFiles(self.project.root)
         return self._globs.nearest(glob)
 
-    def _read(self, name: str) -> bytes | None:
+    def _read_or_none(self, name: str) -> bytes | None:
         try:
             return self.tree.read(name)
         except CannotReadFile:
@@ -324,7 +326,7 @@ class Checker:
             return self._prompts(own.prompts, own.bodies)
 
         counted = count_cases(self.project, self._evals(""))
-        return counted._replace(read=self._read, prompts=prompts)
+        return counted._replace(read=self._read_or_none, prompts=prompts)
 
     def _evals(self, written: str) -> list[Path]:
         try:

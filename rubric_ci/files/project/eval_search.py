@@ -174,7 +174,7 @@ def search(paths: Sequence[str], globs: Sequence[str], root: Path) -> list[Path]
     if not paths and configured:
         return configured
     known = {path.resolve() for path in configured}
-    found = [file for path in paths or [HERE] for file in _of_path(path, known)]
+    found = [file for path in paths or [HERE] for file in _files_at(path, known)]
     return list({os.path.realpath(path): path for path in found}.values())
 
 
@@ -264,7 +264,7 @@ def _holds_evals(path: Path, configured: set[Path]) -> bool:
         return path.exists()  # it is reported, unless it is a dangling link
 
 
-def _of_path(written: str, configured: set[Path]) -> Iterator[Path]:
+def _files_at(written: str, configured: set[Path]) -> Iterator[Path]:
     path = Path(written)
     if path.is_file():
         yield path

@@ -42,7 +42,7 @@ def fix_files(paths: Iterable[Path], rules: Rules, *, write: bool) -> int:
 def count_fixable(paths: Iterable[Path], rules: Rules) -> int:
     """Return the number of places that `--fix` changes in eval files whose fixes all hold."""
     files = [path for path in paths if _is_eval(path)]
-    texts = ((path, _read(path)[1]) for path in files)
+    texts = ((path, _bytes_and_text(path)[1]) for path in files)
     counted = ((path, text) for path, text in texts if text and len(text) <= MAX_COUNTED)
     off = _switched_off(rules)
     return sum(_fixed(text, path, off, attempts=1).places for path, text in counted)
@@ -57,7 +57,7 @@ def _switched_off(rules: Rules) -> frozenset[str]:
 
 
 def _fix_file(path: Path, switched_off: frozenset[str], *, write: bool) -> int:
-    data, text = _read(path)
+    data, text = _bytes_and_text(path)
     if text is None:
         return 0
     fixed = _fixed(text, path, switched_off)
@@ -68,7 +68,7 @@ def _fix_file(path: Path, switched_off: frozenset[str], *, write: bool) -> int:
     return fixed.places
 
 
-def _read(path: Path) -> tuple[bytes, str | None]:
+def _bytes_and_text(path: Path) -> tuple[bytes, str | None]:
     """Return the bytes and the text of a file; None: `validate` reports why there is none."""
     try:
         data = working_tree.read_bytes(path)

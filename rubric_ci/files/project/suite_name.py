@@ -20,7 +20,7 @@ LONGEST = 60  # characters
 def suite_of(config: Path | None, paths: Sequence[str]) -> str:
     """Return the name of the suite with a configuration, or of paths."""
     if config:
-        return _of_config(from_root(config, find_root(Path.cwd())))
+        return _config_suite(from_root(config, find_root(Path.cwd())))
     return _short(paths)
 
 
@@ -37,7 +37,7 @@ def comment_of_suite(comment: CommentSettings, select: SelectOptions) -> Comment
     return replace(comment, key=name, page=own)
 
 
-def _of_config(name: str) -> str:
+def _config_suite(name: str) -> str:
     """Return the folder of a configuration; the file, if it has a name of its own."""
     file = PurePosixPath(name)
     folder = file.parent.as_posix().removeprefix(".")

@@ -71,10 +71,10 @@ class Wording(NamedTuple):
 
 def wording(text: str, *, checklist: bool = True) -> Iterator[Wording]:
     """Yield the findings about one criterion, one of each kind."""
-    yield from _of_kinds(text, words_of(text), checklist=checklist)
+    yield from _wordings_of_kinds(text, words_of(text), checklist=checklist)
 
 
-def _of_kinds(text: str, words: set[str], *, checklist: bool) -> Iterator[Wording]:
+def _wordings_of_kinds(text: str, words: set[str], *, checklist: bool) -> Iterator[Wording]:
     if _TRIGGERS.isdisjoint(words):
         return
     for kind in KINDS:
@@ -123,13 +123,13 @@ def wording_problems(criteria: Sequence[Any], path: Path) -> Iterator[Problem]:
     texts: list[str] = []
     places: list[Path] = []
     for index, criterion in enumerate(criteria):
-        key, text = _text(criterion)
+        key, text = _key_and_text(criterion)
         if not text:
             continue
         where: Path = (*path, index, key) if key else (*path, index)
         checklist = isinstance(criterion, str) or _GRADED.isdisjoint(criterion)
         words.append(words_of(text))
-        for found in _of_kinds(text, words[-1], checklist=checklist):
+        for found in _wordings_of_kinds(text, words[-1], checklist=checklist):
             yield Problem(WORDING, where, found.message)
         texts.append(text)
         places.append(where)
@@ -138,7 +138,7 @@ def wording_problems(criteria: Sequence[Any], path: Path) -> Iterator[Problem]:
         yield Problem(WORDING, places[later], message, first=places[first])
 
 
-def _text(criterion: Any) -> tuple[str, str]:
+def _key_and_text(criterion: Any) -> tuple[str, str]:
     """Return the key and the text of a criterion; empty if it has none."""
     if isinstance(criterion, str):
         return "", criterion

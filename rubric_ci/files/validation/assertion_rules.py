@@ -123,7 +123,7 @@ def _value(
         found = lookup(value)
         if not isinstance(found, Found):
             yield missing_file(path, value, found, near_file)
-        elif reason := _of_file(found.text):
+        elif reason := _schema_file_problem(found.text):
             yield _unusable(key, path, f"{found.path}: {reason}")
     elif reason := TABLE[key].problem(value):
         yield _unusable(key, path, reason)
@@ -134,7 +134,7 @@ def _unusable(key: str, path: Path, reason: str) -> Problem:
     return Problem(ASSERTION_VALUE, path, f"`{key}`: {reason}", hint)
 
 
-def _of_file(text: str) -> str:
+def _schema_file_problem(text: str) -> str:
     try:
         schema = json.loads(text)
     except (ValueError, RecursionError) as error:

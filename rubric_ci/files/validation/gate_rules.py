@@ -83,7 +83,7 @@ def pass_rate_problems(data: Any, sizes: FindSizes | None = None) -> Iterator[Pr
         found = sizes()
         for path, tag, rate in rates:
             size = found.by_tag.get(tag, 0) if tag else found.cases
-            yield from _of_size(path, tag, rate, size)
+            yield from _rate_problems(path, tag, rate, size)
 
 
 def tag_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
@@ -123,7 +123,7 @@ def _is_rate(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def _of_size(path: Path, tag: str, rate: float, size: int) -> Iterator[Problem]:
+def _rate_problems(path: Path, tag: str, rate: float, size: int) -> Iterator[Problem]:
     from rubric_ci.values.gate import required_passes  # few configurations have a rate
 
     if tag == "*":

@@ -39,7 +39,11 @@ def recognise(data: Any, file: str = "FILE") -> Problem | None:
     if not isinstance(data, dict) or any(map(_means_evalcases, data)):
         return None
     inner = [each[0] for each in data.values() if isinstance(each, list) and each]
-    if found := _of_models(data, file) or _of_openai(data, file) or _of_traces([data, *inner], ()):
+    if (
+        found := _github_models_problem(data, file)
+        or _openai_evals_problem(data, file)
+        or _traces_problem([data, *inner], ())
+    ):
         return found
     tests = data.get("tests")
     keys = _keys_of(tests)
@@ -96,7 +100,7 @@ def _import(file: str) -> str:
     return f"`rubric-ci import {file}` writes an eval file of it"
 
 
-def _of_models(data: dict[str, Any], file: str) -> Problem | None:
+def _github_models_problem(data: dict[str, Any], file: str) -> Problem | None:
     if "testData" in data:
         importable = isinstance(data["testData"], list) and "messages" in data
         return _problem("testData", "GitHub Models", _import(file) if importable else _CASES)
@@ -111,7 +115,7 @@ def _of_models(data: dict[str, Any], file: str) -> Problem | None:
     return None
 
 
-def _of_openai(data: dict[str, Any], file: str) -> Problem | None:
+def _openai_evals_problem(data: dict[str, Any], file: str) -> Problem | None:
     """Return the problem of an export of OpenAI Evals, or of a file of its registry."""
     if isinstance(data.get("testing_criteria"), list):
         return _problem("testing_criteria", "OpenAI Evals", _import(file))
@@ -140,7 +144,7 @@ _WRITTEN_FOR: Final = "the file is written for "
 def recognise_lines(cases: Any, file: str = "FILE") -> Problem | None:
     """Return the one problem of JSON Lines in which every line is a case of another tool."""
     lines = cases if isinstance(cases, list) else []
-    if found := _of_traces(lines[:1], ("evalcases", 0)):
+    if found := _traces_problem(lines[:1], ("evalcases", 0)):
         return found
     own = has_our_keys(lines)
     for key, (tool, hint) in _LINES.items() if lines and not own else ():
@@ -162,7 +166,7 @@ def recognise_records(lines: list[Any], path: Path, file: str = "FILE") -> Probl
         record_names,
     )  # few files are of other tools
 
-    if traces := _of_traces(lines[:1], path):
+    if traces := _traces_problem(lines[:1], path):
         return traces
     found = record_names(lines)
     if not found:
@@ -172,7 +176,7 @@ def recognise_records(lines: list[Any], path: Path, file: str = "FILE") -> Probl
     return Problem(OTHER_TOOL, path, message, _import(file), at_key=isinstance(path[-1], str))
 
 
-def _of_traces(records: list[Any], path: Path) -> Problem | None:
+def _traces_problem(records: list[Any], path: Path) -> Problem | None:
     likely = [each for each in records if isinstance(each, dict) and not _TRACE.isdisjoint(each)]
     if not likely:
         return None

@@ -134,10 +134,10 @@ def _unmatched(owner: Any, path: Path, nearest_path: NearestPath) -> Iterator[Pr
     for key in owner if isinstance(owner, dict) else ():
         if isinstance(key, str) and snake_case(key) == "depends_on":
             for index, glob in enumerate(list_at(owner, key)):
-                yield from _of_glob(glob, (*path, key, index), nearest_path)
+                yield from _glob_problems(glob, (*path, key, index), nearest_path)
 
 
-def _of_glob(glob: Any, path: Path, nearest_path: NearestPath) -> Iterator[Problem]:
+def _glob_problems(glob: Any, path: Path, nearest_path: NearestPath) -> Iterator[Problem]:
     try:
         hint = nearest_path(glob) if isinstance(glob, str) else None
     except TooManyComparisons as error:
@@ -184,12 +184,12 @@ def recorded_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
             yield Problem(RECORDING_MISSING, place, f"there is no file `{answers}`")
             continue
         used = [case for case in sizes().names if (case.target or default) == target.get("name")]
-        recorded = _read(content)
+        recorded = _read_recorded(content)
         found = [*_problems(answers, recorded, used)]
         for message, hint in found:
             rule = RECORDED_UNREAD if recorded.problem else RECORDED_ANSWERS
             yield Problem(rule, place, message, hint)
-        if not found and (names := _of_no_case(recorded, sizes().names)):
+        if not found and (names := _names_without_case(recorded, sizes().names)):
             message = f"`{answers}` has answers for {listed(names, SHOWN)}, which no case is called"
             yield Problem(RECORDED_UNKNOWN, place, message)
 
@@ -198,7 +198,7 @@ def _is_one_mapping(targets: list[Any]) -> bool:
     return len(targets) == 1 and isinstance(targets[0], dict)
 
 
-def _read(content: bytes) -> _Recorded:
+def _read_recorded(content: bytes) -> _Recorded:
     ids, files = set[str](), set[tuple[str, str]]()
     for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), start=1):
         if not line.strip():
@@ -214,7 +214,7 @@ def _read(content: bytes) -> _Recorded:
     return _Recorded(frozenset(ids), frozenset(files))
 
 
-def _of_no_case(recorded: _Recorded, cases: Sequence[CaseName]) -> list[str]:
+def _names_without_case(recorded: _Recorded, cases: Sequence[CaseName]) -> list[str]:
     ids, keys = {case.id for case in cases}, {(case.file, case.id) for case in cases}
     unknown = {*(recorded.ids - ids), *(name for file, name in recorded.files - keys)}
     return [f"`{name}`" for name in sorted(unknown)] if cases else []

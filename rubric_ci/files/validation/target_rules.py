@@ -141,7 +141,7 @@ def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> I
                 message = f"`{kind}` refuses `{key}`: {what}"
                 yield Problem(AGENT_OPTION, (*path, key), message, at_key=True)
     if kind == "runner":
-        yield from _of_runner(target, path)
+        yield from _runner_problems(target, path)
     if kind == "http":
         yield from http_target_rules.service_problems(target, path)
     if kind in KINDS and not (agentv and kind in AGENTV_AGENTS):
@@ -207,7 +207,7 @@ def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
                 yield Problem(UNUSED_SETTING, (*path, key), message, hint, part=f"{{{name}}}")
 
 
-def _of_runner(target: dict[str, Any], path: Path) -> Iterator[Problem]:
+def _runner_problems(target: dict[str, Any], path: Path) -> Iterator[Problem]:
     """Yield unknown placeholders, and a command or a choice of cases that lacks its own."""
     for key, known in OF_RUNNER.items():
         template = target.get(key)

@@ -61,7 +61,7 @@ class Surroundings(NamedTuple):
 def check_evals(source: Source, around: Surroundings) -> "tuple[Diagnostic, ...]":
     if other := _other_tool(source):
         return _diagnosed(source, [other])
-    if isinstance(source, IncludedSource) and (first := _of_includes(source)):
+    if isinstance(source, IncludedSource) and (first := _include_problems(source)):
         return first
     if not source.readable:
         return _diagnosed(source, [])
@@ -105,7 +105,7 @@ def _problems_with_targets(source: Source, known: KnownTargets) -> Iterator[Prob
         yield from _first(target_problems(source.data, known.names, known.agents))
 
 
-def _of_includes(source: IncludedSource) -> "tuple[Diagnostic, ...]":
+def _include_problems(source: IncludedSource) -> "tuple[Diagnostic, ...]":
     """Return the problems of the file as it is written, and of files that it cannot include."""
     raw = source.raw
     own = [*schema_problems("eval", raw), *source.problems]

@@ -159,11 +159,11 @@ def variable_problems(source: Source, used_by_prompts: frozenset[str] | None) ->
     if not faulty:
         yield from _unused(vars_of(data).keys() - anywhere, ("vars",))
     for each in shared:
-        yield from _of_suite(each, vars_of(data), cases)
+        yield from _suite_text_problems(each, vars_of(data), cases)
     for key, texts in judged.items():
         heirs = [(path, case) for path, case in cases if key in _inherited(case)]
         for each in texts:
-            yield from _of_suite(each, vars_of(data), heirs, f"`{key}`")
+            yield from _suite_text_problems(each, vars_of(data), heirs, f"`{key}`")
 
 
 def _inherited(case: dict[str, Any]) -> Iterator[str]:
@@ -193,7 +193,7 @@ def _criteria(rubrics: Any, path: Path) -> Iterator[Text]:
         yield from _texts(each, (*where, index)) if isinstance(each, str) else ()
         if isinstance(each, dict):
             included = each.get(INCLUDED)
-            yield from _of_condition(
+            yield from _condition_variable(
                 each.get("applies_if"), (*where, index, "applies_if"), included
             )
             for key in each.keys() - UNFILLED:
@@ -201,7 +201,7 @@ def _criteria(rubrics: Any, path: Path) -> Iterator[Text]:
                     yield text._replace(included=included)
 
 
-def _of_condition(condition: Any, path: Path, included: Included | None) -> Iterator[Text]:
+def _condition_variable(condition: Any, path: Path, included: Included | None) -> Iterator[Text]:
     """Yield the variable that a condition names, as a text that uses it."""
     name = condition.get("var") if isinstance(condition, dict) else None
     if isinstance(name, str) and name.isidentifier():
@@ -229,7 +229,7 @@ def _values(
             yield Problem(NOT_TEXT, (*path, name), message, f'quote it: "{text}"')
 
 
-def _of_suite(
+def _suite_text_problems(
     shared: Text, suite: dict[str, Any], cases: list[_Case], what: str = "`messages`"
 ) -> Iterator[Problem]:
     """Yield the problems of a suite's text, at the cases that lack a variable."""

@@ -207,10 +207,10 @@ def open_cases(found: Found, of_row: OfRow | None = None) -> Opened | str:
         return Opened(document, [])
     if path.endswith(PROMPTS):
         return _test_data(document)
-    return _of_yaml(document)
+    return _open_yaml(document)
 
 
-def _of_yaml(document: Document) -> Opened | str:
+def _open_yaml(document: Document) -> Opened | str:
     data = document.data
     if isinstance(data, list):
         return Opened(document, data)
@@ -230,11 +230,11 @@ def _test_data(document: Document) -> Opened | str:
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         return "it has no list `testData`"
     stem = basename(document.file).partition(".")[0]
-    cases = [_of_test_data(row, f"{stem}-{number}") for number, row in enumerate(rows, 1)]
+    cases = [_test_data_case(row, f"{stem}-{number}") for number, row in enumerate(rows, 1)]
     return Opened(document, cases, ("testData",))
 
 
-def _of_test_data(row: dict[str, Any], name: str) -> dict[str, Any]:
+def _test_data_case(row: dict[str, Any], name: str) -> dict[str, Any]:
     """Return an entry of `testData` as a case; all but `input` and `expected` are variables."""
     case = {"id": row.get("id", name)}
     case |= {"input": row["input"]} if "input" in row else {}

@@ -78,7 +78,7 @@ class CsvCases:
         self._numbers: dict[str, int] = {}  # of the columns, by their name
         self._rows: list[list[Cell]] = []
         try:
-            self._read(header_and_rows(rows(text) if of_row else table(text)))
+            self._read_rows(header_and_rows(rows(text) if of_row else table(text)))
         except Broken as error:
             self.text_problems.append((file, error.problem))
 
@@ -99,7 +99,7 @@ class CsvCases:
             return _line_of(cell, path[1])
         return cell.place
 
-    def _read(self, found: HeaderAndRows) -> None:
+    def _read_rows(self, found: HeaderAndRows) -> None:
         if not found.header:
             raise Broken(1, 1, "the table is empty")
         self._header = found.header

@@ -60,7 +60,7 @@ class JsonLines:
         self._lines: list[tuple[int, str]] = []  # the number and the text of each case's line
         self._places = JsonPositions("")  # of the line that was looked up last
         self.data: Any = None
-        self._read()
+        self._read_lines()
 
     def texts(self) -> dict[str, str]:
         return {self.file: self.text} | (self.sidecar.texts() if self.sidecar else {})
@@ -100,7 +100,7 @@ class JsonLines:
     def _sidecar_with(self, path: Path) -> Document | None:
         return self.sidecar if path and path[0] != "evalcases" else None
 
-    def _read(self) -> None:
+    def _read_lines(self) -> None:
         large = lines_over_limits(self.text)
         if large:
             self.text_problems.append((self.file, large))

@@ -57,7 +57,7 @@ class PromptFile(NamedTuple):
 def open_prompt(path: str, text: str) -> PromptFile:
     """Read a prompt file; a text is one message: the user's if it has `{{ input }}`."""
     if path.endswith((".prompt.yml", ".prompt.yaml")):
-        return _of_github(Document(path, text))
+        return _open_github_prompt(Document(path, text))
     found = used(text)
     role = "user" if INPUT in found.names else "system"
     faults = (Fault(*found.fault),) if found.fault else ()
@@ -66,7 +66,7 @@ def open_prompt(path: str, text: str) -> PromptFile:
     return PromptFile(path, ((role, text),), faults=faults)
 
 
-def _of_github(document: Document) -> PromptFile:
+def _open_github_prompt(document: Document) -> PromptFile:
     broken = [Fault(each.line, each.message) for _, each in document.text_problems]
     if broken or not isinstance(document.data, dict):
         fault = Fault(1, "a prompt file is a mapping with `messages`")

@@ -81,10 +81,10 @@ def _media(source: str, number: int, read: Callable[[str], bytes | None]) -> Med
         return decoded(source, f"answer-{number}", f"answer-{number}")
     if source.lower().startswith(("http://", "https://")):
         raise refused(source, "is a URL, which is not fetched; use a path or a `data:` URI")
-    return checked(source, _read(source, read), source)
+    return checked(source, _read_media(source, read), source)
 
 
-def _read(name: str, read: Callable[[str], bytes | None]) -> bytes:
+def _read_media(name: str, read: Callable[[str], bytes | None]) -> bytes:
     try:
         data = read(name)
     except CannotReadFile as error:

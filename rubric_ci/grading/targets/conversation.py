@@ -137,13 +137,13 @@ def _asked(case: EvalCase, said: Sequence[Exchange], text: str) -> EvalCase:
     before = (
         message
         for number, each in enumerate(said)
-        for message in (_of_user(case, number, each.user), _message("assistant", each.answer))
+        for message in (_user_message(case, number, each.user), _message("assistant", each.answer))
     )
-    messages = (*case.input_messages, *before, _of_user(case, len(said), text))
+    messages = (*case.input_messages, *before, _user_message(case, len(said), text))
     return replace(case, turns=(), simulated_user=None, input_messages=messages)
 
 
-def _of_user(case: EvalCase, number: int, text: str) -> Message:
+def _user_message(case: EvalCase, number: int, text: str) -> Message:
     """Return the message of a turn: of a scripted one, with its images and documents."""
     scripted = [turn.parts for turn in case.turns[number : number + 1] if turn.parts]
     if scripted:
@@ -225,7 +225,7 @@ async def next_message(
     key = call_key(judge.endpoint, messages, schema=_SCHEMA, turn=turn, fence=fence)
     about = f"{case.file}: {case.id}: user"
     call = judge_call(messages, judge, key=key, schema=_SCHEMA, about=about)
-    return await request_cached_reply(call, _read, context)
+    return await request_cached_reply(call, _read_user_reply, context)
 
 
 def _so_far(said: Sequence[Exchange], fence: str) -> str:
@@ -239,7 +239,7 @@ def _so_far(said: Sequence[Exchange], fence: str) -> str:
     return "\n\n".join([*texts, "Write the next message of the user, or end the conversation."])
 
 
-def _read(text: str) -> str | InvalidReply:
+def _read_user_reply(text: str) -> str | InvalidReply:
     found = find_object(text)
     if isinstance(found, InvalidReply):
         return found

@@ -106,7 +106,7 @@ async def _unsupported(_: EvalCase, target: UnsupportedTarget, *__: object) -> N
     )
 
 
-def _of_model(case: EvalCase, target: LlmTarget, _: RunContext) -> JSON:
+def _model_question(case: EvalCase, target: LlmTarget, _: RunContext) -> JSON:
     options = target.endpoint.options
     try:
         messages = llm.chat_messages(case, target.prompt)
@@ -116,7 +116,7 @@ def _of_model(case: EvalCase, target: LlmTarget, _: RunContext) -> JSON:
     return ["model", call_key(target.endpoint, messages), host]
 
 
-def _of_program(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
+def _program_question(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
     template = target.command_template
     named = "{EVAL_ID}" in template or target.batched
     # Nothing is started to look up a version for a recording, whose key has none.
@@ -139,9 +139,9 @@ def _nothing(*_: object) -> None:
 
 
 KINDS: Final[Mapping[type[TargetFacts], Kind]] = {
-    LlmTarget: Kind(_model, _of_model),
+    LlmTarget: Kind(_model, _model_question),
     ServiceTarget: Kind(_service, http_target.key_parts),
-    CliTarget: Kind(_program, _of_program),
+    CliTarget: Kind(_program, _program_question),
     RunnerTarget: Kind(_runner, _nothing),
     UnsupportedTarget: Kind(_unsupported, _nothing),
     RecordedTarget: Kind(_fixed, _nothing, recorded.answer),

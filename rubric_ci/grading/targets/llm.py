@@ -79,7 +79,7 @@ def chat_messages(case: EvalCase, prompt: PromptTemplate | None = None) -> list[
     """
     messages = [_chat_message(each) for each in case.input_messages if not each.is_guideline]
     if prompt:
-        messages = [*_of_prompt(prompt, case), *([] if prompt.takes_input else messages)]
+        messages = [*_prompt_messages(prompt, case), *([] if prompt.takes_input else messages)]
     messages = list(_varied(messages, case.variant))
     if not case.guidelines:
         return messages
@@ -103,7 +103,7 @@ def _varied(messages: Sequence[ChatMessage], blanks: str) -> Iterator[ChatMessag
             yield replace(each, content=each.content + blanks)
 
 
-def _of_prompt(prompt: PromptTemplate, case: EvalCase) -> list[ChatMessage]:
+def _prompt_messages(prompt: PromptTemplate, case: EvalCase) -> list[ChatMessage]:
     variables = {**case.vars, "input": replace(case, variant="").question}
     return [
         ChatMessage(role=role, content=rendered(text, variables, f"`{prompt.path}`"))
@@ -117,7 +117,7 @@ def _chat_message(message: Message) -> ChatMessage:
         case "user" if message.media:
             return message_of("user", map(_sent_part, message.parts))
         case "system" | "user" | "assistant":
-            return ChatMessage(role=message.role, content=_text(message))
+            return ChatMessage(role=message.role, content=_text_with_calls(message))
         case "tool":
             title = f"[result of {message.name}]" if message.name else "[result of a tool]"
             if message.media:
@@ -131,7 +131,7 @@ def _sent_part(part: Part) -> str | Media:
     return part.media if isinstance(part, MediaPart) else part.text
 
 
-def _text(message: Message) -> str:
+def _text_with_calls(message: Message) -> str:
     calls = [f"[call of a tool]\n{json.dumps(dict(call), indent=2)}" for call in message.tool_calls]
     return "\n\n".join([message.text, *calls] if message.text else calls)
 

@@ -25,7 +25,7 @@ def answer(case: EvalCase, target: Target, context: RunContext) -> Answer:
     """Return the answer recorded for the case; raises CannotAnswer if there is none."""
     known = context.side.recordings  # a file is read once for a side of a run
     if target.answers not in known:
-        known[target.answers] = _read(target.answers, context)
+        known[target.answers] = _read_recordings(target.answers, context)
     recordings = known[target.answers]
     for file in (normalised(case.file), ""):
         if (file, case.own_id) in recordings:
@@ -42,7 +42,7 @@ def answer(case: EvalCase, target: Target, context: RunContext) -> Answer:
     )
 
 
-def _read(name: str, context: RunContext) -> _Recordings:
+def _read_recordings(name: str, context: RunContext) -> _Recordings:
     try:
         data = content(name, context)
         if data is None:

@@ -88,9 +88,9 @@ def missing(program: str, environment: Mapping[str, str]) -> str:
 def _own(program: str, environment: Mapping[str, str], now: datetime) -> Login | None:
     match program:
         case "claude-code":
-            return _of_claude(_folder("CLAUDE_CONFIG_DIR", ".claude", environment), now)
+            return _claude_login(_folder("CLAUDE_CONFIG_DIR", ".claude", environment), now)
         case "codex":
-            return _of_codex(_folder("CODEX_HOME", ".codex", environment), now)
+            return _codex_login(_folder("CODEX_HOME", ".codex", environment), now)
         case _:
             return None
 
@@ -100,9 +100,9 @@ def _folder(variable: str, name: str, environment: Mapping[str, str]) -> Path:
     return Path(environment.get(variable) or Path(home) / name)
 
 
-def _of_claude(folder: Path, now: datetime) -> Login | None:
+def _claude_login(folder: Path, now: datetime) -> Login | None:
     file = folder / ".credentials.json"
-    found = mapping(mapping(parsed(_text(file))).get("claudeAiOauth"))
+    found = mapping(mapping(parsed(_file_text(file))).get("claudeAiOauth"))
     token, end = found.get("accessToken"), found.get("expiresAt")  # milliseconds
     if not isinstance(token, str) or not token:
         return None
@@ -111,9 +111,9 @@ def _of_claude(folder: Path, now: datetime) -> Login | None:
     return Login(variables={"CLAUDE_CODE_OAUTH_TOKEN": token}, place=str(file))
 
 
-def _of_codex(folder: Path, now: datetime) -> Login | None:
+def _codex_login(folder: Path, now: datetime) -> Login | None:
     file = folder / "auth.json"
-    found = mapping(parsed(text := _text(file)))
+    found = mapping(parsed(text := _file_text(file)))
     if isinstance(key := found.get("OPENAI_API_KEY"), str) and key:
         return Login(variables={"CODEX_API_KEY": key}, place=str(file))
     if not mapping(found.get("tokens")):
@@ -130,7 +130,7 @@ def _time(written: Any) -> datetime:
         return datetime.min.replace(tzinfo=UTC)
 
 
-def _text(file: Path) -> str:
+def _file_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, ValueError):

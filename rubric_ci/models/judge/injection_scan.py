@@ -141,7 +141,7 @@ def scan_for_injection(
     )
 
 
-def _of_pattern(
+def _pattern_matches(
     wanted: injection_patterns.Pattern, message: str, scanned: _ScannedAnswer
 ) -> _Found:
     yield from ((message, _shorten(match[0])) for match in wanted.matches(scanned.folded))
@@ -213,7 +213,7 @@ _RULES: Mapping[str, Callable[[_ScannedAnswer], _Found]] = {
     "says-nothing": _nothing,
     "echoes": _echoes,
     **{
-        rule: partial(_of_pattern, wanted, message)
+        rule: partial(_pattern_matches, wanted, message)
         for rule, wanted, message in (
             ("orders-the-judge", injection_patterns.ORDER, "the answer instructs the judge"),
             ("plays-a-role", injection_patterns.ROLE, "the answer imitates another role"),

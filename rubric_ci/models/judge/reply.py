@@ -66,7 +66,7 @@ def _schema(marks: tuple[_Marks, ...]) -> tuple[Mapping[str, JSON], str]:
 
 
 def mark_property(criterion: Judged) -> str:
-    return _of_kind(criterion)[0]
+    return _marks_and_type(criterion)[0]
 
 
 def allowed_marks(criterion: Judged) -> str:
@@ -103,13 +103,13 @@ def _entry(
 
 
 def _marks(criterion: Judged) -> _Marks:
-    name, kind, allowed, others = _of_kind(criterion)
+    name, kind, allowed, others = _marks_and_type(criterion)
     if isinstance(criterion.applies_if, ByJudge):
         others = (*others, NOT_APPLICABLE)
     return name, kind, allowed, others
 
 
-def _of_kind(criterion: Judged) -> _Marks:
+def _marks_and_type(criterion: Judged) -> _Marks:
     match criterion:
         case Check(fault=True):
             return "present", "boolean", (), ()

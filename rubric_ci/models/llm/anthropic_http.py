@@ -58,7 +58,7 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
 async def ask(call: ModelCall) -> ModelReply:
     url = f"{server_of(call.endpoint)[0]}/v1/messages"
     reply, _ = await direct_http.post(url, _headers(call.endpoint), body_of(call))
-    return _read(call, reply)
+    return _model_reply(call, reply)
 
 
 async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
@@ -117,7 +117,7 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
     return {"x-api-key": key, "anthropic-version": _VERSION, **own}
 
 
-def _read(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
+def _model_reply(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
     if error := find_error(reply):
         raise error
     try:

@@ -84,7 +84,7 @@ async def send(
         async with session.request(
             method, url, headers=headers, allow_redirects=False, **body
         ) as response:
-            data = await _read(response, limit)
+            data = await _read_body(response, limit)
     except (ClientError, OSError, ValueError) as error:
         raise (find_failure(error) or RequestError(FAILED)) from error
     if 300 <= response.status < 400:
@@ -110,7 +110,7 @@ def missing_key(*variables: str) -> RequestError:
     )
 
 
-async def _read(response: "ClientResponse", limit: int) -> bytes:
+async def _read_body(response: "ClientResponse", limit: int) -> bytes:
     """Return the body, an error's cut; raise RequestError if another is too large."""
     data = bytearray()
     async for chunk in response.content.iter_chunked(MAX_ERROR):

@@ -60,7 +60,7 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
 async def ask(call: ModelCall) -> ModelReply:
     url = f"{_url(call.endpoint)}:generateContent"
     reply, _ = await direct_http.post(url, _headers(call.endpoint), body_of(call))
-    return _read(call, reply)
+    return _model_reply(call, reply)
 
 
 async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
@@ -122,7 +122,7 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
     return {"x-goog-api-key": key, **(endpoint.options.get("extra_headers") or {})}
 
 
-def _read(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
+def _model_reply(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
     if error := find_error(reply):
         raise error
     try:

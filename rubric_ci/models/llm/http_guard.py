@@ -190,7 +190,7 @@ def _guarded(send: Any) -> Any:
                     break
         finally:
             await response.aclose()
-        return _read(response, body)
+        return _with_body(response, body)
 
     return guarded
 
@@ -209,7 +209,7 @@ def _guarded_blocking(send: Any) -> Any:
                     break
         finally:
             response.close()
-        return _read(response, body)
+        return _with_body(response, body)
 
     return guarded
 
@@ -271,7 +271,7 @@ def _is_enough(
     return True
 
 
-def _read(response: "Response", body: bytearray) -> "Response":
+def _with_body(response: "Response", body: bytearray) -> "Response":
     """Return the response with its unpacked body."""
     from httpx import Response
 

@@ -66,7 +66,7 @@ def read(data: bytes, http: HttpRequest) -> ModelReply:
     Without a place of the answer it is the whole text, or the images and documents alone.
     """
     if http.stream:
-        return _of_events([*_events(data)], http)
+        return _streamed_reply([*_events(data)], http)
     if not (http.answer or http.answer_files or http.tool_calls or http.usage):
         text, media = _whole(data)
         return ModelReply(text=text, media=media, usage=_used({}))
@@ -84,7 +84,7 @@ def read(data: bytes, http: HttpRequest) -> ModelReply:
     )
 
 
-def _of_events(written: Sequence[str], http: HttpRequest) -> ModelReply:
+def _streamed_reply(written: Sequence[str], http: HttpRequest) -> ModelReply:
     """Return the pieces of text of all events as one, and all of their calls of tools.
 
     Without a place of the answer an event is the piece: a string of JSON, or a text as it is.

@@ -62,7 +62,7 @@ async def ask(call: ModelCall) -> ModelReply:
         except CannotRunScript as error:
             raise RequestError(str(error), retryable=False) from error
     try:
-        reply = _read(command, finished, files)
+        reply = _read_reply(command, finished, files)
         text = reply.answer if call.output_schema is None else marks(reply.answer)
     except AgentFailed as error:
         raise RequestError(str(error), status=error.status, retryable=error.retryable) from error
@@ -118,7 +118,7 @@ def marks(text: str) -> str:
     return found or text
 
 
-def _read(command: JudgeCommand, finished: processes.Finished, files: Files) -> Trace:
+def _read_reply(command: JudgeCommand, finished: processes.Finished, files: Files) -> Trace:
     """Return the reply; a status other than 0 is an error, with any text."""
     if agent := AGENTS.get(command.cli):
         reply = agent.read(finished.stdout, finished.stderr, files)

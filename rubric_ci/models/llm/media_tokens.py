@@ -48,11 +48,11 @@ def _tokens(media: Media, model: str, pages: int) -> int:
     if "claude" in name:
         return min(ceil(media.width * media.height / 750), _CLAUDE)
     if "gemini" in name:
-        return _of_gemini(media, name)
-    return _of_openai(media, name)
+        return _gemini_tokens(media, name)
+    return _openai_tokens(media, name)
 
 
-def _of_gemini(media: Media, name: str) -> int:
+def _gemini_tokens(media: Media, name: str) -> int:
     """Return the tokens by https://ai.google.dev/gemini-api/docs/tokens and media-resolution."""
     if not name.startswith(("gemini-1", "gemini-2")):
         return _GEMINI
@@ -61,7 +61,7 @@ def _of_gemini(media: Media, name: str) -> int:
     return 258 * ceil(media.width / 768) * ceil(media.height / 768)
 
 
-def _of_openai(media: Media, name: str) -> int:
+def _openai_tokens(media: Media, name: str) -> int:
     """Return the tokens by https://developers.openai.com/api/docs/guides/images-vision."""
     patches = next((_PATCHES[each] for each in _PATCHES if name.startswith(each)), None)
     if patches is None:

@@ -139,18 +139,18 @@ def _is_data(answer: str) -> bool:
 
 def _loses(answer: str, parts: Sequence[Part]) -> bool:
     """Return True if letters or digits of an answer are not shown."""
-    return any(map(str.isalnum, Counter(answer) - Counter(_text(parts))))
+    return any(map(str.isalnum, Counter(answer) - Counter(_joined_text(parts))))
 
 
 def _variants(quote: str) -> Iterator[str]:
     """Yield a quote as it is, as its Markdown reads, and without the signs of cut Markdown."""
     yield quote
     if len(quote) <= LONGEST and _SIGNS.search(quote):
-        yield _text([*_parts(quote)]).strip()
+        yield _joined_text([*_parts(quote)]).strip()
         yield _INLINE.sub("", quote)
 
 
-def _text(parts: Sequence[Part]) -> str:
+def _joined_text(parts: Sequence[Part]) -> str:
     return "".join(text for _, text in parts)
 
 
@@ -240,7 +240,7 @@ def _tag(token: Token) -> str:
 
 def _marked(parts: Sequence[Part], quotes: Sequence[str]) -> Iterator[str]:
     """Yield the parts as HTML, with quotes that may go on from part to part."""
-    spans = quoted(_text(parts), quotes)
+    spans = quoted(_joined_text(parts), quotes)
     starts = accumulate((len(text) for _, text in parts), initial=0)
     for (tag, text), start in zip(parts, starts, strict=False):
         yield tag or "".join(_highlighted(text, start, spans))

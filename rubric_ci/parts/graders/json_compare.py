@@ -149,12 +149,12 @@ def _date_difference(field: FieldSpec, got: JSON, reference: JSON, show: Show) -
     if not given:
         return f"is {show(got)}, which is not a date{_formats(field)}"
     if not given & expected:
-        return f"is {_shown(given)}, not {_shown(expected)}"
+        return f"is {_listed_days(given)}, not {_listed_days(expected)}"
     if given == expected and len(given) == 1:
         return ""
     raise CannotMeasure(
         f"`{field.path}` is {show(got)}, the reference answer has {show(reference)}, and "
-        f"one of them is {_shown(max(given, expected, key=len))}; set `formats`"
+        f"one of them is {_listed_days(max(given, expected, key=len))}; set `formats`"
     )
 
 
@@ -162,7 +162,7 @@ def _days(value: JSON, formats: tuple[str, ...]) -> frozenset[date]:
     return read_days(value, formats) if isinstance(value, str) else frozenset()
 
 
-def _shown(days: frozenset[date]) -> str:
+def _listed_days(days: frozenset[date]) -> str:
     return " or ".join(str(day) for day in sorted(days))
 
 

@@ -117,7 +117,7 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> RunReport |
             "the judge or the thresholds of the baseline differ, and other cases would keep it",
             "accept all cases",
         )
-    _replace(folder, [*kept, replace(moved, sentinel=_of_this_judge(head, present))])
+    _replace(folder, [*kept, replace(moved, sentinel=_sentinel_of_judge(head, present))])
     decision = _decision(head, acceptance.reason, acceptance.decided_at, moved)
     decision = replace(decision, partial=bool(kept))
     log = present.log if present else None
@@ -125,7 +125,7 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> RunReport |
     return compared
 
 
-def _of_this_judge(head: RunReport, present: Baseline | None) -> Sentinel | None:
+def _sentinel_of_judge(head: RunReport, present: Baseline | None) -> Sentinel | None:
     """Return the marks to ask for again; None: they are of an earlier judge."""
     found = head.sentinel
     if present and present.report.sentinel and not comparable(head, present.report):

@@ -85,8 +85,8 @@ async def _identity_token(identity: WorkloadIdentity) -> str:
     if source.file:
         return _from_file(Path(source.file))
     if source.azure:
-        return await _of_azure(source)
-    return await _of_github(identity.audience)
+        return await _azure_token(source)
+    return await _github_token(identity.audience)
 
 
 def _from_file(path: Path) -> str:
@@ -100,7 +100,7 @@ def _from_file(path: Path) -> str:
     return token
 
 
-async def _of_github(audience: str) -> str:
+async def _github_token(audience: str) -> str:
     url = os.environ.get("ACTIONS_ID_TOKEN_REQUEST_URL")
     key = os.environ.get("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
     if not url or not key:
@@ -113,10 +113,10 @@ async def _of_github(audience: str) -> str:
         reply = await direct_http.get(aimed, {"Authorization": f"bearer {key}"})
     except RequestError as error:
         raise _refused(f"GitHub gave no identity token: {error}", error) from error
-    return _text(reply, "value", "GitHub")
+    return _reply_field(reply, "value", "GitHub")
 
 
-async def _of_azure(source: IdentitySource) -> str:
+async def _azure_token(source: IdentitySource) -> str:
     url, key = os.environ.get("SYSTEM_OIDCREQUESTURI"), os.environ.get("SYSTEM_ACCESSTOKEN")
     if not url or not key:
         raise _refused(
@@ -128,10 +128,10 @@ async def _of_azure(source: IdentitySource) -> str:
         reply, _ = await direct_http.post(aimed, {"Authorization": f"Bearer {key}"}, {})
     except RequestError as error:
         raise _refused(f"Azure DevOps gave no identity token: {error}", error) from error
-    return _text(reply, "oidcToken", "Azure DevOps")
+    return _reply_field(reply, "oidcToken", "Azure DevOps")
 
 
-def _text(reply: Mapping[str, JSON], name: str, issuer: str) -> str:
+def _reply_field(reply: Mapping[str, JSON], name: str, issuer: str) -> str:
     value = reply.get(name)
     if not isinstance(value, str) or not value:
         raise _refused(f"{issuer} gave no identity token: its reply has no `{name}`")

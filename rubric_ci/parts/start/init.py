@@ -224,7 +224,7 @@ def _next(plan: _Plan) -> Iterator[str]:
 
 
 def _create(file: _File, plan: _Plan) -> Iterator[str]:
-    settings, text = plan.settings, _text(file, plan)
+    settings, text = plan.settings, _scaffold_text(file, plan)
     existing = _existing(file, settings.folder)
     if existing is None or (settings.force and not file.shared):
         _write(existing or settings.folder / file.path, text)
@@ -241,7 +241,7 @@ def _create(file: _File, plan: _Plan) -> Iterator[str]:
         yield indent(text.rstrip("\n"), "    ")
 
 
-def _text(file: _File, plan: _Plan) -> str:
+def _scaffold_text(file: _File, plan: _Plan) -> str:
     """Return a file of the scaffold for the provider, the target and the repository."""
     text = resources.read_example(file.source)
     if file.is_workflow:

@@ -43,27 +43,27 @@ def annotations(report: RunReport) -> list[Annotation]:
     in_change = (NEW_CASE, CASE_EDITED)
     cases = wording.by_attention(report.cases)
     cases.sort(key=lambda case: not case.why.startswith(in_change))
-    found = [entry for case in cases for entry in _of(case, report)]
-    found += [*_of_waivers(report), *_of_grading(report)]
+    found = [entry for case in cases for entry in _case_annotations(case, report)]
+    found += [*_waiver_annotations(report), *_grading_annotations(report)]
     return sorted(found, key=lambda entry: LEVELS.index(entry.level))
 
 
-def _of(case: CaseResult, report: RunReport) -> Iterator[Annotation]:
+def _case_annotations(case: CaseResult, report: RunReport) -> Iterator[Annotation]:
     match case:
         case Graded():
-            yield from _of_graded(case, report)
-            yield from _of_warnings(case)
+            yield from _graded_annotations(case, report)
+            yield from _warning_annotations(case)
         case Errored():
             yield _at(case, "error", "no-verdict")
         case Skipped():
             yield _at(case, "notice", "skipped")
 
 
-def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
+def _graded_annotations(case: Graded, report: RunReport) -> Iterator[Annotation]:
     if case.verdict == "pass":
         return
     if case.status == "waived":
-        yield from _of_waived(case, report)
+        yield from _waived_annotations(case, report)
         return
     level: AnnotationLevel = "error" if is_held_against(case, report.gate) else "warning"
     misses = wording.misses(case, report)
@@ -77,7 +77,7 @@ def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
         yield _at(case, level, case.verdict)
 
 
-def _of_waived(case: Graded, report: RunReport) -> Iterator[Annotation]:
+def _waived_annotations(case: Graded, report: RunReport) -> Iterator[Annotation]:
     message = "\n".join(waivers.excuses(case, report))
     lines = [
         c.line
@@ -89,7 +89,7 @@ def _of_waived(case: Graded, report: RunReport) -> Iterator[Annotation]:
     yield _at(case, "notice", "waived", message=message, line=min(lines, default=case.line))
 
 
-def _of_waivers(report: RunReport) -> Iterator[Annotation]:
+def _waiver_annotations(report: RunReport) -> Iterator[Annotation]:
     for waiver, text in waivers.problems(report):
         yield Annotation(
             level="notice" if waiver.state == "unneeded" else "warning",
@@ -102,7 +102,7 @@ def _of_waivers(report: RunReport) -> Iterator[Annotation]:
         )
 
 
-def _of_grading(report: RunReport) -> Iterator[Annotation]:
+def _grading_annotations(report: RunReport) -> Iterator[Annotation]:
     gate = report.gate
     for change in report.grading_changes:
         if change.direction == "stronger":
@@ -121,7 +121,7 @@ def _of_grading(report: RunReport) -> Iterator[Annotation]:
         )
 
 
-def _of_warnings(case: Graded) -> Iterator[Annotation]:
+def _warning_annotations(case: Graded) -> Iterator[Annotation]:
     for _, evaluator, warning in wording.warnings([case]):
         part = (evaluator.name, warning)
         yield _at(case, "warning", "warning", *part, message=warning, line=evaluator.line)

@@ -154,29 +154,29 @@ def _printed(blocks: Iterable[Block], *, width: int, color: bool) -> str:
 def _lines(block: Block) -> Iterator[RenderableType]:
     match block:
         case Heading():
-            yield _text(block.text, _GATE_STYLES[block.tone])
+            yield _escaped_text(block.text, _GATE_STYLES[block.tone])
         case Line():
             yield _sign(block.status) + _spans(block.spans)
         case Listed():
             if block.title:
-                yield _text(block.title, "bold")
+                yield _escaped_text(block.title, "bold")
             yield from (_inset(_spans(line)) for line in block.lines)
         case Quoted():
-            yield from (_inset(_text(text), 4) for text in block.texts)
+            yield from (_inset(_escaped_text(text), 4) for text in block.texts)
         case Literally():
-            yield _inset(_text(f"{block.title}:", "dim"))
-            yield _inset(_text(block.text), 4)
+            yield _inset(_escaped_text(f"{block.title}:", "dim"))
+            yield _inset(_escaped_text(block.text), 4)
         case Differs():
             yield from _differs(block)
         case Table():
             if block.title:
-                yield _text(block.title, "bold")
+                yield _escaped_text(block.title, "bold")
             yield _table(block)
         case Folded():
             yield from _folded(block)
         case Facts():
             facts = " · ".join("".join(span.text for span in fact) for fact in block.facts)
-            yield _text(facts, "dim")
+            yield _escaped_text(facts, "dim")
         case _:
             assert_never(block)
 
@@ -194,9 +194,9 @@ def _folded(block: Folded) -> Iterator[RenderableType]:
 
 def _differs(block: Differs) -> Iterator[RenderableType]:
     if block.title:
-        yield _inset(_text(f"{block.title}:", "dim"))
+        yield _inset(_escaped_text(f"{block.title}:", "dim"))
     for line in changed_lines(block):
-        yield _inset(_text(line, _DIFFERENCE.get(line[:1], "dim")), 4)
+        yield _inset(_escaped_text(line, _DIFFERENCE.get(line[:1], "dim")), 4)
 
 
 def _table(block: Table) -> RichTable:
@@ -221,6 +221,6 @@ def _spans(spans: Spans) -> Text:
     return Text.assemble(*((escape.terminal(span.text), _STYLES[span.style]) for span in spans))
 
 
-def _text(text: str, style: str = "") -> Text:
+def _escaped_text(text: str, style: str = "") -> Text:
     # NOTE: text appended to a Text takes on its style, unless only a part of it is styled.
     return Text.assemble((escape.terminal(text), style))

@@ -53,7 +53,7 @@ async def check_draft(made: Drafted, context: RunContext, *, bad: str = "") -> D
 
     Criteria that no variant fails are left out of the draft.
     """
-    found = await _of_reference(made, context)
+    found = await _check_reference(made, context)
     if not bad or found.unchecked:
         return found
     result = await evaluate(made.case, Answer(text=bad), _spec(found), context)
@@ -62,7 +62,7 @@ async def check_draft(made: Drafted, context: RunContext, *, bad: str = "") -> D
     return found.but(result.usage, *[_NOT_CONTRASTED] * (result.verdict == "pass"))
 
 
-async def _of_reference(made: Drafted, context: RunContext) -> Drafted:
+async def _check_reference(made: Drafted, context: RunContext) -> Drafted:
     answer = made.case.reference_answer
     if not answer:
         return made.but(NOTHING_USED, "there is no reference answer to check the draft with")

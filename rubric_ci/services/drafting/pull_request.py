@@ -101,7 +101,7 @@ def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | NothingTo
         with _naming_permission():
             made = commits_and_pull_requests.add_commit(place, head.sha, _files(changes), message)
         echo(f"committed {escape.commit(made)} on {place.name}")
-        return replace(_of_event(event), commit=made)
+        return replace(_event_pull_request(event), commit=made)
 
     return publish
 
@@ -127,7 +127,7 @@ def _by_git(
         made = commit(changes, repository)
         branch.push(repository, name)
         echo(f"pushed to {name}")
-        return replace(_of_event(event), commit=made.commit)
+        return replace(_event_pull_request(event), commit=made.commit)
 
     return publish
 
@@ -174,7 +174,7 @@ def _with_pull_request(
     return publish
 
 
-def _of_event(event: Event) -> Published:
+def _event_pull_request(event: Event) -> Published:
     number = str(event.pull_request)
     url = f"{event.server_url}/{event.repository}/pull/{number}"
     return Published(url=url, number=number)

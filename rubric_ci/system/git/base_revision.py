@@ -46,9 +46,9 @@ def of_trigger(repository: Repository, trigger: Trigger) -> FoundBase:
     """Return the base of the change that started a workflow."""
     match EVENTS.get(trigger.event):
         case "pull request":
-            return _of_pull_request(repository, trigger)
+            return _pull_request_base(repository, trigger)
         case "push":
-            return _of_push(repository, trigger)
+            return _push_base(repository, trigger)
         case "merge group":
             return _present(repository, trigger.base_sha, "the base of the merge group")
         case None:
@@ -79,7 +79,7 @@ def of_checkout(repository: Repository, option: str = "--changed-since") -> Foun
     return since(repository, "origin/HEAD")
 
 
-def _of_pull_request(repository: Repository, trigger: Trigger) -> FoundBase:
+def _pull_request_base(repository: Repository, trigger: Trigger) -> FoundBase:
     head = plumbing.commit(repository, "HEAD")
     if head == trigger.base_sha:
         return NoBase(reason="the checkout is the base branch, not the pull request")
@@ -91,7 +91,7 @@ def _of_pull_request(repository: Repository, trigger: Trigger) -> FoundBase:
     return _merge_base(repository, trigger.base_sha, PULL_REQUEST_BASE)
 
 
-def _of_push(repository: Repository, trigger: Trigger) -> FoundBase:
+def _push_base(repository: Repository, trigger: Trigger) -> FoundBase:
     if trigger.base_sha.strip("0"):
         found = _present(repository, trigger.base_sha, "the branch before the push")
         return found if isinstance(found, NoBase) else replace(found, merged=True)

@@ -152,7 +152,7 @@ async def samples(place: Place, only: Iterable[str] = ()) -> Found:
             finished = await processes.run(line)
         except CannotRunScript as error:
             raise CannotRunTool(f"target {target.name}: {error}") from None
-        return _read(target, Path(folder), finished)
+        return _read_results(target, Path(folder), finished)
 
 
 def committed_results(place: Place) -> tuple[str, ...]:
@@ -186,7 +186,7 @@ def _script(target: RunnerTarget, folder: str, only: tuple[str, ...]) -> str:
     return re.sub(r"\{(?:RESULTS|ONLY)\}", lambda found: places[found[0]], template).rstrip()
 
 
-def _read(target: RunnerTarget, folder: Path, finished: Finished) -> Found:
+def _read_results(target: RunnerTarget, folder: Path, finished: Finished) -> Found:
     tool = TOOLS[target.reads]
     found: list[Sample] = []
     missing: list[str] = []

@@ -120,7 +120,9 @@ def _samples(settings: AdoptSettings) -> tuple[Sequence[Sample], tuple[str, ...]
         path.as_posix(): working_tree.read_text(path, written_by=tool.name)
         for path in settings.results
     }
-    every = [sample for name in texts for sample in _of_file(name, texts[name], tool, settings)]
+    every = [
+        sample for name in texts for sample in _file_samples(name, texts[name], tool, settings)
+    ]
     reasons = {name: tool.missing(text) for name, text in texts.items()}
     missing = tuple(f"{name}: {reason}" for name, reason in reasons.items() if reason)
     try:
@@ -129,7 +131,7 @@ def _samples(settings: AdoptSettings) -> tuple[Sequence[Sample], tuple[str, ...]
         raise CannotReadReport(f"--grader: {error}") from error
 
 
-def _of_file(name: str, text: str, tool: Tool, settings: AdoptSettings) -> Iterator[Sample]:
+def _file_samples(name: str, text: str, tool: Tool, settings: AdoptSettings) -> Iterator[Sample]:
     hint = f"pass the files that the tool wrote: {tool.made_by}"
     try:
         found = list(tool.read(text))

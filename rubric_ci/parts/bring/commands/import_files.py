@@ -246,7 +246,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
     root = working_tree.find_root(file.parent.absolute())
     beside = Beside(
-        lambda name: _text(file.parent / name, root),
+        lambda name: _text_in_repository(file.parent / name, root),
         base,
         lambda name: _fitting(file.parent, name),
         _stem(file),
@@ -343,7 +343,7 @@ def _fitting(folder: Path, glob: str) -> list[str]:
         return []
 
 
-def _text(path: Path, root: Path) -> str | None:
+def _text_in_repository(path: Path, root: Path) -> str | None:
     """Return the text of a file of the repository, if it can be read."""
     if not file_io.is_inside(os.path.realpath(path), os.path.realpath(root)):
         return None

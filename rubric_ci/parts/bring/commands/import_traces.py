@@ -91,7 +91,7 @@ def import_traces(files: Sequence[Path], output: Output, choice: TraceChoice) ->
     """Write an eval file and recorded answers; return 1 if something of the files was lost."""
     conditions = trace_cases.conditions(choice.where)
     check_new(output.eval_file, output.answers)
-    found, faults, left_out = _read(files, choice)
+    found, faults, left_out = _read_traces(files, choice)
     traces = len(found) + left_out.total()
     chosen = _chosen(found, choice, conditions)
     _say_read(files, traces, left_out + chosen.left_out, faults)
@@ -122,7 +122,7 @@ def _named(files: Sequence[Path]) -> str:
     return f"{files[0].name}{more}"
 
 
-def _read(
+def _read_traces(
     files: Sequence[Path], choice: TraceChoice
 ) -> tuple[list[TraceCase], list[str], Counter[str]]:
     """Return the cases, the unreadable lines, and the number of other traces by their reason."""

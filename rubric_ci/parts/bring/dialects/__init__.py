@@ -40,7 +40,7 @@ def translated(opened: Source, path: str, find: "FindFiles | None") -> Source:
         mappings = getattr(dialect, "MAPPINGS", {})
         named = [opened.data[key] for key in mappings if key in opened.data]
         if names_files(opened.data[dialect.CASES]) or any(isinstance(n, str) for n in named):
-            read = CaseFiles(opened, find, dialect.CASES, mappings, _of_row(dialect))
+            read = CaseFiles(opened, find, dialect.CASES, mappings, _row_reader(dialect))
     if not read.readable:
         return read
     reads: dict[str, Any] = {}
@@ -53,7 +53,7 @@ def translated(opened: Source, path: str, find: "FindFiles | None") -> Source:
     return TranslatedSource(read, dialect.translate(read.data, **reads))
 
 
-def _of_row(dialect: "ModuleType") -> "OfRow | None":
+def _row_reader(dialect: "ModuleType") -> "OfRow | None":
     if dialect.NAME != "AgentV":
         return None
     from rubric_ci.parts.bring.dialects.agentv_rows import of_row

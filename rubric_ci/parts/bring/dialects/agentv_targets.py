@@ -176,7 +176,7 @@ def _options(found: Translation, settings: _Settings, kind: str, ours: Path) -> 
     if isinstance(target.get("healthcheck"), dict):
         add_healthcheck(found, target["healthcheck"], ours, settings["healthcheck"].path)
     if kind == "openai":
-        _of_openai(found, target, settings)
+        _openai_target(found, target, settings)
 
 
 def add_healthcheck(found: Translation, check: dict[str, Any], ours: Path, place: Path) -> None:
@@ -192,7 +192,7 @@ def add_healthcheck(found: Translation, check: dict[str, Any], ours: Path, place
         found.refuse((*place, "command"), "a placeholder in a health check has no counterpart")
 
 
-def _of_openai(found: Translation, target: dict[str, Any], settings: _Settings) -> None:
+def _openai_target(found: Translation, target: dict[str, Any], settings: _Settings) -> None:
     """Name the interface that is asked, and end the address as AgentV does."""
     form = target.pop("api_format", "chat")
     if form == "responses" and isinstance(target.get("model"), str):

@@ -51,13 +51,13 @@ def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
             found.put((*ours, "vars"), rest, place)
         criteria: list[Placed] = []
         for number, evaluator in enumerate(evaluators):
-            criteria += _of_evaluator(found, evaluator, row, ("evaluators", number))
+            criteria += _translate_evaluator(found, evaluator, row, ("evaluators", number))
         if criteria:
             found.put_list((*ours, "rubrics"), criteria, ("evaluators",))
     return found
 
 
-def _of_evaluator(
+def _translate_evaluator(
     found: Translation, evaluator: Any, row: dict[str, Any], place: Path
 ) -> list[Placed]:
     """Return the criteria of an evaluator; none, and a report, without a counterpart."""
@@ -75,7 +75,7 @@ def _of_evaluator(
             return [({"expected_outcome": text, "levels": dict(_LEVELS)}, (*place, "uses"))]
         found.refuse((*place, "uses"), f"`{named}` needs `expected` in each row")
         return []
-    if isinstance(model, dict) and (criterion := _of_model(model, row)):
+    if isinstance(model, dict) and (criterion := _model_target(model, row)):
         if "modelId" in model:
             found.skip((*place, "llm", "modelId"), "the judge of the run is asked")
         return [(criterion, (*place, "llm"))]
@@ -102,7 +102,7 @@ _LEVELS: Final = {
 _COMPLETION: Final = re.compile(r"\{\{\s*completion\s*\}\}")
 
 
-def _of_model(model: dict[str, Any], row: dict[str, Any]) -> dict[str, Any] | None:
+def _model_target(model: dict[str, Any], row: dict[str, Any]) -> dict[str, Any] | None:
     """Return a question to a model as a criterion with a level for each score; None: it is none."""
     choices, prompt = model.get("choices"), model.get("prompt")
     if not isinstance(prompt, str) or not isinstance(choices, list):

@@ -38,7 +38,7 @@ def is_image_name(value: Any) -> bool:
 def texts_of(message: Mapping[str, Any]) -> list[str]:
     content = _content(message)
     parts = [content] if isinstance(content, str) else content
-    return [each for each in map(_text, parts) if each is not None]
+    return [each for each in map(_part_text, parts) if each is not None]
 
 
 def our_role(role: Any) -> Any:
@@ -62,7 +62,7 @@ def _content(message: Mapping[str, Any]) -> Any:
     return [content] if isinstance(content, dict) else content
 
 
-def _text(part: Any) -> str | None:
+def _part_text(part: Any) -> str | None:
     """Return the text of a part; None: it is another one."""
     if isinstance(part, str):
         return part
@@ -72,7 +72,7 @@ def _text(part: Any) -> str | None:
 
 
 def _part(part: Any, images: dict[str, bytes]) -> dict[str, Any]:
-    if (text := _text(part)) is not None:
+    if (text := _part_text(part)) is not None:
         return {"type": "text", "value": text}
     source = _source(part) if isinstance(part, dict) else None
     if source is None:
@@ -84,7 +84,7 @@ def _part(part: Any, images: dict[str, bytes]) -> dict[str, Any]:
         return {"type": "image", "value": match[1]}
     if source.startswith(("http://", "https://")):
         raise NoPart("an image at a URL is not fetched; save it and name its file")
-    return _of_bytes(source, images)
+    return _embedded_image(source, images)
 
 
 def _source(part: Mapping[str, Any]) -> str | None:
@@ -103,7 +103,7 @@ def _source(part: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _of_bytes(source: str, images: dict[str, bytes]) -> dict[str, Any]:
+def _embedded_image(source: str, images: dict[str, bytes]) -> dict[str, Any]:
     """Return the part of bytes in base64, whose file the import writes."""
     try:
         data = b64decode(source.rpartition(",")[2], validate=True)

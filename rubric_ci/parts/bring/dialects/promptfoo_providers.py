@@ -59,7 +59,7 @@ def add_targets(found: Translation, data: Mapping[str, Any], beside: Beside) -> 
     if names:
         several = len(names) > 1
         found.put(("targets" if several else "target",), names if several else names[0], (key,))
-    providers.transforms = _of_checks(found, providers.left)
+    providers.transforms = _common_transforms(found, providers.left)
     return providers
 
 
@@ -193,7 +193,7 @@ def _name(found: Translation, options: Mapping[str, Any]) -> str:
     return next(each for each in names if each not in taken)
 
 
-def _of_checks(found: Translation, left: Mapping[Path, tuple[str, ...]]) -> tuple[str, ...]:
+def _common_transforms(found: Translation, left: Mapping[Path, tuple[str, ...]]) -> tuple[str, ...]:
     """Return the transforms that all providers have; checks do not know who answered."""
     if len({*left.values()}) == 1:
         return next(iter(left.values()))

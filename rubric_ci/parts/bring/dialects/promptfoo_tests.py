@@ -249,11 +249,11 @@ def _vars(
     values = {str(key): value for key, value in written.items()}
     for key, value in values.items():
         if isinstance(value, str) and value.startswith("file://"):
-            values[key] = _of_file(found, value, (*place, "vars", key), beside)
+            values[key] = _file_value(found, value, (*place, "vars", key), beside)
     return values
 
 
-def _of_file(found: Translation, value: str, place: Path, beside: Beside) -> Any:
+def _file_value(found: Translation, value: str, place: Path, beside: Beside) -> Any:
     """Return the texts of the files that a variable names; data is its JSON, an image its name."""
     texts = []
     for name in beside.matching(value.removeprefix("file://")):

@@ -23,11 +23,11 @@ ASSESSABLE: Final = "The question and the answer show whether it is so"
 def rubric_of(data: Any, stem: str) -> Translation | None:
     """Return the rubric file of a file with the name `stem`; None: it has no such rubric."""
     if any("requirement" in each for _, each, _ in _requirements(*_list_of(data))):
-        return _of_autorubric(data)
+        return _translate_autorubric(data)
     if _is_rubric_kit(data):
-        return _of_rubric_kit(data)
+        return _translate_rubric_kit(data)
     is_autoevals = isinstance(data, dict) and {*_OF_PROMPT} <= data.keys()
-    return _of_autoevals(data, stem) if is_autoevals else None
+    return _translate_autoevals(data, stem) if is_autoevals else None
 
 
 def _named(text: str, taken: set[str]) -> str:
@@ -61,7 +61,7 @@ _PLACES: Final = {
 _VARIABLE: Final = re.compile(r"\{\{\{?([^{}]*)\}?\}\}")
 
 
-def _of_autoevals(data: dict[str, Any], stem: str) -> Translation:
+def _translate_autoevals(data: dict[str, Any], stem: str) -> Translation:
     """Return the prompt as guidelines of one criterion with choices."""
     found = Translation(data={})
     prompt, scores = data["prompt"], data["choice_scores"]
@@ -99,7 +99,7 @@ _LABELLED: Final = (
 )
 
 
-def _of_autorubric(data: Any) -> Translation:
+def _translate_autorubric(data: Any) -> Translation:
     found = Translation(data={"criteria": []})
     for owner, path in _owners(data):
         if isinstance(owner.get("guidelines"), str):
@@ -188,7 +188,7 @@ def _is_rubric_kit(data: Any) -> bool:
     return any("dimension" in each for _, each, _ in _entries(data["criteria"], ("criteria",)))
 
 
-def _of_rubric_kit(data: dict[str, Any]) -> Translation:
+def _translate_rubric_kit(data: dict[str, Any]) -> Translation:
     found = Translation(data={"criteria": []})
     found.refuse_keys(data, ("dimensions", "criteria", "variables"), ())
     variables = data.get("variables")
@@ -204,7 +204,9 @@ def _of_rubric_kit(data: dict[str, Any]) -> Translation:
             continue
         found.refuse_keys(each, _OF_KIT, path)
         found.refuse_keys(dimension, _OF_DIMENSION, place)
-        made = _of_dimension(found, each, dimension, (path, place), templates=bool(variables))
+        made = _translate_dimension(
+            found, each, dimension, (path, place), templates=bool(variables)
+        )
         if made:
             head = {"id": _named(name, taken)}
             tags = {"tags": [str(each["dimension"])]}
@@ -234,7 +236,7 @@ def _entries(value: Any, path: Path) -> Iterator[_Entry]:
             yield str(name), {"description": given, **dict(more)}, (*path, index)
 
 
-def _of_dimension(
+def _translate_dimension(
     found: Translation,
     each: Mapping[str, Any],
     dimension: Mapping[str, Any],

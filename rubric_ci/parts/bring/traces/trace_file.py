@@ -64,7 +64,7 @@ def records(lines: Iterable[str]) -> Iterator[Record | Fault]:
         yield Fault(1, "the file is empty")
     elif any(isinstance(_value(line), dict) for _, line in start):
         for number, line in chain(start, filled):
-            yield from _of_line(number, line)
+            yield from _line_records(number, line)
     else:
         yield from _whole(chain(start, filled))
 
@@ -99,7 +99,7 @@ def _named(span: Span, number: int) -> Span:
     return replace(span, trace=f"item-{number}", id=f"item-{number}")
 
 
-def _of_line(number: int, line: str) -> Iterator[Record | Fault]:
+def _line_records(number: int, line: str) -> Iterator[Record | Fault]:
     value = _value(line)
     if isinstance(value, Fault):
         yield Fault(number, value.message)

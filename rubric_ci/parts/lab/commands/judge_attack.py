@@ -215,7 +215,7 @@ def attack(settings: AttackSettings) -> ExitCode:
         attacks = in_examples(attacks)
     judging = open_judging(loaded, settings.judge, settings.requests)
     judge = judging.judge
-    attacks = _shown(attacks, judge)
+    attacks = _visible_attacks(attacks, judge)
     click.echo(f"judging {len(attacks):,} answers with {log_line(judge.name)}", err=True)
     answers = [
         AnswerToJudge(case=p.case, spec=spec_of(p.case), answer=p.given, judge=judge)
@@ -276,7 +276,7 @@ def images_below(top: Path) -> ReadImage:
     return read
 
 
-def _shown(attacks: Sequence[Probe], judge: JudgeConfig) -> Sequence[Probe]:
+def _visible_attacks(attacks: Sequence[Probe], judge: JudgeConfig) -> Sequence[Probe]:
     """Return the answers whose images the judge is shown; raises CannotCalibrate for none."""
     left = [each for each in attacks if _sees(judge, each.media)]
     if hidden := [each.case.id for each in attacks if not _sees(judge, each.media)]:

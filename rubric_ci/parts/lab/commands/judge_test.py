@@ -54,7 +54,7 @@ def run_tests(settings: RubricTestSettings) -> ExitCode:
     show_policy(loaded)
     selection = loaded.change.selection
     base = selection if isinstance(selection, Base) else None  # with `--changed-since`
-    tests = [*_of_rubric_files(loaded, settings.paths, base), *_of_cases(loaded, base)]
+    tests = [*_rubric_file_tests(loaded, settings.paths, base), *_case_tests(loaded, base)]
     if not tests:
         click.echo("no tests of rubric files or cases to run", err=True)
         return ExitCode.OK
@@ -120,7 +120,7 @@ def _open(settings: RubricTestSettings) -> LoadedProject:
     return loaded
 
 
-def _of_cases(loaded: LoadedProject, base: Base | None) -> Iterator[RubricTest]:
+def _case_tests(loaded: LoadedProject, base: Base | None) -> Iterator[RubricTest]:
     before = {each.key: each for each in loaded.at_base(base).cases} if base else {}
     for case in loaded.cases:
         old = before.get(case.key)
@@ -140,7 +140,7 @@ def _tests_in(case: EvalCase) -> list[MarkTest]:
     return [replace(test, line=0) for spec in case.rubrics for test in spec.tests]
 
 
-def _of_rubric_files(
+def _rubric_file_tests(
     loaded: LoadedProject, written: Sequence[str], base: Base | None
 ) -> Iterator[RubricTest]:
     files, name_of = _files(loaded.project, written), loaded.project.name_of

@@ -109,7 +109,7 @@ def mutations(
             change = rank(criterion, given[name].mark) - rank(criterion, before[name].mark)
             if name in trial.notice:
                 right = change < 0
-            elif trial.notice or minds(trial.variant.family, _text(criterion)):
+            elif trial.notice or minds(trial.variant.family, _text_and_scale(criterion)):
                 continue
             else:
                 right = change == 0
@@ -182,11 +182,11 @@ def _quote(subject: Subject, criterion: Judged, mark: CriterionResult) -> Quote 
     if not places or not around(places, subject.answer):
         return NOT_QUOTED
     case = subject.case
-    wanted = "\n".join((_text(criterion), case.expected_outcome, case.reference_answer))
+    wanted = "\n".join((_text_and_scale(criterion), case.expected_outcome, case.reference_answer))
     return Quote(answer=subject.answer, text=mark.evidence, places=places, wanted=wanted)
 
 
-def _text(criterion: Judged) -> str:
+def _text_and_scale(criterion: Judged) -> str:
     return "\n".join((criterion.text, *scale(criterion)))
 
 

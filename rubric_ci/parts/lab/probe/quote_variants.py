@@ -169,30 +169,33 @@ def planted(answer: str, sentence: str) -> tuple[Variant, ...]:
         f"{answer[:at].rstrip()} {sentence} {answer[at:].lstrip()}".strip()
         for at in (last, first, middle)
     )
-    change = f"with {_shown(sentence)}"
+    change = f"with {_quoted_line(sentence)}"
     return tuple(Variant(family=PLANTED, text=text, change=change) for text in texts)
 
 
 def _quote_deleted(quote: Quote) -> Iterator[tuple[str, str]]:
-    yield without(quote.answer, quote.places), f"without {_shown(quote.places[0].of(quote.answer))}"
+    yield (
+        without(quote.answer, quote.places),
+        f"without {_quoted_line(quote.places[0].of(quote.answer))}",
+    )
 
 
 def _sentence_dropped(quote: Quote) -> Iterator[tuple[str, str]]:
     whole = around(quote.places, quote.answer)
-    yield without(quote.answer, whole), f"without {_shown(whole[0].of(quote.answer))}"
+    yield without(quote.answer, whole), f"without {_quoted_line(whole[0].of(quote.answer))}"
 
 
 def _other_words(quote: Quote) -> Iterator[tuple[str, str]]:
     whole = around(quote.places, quote.answer)
     texts = {each: _filler(each.end - each.start) for each in whole}
-    change = f"other words in place of {_shown(whole[0].of(quote.answer))}"
+    change = f"other words in place of {_quoted_line(whole[0].of(quote.answer))}"
     yield replaced(quote.answer, texts), change
 
 
 def _negated(quote: Quote) -> Iterator[tuple[str, str]]:
     whole = around(quote.places, quote.answer)
     texts = {each: _turned(each.of(quote.answer)) for each in whole}
-    yield replaced(quote.answer, texts), _shown(texts[whole[0]])
+    yield replaced(quote.answer, texts), _quoted_line(texts[whole[0]])
 
 
 def _turned(sentence: str) -> str:
@@ -233,7 +236,7 @@ def _facts(
                 texts[Span(*match.span())] = other(match.group())
     if texts:
         first = next(iter(texts))
-        change = f"{_shown(first.of(quote.answer))} became {_shown(texts[first])}"
+        change = f"{_quoted_line(first.of(quote.answer))} became {_quoted_line(texts[first])}"
         yield replaced(quote.answer, texts), change
 
 
@@ -247,13 +250,13 @@ def _other_number(number: str, step: int) -> str:
 def _cut(quote: Quote) -> Iterator[tuple[str, str]]:
     start = around(quote.places, quote.answer)[0].start
     if text := quote.answer[:start].rstrip():
-        yield text, f"ends after {_shown(text[-60:])}"
+        yield text, f"ends after {_quoted_line(text[-60:])}"
 
 
 def _decision(quote: Quote) -> Iterator[tuple[str, str]]:
     first = sentences(quote.answer)[0]
     if len(sentences(quote.answer)) > 1:
-        yield first.of(quote.answer), f"only {_shown(first.of(quote.answer))}"
+        yield first.of(quote.answer), f"only {_quoted_line(first.of(quote.answer))}"
 
 
 def _blank(_: Quote) -> Iterator[tuple[str, str]]:
@@ -265,7 +268,7 @@ def _filler(length: int) -> str:
     return f"{text[: max(0, length - 1)].rstrip()}."
 
 
-def _shown(text: str) -> str:
+def _quoted_line(text: str) -> str:
     line = " ".join(text.split())
     return f"“{line if len(line) <= 60 else f'{line[:59]}…'}”"
 

@@ -51,7 +51,7 @@ def _environment() -> Environment:
     made = _Environment(
         loader=FunctionLoader(_source),
         autoescape=True,
-        finalize=_shown,
+        finalize=_as_html,
         undefined=StrictUndefined,
         auto_reload=False,
     )
@@ -95,7 +95,7 @@ class _Environment(Environment):
     code_generator_class = _CodeGenerator
 
 
-def _shown(value: object) -> str:
+def _as_html(value: object) -> str:
     """Return a value as HTML: `finalize` of every `{{ … }}`."""
     if type(value) is str:
         return _short(value) if len(value) < SHORT else escape.html(value)

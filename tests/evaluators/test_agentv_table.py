@@ -16,7 +16,7 @@ from tests.sample_project import Project
 pytestmark = platforms.SHELL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """A case with one list of evaluators, and its score in both tools."""
 
@@ -51,10 +51,6 @@ def by_script(script: str) -> dict[str, Any]:
     return {"aggregator": {"type": "code_judge", "path": script}}
 
 
-def fields(*compared: dict[str, Any], **keys: Any) -> list[dict[str, Any]]:
-    return [{"name": "fields", "type": "field_accuracy", "fields": list(compared), **keys}]
-
-
 def exact(path: str, **keys: Any) -> dict[str, Any]:
     return {"path": path, "match": "exact", **keys}
 
@@ -67,13 +63,35 @@ def number(path: str, tolerance: float, **keys: Any) -> dict[str, Any]:
     return {"path": path, "match": "numeric_tolerance", "tolerance": tolerance, **keys}
 
 
+def calls(*called: str | dict[str, Any]) -> dict[str, Any]:
+    listed = [{"tool": call} if isinstance(call, str) else call for call in called]
+    return {"output_messages": [{"role": "assistant", "content": "done", "tool_calls": listed}]}
+
+
+def compared(
+    name: str, agentv: float, answer: Any, reference: Any, *fields: dict[str, Any], **keys: Any
+) -> Row:
+    """Return a row of `field_accuracy`."""
+    facts = {key: keys.pop(key) for key in ("here", "why") if key in keys}
+    spec = {"name": "fields", "type": "field_accuracy", "fields": list(fields), **keys}
+    return Row(name, [spec], agentv, answer=answer, reference=reference, **facts)
+
+
 def tools(mode: str, **keys: Any) -> list[dict[str, Any]]:
     return [{"name": "tools", "type": "tool_trajectory", "mode": mode, **keys}]
 
 
-def calls(*called: str | dict[str, Any]) -> dict[str, Any]:
-    listed = [{"tool": call} if isinstance(call, str) else call for call in called]
-    return {"output_messages": [{"role": "assistant", "content": "done", "tool_calls": listed}]}
+def traced(
+    name: str,
+    agentv: float,
+    reports: dict[str, Any],
+    mode: str,
+    *calls: str | dict[str, Any],
+    **facts: Any,
+) -> Row:
+    """Return a row of `tool_trajectory` with expected calls."""
+    expected = [{"tool": call} if isinstance(call, str) else call for call in calls]
+    return Row(name, tools(mode, expected=expected), agentv, reports=reports, **facts)
 
 
 def limit(kind: str, **keys: Any) -> list[dict[str, Any]]:
@@ -81,78 +99,78 @@ def limit(kind: str, **keys: Any) -> list[dict[str, Any]]:
 
 
 SEARCH = {"tool": "search", "input": {"q": "a", "page": 1}, "duration_ms": 90}
+WITHIN_50 = {"max_duration_ms": 50}
+A, AB = {"a": 1}, {"a": 1, "b": 2}
 TOKENS = {"token_usage": {"input": 60, "output": 30, "cached": 10}}
 
 ROWS = [
-    Row(id="weights-default-to-1", evaluators=[prints(1, "a"), prints(0, "b")], agentv=0.5),
-    Row(id="weights", evaluators=[prints(1, "a", weight=3), prints(0, "b")], agentv=0.75),
-    Row(id="weight-0", evaluators=[prints(1, "a"), prints(0, "b", weight=0)], agentv=1),
+    Row("weights-default-to-1", [prints(1, "a"), prints(0, "b")], 0.5),
+    Row("weights", [prints(1, "a", weight=3), prints(0, "b")], 0.75),
+    Row("weight-0", [prints(1, "a"), prints(0, "b", weight=0)], 1),
     # code_judge
-    Row(id="script-prints-a-score", evaluators=[prints(0.4)], agentv=0.4),
+    Row("script-prints-a-score", [prints(0.4)], 0.4),
     Row(
-        id="script-fails",
-        evaluators=runs("echo '{\"score\": 1}'; echo refused >&2; exit 1"),
-        agentv=0,
+        "script-fails",
+        runs("echo '{\"score\": 1}'; echo refused >&2; exit 1"),
+        0,
         here="script: the script failed: exit status 1: refused",
         why="a failure of the script is not a score",
     ),
     Row(
-        id="script-prints-nothing",
-        evaluators=runs("true"),
-        agentv=0,
+        "script-prints-nothing",
+        runs("true"),
+        0,
         here="script: the script printed nothing",
         why="a script without a score gave none",
     ),
     Row(
-        id="script-prints-text",
-        evaluators=runs("echo fine"),
-        agentv=0,
+        "script-prints-text",
+        runs("echo fine"),
+        0,
         here="script: the script printed `fine`",
         why="a script without a score gave none",
     ),
     Row(
-        id="score-above-1",
-        evaluators=[prints(7)],
-        agentv=1,
+        "score-above-1",
+        [prints(7)],
+        1,
         here="script: `score` must be from 0 to 1, not 7",
         why="a score is not clamped",
     ),
     # composite
-    Row(id="mean", evaluators=composite(prints(1, "a"), prints(0.5, "b")), agentv=0.75),
+    Row("mean", composite(prints(1, "a"), prints(0.5, "b")), 0.75),
     Row(
-        id="mean-with-weights",
-        evaluators=composite(prints(1, "a"), prints(0.5, "b"), **by_weights(a=0.3, b=0.7)),
-        agentv=0.65,
+        "mean-with-weights",
+        composite(prints(1, "a"), prints(0.5, "b"), **by_weights(a=0.3, b=0.7)),
+        0.65,
     ),
     Row(
-        id="mean-with-one-weight",
-        evaluators=composite(prints(1, "a"), prints(0.5, "b"), **by_weights(a=3)),
-        agentv=0.875,
+        "mean-with-one-weight",
+        composite(prints(1, "a"), prints(0.5, "b"), **by_weights(a=3)),
+        0.875,
     ),
     Row(
-        id="a-member-s-own-weight",
-        evaluators=composite(prints(1, "a", weight=3), prints(0, "b")),
-        agentv=0.5,
+        "a-member-s-own-weight",
+        composite(prints(1, "a", weight=3), prints(0, "b")),
+        0.5,
         here=0.75,
         why="a weight that is written counts",
     ),
     Row(
-        id="nested",
-        evaluators=composite(
+        "nested",
+        composite(
             prints(0, "a"),
             *composite(prints(1, "b"), prints(0.5, "c"), **by_weights(b=1, c=1)),
             **by_weights(a=1, whole=3),
         ),
-        agentv=0.5625,
+        0.5625,
     ),
     Row(
-        id="member-with-weight-0",
-        evaluators=composite(prints(1, "a"), prints(0, "b"), **by_weights(a=1, b=0)),
-        agentv=1,
+        "member-with-weight-0", composite(prints(1, "a"), prints(0, "b"), **by_weights(a=1, b=0)), 1
     ),
     Row(
-        id="three-levels",
-        evaluators=composite(
+        "three-levels",
+        composite(
             *composite(
                 *composite(prints(1, "a"), prints(0, "b"), **by_weights(a=3, b=1)),
                 prints(0.25, "c"),
@@ -160,11 +178,11 @@ ROWS = [
             prints(1, "d"),
             **by_weights(whole=0.5, d=0.5),
         ),
-        agentv=0.75,
+        0.75,
     ),
     Row(
-        id="gate-of-a-script",
-        evaluators=composite(
+        "gate-of-a-script",
+        composite(
             prints(0.5, "safety"),
             prints(1, "quality"),
             **by_script(
@@ -173,350 +191,248 @@ ROWS = [
                 "print(json.dumps({'score': score}))\""
             ),
         ),
-        agentv=0,
+        0,
     ),
     Row(
-        id="aggregating-script",
-        evaluators=composite(prints(1, "a"), **by_script("echo '{\"score\": 0.2}'")),
-        agentv=0.2,
+        "aggregating-script", composite(prints(1, "a"), **by_script("echo '{\"score\": 0.2}'")), 0.2
     ),
     Row(
-        id="aggregating-script-fails",
-        evaluators=composite(prints(1, "a"), **by_script("echo no >&2; exit 3")),
-        agentv=0,
+        "aggregating-script-fails",
+        composite(prints(1, "a"), **by_script("echo no >&2; exit 3")),
+        0,
         here="whole: the script failed: exit status 3: no",
         why="a failure of the script is not a score",
     ),
     # field_accuracy
-    Row(id="exact", evaluators=fields(exact("a")), answer={"a": 1}, reference={"a": 1}, agentv=1),
-    Row(
-        id="field-weights",
-        evaluators=fields(exact("a", weight=2), exact("b")),
-        answer={"a": 1, "b": 1},
-        reference={"a": 1, "b": 2},
-        agentv=2 / 3,
+    compared("exact", 1, A, A, exact("a")),
+    compared("field-weights", 2 / 3, {"a": 1, "b": 1}, AB, exact("a", weight=2), exact("b")),
+    compared(
+        "all-or-nothing",
+        0,
+        {"a": 1, "b": 1},
+        AB,
+        exact("a"),
+        exact("b"),
+        aggregation="all_or_nothing",
     ),
-    Row(
-        id="all-or-nothing",
-        evaluators=fields(exact("a"), exact("b"), aggregation="all_or_nothing"),
-        answer={"a": 1, "b": 1},
-        reference={"a": 1, "b": 2},
-        agentv=0,
+    compared("required-is-the-default", 0.5, A, AB, exact("a"), exact("b")),
+    compared("required-has-no-gate", 0.9, A, AB, exact("a", weight=9), exact("b", required=True)),
+    compared(
+        "optional-and-not-answered",
+        0.5,
+        {"a": 1, "b": 0},
+        {"a": 1, "b": 2, "c": 3},
+        exact("a"),
+        exact("b"),
+        exact("c", required=False),
     ),
-    Row(
-        id="required-is-the-default",
-        evaluators=fields(exact("a"), exact("b")),
-        answer={"a": 1},
-        reference={"a": 1, "b": 2},
-        agentv=0.5,
+    compared(
+        "optional-and-wrong",
+        0.5,
+        {"a": 1, "c": 4},
+        {"a": 1, "c": 3},
+        exact("a"),
+        exact("c", required=False),
     ),
-    Row(
-        id="required-has-no-gate",
-        evaluators=fields(exact("a", weight=9), exact("b", required=True)),
-        answer={"a": 1},
-        reference={"a": 1, "b": 2},
-        agentv=0.9,
+    compared(
+        "not-in-the-reference",
+        0.75,
+        {"a": 1, "b": 0, "c": 4},
+        AB,
+        exact("a"),
+        exact("b"),
+        exact("c", weight=2),
     ),
-    Row(
-        id="optional-and-not-answered",
-        evaluators=fields(exact("a"), exact("b"), exact("c", required=False)),
-        answer={"a": 1, "b": 0},
-        reference={"a": 1, "b": 2, "c": 3},
-        agentv=0.5,
+    compared("optional-and-nothing-answered", 0, {"b": 1}, A, exact("a", required=False)),
+    compared("json-in-prose", 1, 'The result is {"a": 1}, as asked.', A, exact("a")),
+    compared("json-in-a-fence", 1, '```json\n{"a": 1}\n```', A, exact("a")),
+    compared("two-json-objects", 0, '{"a": 1} or {"a": 2}', A, exact("a")),
+    compared("no-json", 0, "done", A, exact("a")),
+    compared(
+        "index",
+        0.5,
+        {"a": [{"b": 1}, {"b": 2}]},
+        {"a": [{"b": 0}, {"b": 2}]},
+        exact("a[1].b"),
+        exact("a.0.b"),
     ),
-    Row(
-        id="optional-and-wrong",
-        evaluators=fields(exact("a"), exact("c", required=False)),
-        answer={"a": 1, "c": 4},
-        reference={"a": 1, "c": 3},
-        agentv=0.5,
+    compared(
+        "tolerance", 0.5, {"a": 10.9, "b": 11.1}, {"a": 10, "b": 10}, number("a", 1), number("b", 1)
     ),
-    Row(
-        id="not-in-the-reference",
-        evaluators=fields(exact("a"), exact("b"), exact("c", weight=2)),
-        answer={"a": 1, "b": 0, "c": 4},
-        reference={"a": 1, "b": 2},
-        agentv=0.75,
+    compared(
+        "relative-tolerance",
+        0.5,
+        {"a": 104, "b": 106},
+        {"a": 100, "b": 100},
+        number("a", 0.05, relative=True),
+        number("b", 0.05, relative=True),
     ),
-    Row(
-        id="optional-and-nothing-answered",
-        evaluators=fields(exact("a", required=False)),
-        answer={"b": 1},
-        reference={"a": 1},
-        agentv=0,
+    compared(
+        "relative-tolerance-of-0",
+        0.5,
+        {"a": 0.04, "b": 0.06},
+        {"a": 0, "b": 0},
+        number("a", 0.05, relative=True),
+        number("b", 0.05, relative=True),
     ),
-    Row(
-        id="json-in-prose",
-        evaluators=fields(exact("a")),
-        answer='The result is {"a": 1}, as asked.',
-        reference={"a": 1},
-        agentv=1,
+    compared(
+        "numbers-in-texts",
+        0.5,
+        {"a": "119.00", "b": "119.00 EUR", "c": "1,119", "d": True},
+        {"a": 119, "b": 119, "c": 1119, "d": 1},
+        *(number(path, 0) for path in "abcd"),
     ),
-    Row(
-        id="json-in-a-fence",
-        evaluators=fields(exact("a")),
-        answer='```json\n{"a": 1}\n```',
-        reference={"a": 1},
-        agentv=1,
+    compared(
+        "exact-types",
+        0.5,
+        {"a": None, "b": "1", "c": {"x": [1, {"y": 2}]}, "d": None},
+        {"a": None, "b": 1, "c": {"x": [1, {"y": 2}]}, "d": 5},
+        *map(exact, "abcd"),
     ),
-    Row(
-        id="two-json-objects",
-        evaluators=fields(exact("a")),
-        answer='{"a": 1} or {"a": 2}',
-        reference={"a": 1},
-        agentv=0,
+    compared(
+        "all-or-nothing-without-an-optional-field",
+        1,
+        A,
+        AB,
+        exact("a"),
+        exact("b", required=False),
+        aggregation="all_or_nothing",
     ),
-    Row(id="no-json", evaluators=fields(exact("a")), reference={"a": 1}, agentv=0),
-    Row(
-        id="index",
-        evaluators=fields(exact("a[1].b"), exact("a.0.b")),
-        answer={"a": [{"b": 1}, {"b": 2}]},
-        reference={"a": [{"b": 0}, {"b": 2}]},
-        agentv=0.5,
+    compared(
+        "all-or-nothing-with-weight-0",
+        0,
+        {"a": 1, "b": 1},
+        AB,
+        exact("a"),
+        exact("b", weight=0),
+        aggregation="all_or_nothing",
     ),
-    Row(
-        id="tolerance",
-        evaluators=fields(number("a", 1), number("b", 1)),
-        answer={"a": 10.9, "b": 11.1},
-        reference={"a": 10, "b": 10},
-        agentv=0.5,
+    compared("field-with-weight-0", 1, {"a": 1, "b": 1}, AB, exact("a"), exact("b", weight=0)),
+    compared(
+        "null-is-an-answer-to-an-optional-field",
+        0.5,
+        {"a": 1, "b": None},
+        AB,
+        exact("a"),
+        exact("b", required=False),
     ),
-    Row(
-        id="relative-tolerance",
-        evaluators=fields(number("a", 0.05, relative=True), number("b", 0.05, relative=True)),
-        answer={"a": 104, "b": 106},
-        reference={"a": 100, "b": 100},
-        agentv=0.5,
+    compared(
+        "dates-without-formats",
+        0.75,
+        {"a": "2025-01-15", "b": "01/15/2025", "c": "15/01/2025", "d": "16-JAN-2025"},
+        dict.fromkeys("abcd", "15-JAN-2025"),
+        *map(day, "abcd"),
     ),
-    Row(
-        id="relative-tolerance-of-0",
-        evaluators=fields(number("a", 0.05, relative=True), number("b", 0.05, relative=True)),
-        answer={"a": 0.04, "b": 0.06},
-        reference={"a": 0, "b": 0},
-        agentv=0.5,
+    compared(
+        "dates-with-formats",
+        0.5,
+        {"a": "03/04/2025", "b": "03/04/2025"},
+        {"a": "03/04/2025", "b": "03/05/2025"},
+        day("a", "DD/MM/YYYY"),
+        day("b", "MM/DD/YYYY"),
     ),
-    Row(
-        id="numbers-in-texts",
-        evaluators=fields(*(number(path, 0) for path in "abcd")),
-        answer={"a": "119.00", "b": "119.00 EUR", "c": "1,119", "d": True},
-        reference={"a": 119, "b": 119, "c": 1119, "d": 1},
-        agentv=0.5,
-    ),
-    Row(
-        id="exact-types",
-        evaluators=fields(*map(exact, "abcd")),
-        answer={"a": None, "b": "1", "c": {"x": [1, {"y": 2}]}, "d": None},
-        reference={"a": None, "b": 1, "c": {"x": [1, {"y": 2}]}, "d": 5},
-        agentv=0.5,
-    ),
-    Row(
-        id="all-or-nothing-without-an-optional-field",
-        evaluators=fields(exact("a"), exact("b", required=False), aggregation="all_or_nothing"),
-        answer={"a": 1},
-        reference={"a": 1, "b": 2},
-        agentv=1,
-    ),
-    Row(
-        id="all-or-nothing-with-weight-0",
-        evaluators=fields(exact("a"), exact("b", weight=0), aggregation="all_or_nothing"),
-        answer={"a": 1, "b": 1},
-        reference={"a": 1, "b": 2},
-        agentv=0,
-    ),
-    Row(
-        id="field-with-weight-0",
-        evaluators=fields(exact("a"), exact("b", weight=0)),
-        answer={"a": 1, "b": 1},
-        reference={"a": 1, "b": 2},
-        agentv=1,
-    ),
-    Row(
-        id="null-is-an-answer-to-an-optional-field",
-        evaluators=fields(exact("a"), exact("b", required=False)),
-        answer={"a": 1, "b": None},
-        reference={"a": 1, "b": 2},
-        agentv=0.5,
-    ),
-    Row(
-        id="dates-without-formats",
-        evaluators=fields(*map(day, "abcd")),
-        answer={"a": "2025-01-15", "b": "01/15/2025", "c": "15/01/2025", "d": "16-JAN-2025"},
-        reference=dict.fromkeys("abcd", "15-JAN-2025"),
-        agentv=0.75,
-    ),
-    Row(
-        id="dates-with-formats",
-        evaluators=fields(day("a", "DD/MM/YYYY"), day("b", "MM/DD/YYYY")),
-        answer={"a": "03/04/2025", "b": "03/04/2025"},
-        reference={"a": "03/04/2025", "b": "03/05/2025"},
-        agentv=0.5,
-    ),
-    Row(
-        id="ambiguous-dates",
-        evaluators=fields(day("a")),
-        answer={"a": "03/04/2025"},
-        reference={"a": "2025-03-04"},
-        agentv=1,
+    compared(
+        "ambiguous-dates",
+        1,
+        {"a": "03/04/2025"},
+        {"a": "2025-03-04"},
+        day("a"),
         here="fields: `a` is",
         why="AgentV takes the month first; the order is not guessed here",
     ),
     # tool_trajectory
     Row(
-        id="any-order",
-        evaluators=tools("any_order", minimums={"search": 2, "read": 1}),
+        "any-order",
+        tools("any_order", minimums={"search": 2, "read": 1}),
+        0.5,
         reports=calls("read", "search"),
-        agentv=0.5,
     ),
-    Row(
-        id="in-order",
-        evaluators=tools("in_order", expected=[{"tool": "search"}, {"tool": "read"}]),
-        reports=calls("search", "other", "read"),
-        agentv=1,
+    traced("in-order", 1, calls("search", "other", "read"), "in_order", "search", "read"),
+    traced("in-order-with-a-gap", 0.5, calls("read", "search"), "in_order", "search", "read"),
+    traced(
+        "in-order-after-a-miss", 0, calls("search", "read"), "in_order", "gone", "search", "read"
     ),
-    Row(
-        id="in-order-with-a-gap",
-        evaluators=tools("in_order", expected=[{"tool": "search"}, {"tool": "read"}]),
-        reports=calls("read", "search"),
-        agentv=0.5,
-    ),
-    Row(
-        id="in-order-after-a-miss",
-        evaluators=tools("in_order", expected=[{"tool": t} for t in ("gone", "search", "read")]),
-        reports=calls("search", "read"),
-        agentv=0,
-    ),
-    Row(
-        id="exact-order",
-        evaluators=tools("exact", expected=[{"tool": "search"}, {"tool": "read"}]),
-        reports=calls("search", "other"),
-        agentv=0.5,
-    ),
-    Row(
-        id="exact-with-one-more",
-        evaluators=tools("exact", expected=[{"tool": "search"}]),
-        reports=calls("search", "read"),
-        agentv=1,
+    traced("exact-order", 0.5, calls("search", "other"), "exact", "search", "read"),
+    traced(
+        "exact-with-one-more",
+        1,
+        calls("search", "read"),
+        "exact",
+        "search",
         here=0.5,
         why="`exact` counts a call that is not expected as a miss",
     ),
-    Row(
-        id="arguments",
-        evaluators=tools(
-            "in_order",
-            expected=[
-                {"tool": "search", "args": {"q": "a"}},
-                {"tool": "search", "args": {"q": "b"}},
-                {"tool": "read", "args": "any"},
-            ],
-        ),
-        reports=calls(SEARCH, SEARCH, "read"),
-        agentv=2 / 3,
+    traced(
+        "arguments",
+        2 / 3,
+        calls(SEARCH, SEARCH, "read"),
+        "in_order",
+        {"tool": "search", "args": {"q": "a"}},
+        {"tool": "search", "args": {"q": "b"}},
+        {"tool": "read", "args": "any"},
     ),
+    traced("in-time", 1, calls(SEARCH), "in_order", {"tool": "search", "max_duration_ms": 100}),
+    traced("too-slow", 0.5, calls(SEARCH), "in_order", {"tool": "search", **WITHIN_50}),
+    traced("no-duration", 1, calls("read"), "in_order", {"tool": "read", **WITHIN_50}),
     Row(
-        id="in-time",
-        evaluators=tools("in_order", expected=[{"tool": "search", "max_duration_ms": 100}]),
-        reports=calls(SEARCH),
-        agentv=1,
-    ),
-    Row(
-        id="too-slow",
-        evaluators=tools("in_order", expected=[{"tool": "search", "max_duration_ms": 50}]),
-        reports=calls(SEARCH),
-        agentv=0.5,
-    ),
-    Row(
-        id="no-duration",
-        evaluators=tools("in_order", expected=[{"tool": "read", "max_duration_ms": 50}]),
-        reports=calls("read"),
-        agentv=1,
-    ),
-    Row(
-        id="any-order-of-a-summary",
-        evaluators=tools("any_order", minimums={"search": 2, "read": 1}),
+        "any-order-of-a-summary",
+        tools("any_order", minimums={"search": 2, "read": 1}),
+        0.5,
         reports={"trace_summary": {"tool_calls_by_name": {"search": 2}}},
-        agentv=0.5,
     ),
-    Row(
-        id="in-order-repeated",
-        evaluators=tools("in_order", expected=[{"tool": "search"}] * 3),
-        reports=calls("search", "other", "search"),
-        agentv=2 / 3,
+    traced(
+        "in-order-repeated", 2 / 3, calls("search", "other", "search"), "in_order", *["search"] * 3
     ),
-    Row(
-        id="in-order-without-the-middle",
-        evaluators=tools("in_order", expected=[{"tool": t} for t in ("get", "check", "save")]),
-        reports=calls("get", "save"),
-        agentv=1 / 3,
+    traced(
+        "in-order-without-the-middle",
+        1 / 3,
+        calls("get", "save"),
+        "in_order",
+        "get",
+        "check",
+        "save",
     ),
-    Row(
-        id="in-order-with-other-arguments-first",
-        evaluators=tools("in_order", expected=[{"tool": "search", "args": {"q": "b"}}]),
-        reports=calls(SEARCH, {"tool": "search", "input": {"q": "b"}}),
-        agentv=0,
+    traced(
+        "in-order-with-other-arguments-first",
+        0,
+        calls(SEARCH, {"tool": "search", "input": {"q": "b"}}),
+        "in_order",
+        {"tool": "search", "args": {"q": "b"}},
     ),
-    Row(
-        id="exact-with-one-fewer",
-        evaluators=tools("exact", expected=[{"tool": "search"}, {"tool": "read"}]),
-        reports=calls("search"),
-        agentv=0.5,
+    traced("exact-with-one-fewer", 0.5, calls("search"), "exact", "search", "read"),
+    traced("exact-and-too-slow", 0.5, calls(SEARCH), "exact", {"tool": "search", **WITHIN_50}),
+    traced(
+        "one-duration-of-two",
+        1,
+        calls(SEARCH, "read"),
+        "in_order",
+        {"tool": "search", "max_duration_ms": 100},
+        {"tool": "read", **WITHIN_50},
     ),
-    Row(
-        id="exact-and-too-slow",
-        evaluators=tools("exact", expected=[{"tool": "search", "max_duration_ms": 50}]),
-        reports=calls(SEARCH),
-        agentv=0.5,
-    ),
-    Row(
-        id="one-duration-of-two",
-        evaluators=tools(
-            "in_order",
-            expected=[
-                {"tool": "search", "max_duration_ms": 100},
-                {"tool": "read", "max_duration_ms": 50},
-            ],
-        ),
-        reports=calls(SEARCH, "read"),
-        agentv=1,
-    ),
-    Row(
-        id="duration-of-a-call-that-is-missing",
-        evaluators=tools(
-            "in_order", expected=[{"tool": "search"}, {"tool": "read", "max_duration_ms": 50}]
-        ),
-        reports=calls(SEARCH),
-        agentv=1 / 3,
+    traced(
+        "duration-of-a-call-that-is-missing",
+        1 / 3,
+        calls(SEARCH),
+        "in_order",
+        "search",
+        {"tool": "read", **WITHIN_50},
     ),
     # limits
+    Row("latency", limit("latency", threshold=700), 1, reports={"duration_ms": 700}),
+    Row("latency-beyond", limit("latency", threshold=699), 0, reports={"duration_ms": 700}),
+    Row("cost", limit("cost", budget=0.1), 1, reports={"cost_usd": 0.1}),
+    Row("cost-beyond", limit("cost", budget=0.1), 0, reports={"cost_usd": 1}),
     Row(
-        id="latency",
-        evaluators=limit("latency", threshold=700),
-        reports={"duration_ms": 700},
-        agentv=1,
-    ),
-    Row(
-        id="latency-beyond",
-        evaluators=limit("latency", threshold=699),
-        reports={"duration_ms": 700},
-        agentv=0,
-    ),
-    Row(id="cost", evaluators=limit("cost", budget=0.1), reports={"cost_usd": 0.1}, agentv=1),
-    Row(id="cost-beyond", evaluators=limit("cost", budget=0.1), reports={"cost_usd": 1}, agentv=0),
-    Row(
-        id="cost-is-not-reported",
-        evaluators=limit("cost", budget=0.1),
-        agentv=0,
+        "cost-is-not-reported",
+        limit("cost", budget=0.1),
+        0,
         here="cost: the target reports no cost",
         why="a missing measurement is not a score",
     ),
     Row(
-        id="tokens", evaluators=limit("token_usage", max_total=100), reports=TOKENS, agentv=1
+        "tokens", limit("token_usage", max_total=100), 1, reports=TOKENS
     ),  # input, output and cached tokens
-    Row(
-        id="tokens-beyond",
-        evaluators=limit("token_usage", maxInput=60, maxOutput=29),
-        reports=TOKENS,
-        agentv=0,
-    ),
+    Row("tokens-beyond", limit("token_usage", maxInput=60, maxOutput=29), 0, reports=TOKENS),
 ]
 
 
@@ -548,8 +464,4 @@ def test_the_result_of_each_option(row: Row, found: dict[str, dict[str, Any]]) -
     else:
         assert case["outcome"] == "graded", case["reason"]
         assert case["score"] == pytest.approx(here, abs=1e-6)
-
-
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
-def test_no_gate_of_its_own(row: Row, found: dict[str, dict[str, Any]]) -> None:
-    assert found[row.id].get("gated_by", []) == []
+    assert case.get("gated_by", []) == []

@@ -1,9 +1,10 @@
 """Changed cases, end to end over real git repositories: what runs, and the reason given."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -139,10 +140,6 @@ def reorder(edit: Edit) -> None:
     edit.checkout.write({"evals/greetings.yaml": "  - id: ".join([head, *reversed(cases)])})
 
 
-def to_crlf(edit: Edit) -> None:
-    edit.checkout.write({"evals/greetings.yaml": GREETINGS.replace("\n", "\r\n")})
-
-
 def move_a_case(edit: Edit) -> None:
     head, kind, prompted, *rest = GREETINGS.split("  - id: ")
     edit.checkout.write(
@@ -153,144 +150,98 @@ def move_a_case(edit: Edit) -> None:
     )
 
 
-def delete_cases(edit: Edit) -> None:
-    edit.replace("evals/agents.yaml", AGENTS.splitlines()[1] + "\n", "")
-    edit.replace("evals/agents.yaml", AGENTS.splitlines()[2] + "\n", "")
-
-
 def make_prompt_a_link(edit: Edit) -> None:
     edit.move("prompts/system.md", "prompts/v1.md")
     platforms.symlink(edit.checkout.root / "prompts/system.md", "v1.md")
 
 
-def shadow_prompt(edit: Edit) -> None:
-    edit.checkout.write({"evals/prompts/system.md": "Be brief.\n"})
+Alter: TypeAlias = Callable[[Edit], None]
+SUITE, CONFIGURATION = "evals/greetings.yaml", "rubric-ci.yaml"
+MESSAGES = {"prompted": "the case was edited: input_messages"}
+NEW_CASE = "evalcases: [{id: n, input: Hi, rubrics: [x]}]"
 
 
-def with_suite_target(edit: Edit) -> None:
-    edit.replace("evals/greetings.yaml", "description:", "target: wide\ndescription:")
+def replacing(path: str, old: str, new: str) -> Alter:
+    return lambda edit: edit.replace(path, old, new)
 
 
-@pytest.mark.parametrize(
-    ("alter", "expected"),
-    [
-        pytest.param(lambda edit: None, {}, id="nothing"),
-        pytest.param(
-            lambda e: e.replace("evals/greetings.yaml", "A kind greeting", "A greeting"),
-            {"kind": "the case was edited: expected_outcome"},
-            id="case edited",
-        ),
-        pytest.param(reorder, {}, id="cases moved in the file"),
-        pytest.param(move_a_case, {}, id="case moved to another file"),
-        pytest.param(reformat, {}, id="reformatted"),
-        pytest.param(to_crlf, {}, id="line endings"),
-        pytest.param(
-            lambda e: e.move("evals/greetings.yaml", "evals/hello.yaml"), {}, id="file renamed"
-        ),
-        pytest.param(
-            lambda e: e.move("evals/greetings.yaml", "evals/deep/naïve 日本.yaml"),
-            {"scripted": "the case was edited: evaluators"},  # its script runs in another folder
-            id="file moved to another folder, non-ASCII",
-        ),
-        pytest.param(delete_cases, {}, id="cases deleted"),
-        pytest.param(lambda e: e.remove("evals/agents.yaml"), {}, id="file deleted"),
-        pytest.param(
-            lambda e: e.replace("evals/agents.yaml", "id: schema", "id: scheme"),
-            {"scheme": "the case is new"},
-            id="case renamed",
-        ),
-        pytest.param(
-            with_suite_target,
-            dict.fromkeys(EVERY_CASE[:4], "its target is `wide`, was `default`"),
-            id="suite target changed",
-        ),
-        pytest.param(
-            lambda e: e.replace("prompts/system.md", "kind", "brief"),
-            {"prompted": "`prompts/system.md` changed"},
-            id="prompt file changed",
-        ),
-        pytest.param(
-            make_prompt_a_link,
-            {"prompted": "the case was edited: input_messages"},
-            id="prompt file is a link now",
-        ),
-        pytest.param(
-            shadow_prompt,
-            {"prompted": "the case was edited: input_messages"},
-            id="another prompt file comes first now",
-        ),
-        pytest.param(
-            lambda e: e.replace("judges/tone.py", "1", "0"),
-            {"scripted": "`judges/tone.py` changed"},
-            id="script changed",
-        ),
-        pytest.param(
-            lambda e: e.replace("judges/taste.md", "kind", "brief"),
-            {"graded": "`judges/taste.md` changed"},
-            id="prompt of a judge changed",
-        ),
-        pytest.param(
-            lambda e: e.replace("schemas/out.json", "{}", "[]"),
-            {"schema": "`schemas/out.json` changed"},
-            id="file under the case's depends_on",
-        ),
-        pytest.param(
-            lambda e: e.replace("src/agent/main.py", "pass", "1"),
-            {"asked": "`src/agent/main.py` changed"},
-            id="file under the target's depends_on",
-        ),
-        pytest.param(
-            lambda e: e.checkout.write({"src/new/naïve 日本.py": ""}),
-            {"asked": "`src/new/naïve 日本.py` changed"},
-            id="new file under depends_on, non-ASCII",
-        ),
-        pytest.param(
-            lambda e: e.replace("bin/agent.py", "agent", "other"),
-            {"asked": "`bin/agent.py` changed"},
-            id="program of a target changed",
-        ),
-        pytest.param(
-            lambda e: e.replace("rubric-ci.yaml", "response: hello", "response: hi"),
-            dict.fromkeys(
-                ["kind", "prompted", "scripted", "graded", "schema"], "target `default` changed"
-            ),
-            id="target changed",
-        ),
-        pytest.param(
-            lambda e: e.replace("rubric-ci.yaml", "openai/m", "openai/n"),
-            dict.fromkeys((case for case in EVERY_CASE if case != "scripted"), "judge changed"),
-            id="judge changed",
-        ),
-        pytest.param(
-            lambda e: e.checkout.write(
-                {"rubric-ci.yaml": f"# A comment\n{CONFIG}gate: {{fail_on: never}}\n"}
-            ),
-            {},
-            id="configuration reformatted, gate changed",
-        ),
-        pytest.param(
-            lambda e: e.replace("answers.jsonl", "Hi", "Ho"),
-            {"recorded": "its answer in `answers.jsonl` changed"},
-            id="recorded answer changed",
-        ),
-        pytest.param(
-            lambda e: e.replace("README.md", "Read", "Red"), {}, id="a file that nothing uses"
-        ),
-        pytest.param(
-            lambda e: e.checkout.write({".rubric-ci/report.json": "{}"}), {}, id="our own output"
-        ),
-        pytest.param(
-            lambda e: e.checkout.write(
-                {"evals/new.yaml": "evalcases: [{id: n, input: Hi, rubrics: [x]}]"}
-            ),
-            {"n": "the case is new"},
-            id="new file",
-        ),
-    ],
-)
-def test_what_runs(
-    checkout: Checkout, alter: Callable[[Edit], None], expected: dict[str, str]
-) -> None:
+def writing(path: str, text: str) -> Alter:
+    return lambda edit: edit.checkout.write({path: text})
+
+
+RUNS: dict[str, tuple[Alter, dict[str, str]]] = {
+    "nothing": (lambda _: None, {}),
+    "case edited": (
+        replacing(SUITE, "A kind greeting", "A greeting"),
+        {"kind": "the case was edited: expected_outcome"},
+    ),
+    "cases moved in the file": (reorder, {}),
+    "case moved to another file": (move_a_case, {}),
+    "reformatted": (reformat, {}),
+    "line endings": (writing(SUITE, GREETINGS.replace("\n", "\r\n")), {}),
+    "file renamed": (lambda e: e.move(SUITE, "evals/hello.yaml"), {}),
+    "file moved to another folder, non-ASCII": (
+        lambda e: e.move(SUITE, "evals/deep/naïve 日本.yaml"),
+        {"scripted": "the case was edited: evaluators"},  # its script runs in another folder
+    ),
+    "file deleted": (lambda e: e.remove("evals/agents.yaml"), {}),
+    "case renamed": (
+        replacing("evals/agents.yaml", "id: schema", "id: scheme"),
+        {"scheme": "the case is new"},
+    ),
+    "suite target changed": (
+        replacing(SUITE, "description:", "target: wide\ndescription:"),
+        dict.fromkeys(EVERY_CASE[:4], "its target is `wide`, was `default`"),
+    ),
+    "prompt file changed": (
+        replacing("prompts/system.md", "kind", "brief"),
+        {"prompted": "`prompts/system.md` changed"},
+    ),
+    "prompt file is a link now": (make_prompt_a_link, MESSAGES),
+    "another prompt file comes first now": (
+        writing("evals/prompts/system.md", "Be brief.\n"),
+        MESSAGES,
+    ),
+    "script changed": (
+        replacing("judges/tone.py", "1", "0"),
+        {"scripted": "`judges/tone.py` changed"},
+    ),
+    "file under the case's depends_on": (
+        replacing("schemas/out.json", "{}", "[]"),
+        {"schema": "`schemas/out.json` changed"},
+    ),
+    "new file under depends_on, non-ASCII": (
+        writing("src/new/naïve 日本.py", ""),
+        {"asked": "`src/new/naïve 日本.py` changed"},
+    ),
+    "program of a target changed": (
+        replacing("bin/agent.py", "agent", "other"),
+        {"asked": "`bin/agent.py` changed"},
+    ),
+    "target changed": (
+        replacing(CONFIGURATION, "response: hello", "response: hi"),
+        dict.fromkeys((*EVERY_CASE[:4], "schema"), "target `default` changed"),
+    ),
+    "judge changed": (
+        replacing(CONFIGURATION, "openai/m", "openai/n"),
+        dict.fromkeys((case for case in EVERY_CASE if case != "scripted"), "judge changed"),
+    ),
+    "configuration reformatted, gate changed": (
+        writing(CONFIGURATION, f"# A comment\n{CONFIG}gate: {{fail_on: never}}\n"),
+        {},
+    ),
+    "recorded answer changed": (
+        replacing("answers.jsonl", "Hi", "Ho"),
+        {"recorded": "its answer in `answers.jsonl` changed"},
+    ),
+    "a file that nothing uses": (replacing("README.md", "Read", "Red"), {}),
+    "our own output": (writing(".rubric-ci/report.json", "{}"), {}),
+    "new file": (writing("evals/new.yaml", NEW_CASE), {"n": "the case is new"}),
+}
+
+
+@pytest.mark.parametrize(("alter", "expected"), RUNS.values(), ids=RUNS)
+def test_what_runs(checkout: Checkout, alter: Alter, expected: dict[str, str]) -> None:
     base = checkout.commit(FILES)
     alter(Edit(checkout))
     selection = chosen(checkout, base)
@@ -347,24 +298,24 @@ def test_a_base_that_does_not_parse(checkout: Checkout, path: str, broken: str, 
     assert all(reason.startswith(why) for reason in reasons(selection).values())
 
 
-def test_a_file_that_git_does_not_keep(checkout: Checkout) -> None:
-    ignoring = FILES | {".gitignore": "prompts/system.md\n"}
-    base = checkout.commit(ignoring)
-    assert "prompts/system.md" not in checkout.git("ls-files")
-    why = "the base does not parse: line 10: `prompts/system.md`: no such file"
-    assert reasons(chosen(checkout, base))["prompted"] == why
-
-
-def test_a_configuration_that_git_does_not_keep(checkout: Checkout) -> None:
-    base = checkout.commit(FILES | {".gitignore": "rubric-ci.yaml\n"})
-    why = "`rubric-ci.yaml` is not kept in git"
-    assert reasons(chosen(checkout, base)) == dict.fromkeys(EVERY_CASE, why)
-
-
-def test_recorded_answers_that_git_does_not_keep(checkout: Checkout) -> None:
-    base = checkout.commit(FILES | {".gitignore": "answers.jsonl\n"})
-    why = "its answer in `answers.jsonl` changed"
-    assert reasons(chosen(checkout, base)) == {"recorded": why}
+@pytest.mark.parametrize(
+    ("path", "cases", "why"),
+    [
+        (
+            "prompts/system.md",
+            EVERY_CASE[:4],
+            "the base does not parse: line 10: `prompts/system.md`: no such file",
+        ),
+        (CONFIGURATION, EVERY_CASE, "`rubric-ci.yaml` is not kept in git"),
+        ("answers.jsonl", ["recorded"], "its answer in `answers.jsonl` changed"),
+    ],
+)
+def test_a_file_that_git_does_not_keep(
+    checkout: Checkout, path: str, cases: Sequence[str], why: str
+) -> None:
+    base = checkout.commit(FILES | {".gitignore": f"{path}\n"})
+    assert path not in checkout.git("ls-files").splitlines()
+    assert reasons(chosen(checkout, base)) == dict.fromkeys(cases, why)
 
 
 def test_answers_of_the_default_target(checkout: Checkout) -> None:
@@ -441,10 +392,15 @@ def test_what_a_link_to_a_folder_shows(checkout: Checkout) -> None:
     }
 
 
+def add_submodule(checkout: Checkout, path: str, folder: Path, files: dict[str, str]) -> None:
+    library = Checkout.create(folder / "library")
+    library.commit(files)
+    checkout.git("submodule", "--quiet", "add", library.root.as_uri(), path)
+
+
 def test_a_submodule(checkout: Checkout, tmp_path: Path) -> None:
-    library = Checkout.create(tmp_path / "library")
-    library.commit({"system.md": "Be kind.\n", "tone.py": "print(1)\n"})
-    checkout.git("submodule", "--quiet", "add", library.root.as_uri(), "lib")
+    files = {"system.md": "Be kind.\n", "tone.py": "print(1)\n"}
+    add_submodule(checkout, "lib", tmp_path, files)
     using = GREETINGS.replace("prompts/system.md", "lib/system.md").replace(
         "judges/tone", "lib/tone"
     )
@@ -458,14 +414,12 @@ def test_a_submodule(checkout: Checkout, tmp_path: Path) -> None:
 
 
 def test_eval_files_in_a_submodule_that_moved(checkout: Checkout, tmp_path: Path) -> None:
-    library = Checkout.create(tmp_path / "library")
-    library.commit({"s.eval.yaml": "evalcases: [{id: s, input: q, rubrics: [polite]}]\n"})
-    checkout.git("submodule", "--quiet", "add", library.root.as_uri(), "evals/lib")
+    add_submodule(checkout, "evals/lib", tmp_path, {"s.eval.yaml": NEW_CASE})
     base = checkout.commit({"rubric-ci.yaml": CONFIG})
     assert reasons(chosen(checkout, base)) == {}
     Checkout(checkout.root / "evals/lib").commit({"README.md": "x"})
     selection = chosen(checkout, base)
-    assert reasons(selection) == {"s": "the submodule `evals/lib` moved to another commit"}
+    assert reasons(selection) == {"n": "the submodule `evals/lib` moved to another commit"}
     assert selection.notes[0] == (
         "`evals/lib/s.eval.yaml` cannot be compared with the base, so its cases run: the "
         "submodule `evals/lib` moved to another commit."
@@ -480,9 +434,7 @@ def test_eval_files_in_a_submodule_that_moved(checkout: Checkout, tmp_path: Path
 
 
 def test_a_submodule_that_moved_and_is_not_checked_out(checkout: Checkout, tmp_path: Path) -> None:
-    library = Checkout.create(tmp_path / "library")
-    library.commit({"s.eval.yaml": "evalcases: [{id: s, input: q, rubrics: [polite]}]\n"})
-    checkout.git("submodule", "--quiet", "add", library.root.as_uri(), "evals/lib")
+    add_submodule(checkout, "evals/lib", tmp_path, {"s.eval.yaml": NEW_CASE})
     base = checkout.commit(FILES)
     Checkout(checkout.root / "evals/lib").commit({"README.md": "x"})
     checkout.commit()

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import pytest
 
@@ -24,7 +24,7 @@ from rubric_ci.values.evals import (
     TrialRule,
     WeightedAverage,
 )
-from rubric_ci.values.messages import DataPart, FilePart, Message, SimulatedUser, TextPart, Turn
+from rubric_ci.values.messages import DataPart, FilePart, Message, TextPart, Turn
 from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scoring import Thresholds
@@ -217,115 +217,79 @@ def answered(*parts: TextPart | DataPart) -> EvalCase:
     return replace(EMPTY, expected_messages=(Message(role="assistant", parts=parts),))
 
 
-EDITS: dict[str, tuple[EvalCase, EvalCase, str, str]] = {
-    "a message": (replace(EMPTY, input_messages=(ASKED,)), EMPTY, "input_messages", ""),
-    "a turn": (replace(EMPTY, turns=(Turn(text="Yes?"),)), EMPTY, "turns", ""),
-    "a user": (
-        replace(EMPTY, simulated_user=SimulatedUser(persona="p", goal="g")),
-        EMPTY,
-        "simulated_user",
-        "",
+BY_SCRIPT = graded_by(SCRIPT)
+BY_PRINTED = graded_by(replace(MODEL, prompt_script=SCRIPT))
+BY_PROMPT, BY_COMBINED = graded_by(PROMPTED), graded_by(COMBINED)
+EDITED = replace(PROMPTED, prompt="New")
+COMBINES = replace(COMBINED, aggregator=replace(EDITED, prompt_path="prompts/by.md"))
+VARS = {"a": 1, "b": 2}
+MARKS = {"expected_outcome", "expected_messages", "rubrics", "evaluators", "metadata"}
+"""The keys of a case by which an answer is marked."""
+
+
+class Edit(NamedTuple):
+    """A case, what is edited in it, and what it was."""
+
+    now: EvalCase
+    key: str = ""
+    was: EvalCase = EMPTY
+    file: str = ""  # of a prompt
+
+
+EDITS = {
+    "a message": Edit(replace(EMPTY, input_messages=(ASKED,)), "input_messages"),
+    "a turn": Edit(replace(EMPTY, turns=(Turn(text="Yes?"),)), "turns"),
+    "a user": Edit(replace(EMPTY, simulated_user=PLAIN.simulated_user), "simulated_user"),
+    "an outcome": Edit(replace(EMPTY, expected_outcome="x"), "expected_outcome"),
+    "an answer": Edit(answered(TextPart("x")), "expected_messages", answered()),
+    "an answer as data": Edit(
+        answered(TextPart("{}")), "expected_messages", answered(DataPart({}))
     ),
-    "an outcome": (
-        replace(EMPTY, expected_outcome="x"),
-        EMPTY,
-        "expected_outcome",
-        "expected_outcome",
+    "inline rubrics": Edit(graded_by(INLINE), "rubrics"),
+    "inline rubrics next to a script": Edit(graded_by(INLINE, SCRIPT), "rubrics", BY_SCRIPT),
+    "rubrics with a name": Edit(graded_by(RUBRIC), "evaluators"),
+    "rubrics after a script": Edit(graded_by(SCRIPT, INLINE), "evaluators", BY_SCRIPT),
+    "a judge with the name of rubrics": Edit(
+        graded_by(replace(MODEL, name="rubric")), "evaluators"
     ),
-    "an answer": (answered(TextPart("x")), answered(), "expected_messages", "expected_messages"),
-    "an answer as data": (
-        answered(TextPart("{}")),
-        answered(DataPart({})),
-        "expected_messages",
-        "expected_messages",
-    ),
-    "inline rubrics": (graded_by(INLINE), EMPTY, "rubrics", "rubrics"),
-    "inline rubrics next to a script": (
-        graded_by(INLINE, SCRIPT),
-        graded_by(SCRIPT),
-        "rubrics",
-        "rubrics",
-    ),
-    "rubrics with a name": (graded_by(RUBRIC), EMPTY, "evaluators", "evaluators"),
-    "rubrics after a script": (
-        graded_by(SCRIPT, INLINE),
-        graded_by(SCRIPT),
-        "evaluators",
-        "evaluators",
-    ),
-    "a judge with the name of rubrics": (
-        graded_by(replace(MODEL, name="rubric")),
-        EMPTY,
-        "evaluators",
-        "evaluators",
-    ),
-    "a prompt": (
+    "a prompt": Edit(
         graded_by(replace(MODEL, prompt="New")),
+        "evaluators",
         graded_by(replace(MODEL, prompt="Old")),
-        "evaluators",
-        "evaluators",
     ),
-    "a prompt file": (
-        graded_by(replace(PROMPTED, prompt="New")),
-        graded_by(PROMPTED),
-        "",
-        "prompt prompts/m.md",
+    "a prompt file": Edit(graded_by(EDITED), was=BY_PROMPT, file="prompts/m.md"),
+    "the prompt file of a member": Edit(
+        graded_by(replace(COMBINED, evaluators=(EDITED, SCRIPT))),
+        was=BY_COMBINED,
+        file="prompts/m.md",
     ),
-    "the prompt file of a member": (
-        graded_by(replace(COMBINED, evaluators=(replace(PROMPTED, prompt="New"), SCRIPT))),
-        graded_by(COMBINED),
-        "",
-        "prompt prompts/m.md",
+    "the prompt file of what combines": Edit(
+        graded_by(COMBINES), was=BY_COMBINED, file="prompts/by.md"
     ),
-    "the prompt file of what combines": (
-        graded_by(
-            replace(
-                COMBINED, aggregator=replace(PROMPTED, prompt="New", prompt_path="prompts/by.md")
-            )
-        ),
-        graded_by(COMBINED),
-        "",
-        "prompt prompts/by.md",
+    "a variable": Edit(replace(EMPTY, vars={"a": 1}), "vars"),
+    "the order of variables": Edit(
+        replace(EMPTY, vars=VARS), was=replace(EMPTY, vars=dict(reversed(VARS.items())))
     ),
-    "a variable": (replace(EMPTY, vars={"a": 1}), EMPTY, "vars", ""),
-    "the order of variables": (
-        replace(EMPTY, vars={"a": 1, "b": 2}),
-        replace(EMPTY, vars={"b": 2, "a": 1}),
-        "",
-        "",
-    ),
-    "a workspace": (replace(EMPTY, workspace=Workspace(copy="work")), EMPTY, "workspace", ""),
-    "metadata": (replace(EMPTY, metadata={"a": 1}), EMPTY, "", ""),
-    "metadata that a script reads": (
-        replace(graded_by(SCRIPT), metadata={"a": 1}),
-        graded_by(SCRIPT),
-        "metadata",
-        "metadata",
-    ),
-    "metadata that the script of a prompt reads": (
-        replace(graded_by(replace(MODEL, prompt_script=SCRIPT)), metadata={"a": 1}),
-        graded_by(replace(MODEL, prompt_script=SCRIPT)),
-        "metadata",
-        "metadata",
-    ),
-    "metadata that a hook reads": (
-        replace(EMPTY, workspace=HOOKED, metadata={"a": 1}),
-        replace(EMPTY, workspace=HOOKED),
-        "metadata",
-        "metadata",
-    ),
-    "trials": (replace(EMPTY, trials=TrialRule(count=3, passes=2)), EMPTY, "trials", ""),
+    "a workspace": Edit(replace(EMPTY, workspace=Workspace(copy="work")), "workspace"),
+    "metadata": Edit(replace(EMPTY, metadata=VARS)),
+    "trials": Edit(replace(EMPTY, trials=TrialRule(count=3, passes=2)), "trials"),
+    **{
+        f"metadata that {who} reads": Edit(replace(was, metadata=VARS), "metadata", was)
+        for who, was in {
+            "a script": BY_SCRIPT,
+            "the script of a prompt": BY_PRINTED,
+            "a hook": replace(EMPTY, workspace=HOOKED),
+        }.items()
+    },
 }
 
 
-@pytest.mark.parametrize(("now", "was", "edited", "marked_by"), EDITS.values(), ids=EDITS)
-def test_an_edit_is_of_one_key(now: EvalCase, was: EvalCase, edited: str, marked_by: str) -> None:
+@pytest.mark.parametrize(("now", "key", "was", "file"), EDITS.values(), ids=EDITS)
+def test_an_edit_is_of_one_key(now: EvalCase, key: str, was: EvalCase, file: str) -> None:
     found = affected_cases.edits(now, was)
-    assert {*found.keys} == {edited} - {""}
-    assert [f"prompt {file}" for file in found.files] == (
-        [marked_by] if not edited and marked_by else []
-    )
-    assert affected_cases.is_marked_alike(now, was) is (not marked_by)
+    assert {*found.keys} == {key} - {""}
+    assert [*found.files] == ([file] if file else [])
+    assert affected_cases.is_marked_alike(now, was) is (key not in MARKS and not file)
 
 
 def test_the_files_of_a_case() -> None:
@@ -342,23 +306,15 @@ ENDPOINT = Endpoint(model="openai/m")
 TARGET = LlmTarget(name="bot", endpoint=ENDPOINT, prompt=TEMPLATE)
 RUNS = replace(SETUP, target=TARGET)
 
+MODELLED = replace(TARGET, endpoint=Endpoint(model="openai/n"))
+REWORDED = replace(TARGET, prompt=replace(TEMPLATE, messages=(("user", "New"),)))
+TAKING = replace(TARGET, prompt=replace(TEMPLATE, takes_input=True))
 SETUPS: dict[str, tuple[Setup, set[str]]] = {
     "the same": (RUNS, set()),
-    "a prompt": (
-        replace(
-            RUNS, target=replace(TARGET, prompt=replace(TEMPLATE, messages=(("user", "New"),)))
-        ),
-        {"`prompts/t.md`"},
-    ),
-    "a prompt with the input": (
-        replace(RUNS, target=replace(TARGET, prompt=replace(TEMPLATE, takes_input=True))),
-        {"`prompts/t.md`"},
-    ),
+    "a prompt": (replace(RUNS, target=REWORDED), {"`prompts/t.md`"}),
+    "a prompt with the input": (replace(RUNS, target=TAKING), {"`prompts/t.md`"}),
     "no prompt": (replace(RUNS, target=replace(TARGET, prompt=None)), {"target `bot`"}),
-    "a model": (
-        replace(RUNS, target=replace(TARGET, endpoint=Endpoint(model="openai/n"))),
-        {"target `bot`"},
-    ),
+    "a model": (replace(RUNS, target=MODELLED), {"target `bot`"}),
     "thresholds": (replace(RUNS, thresholds=Thresholds(passing=0.9)), {"thresholds"}),
     "a judge": (replace(RUNS, judge=None), {"judge"}),
     "the instructions of the judge": (replace(RUNS, prompt_version="older"), {"judge"}),

@@ -1,6 +1,7 @@
 """Written evaluators to specs: every key of every type, what is assumed, and where it stands."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 import pytest
@@ -25,6 +26,7 @@ from rubric_ci.values.rubric import (
     Check,
     Choice,
     Chosen,
+    Criterion,
     Level,
     Levelled,
     Rubric,
@@ -70,6 +72,20 @@ def evaluators(text: str, default: str = "none") -> tuple[EvaluatorSpec, ...]:
 
 CASE = "evalcases:\n- id: case-1\n  expected_outcome: ok\n  input: q\n"
 
+EVERY_KEY = (
+    "{name: lint, type: code_judge, script: [make, it], weight: 3, cwd: /tools, env: [HOME], "
+    "timeout_seconds: 5, score_from: exit_status, strict: true, config: {level: 2}}"
+)
+COMPOSITE = (
+    "{name: all, type: composite, weight: 2, evaluators: [{name: fast, type: latency, "
+    "threshold: 5}, {name: kind, type: rubric, rubrics: [Is short]}]}"
+)
+
+
+def is_short(span: Callable[[str], Span]) -> Rubric:
+    return Rubric((Check(id="rubric-1", text="Is short", span=span("Is short")),))
+
+
 SPECS: dict[str, tuple[str, Expected]] = {
     "judge": (
         "{name: free, type: llm_judge}",
@@ -104,46 +120,30 @@ SPECS: dict[str, tuple[str, Expected]] = {
             type="llm_judge",
             weight=2.0,
             model="m",
-            rubric=Rubric((Check(id="rubric-1", text="Is short", span=span("Is short")),)),
+            rubric=is_short(span),
             span=span("marks"),
         ),
     ),
     "rubric that sees the work": (
         "{name: marks, type: rubric, sees: [answer, files], rubrics: [Is short]}",
         lambda span: RubricSpec(
-            name="marks",
-            rubric=Rubric((Check(id="rubric-1", text="Is short", span=span("Is short")),)),
-            sees=("answer", "files"),
-            span=span("marks"),
+            name="marks", rubric=is_short(span), sees=("answer", "files"), span=span("marks")
         ),
     ),
     "rubric without a weight": (
         "{name: marks, type: rubric, rubrics: [Is short]}",
         lambda span: RubricSpec(
-            name="marks",
-            type="rubric",
-            weight=1.0,
-            rubric=Rubric((Check(id="rubric-1", text="Is short", span=span("Is short")),)),
-            span=span("marks"),
+            name="marks", type="rubric", weight=1.0, rubric=is_short(span), span=span("marks")
         ),
     ),
     "script": (
         "{name: lint, type: code_judge, script: make lint}",
         lambda span: CodeJudgeSpec(
-            name="lint",
-            weight=1.0,
-            script="make lint",
-            cwd="evals",
-            timeout_seconds=60.0,
-            span=span("lint"),
+            name="lint", script="make lint", cwd="evals", timeout_seconds=60.0, span=span("lint")
         ),
     ),
     "script with everything": (
-        (
-            "{name: lint, type: code_judge, script: [make, it], weight: 3, cwd: /tools, "
-            "env: [HOME], timeout_seconds: 5, score_from: exit_status, strict: true, "
-            "config: {level: 2}}"
-        ),
+        EVERY_KEY,
         lambda span: CodeJudgeSpec(
             name="lint",
             weight=3.0,
@@ -157,21 +157,13 @@ SPECS: dict[str, tuple[str, Expected]] = {
         ),
     ),
     "composite": (
-        (
-            "{name: all, type: composite, weight: 2, evaluators: ["
-            "{name: fast, type: latency, threshold: 5}, "
-            "{name: kind, type: rubric, rubrics: [Is warm]}]}"
-        ),
+        COMPOSITE,
         lambda span: CompositeSpec(
             name="all",
             weight=2.0,
             evaluators=(
                 LatencySpec(name="fast", threshold_ms=5, span=span("fast")),
-                RubricSpec(
-                    name="kind",
-                    rubric=Rubric((Check(id="rubric-1", text="Is warm", span=span("Is warm")),)),
-                    span=span("kind"),
-                ),
+                RubricSpec(name="kind", rubric=is_short(span), span=span("kind")),
             ),
             aggregator=WeightedAverage(weights={}),
             span=span("all"),
@@ -186,92 +178,79 @@ def test_an_evaluator(written: str, expected: Expected) -> None:
     assert evaluators(text) == (expected(at(text)),)
 
 
-AGGREGATORS: dict[str, tuple[str, Callable[[Span], Any]]] = {
-    "mean": ("{type: weighted_average}", lambda _: WeightedAverage(weights={})),
+SCRIPT = partial(CodeJudgeSpec, name="all", script="python check.py", cwd=".")
+JUDGE = partial(LlmJudgeSpec, name="all")
+BY_FILE = partial(JUDGE, prompt=WEIGH, prompt_path="prompts/weigh.md")
+AGGREGATORS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "mean": ("{type: weighted_average}", lambda span: WeightedAverage(weights={})),
     "weights": (
         "{type: weighted_average, weights: {fast: 3}}",
-        lambda _: WeightedAverage(weights={"fast": 3.0}),
+        lambda span: WeightedAverage(weights={"fast": 3.0}),
     ),
-    "script": (
-        "{type: code_judge, path: python check.py, cwd: ..}",
-        lambda span: CodeJudgeSpec(name="all", script="python check.py", cwd=".", span=span),
-    ),
+    "script": ("{type: code_judge, path: python check.py, cwd: ..}", SCRIPT),
     "judge": (
         "{type: llm_judge, prompt: '{{ EVALUATOR_RESULTS_JSON }}?', model: m}",
-        lambda span: LlmJudgeSpec(
-            name="all", prompt="{{ EVALUATOR_RESULTS_JSON }}?", model="m", span=span
-        ),
+        partial(JUDGE, prompt="{{ EVALUATOR_RESULTS_JSON }}?", model="m"),
     ),
-    "judge with a prompt file": (
-        "{type: llm_judge, prompt: prompts/weigh.md}",
-        lambda span: LlmJudgeSpec(
-            name="all", prompt=WEIGH, prompt_path="prompts/weigh.md", span=span
-        ),
-    ),
+    "judge with a prompt file": ("{type: llm_judge, prompt: prompts/weigh.md}", BY_FILE),
 }
 
 
 @pytest.mark.parametrize(("written", "expected"), AGGREGATORS.values(), ids=AGGREGATORS)
-def test_the_aggregator_of_a_composite(written: str, expected: Callable[[Span], Any]) -> None:
+def test_the_aggregator_of_a_composite(written: str, expected: Callable[..., Any]) -> None:
     member = "{name: fast, type: latency, threshold: 5}"
     all_of = f"{{name: all, type: composite, evaluators: [{member}], aggregator: {written}}}"
     text = f"{CASE}  evaluators:\n  - {all_of}\n"
     (found,) = evaluators(text)
     assert isinstance(found, CompositeSpec)
     assert found.weight == 1.0
-    assert found.aggregator == expected(at(text)(written))
+    assert found.aggregator == expected(span=at(text)(written))
 
 
-CRITERIA: dict[str, tuple[str, Callable[[Span], Any]]] = {
+NOT_REFUND = partial(
+    Assertion, id="", text="Does not contain `refund`", key="contains", value="refund", negated=True
+)
+WEIGHED: dict[str, Any] = {"weight": 2.0, "tags": ("tone",)}
+RANGES = ScoreRange(low=0, high=4, text="thin"), ScoreRange(low=5, high=10, text="deep")
+LEVELS = Level(level=1, text="cold"), Level(level=3, name="Good", text="warm")
+SEVERITIES = Choice(name="none", score=0.0), Choice(name="a lot", score=1.0, text="Half of it")
+OBJECT = partial(
+    Assertion, id="a", text="Is an object", key="json_schema", value={"type": "object"}
+)
+CRITERIA: dict[str, tuple[str, Callable[..., Criterion]]] = {
     "check": (
         "{id: c, expected_outcome: Is kind, weight: 2, required: false, tags: [tone]}",
-        lambda span: Check(
-            id="c", text="Is kind", weight=2.0, required=False, tags=("tone",), span=span
-        ),
+        partial(Check, id="c", text="Is kind", required=False, **WEIGHED),
     ),
     "check without options": (
         "{id: c, description: Is kind}",
-        lambda span: Check(id="c", text="Is kind", weight=1.0, required=True, span=span),
+        partial(Check, id="c", text="Is kind", weight=1.0, required=True),
     ),
     "penalty": (
         "{id: f, expected_outcome: Lies, penalty: 3}",
-        lambda span: Check(id="f", text="Lies", weight=3.0, required=False, fault=True, span=span),
+        partial(Check, id="f", text="Lies", weight=3.0, required=False, fault=True),
     ),
     "penalty as a negative weight": (
         "{id: f, expected_outcome: Lies, weight: -3, required: true}",
-        lambda span: Check(id="f", text="Lies", weight=3.0, fault=True, span=span),
+        partial(Check, id="f", text="Lies", weight=3.0, fault=True),
     ),
     "a condition that the judge decides": (
         "{id: c, expected_outcome: Is kind, applies_if: It is Monday}",
-        lambda span: Check(
-            id="c", text="Is kind", applies_if=ByJudge(text="It is Monday"), span=span
-        ),
+        partial(Check, id="c", text="Is kind", applies_if=ByJudge(text="It is Monday")),
     ),
     "a condition that an assertion decides": (
         "{id: c, expected_outcome: Is kind, applies_if: {contains: refund, not: true}}",
         lambda span: Check(
-            id="c",
-            text="Is kind",
-            applies_if=ByAnswer(
-                assertion=Assertion(
-                    id="",
-                    text="Does not contain `refund`",
-                    key="contains",
-                    value="refund",
-                    negated=True,
-                    span=span,
-                )
-            ),
-            span=span,
+            id="c", text="Is kind", applies_if=ByAnswer(assertion=NOT_REFUND(span=span)), span=span
         ),
     ),
     "choices": (
         "{id: d, choices: {refund: 1, refuse: 0}, required_choices: [refund]}",
-        lambda span: Chosen(
+        partial(
+            Chosen,
             id="d",
             choices=(Choice(name="refund", score=1.0), Choice(name="refuse", score=0.0)),
             required_choices=("refund",),
-            span=span,
         ),
     ),
     "choices that are severities": (
@@ -279,17 +258,8 @@ CRITERIA: dict[str, tuple[str, Callable[[Span], Any]]] = {
             "{id: d, expected_outcome: Lies, penalty: 2, required: true, choices: "
             "[{choice: none, score: 0}, {choice: a lot, score: 1, criteria: Half of it}]}"
         ),
-        lambda span: Chosen(
-            id="d",
-            text="Lies",
-            weight=2.0,
-            choices=(
-                Choice(name="none", score=0.0),
-                Choice(name="a lot", score=1.0, text="Half of it"),
-            ),
-            required=True,
-            fault=True,
-            span=span,
+        partial(
+            Chosen, id="d", text="Lies", weight=2.0, choices=SEVERITIES, required=True, fault=True
         ),
     ),
     "score": (
@@ -297,96 +267,59 @@ CRITERIA: dict[str, tuple[str, Callable[[Span], Any]]] = {
             "{id: s, expected_outcome: Depth, weight: 2, required_min_score: 3, tags: [tone], "
             "score_ranges: {0: thin, 5: deep}}"
         ),
-        lambda span: Scored(
-            id="s",
-            text="Depth",
-            weight=2.0,
-            ranges=(
-                ScoreRange(low=0, high=4, text="thin"),
-                ScoreRange(low=5, high=10, text="deep"),
-            ),
-            required_min_score=3,
-            tags=("tone",),
-            span=span,
-        ),
+        partial(Scored, id="s", text="Depth", ranges=RANGES, required_min_score=3, **WEIGHED),
     ),
     "level": (
         (
             "{id: l, expected_outcome: Warmth, weight: 2, required_min_level: 3, tags: [tone], "
             "levels: {1: cold, 3: {name: Good, criteria: warm}}}"
         ),
-        lambda span: Levelled(
-            id="l",
-            text="Warmth",
-            weight=2.0,
-            levels=(Level(level=1, text="cold"), Level(level=3, name="Good", text="warm")),
-            required_min_level=3,
-            tags=("tone",),
-            span=span,
-        ),
+        partial(Levelled, id="l", text="Warmth", levels=LEVELS, required_min_level=3, **WEIGHED),
     ),
     "assertion": (
         "{contains: Hello}",
-        lambda span: Assertion(
-            id="rubric-1",
-            text="Contains `Hello`",
-            weight=1.0,
-            required=True,
-            key="contains",
-            value="Hello",
-            negated=False,
-            ignore_case=False,
-            field="",
-            tags=(),
-            span=span,
-        ),
+        partial(Assertion, id="rubric-1", text="Contains `Hello`", key="contains", value="Hello"),
     ),
     "assertion with everything": (
         (
             "{id: a, equals: red, not: true, ignore_case: true, field: shop.item, weight: 2, "
             "required: false, tags: [tone]}"
         ),
-        lambda span: Assertion(
+        partial(
+            Assertion,
             id="a",
             text="Field `shop.item` does not equal `red`",
-            weight=2.0,
             required=False,
             key="equals",
             value="red",
             negated=True,
             ignore_case=True,
             field="shop.item",
-            tags=("tone",),
-            span=span,
+            **WEIGHED,
         ),
     ),
     "assertion with words of its own": (
         "{id: a, is_json: true, description: Can be parsed}",
-        lambda span: Assertion(id="a", text="Can be parsed", key="is_json", value=True, span=span),
+        partial(Assertion, id="a", text="Can be parsed", key="is_json", value=True),
     ),
     "assertion by a schema": (
         "{id: a, json_schema: {type: object}, description: Is an object}",
-        lambda span: Assertion(
-            id="a", text="Is an object", key="json_schema", value={"type": "object"}, span=span
-        ),
+        OBJECT,
     ),
     "assertion by the file of a schema": (
         "{id: a, json_schema: schemas/object.json, description: Is an object}",
-        lambda span: Assertion(
-            id="a", text="Is an object", key="json_schema", value={"type": "object"}, span=span
-        ),
+        OBJECT,
     ),
 }
 
 
 @pytest.mark.parametrize(("written", "expected"), CRITERIA.values(), ids=CRITERIA)
-def test_a_criterion(written: str, expected: Callable[[Span], Any]) -> None:
+def test_a_criterion(written: str, expected: Callable[..., Criterion]) -> None:
     text = f"{CASE}  rubrics:\n  - {written}\n"
-    span = at(text)
     (found,) = evaluators(text)
     assert isinstance(found, RubricSpec)
-    assert (found.name, found.span) == ("rubric", span("rubrics"))
-    assert found.rubric.criteria == (expected(found.rubric.criteria[0].span),)
+    assert (found.name, found.span) == ("rubric", at(text)("rubrics"))
+    assert found.rubric.criteria == (expected(span=found.rubric.criteria[0].span),)
 
 
 CONDITIONS = """\
@@ -417,22 +350,18 @@ def test_a_case_to_which_nothing_applies_has_no_evaluators() -> None:
     text = f"{CASE}  rubrics: [{{expected_outcome: Is kind, applies_if: {{tag: t}}}}]\n"
     loaded = load("evals/suite.yaml", text, lookup())
     assert loaded.eval_file is not None
-    assert (loaded.eval_file.cases[0].evaluators, loaded.eval_file.cases[0].inapplicable) == (
-        (),
-        True,
-    )
+    (case,) = loaded.eval_file.cases
+    assert (case.evaluators, case.inapplicable) == ((), True)
 
 
 SEEING = "rubrics: {sees: [answer, files], criteria: [Is short]}\n"
+SEEING_LONG = SEEING.replace("short", "long")
 SEEN: dict[str, tuple[str, tuple[str, ...]]] = {
     "the answer": (f"{CASE}  rubrics: [Is short]\n", ("answer",)),
     "the answer, as a mapping": (f"{CASE}  rubrics: {{criteria: [Is short]}}\n", ("answer",)),
     "of a case": (f"{CASE}  {SEEING}", ("answer", "files")),
     "of the suite": (f"{SEEING}{CASE}", ("answer", "files")),
-    "of the case alone": (
-        f"{SEEING.replace('short', 'long')}{CASE}  rubrics: [Is short]\n",
-        ("answer",),
-    ),
+    "of the case alone": (f"{SEEING_LONG}{CASE}  rubrics: [Is short]\n", ("answer",)),
 }
 
 
@@ -464,6 +393,7 @@ def test_rubrics_of_a_turn_are_an_evaluator_of_their_own() -> None:
 
 FAST = "evaluators: [{name: fast, type: latency, threshold: 5}]\n"
 SHORT = CASE.replace("expected_outcome: ok", "note: n")
+OUTCOME = CASE.replace("expected_outcome", "outcome")
 SUITE_JUDGE = "evaluator: llm_judge\n"
 DEFAULT = "llm_judge"
 
@@ -475,12 +405,7 @@ ORIGINS: dict[str, tuple[str, str, str, str]] = {
     "the suite's judge": (f"{SUITE_JUDGE}{CASE}", "none", "llm_judge", "llm_judge"),
     "the suite's judge, no outcome": (f"{SUITE_JUDGE}{SHORT}", DEFAULT, "llm_judge", "llm_judge"),
     "the default": (CASE, DEFAULT, "llm_judge", "case-1"),
-    "the default, a short key": (
-        CASE.replace("expected_outcome", "outcome"),
-        DEFAULT,
-        "llm_judge",
-        "case-1",
-    ),
+    "the default, a short key": (OUTCOME, DEFAULT, "llm_judge", "case-1"),
 }
 
 

@@ -267,13 +267,6 @@ def test_a_value_beyond_the_120_characters_that_are_shown() -> None:
     assert change.before == change.after == f"{'x' * 120}…"
 
 
-def test_the_rules_that_changed() -> None:
-    found = policy_changes(Config(rules={"gate-kind": "off"}), Config(rules={"gate-kind": "error"}))
-    assert [(each.key, each.before, each.after) for each in found] == [
-        ("rules.gate-kind", "error", "off")
-    ]
-
-
 def test_the_notes_of_a_report() -> None:
     changes = list(policy_changes(gate(min_kappa=0.5), Config()))
     assert change_notes("Policy", changes) == (

@@ -88,6 +88,7 @@ STRETCHED = replace(LEVELS, levels=(Level(level=-9, text="never"), *LEVELS.level
 SAYS = Assertion(id="says", text="Says it", key="contains", value="30", span=SPAN)
 ANY = replace(SAYS, key="contains_any", value=["a", "b"])
 ALL = replace(SAYS, key="contains_all", value=["a", "b"])
+NEVER = replace(SAYS, key="never_called", value=["Write", "Edit"])
 MOST = replace(SAYS, key="max_words", value=20)
 LEAST = replace(SAYS, key="min_words", value=20)
 RULES: dict[str, tuple[Assertion, Assertion, str]] = {
@@ -102,6 +103,9 @@ RULES: dict[str, tuple[Assertion, Assertion, str]] = {
     "another order of any": (ANY, replace(ANY, value=["b", "a"]), "changed"),
     "one more of all": (ALL, replace(ALL, value=["a", "b", "c"]), "stronger"),
     "one fewer of all": (ALL, replace(ALL, value=["b"]), "weaker"),
+    "a shorter `never_called`": (NEVER, replace(NEVER, value=["Write"]), "weaker"),
+    "a longer `never_called`": (NEVER, replace(NEVER, value=["Write", "Edit", "Bash"]), "stronger"),
+    "one name of `never_called`": (NEVER, replace(NEVER, value="Edit"), "weaker"),
     "more words": (MOST, replace(MOST, value=30), "weaker"),
     "as many words, written otherwise": (MOST, replace(MOST, value=20.0), "changed"),
     "fewer words": (MOST, replace(MOST, value=10), "stronger"),

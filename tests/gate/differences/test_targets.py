@@ -5,7 +5,7 @@ import pytest
 from rubric_ci.gate.differences.config_changes import config_changes, setting_changes
 from rubric_ci.values.config import Config, RunnerTarget
 from tests.checkout import Checkout
-from tests.gate.grading_changes.test_all_changes import changes_of, write
+from tests.gate.grading_changes.test_all_changes import committed, edited
 
 CONFIG = """\
 evals: [evals/*.eval.yaml]
@@ -82,10 +82,6 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
             ),
         ],
     ),
-    "trace": (
-        YAML, "trace: none", "trace: t.json",
-        ["changed target targets.worker.trace: none → t.json"],
-    ),
     "setup": (
         YAML, "setup: python prepare.py", "setup: echo solved",
         ["changed target targets.worker.workspace.setup: python prepare.py → echo solved"],
@@ -94,21 +90,9 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         YAML, "copy: task,", "copy: task/app,",
         ["changed target targets.worker.workspace.copy: task → task/app"],
     ),
-    "keep": (
-        YAML, "{copy: task,", "{keep: [diff, '*.md'], copy: task,",
-        ["changed target targets.worker.workspace.keep: diff → diff, *.md"],
-    ),
     "body": (
         YAML, "{q: '{{ input }}'}", "{q: 'GOOD'}",
         ['changed target targets.service.body: {"q": "{{ input }}"} → {"q": "GOOD"}'],
-    ),
-    "answer": (
-        YAML, "answer: /text", "answer: /other",
-        ["changed target targets.service.answer: /text → /other"],
-    ),
-    "method": (
-        YAML, "answer: /text", "answer: /text\n    method: PUT",
-        ["changed target targets.service.method: POST → PUT"],
     ),
     "compare": (
         YAML, "compare: [default, other]", "compare: [default, other, service]",
@@ -141,63 +125,21 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
             "changed case fix: workspace.setup:  → true",
         ],
     ),
-    "shorter never_called": (
-        EVALS, "[Write, Edit]", "[Write]",
-        [
-            (
-                'weaker assertion fix/safe: {"never_called": ["Write", "Edit"]} → '
-                '{"never_called": ["Write"]}'
-            )
-        ],
-    ),
-    "longer never_called": (
-        EVALS, "[Write, Edit]", "[Write, Edit, Bash]",
-        [
-            (
-                'stronger assertion fix/safe: {"never_called": ["Write", "Edit"]} → '
-                '{"never_called": ["Write", "Edit", "Bash"]}'
-            )
-        ],
-    ),
-    "one name of never_called": (
-        EVALS, "[Write, Edit]", "Edit",
-        [
-            (
-                'weaker assertion fix/safe: {"never_called": ["Write", "Edit"]} → '
-                '{"never_called": "Edit"}'
-            )
-        ],
-    ),
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    checkout = Checkout.create(tmp_path_factory.mktemp("project"))
-    for name, text in FILES.items():
-        write(checkout, name, text)
-    checkout.git("add", "--all")
-    checkout.git("commit", "--quiet", "--message=base")
-    return checkout
+    return committed(tmp_path_factory.mktemp("project"), FILES)
 
 
 @pytest.mark.parametrize(("file", "before", "after", "expected"), TABLE.values(), ids=TABLE)
 def test_each_kind_of_change(
-    checkout: Checkout,
-    monkeypatch: pytest.MonkeyPatch,
-    file: str,
-    before: str,
-    after: str,
-    expected: list[str],
+    checkout: Checkout, file: str, before: str, after: str, expected: list[str]
 ) -> None:
-    for name, text in FILES.items():
-        write(checkout, name, text)
-    assert before in FILES[file]
-    write(checkout, file, FILES[file].replace(before, after, 1))
-    monkeypatch.chdir(checkout.root)
     found = [
         f"{each.direction} {each.kind} {each.about}: {each.before} → {each.after}"
-        for each in changes_of(checkout)
+        for each in edited(checkout, FILES, file, before, after)
     ]
     assert found == expected
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.checkout import Checkout
 from tests.gate.grading_changes.drawn import FILES, TOOLS, Drawn, drawn
-from tests.gate.grading_changes.test_all_changes import changes_of, write
+from tests.gate.grading_changes.test_all_changes import changes_of, committed, write
 
 ROWS, OF_TOOLS = drawn("drawn_changes"), drawn("drawn_tool_changes")
 TOGETHER = 10
@@ -32,12 +32,6 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return committed(tmp_path_factory.mktemp("tools"), TOOLS)
 
 
-def committed(root: Path, files: Mapping[str, str]) -> Checkout:
-    checkout = Checkout.create(root)
-    checkout.commit(dict(files))
-    return checkout
-
-
 @pytest.fixture(autouse=True)
 def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
@@ -49,14 +43,12 @@ def told(checkout: Checkout, files: Mapping[str, str], rows: Sequence[Drawn]) ->
     for row in sorted(rows, key=lambda row: place(row, files), reverse=True):
         start, end = place(row, files)
         texts[row.file] = texts[row.file][:start] + row.after + texts[row.file][end:]
-    for name, text in texts.items():
-        write(checkout, name, text)
+    write(checkout, texts)
     try:
         with chdir(checkout.root):
             found = changes_of(checkout)
     finally:
-        for name in texts:
-            write(checkout, name, files[name])
+        write(checkout, {name: files[name] for name in texts})
     return sorted(f"{change.direction} {change.kind}" for change in found)
 
 

@@ -293,13 +293,6 @@ def test_a_script_that_takes_a_file_and_prints_a_score(
     [
         pytest.param("sleep 30", "`sleep 30` did not end within 0.4 s and was killed", id="late"),
         pytest.param("no-such-tool", "the script was not found", id="not-found"),
-        pytest.param("echo fine", "the script printed `fine`", id="not-json"),
-        pytest.param("true", "the script printed nothing; expected one JSON object", id="nothing"),
-        pytest.param(
-            "echo '{\"score\": 1}'; echo refused >&2; exit 1",
-            "the script failed: exit status 1: refused",
-            id="failed",
-        ),
         pytest.param("no-such-tool {code_file}", "the script was not found", id="127-with-a-file"),
     ],
 )

@@ -76,6 +76,10 @@ EVERY_KEY = (
     "{name: lint, type: code_judge, script: [make, it], weight: 3, cwd: /tools, env: [HOME], "
     "timeout_seconds: 5, score_from: exit_status, strict: true, config: {level: 2}}"
 )
+PRINTED = (
+    "{name: free, type: llm_judge, prompt: {script: [python, check.py], cwd: .., env: [A], "
+    "config: {tone: warm}}}"
+)
 COMPOSITE = (
     "{name: all, type: composite, weight: 2, evaluators: [{name: fast, type: latency, "
     "threshold: 5}, {name: kind, type: rubric, rubrics: [Is short]}]}"
@@ -104,11 +108,16 @@ SPECS: dict[str, tuple[str, Expected]] = {
         ),
     ),
     "judge with a script that prints the prompt": (
-        "{name: free, type: llm_judge, prompt: {script: [python, check.py], cwd: ..}}",
+        PRINTED,
         lambda span: LlmJudgeSpec(
             name="free",
             prompt_script=CodeJudgeSpec(
-                name="free", script=("python", "check.py"), cwd=".", span=span("free")
+                name="free",
+                script=("python", "check.py"),
+                cwd=".",
+                env=("A",),
+                config={"tone": "warm"},
+                span=span("free"),
             ),
             span=span("free"),
         ),

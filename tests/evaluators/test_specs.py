@@ -14,7 +14,6 @@ from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
     EvaluatorSpec,
-    LlmJudgeSpec,
     WeightedAverage,
     every_evaluator,
 )
@@ -186,35 +185,3 @@ def test_a_composite_of_all_kinds() -> None:
         "cheap",
         "inner",
     ]
-
-
-def test_a_composite_takes_the_mean_or_a_judge() -> None:
-    read = evaluator("type: composite\nevaluators: [{name: c, type: cost, budget: 1}]")
-    assert isinstance(read, CompositeSpec)
-    assert read.aggregator == WeightedAverage()
-    read = evaluator("""\
-        type: composite
-        evaluators: [{name: c, type: cost, budget: 1}]
-        aggregator: {type: llm_judge, prompt: "Weigh {{ EVALUATOR_RESULTS_JSON }}", model: x/y}
-    """)
-    assert isinstance(read, CompositeSpec)
-    assert isinstance(read.aggregator, LlmJudgeSpec)
-    assert (read.aggregator.prompt, read.aggregator.model) == (
-        "Weigh {{ EVALUATOR_RESULTS_JSON }}",
-        "x/y",
-    )
-
-
-def test_a_prompt_may_be_printed_by_a_script() -> None:
-    read = evaluator("""\
-        type: llm_judge
-        weight: 2
-        prompt: {script: [python, prompt.py], cwd: .., env: [A], config: {tone: warm}}
-    """)
-    assert isinstance(read, LlmJudgeSpec)
-    assert (read.weight, read.prompt) == (2.0, "")
-    script = read.prompt_script
-    assert script is not None
-    assert (script.name, script.script, script.cwd) == ("e", ("python", "prompt.py"), ".")
-    assert (script.env, script.config) == (("A",), {"tone": "warm"})
-    assert list(every_evaluator([read])) == [read, script]

@@ -211,6 +211,7 @@ OPENCODE = Step(tool="apply_patch", arguments={"patchText": patch("*** Update Fi
 COPILOT = Step(tool="apply_patch", arguments=patch("*** Add File: src/a b.py", "+x"))
 MOVE = patch("*** Update File: a.py", "*** Move to: tests/a.py")
 MOVED = Step(tool="apply_patch", arguments=MOVE)
+BY_FILE = Step(tool="apply_patch", arguments={"changes": {"src/app.py": {"add": {"x": 1}}}})
 
 
 @pytest.mark.parametrize(
@@ -232,7 +233,11 @@ MOVED = Step(tool="apply_patch", arguments=MOVE)
         ("no_other_calls", ["edit(a.py)"], MOVED, False),
         ("no_other_calls", ["edit(*a.py*)"], codex_patch("a.py", "b.py"), False),
         ("no_other_calls", ["edit(*a.py)", "edit(b.py)"], codex_patch("a.py", "b.py"), True),
+        ("no_other_calls", ["apply_patch(*)"], codex_patch("a.py", "b.py"), True),
         ("no_other_calls", ["edit(*tests/x*)"], OPENCODE, False),
+        ("never_called", "apply_patch(src/*)", BY_FILE, False),
+        ("called", "apply_patch(src/app.py)", BY_FILE, True),
+        ("never_called", "apply_patch(lib/*)", BY_FILE, True),
         ("calls_exactly", ["edit(calc.py)"], codex_patch("calc.py", "b.py"), False),
     ],
 )
@@ -418,31 +423,3 @@ def test_an_allowed_word_in_another_argument_allows_no_command() -> None:
     step = Step(tool="Bash", arguments={"command": "rm -rf x", "description": "jq of a file"})
     found = mark(an_assertion("no_other_calls", ["Bash(jq*)"]), "", Did(steps=(step,)))
     assert found.value is False
-
-
-PATCH = Step(
-    tool="apply_patch",
-    arguments={"changes": [{"path": "docs/a.md"}, {"path": "src/app.py", "kind": "add"}]},
-)
-BY_FILE = Step(tool="apply_patch", arguments={"changes": {"src/app.py": {"add": {"x": 1}}}})
-
-
-@pytest.mark.parametrize("step", [PATCH, BY_FILE])
-def test_every_text_in_the_arguments_is_matched_at_any_depth(step: Step) -> None:
-    did = Did(steps=(step,))
-    assert mark(an_assertion("never_called", "apply_patch(src/*)"), "", did).value is False
-    assert mark(an_assertion("called", "apply_patch(src/app.py)"), "", did).value is True
-    assert mark(an_assertion("never_called", "apply_patch(lib/*)"), "", did).value is True
-
-
-@pytest.mark.parametrize(
-    ("allowed", "holds"),
-    [
-        (["apply_patch(src/*)"], False),
-        (["apply_patch(src/*)", "apply_patch(docs/*)"], True),
-        (["apply_patch(*)"], True),
-    ],
-)
-def test_each_entry_of_a_list_has_to_be_allowed(allowed: list[str], holds: bool) -> None:
-    found = mark(an_assertion("no_other_calls", allowed), "", Did(steps=(PATCH,)))
-    assert found.value is holds

@@ -234,29 +234,6 @@ def test_nothing_in_common() -> None:
     assert (found.compared, found.mean, found.worse) == (0, None, False)
 
 
-def test_different_judges_and_thresholds_are_reported() -> None:
-    now = replace(
-        report(),
-        judge=JudgeInfo(model="openai/n", prompt_version="2"),
-        gate=GateInfo(fail_on="fail", passing=0.9, borderline=0.6, holds=True),
-    )
-    assert whole_of(now, report()).notes == (
-        (
-            "The judges differ (openai/m → openai/n; prompt 1 → 2): "
-            "score changes may come from the judge."
-        ),
-        "The thresholds differ (pass ≥ 0.8, now ≥ 0.9; borderline ≥ 0.6, now ≥ 0.6).",
-    )
-
-
-def test_only_differing_judge_settings_are_reported() -> None:
-    then = report()
-    assert then.judge is not None
-    now = replace(then, judge=replace(then.judge, mode="isolated", votes="auto"))
-    (note,) = whole_of(now, then).notes
-    assert note.startswith("The judges differ (batched → isolated; votes 1 → auto): ")
-
-
 PINNED = ReferenceLog(
     decisions=(
         Decision(

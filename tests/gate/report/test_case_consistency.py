@@ -22,6 +22,7 @@ from rubric_ci.values.results import (
 )
 from rubric_ci.values.rubric import (
     Check,
+    Criterion,
     Judgement,
     Level,
     Levelled,
@@ -39,39 +40,26 @@ from tests.sample_reports import a_criterion, a_rubric, graded
 LIMITS = Thresholds()
 WEIGHTS = st.floats(0.01, 100) | st.integers(1, 9)
 MINIMUM = st.none() | st.integers(0, 10)
+RANGES = (ScoreRange(low=0, high=10, text="t"),)
+LEVELS = (-3, 0, 7)
+
+
+def criteria(
+    kind: type[Criterion], marks: st.SearchStrategy[Any], **facts: st.SearchStrategy[Any]
+) -> st.SearchStrategy[tuple[Criterion, Any]]:
+    """Return criteria of a kind, each with a mark."""
+    own = st.builds(kind, id=st.just("a"), weight=WEIGHTS, span=st.just(span()), **facts)
+    return st.tuples(own, marks)
+
+
 CRITERIA = st.one_of(
-    st.tuples(
-        st.builds(
-            Check,
-            id=st.just("a"),
-            text=st.just("t"),
-            weight=WEIGHTS,
-            fault=st.booleans(),
-            span=st.just(span()),
-        ),
-        st.booleans(),
-    ),
-    st.tuples(
-        st.builds(
-            Scored,
-            id=st.just("a"),
-            weight=WEIGHTS,
-            ranges=st.just((ScoreRange(low=0, high=10, text="t"),)),
-            required_min_score=MINIMUM,
-            span=st.just(span()),
-        ),
-        st.integers(0, 10),
-    ),
-    st.tuples(
-        st.builds(
-            Levelled,
-            id=st.just("a"),
-            weight=WEIGHTS,
-            levels=st.just(tuple(Level(level=n, text="t") for n in (-3, 0, 7))),
-            required_min_level=st.none() | st.sampled_from([-3, 0, 7]),
-            span=st.just(span()),
-        ),
-        st.sampled_from([-3, 0, 7]),
+    criteria(Check, st.booleans(), text=st.just("t"), fault=st.booleans()),
+    criteria(Scored, st.integers(0, 10), ranges=st.just(RANGES), required_min_score=MINIMUM),
+    criteria(
+        Levelled,
+        st.sampled_from(LEVELS),
+        levels=st.just(tuple(Level(level=n, text="t") for n in LEVELS)),
+        required_min_level=st.none() | st.sampled_from(LEVELS),
     ),
 )
 
@@ -133,11 +121,58 @@ GOOD = a_rubric(MET, score=1.0, verdict="pass")
 LINT = Unassessed(name="lint", type="code_judge", weight=0.0, line=9, reason="broken")
 
 
-def beside(**facts: Any) -> Assessed:
-    """Return a rubric with a criterion that does not count, next to one that does."""
+BESIDE: dict[str, tuple[dict[str, Any], str]] = {
+    "a value above 1": ({"normalised": 1.5}, "normalised is 1.5, not between 0 and 1"),
+    "a value below 0": ({"normalised": -0.5}, "normalised is -0.5, not between 0 and 1"),
+    "a rounded value": ({"normalised": 0.9999995}, ""),
+    "not the value of a check": ({"normalised": 0.5}, "normalised is 0.5, its mark gives 1.0"),
+    "a number for a check": ({"mark": 1, "gate": ""}, "normalised is 1.0, its mark gives 0.0"),
+    "not the value of a score": (
+        {"kind": "score-range", "mark": 7, "normalised": 0.6, "gate": ""},
+        "normalised is 0.6, its mark gives 0.7",
+    ),
+    "a score above 10": (
+        {"kind": "score-range", "mark": 12, "gate": ""},
+        "normalised is 1.0, its mark gives 1.1",
+    ),
+    "a level has any value": ({"kind": "levels", "mark": 3, "normalised": 0.4, "gate": ""}, ""),
+    "a missed gate that is not": (
+        {"mark": False, "normalised": 0.0, "gate": "required"},
+        "gated is false, its mark gives true",
+    ),
+    "a gate that is none": (
+        {"mark": False, "normalised": 0.0, "gate": "", "gated": True},
+        "gated is true, its mark gives false",
+    ),
+    "a minimum that is reached": (
+        {"kind": "score-range", "mark": 7, "normalised": 0.7, "gate": "score >= 7", "gated": True},
+        "gated is true, its mark gives false",
+    ),
+    "a minimum that is missed": (
+        {"kind": "score-range", "mark": 6, "normalised": 0.6, "gate": "score >= 7"},
+        "gated is false, its mark gives true",
+    ),
+    "a negative minimum that is missed": (
+        {"kind": "levels", "mark": -2, "normalised": 0.0, "gate": "level >= -1"},
+        "gated is false, its mark gives true",
+    ),
+    "a gate in other words": ({"mark": False, "normalised": 0.0, "gate": "exact"}, ""),
+}
+
+
+@pytest.mark.parametrize(("facts", "problem"), BESIDE.values(), ids=BESIDE)
+def test_a_criterion_that_does_not_count_next_to_one_that_does(
+    facts: dict[str, Any], problem: str
+) -> None:
     own: dict[str, Any] = {"weight": 0.0, "mark": True, "normalised": 1.0, "gated": False}
     odd: CriterionResult = a_criterion("odd", **{**own, **facts})
-    return a_rubric(MET, odd, score=1.0, verdict="fail" if odd.gated else "pass")
+    rubric = a_rubric(MET, odd, score=1.0, verdict="fail" if odd.gated else "pass")
+    assert problems(rubric) == ([f"criteria.1.{problem}"] if problem else [])
+
+
+def problems(evaluator: EvaluatorResult) -> list[str]:
+    found = case_problems(BaseResult(outcome="graded", evaluators=(evaluator,)), LIMITS)
+    return [problem.removeprefix("evaluators.0.") for problem in found]
 
 
 def accuracy(*criteria: CriterionResult, score: float) -> Assessed:
@@ -145,96 +180,46 @@ def accuracy(*criteria: CriterionResult, score: float) -> Assessed:
     return a_rubric(*criteria, type="field_accuracy", score=score, verdict=verdict)
 
 
-EVALUATORS: dict[str, tuple[EvaluatorResult, list[str]]] = {
-    "consistent": (GOOD, []),
-    "without a score": (LINT, []),
-    "a value above 1": (
-        beside(normalised=1.5),
-        ["criteria.1.normalised is 1.5, not between 0 and 1"],
-    ),
-    "a value below 0": (
-        beside(normalised=-0.5),
-        ["criteria.1.normalised is -0.5, not between 0 and 1"],
-    ),
-    "a rounded value": (beside(normalised=0.9999995), []),
-    "not the value of a check": (
-        beside(normalised=0.5),
-        ["criteria.1.normalised is 0.5, its mark gives 1.0"],
-    ),
-    "a number for a check": (
-        beside(mark=1, gate=""),
-        ["criteria.1.normalised is 1.0, its mark gives 0.0"],
-    ),
-    "not the value of a score": (
-        beside(kind="score-range", mark=7, normalised=0.6, gate=""),
-        ["criteria.1.normalised is 0.6, its mark gives 0.7"],
-    ),
-    "a score above 10": (
-        beside(kind="score-range", mark=12, gate=""),
-        ["criteria.1.normalised is 1.0, its mark gives 1.1"],
-    ),
-    "a level has any value": (beside(kind="levels", mark=3, normalised=0.4, gate=""), []),
-    "a missed gate that is not": (
-        beside(mark=False, normalised=0.0, gate="required"),
-        ["criteria.1.gated is false, its mark gives true"],
-    ),
-    "a gate that is none": (
-        beside(mark=False, normalised=0.0, gate="", gated=True),
-        ["criteria.1.gated is true, its mark gives false"],
-    ),
-    "a minimum that is reached": (
-        beside(kind="score-range", mark=7, normalised=0.7, gate="score >= 7", gated=True),
-        ["criteria.1.gated is true, its mark gives false"],
-    ),
-    "a minimum that is missed": (
-        beside(kind="score-range", mark=6, normalised=0.6, gate="score >= 7"),
-        ["criteria.1.gated is false, its mark gives true"],
-    ),
-    "a negative minimum that is missed": (
-        beside(kind="levels", mark=-2, normalised=0.0, gate="level >= -1"),
-        ["criteria.1.gated is false, its mark gives true"],
-    ),
-    "a gate in other words": (beside(mark=False, normalised=0.0, gate="exact"), []),
-    "no gates": (a_rubric(MISSED, gated_by=()), ["gated_by is empty, its criteria give missed"]),
+TINY = replace(GOOD, score=1.234567890123456e-05, verdict="fail")
+EVALUATORS: dict[str, tuple[EvaluatorResult, str]] = {
+    "consistent": (GOOD, ""),
+    "without a score": (LINT, ""),
+    "no gates": (a_rubric(MISSED, gated_by=()), "gated_by is empty, its criteria give missed"),
     "gates of 100 characters are shown": (
         a_rubric(MISSED, gated_by=("x" * 100,)),
-        [f"gated_by is {'x' * 100}, its criteria give missed"],
+        f"gated_by is {'x' * 100}, its criteria give missed",
     ),
     "gates of 101 characters are cut": (
         a_rubric(MISSED, gated_by=("x" * 101,)),
-        [f"gated_by is {'x' * 99}…, its criteria give missed"],
+        f"gated_by is {'x' * 99}…, its criteria give missed",
     ),
-    "a verdict": (
-        replace(GOOD, verdict="fail"),
-        ["verdict is fail, its score and gates give pass"],
-    ),
-    "a score": (replace(GOOD, score=0.9), ["score is 0.9, its criteria give 1.0"]),
+    "a verdict": (replace(GOOD, verdict="fail"), "verdict is fail, its score and gates give pass"),
+    "a score": (replace(GOOD, score=0.9), "score is 0.9, its criteria give 1.0"),
     "a score of 21 characters is cut": (
-        replace(GOOD, score=1.234567890123456e-05, verdict="fail"),
-        ["score is 1.234567890123456e-…, its criteria give 1.0"],
+        TINY,
+        "score is 1.234567890123456e-…, its criteria give 1.0",
     ),
     "a score of 0": (
         a_rubric(HALF, score=0.0, verdict="fail"),
-        ["score is 0.0, its criteria give 0.5"],
+        "score is 0.0, its criteria give 0.5",
     ),
-    "a score that a script gave": (replace(GOOD, type="code_judge", score=0.9), []),
-    "no criterion counts": (a_rubric(replace(MET, weight=0.0), score=0.9, verdict="pass"), []),
-    "all or nothing: nothing": (accuracy(HALF, score=0.0), []),
-    "all or nothing: all": (accuracy(MET, score=1.0), []),
-    "all or nothing: not all": (accuracy(HALF, score=1.0), ["score is 1.0, its criteria give 0.5"]),
+    "a score that a script gave": (replace(GOOD, type="code_judge", score=0.9), ""),
+    "no criterion counts": (a_rubric(replace(MET, weight=0.0), score=0.9, verdict="pass"), ""),
+    "all or nothing: nothing": (accuracy(HALF, score=0.0), ""),
+    "all or nothing: all": (accuracy(MET, score=1.0), ""),
+    "all or nothing: not all": (accuracy(HALF, score=1.0), "score is 1.0, its criteria give 0.5"),
     "all or nothing: not nothing": (
         accuracy(MET, score=0.0),
-        ["score is 0.0, its criteria give 1.0"],
+        "score is 0.0, its criteria give 1.0",
     ),
-    "fields: a mean": (accuracy(HALF, score=0.5), []),
-    "fields: another mean": (accuracy(HALF, score=0.3), ["score is 0.3, its criteria give 0.5"]),
+    "fields: a mean": (accuracy(HALF, score=0.5), ""),
+    "fields: another mean": (accuracy(HALF, score=0.3), "score is 0.3, its criteria give 0.5"),
 }
 
 
-@pytest.mark.parametrize(("evaluator", "expected"), EVALUATORS.values(), ids=EVALUATORS)
-def test_an_evaluator(evaluator: EvaluatorResult, expected: list[str]) -> None:
-    found = case_problems(BaseResult(outcome="graded", evaluators=(evaluator,)), LIMITS)
-    assert list(found) == [f"evaluators.0.{problem}" for problem in expected]
+@pytest.mark.parametrize(("evaluator", "problem"), EVALUATORS.values(), ids=EVALUATORS)
+def test_an_evaluator(evaluator: EvaluatorResult, problem: str) -> None:
+    assert problems(evaluator) == ([problem] if problem else [])
 
 
 PASS = graded("x", "pass", MET)

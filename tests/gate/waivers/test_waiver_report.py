@@ -148,21 +148,6 @@ def test_only_waivers_in_force_excuse_a_case() -> None:
     assert applied_lines(report) == [f"c/gated: {REASON}", f"d/gated: {REASON}"]
 
 
-@pytest.mark.parametrize(
-    ("report", "problem"),
-    [
-        (replace(APPLIED, waivers=()), "cases.0.waived: no waiver for gated"),
-        (
-            a_report(replace(WAIVED, waived=()), waivers=(a_waiver(),)),
-            "cases.0.without_waived is pass, its criteria give None",
-        ),
-    ],
-    ids=["without an entry", "without a criterion"],
-)
-def test_a_report_that_claims_a_waiver(report: RunReport, problem: str) -> None:
-    assert problem in list(consistency.problems(report))
-
-
 def test_more_waivers_than_the_gate_allows() -> None:
     report = a_report(WAIVED, waivers=(a_waiver(),))
     limited = replace(report, gate=replace(report.gate, max_waivers=0, holds=False))

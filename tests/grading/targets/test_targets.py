@@ -42,9 +42,8 @@ def test_mock(tmp_path: Path) -> None:
 
 # Recorded answers
 
-DEEP = "[" * 101 + "]" * 101
+DEEP = json.loads("[" * 101 + "]" * 101)
 KEPT = RecordedTarget(name="kept", answers="answers.jsonl")
-UNKNOWN_KEY = "unknown key `anwser`; did you mean `answer`?"
 
 
 def record(root: Path, *lines: Any) -> None:
@@ -124,46 +123,32 @@ def test_a_missing_file_of_recordings_is_named(tmp_path: Path) -> None:
     )
 
 
+NO_LEVELS = "the answer has JSON of more than 100 levels"
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "not JSON: Expecting property name enclosed in double quotes at column 2"),
-        ("[" * 99_999, "not JSON: nested too deeply"),
-        ("[]", "must be a JSON object"),
+        ({"anwser": ""}, "unknown key `anwser`; did you mean `answer`?"),
+        ({"answer": None}, "`answer` is missing"),
+        ({"id": "two"}, "the case `two` has an answer in line 1 already"),
+        ({"output_messages": [{"role": "a", "content": DEEP}]}, NO_LEVELS),
+        ({"answer": DEEP}, NO_LEVELS),
+        ({"cost_usd": -1}, "`cost_usd` must not be negative, but is -1"),
+        ({"cost_usd": "1"}, '`cost_usd` must be a number, not "1"'),
+        ({"token_usage": 7}, "`token_usage` must be an object with `input` and `output`"),
+        ({"trace_summary": {"duration_ms": True}}, "`duration_ms` must be a number, not true"),
+        ({"output_messages": [1]}, "`output_messages` must be a list of objects"),
         (
-            f'{{"id": "x", "answer": "", "output_messages": [{{"role": "a", "content": {DEEP}}}]}}',
-            "the answer has JSON of more than 100 levels",
-        ),
-        (f'{{"id": "x", "answer": {DEEP}}}', "the answer has JSON of more than 100 levels"),
-        ('{"answer": "x"}', "`id` must be a non-empty string"),
-        ('{"id": 3, "answer": "x"}', "`id` must be a non-empty string"),
-        ('{"id": "x"}', "`answer` is missing"),
-        ('{"id": "x", "answer": null}', "`answer` is missing"),
-        ('{"id": "x", "answer": "", "file": 1}', "`file` must be a string"),
-        ('{"id": "x", "answer": "", "anwser": ""}', UNKNOWN_KEY),
-        ('{"id": "two", "answer": "x"}', "the case `two` has an answer in line 1 already"),
-        ('{"id": "x", "answer": "", "cost_usd": -1}', "`cost_usd` must not be negative, but is -1"),
-        ('{"id": "x", "answer": "", "cost_usd": "1"}', '`cost_usd` must be a number, not "1"'),
-        (
-            '{"id": "x", "answer": "", "token_usage": 7}',
-            "`token_usage` must be an object with `input` and `output`",
-        ),
-        (
-            '{"id": "x", "answer": "", "trace_summary": {"duration_ms": true}}',
-            "`duration_ms` must be a number, not true",
-        ),
-        (
-            '{"id": "x", "answer": "", "output_messages": [1]}',
-            "`output_messages` must be a list of objects",
-        ),
-        (
-            '{"id": "x", "answer": "", "output_messages": [{"tool_calls": [{"name": "f"}]}]}',
+            {"output_messages": [{"tool_calls": [{"name": "f"}]}]},
             "`tool_calls` must be a list of objects with `tool`",
         ),
     ],
 )
-def test_a_broken_recording_is_found_by_its_line(line: str, message: str, tmp_path: Path) -> None:
-    record(tmp_path, {"id": "two", "answer": "2"}, line)
+def test_a_broken_recording_is_found_by_its_line(
+    line: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    record(tmp_path, {"id": "two", "answer": "2"}, {"id": "x", "answer": "", **line})
     assert refusal(KEPT, tmp_path) == f"answers.jsonl:2: {message}"
 
 
@@ -209,36 +194,26 @@ def test_a_model_gets_the_whole_conversation(tmp_path: Path) -> None:
 
 
 RULES = FilePart("rules.md", "Be brief", guideline=True)
+LOOK = Message(role="user", parts=(TextPart("Look"), RULES, FilePart("a.md", "A")))
+GUIDED = "[[ ## Guidelines ## ]]\n\nBe brief"
 
 
 @pytest.mark.parametrize(
     ("messages", "sent"),
     [
-        pytest.param(
-            (
-                text_message("Be kind", "system"),
-                Message(role="user", parts=(TextPart("Look"), RULES, FilePart("a.md", "A"))),
-            ),
-            (("system", "[[ ## Guidelines ## ]]\n\nBe brief\n\nBe kind"), ("user", "Look\n\nA")),
-            id="in-the-system-message",
-        ),
-        pytest.param(
-            (
-                Message(role="system", parts=(RULES,)),
-                Message(role="user", parts=(TextPart("Look"),)),
-            ),
-            (("system", "[[ ## Guidelines ## ]]\n\nBe brief"), ("user", "Look")),
-            id="a-message-of-guidelines",
-        ),
+        ((text_message("Be kind", "system"), LOOK), [f"{GUIDED}\n\nBe kind", "Look\n\nA"]),
+        ((Message(role="system", parts=(RULES,)), text_message("Look")), [GUIDED, "Look"]),
     ],
+    ids=["in-the-system-message", "a-message-of-guidelines"],
 )
 def test_a_model_gets_guidelines_first(
-    messages: tuple[Message, ...], sent: tuple[tuple[str, str], ...], tmp_path: Path
+    messages: tuple[Message, ...], sent: list[str], tmp_path: Path
 ) -> None:
     heard: list[ModelCall] = []
     case = build_case(input_messages=messages)
     answer(MODEL, tmp_path, case, call_model=replying(ModelReply(text="done"), heard))
-    assert tuple((each.role, each.content) for each in heard[0].messages) == sent
+    assert [each.role for each in heard[0].messages] == ["system", "user"]
+    assert [each.content for each in heard[0].messages] == sent
 
 
 def test_an_unknown_price_is_not_a_price_of_0(tmp_path: Path) -> None:
@@ -423,45 +398,26 @@ def test_an_answer_may_happen_to_be_json(text: str, tmp_path: Path) -> None:
     assert answer(cli("cat told"), tmp_path).text == text
 
 
+TWO = "SHOP_KEY, SHOP_URL and SHOP_KEY"
+
+
 @platforms.SHELL
 @pytest.mark.parametrize(
-    ("script", "env", "message"),
+    ("said", "env", "named"),
     [
-        pytest.param(
-            "echo SHOP_KEY is missing >&2; exit 1",
-            (),
-            "exit status 1 (`SHOP_KEY` is set here, but not listed in `env`): SHOP_KEY is missing",
-            id="set here",
-        ),
-        pytest.param(
-            "echo SHOP_KEY, SHOP_URL and SHOP_KEY; exit 1",
-            (),
-            (
-                "exit status 1 (`SHOP_KEY`, `SHOP_URL` are set here, but not listed in `env`): "
-                "SHOP_KEY, SHOP_URL and SHOP_KEY"
-            ),
-            id="two",
-        ),
-        pytest.param(
-            "echo SHOP_KEY is wrong; exit 1",
-            ("SHOP_KEY",),
-            "exit status 1: SHOP_KEY is wrong",
-            id="listed",
-        ),
-        pytest.param(
-            "echo OTHER_KEY, MY_SHOP_KEY, TERM; exit 1",
-            (),
-            "exit status 1: OTHER_KEY, MY_SHOP_KEY, TERM",
-            id="others",
-        ),
+        ("SHOP_KEY is missing", (), " (`SHOP_KEY` is set here, but not listed in `env`)"),
+        (TWO, (), " (`SHOP_KEY`, `SHOP_URL` are set here, but not listed in `env`)"),
+        ("SHOP_KEY is wrong", ("SHOP_KEY",), ""),
+        ("OTHER_KEY, MY_SHOP_KEY, TERM", (), ""),
     ],
+    ids=["set here", "two", "listed", "others"],
 )
 def test_a_variable_that_env_does_not_list_is_named(
-    script: str, env: tuple[str, ...], message: str, tmp_path: Path
+    said: str, env: tuple[str, ...], named: str, tmp_path: Path
 ) -> None:
     known = {**ENVIRONMENT, "SHOP_KEY": "k", "SHOP_URL": "u", "TERM": "dumb"}
-    text = refusal(cli(script, env=env), tmp_path, environment=known)
-    assert text == f"the target `agent` failed: {message}"
+    text = refusal(cli(f"echo {said}; exit 1", env=env), tmp_path, environment=known)
+    assert text == f"the target `agent` failed: exit status 1{named}: {said}"
 
 
 @platforms.SHELL

@@ -49,94 +49,81 @@ def mark(answer: Any, path: str, match: Any = "exact", **facts: Any) -> str:
     return criterion.reasoning
 
 
-@pytest.mark.parametrize(
-    ("answer", "path", "reason"),
-    [
-        pytest.param({"id": "A-1"}, "id", "", id="same-text"),
-        pytest.param({"id": "a-1"}, "id", 'is "a-1", not "A-1"', id="other-case"),
-        pytest.param({"paid": 1}, "paid", "is 1, not true", id="1-is-not-true"),
-        pytest.param({"none": None}, "none", "", id="null"),
-        pytest.param({"none": 0}, "none", "is 0, not null", id="0-is-not-null"),
-        pytest.param({}, "id", 'missing; expected "A-1"', id="missing"),
-        pytest.param([], "id", 'missing; expected "A-1"', id="a-list"),
-        pytest.param({"lines": [{}, {"n": 1.0}]}, "lines[1].n", "", id="index-and-1.0-is-1"),
-        pytest.param({"lines": [{}, {"n": 1}]}, "lines.1.n", "", id="index-between-dots"),
-        pytest.param({"lines": [{}]}, "lines[1].n", "missing; expected 1", id="beyond-the-list"),
-        pytest.param(
-            {"lines": [{"n": 2, "sku": "x"}, {"sku": "y", "n": 1}]}, "lines", "", id="deep"
-        ),
-        pytest.param(
-            {"lines": [{"n": 2, "sku": "x"}]},
-            "lines",
-            'is [{"n": 2, "sku": "x"}], not [{"sku": "x", "n": 2}, {"sku": "y", "n": 1}]',
-            id="shorter-list",
-        ),
-    ],
-)
+LINES = [{"n": 2, "sku": "x"}, {"sku": "y", "n": 1}]
+SHORTER = 'is [{"n": 2, "sku": "x"}], not [{"sku": "x", "n": 2}, {"sku": "y", "n": 1}]'
+EXACT: dict[str, tuple[Any, str, str]] = {
+    "same text": ({"id": "A-1"}, "id", ""),
+    "other case": ({"id": "a-1"}, "id", 'is "a-1", not "A-1"'),
+    "1 is not true": ({"paid": 1}, "paid", "is 1, not true"),
+    "null": ({"none": None}, "none", ""),
+    "0 is not null": ({"none": 0}, "none", "is 0, not null"),
+    "missing": ({}, "id", 'missing; expected "A-1"'),
+    "a list": ([], "id", 'missing; expected "A-1"'),
+    "index, and 1.0 is 1": ({"lines": [{}, {"n": 1.0}]}, "lines[1].n", ""),
+    "index between dots": ({"lines": [{}, {"n": 1}]}, "lines.1.n", ""),
+    "beyond the list": ({"lines": [{}]}, "lines[1].n", "missing; expected 1"),
+    "deep": ({"lines": LINES}, "lines", ""),
+    "shorter list": ({"lines": LINES[:1]}, "lines", SHORTER),
+}
+
+
+@pytest.mark.parametrize(("answer", "path", "reason"), EXACT.values(), ids=EXACT)
 def test_exact(answer: Any, path: str, reason: str) -> None:
     assert mark(answer, path) == reason
+
+
+WIDE = {"tolerance": 999}
+NO_NUMBERS = ("EUR 0.3", "0.3 to 5", "1_000", "0,3", "0.3/2", "inf")
+TENTH = {"tolerance": 0.1}
+RELATIVE = {"tolerance": 0.1, "relative": True}
 
 
 @pytest.mark.parametrize(
     ("total", "facts", "reason"),
     [
-        pytest.param(0.3, {}, "", id="same"),
-        pytest.param(0.31, {}, "is 0.31, more than 0 from 0.3", id="no-tolerance"),
-        pytest.param(0.4, {"tolerance": 0.1}, "", id="on-the-edge"),
-        pytest.param(0.41, {"tolerance": 0.1}, "is 0.41, more than 0.1 from 0.3", id="beyond"),
-        pytest.param(" 0.35 ", {"tolerance": 0.1}, "", id="a-number-as-text"),
-        pytest.param(0.33, {"tolerance": 0.1, "relative": True}, "", id="relative"),
-        pytest.param(
-            0.34,
-            {"tolerance": 0.1, "relative": True},
-            "is 0.34, more than 0.03 from 0.3",
-            id="relative-beyond",
-        ),
-        pytest.param("0.3 EUR", {}, "", id="unit"),
-        pytest.param("0.3%", {}, "", id="percent"),
-        pytest.param("0.4 kg", {}, "is 0.4, more than 0 from 0.3", id="unit-beyond"),
-        pytest.param("EUR 0.3", {}, 'is "EUR 0.3", which is not a number', id="text"),
-        pytest.param("0.3 to 5", {}, 'is "0.3 to 5", which is not a number', id="two-numbers"),
-        pytest.param("1_000", {"tolerance": 999}, 'is "1_000", which is not a number', id="_"),
-        pytest.param("0,3", {}, 'is "0,3", which is not a number', id="comma"),
-        pytest.param("0.3/2", {}, 'is "0.3/2", which is not a number', id="fraction"),
-        pytest.param(True, {"tolerance": 9}, "is true, which is not a number", id="boolean"),
-        pytest.param("inf", {"tolerance": 9}, 'is "inf", which is not a number', id="infinite"),
+        (0.3, {}, ""),
+        (0.31, {}, "is 0.31, more than 0 from 0.3"),
+        (0.4, TENTH, ""),
+        (0.41, TENTH, "is 0.41, more than 0.1 from 0.3"),
+        (" 0.35 ", TENTH, ""),
+        (0.33, RELATIVE, ""),
+        (0.34, RELATIVE, "is 0.34, more than 0.03 from 0.3"),
+        ("0.3 EUR", {}, ""),
+        ("0.3%", {}, ""),
+        ("0.4 kg", {}, "is 0.4, more than 0 from 0.3"),
+        *((text, WIDE, f'is "{text}", which is not a number') for text in NO_NUMBERS),
+        (True, WIDE, "is true, which is not a number"),
     ],
 )
 def test_numbers(total: Any, facts: dict[str, Any], reason: str) -> None:
     assert mark({"total": total}, "total", "numeric_tolerance", **facts) == reason
 
 
+SAME_DAY = (
+    *("2025-01-15", "2025-01-15T08:00:00Z", "15.01.2025", "01/15/2025", "15-JAN-2025"),
+    *("15th January, 2025", "Jan. 15, 2025", "2025/1/15", "01/15/2025 08:00"),
+)
+ISO_FIRST = ("YYYY-MM-DD", "DD.MM.YYYY")
+
+
 @pytest.mark.parametrize(
     ("when", "formats", "reason"),
     [
-        pytest.param("2025-01-15", (), "", id="iso"),
-        pytest.param("2025-01-15T08:00:00Z", (), "", id="the-time-does-not-matter"),
-        pytest.param("2025-01-16", (), "is 2025-01-16, not 2025-01-15", id="another-day"),
-        pytest.param("15.01.2025", (), "", id="day-above-12-is-no-month"),
-        pytest.param("01/15/2025", (), "", id="american-without-format"),
-        pytest.param("15-JAN-2025", (), "", id="month-name-without-format"),
-        pytest.param("15th January, 2025", (), "", id="long-month"),
-        pytest.param("Jan. 15, 2025", (), "", id="month-first"),
-        pytest.param("2025/1/15", (), "", id="year-first"),
-        pytest.param("01/15/2025 08:00", (), "", id="with-a-time"),
-        pytest.param("16/01/2025", (), "is 2025-01-16, not 2025-01-15", id="16-is-a-day"),
-        pytest.param(
-            "02/03/2025", (), "is 2025-02-03 or 2025-03-02, not 2025-01-15", id="either-is-wrong"
-        ),
-        pytest.param("2025-01-15", ("DD.MM.YYYY", "DD/MM/YYYY"), "", id="iso-and-formats"),
-        pytest.param("15/13/2025", (), 'is "15/13/2025", which is not a date', id="13-months"),
-        pytest.param("15.01.2025", ("YYYY-MM-DD", "DD.MM.YYYY"), "", id="named-format"),
-        pytest.param("15-JAN-2025", ("YYYY-MM-DD", "DD-MMM-YYYY"), "", id="month-name"),
-        pytest.param("01/15/2025", ("YYYY-MM-DD", "MM/DD/YYYY"), "", id="american"),
-        pytest.param(
+        *((text, (), "") for text in SAME_DAY),
+        ("2025-01-15", ("DD.MM.YYYY", "DD/MM/YYYY"), ""),
+        ("15.01.2025", ISO_FIRST, ""),
+        ("15-JAN-2025", ("YYYY-MM-DD", "DD-MMM-YYYY"), ""),
+        ("01/15/2025", ("YYYY-MM-DD", "MM/DD/YYYY"), ""),
+        ("2025-01-16", (), "is 2025-01-16, not 2025-01-15"),
+        ("16/01/2025", (), "is 2025-01-16, not 2025-01-15"),
+        ("02/03/2025", (), "is 2025-02-03 or 2025-03-02, not 2025-01-15"),
+        ("15/13/2025", (), 'is "15/13/2025", which is not a date'),
+        (
             "31.02.2025",
-            ("YYYY-MM-DD", "DD.MM.YYYY"),
+            ISO_FIRST,
             'is "31.02.2025", which is not a date in the format YYYY-MM-DD or DD.MM.YYYY',
-            id="no-such-day",
         ),
-        pytest.param(20250115, (), "is 20250115, which is not a date", id="a-number"),
+        (20250115, (), "is 20250115, which is not a date"),
     ],
 )
 def test_dates(when: Any, formats: tuple[str, ...], reason: str) -> None:
@@ -232,46 +219,37 @@ def test_an_answer_without_one_json_value_is_wrong(text: str, reason: str) -> No
 
 
 OPTIONAL = {"optional": True, "may_lack_reference": True}
+WRONG_ID = ("id", False, 1.0, 'is "A-2", not "A-1"')
+OPTIONALS: dict[str, tuple[Any, list[FieldSpec], float, list[Any]]] = {
+    "missing in the answer": (
+        {"id": "A-2"},
+        [field("id"), field("paid", **OPTIONAL)],
+        0.0,
+        [WRONG_ID, ("paid", True, 0.0, "missing, so it is not counted")],
+    ),
+    "missing in the reference": (
+        {"id": "A-2", "note": 1},
+        [field("id"), field("note", **OPTIONAL)],
+        0.5,
+        [WRONG_ID, ("note", True, 1.0, "not compared")],
+    ),
+    "wrong": (
+        {"id": "A-1", "paid": False},
+        [field("id"), field("paid", **OPTIONAL)],
+        0.5,
+        [("id", True, 1.0, ""), ("paid", False, 1.0, "is false, not true")],
+    ),
+    "nothing is counted": (
+        {"other": 1},
+        [field("id", **OPTIONAL)],
+        0.0,
+        [("id", False, 1.0, 'missing; expected "A-1"')],
+    ),
+}
 
 
 @pytest.mark.parametrize(
-    ("answer", "fields", "score", "criteria"),
-    [
-        pytest.param(
-            {"id": "A-2"},
-            [field("id"), field("paid", **OPTIONAL)],
-            0.0,
-            [
-                ("id", False, 1.0, 'is "A-2", not "A-1"'),
-                ("paid", True, 0.0, "missing, so it is not counted"),
-            ],
-            id="missing-in-the-answer",
-        ),
-        pytest.param(
-            {"id": "A-2", "note": 1},
-            [field("id"), field("note", **OPTIONAL)],
-            0.5,
-            [("id", False, 1.0, 'is "A-2", not "A-1"'), ("note", True, 1.0, "not compared")],
-            id="missing-in-the-reference",
-        ),
-        pytest.param(
-            {"id": "A-1", "paid": False},
-            [field("id"), field("paid", **OPTIONAL)],
-            0.5,
-            [("id", True, 1.0, ""), ("paid", False, 1.0, "is false, not true")],
-            id="wrong",
-        ),
-        pytest.param(
-            {"other": 1},
-            [field("id", **OPTIONAL), field("paid", **OPTIONAL)],
-            0.0,
-            [
-                ("id", False, 1.0, 'missing; expected "A-1"'),
-                ("paid", False, 1.0, "missing; expected true"),
-            ],
-            id="nothing-is-counted",
-        ),
-    ],
+    ("answer", "fields", "score", "criteria"), OPTIONALS.values(), ids=OPTIONALS
 )
 def test_optional_fields(
     answer: Any, fields: list[FieldSpec], score: float, criteria: list[Any]
@@ -296,69 +274,52 @@ def test_the_reference_may_be_text(messages: tuple[Message, ...]) -> None:
     )
 
 
+def textual(text: str) -> EvalCase:
+    return build_case(expected_messages=(text_message(text, "assistant"),))
+
+
+NO_DATE = "`a` of the reference answer is not a date in the format DD.MM.YYYY"
+SWAPPED = (
+    '`a` is "03/04/2025", the reference answer has "2025-04-03", and one of them is '
+    "2025-03-04 or 2025-04-03; set `formats`"
+)
+
+
 @pytest.mark.parametrize(
-    ("of", "fields", "message"),
+    ("of", "field", "message"),
     [
-        pytest.param(
+        (
             build_case(),
-            [field("id")],
+            field("id"),
             "the case has no reference answer (`expected_messages`) to compare with",
-            id="no-reference",
         ),
-        pytest.param(
-            build_case(expected_messages=(text_message("A-1", "assistant"),)),
-            [field("id")],
-            "the reference answer of the case is not JSON",
-            id="reference-is-no-json",
-        ),
-        pytest.param(
+        (textual("A-1"), field("id"), "the reference answer of the case is not JSON"),
+        (case(), field("nmae"), "the reference answer has no `nmae` to compare with"),
+        (
             case(),
-            [field("nmae")],
-            "the reference answer has no `nmae` to compare with",
-            id="no-such-field",
-        ),
-        pytest.param(
-            case(),
-            [field("note", **OPTIONAL)],
+            field("note", **OPTIONAL),
             "the reference answer has none of the fields to compare with",
-            id="no-field-at-all",
         ),
-        pytest.param(
-            build_case(expected_messages=(text_message('{"a": 1} or {"a": 2}', "assistant"),)),
-            [field("a")],
+        (
+            textual('{"a": 1} or {"a": 2}'),
+            field("a"),
             "the reference answer of the case has several JSON values",
-            id="two-references",
         ),
-        pytest.param(
-            case({"a": "2025-04-03"}),
-            [field("b", **OPTIONAL), field("a", "date")],
-            (
-                '`a` is "03/04/2025", the reference answer has "2025-04-03", and one of them is '
-                "2025-03-04 or 2025-04-03; set `formats`"
-            ),
-            id="day-and-month-swapped",
-        ),
-        pytest.param(
+        (case({"a": "2025-04-03"}), field("a", "date"), SWAPPED),
+        (
             case({"a": "x"}),
-            [field("a", "numeric_tolerance")],
+            field("a", "numeric_tolerance"),
             "`a` of the reference answer is not a number",
-            id="no-number",
         ),
-        pytest.param(
-            case({"a": "x"}),
-            [field("a", "date", formats=("DD.MM.YYYY",))],
-            "`a` of the reference answer is not a date in the format DD.MM.YYYY",
-            id="no-date",
-        ),
-        pytest.param(
+        (case({"a": "x"}), field("a", "date", formats=("DD.MM.YYYY",)), NO_DATE),
+        (
             case(),
-            [field("id", weight=0.0)],
+            field("id", weight=0.0),
             "every field has weight 0; set a weight above 0 for at least one",
-            id="0",
         ),
     ],
 )
-def test_nothing_to_compare_with(of: EvalCase, fields: list[FieldSpec], message: str) -> None:
+def test_nothing_to_compare_with(of: EvalCase, field: FieldSpec, message: str) -> None:
     with pytest.raises(CannotMeasure) as caught:
-        compare('{"a": "03/04/2025"}', *fields, of=of)
+        compare('{"a": "03/04/2025"}', field, of=of)
     assert str(caught.value) == message

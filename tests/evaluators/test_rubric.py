@@ -166,31 +166,23 @@ def test_no_judge_is_a_matter_of_configuration() -> None:
         asyncio.run(rubric(CASE, ANSWER, SPEC, replace(context(says()), judge=None)))
 
 
+CANARY = r"{}: .*\n    .*\b([bcdfghjklmnpqrst][aeiou]){{4}}\b"
+
+
 def canary_reply(canary: bool) -> ModelCaller:
     """A judge that satisfies every criterion, and finds the canary's word or not."""
 
+    def entry(alias: str, properties: Any, asked: str) -> dict[str, object]:
+        met = {"evidence": "", "reasoning": "r", "satisfied": True, "score": 9, "level": 5}
+        if re.search(CANARY.format(alias), asked):
+            met |= dict.fromkeys(("satisfied", "score", "level"), canary)
+        return {name: met[name] for name in ("evidence", "reasoning", *properties)}
+
     async def ask(call: ModelCall) -> ModelReply:
         assert call.output_schema
-        marks = {
-            alias: {
-                "evidence": "",
-                "reasoning": "r",
-                **{
-                    name: (
-                        canary
-                        if re.search(
-                            rf"{alias}: .*\n    .*\b([bcdfghjklmnpqrst][aeiou]){{4}}\b",
-                            call.messages[1].content,
-                        )
-                        else {"satisfied": True, "score": 9, "level": 5}[name]
-                    )
-                    for name in entry["properties"]
-                    if name not in {"evidence", "reasoning"}
-                },
-            }
-            for alias, entry in call.output_schema["properties"].items()
-        }
-        return ModelReply(text=json.dumps(marks), usage=USED)
+        asked, marks = call.messages[1].content, call.output_schema["properties"].items()
+        text = {alias: entry(alias, each["properties"], asked) for alias, each in marks}
+        return ModelReply(text=json.dumps(text), usage=USED)
 
     return ask
 
@@ -302,19 +294,10 @@ def test_a_rubric_of_which_nothing_applies_gives_no_score(
 
 
 def test_a_criterion_without_a_condition_always_applies() -> None:
+    spec = replace(SPEC, rubric=Rubric((BASE,)))
+    ask = says(*[json.dumps({"c1": {"reasoning": "x", "satisfied": "not_applicable"}})] * 3)
     with pytest.raises(CannotJudge, match='is "not_applicable"; wanted: true, false or'):
-        asyncio.run(
-            rubric(
-                CASE,
-                ANSWER,
-                replace(SPEC, rubric=Rubric((BASE,))),
-                context(
-                    says(
-                        *[json.dumps({"c1": {"reasoning": "x", "satisfied": "not_applicable"}})] * 3
-                    )
-                ),
-            )
-        )
+        asyncio.run(rubric(CASE, ANSWER, spec, context(ask)))
 
 
 def test_votes_are_of_what_the_judge_marks() -> None:

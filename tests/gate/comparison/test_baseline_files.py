@@ -46,38 +46,19 @@ def head(change: Change | None = None, commit: str | None = None) -> RunReport:
     return replace(a_report(graded("a", "fail", change=change), gate=GATE), against=against)
 
 
+NONE = "No comparison: the baseline then.json does not exist."
+NO_BASE = BOTH.replace("Compared with the commit of", "No base was found for")
+SOURCES: dict[str, tuple[RunReport, Baseline | None, str | None, bool, tuple[str, ...]]] = {
+    "a report": (head(), THEN, "report", True, ()),
+    "a commit and a report": (head("broken", "1" * 40), None, "commit", False, (BOTH,)),
+    "no commit and a report": (head("not-comparable", ""), None, "commit", False, (NO_BASE,)),
+    "a report that does not exist": (head(), None, None, False, (NONE, ALONE)),
+    "merged shards that were compared each": (head("failing-before"), None, None, True, (NONE,)),
+}
+
+
 @pytest.mark.parametrize(
-    ("report", "baseline", "source", "holds", "notes"),
-    [
-        pytest.param(head(), THEN, "report", True, (), id="a report"),
-        pytest.param(
-            head("broken", "1" * 40), None, "commit", False, (BOTH,), id="a commit and a report"
-        ),
-        pytest.param(
-            head("not-comparable", ""),
-            None,
-            "commit",
-            False,
-            (BOTH.replace("Compared with the commit of", "No base was found for"),),
-            id="no commit and a report",
-        ),
-        pytest.param(
-            head(),
-            None,
-            None,
-            False,
-            ("No comparison: the baseline then.json does not exist.", ALONE),
-            id="a report that does not exist",
-        ),
-        pytest.param(
-            head("failing-before"),
-            None,
-            None,
-            True,
-            ("No comparison: the baseline then.json does not exist.",),
-            id="merged shards that were compared each",
-        ),
-    ],
+    ("report", "baseline", "source", "holds", "notes"), SOURCES.values(), ids=SOURCES
 )
 def test_a_run_is_compared_with_what_was_asked_for(
     report: RunReport,

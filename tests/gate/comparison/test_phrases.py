@@ -1,7 +1,7 @@
 """The words about a comparison that all formats share."""
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pytest
 
@@ -66,38 +66,32 @@ def test_what_a_user_reads_of_a_break() -> None:
     ]
 
 
+def again(here: tuple[int, int, int], then: tuple[int, int, int], **facts: bool) -> Graded:
+    return replace(BROKE, asked_again=asked(here, then, **facts))
+
+
+ALL = asked((6, 0, 0), (6, 6, 6), repeats=True)
+LESS = asked((6, 0, 0), (6, 1, 6))
 ASKED: Final[dict[str, tuple[Graded, str]]] = {
     "as often": (BROKE, "Asked 6 times: passed 6 before, 0 now"),
-    "one dissents": (
-        replace(BROKE, asked_again=asked((6, 1, 1), (6, 5, 5))),
-        "Asked 6 times: passed 5 before, 1 now",
-    ),
-    "always": (
-        replace(BROKE, asked_again=asked((6, 0, 0), (6, 6, 6), repeats=True)),
-        "Always: passed before, fails now",
-    ),
+    "one dissents": (again((6, 1, 1), (6, 5, 5)), "Asked 6 times: passed 5 before, 1 now"),
+    "always": (replace(BROKE, asked_again=ALL), "Always: passed before, fails now"),
     "always, and borderline": (
-        of("a", "broken", "borderline", asked_again=asked((6, 0, 0), (6, 6, 6), repeats=True)),
+        of("a", "broken", "borderline", asked_again=ALL),
         "Always: passed before, is borderline now",
     ),
     "the judge differs about one answer": (
-        replace(BROKE, asked_again=asked((6, 1, 1), (6, 6, 6), repeats=True)),
+        again((6, 1, 1), (6, 6, 6), repeats=True),
         "Asked 6 times: passed 6 before, 1 now",
     ),
     "judged again": (
-        replace(BROKE, asked_again=asked((6, 0, 0), (6, 6, 6), judged=True)),
+        again((6, 0, 0), (6, 6, 6), judged=True),
         "Judged 6 times: passed 6 before, 0 now",
     ),
-    "not as often": (
-        replace(BROKE, asked_again=asked((10, 0, 0), (1, 1, 1))),
-        "Passed 1 of 1 before, 0 of 10 now",
-    ),
-    "once": (
-        replace(BROKE, asked_again=asked((1, 0, 0), (1, 1, 1))),
-        "Passed before, not now, in one answer each",
-    ),
+    "not as often": (again((10, 0, 0), (1, 1, 1)), "Passed 1 of 1 before, 0 of 10 now"),
+    "once": (again((1, 0, 0), (1, 1, 1)), "Passed before, not now, in one answer each"),
     "borderline before": (
-        of("a", "broken", "fail", "borderline", asked_again=asked((6, 0, 0), (6, 1, 6))),
+        of("a", "broken", "fail", "borderline", asked_again=LESS),
         "Asked 6 times: borderline or better 6 before, 0 now",
     ),
     "not a suspect": (QUIET[0], ""),
@@ -112,9 +106,8 @@ def test_what_asking_again_showed(case: Graded, words: str) -> None:
 def test_cases_that_are_not_confirmed() -> None:
     cases = [
         of("uneven", "not-confirmed", "fail", asked_again=asked((5, 2, 2), (6, 3, 3))),
-        of("noted", "not-confirmed", "fail", asked_again=asked((6, 0, 0), (6, 6, 6), repeats=True)),
+        of("noted", "not-confirmed", "fail", asked_again=ALL, change_reason="a note"),
     ]
-    cases[1] = replace(cases[1], change_reason="a note")
     assert list(phrases.kind_lines(a_report(*cases, against=BASE))) == [
         "Uneven, here and before: uneven 2 of 5 now, 3 of 6 before",
         "Not held against the change: noted (Always: passed before, fails now: a note)",
@@ -198,52 +191,50 @@ def test_the_kinds_that_are_listed() -> None:
 
 
 WAS = BaseResult(outcome="graded", verdict="pass", score=0.9, source="report")
+FAILED = replace(WAS, verdict="fail")
+
+
+class Shown(NamedTuple):
+    case: CaseResult
+    words: str
+    movement: str = ""
+    verdicts: str = ""
+
+
+def shown(words: str, *facts: str, verdict: Verdict = "fail", **changes: Any) -> Shown:
+    return Shown(graded("a", verdict, **changes), words, *facts)
+
+
 ONE_CASE = {
-    "not compared": (graded("a"), "", "", ""),
-    "unchanged": (
-        graded("a", "pass", score=0.9, change="unchanged", before=WAS),
-        "unchanged",
-        "pass 0.90 → pass 0.90",
-        "pass → pass",
+    "not compared": shown(""),
+    "unchanged": shown(
+        *("unchanged", "pass 0.90 → pass 0.90", "pass → pass"),
+        verdict="pass",
+        score=0.9,
+        change="unchanged",
+        before=WAS,
     ),
-    "another score": (
-        graded("a", score=0.1, change="failing-before", before=replace(WAS, verdict="fail")),
-        "fails as before: fail 0.90 → fail 0.10",
-        "fail 0.90 → fail 0.10",
-        "fail → fail",
+    "another score": shown(
+        *("fails as before: fail 0.90 → fail 0.10", "fail 0.90 → fail 0.10", "fail → fail"),
+        score=0.1,
+        change="failing-before",
+        before=FAILED,
     ),
-    "new with a score": (
-        graded("a", score=0.1, change="new", before=WAS),
-        "new",
-        "pass 0.90 → fail 0.10",
-        "pass → fail",
+    "new with a score": shown(
+        *("new", "pass 0.90 → fail 0.10", "pass → fail"), score=0.1, change="new", before=WAS
     ),
-    "not comparable": (
-        graded("a", change="not-comparable", before=BaseResult(outcome="errored")),
-        "not comparable",
-        "",
-        "",
+    "not comparable": shown(
+        "not comparable", change="not-comparable", before=BaseResult(outcome="errored")
     ),
-    "without a score": (
-        graded("a", change="broken", before=replace(WAS, score=None)),
-        "▼ broke",
-        "",
-        "pass → fail",
+    "without a score": shown(
+        *("▼ broke", "", "pass → fail"), change="broken", before=replace(WAS, score=None)
     ),
-    "unchanged without a score": (
-        graded("a", change="unchanged", before=replace(WAS, score=None)),
-        "unchanged",
-        "",
-        "pass → fail",
+    "unchanged without a score": shown(
+        *("unchanged", "", "pass → fail"), change="unchanged", before=replace(WAS, score=None)
     ),
-    "without a verdict": (
-        graded("a", change="broken", before=replace(WAS, verdict=None)),
-        "▼ broke",
-        "",
-        "",
-    ),
-    "without both": (graded("a", change="not-confirmed"), "≈ not confirmed", "", ""),
-    "errored": (errored("a", change="broken", before=WAS), "▼ broke", "", ""),
+    "without a verdict": shown("▼ broke", change="broken", before=replace(WAS, verdict=None)),
+    "without both": shown("≈ not confirmed", change="not-confirmed"),
+    "errored": Shown(errored("a", change="broken", before=WAS), "▼ broke"),
 }
 
 

@@ -16,7 +16,6 @@ from rubric_ci.values.results import (
     BaseResult,
     CaseResult,
     Change,
-    Errored,
     Graded,
     Trial,
 )
@@ -114,18 +113,17 @@ def test_work_is_part_of_an_answer() -> None:
 FOUND = Compared(change="broken", reason="why", asked=AskedAgain(here=COUNTS[0], before=COUNTS[1]))
 
 
-def test_a_case_keeps_how_it_differs() -> None:
-    assert verdicts.changed(FAIL, FOUND, BEFORE) == replace(
-        FAIL, change="broken", change_reason="why", asked_again=FOUND.asked, before=BEFORE
-    )
-    late: Errored = errored("a", "late")
-    assert verdicts.changed(late, FOUND, BEFORE) == replace(
-        late, change="broken", change_reason="why", before=BEFORE
-    )
-    none = skipped("a", "no rubrics")
-    assert verdicts.changed(none, FOUND, BEFORE) == replace(
-        none, change="broken", change_reason="why"
-    )
+@pytest.mark.parametrize(
+    ("case", "more"),
+    [
+        (FAIL, {"asked_again": FOUND.asked, "before": BEFORE}),
+        (errored("a", "late"), {"before": BEFORE}),
+        (skipped("a", "no rubrics"), {}),
+    ],
+)
+def test_a_case_keeps_how_it_differs(case: CaseResult, more: dict[str, Any]) -> None:
+    expected = replace(case, change="broken", change_reason="why", **more)
+    assert verdicts.changed(case, FOUND, BEFORE) == expected
 
 
 ANSWERED: dict[str, Any] = {

@@ -150,45 +150,47 @@ def test_merging_the_shards_is_the_run_itself(cases: int, count: int, random: An
 
 
 def test_values_that_differ_between_shards_are_combined() -> None:
-    one, two = shards_of(whole(results(4)), 2)
-    merged = merge(
-        [
-            replace(
-                one,
-                started_at="2025-01-01T00:00:02+00:00",
-                duration_seconds=3.0,
-                notes=("a", "b"),
-                metadata={"event": "push", "run_url": "1"},
-                scope=SHARD,
-            ),
-            replace(
-                two,
-                started_at="2025-01-01T00:00:01+00:00",
-                duration_seconds=9.0,
-                notes=("b", "c"),
-                metadata={"event": "push", "run_url": "2"},
-                scope=SHARD,
-            ),
-        ]
+    one, two = (
+        replace(
+            shard,
+            started_at=f"2025-01-01T00:00:0{3 - n}+00:00",
+            duration_seconds=3.0 * n,
+            notes=("a", "b") if n == 1 else ("b", "c"),
+            metadata={"event": "push", "run_url": f"{n}"},
+            scope=SHARD,
+        )
+        for n, shard in enumerate(shards_of(whole(results(4)), 2), start=1)
     )
-    assert merged.started_at == "2025-01-01T00:00:01+00:00"
-    assert merged.duration_seconds == 9.0
-    assert merged.notes == ("a", "b", "c")
-    assert merged.metadata == {"event": "push"}
-    assert merged.scope == Scope(suite=4)
-    assert merged.shard is None
+    merged = merge([one, two])
+    assert (merged.started_at, merged.duration_seconds) == ("2025-01-01T00:00:01+00:00", 6.0)
+    assert (merged.notes, merged.metadata) == (("a", "b", "c"), {"event": "push"})
+    assert (merged.scope, merged.shard) == (Scope(suite=4), None)
 
 
-def test_a_missing_shard_interrupts_the_run_and_is_named() -> None:
-    passed = tuple(
-        Graded(file="a", line=1, id=str(n), verdict="pass", score=1, reason="") for n in range(4)
-    )
-    one, _, three = shards_of(whole(passed), 3)
-    merged = merge([three, one])
-    assert merged.notes == ("Shard 2/3 is missing: its cases have no verdict.",)
+def passing(count: int) -> list[RunReport]:
+    """Return the shards of four passing cases."""
+    cases = (replace(results(4)[2], id=str(n)) for n in range(4))
+    return shards_of(whole(tuple(cases)), count)
+
+
+@pytest.mark.parametrize("missing", [1, 2])
+def test_a_missing_shard_interrupts_the_run_and_is_named(missing: int) -> None:
+    parts = [shard for n, shard in enumerate(passing(3), start=1) if n != missing]
+    merged = merge(parts[::-1])
+    assert merged.notes == (f"Shard {missing}/3 is missing: its cases have no verdict.",)
     assert (merged.scope.unfinished, merged.verdict, merged.gate.holds) == (True, "error", False)
     assert merged.covers == f"{len(merged.cases)} cases: --shard, interrupted"
-    assert merged.totals == totals((*one.cases, *three.cases))
+    assert merged.totals == totals(tuple(case for part in parts for case in part.cases))
+
+
+def test_an_interrupted_shard_interrupts_the_run() -> None:
+    one, two = passing(2)
+    ended = Scope().narrowed("interrupted")
+    for parts in ([replace(one, scope=ended), two], [one, replace(two, scope=ended)]):
+        merged = merge(parts)
+        assert (merged.scope.unfinished, merged.gate.holds, merged.notes) == (True, False, ())
+        assert merged.verdict == "error"
+    assert (merge([one, two]).scope, merge([one, two]).verdict) == (Scope(), "pass")
 
 
 def test_the_preflights_of_all_shards_count() -> None:
@@ -196,30 +198,6 @@ def test_the_preflights_of_all_shards_count() -> None:
     merged = merge(parts)
     assert merged.beyond_cases == Usage(calls=4)
     assert merged.totals.calls == 4 + totals(merged.cases).calls
-
-
-def test_the_first_shard_may_be_missing() -> None:
-    _, two, three = shards_of(whole(results(6)), 3)
-    merged = merge([two, three])
-    assert merged.notes == ("Shard 1/3 is missing: its cases have no verdict.",)
-    assert (merged.scope.unfinished, merged.verdict) == (True, "error")
-
-
-def test_an_interrupted_shard_interrupts_the_run() -> None:
-    passed = tuple(
-        Graded(file="a", line=1, id=str(n), verdict="pass", score=1, reason="") for n in range(4)
-    )
-    one, two = shards_of(whole(passed), 2)
-    ended = Scope().narrowed("interrupted")
-    for parts in ([replace(one, scope=ended), two], [one, replace(two, scope=ended)]):
-        merged = merge(parts)
-        assert (merged.scope.unfinished, merged.verdict, merged.gate.holds) == (
-            True,
-            "error",
-            False,
-        )
-        assert merged.notes == ()
-    assert (merge([one, two]).scope, merge([one, two]).verdict) == (Scope(), "pass")
 
 
 def test_a_replayed_shard_marks_the_run() -> None:
@@ -300,66 +278,43 @@ A_JUDGE = JudgeInfo(model="m", prompt_version="1")
 ONE, TWO = shards_of(whole(results(4)), 2)
 
 
-@pytest.mark.parametrize(
-    ("reports", "message"),
-    [
-        pytest.param([], "no report to merge", id="none"),
-        pytest.param(
-            [whole(())], "a report was made without --shard: there is nothing to merge", id="whole"
-        ),
-        pytest.param([ONE, ONE], "shard 1/2 was passed twice", id="twice"),
-        pytest.param(
-            [ONE, changed(TWO, tool="rubric-ci 9")],
-            f"the reports have different versions of rubric-ci: {ONE.tool}, rubric-ci 9",
-            id="version",
-        ),
-        pytest.param(
-            [ONE, changed(TWO, shard=ShardInfo(index=2, count=3, positions=(1, 3)))],
-            "the reports have different counts of shards: 2, 3",
-            id="count",
-        ),
-        pytest.param(
-            [changed(ONE, metadata={"head_sha": "a"}), changed(TWO, metadata={"head_sha": "b"})],
-            "the reports have different commits: a, b",
-            id="commit",
-        ),
-        pytest.param(
-            [ONE, changed(TWO, judge=A_JUDGE)],
-            f"the reports have different judges: {A_JUDGE}, None",
-            id="judge",
-        ),
-        pytest.param([ONE, changed(TWO, gate=replace(TWO.gate, passing=0.9))], None, id="gate"),
-        pytest.param(
-            [ONE, changed(TWO, scope=Scope(suite=9))],
-            "the reports have different sizes of the suite: 9, None",
-            id="suite",
-        ),
-        pytest.param(
-            [changed(ONE, scope=SHARD), changed(TWO, scope=SHARD.narrowed("case", "tag"))],
-            "the reports have different selections: case and tag, every case",
-            id="selection",
-        ),
-        pytest.param(
-            [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=(0, 1)))],
-            "two shards contain the case at position 1",
-            id="same-position",
-        ),
-        pytest.param(
-            [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=(1, 2, 3)))],
-            "shard 2/2 lists 3 positions for 2 cases",
-            id="case-missing",
-        ),
-        pytest.param(
-            [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=()))],
-            "shard 2/2 lists 0 positions for 2 cases",
-            id="positions-missing",
-        ),
-    ],
-)
-def test_reports_that_are_not_of_one_run(reports: list[RunReport], message: str | None) -> None:
+def numbered(positions: tuple[int, ...], count: int = 2) -> RunReport:
+    return changed(TWO, shard=ShardInfo(index=2, count=count, positions=positions))
+
+
+COMMITS = [changed(shard, metadata={"head_sha": sha}) for shard, sha in ((ONE, "a"), (TWO, "b"))]
+NARROWED = [changed(ONE, scope=SHARD), changed(TWO, scope=SHARD.narrowed("case", "tag"))]
+DIFFERENT = "the reports have different"
+MISFITS: dict[str, tuple[list[RunReport], str]] = {
+    "none": ([], "no report to merge"),
+    "whole": ([whole(())], "a report was made without --shard: there is nothing to merge"),
+    "twice": ([ONE, ONE], "shard 1/2 was passed twice"),
+    "version": (
+        [ONE, changed(TWO, tool="rubric-ci 9")],
+        f"{DIFFERENT} versions of rubric-ci: {ONE.tool}, rubric-ci 9",
+    ),
+    "count": ([ONE, numbered((1, 3), 3)], f"{DIFFERENT} counts of shards: 2, 3"),
+    "commit": (COMMITS, f"{DIFFERENT} commits: a, b"),
+    "judge": ([ONE, changed(TWO, judge=A_JUDGE)], f"{DIFFERENT} judges: {A_JUDGE}, None"),
+    "gate": ([changed(ONE, gate=replace(ONE.gate, passing=0.9)), TWO], f"{DIFFERENT} gates: "),
+    "suite": (
+        [ONE, changed(TWO, scope=Scope(suite=9))],
+        f"{DIFFERENT} sizes of the suite: 9, None",
+    ),
+    "selection": (NARROWED, f"{DIFFERENT} selections: case and tag, every case"),
+    "same position": ([ONE, numbered((0, 1))], "two shards contain the case at position 1"),
+    "case missing": ([ONE, numbered((1, 2, 3))], "shard 2/2 lists 3 positions for 2 cases"),
+    "positions missing": ([ONE, numbered(())], "shard 2/2 lists 0 positions for 2 cases"),
+}
+
+
+@pytest.mark.parametrize(("reports", "message"), MISFITS.values(), ids=MISFITS)
+def test_reports_that_are_not_of_one_run(reports: list[RunReport], message: str) -> None:
     with pytest.raises(CannotMerge) as caught:
         merge(reports)
-    if message is not None:
+    if message.endswith(": "):
+        assert caught.value.message.startswith(message)
+    else:
         assert caught.value.message == message
 
 

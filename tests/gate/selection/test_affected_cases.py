@@ -180,8 +180,8 @@ def test_an_edited_file() -> None:
     ],
 )
 def test_data_is_compared_as_it_is_written(then: TextPart | DataPart, now: DataPart) -> None:
-    sides = (side(replace(CASE, input_messages=ask(each))) for each in (now, then))
-    assert why(*sides) == {"a": "the case was edited: input_messages"}
+    head, base = (side(replace(CASE, input_messages=ask(each))) for each in (now, then))
+    assert why(head, base) == {"a": "the case was edited: input_messages"}
 
 
 def composite(*members: EvaluatorSpec, by: Aggregator = MEAN) -> CompositeSpec:

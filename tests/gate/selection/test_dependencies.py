@@ -11,6 +11,7 @@ TEMPLATE = PromptTemplate(path="prompts/t.md", messages=(), takes_input=True)
 PROMPTED = LlmTarget(name="m", endpoint=MODEL.endpoint, prompt=TEMPLATE)
 AGENT = CliTarget(name="a", command_template="python bin/a.py", depends_on=())
 WIDE = CliTarget(name="a", command_template="python bin/a.py", depends_on=None)
+EVALS = CliTarget(name="a", command_template="agent", depends_on=("evals/**",))
 NARROW = CliTarget(name="a", command_template="agent", depends_on=("src/**",))
 
 CONCERNED: dict[str, tuple[Target, list[str], bool]] = {
@@ -25,11 +26,7 @@ CONCERNED: dict[str, tuple[Target, list[str], bool]] = {
     "a file that it does not name": (NARROW, ["lib/a.py"], False),
     "a target that depends on every file": (WIDE, ["README.md"], True),
     "an eval file, which is compared": (WIDE, ["evals/a.yaml"], False),
-    "an eval file that depends_on names": (
-        CliTarget(name="a", command_template="agent", depends_on=("evals/**",)),
-        ["evals/a.yaml"],
-        True,
-    ),
+    "an eval file that depends_on names": (EVALS, ["evals/a.yaml"], True),
 }
 
 

@@ -1,7 +1,7 @@
 """Why a case of a stranger's commit is not graded."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -22,7 +22,7 @@ from rubric_ci.values.prompt_and_skill import Skill
 from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace
 
-SPAN = Span(line=1, column=1, end_line=1, end_column=2)
+SPAN = Span(1, 1, 1, 2)
 MODEL = LlmTarget(name="m", endpoint=Endpoint(model="openai/m"))
 AGENT = CliTarget(name="a", agent=AgentProgram(name="codex"), depends_on=())
 SCRIPT = CodeJudgeSpec(name="s", script=("sh", "a.sh"), cwd=".", span=SPAN)
@@ -54,7 +54,7 @@ GRADABLE: dict[str, tuple[EvalCase, Target]] = {
 BASE = case(SCRIPT, FILE_SCRIPT)
 
 
-@pytest.mark.parametrize(("now", "target"), GRADABLE.values(), ids=GRADABLE.keys())
+@pytest.mark.parametrize(("now", "target"), GRADABLE.values(), ids=GRADABLE)
 def test_gradable(now: EvalCase, target: Target) -> None:
     assert TrustedWork([BASE], ChangedPaths([])).why_not(now, BASE, target) == ""
 
@@ -64,107 +64,89 @@ HOOKED = Workspace(hooks=Hooks(before_each=RESET))
 PREPARED = replace(BASE, workspace=HOOKED, evaluators=())
 SHOP = Workspace(copy="shop", setup="sh ../make.sh")
 OTHER = replace(SCRIPT, script=("sh", "b.sh"))
-REFUSED: dict[str, tuple[EvalCase, Target, list[str], str]] = {
-    "a new text for an agent": (
-        case(asked="Ho"),
-        AGENT,
-        [],
-        "target `a` starts a program, which gets no text of the change",
+PROGRAM = CliTarget(name="p", command_template="python x.py")
+CHECK = HealthCheck(type="command", command_template="sh check.sh", cwd="app")
+PRINTED = LlmJudgeSpec(name="j", prompt_script=OTHER, span=SPAN)
+EVE = SimulatedUser(persona="p", goal="g", model="openai/eve")
+
+
+class Refused(NamedTuple):
+    reason: str
+    now: EvalCase = case()
+    target: Target = MODEL
+    paths: tuple[str, ...] = ()
+
+
+REFUSED = {
+    "a new text for an agent": Refused(
+        "target `a` starts a program, which gets no text of the change", case(asked="Ho"), AGENT
     ),
-    "a skill of an agent": (
-        case(),
-        replace(AGENT, skill=Skill(path="skills/s", text="x")),
-        ["skills/s/run.sh"],
+    "a skill of an agent": Refused(
         "target `a` starts a program, and `skills/s/run.sh` changed",
+        target=replace(AGENT, skill=Skill(path="skills/s", text="x")),
+        paths=("skills/s/run.sh",),
     ),
-    "a workspace of an agent": (
-        case(),
-        replace(AGENT, workspace=Workspace(copy="app")),
-        ["app/x.py"],
+    "a workspace of an agent": Refused(
         "target `a` starts a program, and `app/x.py` changed",
+        target=replace(AGENT, workspace=Workspace(copy="app")),
+        paths=("app/x.py",),
     ),
-    "a workspace that is the repository": (
-        case(),
-        replace(AGENT, workspace=Workspace(copy=".")),
-        ["x.py"],
+    "a workspace that is the repository": Refused(
         "target `a` starts a program, and `x.py` changed",
+        target=replace(AGENT, workspace=Workspace(copy=".")),
+        paths=("x.py",),
     ),
-    "a program that depends on every file": (
-        case(),
-        CliTarget(name="p", command_template="python x.py"),
-        ["y.py"],
+    "a program that depends on every file": Refused(
         "target `p` starts a program, and `y.py` changed, and target `p` depends on every file",
+        target=PROGRAM,
+        paths=("y.py",),
     ),
-    "a program of a health check": (
-        case(),
-        CliTarget(
-            name="p",
-            command_template="python x.py",
-            healthcheck=HealthCheck(type="command", command_template="sh check.sh", cwd="app"),
-            depends_on=("x.py",),
-        ),
-        ["app/check.sh"],
+    "a program of a health check": Refused(
         "target `p` starts a program, and `app/check.sh` changed",
+        target=replace(PROGRAM, healthcheck=CHECK, depends_on=("x.py",)),
+        paths=("app/check.sh",),
     ),
-    "another tool": (
-        case(),
-        RunnerTarget(name="r", command_template="x", reads="junit"),
-        [],
+    "another tool": Refused(
         "target `r` starts another tool, which reads its own files",
+        target=RunnerTarget(name="r", command_template="x", reads="junit"),
     ),
-    "a script in a composite": (
-        case(composite(OTHER)),
-        MODEL,
-        [],
-        "the script of `s` is not one of the checkout",
+    "a script in a composite": Refused(
+        "the script of `s` is not one of the checkout", case(composite(OTHER))
     ),
-    "a script that prints the prompt of a judge": (
-        case(LlmJudgeSpec(name="j", prompt_script=OTHER, span=SPAN)),
-        MODEL,
-        [],
-        "the script of `s` is not one of the checkout",
+    "a script that prints the prompt of a judge": Refused(
+        "the script of `s` is not one of the checkout", case(PRINTED)
     ),
-    "a file for a script": (
-        case(FILE_SCRIPT, asked="Ho"),
-        MODEL,
-        [],
+    "a file for a script": Refused(
         "the script of `s` gets the answer as a file, which it may run",
+        case(FILE_SCRIPT, asked="Ho"),
     ),
-    "a workspace, which is prepared for the answer of a model as well": (
-        replace(case(), workspace=Workspace(copy="shop", setup="touch pwned")),
-        MODEL,
-        [],
+    "a workspace, which is prepared for the answer of a model as well": Refused(
         "its `workspace` is not one of the checkout",
+        replace(case(), workspace=Workspace(copy="shop", setup="touch pwned")),
     ),
-    "a workspace whose folder is edited": (
-        replace(case(), workspace=SHOP),
-        MODEL,
-        ["shop/a.txt"],
+    "a workspace whose folder is edited": Refused(
         "`shop/a.txt` changed, on which its `workspace` depends",
-    ),
-    "a workspace whose hook is edited": (
-        replace(case(), workspace=HOOKED),
-        MODEL,
-        ["evals/reset.sh"],
-        "`evals/reset.sh` changed, on which its `workspace` depends",
-    ),
-    "a workspace whose set-up is edited": (
         replace(case(), workspace=SHOP),
-        MODEL,
-        ["make.sh"],
-        "`make.sh` changed, on which its `workspace` depends",
+        paths=("shop/a.txt",),
     ),
-    "a model that plays the user": (
-        case(user=SimulatedUser(persona="p", goal="g", model="openai/eve")),
-        MODEL,
-        [],
-        "its simulated user is `openai/eve`, which the checkout does not ask",
+    "a workspace whose hook is edited": Refused(
+        "`evals/reset.sh` changed, on which its `workspace` depends",
+        replace(case(), workspace=HOOKED),
+        paths=("evals/reset.sh",),
+    ),
+    "a workspace whose set-up is edited": Refused(
+        "`make.sh` changed, on which its `workspace` depends",
+        replace(case(), workspace=SHOP),
+        paths=("make.sh",),
+    ),
+    "a model that plays the user": Refused(
+        "its simulated user is `openai/eve`, which the checkout does not ask", case(user=EVE)
     ),
 }
 
 
-@pytest.mark.parametrize(("now", "target", "paths", "reason"), REFUSED.values(), ids=REFUSED.keys())
-def test_refused(now: EvalCase, target: Target, paths: list[str], reason: str) -> None:
+@pytest.mark.parametrize(("reason", "now", "target", "paths"), REFUSED.values(), ids=REFUSED)
+def test_refused(reason: str, now: EvalCase, target: Target, paths: tuple[str, ...]) -> None:
     known = [BASE, *(replace(BASE, id="works", workspace=each) for each in (SHOP, HOOKED))]
     assert TrustedWork(known, ChangedPaths(paths)).why_not(now, BASE, target) == reason
 

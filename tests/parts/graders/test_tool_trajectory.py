@@ -1,6 +1,6 @@
 """Tool calls, compared with the expected ones."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -38,173 +38,121 @@ def expected(*context: str | ExpectedCall) -> dict[str, Any]:
     return {"expected": tuple(calls)}
 
 
-@pytest.mark.parametrize(
-    ("answer", "mode", "facts", "score", "misses"),
-    [
-        pytest.param(
-            called("a", "b", "a"), "any_order", {"minimums": {"a": 2, "b": 1}}, 1.0, (), id="counts"
-        ),
-        pytest.param(
-            called("a"),
-            "any_order",
-            {"minimums": {"a": 2, "b": 0}},
-            0.5,
-            ("a: 1 of at least 2 calls",),
-            id="too-few",
-        ),
-        pytest.param(
-            called("x", "a", "y", "b"), "in_order", expected("a", "b"), 1.0, (), id="gaps"
-        ),
-        pytest.param(called("b", "a"), "in_order", expected("a", "b"), 0.5, ("b",), id="swapped"),
-        pytest.param(
-            called("b", "c", "a"),
-            "in_order",
-            expected("a", "b", "c"),
-            0.333333,
-            ("b", "c"),
-            id="nothing-is-left-after-the-last-call",
-        ),
-        pytest.param(
-            called({"tool": "a", "input": {"q": 1}}, {"tool": "a", "input": {"q": 2, "n": 3}}),
-            "in_order",
-            expected(ExpectedCall(tool="a", args={"q": 2})),
-            0.0,
-            ('a with {"q": 2}',),
-            id="only-the-next-call-of-the-tool-is-compared",
-        ),
-        pytest.param(
-            called("a"),
-            "in_order",
-            expected(ExpectedCall(tool="a", args={"q": 2})),
-            0.0,
-            ('a with {"q": 2}',),
-            id="no-arguments",
-        ),
-        pytest.param(
-            called({"tool": "a", "input": {"q": 2, "n": 3}}, {"tool": "b"}),
-            "in_order",
-            expected(
-                ExpectedCall(tool="a", args={"q": 2}, exact_args=True),
-                ExpectedCall(tool="b", exact_args=True),
-            ),
-            0.5,
-            ('a with {"q": 2}',),
-            id="an-argument-too-many",
-        ),
-        pytest.param(called("a", "b"), "exact", expected("a", "b"), 1.0, (), id="exact"),
-        pytest.param(called("x", "b", "a"), "superset", expected("a", "b"), 1.0, (), id="superset"),
-        pytest.param(
-            called("a", "x"), "superset", expected("a", "a"), 0.5, ("a",), id="a-call-counts-once"
-        ),
-        pytest.param(
-            called({"tool": "a", "input": {"q": 1}}, {"tool": "a", "input": {"q": 2}}),
-            "superset",
-            expected("a", ExpectedCall(tool="a", args={"q": 1})),
-            1.0,
-            (),
-            id="the-assignment-that-fits-most",
-        ),
-        pytest.param(
-            called({"tool": "a", "error": "denied"}),
-            "superset",
-            expected("a"),
-            1.0,
-            (),
-            id="a-call-that-failed-counts",
-        ),
-        pytest.param(
-            called("a", "a"), "subset", expected("a", "b"), 1.0, (), id="subset-and-repeated"
-        ),
-        pytest.param(called(), "subset", expected("a"), 1.0, (), id="subset-without-calls"),
-        pytest.param(
-            called("a", "x", {"tool": "b", "input": {"q": 1}}),
-            "subset",
-            expected("a", ExpectedCall(tool="b", args={"q": 2})),
-            0.333333,
-            ("x is not expected", "b is not expected"),
-            id="not-in-the-subset",
-        ),
-        pytest.param(
-            called({"tool": "a", "duration_ms": 50}, {"tool": "a", "duration_ms": 30}),
-            "subset",
-            expected(ExpectedCall(tool="a", max_duration_ms=40)),
-            0.666667,
-            ("a within 40 ms: took 50 ms",),
-            id="the-slowest-call-of-a-subset",
-        ),
-        pytest.param(
-            called("a", "b", "b"),
-            "exact",
-            expected("a", "b"),
-            0.666667,
-            ("b is called beyond what is expected",),
-            id="one-too-many",
-        ),
-        pytest.param(
-            called("b"),
-            "exact",
-            expected("a", "c"),
-            0.0,
-            ("a: b is called in its place", "c: is not called"),
-            id="one-too-few-and-another",
-        ),
-        pytest.param(
-            called({"tool": "a", "input": {"q": True}}),
-            "exact",
-            expected(ExpectedCall(tool="a", args={"q": 1})),
-            0.0,
-            ('a with {"q": 1}: `q` is true',),
-            id="true-is-not-1",
-        ),
-        pytest.param(
-            called({"tool": "a", "duration_ms": 30}, {"tool": "a", "duration_ms": 50}),
-            "exact",
-            expected(*[ExpectedCall(tool="a", max_duration_ms=40)] * 2),
-            0.75,
-            ("a within 40 ms: took 50 ms",),
-            id="too-slow",
-        ),
-        pytest.param(
-            called({"tool": "b"}, {"tool": "a", "duration_ms": 50}),
-            "in_order",
-            expected(ExpectedCall(tool="a", max_duration_ms=40)),
-            0.5,
-            ("a within 40 ms: took 50 ms",),
-            id="in-order-and-too-slow",
-        ),
-        pytest.param(
-            called({"tool": "a", "duration_ms": 40}),
-            "in_order",
-            expected(
-                ExpectedCall(tool="a", max_duration_ms=40),
-                ExpectedCall(tool="b", max_duration_ms=40),
-            ),
-            0.5,
-            ("b",),
-            id="limit-of-a-call-that-is-missing",
-        ),
-        pytest.param(
-            Answer(text="x", trace_summary={"tool_calls_by_name": {"a": 1}}),
-            "any_order",
-            {"minimums": {"a": 1}},
-            1.0,
-            (),
-            id="counts-of-the-trace-summary",
-        ),
-        pytest.param(
-            Answer(text="x", messages=({"role": "assistant", "content": "x"},)),
-            "exact",
-            expected("a"),
-            0.0,
-            ("a: is not called",),
-            id="no-call-at-all",
-        ),
-    ],
-)
+class Row(NamedTuple):
+    mode: str
+    answer: Answer
+    expected: tuple[str | ExpectedCall, ...]
+    score: float = 1.0
+    misses: tuple[str, ...] = ()
+
+
+def a(**facts: Any) -> ExpectedCall:
+    return ExpectedCall(tool="a", **facts)
+
+
+def asks(q: Any, **more: Any) -> dict[str, Any]:
+    return {"tool": "a", "input": {"q": q, **more}}
+
+
+def took(*times: float) -> list[dict[str, Any]]:
+    return [{"tool": "a", "duration_ms": each} for each in times]
+
+
+WITH_2 = 'a with {"q": 2}'
+SLOW = "a within 40 ms: took 50 ms"
+LIMITED = a(max_duration_ms=40)
+ROWS = {
+    "gaps": Row("in_order", called("x", "a", "y", "b"), ("a", "b")),
+    "swapped": Row("in_order", called("b", "a"), ("a", "b"), 0.5, ("b",)),
+    "nothing is left after the last call": Row(
+        "in_order", called("b", "c", "a"), ("a", "b", "c"), 0.333333, ("b", "c")
+    ),
+    "only the next call of the tool is compared": Row(
+        "in_order", called(asks(1), asks(2, n=3)), (a(args={"q": 2}),), 0.0, (WITH_2,)
+    ),
+    "no arguments": Row("in_order", called("a"), (a(args={"q": 2}),), 0.0, (WITH_2,)),
+    "an argument too many": Row(
+        "in_order",
+        called(asks(2, n=3), {"tool": "b"}),
+        (a(args={"q": 2}, exact_args=True), ExpectedCall(tool="b", exact_args=True)),
+        0.5,
+        (WITH_2,),
+    ),
+    "in order and too slow": Row("in_order", called("b", *took(50)), (LIMITED,), 0.5, (SLOW,)),
+    "limit of a call that is missing": Row(
+        "in_order",
+        called(*took(40)),
+        (LIMITED, ExpectedCall(tool="b", max_duration_ms=40)),
+        0.5,
+        ("b",),
+    ),
+    "exact": Row("exact", called("a", "b"), ("a", "b")),
+    "one too many": Row(
+        *("exact", called("a", "b", "b"), ("a", "b"), 0.666667),
+        misses=("b is called beyond what is expected",),
+    ),
+    "one too few and another": Row(
+        *("exact", called("b"), ("a", "c"), 0.0),
+        misses=("a: b is called in its place", "c: is not called"),
+    ),
+    "true is not 1": Row(
+        "exact", called(asks(True)), (a(args={"q": 1}),), 0.0, ('a with {"q": 1}: `q` is true',)
+    ),
+    "too slow": Row("exact", called(*took(30, 50)), (LIMITED, LIMITED), 0.75, (SLOW,)),
+    "no call at all": Row(
+        *("exact", Answer(text="x", messages=({"role": "assistant", "content": "x"},)), ("a",)),
+        score=0.0,
+        misses=("a: is not called",),
+    ),
+    "superset": Row("superset", called("x", "b", "a"), ("a", "b")),
+    "a call counts once": Row("superset", called("a", "x"), ("a", "a"), 0.5, ("a",)),
+    "the assignment that fits most": Row(
+        "superset", called(asks(1), asks(2)), ("a", a(args={"q": 1}))
+    ),
+    "a call that failed counts": Row("superset", called({"tool": "a", "error": "no"}), ("a",)),
+    "subset and repeated": Row("subset", called("a", "a"), ("a", "b")),
+    "subset without calls": Row("subset", called(), ("a",)),
+    "not in the subset": Row(
+        "subset",
+        called("a", "x", {"tool": "b", "input": {"q": 1}}),
+        ("a", ExpectedCall(tool="b", args={"q": 2})),
+        0.333333,
+        ("x is not expected", "b is not expected"),
+    ),
+    "the slowest call of a subset": Row(
+        "subset", called(*took(50, 30)), (LIMITED,), 0.666667, (SLOW,)
+    ),
+}
+
+
+@pytest.mark.parametrize(("mode", "answer", "calls", "score", "misses"), ROWS.values(), ids=ROWS)
 def test_modes(
-    answer: Answer, mode: str, facts: dict[str, Any], score: float, misses: tuple[str, ...]
+    mode: str,
+    answer: Answer,
+    calls: tuple[str | ExpectedCall, ...],
+    score: float,
+    misses: tuple[str, ...],
 ) -> None:
-    result = compare(answer, mode, **facts)
+    result = compare(answer, mode, **expected(*calls))
+    assert (result.score, result.misses) == (score, misses)
+
+
+SUMMARY = Answer(text="x", trace_summary={"tool_calls_by_name": {"a": 1}})
+
+
+@pytest.mark.parametrize(
+    ("answer", "minimums", "score", "misses"),
+    [
+        (called("a", "b", "a"), {"a": 2, "b": 1}, 1.0, ()),
+        (called("a"), {"a": 2, "b": 0}, 0.5, ("a: 1 of at least 2 calls",)),
+        (SUMMARY, {"a": 1}, 1.0, ()),
+    ],
+    ids=["counts", "too few", "counts of the trace summary"],
+)
+def test_any_order(
+    answer: Answer, minimums: dict[str, int], score: float, misses: tuple[str, ...]
+) -> None:
+    result = compare(answer, "any_order", minimums=minimums)
     assert (result.score, result.misses) == (score, misses)
 
 

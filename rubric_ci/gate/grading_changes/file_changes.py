@@ -15,7 +15,7 @@ from rubric_ci.files.validation.rubric_files import open_rubric
 from rubric_ci.gate.differences.case_changes import moves
 from rubric_ci.gate.differences.entries import Entries, Entry, line_of
 from rubric_ci.gate.grading_changes.script_files import CODE, SETTINGS, Line, ScriptFiles
-from rubric_ci.gate.selection.dependencies import commands_of, copied_by, scripts_of
+from rubric_ci.gate.selection.dependencies import ChangedPaths, commands_of, copied_by, scripts_of
 from rubric_ci.text.escape import one_line
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.numbers import shortened
@@ -53,18 +53,16 @@ def script_changes(
     A command names or imports them, they are in the folder of a script, or a workspace has them:
     its folder, its repositories. `others` are files that are compared elsewhere.
     """
-    used: set[str] = set()
+    used, paths = set[str](), ChangedPaths(changed)
     for script in dict.fromkeys(each for pair in cases for each in _scripts(*pair)):
-        tested = matcher(script.tested)
+        tested, around = matcher(script.tested), _around(script, files)
         used |= files.used_by(script.command, script.cwd)
-        used |= {path for path in files.below(script.command, script.cwd) if not tested(path)}
-        around = _around(script, files)
-        left = changed - others - {*script.program}
-        used |= {path for path in left if around(path) and not tested(path)}
+        near = {*paths.at(named_paths(script.command, script.cwd))}
+        near |= set(filter(around, changed - others - {*script.program}))
+        used |= {path for path in near if not tested(path)}
     for folder, exempt in dict.fromkeys(each for pair in cases for each in _copied(*pair)):
         tested = matcher(exempt)
-        below = (path for path in changed if _is_copied(path, folder))
-        used |= {path for path in below if path not in others and not tested(path)}
+        used |= {path for path in {*paths.at([folder])} - others if not tested(path)}
     yield from (edited_file("script", path) for path in sorted(used & changed))
 
 
@@ -79,11 +77,6 @@ def _around(script: Script, files: ScriptFiles) -> Callable[[str], bool]:
     return lambda path: path.startswith(folders) or in_root(path)
 
 
-def _is_copied(path: str, folder: str) -> bool:
-    """Return True for a changed file of the folder, and for the submodule that it is in."""
-    return folder == "." or path.startswith(f"{folder}/") or f"{folder}/".startswith(f"{path}/")
-
-
 def _tested(target: Target | None) -> tuple[str, ...]:
     if target is None or target.depends_on == target.assumed_dependencies:
         return ()
@@ -92,10 +85,8 @@ def _tested(target: Target | None) -> tuple[str, ...]:
 
 def measure_files(target: Target, files: ScriptFiles, changed: Set[str]) -> Iterator[GradingChange]:
     """Yield the changed files of a target that must be exceeded, whose answers are a measure."""
-    globs = list(target.depends_on or ())
-    if target.skill:
-        globs.append(f"{target.skill.path}/**")
-    used = set(filter(matcher(globs), changed))
+    skill = [target.skill.path] if target.skill else []
+    used = {*ChangedPaths(changed).at(skill, target.depends_on or ())}
     if not target.reads:
         used |= files.used_by(target.command_template, target.cwd)
     yield from (edited_file("script", path) for path in sorted(used & changed))
@@ -109,9 +100,8 @@ def tool_files(
     Its command or its settings name them, or a folder above them; `unnamed` are settings that
     it reads without being given their names.
     """
-    settings = frozenset(unnamed)
-    home = normpath(target.cwd)
-    used = set(files.below(target.command_template, home))
+    settings, home = frozenset(unnamed), normpath(target.cwd)
+    used = {*ChangedPaths(changed).at(named_paths(target.command_template, home))}
     named = "\n".join((target.command_template, *(relpath(path, home) for path in settings)))
     used |= files.used_by(named, home, CODE | SETTINGS)
     tested = matcher(_tested(target))

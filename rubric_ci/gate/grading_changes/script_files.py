@@ -69,7 +69,6 @@ class ScriptFiles:
     ) -> None:
         """Take the paths, their content, and the places that links lead to."""
         self._read, self._paths, self._links = read, frozenset(paths), links or {}
-        self._folders = frozenset(each for path in self._paths for each in ancestors(path))
         self._odd = [path for path in self._paths if not _PATH.fullmatch(path)]
         self._named: dict[str, set[str]] = defaultdict(set)
         for path in self._paths:
@@ -109,11 +108,6 @@ class ScriptFiles:
         named = self.named(command, cwd)
         found = {dirname(each) or "." for path in named for each in (path, self._real(path))}
         return frozenset(found or ({normpath(cwd)} if own else ()))
-
-    def below(self, command: Line, cwd: str) -> frozenset[str]:
-        """Return the files below the folders that a command names, except its own folder."""
-        folders = tuple(f"{name}/" for name in set(named_paths(command, cwd)) & self._folders)
-        return frozenset(path for path in self._paths if folders and path.startswith(folders))
 
     def _real(self, path: str) -> str:
         for link in (path, *ancestors(path)):

@@ -78,8 +78,9 @@ def test_used_files(script: str | tuple[str, ...], cwd: str, expected: list[str]
     ],
 )
 def test_files_below_a_named_folder(command: str, cwd: str, expected: list[str]) -> None:
-    files = ScriptFiles(FILES, lambda path: FILES[path].encode())
-    assert sorted(files.below(command, cwd)) == sorted(expected)
+    case = build_case(evaluators=(build_script(command, cwd=cwd, depends_on=()),))
+    found = script_changes([(case, None)], ScriptFiles([], lambda _: b""), {*FILES})
+    assert [each.about for each in found] == sorted(expected)
 
 
 def test_a_chain_of_files_ends() -> None:

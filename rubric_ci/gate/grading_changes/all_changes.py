@@ -35,6 +35,7 @@ from rubric_ci.gate.grading_changes.file_changes import (
     waiver_entries,
 )
 from rubric_ci.gate.grading_changes.script_files import ScriptFiles
+from rubric_ci.gate.policy.checkout import config_pairs
 from rubric_ci.gate.selection.affected_cases import matched
 from rubric_ci.gate.waivers.matching import load_waivers
 from rubric_ci.grading.resolve import choose_target
@@ -147,11 +148,7 @@ def _changes(
     own, was = loaded.project.at(loaded.project.files), loaded.project.at(base.files)
     before = matched(loaded.cases, state.cases)
     pairs = [(case, before[key]) for case in loaded.cases if (key := case.key) in before]
-    served = [
-        (own.policy_for(name), was.policy_for(name))
-        for name in ("any", *(file.path for file in loaded.files))
-    ]
-    configs = list({(id(now), id(then)): (now, then) for now, then in served}.values())
+    configs = config_pairs(loaded, was)
     known = [case for case in loaded.cases if case.file not in state.unreadable]
     yield from case_changes(known, before, configs[0][1], asked_for)
     if was.config_name:

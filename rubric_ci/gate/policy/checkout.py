@@ -61,7 +61,11 @@ def policy_notes(loaded: LoadedProject) -> tuple[str, ...]:
     if not policy.config_name:
         return (f"{policy.origin} has no configuration: this change sets judge, gate and rules",)
     title = f"Policy (judge, gate, rules, calibration) is taken from {policy.origin}"
-    changes = _changes(loaded, policy)
+    by_key: dict[str, ConfigChange] = {}
+    for pair in config_pairs(loaded, policy):
+        for change in policy_changes(*pair):
+            by_key.setdefault(change.key, change)
+    changes = [*by_key.values()]
     then, now = policy.files.read(CALIBRATION), loaded.project.files.read(CALIBRATION)
     if then != now:
         before = "" if then is None else "as in the base"
@@ -87,7 +91,7 @@ def allowed_hosts(
         return AllowedHosts(hosts=frozenset(given), providers=False)
     if policy is None or not policy.config_name:
         return None
-    configs = [policy.policy_for(name) for name in _served(loaded)]
+    configs = (then for _, then in config_pairs(loaded, policy))
     hosts = frozenset(chain.from_iterable(_hosts(each, environment) for each in configs)) - {""}
     return AllowedHosts(hosts=hosts, providers=True, checkout=str(loaded.project.root))
 
@@ -105,17 +109,9 @@ def _hosts(config: Config, environment: Mapping[str, str]) -> Iterator[str]:
                 yield host_of(substitute(check.url, variables))
 
 
-def _served(loaded: LoadedProject) -> Iterator[str]:
-    """Yield the names of the eval files, after one for the root."""
-    yield "any"
-    yield from (file.path for file in loaded.files)
-
-
-def _changes(loaded: LoadedProject, policy: Project) -> list[ConfigChange]:
-    """Return the changes of the files that serve any eval file, each key once."""
+def config_pairs(loaded: LoadedProject, base: Project) -> list[tuple[Config, Config]]:
+    """Return the configurations that serve the root or an eval file, here and at a base."""
     own = loaded.project.at(loaded.project.files)
-    found: dict[str, ConfigChange] = {}
-    for name in _served(loaded):
-        for change in policy_changes(own.policy_for(name), policy.policy_for(name)):
-            found.setdefault(change.key, change)
-    return list(found.values())
+    names = ("any", *(file.path for file in loaded.files))
+    served = [(own.policy_for(name), base.policy_for(name)) for name in names]
+    return [*{(id(now), id(then)): (now, then) for now, then in served}.values()]

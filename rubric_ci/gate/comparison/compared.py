@@ -13,7 +13,7 @@ from rubric_ci.values.comparison import OTHER_QUESTION, CaseKey, Comparison, Reg
 from rubric_ci.values.dimensions import by_tag
 from rubric_ci.values.media import of_answer
 from rubric_ci.values.report import JudgeInfo, RemovedCase, RunReport
-from rubric_ci.values.results import BaseResult, CaseResult, Graded
+from rubric_ci.values.results import BaseResult, CaseResult, Graded, both_graded
 from rubric_ci.values.trials import judge_noise, same_marks_again, trials_of
 
 
@@ -112,11 +112,7 @@ def _whole(
     moved: str,
     worse: tuple[CaseKey, ...],
 ) -> Comparison:
-    pairs = [
-        (case, was)
-        for case in cases
-        if isinstance(case, Graded) and isinstance(was := matched.get(case.key), Graded)
-    ]
+    pairs = both_graded((case, matched.get(case.key)) for case in cases)
     every = None if moved else together.find(pairs)
     info = reference.info(head, baseline.report, baseline.log)
     found = replace(

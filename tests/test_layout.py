@@ -37,7 +37,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parts/pytest/test_sessions.py": """
         parts/pytest/__init__ parts/pytest/plugin parts/pytest/session_run parts/pytest/hooks
         parts/pytest/items parts/pytest/outcomes""",
-    "services/run/test_base_comparison.py": "services/run/both_rulers",
     "cli/commands/test_run_untrusted.py": "gate/selection/proposed_cases",
     "cli/commands/test_run_workspace.py": "parts/agents/workspace_programs",
     "cli/commands/test_authorize.py": "github/authority services/publish/authorization",
@@ -210,7 +209,6 @@ IMPURE: Final = """
     parts/lab/commands parts/lab/options_judge_probe parts/lab/options_baseline_history
     parts/litellm parts/pytest
     parts/telemetry services/publish/workflow services/run/base_comparison
-    services/run/both_rulers
     services/run/waiver_passes services/run/finished_report services/run/announcement
     services/run/grade services/run/inputs
     services/run/sides parts/bring/eval_tool system

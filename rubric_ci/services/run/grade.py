@@ -85,9 +85,19 @@ def open_sides(inputs: RunInput) -> Iterator[RunInput]:
             context = replace(inputs.context, side=side, folders=kept)
             tasks = base.marked_by_both(inputs.tasks)
             inputs = replace(inputs, tasks=tasks, context=context)
-            gate, fresh = inputs.loaded.config.gate, inputs.settings.cache.fresh
-            trials = inputs.settings.trials
-            sides = Sides(base=base, trials=trials, gate=gate, fresh=fresh, **_asking(inputs))
+            head = _head_only(inputs)
+            sides = Sides(
+                base=base,
+                trials=inputs.settings.trials,
+                gate=inputs.loaded.config.gate,
+                fresh=inputs.settings.cache.fresh,
+                context=head.context,
+                grade=head.grade,
+                rows=head.rows,
+                config=head.config,
+                can_ask=head.can_ask,
+                live=head.live,
+            )
             yield replace(inputs, sides=sides)
 
 
@@ -245,7 +255,7 @@ async def _compared(
             found = Outcome(results=tuple(head))
     if inputs.sides is None and (inputs.baseline is None or (watch.seen and watch.seen.moved)):
         return found
-    asker = HeadOnly(**_asking(inputs))
+    asker = _head_only(inputs)
     by_key = {task.case.key: task for task in inputs.tasks}
     if inputs.baseline:
         results = await ask_suspects(asker, inputs.baseline.report, by_key, found.results)
@@ -286,16 +296,15 @@ def watch_of(inputs: RunInput) -> Watch:
     )
 
 
-def _asking(inputs: RunInput) -> dict[str, Any]:
-    """Return how the head, and with it the base, is asked again."""
-    return {
-        "context": inputs.context,
-        "grade": partial(_graded, inputs),
-        "rows": inputs.selection.rows,
-        "config": inputs.loaded.config.regression,
-        "can_ask": not inputs.settings.requests.offline,
-        "live": inputs.settings.requests.live,
-    }
+def _head_only(inputs: RunInput) -> HeadOnly:
+    return HeadOnly(
+        context=inputs.context,
+        grade=partial(_graded, inputs),
+        rows=inputs.selection.rows,
+        config=inputs.loaded.config.regression,
+        can_ask=not inputs.settings.requests.offline,
+        live=inputs.settings.requests.live,
+    )
 
 
 def _required(inputs: RunInput) -> frozenset[tuple[str, str]]:

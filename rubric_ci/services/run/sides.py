@@ -171,23 +171,25 @@ def _base_task(
         built = build_task(was, task.why, project, models, requests)
     except CannotConfigure as error:
         return f"the base cannot be configured: {error.message}"
-    graded = replace(
-        was,
-        evaluators=task.case.evaluators,
-        expected_outcome=task.case.expected_outcome,
-        expected_messages=task.case.expected_messages,
-        turns=task.case.turns,
-        trials=task.case.trials,
-        metadata=task.case.metadata,
-    )
-    target = built.target.at_base(task.target)
     return replace(
         built,
-        case=graded,
-        target=target,
+        case=replace(marked_as(was, task.case), trials=task.case.trials),
+        target=built.target.at_base(task.target),
         judge=task.judge,
         cluster=task.cluster,
         waived=task.waived,
+    )
+
+
+def marked_as(case: EvalCase, other: EvalCase) -> EvalCase:
+    """Return a case whose answers are marked as those to another one."""
+    return replace(
+        case,
+        evaluators=other.evaluators,
+        expected_outcome=other.expected_outcome,
+        expected_messages=other.expected_messages,
+        turns=other.turns,
+        metadata=other.metadata,
     )
 
 

@@ -45,7 +45,7 @@ class Estimate:
     @property
     def most(self) -> int:
         """The requests if every verdict takes all votes of `auto`."""
-        further = sum(max(0, each.most - each.estimate.requests) for each in self.judgements)
+        further = sum(max(0, each.asked.most - each.estimate.requests) for each in self.judgements)
         return sum(each.requests for each in self._every) + further
 
     @property

@@ -24,33 +24,22 @@ from rubric_ci.values.media import Media
 from rubric_ci.values.report import CostEstimate
 from rubric_ci.values.usage import UsedBy
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeEstimate:
-    judge: JudgeConfig
-    estimate: CostEstimate
-    cached: int = 0  # requests that the cache answers, which the estimate leaves out
-    most: int = 0  # requests if every verdict takes all votes of `auto`
-    picture_tokens: int = 0  # of the input, by the provider's formula; 0 by the last run's figures
-    briefing: Counter[str] = field(default_factory=Counter)
-    """Input tokens of guidelines and examples, by the file that has them."""
-
-
 CHARACTERS = 4  # per token, in English
 ANSWER_TOKENS = 300  # of an answer that does not exist yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRequests:
-    """Requests to a judge with their tokens, and how many of all the cache answers."""
+    """Requests to a judge with their tokens, without those that the cache answers."""
 
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     picture_tokens: int = 0  # of the input: for images and documents, by the provider's formula
-    briefing: Counter[str] = field(default_factory=Counter)  # of the input, by file
-    cached: int = 0
-    most: int = 0
+    briefing: Counter[str] = field(default_factory=Counter)
+    """Input tokens of guidelines and examples, by the file that has them."""
+    cached: int = 0  # further requests, which the cache answers
+    most: int = 0  # requests if every verdict takes all votes of `auto`
 
     def __add__(self, other: "JudgeRequests") -> "JudgeRequests":
         return JudgeRequests(
@@ -65,6 +54,13 @@ class JudgeRequests:
 
 
 NO_REQUESTS: Final = JudgeRequests()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeEstimate:
+    judge: JudgeConfig
+    estimate: CostEstimate  # by the figures of the last run, if it asked the judge
+    asked: JudgeRequests
 
 
 def estimate_cost(
@@ -87,10 +83,7 @@ def estimate_cost(
         JudgeEstimate(
             judge=judge,
             estimate=_priced(judge, each, last or {}, batched=batched),
-            cached=each.cached,
-            most=each.most,
-            picture_tokens=0 if _of_last(judge, last or {}) else each.picture_tokens,
-            briefing=each.briefing,
+            asked=replace(each, picture_tokens=0) if _of_last(judge, last or {}) else each,
         )
         for judge, each in judged
         if each.requests or each.cached
@@ -99,7 +92,7 @@ def estimate_cost(
 
 def estimate_lines(estimates: Sequence[JudgeEstimate]) -> list[str]:
     """Return a line per judge: requests, tokens and cost; then the tokens of each rubric file."""
-    briefing = sum((each.briefing for each in estimates), Counter[str]())
+    briefing = sum((each.asked.briefing for each in estimates), Counter[str]())
     (most, *others) = briefing.most_common() or [("", 0)]
     rest = "".join(f", {tokens:,} of {file}" for file, tokens in others)
     told = f"about {most[1]:,} of these tokens are guidelines and examples of {most[0]}{rest}"
@@ -224,11 +217,11 @@ def _of_last(judge: JudgeConfig, last: LastRun) -> UsedBy | None:
 
 
 def _line(expected: JudgeEstimate) -> str:
-    judge, estimate = expected.judge, expected.estimate
-    cached = f"; {expected.cached:,} more in the cache" if expected.cached else ""
-    most = f"; at most {expected.most:,} where verdicts are close"
-    more = most if expected.most > estimate.requests else ""
-    count, cost = expected.picture_tokens, "price unknown"
+    judge, estimate, asked = expected.judge, expected.estimate, expected.asked
+    cached = f"; {asked.cached:,} more in the cache" if asked.cached else ""
+    most = f"; at most {asked.most:,} where verdicts are close"
+    more = most if asked.most > estimate.requests else ""
+    count, cost = asked.picture_tokens, "price unknown"
     images = f"{count:,} of them for images by the provider's formula, " if count else ""
     if estimate.cost_usd is not None:
         cost = numbers.dollars(estimate.cost_usd) if estimate.cost_usd else "$0"

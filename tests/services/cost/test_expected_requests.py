@@ -143,6 +143,6 @@ def test_of_several_judges_each_has_what_the_cache_leaves(
         ]
         context = build_context(tmp_path, call_model=answered, cache=cache, judge=judge)
         each = estimate_cost([ExpectedWork(tasks=tasks, context=context)])
-        found.append([(one.estimate.requests, one.cached) for one in each])
+        found.append([(one.estimate.requests, one.asked.cached) for one in each])
         asyncio.run(engine.grade(tasks, context, concurrency=4))
     assert found == [[(2, 0)], [(0, 2), (2, 0)], [(0, 2), (0, 2)]]

@@ -95,7 +95,7 @@ def test_guidelines_and_examples_count_for_their_file(
             JudgeEstimate(
                 judge=judge,
                 estimate=CostEstimate(requests=1, input_tokens=9, output_tokens=9, cost_usd=None),
-                briefing=found.briefing,
+                asked=found,
             )
         ]
     )[1]

@@ -24,7 +24,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, RubricSpec, asks_judge, every_evaluator
 from rubric_ci.values.messages import FilePart, MediaPart
 from rubric_ci.values.report import ShardInfo
-from rubric_ci.values.scope import WHOLE, Scope
+from rubric_ci.values.scope import EVERY_CASE, WHOLE, Scope
 from rubric_ci.values.scoring import Thresholds
 from rubric_ci.values.waivers import WaiverResult
 from rubric_ci.values.walk import Difference, differences
@@ -86,11 +86,11 @@ def place(case: EvalCase) -> Place:
 
 
 def select_all(cases: Sequence[EvalCase], reason: str) -> Selection:
-    """Choose all cases if there is no base to compare with."""
-    why = "there is nothing to compare with"
-    note = f"Every case runs, as {why}: {reason}."
+    """Choose all cases; `reason`: why there is no base to compare with, if there should be one."""
+    why = "there is nothing to compare with" if reason else EVERY_CASE
+    notes = (f"Every case runs, as {why}: {reason}.",) if reason else ()
     chosen = tuple((case, why) for case in cases)
-    return Selection(chosen=chosen, scope=Scope(suite=len(chosen)), notes=(note,))
+    return Selection(chosen=chosen, scope=Scope(suite=len(chosen)), notes=notes)
 
 
 def changed_only(scope: Scope, chosen: int) -> Scope:

@@ -47,11 +47,11 @@ from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.system.repository import is_empty
 from rubric_ci.text import escape
 from rubric_ci.text.globs import TooManyComparisons
-from rubric_ci.values.changes import SUBMODULE, Base, NoBase
+from rubric_ci.values.changes import SUBMODULE, Base
 from rubric_ci.values.command_settings import Models, ReportOptions, SelectOptions
 from rubric_ci.values.config import Config, MockTarget
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.scope import EVERY_CASE, CasePlace, Narrowing, Scope
+from rubric_ci.values.scope import CasePlace, Narrowing, Scope
 
 
 def open_selected(
@@ -113,14 +113,10 @@ def _select(
     project: Project, paths: Sequence[Path], change: Change, options: SelectOptions, models: Models
 ) -> tuple[LoadedProject, Selection]:
     base = change.selection
-    if base is None:
+    if not isinstance(base, Base):
         loaded = load_evals(project, paths, change)
-        every = tuple((case, EVERY_CASE) for case in loaded.cases)
-        selection = Selection(chosen=every, scope=Scope(suite=len(every)))
+        selection = select_all(loaded.cases, base.reason if base else "")
         return loaded, _asked_for(selection, loaded, options)
-    if isinstance(base, NoBase):
-        loaded = load_evals(project, paths, change)
-        return loaded, _asked_for(select_all(loaded.cases, base.reason), loaded, options)
     unread = find_unconcerned(project, paths, change.at(base).difference, options, models)
     loaded = load_evals(project, [path for path in paths if path not in unread], change)
     loaded = replace(loaded, unread=tuple(map(project.name_of, unread)))

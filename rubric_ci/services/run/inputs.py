@@ -128,19 +128,14 @@ def open_inputs(
     tasks = with_waivers(tasks, selection.waivers)
     cache, unread = readable_cache(requests, settings.cache, loaded.config, environment)
     notes: Sequence[str] = ()
+    sends, keeps = requests, cache
     if requests.list_only:
-        context = _context(
-            loaded,
-            replace(requests, offline=True),
-            replace(cache, enabled=False),
-            settings.report.output_dir,
-            environment,
-        )
-        if uses_cache(requests, cache):  # its folder is not created
-            context = replace(context, cache=Cache(cache.folder, cache.seal))
+        sends, keeps = replace(requests, offline=True), replace(cache, enabled=False)
     else:
         notes = (*([unread] if unread else []), *_calibration_warnings(tasks, loaded))
-        context = _context(loaded, requests, cache, settings.report.output_dir, environment)
+    context = _context(loaded, sends, keeps, settings.report.output_dir, environment)
+    if requests.list_only and uses_cache(requests, cache):  # its folder is not created
+        context = replace(context, cache=Cache(cache.folder, cache.seal))
     fresh = needs_fresh_judgements(settings, baseline)
     compared = bool(settings.select.against or settings.report.baseline)
     return RunInput(

@@ -14,8 +14,9 @@ from rubric_ci.files.project.working_tree import read_text, write_text
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.compared import compare, is_same_question
 from rubric_ci.gate.comparison.reference import LOG_VERSION, Baseline, ReferenceLog
+from rubric_ci.gate.report.consistency import check_alike
 from rubric_ci.gate.report.decision import with_gate
-from rubric_ci.gate.report.report_file import check_alike, read_report
+from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.values.comparison import CaseKey

@@ -1,15 +1,16 @@
-"""Contradictions inside a report: its numbers and verdicts are computed from its cases again.
+"""Contradictions inside a report, whose numbers are computed again, and between reports.
 
 A report may come from a fork, whose code wrote it. What it does not hold is not computed: the
 levels of a criterion, the aggregation of a composite, the scores of scripts and measurements.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import fields, replace
 from math import isclose
 from typing import Final
 
+from rubric_ci.errors import UserError
 from rubric_ci.evaluators.table import KINDS
 from rubric_ci.gate.report.decision import with_gate
 from rubric_ci.text.numbers import shortened
@@ -40,6 +41,17 @@ from rubric_ci.values.trials import CriterionNoise, hidden_marks, judge_noise, k
 from rubric_ci.values.waivers import with_waivers
 
 _MINIMUM: Final = re.compile(r"(?:score|level) >= (-?[0-9]{1,9})")
+
+
+def check_alike(
+    reports: str, values: Mapping[str, Set[object]], error: type[UserError], hint: str
+) -> None:
+    """Raise the error if reports that belong together have several values of one kind."""
+    for name, found in values.items():
+        if len(found) > 1:
+            raise error(
+                f"{reports} have different {name}: {', '.join(sorted(map(str, found)))}", hint
+            )
 
 
 def problems(report: RunReport) -> Iterator[str]:

@@ -3,11 +3,10 @@
 NOTE: it imports nothing that compares.
 """
 
-from collections.abc import Mapping, Set
 from dataclasses import replace
 from pathlib import Path
 
-from rubric_ci.errors import CannotReadReport, UserError
+from rubric_ci.errors import CannotReadReport
 from rubric_ci.files.project import working_tree
 from rubric_ci.gate.report import json_format
 from rubric_ci.text.numbers import listed
@@ -65,17 +64,6 @@ def _hint(report: RunReport) -> str:
     if "invalid" in names:
         return "fix the eval files that `rubric-ci validate` reports, then run the whole suite"
     return "run the whole suite first"
-
-
-def check_alike(
-    reports: str, values: Mapping[str, Set[object]], error: type[UserError], hint: str
-) -> None:
-    """Raise the error if reports that belong together have several values of one kind."""
-    for name, found in values.items():
-        if len(found) > 1:
-            raise error(
-                f"{reports} have different {name}: {', '.join(sorted(map(str, found)))}", hint
-            )
 
 
 _KEPT = frozenset(

@@ -9,8 +9,8 @@ from operator import add
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotMerge
+from rubric_ci.gate.report.consistency import check_alike
 from rubric_ci.gate.report.decision import concluded, settings_of
-from rubric_ci.gate.report.report_file import check_alike
 from rubric_ci.gate.waivers.waiver_report import merged
 from rubric_ci.text.escape import DIRTY
 from rubric_ci.values.config import Target

@@ -86,7 +86,7 @@ def _changes(row: Row, move: Move) -> Iterator[ConfigChange]:
         kind, is_policy = _of_target(row, move)
     if row.effect == "none" or (kind is None and not is_policy):
         return
-    key = key_of(move.path)
+    key = row.shown or key_of(move.path)
     before, after = (_value(each, key) for each in (move.before, move.after))
     if before == after:  # the default, written down
         return
@@ -134,10 +134,6 @@ def measures_of(head: Config, base: Config) -> frozenset[str]:
 def key_of(path: Path) -> str:
     """Return the key of a setting, as a user writes it."""
     match path:
-        case ("gate", "thresholds", "passing"):
-            return "gate.thresholds.pass"
-        case ("env_allow",):
-            return "env.allow"
         case ("judge", "others", number, *rest):
             return ".".join(["judge", str(int(number) + 2), *_written(rest)])
         case ("judge" | "targets", *rest):

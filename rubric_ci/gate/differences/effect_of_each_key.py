@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.gate.differences import cases, criteria, entries
+from rubric_ci.gate.differences import cases, criteria
 from rubric_ci.gate.differences.move import (
     CHOSEN,
     DEMAND,
@@ -262,12 +262,12 @@ TARGETS: Final = (
     ),
 )
 ENTRIES: Final = (
-    Row("rule.*", "policy", "rule", entries.ignored),
-    Row("test.*", "grades", "criterion", entries.lost),
-    Row("waiver.*", "policy", "waiver", entries.waived),
-    Row("recording.*", "grades", "recording", entries.edited_lines),
-    Row("labels.*", "grades", "labels", entries.edited_lines),
-    Row("calibration.*", "policy", "calibration", entries.edited_lines),
+    Row("rule.*", "policy", "rule", cases.ignored),
+    Row("test.*", "grades", "criterion", cases.lost),
+    Row("waiver.*", "policy", "waiver", cases.waived),
+    Row("recording.*", "grades", "recording", cases.edited_lines),
+    Row("labels.*", "grades", "labels", cases.edited_lines),
+    Row("calibration.*", "policy", "calibration", cases.edited_lines),
 )
 """Of files that are compared as texts; scripts and what they use are known by their names."""
 EVERY: Final = {

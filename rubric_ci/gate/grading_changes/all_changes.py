@@ -19,10 +19,11 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.gate.differences.case_changes import case_changes, of_case, removed_case
+from rubric_ci.gate.differences.cases import Entry
 from rubric_ci.gate.differences.config_changes import measures_of, setting_changes
 from rubric_ci.gate.differences.effect_of_each_key import direction_of
-from rubric_ci.gate.differences.entries import Entry
 from rubric_ci.gate.grading_changes.file_changes import (
+    ScriptFiles,
     case_tests,
     edited_file,
     entry_changes,
@@ -34,7 +35,6 @@ from rubric_ci.gate.grading_changes.file_changes import (
     tool_files,
     waiver_entries,
 )
-from rubric_ci.gate.grading_changes.script_files import ScriptFiles
 from rubric_ci.gate.policy.checkout import config_pairs
 from rubric_ci.gate.selection.affected_cases import matched
 from rubric_ci.gate.waivers.matching import load_waivers

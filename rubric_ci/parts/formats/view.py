@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
 from rubric_ci.gate.comparison import phrases as compared
-from rubric_ci.gate.comparison.other_side import source, than
+from rubric_ci.gate.comparison.phrases import source, than
 from rubric_ci.gate.report.matrix import matrix
 from rubric_ci.gate.waivers import waiver_report as waivers
 from rubric_ci.parts.formats import groups

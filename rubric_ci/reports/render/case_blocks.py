@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.gate.comparison import other_side, phrases
+from rubric_ci.gate.comparison import phrases
 from rubric_ci.reports.render import comparison_section, usage_text, wording
 from rubric_ci.reports.render.blocks import (
     Block,
@@ -105,7 +105,7 @@ def _body(case: Graded, report: RunReport, characters: int, *, with_texts: bool)
         )
     )
     if with_texts:
-        yield from texts(case, characters, other_side.noun(report))
+        yield from texts(case, characters, phrases.noun(report))
     for miss in wording.misses(case, report):
         if miss.criterion:
             yield from criterion_blocks(case, miss.evaluator, miss.criterion, characters)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from rubric_ci.errors import NoJudge
-from rubric_ci.gate.comparison import other_side, rule, together
+from rubric_ci.gate.comparison import phrases, rule, together
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.tasks import check_judges
 from rubric_ci.services.cost.estimate import Estimate, estimate_work
@@ -183,7 +183,7 @@ def _base(tasks: Sequence[Task], sides: Sides | NoBase | None, now: datetime) ->
         case NoBase(reason=reason):
             yield f"no base: {reason}"
         case Sides():
-            commit = other_side.commit(no_answers("", sides.base), now.isoformat())
+            commit = phrases.commit(no_answers("", sides.base), now.isoformat())
             yield f"base {commit}: {', '.join(_counts(tasks, sides))}"
 
 

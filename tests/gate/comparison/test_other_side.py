@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.gate.comparison import other_side, phrases
+from rubric_ci.gate.comparison import phrases
 from rubric_ci.values.comparison import Comparison, ReferenceInfo, ReferenceMove, Source
 from rubric_ci.values.report import Against, RunReport
 from tests.sample_reports import a_report
@@ -30,16 +30,16 @@ def of(found: Source, commit: str = "", ref: str = "") -> RunReport:
 )
 def test_the_age_of_the_base(now: str, shown: str) -> None:
     base = Against(ref="auto", commit="abc1234567890", committed_at="2026-11-20T09:00:00+00:00")
-    assert other_side.commit(base, now) == shown
+    assert phrases.commit(base, now) == shown
 
 
 def test_no_base() -> None:
     none = Against(ref="auto", commit="")
-    assert other_side.commit(none, "2026-11-20T09:00:00Z") == "no base"
-    assert other_side.source(a_report(against=none)) == "no base"
-    assert other_side.source(a_report()) == ""
+    assert phrases.commit(none, "2026-11-20T09:00:00Z") == "no base"
+    assert phrases.source(a_report(against=none)) == "no base"
+    assert phrases.source(a_report()) == ""
     undated = replace(BASE, committed_at="")
-    assert other_side.commit(undated, "2026-11-22T10:00:00Z") == "`aaaaaaaaaa`"
+    assert phrases.commit(undated, "2026-11-22T10:00:00Z") == "`aaaaaaaaaa`"
 
 
 @pytest.mark.parametrize(
@@ -78,14 +78,14 @@ def test_no_base() -> None:
     ],
 )
 def test_what_a_run_is_compared_with(report: RunReport, shown: str) -> None:
-    assert other_side.than(report) == shown
+    assert phrases.than(report) == shown
 
 
 def test_the_word_for_the_source() -> None:
     nouns: dict[Source, str] = {"commit": "base", "report": "baseline", "reference": "baseline"}
     for name, noun in nouns.items():
-        assert other_side.noun(of(name)) == noun
-    assert other_side.noun(a_report()) == ""
+        assert phrases.noun(of(name)) == noun
+    assert phrases.noun(a_report()) == ""
 
 
 INFO = ReferenceInfo(commit="1" * 40, measured_at="2026-01-02T03:04:05", age_days=1, trials=15)
@@ -126,10 +126,10 @@ REFERENCES = {
 
 @pytest.mark.parametrize(("info", "shown"), REFERENCES.values(), ids=REFERENCES)
 def test_a_reference(info: ReferenceInfo, shown: str) -> None:
-    assert other_side.reference(info) == shown
+    assert phrases.reference(info) == shown
     comparison = Comparison(source="reference", reference=info, notes=("One.", "Two."))
     report = a_report(comparison=comparison)
-    assert other_side.source(report) == shown
+    assert phrases.source(report) == shown
     assert list(phrases.lines(report)) == [
         "no case to compare",
         f"Baseline: {shown}",

@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.gate.differences.entries import Entries
+from rubric_ci.gate.differences.cases import Entries
 from rubric_ci.gate.grading_changes.file_changes import (
+    CODE,
+    ScriptFiles,
     entry_changes,
     ignored_entries,
     lines_of_file,
     script_changes,
     waiver_entries,
 )
-from rubric_ci.gate.grading_changes.script_files import CODE, ScriptFiles
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.evals import CompositeSpec, WeightedAverage
 from rubric_ci.values.waivers import Waiver

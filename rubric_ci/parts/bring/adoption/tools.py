@@ -12,7 +12,7 @@ from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project import working_tree
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.gate.grading_changes.all_changes import check_is_known
-from rubric_ci.gate.grading_changes.script_files import UNNAMED
+from rubric_ci.gate.grading_changes.file_changes import UNNAMED
 from rubric_ci.parts.bring.adoption import graded_files, tool_results
 from rubric_ci.parts.bring.adoption.samples import Sample, counting
 from rubric_ci.system import processes

@@ -80,6 +80,13 @@ def cases(root: Path) -> list[dict[str, Any]]:
     return [*report["cases"]]
 
 
+def passing(root: Path, *options: str) -> list[dict[str, Any]]:
+    """Run, and return the cases; the gate passes."""
+    done = invoke(root, ENVIRONMENT, "run", *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return cases(root)
+
+
 def test_models_and_judges_are_shown_them(tmp_path: Path, judge: Seeing) -> None:
     project(tmp_path, judge.url)
     done = invoke(tmp_path, ENVIRONMENT, "run")
@@ -111,11 +118,10 @@ def test_a_cached_run_asks_nothing_until_a_picture_changes(tmp_path: Path, judge
 
 def test_a_judge_that_is_shown_none(tmp_path: Path, judge: Seeing) -> None:
     project(tmp_path, judge.url, judge=", images: 'off'")
-    done = invoke(tmp_path, ENVIRONMENT, "run")
-    assert done.returncode == 0, done.stdout + done.stderr
+    found = passing(tmp_path)
     assert judge.shown == []
     assert all("You are not shown every image and document" in text for text in judge.seen)
-    warnings = [case["evaluators"][0]["warnings"] for case in cases(tmp_path)]
+    warnings = [case["evaluators"][0]["warnings"] for case in found]
     assert warnings == [
         ["openai/judge did not see `shots/cart.png`: `judge.images` is `off`"],
         ["openai/judge did not see `may.pdf`, `shots/photo.jpg`: `judge.images` is `off`"],
@@ -164,53 +170,27 @@ evalcases:
 """
 PLACES = "paths are resolved from the eval file's folder, then from its parent folders"
 TYPES = "use a png, jpeg, gif or webp for `type: image`, a PDF or a text for `type: file`"
-FOUND = [
-    ("3:18", "file-missing", "`/shots/gone.png`: no such file", PLACES),
-    (
-        "6:55",
-        "media-role",
-        "an image in a message with `role: system`",
-        "move the part to a message with `role: user`",
-    ),
-    ("10:34", "media-file", "`/may.pdf` is a PDF", "write `type: file`"),
-    ("11:33", "media-file", "`/shots/cart.png` is an image", "write `type: image`"),
-    ("12:34", "media-file", "`/notes.txt` is a text", "write `type: file`"),
-    (
-        "13:34",
-        "media-file",
-        "`/wrong.png` is a jpeg by its first bytes",
-        "let its name end in .jpg or .jpeg",
-    ),
-    (
-        "14:34",
-        "media-file",
-        "`/wide.png` has 8,001 x 1 pixels; a side has at most 8,000",
-        "make it smaller",
-    ),
-    ("15:34", "media-file", "`/cut.png` has a broken header", "save the image again"),
-    ("16:34", "media-file", "`/noise.png` is not an image", TYPES),
-    ("17:34", "media-file", "`/big.png` has 21.0 MiB; at most 20 are sent", "make it smaller"),
-    (
-        "18:34",
-        "git-lfs",
-        "`/lfs.png` is a pointer of Git LFS, not the file",
-        "run `git lfs pull`; in a workflow, `lfs: true` of actions/checkout",
-    ),
-    (
-        "19:34",
-        "file-missing",
-        "`https://a.example/b.png` is a URL, which is not fetched",
-        "save the file in the repository, and name it",
-    ),
-    ("20:34", "file-missing", "`/.git/in.png`: cannot be read: it is in `.git`", PLACES),
-    ("21:34", "media-file", "`/empty.png` is empty", "save it again"),
-    (
-        "22:5",
-        "media-file",
-        "3 images and documents have 54.0 MiB; at most 50 are sent with a case",
-        "make it smaller",
-    ),
-]
+FOUND = f"""\
+3:18: file-missing: `/shots/gone.png`: no such file; {PLACES}
+6:55: media-role: an image in a message with `role: system`; move the part to a message with \
+`role: user`
+10:34: media-file: `/may.pdf` is a PDF; write `type: file`
+11:33: media-file: `/shots/cart.png` is an image; write `type: image`
+12:34: media-file: `/notes.txt` is a text; write `type: file`
+13:34: media-file: `/wrong.png` is a jpeg by its first bytes; let its name end in .jpg or .jpeg
+14:34: media-file: `/wide.png` has 8,001 x 1 pixels; a side has at most 8,000; make it smaller
+15:34: media-file: `/cut.png` has a broken header; save the image again
+16:34: media-file: `/noise.png` is not an image; {TYPES}
+17:34: media-file: `/big.png` has 21.0 MiB; at most 20 are sent; make it smaller
+18:34: git-lfs: `/lfs.png` is a pointer of Git LFS, not the file; run `git lfs pull`; in a \
+workflow, `lfs: true` of actions/checkout
+19:34: file-missing: `https://a.example/b.png` is a URL, which is not fetched; save the file in \
+the repository, and name it
+20:34: file-missing: `/.git/in.png`: cannot be read: it is in `.git`; {PLACES}
+21:34: media-file: `/empty.png` is empty; save it again
+22:5: media-file: 3 images and documents have 54.0 MiB; at most 50 are sent with a case; \
+make it smaller
+"""
 
 
 def test_validate_names_what_cannot_be_sent(tmp_path: Path) -> None:
@@ -229,10 +209,8 @@ def test_validate_names_what_cannot_be_sent(tmp_path: Path) -> None:
     }
     write(tmp_path, {**bad, **dict.fromkeys(("a.png", "b.png", "c.png"), large)})
     done = invoke(tmp_path, ENVIRONMENT, "validate", "evals")
-    lines = [line for line in done.stdout.split("\n") if line.startswith("evals/")]
-    assert [line.removeprefix("evals/a.eval.yaml:") for line in lines] == [
-        f"{place}: {rule}: {message}; {hint}" for place, rule, message, hint in FOUND
-    ]
+    lines = [line for line in done.stdout.splitlines() if line.startswith("evals/")]
+    assert [line.removeprefix("evals/a.eval.yaml:") for line in lines] == FOUND.splitlines()
 
 
 MODELS = """\
@@ -288,10 +266,9 @@ def draws(root: Path, url: str, picture: str) -> None:
 
 def test_judges_see_the_pictures_of_an_answer(tmp_path: Path, judge: Seeing) -> None:
     draws(tmp_path, judge.url, "shots/cart.png")
-    done = invoke(tmp_path, ENVIRONMENT, "run")
-    assert done.returncode == 0, done.stdout + done.stderr
+    (case,) = passing(tmp_path)
     assert judge.shown == [["text", "image_url", "text"]]
-    assert cases(tmp_path)[0]["answer"] == "hello, the chart:\n\n[image: shots/cart.png]"
+    assert case["answer"] == "hello, the chart:\n\n[image: shots/cart.png]"
     assert "its name in the answer, copied with the brackets" in " ".join(judge.seen[0].split())
 
 
@@ -315,8 +292,7 @@ def test_a_recording_with_pictures_replays(tmp_path: Path, judge: Seeing) -> Non
     assert "iVBOR" not in text
     judge.seen.clear()
     (tmp_path / "shots/cart.png").unlink()
-    done = invoke(tmp_path, ENVIRONMENT, "run", "--replay", "kept.jsonl")
-    assert done.returncode == 0, done.stdout + done.stderr
+    passing(tmp_path, "--replay", "kept.jsonl")
     assert judge.seen == []
 
 
@@ -370,10 +346,8 @@ targets:
     workspace: {{copy: fixture, keep: [diff, "*.png"]}}
 """
     )
-    done = invoke(tmp_path, ENVIRONMENT, "run")
-    assert done.returncode == 0, done.stdout + done.stderr
+    (case,) = passing(tmp_path)
     assert judge.shown == [["text", "image_url", "text", "image_url", "text"]]
-    (case,) = cases(tmp_path)
     digest = sha256(png(40, 30)).hexdigest()
     assert case["trace"]["files"] == [
         {"path": "out.png", "text": f"[image: out.png]\nSHA-256 {digest}"}
@@ -425,8 +399,7 @@ evalcases:
 
 def test_a_turn_with_an_image(tmp_path: Path, judge: Seeing) -> None:
     project(tmp_path, judge.url, TALKING)
-    done = invoke(tmp_path, ENVIRONMENT, "run")
-    assert done.returncode == 0, done.stdout + done.stderr
+    passing(tmp_path)
     asked = "<data:image/png;base64>\n\nWhat is it?"
     assert judge.asked == [("a", asked), ("a", asked, "hello", "And the bill?")]
     assert judge.shown == [["text", "image_url", "text"]]
@@ -452,9 +425,7 @@ def test_pictures_of_the_answers_of_a_conversation(tmp_path: Path, judge: Seeing
     write(tmp_path, {"draw.py": DRAWING_AGAIN.encode()})
     config = DRAWN.format(url=judge.url, python=sys.executable, picture="{PROMPT}")
     (tmp_path / "rubric-ci.yaml").write_text(config)
-    done = invoke(tmp_path, ENVIRONMENT, "run")
-    assert done.returncode == 0, done.stdout + done.stderr
-    (case,) = cases(tmp_path)
+    (case,) = passing(tmp_path)
     assert case["answer"].count("hello\n\n[image: out.png]") == 1
     assert case["answer"].endswith("hello\n\n[image: turn-2/out.png]")
     assert [(each["path"], each["digest"]) for each in case["media"]] == [
@@ -478,8 +449,7 @@ tests:
 
 def test_images_of_agentv(tmp_path: Path, judge: Seeing) -> None:
     project(tmp_path, judge.url, AGENTV)
-    done = invoke(tmp_path, ENVIRONMENT, "run")
-    assert done.returncode == 0, done.stdout + done.stderr
+    passing(tmp_path)
     assert judge.asked == [
         ("a", "<data:image/png;base64>\n\n<data:image/jpeg;base64>\n\nCompare them.")
     ]
@@ -496,16 +466,9 @@ LOST = (
 )
 
 
-def without_copies(root: Path) -> None:
-    (root / ".rubric-ci/media" / SHOT).unlink()
-
-
-def test_each_trial_keeps_its_pictures_and_is_judged_again_with_them(
-    tmp_path: Path, judge: Seeing
-) -> None:
+def test_each_trial_keeps_its_pictures(tmp_path: Path, judge: Seeing) -> None:
     draws(tmp_path, judge.url, "shots/cart.png")
-    invoke(tmp_path, ENVIRONMENT, "run", "--trials", "3")
-    (case,) = cases(tmp_path)
+    (case,) = passing(tmp_path, "--trials", "3")
     assert [[each["digest"] for each in trial["media"]] for trial in case["trials"]] == [
         [SHOT.removesuffix(".png")]
     ] * 3
@@ -519,14 +482,7 @@ LABEL = {
     "evaluator": "rubric",
     "answer": "hello, the chart:\n\n[image: shots/cart.png]",
     "marks": {"says": True},
-    "media": [
-        {
-            "of": "answer",
-            "path": "shots/cart.png",
-            "type": "image/png",
-            "digest": SHOT.removesuffix(".png"),
-        }
-    ],
+    "media": [{"of": "answer", "path": "shots/cart.png", "type": "image/png", "digest": SHOT[:-4]}],
 }
 
 
@@ -602,6 +558,4 @@ def test_the_name_of_a_picture_is_not_a_word_of_the_answer(
     write(tmp_path, {name: each.encode() for name, each in {**files, **more}.items()})
     config = DRAWN.format(url=judge.url, python=sys.executable, picture="{PROMPT}")
     (tmp_path / "rubric-ci.yaml").write_text(config)
-    done = invoke(tmp_path, ENVIRONMENT, "run")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert [case["verdict"] for case in cases(tmp_path)] == ["pass"] * 3
+    assert [case["verdict"] for case in passing(tmp_path)] == ["pass"] * 3

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,11 @@ import pytest
 
 from tests.answer_judge import judging
 from tests.checkout import ENVIRONMENT, Checkout
-from tests.cli.commands.test_images import CONFIG, DRAWING, Seeing, cases, flat
+from tests.cli.commands.test_images import CONFIG, DRAWING, Seeing, cases, flat, judge, passing
 from tests.invoke import invoke
 from tests.pictures import JPEG, RED, png, write
+
+__all__ = ["judge"]  # a fixture
 
 CART = sha256(png(40, 30)).hexdigest()
 FILES = {"shots/cart.png": png(40, 30), "shots/photo.jpg": JPEG}
@@ -60,8 +61,7 @@ def test_a_command_reads_the_image(tmp_path: Path, program: str, options: str) -
     evals = SHOWN.format(graded=graded)
     config = f"targets: [{{name: default, provider: cli, {options}}}]\n"
     project(tmp_path, config, {"evals/a.eval.yaml": evals, "given.py": program})
-    done = invoke(tmp_path, ENVIRONMENT, "run")
-    assert done.returncode == 0, done.stdout + done.stderr
+    passing(tmp_path)
 
 
 def test_a_script_reads_the_image(tmp_path: Path) -> None:
@@ -70,8 +70,7 @@ def test_a_script_reads_the_image(tmp_path: Path) -> None:
     evals = SHOWN.format(graded=graded)
     config = "targets: [{name: default, provider: mock, response: hello}]\n"
     project(tmp_path, config, {"evals/a.eval.yaml": evals, "given.py": SCRIPT})
-    done = invoke(tmp_path, ENVIRONMENT, "run")
-    assert done.returncode == 0, done.stdout + done.stderr
+    passing(tmp_path)
 
 
 PAGES = """\
@@ -87,18 +86,10 @@ two,photo.jpg,And this?,Says hello
 """
 
 
-@pytest.fixture
-def judge() -> Iterator[Seeing]:
-    server = Seeing(targets={"a": lambda _: "hello"})
-    with judging(server):
-        yield server
-
-
 def test_a_table_with_an_image_in_each_row(tmp_path: Path, judge: Seeing) -> None:
     files = {"evals/a.eval.yaml": PAGES, "evals/pages.csv": ROWS}
     project(tmp_path, CONFIG.format(url=judge.url, judge=""), files)
-    done = invoke(tmp_path, ENVIRONMENT, "run")
-    assert done.returncode == 0, done.stdout + done.stderr
+    passing(tmp_path)
     assert sorted(judge.asked) == [
         ("a", "<data:image/jpeg;base64>", "And this?"),
         ("a", "<data:image/png;base64>", "What is it?"),
@@ -129,8 +120,7 @@ def test_an_opinion_sees_the_image(tmp_path: Path, prompt: str) -> None:
     with judging(judge):
         config = CONFIG.format(url=judge.url, judge="")
         project(tmp_path, config, {"evals/a.eval.yaml": evals})
-        done = invoke(tmp_path, ENVIRONMENT, "run")
-    assert done.returncode == 0, done.stdout + done.stderr
+        passing(tmp_path)
     assert judge.shown == [["text", "image_url", "text"]]
     before, after = judge.seen[0].split("<data:image/png;base64>")
     assert before.rstrip().endswith("shots/cart.png")
@@ -199,8 +189,7 @@ def test_a_script_reads_the_image_of_an_answer(tmp_path: Path) -> None:
     config = f"targets: [{{name: default, provider: cli, command_template: '{command}'}}]\n"
     files = {"evals/a.eval.yaml": evals, "draw.py": DRAWING, "compared.py": COMPARED}
     project(tmp_path, config, files)
-    done = invoke(tmp_path, ENVIRONMENT, "run", "--record", "kept.jsonl")
-    assert done.returncode == 0, done.stdout + done.stderr
+    passing(tmp_path, "--record", "kept.jsonl")
     done = invoke(tmp_path, ENVIRONMENT, "run", "--replay", "kept.jsonl")
     assert done.returncode == 3
     reason = "same: shots/cart.png cannot be shown: a recording has its digest only"

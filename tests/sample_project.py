@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.checkout import start_repository
+from tests.checkout import Checkout, start_repository
 from tests.invoke import invoke
 
 CONFIG = """\
@@ -45,12 +45,26 @@ class Project:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="")
 
+    @property
+    def checkout(self) -> Checkout:
+        return Checkout(self.root)
+
+    def call(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return invoke(self.root, clean_environment() | environment, *arguments)
+
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return invoke(self.root, clean_environment() | environment, "run", *arguments)
+        return self.call("run", *arguments, **environment)
 
     def report(self) -> dict[str, Any]:
         report: dict[str, Any] = json.loads((self.root / ".rubric-ci/report.json").read_text())
         return report
+
+    @property
+    def case(self) -> dict[str, Any]:
+        """The only case of the report."""
+        (case,) = self.report()["cases"]
+        found: dict[str, Any] = case
+        return found
 
 
 def clean_environment() -> dict[str, str]:

@@ -1,14 +1,13 @@
 """`rubric-ci run --changed-since` as a user types it."""
 
 import json
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from rubric_ci.text.globs import Comparisons
 from tests.checkout import ENVIRONMENT, Checkout
+from tests.cli.commands.test_run_against import report, run
 from tests.invoke import invoke
 
 EVALS = """\
@@ -25,18 +24,6 @@ FILES = {
     "rubric-ci.yaml": "targets: [{name: default, provider: mock, response: Hello}]\n",
     "evals/a.yaml": EVALS,
 }
-
-
-def run(
-    checkout: Checkout, *arguments: str, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    return invoke(checkout.root, ENVIRONMENT | environment, "run", *arguments)
-
-
-def report(checkout: Checkout) -> dict[str, Any]:
-    text = (checkout.root / ".rubric-ci/report.json").read_text(encoding="utf-8")
-    read: dict[str, Any] = json.loads(text)
-    return read
 
 
 ONE_OF_TWO = {"complete": False, "narrowed_by": ["changed-since"], "suite": 2}
@@ -82,26 +69,22 @@ def test_it_works_from_a_folder_of_the_repository(checkout: Checkout) -> None:
     assert report(inside)["scope"].items() >= ONE_OF_TWO.items()
 
 
-def test_a_misspelt_revision(checkout: Checkout) -> None:
+@pytest.mark.parametrize("option", ["--changed-since", "--against"])
+def test_a_misspelt_revision(checkout: Checkout, option: str) -> None:
     checkout.commit(FILES)
-    done = run(checkout, "evals", "--changed-since", "mian")
-    assert (done.returncode, done.stderr) == (
-        2,
-        (
-            "rubric-ci: --changed-since: there is no revision `mian` here\n"
-            "  run `git fetch`, or name a branch, tag or commit that `git rev-parse` knows\n"
-        ),
+    done = run(checkout, "evals", option, "mian")
+    said = (
+        f"rubric-ci: {option}: there is no revision `mian` here\n"
+        "  run `git fetch`, or name a branch, tag or commit that `git rev-parse` knows\n"
     )
+    assert (done.returncode, done.stderr) == (2, said)
 
 
 def test_without_git(checkout: Checkout) -> None:
     checkout.write(FILES)
     (checkout.root / ".git").rename(checkout.root / "git")
-    done = run(
-        checkout,
-        *("evals", "--changed-since", "main"),
-        GIT_CEILING_DIRECTORIES=str(checkout.root.parent),
-    )
+    around = {"GIT_CEILING_DIRECTORIES": str(checkout.root.parent)}
+    done = run(checkout, "evals", "--changed-since", "main", **around)
     assert done.returncode == 2
     assert done.stderr.startswith("rubric-ci: git rev-parse failed in ")
 
@@ -121,67 +104,24 @@ def test_without_a_base_all_cases_run_and_the_report_has_a_note(checkout: Checko
     checkout.commit(FILES)
     run(checkout, "evals", "--changed-since", "auto")
     assert len(report(checkout)["cases"]) == 2
-    assert report(checkout)["notes"] == [
-        (
-            "Every case runs, as there is nothing to compare with: `origin/HEAD` is not known; "
-            "name a base with `--changed-since`."
-        )
-    ]
-
-
-def on_github(checkout: Checkout, tmp_path: Path, name: str, payload: object, ref: str) -> str:
-    """Run as a workflow does, and return the base, or why every case runs."""
-    event = tmp_path / "event.json"
-    event.write_text(json.dumps(payload), encoding="utf-8")
-    run(
-        checkout,
-        *("evals", "--changed-since", "auto"),
-        RUBRIC_CI_ANNOTATIONS="false",
-        GITHUB_REPOSITORY="acme/shop",
-        GITHUB_EVENT_NAME=name,
-        GITHUB_EVENT_PATH=str(event),
-        GITHUB_REF=ref,
+    (note,) = report(checkout)["notes"]
+    assert note == (
+        "Every case runs, as there is nothing to compare with: `origin/HEAD` is not known; "
+        "name a base with `--changed-since`."
     )
-    found = report(checkout)
-    return str(found["scope"]["base"] or found["notes"][0])
 
 
 def test_the_base_comes_from_the_event_of_a_workflow(checkout: Checkout, tmp_path: Path) -> None:
-    start = checkout.commit(FILES)
-    checkout.git("switch", "--quiet", "--create", "topic")
+    checkout.commit(FILES)
     before = checkout.commit({"evals/a.yaml": EVALS.replace("Say hello", "Say hi", 1)})
-    head = checkout.commit({"README.md": "read me\n"})
-    checkout.git("switch", "--quiet", "main")
-    main = checkout.commit({"other.txt": ""})
-    checkout.git("switch", "--quiet", "--create", "merge")
-    checkout.git("merge", "--quiet", "--no-edit", "topic")
-    merged = checkout.clone(tmp_path / "merged", "--branch=merge", "--depth=2")
-    topic = checkout.clone(tmp_path / "topic", "--branch=topic")
-    repository = {"default_branch": "main"}
-    pull = {"base": {"sha": main}, "head": {"sha": head}}
-
-    def compared(
-        where: Checkout, name: str, ref: str = "refs/heads/topic", **payload: object
-    ) -> str:
-        return on_github(where, tmp_path, name, {"repository": repository, **payload}, ref)
-
-    assert compared(merged, "pull_request", pull_request=pull) == (
-        f"the pull request's base branch ({main[:10]})"
-    )
-    assert [case["why"] for case in report(merged)["cases"]] == [
-        "the case was edited: input_messages"
-    ]
-    assert compared(topic, "push", before=before) == (f"the branch before the push ({before[:10]})")
-    assert compared(topic, "push", before="0" * 40) == (
-        f"the last common commit with `origin/main` ({start[:10]})"
-    )
-    assert compared(merged, "merge_group", merge_group={"base_sha": main}) == (
-        f"the base of the merge group ({main[:10]})"
-    )
-    assert compared(topic, "schedule") == (
-        "Every case runs, as there is nothing to compare with: "
-        "`schedule` events have no base commit."
-    )
+    checkout.commit({"README.md": "read me\n"})
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"repository": {"default_branch": "main"}, "before": before}))
+    known = {"GITHUB_REPOSITORY": "acme/shop", "GITHUB_EVENT_PATH": str(event)}
+    known |= {"GITHUB_REF": "refs/heads/main", "GITHUB_EVENT_NAME": "push"}
+    run(checkout, "evals", "--changed-since", "auto", **known)
+    assert report(checkout)["scope"]["base"] == f"the branch before the push ({before[:10]})"
+    assert report(checkout)["verdict"] == "nothing-changed"
 
 
 def test_a_calibration_that_decides_the_mode_of_the_judge(checkout: Checkout) -> None:
@@ -203,16 +143,9 @@ def test_globs_and_changed_files_that_are_too_many(
 ) -> None:
     """A case is never skipped because its globs could not be compared."""
     monkeypatch.setattr(Comparisons, "MOST", 20)
-    cases = [
-        {
-            "id": f"c{n}",
-            "input": "Hi",
-            "rubrics": [{"contains": "H"}],
-            "depends_on": [f"src/*[0-9{n}]"],
-        }
-        for n in range(30)
-    ]
-    checkout.commit(FILES | {"evals/a.yaml": json.dumps({"evalcases": cases})})
+    row = "- {{id: c{0}, input: Hi, rubrics: [contains: H], depends_on: ['src/*[0-9{0}]']}}\n"
+    cases = "".join(row.format(n) for n in range(30))
+    checkout.commit(FILES | {"evals/a.yaml": f"evalcases:\n{cases}"})
     checkout.commit({f"src/f{n}": "" for n in range(9)})
     done = run(checkout, "evals", "--changed-since", "HEAD~1")
     too_many = "there are too many globs and files to test each glob on each file"

@@ -21,14 +21,13 @@ from tests.invoke import invoke
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
 HEAD = "a" * 40
-PULL_EVENT = {
-    "pull_request": {
-        "number": 7,
-        "head": {"sha": HEAD, "repo": {"full_name": "acme/app"}},
-        "base": {"sha": "b" * 40},
-    }
+PULL = {
+    "number": 7,
+    "head": {"sha": HEAD, "repo": {"full_name": "acme/app"}},
+    "base": {"sha": "b" * 40},
 }
-RUN_EVENT = {
+PULL_EVENT: dict[str, Any] = {"pull_request": PULL}
+RUN_EVENT: dict[str, Any] = {
     "workflow_run": {
         "id": 5,
         "head_sha": HEAD,
@@ -42,53 +41,60 @@ RED = a_report(graded("bad", "fail", a_criterion("tone", line=9)), graded("good"
 GREEN = a_report(graded("good", "pass"))
 
 
+class Step:
+    """A step of a workflow run, and the GitHub that it posts to."""
+
+    def __init__(self, github: GitHub, folder: Path) -> None:
+        self.github, self.folder = github, folder
+        self.settings = CommentSettings(report=folder / "report.json")
+
+    def environment(self, event: dict[str, Any]) -> dict[str, str]:
+        file = self.folder / "event.json"
+        file.write_text(json.dumps(event), encoding="utf-8")
+        (name,) = event.keys() & {"pull_request", "workflow_run"} or {"push"}
+        return {
+            "GITHUB_REPOSITORY": "acme/app",
+            "GITHUB_EVENT_NAME": name,
+            "GITHUB_EVENT_PATH": str(file),
+            "GITHUB_API_URL": self.github.url,
+            "GITHUB_SERVER_URL": "https://github.example",
+            "GITHUB_RUN_ID": "12",
+            "GITHUB_TOKEN": "actions",
+        }
+
+    def write(self, report: RunReport) -> None:
+        self.settings.report.write_text(json_format.render(report), encoding="utf-8")
+
+    def comment(self, event: dict[str, Any] = PULL_EVENT, **settings: Any) -> ExitCode:
+        return comment(replace(self.settings, **settings), self.environment(event))
+
+    @property
+    def bodies(self) -> list[str]:
+        return self.github.bodies(7)
+
+
 @pytest.fixture
-def github() -> Iterator[GitHub]:
+def step(tmp_path: Path) -> Iterator[Step]:
     with serving(GitHub(pulls={7: Pull(7, head_sha=HEAD, head_owner="fork")})) as server:
-        yield server
+        yield Step(server, tmp_path)
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> CommentSettings:
-    return CommentSettings(report=tmp_path / "report.json")
-
-
-def environment(github: GitHub, folder: Path, event: dict[str, Any], name: str) -> dict[str, str]:
-    file = folder / "event.json"
-    file.write_text(json.dumps(event), encoding="utf-8")
-    return {
-        "GITHUB_REPOSITORY": "acme/app",
-        "GITHUB_EVENT_NAME": name,
-        "GITHUB_EVENT_PATH": str(file),
-        "GITHUB_API_URL": github.url,
-        "GITHUB_SERVER_URL": "https://github.example",
-        "GITHUB_RUN_ID": "12",
-        "GITHUB_TOKEN": "actions",
-    }
-
-
-def test_why_there_is_no_report(
-    github: GitHub, settings: CommentSettings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_why_there_is_no_report(step: Step, capsys: pytest.CaptureFixture[str]) -> None:
     """It is a text from elsewhere: Markdown in it is text, and a failure to post is an error."""
-    around = environment(github, tmp_path, PULL_EVENT, "pull_request")
-    why = replace(settings, failure="no case matches --case <img> (did you mean `a`?)")
-    assert comment(why, around) is ExitCode.OK
-    (posted,) = github.pulls[7].comments
-    assert "## ⚠️ rubric-ci · Gate undecided: the run could not start" in posted.body
-    assert "no case matches --case &lt;img&gt; (did you mean `a`?)" in posted.body
+    why = "no case matches --case <img> (did you mean `a`?)"
+    assert step.comment(failure=why) is ExitCode.OK
+    (body,) = step.bodies
+    assert "## ⚠️ rubric-ci · Gate undecided: the run could not start" in body
+    assert "no case matches --case &lt;img&gt; (did you mean `a`?)" in body
     assert capsys.readouterr().out == "comment on pull request #7 of acme/app created\n"
     with pytest.raises(CannotFindPullRequest):
-        comment(why, environment(github, tmp_path, {}, "push"))
+        step.comment({}, failure=why)
 
 
-def test_why_the_run_of_a_fork_left_no_report(
-    github: GitHub, settings: CommentSettings, tmp_path: Path
-) -> None:
-    around = environment(github, tmp_path, RUN_EVENT, "workflow_run")
-    (tmp_path / "failure.json").write_text('{"failure": "c.yaml has problems: <img> @you"}')
-    assert comment(settings, around) is ExitCode.OK
-    (body,) = github.bodies(7)
+def test_why_the_run_of_a_fork_left_no_report(step: Step) -> None:
+    (step.folder / "failure.json").write_text('{"failure": "c.yaml has problems: <img> @you"}')
+    assert step.comment(RUN_EVENT) is ExitCode.OK
+    (body,) = step.bodies
     assert body == (
         "<!-- rubric-ci: default -->\n<!-- rubric-ci run 5.1 -->\n"
         "## ⚠️ rubric-ci · Gate undecided: the run could not start\n\n"
@@ -98,80 +104,59 @@ def test_why_the_run_of_a_fork_left_no_report(
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"failure": 3}', '{"failure": ""}'])
-def test_a_failure_that_says_nothing(
-    github: GitHub, settings: CommentSettings, tmp_path: Path, text: str
-) -> None:
-    (tmp_path / "failure.json").write_text(text)
+def test_a_failure_that_says_nothing(step: Step, text: str) -> None:
+    (step.folder / "failure.json").write_text(text)
     with pytest.raises(CannotReadReport, match="does not say why there is no report"):
-        comment(settings, environment(github, tmp_path, RUN_EVENT, "workflow_run"))
+        step.comment(RUN_EVENT)
 
 
 @pytest.mark.parametrize("draft", [False, True], ids=["ready", "a draft"])
-def test_on_a_pull_request(
-    github: GitHub,
-    settings: CommentSettings,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    draft: bool,
-) -> None:
-    event = {"pull_request": {**PULL_EVENT["pull_request"], "draft": draft}}
-    around = environment(github, tmp_path, event, "pull_request")
+def test_on_a_pull_request(step: Step, capsys: pytest.CaptureFixture[str], *, draft: bool) -> None:
+    event = {"pull_request": {**PULL, "draft": draft}}
     for report in (RED, GREEN):
-        settings.report.write_text(json_format.render(report), encoding="utf-8")
-        assert comment(settings, around) is ExitCode.OK
-        if report is RED:
-            (red,) = github.bodies(7)
-            assert f"https://github.example/acme/app/blob/{HEAD}/e.yaml#L9" in red
+        step.write(report)
+        assert step.comment(event) is ExitCode.OK
+        place = f"https://github.example/acme/app/blob/{HEAD}/e.yaml#L9"
+        assert (place in step.bodies[0]) is (report is RED)
     page = "https://github.example/acme/app/pull/7#issuecomment-1"
     assert capsys.readouterr().out == (
         f"comment on pull request #7 of acme/app created: {page}\n"
         f"comment on pull request #7 of acme/app updated: {page}\n"
     )
-    (body,) = github.bodies(7)
+    (body,) = step.bodies
     assert "## ✅ Gate passes: the only case passes" in body
     assert "[run](https://github.example/acme/app/actions/runs/12)" in body
     assert "#artifacts" not in body
 
 
-def test_the_last_line_links_the_page(
-    github: GitHub, settings: CommentSettings, tmp_path: Path
-) -> None:
-    around = environment(github, tmp_path, RUN_EVENT, "workflow_run")
-    settings.report.write_text(json_format.render(RED), encoding="utf-8")
-    assert comment(replace(settings, page="report.html"), around) is ExitCode.OK
-    (body,) = github.bodies(7)
-    shown = [line for line in body.splitlines() if line and not line.startswith("<!--")]
+def test_the_last_line_links_the_page(step: Step) -> None:
+    step.write(RED)
+    assert step.comment(RUN_EVENT, page="report.html") is ExitCode.OK
     run = "https://github.example/acme/app/actions/runs/5"
-    assert shown[-1] == (
+    assert step.bodies[0].splitlines()[-1] == (
         f"<sub>no model calls · 1.0 s · [run]({run}) · [Every answer, mark and quote]"
         f"({run}#artifacts): artifact `report.html`</sub>"
     )
 
 
 @pytest.mark.parametrize(
-    ("second", "done"),
+    ("run", "attempt", "done"),
     [
-        (("12", "2"), "updated"),  # the run again
-        (("13", "1"), "updated"),
-        (("11", "2"), "left to a newer run"),  # an older push ends later
+        pytest.param("12", "2", "updated", id="another attempt"),
+        pytest.param("13", "1", "updated", id="a newer run"),
+        pytest.param("11", "2", "left to a newer run", id="an older run, which ends later"),
     ],
-    ids=["another attempt", "a newer run", "an older run"],
 )
 def test_an_older_run_does_not_replace_the_comment_of_a_newer_one(
-    github: GitHub,
-    settings: CommentSettings,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    second: tuple[str, str],
-    done: str,
+    step: Step, capsys: pytest.CaptureFixture[str], run: str, attempt: str, done: str
 ) -> None:
-    around = environment(github, tmp_path, PULL_EVENT, "pull_request")
-    run, attempt = second
-    for report, more in ((RED, {}), (GREEN, {"GITHUB_RUN_ID": run, "GITHUB_RUN_ATTEMPT": attempt})):
-        settings.report.write_text(json_format.render(report), encoding="utf-8")
-        assert comment(settings, around | more) is ExitCode.OK
+    step.write(RED)
+    step.comment()
+    step.write(GREEN)
+    more = {"GITHUB_RUN_ID": run, "GITHUB_RUN_ATTEMPT": attempt}
+    assert comment(step.settings, step.environment(PULL_EVENT) | more) is ExitCode.OK
     assert f"comment on pull request #7 of acme/app {done}: " in capsys.readouterr().out
-    (body,) = github.bodies(7)
+    (body,) = step.bodies
     assert ("❌" in body.splitlines()[2]) is (done != "updated")
     number = f"{run}.{attempt}" if done == "updated" else "12.1"
     assert body.splitlines()[1] == f"<!-- rubric-ci run {number} -->"
@@ -191,81 +176,59 @@ NOTHING = replace(a_report(), scope=Scope(base="the last common commit with `mai
     ],
 )
 def test_a_change_that_affects_no_case(
-    github: GitHub,
-    settings: CommentSettings,
-    tmp_path: Path,
-    reports: list[RunReport],
-    expected: list[str],
+    step: Step, reports: list[RunReport], expected: list[str]
 ) -> None:
-    around = environment(github, tmp_path, PULL_EVENT, "pull_request")
     for report in reports:
-        settings.report.write_text(json_format.render(report), encoding="utf-8")
-        assert comment(settings, around) is ExitCode.OK
-    shown = ["whole" if "<sub>" in body else "one line" for body in github.bodies(7)]
-    assert shown == expected
-    assert all("nothing to grade" in body for body in github.bodies(7))
+        step.write(report)
+        assert step.comment() is ExitCode.OK
+    assert ["whole" if "<sub>" in body else "one line" for body in step.bodies] == expected
+    assert all("nothing to grade" in body for body in step.bodies)
 
 
-def test_after_a_run_of_a_fork(github: GitHub, settings: CommentSettings, tmp_path: Path) -> None:
-    around = environment(github, tmp_path, RUN_EVENT, "workflow_run")
-    report = replace(RED, metadata={"head_sha": HEAD, "run_url": "https://evil.example"})
-    settings.report.write_text(json_format.render(report), encoding="utf-8")
-    comment(settings, around)
-    (body,) = github.bodies(7)
+def test_after_a_run_of_a_fork(step: Step) -> None:
+    step.write(replace(RED, metadata={"head_sha": HEAD, "run_url": "https://evil.example"}))
+    step.comment(RUN_EVENT)
+    (body,) = step.bodies
     assert "evil" not in body
     assert f"https://github.example/acme/app/blob/{HEAD}/e.yaml#L9" in body
     assert "[run](https://github.example/acme/app/actions/runs/5)" in body
 
 
+OTHER = "e" * 40
+MOVED = "the head of #7 is no longer aaaaaaaaaa, which the run graded"
+OF_ANOTHER = "the report is for commit eeeeeeeeee, the run for aaaaaaaaaa"
+
+
 @pytest.mark.parametrize(
     ("head", "metadata", "changes", "message"),
     [
-        pytest.param(
-            "e" * 40, {}, {}, "the head of #7 is no longer aaaaaaaaaa, which the run graded",
-            id="a newer push",
-        ),
-        pytest.param(
-            HEAD, {"head_sha": "e" * 40}, {},
-            "the report is for commit eeeeeeeeee, the run for aaaaaaaaaa", id="another report",
-        ),
+        pytest.param(OTHER, {}, {}, MOVED, id="a newer push"),
+        pytest.param(HEAD, {"head_sha": OTHER}, {}, OF_ANOTHER, id="another report"),
         pytest.param(
             HEAD, {}, {"pull_request": 1}, "the run belongs to #7, not to #1", id="another number"
         ),
     ],
-)  # fmt: skip
+)
 def test_after_a_run_that_is_not_of_this_commit(
-    github: GitHub,
-    settings: CommentSettings,
-    tmp_path: Path,
-    head: str,
-    metadata: dict[str, str],
-    changes: dict[str, Any],
-    message: str,
+    step: Step, head: str, metadata: dict[str, str], changes: dict[str, Any], message: str
 ) -> None:
-    github.pulls[7].head_sha = head
-    around = environment(github, tmp_path, RUN_EVENT, "workflow_run")
-    settings.report.write_text(
-        json_format.render(replace(RED, metadata=metadata)), encoding="utf-8"
-    )
+    step.github.pulls[7].head_sha = head
+    step.write(replace(RED, metadata=metadata))
     with pytest.raises(CannotFindPullRequest) as caught:
-        comment(replace(settings, **changes), around)
+        step.comment(RUN_EVENT, **changes)
     assert caught.value.message == message
-    assert github.bodies(7) == []
+    assert step.bodies == []
 
 
-def test_by_hand_without_a_number(github: GitHub, settings: CommentSettings) -> None:
-    settings.report.write_text(json_format.render(RED), encoding="utf-8")
-    around = {"GITHUB_TOKEN": "actions", "GITHUB_API_URL": github.url}
+def test_by_hand(step: Step) -> None:
+    step.write(RED)
+    around = {"GITHUB_TOKEN": "actions", "GITHUB_API_URL": step.github.url}
+    given = replace(step.settings, repository="acme/app")
     with pytest.raises(CannotFindPullRequest) as caught:
-        comment(replace(settings, repository="acme/app"), around)
+        comment(given, around)
     assert caught.value.message == "outside a workflow there is no pull request"
-
-
-def test_by_hand(github: GitHub, settings: CommentSettings) -> None:
-    settings.report.write_text(json_format.render(RED), encoding="utf-8")
-    given = replace(settings, repository="acme/app", pull_request=7)
-    comment(given, {"GITHUB_TOKEN": "actions", "GITHUB_API_URL": github.url})
-    (body,) = github.bodies(7)
+    comment(replace(given, pull_request=7), around)
+    (body,) = step.bodies
     assert "e.yaml:3" in body
 
 
@@ -279,106 +242,93 @@ def test_by_hand(github: GitHub, settings: CommentSettings) -> None:
         pytest.param(a_report(), "neutral", id="nothing changed"),
     ],
 )
-def test_check_run(
-    github: GitHub, settings: CommentSettings, tmp_path: Path, report: Any, conclusion: str
-) -> None:
-    around = environment(github, tmp_path, PULL_EVENT, "pull_request")
-    message = try_to_post(report, replace(settings, mode="off", check="evals"), around)
+def test_check_run(step: Step, report: RunReport, conclusion: str) -> None:
+    settings = replace(step.settings, mode="off", check="evals")
+    message = try_to_post(report, settings, step.environment(PULL_EVENT))
     assert message == ["check run evals created: https://github.example/acme/app/runs/1"]
-    (check,) = github.checks
+    (check,) = step.github.checks
     assert (check["name"], check["head_sha"], check["conclusion"]) == ("evals", HEAD, conclusion)
-    assert github.bodies(7) == []
+    assert step.bodies == []
+
+
+NO_TOKEN = (
+    "GITHUB_TOKEN is not set, so nothing can be posted (set it in the step's `env:` to "
+    "`${{ github.token }}`)"
+)
+WRONG_TOKEN = (
+    "GitHub does not accept the token (401: Bad credentials) (set a token of this server: "
+    "`GITHUB_TOKEN`, or the action's input `github-token`)"
+)
+READ_ONLY = (
+    "GitHub denied the request (403: Resource not accessible by integration) (the job needs "
+    "`permissions: {pull-requests: write}` (`checks: write` for a check run, `issues: write` for "
+    "an issue); on a fork's pull request the token is read-only, use the pair of workflows in "
+    "docs/reports.md)"
+)
+NO_PULL = (
+    "the push event has no pull request (use the step summary, or `rubric-ci report comment "
+    "--pull-request N`)"
+)
 
 
 @pytest.mark.parametrize(
-    ("changes", "event", "message"),
+    ("token", "event", "message"),
     [
-        pytest.param(
-            {"GITHUB_TOKEN": ""}, PULL_EVENT,
-            "not posted: GITHUB_TOKEN is not set, so nothing can be posted (set it in the step's "
-            "`env:` to `${{ github.token }}`)", id="no token",
-        ),
-        pytest.param(
-            {"GITHUB_TOKEN": "wrong"}, PULL_EVENT,
-            "not posted: GitHub does not accept the token (401: Bad credentials) (set a token of "
-            "this server: `GITHUB_TOKEN`, or the action's input `github-token`)", id="wrong token",
-        ),
-        pytest.param(
-            {"GITHUB_TOKEN": "fork"}, PULL_EVENT,
-            "not posted: GitHub denied the request (403: Resource not accessible by integration) "
-            "(the job needs `permissions: {pull-requests: write}` (`checks: write` for a check "
-            "run, `issues: write` for an issue); on a fork's pull request the token is read-only, "
-            "use the pair of workflows in docs/reports.md)", id="read-only token",
-        ),
-        pytest.param(
-            {}, {"ref": "refs/heads/main"},
-            "not posted: the push event has no pull request "
-            "(use the step summary, or `rubric-ci report comment --pull-request N`)",
-            id="no pull request",
-        ),
+        pytest.param("", PULL_EVENT, NO_TOKEN, id="no token"),
+        pytest.param("wrong", PULL_EVENT, WRONG_TOKEN, id="wrong token"),
+        pytest.param("fork", PULL_EVENT, READ_ONLY, id="read-only token"),
+        pytest.param("actions", {"ref": "refs/heads/main"}, NO_PULL, id="no pull request"),
     ],
-)  # fmt: skip
+)
 def test_best_effort_is_one_line(
-    github: GitHub,
-    settings: CommentSettings,
-    tmp_path: Path,
-    changes: dict[str, str],
-    event: dict[str, Any],
-    message: str,
+    step: Step, token: str, event: dict[str, Any], message: str
 ) -> None:
-    github.tokens["fork"] = Token(writes=False)
-    name = "pull_request" if "pull_request" in event else "push"
-    around = {**environment(github, tmp_path, event, name), **changes}
-    assert try_to_post(RED, settings, around) == [message]
-    assert github.bodies(7) == []
+    step.github.tokens["fork"] = Token(writes=False)
+    around = step.environment(event) | {"GITHUB_TOKEN": token}
+    assert try_to_post(RED, step.settings, around) == [f"not posted: {message}"]
+    assert step.bodies == []
 
 
-def test_a_run_that_was_overtaken_is_not_red(
-    github: GitHub, settings: CommentSettings, tmp_path: Path
-) -> None:
-    github.pulls[7].head_sha = "e" * 40
-    settings.report.write_text(json_format.render(RED), encoding="utf-8")
-    around = environment(github, tmp_path, RUN_EVENT, "workflow_run")
-    done = invoke(tmp_path, around, "report", "comment", str(settings.report))
-    assert done.returncode == 0
-    assert done.stderr == (
-        "rubric-ci: the head of #7 is no longer aaaaaaaaaa, which the run graded\n"
-        "  nothing to do: the run for the newer push takes over\n"
+def test_a_run_that_was_overtaken_is_not_red(step: Step) -> None:
+    step.github.pulls[7].head_sha = OTHER
+    step.write(RED)
+    words = ("report", "comment", str(step.settings.report))
+    done = invoke(step.folder, step.environment(RUN_EVENT), *words)
+    assert (done.returncode, done.stderr) == (
+        0,
+        f"rubric-ci: {MOVED}\n  nothing to do: the run for the newer push takes over\n",
     )
-    assert github.bodies(7) == []
+    assert step.bodies == []
 
 
-def test_from_the_command_line(github: GitHub, settings: CommentSettings, tmp_path: Path) -> None:
-    settings.report.write_text(json_format.render(RED), encoding="utf-8")
-    around = {**environment(github, tmp_path, PULL_EVENT, "pull_request"), "PATH": ""}
+def test_from_the_command_line(step: Step) -> None:
+    step.write(RED)
+    around = {**step.environment(PULL_EVENT), "PATH": ""}
     done = [
-        invoke(tmp_path, around, "report", "comment", str(settings.report), *more)
+        invoke(step.folder, around, "report", "comment", str(step.settings.report), *more)
         for more in ([], ["--mode", "new", "--check-run", "evals"], ["--pull-request", "9"])
     ]
     assert [run.returncode for run in done] == [0, 0, 2]
-    assert len(github.bodies(7)) == 2
-    assert [check["name"] for check in github.checks] == ["evals"]
+    assert len(step.bodies) == 2
+    assert [check["name"] for check in step.github.checks] == ["evals"]
     assert done[2].stderr == (
         "rubric-ci: GitHub cannot find pull request #9 of acme/app (404: Not Found)\n"
         "  check the name, and that the token can read it\n"
     )
 
 
-def test_without_pygithub(
-    github: GitHub, settings: CommentSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pygithub(step: Step, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "github", None)
-    around = environment(github, tmp_path, PULL_EVENT, "pull_request")
-    (message,) = try_to_post(RED, settings, around)
+    (message,) = try_to_post(RED, step.settings, step.environment(PULL_EVENT))
     assert message == (
         "not posted: writing to GitHub needs PyGithub, which is missing "
         "(pip install 'rubric-ci[github]')"
     )
 
 
-def test_a_report_that_is_none(settings: CommentSettings) -> None:
+def test_a_report_that_is_none(step: Step) -> None:
     with pytest.raises(CannotReadFile):
-        comment(settings, {})
-    settings.report.write_text("[]")
+        comment(step.settings, {})
+    step.settings.report.write_text("[]")
     with pytest.raises(CannotReadReport):
-        comment(settings, {})
+        comment(step.settings, {})

@@ -91,9 +91,8 @@ def test_a_model_answers_with_the_prompts_of_the_base(
         assert [asked[-1] for asked in judge.asked if asked[:-1] == side] == messages
     assert len(judge.asked) == 10
     before = report(checkout)["cases"][0]["before"]
-    assert (before["answer"], before["source"], before["usage"]["calls"]) == (
-        ("hello from a", "asked", 10)
-    )
+    shown = (before["answer"], before["source"], before["usage"]["calls"])
+    assert shown == ("hello from a", "asked", 10)
     assert checkout.git("worktree", "list").count("\n") == 0
 
 
@@ -134,7 +133,7 @@ def test_recorded_answers_are_those_of_the_base(checkout: Checkout, head: dict[s
     run(checkout, "evals", "--against", "HEAD")
     assert changes(checkout)["one"][0] == "broken"
     before = report(checkout)["cases"][0]["before"]
-    assert (before["answer"], before["source"]) == ("hello", "recorded")
+    assert (before["answer"], before["source"], before["verdict"]) == ("hello", "recorded", "pass")
 
 
 MARKING = """\
@@ -170,11 +169,8 @@ def test_commands_of_both_sides_run_in_folders_of_their_own(
     assert there.startswith("hello ")
     assert "rubric-ci-base-" in there
     assert not Path(there.removeprefix("hello ")).exists()
-    assert checkout.git("status", "--porcelain").splitlines() == [
-        "M agent.py",
-        "?? marker-head.txt",
-        "?? notes.txt",
-    ]
+    status = checkout.git("status", "--porcelain")
+    assert status == "M agent.py\n?? marker-head.txt\n?? notes.txt"
     assert not (tmp_path / "hooked").exists()
 
 

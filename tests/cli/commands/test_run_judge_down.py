@@ -5,7 +5,7 @@ import re
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +83,9 @@ def judge_with(reply: Reply) -> Iterator[Judge]:
         yield judge
 
 
-def build(root: Path, url: str) -> Project:
+def build(root: Path, url: str, config: str = CONFIG) -> Project:
     project = Project(root)
-    project.write("rubric-ci.yaml", CONFIG.format(url=url, log=root / "started"))
+    project.write("rubric-ci.yaml", config.format(url=url, log=root / "started"))
     project.write("evals/a.eval.yaml", EVALS)
     return project
 
@@ -157,28 +157,25 @@ def test_a_model_without_an_entry_is_sent_one_short_request(
 
 
 @pytest.mark.parametrize(
-    ("reply", "reason"),
+    ("status", "body", "reason"),
     [
-        pytest.param(Reply(status=401, body=KEY), "HTTP 401: Incorrect API key", id="key"),
-        pytest.param(Reply(status=404, body=MODEL), "HTTP 404: The model `gpt-6-luna", id="model"),
-        pytest.param(Reply(status=429, body=QUOTA), "HTTP 429: You have used up", id="quota"),
-        pytest.param(
-            Reply(status=400, body=error("m is not a valid model ID")),
-            "HTTP 400: m is not a valid model ID",
-            id="model-with-400",
-        ),
+        (401, KEY, "Incorrect API key"),
+        (404, MODEL, "The model `gpt-6-luna"),
+        (429, QUOTA, "You have used up"),
+        (400, error("m is not a valid model ID"), "m is not a valid model ID"),
     ],
+    ids=["key", "model", "quota", "model-with-400"],
 )
 def test_a_judge_that_refuses_the_short_request_starts_no_target(
-    reply: Reply, reason: str, tmp_path: Path
+    status: int, body: Mapping[str, Any], reason: str, tmp_path: Path
 ) -> None:
-    with judge_with(replace(reply, listed=403)) as judge:
+    with judge_with(Reply(status=status, body=body, listed=403)) as judge:
         project = build(tmp_path, judge.url)
         done = project.run()
         assert (done.returncode, judge.looked_up, judge.requests) == (3, 1, 1)
     assert started(tmp_path) == 0
     [shown] = reasons(project)
-    assert shown.startswith(f"rubric: openai/gpt-6-luna: {reason}")
+    assert shown.startswith(f"rubric: openai/gpt-6-luna: HTTP {status}: {reason}")
     assert project.report()["totals"]["calls"] == 1
     assert one_row(done.stdout)
 
@@ -195,9 +192,8 @@ def test_a_judge_that_refuses_the_parameters_replies(tmp_path: Path) -> None:
 def test_another_format_is_looked_up_too(tmp_path: Path) -> None:
     unknown = {"type": "error", "error": {"type": "not_found_error", "message": "model: c"}}
     with judge_with(Reply(status=404, body=unknown)) as judge:
-        project = build(tmp_path, judge.url)
         config = CONFIG.replace("openai/gpt-6-luna", "anthropic/c").replace("/v1", "")
-        project.write("rubric-ci.yaml", config.format(url=judge.url, log=tmp_path / "started"))
+        project = build(tmp_path, judge.url, config)
         done = project.run("--case", "case-1")
         assert (done.returncode, judge.looked_up, judge.requests) == (3, 1, 1)
         (sent,) = judge.bodies
@@ -210,23 +206,14 @@ def test_another_format_is_looked_up_too(tmp_path: Path) -> None:
 def test_every_model_is_asked_once_whatever_its_options(tmp_path: Path) -> None:
     """Judge and target are one model of one account, with another temperature."""
     with judge_with(Reply(body=good())) as judge:
-        project = build(tmp_path, judge.url)
-        config = CONFIG.format(url=judge.url, log=tmp_path / "started")
-        same = config.replace(
-            "model: openai/gpt-6.1-sol,", "model: openai/gpt-6-luna, temperature: 1,"
-        )
-        project.write("rubric-ci.yaml", same)
+        same = CONFIG.replace("gpt-6.1-sol,", "gpt-6-luna, temperature: 1,")
+        project = build(tmp_path, judge.url, same)
         assert project.run("--target", "model").returncode == 0
         assert (judge.looked_up, judge.requests) == (2, 1 + 12 + 12)
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        pytest.param(("--offline",), id="offline"),
-        pytest.param(("--list",), id="list"),
-        pytest.param(("--target", "kept"), id="fixed-answers"),
-    ],
+    "options", [("--offline",), ("--list",), ("--target", "kept")], ids=" ".join
 )
 def test_no_preflight_where_no_target_is_asked(options: tuple[str, ...], tmp_path: Path) -> None:
     with judge_with(Reply(body=good())) as judge:
@@ -265,50 +252,29 @@ def test_the_preflight_counts_towards_the_limit_of_calls(tmp_path: Path) -> None
     assert reasons(project) == {"rubric: budget: call limit of 1 reached"}
 
 
+USED_UP = "You have used up your plan.; the quota is used up"
+
+
 @pytest.mark.parametrize(
-    ("reply", "requests", "reason"),
+    ("status", "body", "reason"),
     [
-        pytest.param(
-            Reply(status=401, body=KEY),
-            1,
-            "HTTP 401: Incorrect API key provided (1 request)",
-            id="key",
-        ),
-        pytest.param(
-            Reply(status=404, body=MODEL),
-            1,
-            "HTTP 404: The model `gpt-6-luna` does not exist (1 request)",
-            id="model",
-        ),
-        pytest.param(
-            Reply(status=429, body=QUOTA),
-            1,
-            "HTTP 429: You have used up your plan.; the quota is used up (1 request)",
-            id="quota",
-        ),
-        pytest.param(
-            Reply(status=200, body=QUOTA),
-            1,
-            "the reply is an error: You have used up your plan.; the quota is used up (1 request)",
-            id="quota-with-status-200",
-        ),
-        pytest.param(
-            Reply(status=403, body=error("no access")),
-            1,
-            "HTTP 403: no access (1 request)",
-            id="403",
-        ),
+        (401, KEY, "HTTP 401: Incorrect API key provided"),
+        (404, MODEL, "HTTP 404: The model `gpt-6-luna` does not exist"),
+        (429, QUOTA, f"HTTP 429: {USED_UP}"),
+        (200, QUOTA, f"the reply is an error: {USED_UP}"),
+        (403, error("no access"), "HTTP 403: no access"),
     ],
+    ids=["key", "model", "quota", "quota-with-status-200", "403"],
 )
 def test_a_refused_account_is_asked_once(
-    reply: Reply, requests: int, reason: str, tmp_path: Path
+    status: int, body: Mapping[str, Any], reason: str, tmp_path: Path
 ) -> None:
-    with judge_with(reply) as judge:
+    with judge_with(Reply(status=status, body=body)) as judge:
         project = build(tmp_path, judge.url)
         done = project.run("--target", "kept")
-        assert (done.returncode, judge.requests) == (3, requests)
-    assert reasons(project) == {f"rubric: openai/gpt-6-luna: {reason}"}
-    assert project.report()["totals"]["calls"] == requests
+        assert (done.returncode, judge.requests) == (3, 1)
+    assert reasons(project) == {f"rubric: openai/gpt-6-luna: {reason} (1 request)"}
+    assert project.report()["totals"]["calls"] == 1
 
 
 def test_a_model_target_that_is_refused_is_asked_once(tmp_path: Path) -> None:
@@ -316,9 +282,8 @@ def test_a_model_target_that_is_refused_is_asked_once(tmp_path: Path) -> None:
         judge_with(Reply(status=401, body=KEY)) as judge,
         judge_with(Reply(body=good())) as good_one,
     ):
-        project = build(tmp_path, judge.url)
         config = CONFIG.replace("{url}/v1", f"{good_one.url}/v1", 1)
-        project.write("rubric-ci.yaml", config.format(url=judge.url, log=tmp_path / "started"))
+        project = build(tmp_path, judge.url, config)
         assert project.run("--target", "model").returncode == 3
         assert (judge.requests, good_one.requests) == (1, 1)
     assert reasons(project) == {

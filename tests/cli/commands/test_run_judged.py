@@ -51,10 +51,10 @@ class Judged(Project):
         base = endpoint.options["api_base"]
         self.write("rubric-ci.yaml", CONFIG.format(model=model or endpoint.model, base=base))
 
-    def cases(self, *ids: str, weight: float = 1.0) -> None:
+    def cases(self, *ids: str, weight: float = 1.0, answer: str = "Hello from {}") -> None:
         cases = "".join(CASE.format(id=name, weight=weight) for name in ids)
         self.write("evals/a.eval.yaml", f"evalcases:\n{cases}")
-        answers = (json.dumps({"id": name, "answer": f"Hello from {name}"}) for name in ids)
+        answers = (json.dumps({"id": name, "answer": answer.format(name)}) for name in ids)
         self.write("answers.jsonl", "\n".join(answers))
 
     def results(self) -> list[dict[str, Any]]:
@@ -80,29 +80,10 @@ def test_an_omitted_mark_is_requested_again(judged: Judged, wire: str) -> None:
     assert "- c2 (short) is missing" in last
 
 
-def test_garbage_three_times_is_no_verdict(judged: Judged) -> None:
-    judged.server.script(says("Lovely!"))
-    assert judged.run().returncode == 3
-    (case,) = judged.results()
-    assert case["outcome"] == "errored"
-    assert case["reason"] == (
-        "rubric: openai/gpt-6-luna: no valid reply in 3 attempts; the last one: the reply holds "
-        "no JSON object (try another model or `judge.output: json_schema`)"
-    )
-    assert "score" not in case
-    assert len(judged.server.requests()) == 3
-
-
 def test_a_busy_server_is_waited_for(judged: Judged) -> None:
     judged.server.script(fails(429), marks(True, True))
     assert judged.run().returncode == 0
     assert judged.report()["totals"]["calls"] == 2
-
-
-def test_a_wrong_key_is_not_tried_twice(judged: Judged) -> None:
-    judged.server.script(fails(401, "no such key"))
-    assert judged.run().returncode == 3
-    assert "no such key (1 request)" in judged.results()[0]["reason"]
 
 
 def test_all_calls_are_used_up(judged: Judged) -> None:
@@ -124,12 +105,6 @@ def test_a_cap_in_dollars_sends_nothing_that_might_not_fit(judged: Judged) -> No
         r"increase the limit, or set `max_tokens` of [\w./-]+ below 4,096",
         judged.results()[0]["reason"],
     )
-
-
-def test_time_is_up(judged: Judged) -> None:
-    judged.server.script(marks(True, True))
-    assert judged.run(RUBRIC_CI_MAX_SECONDS="0").returncode == 3
-    assert judged.results()[0]["reason"] == "rubric: budget: time limit of 0 s reached"
 
 
 def test_calls_without_a_price_are_said_before_and_counted(judged: Judged) -> None:
@@ -166,9 +141,10 @@ def test_the_estimate_is_shown_before(
 
 
 def test_the_estimate_of_an_llm_judge_leaves_out_what_is_in_the_cache(judged: Judged) -> None:
-    case = "  - {{id: {}, input: Hi, expected_outcome: Greets, evaluators: [{{{}}}]}}\n"
+    judge = "{name: taste, type: llm_judge}"
     one, two, three = (
-        case.format(name, "name: taste, type: llm_judge") for name in ("one", "two", "three")
+        f"  - {{id: {name}, input: Hi, expected_outcome: Greets, evaluators: [{judge}]}}\n"
+        for name in ("one", "two", "three")
     )
     judged.cases("one", "two", "three")  # their answers
     judged.write("evals/a.eval.yaml", f"evalcases:\n{one}{two}")
@@ -217,9 +193,7 @@ def test_a_cached_judgement_is_not_requested_again(judged: Judged) -> None:
 
 
 def test_equal_requests_in_flight_are_sent_once(judged: Judged) -> None:
-    judged.cases("one", "two", "three")
-    same = (json.dumps({"id": name, "answer": "Hello"}) for name in ("one", "two", "three"))
-    judged.write("answers.jsonl", "\n".join(same))
+    judged.cases("one", "two", "three", answer="Hello")
     judged.server.script(marks(True, True))
     judged.run("--votes", "3")
     assert len(judged.server.requests()) == 3  # one for each vote
@@ -240,9 +214,7 @@ def test_equal_answers_of_several_trials_are_judged_one_by_one(judged: Judged) -
 
 
 def test_a_failed_request_is_sent_again_by_the_next_case(judged: Judged) -> None:
-    judged.cases("one", "two")
-    same = (json.dumps({"id": name, "answer": "Hello"}) for name in ("one", "two"))
-    judged.write("answers.jsonl", "\n".join(same))
+    judged.cases("one", "two", answer="Hello")
     judged.server.script(fails(400), marks(True, True))
     assert judged.run().returncode == 3
     assert sorted(case["outcome"] for case in judged.results()) == ["errored", "graded"]
@@ -274,11 +246,8 @@ def test_without_the_cache_it_asks_again(judged: Judged) -> None:
 def test_cached_judgements_need_no_library(judged: Judged) -> None:
     judged.server.script(marks(True, True))
     judged.run()
-    done = in_a_process(
-        judged.root,
-        clean_environment() | {"PYTHONPROFILEIMPORTTIME": "1"},
-        *("run", "--max-cost-usd", "1"),
-    )
+    around = clean_environment() | {"PYTHONPROFILEIMPORTTIME": "1"}
+    done = in_a_process(judged.root, around, "run", "--max-cost-usd", "1")
     assert done.returncode == 0
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "rubric_ci.models.llm.client" in loaded
@@ -314,58 +283,50 @@ def test_a_recording_replays_without_the_server(judged: Judged) -> None:
     assert judged.results()[0]["score"] == 0.5
     judged.cases("greeting", "other")
     assert judged.run("--replay", "kept.jsonl", "--fail-on", "never").returncode == 3
-    assert (
-        "no recorded reply to this request (evals/a.eval.yaml: other: rubric)"
-        in (judged.results()[1]["reason"])
-    )
+    missing = "no recorded reply to this request (evals/a.eval.yaml: other: rubric)"
+    assert missing in judged.results()[1]["reason"]
 
 
-def own_model(judged: Judged) -> None:
-    """Let one evaluator of the case bring its own judge along."""
-    own = "{name: strict, type: llm_judge, model: openai/gpt-6.1-sol, rubrics: [Greets, Is short]}"
-    composite = f"{{name: both, type: composite, evaluators: [{own}]}}"
+OWN = "{name: strict, type: llm_judge, model: openai/gpt-6.1-sol, rubrics: [Greets, Is short]}"
+
+
+def own_judge(judged: Judged, evaluator: str) -> None:
+    """Let a second evaluator of the case, which brings its own judge along, mark it too."""
     case = CASE.format(id="greeting", weight=1)
-    text = f"evalcases:\n{case}    execution: {{evaluators: [{composite}]}}\n"
+    text = f"evalcases:\n{case}    execution: {{evaluators: [{evaluator}]}}\n"
     judged.write("evals/a.eval.yaml", text)
 
 
-def requested_models(judged: Judged) -> list[str]:
-    return sorted(body["model"] for body in judged.server.requests())
-
-
 def test_an_evaluator_may_bring_its_own_judge(judged: Judged) -> None:
-    own_model(judged)
+    own_judge(judged, f"{{name: both, type: composite, evaluators: [{OWN}]}}")
     judged.server.script(marks(True, True))
     done = judged.run()
     assert done.returncode == 0, done.stderr
-    assert requested_models(judged) == ["gpt-6-luna", "gpt-6.1-sol"]
+    models = sorted(body["model"] for body in judged.server.requests())
+    assert models == ["gpt-6-luna", "gpt-6.1-sol"]
     assert "about 1 request to openai/gpt-6.1-sol, " in done.stderr
     assert "about 1 request to openai/gpt-6-luna, " in done.stderr
 
 
 def test_the_judge_of_the_command_line_marks_everything(judged: Judged) -> None:
-    own_model(judged)
+    own_judge(judged, OWN)
     judged.server.script(marks(True, True))
     server = {"OPENAI_BASE_URL": f"{judged.server.url}/v1", "OPENAI_API_KEY": "none"}
     done = judged.run("--judge", "openai/gpt-6-sol", **server)
     assert done.returncode == 0, done.stderr
-    assert set(requested_models(judged)) == {"gpt-6-sol"}
+    assert {body["model"] for body in judged.server.requests()} == {"gpt-6-sol"}
     assert judged.report()["judge"]["model"] == "openai/gpt-6-sol"
     (case,) = judged.results()
     assert case["evaluators"][0]["judge"] == "openai/gpt-6-sol"
 
 
 def test_the_report_names_who_marked(judged: Judged) -> None:
-    own = "{name: strict, type: llm_judge, model: openai/gpt-6.1-sol, rubrics: [Greets, Is short]}"
-    case = CASE.format(id="greeting", weight=1)
-    judged.write("evals/a.eval.yaml", f"evalcases:\n{case}    execution: {{evaluators: [{own}]}}\n")
+    own_judge(judged, OWN)
     judged.server.script(marks(False, True))
     done = judged.run("--reports", "json,markdown,html,junit")
     (result,) = judged.results()
-    assert [evaluator["judge"] for evaluator in result["evaluators"]] == [
-        "openai/gpt-6-luna",
-        "openai/gpt-6.1-sol",
-    ]
+    judges = [evaluator["judge"] for evaluator in result["evaluators"]]
+    assert judges == ["openai/gpt-6-luna", "openai/gpt-6.1-sol"]
     place = "evals/a.eval.yaml:2 · target default"
     assert f"  {place} · strict judged by openai/gpt-6.1-sol\n" in done.stdout
     folder = judged.root / ".rubric-ci"

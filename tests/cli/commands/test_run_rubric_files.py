@@ -1,15 +1,13 @@
 """A run with rubric files, shared criteria and dimensions, in real git with a judge of its own."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from rubric_ci.cli.main import main
+from tests.checkout import Checkout
+from tests.cli.commands.test_run_against import report, run
 
 JUDGE = """\
 import json, re, sys
@@ -44,10 +42,9 @@ WRITTEN = '{"expected_outcome": "Is polite", "id": "polite", "tags": ["tone"]}'
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    line = json.dumps([sys.executable, str(tmp_path / "judge.py")])
+def suite(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+    monkeypatch.chdir(checkout.root)
+    line = json.dumps([sys.executable, str(checkout.root / "judge.py")])
     config = (
         f"judge: {{command: {line}, canary: false}}\nevals: [evals/*.eval.yaml]\n"
         "targets: [{name: default, provider: recorded, answers: answers.jsonl}]\n"
@@ -60,27 +57,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "evals/a.eval.yaml": CASES,
         "answers.jsonl": ANSWERS,
     }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    git("init", "-q")
-    git("add", "-A")
-    git("commit", "-qm", "x")
-    return tmp_path
-
-
-def git(*words: str) -> None:
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
-    subprocess.run(["git", *identity, *words], check=True, capture_output=True)
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, ["run", *words], prog_name="rubric-ci")
-
-
-def report() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Path(".rubric-ci/report.json").read_text("utf-8"))
-    return found
+    checkout.commit(files)
+    return checkout
 
 
 def rewrite(name: str, old: str, new: str) -> None:
@@ -90,9 +68,9 @@ def rewrite(name: str, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_a_report_has_the_file_and_the_penalty_of_a_criterion(folder: Path) -> None:
-    done = run()
-    (evaluator,) = report()["cases"][0]["evaluators"]
+def test_a_report_has_the_file_and_the_penalty_of_a_criterion(suite: Checkout) -> None:
+    done = run(suite)
+    (evaluator,) = report(suite)["cases"][0]["evaluators"]
     facts = [(c["id"], c["file"], c["line"], c["mark"]) for c in evaluator["criteria"]]
     assert facts == [
         ("rubric-1", "", 2, True),
@@ -105,10 +83,10 @@ def test_a_report_has_the_file_and_the_penalty_of_a_criterion(folder: Path) -> N
     assert "present, \N{MINUS SIGN}1 of 3 points" in done.stdout
 
 
-def test_an_edit_selects_the_cases_that_include_it_and_is_told_once(folder: Path) -> None:
+def test_an_edit_selects_the_cases_that_include_it_and_is_told_once(suite: Checkout) -> None:
     rewrite("rubrics/safety.rubric.yaml", "Promises money", "Promises a sum")
-    run("--changed-since", "HEAD")
-    found = report()
+    run(suite, "--changed-since", "HEAD")
+    found = report(suite)
     assert [case["id"] for case in found["cases"]] == ["one", "two"]
     changes = [(c["direction"], c["about"], c["file"]) for c in found["grading_changes"]]
     assert changes == [("changed", "safety/promise, 2 cases", "rubrics/safety.rubric.yaml")]
@@ -119,49 +97,45 @@ sees: [answer%s]
 guidelines: %s
 examples: [{answer: %s, marks: {names: true}}]
 """
+EXAMPLES = '[{"answer": "D", "marks": {"safety/names": true}}]'
 OWN = "rubrics: {guidelines: Own %s, criteria: [Is short, include: safety]}}"
 
 
-def test_an_edit_of_what_the_judge_reads_is_told_once(folder: Path) -> None:
+def test_an_edit_of_what_the_judge_reads_is_told_once(suite: Checkout) -> None:
     file = Path("rubrics/safety.rubric.yaml")
     file.write_text(BRIEFED % ("", "A", "B") + SAFETY, encoding="utf-8")
     case = "rubrics: [Is short, include: safety]}\n- {id: two"
     rewrite("evals/a.eval.yaml", case, f"{OWN % 'A'}\n- {{id: two")
-    git("commit", "-qam", "x")
+    suite.commit()
     file.write_text(BRIEFED % (", tool_calls", "C", "D") + SAFETY, encoding="utf-8")
     rewrite("evals/a.eval.yaml", "Own A", "Own B")
-    run("--changed-since", "HEAD")
-    found = report()["grading_changes"]
+    run(suite, "--changed-since", "HEAD")
+    found = report(suite)["grading_changes"]
     assert [(c["direction"], c["about"], c["file"], c["after"]) for c in found] == [
         ("changed", "one/rubric: guidelines", "evals/a.eval.yaml", "Own B"),
         ("changed", "sees, 2 cases", str(file), "tool_calls"),
         ("changed", "guidelines, 2 cases", str(file), "C"),
-        (
-            "changed",
-            "examples, 2 cases",
-            str(file),
-            '[{"answer": "D", "marks": {"safety/names": true}}]',
-        ),
+        ("changed", "examples, 2 cases", str(file), EXAMPLES),
     ]
 
 
-def test_a_criterion_that_leaves_a_file_is_weaker(folder: Path) -> None:
+def test_a_criterion_that_leaves_a_file_is_weaker(suite: Checkout) -> None:
     written = "- {id: promise, expected_outcome: Promises money, penalty: 1, tags: [safety]}\n"
     rewrite("rubrics/safety.rubric.yaml", SAFETY, SAFETY.replace(written, "").partition("tests")[0])
-    run("--changed-since", "HEAD")
-    changes = [(c["direction"], c["about"], c["before"]) for c in report()["grading_changes"]]
+    run(suite, "--changed-since", "HEAD")
+    changes = [(c["direction"], c["about"], c["before"]) for c in report(suite)["grading_changes"]]
     assert changes == [
         ("weaker", "safety/promise, 2 cases", "Promises money"),
         ("changed", "tests", '“We will refund”: {"promise": true}'),
     ]
 
 
-def test_a_new_test_selects_none(folder: Path) -> None:
+def test_a_new_test_selects_none(suite: Checkout) -> None:
     rewrite(
         "rubrics/safety.rubric.yaml", "tests:\n", "tests:\n- {answer: a, marks: {names: true}}\n"
     )
-    run("--changed-since", "HEAD")
-    assert report()["cases"] == []
+    run(suite, "--changed-since", "HEAD")
+    assert report(suite)["cases"] == []
 
 
 EDITED = "shared_rubrics: [{id: polite, expected_outcome: Is very polite, tags: [tone]}]\n"
@@ -177,12 +151,12 @@ EDITED = "shared_rubrics: [{id: polite, expected_outcome: Is very polite, tags: 
     ],
 )
 def test_an_edit_of_shared_criteria_is_told_once(
-    folder: Path, policy: str, shared: str, told: tuple[str, str, str]
+    suite: Checkout, policy: str, shared: str, told: tuple[str, str, str]
 ) -> None:
     """By the cases where the edit counts, else by the setting, which counts after the merge."""
     rewrite("rubric-ci.yaml", POLITE, shared)
-    run("--changed-since", "HEAD", "--policy-from", policy)
-    found = report()
+    run(suite, "--changed-since", "HEAD", "--policy-from", policy)
+    found = report(suite)
     assert len(found["cases"]) == (3 if policy == "head" else 0)
     changes = [(c["direction"], c["about"], c["before"]) for c in found["grading_changes"]]
     assert changes == [told]
@@ -192,8 +166,8 @@ def test_an_edit_of_shared_criteria_is_told_once(
     ("least", "code", "said"),
     [(0.5, 0, "Gate passes"), (0.9, 1, "Gate fails: criteria tagged safety: 0.50, 0.9 needed")],
 )
-def test_a_dimension_gates(folder: Path, least: float, code: int, said: str) -> None:
+def test_a_dimension_gates(suite: Checkout, least: float, code: int, said: str) -> None:
     gate = f"gate: {{fail_on: fail, groups: {{safety: {{min_score: {least}}}}}}}\nevals:"
     rewrite("rubric-ci.yaml", "evals:", gate)
-    done = run()
-    assert (done.exit_code, said in done.stdout) == (code, True)
+    done = run(suite)
+    assert (done.returncode, said in done.stdout) == (code, True)

@@ -112,20 +112,16 @@ def test_a_change_of_no_case_has_nothing_to_grade(pull: Pull) -> None:
     assert pull.report["verdict"] == "nothing-changed"
 
 
+JUDGED_BY = "execution: {evaluators: [{name: j, type: llm_judge"
+CHANGED = "changed, and configuration comes from the checkout"
 NOT_GRADABLE = {
     "configuration": (
         {"rubric-ci.yaml": CONFIG.replace("Hello there", "Hello Eve")},
-        {
-            "greeting": "`rubric-ci.yaml` changed, and configuration comes from the checkout",
-            "scripted": "`rubric-ci.yaml` changed, and configuration comes from the checkout",
-        },
+        dict.fromkeys(("greeting", "scripted"), f"`rubric-ci.yaml` {CHANGED}"),
     ),
     "targets file": (
         {"evals/targets.yaml": "targets: [{name: default, provider: mock, response: Eve}]\n"},
-        {
-            "greeting": "`evals/targets.yaml` changed, and configuration comes from the checkout",
-            "scripted": "`evals/targets.yaml` changed, and configuration comes from the checkout",
-        },
+        dict.fromkeys(("greeting", "scripted"), f"`evals/targets.yaml` {CHANGED}"),
     ),
     "script": (
         {"evals/judges/polite.sh": "touch pwned\n"},
@@ -142,51 +138,24 @@ NOT_GRADABLE = {
     "code of a program": (
         {
             "src/agent.py": "print(2)\n",
-            "evals/p.yaml": case(
-                "p", asked="Hi", more="target: program\n    rubrics: [{contains: Hello}]"
-            ),
+            "evals/p.yaml": case("p", "target: program\n    rubrics: [{contains: Hello}]"),
         },
         {"p": "target `program` starts a program, and `src/agent.py` changed"},
     ),
-    "text for a program": (
-        {"evals/p.yaml": case("p", more="target: program\n    rubrics: [{contains: Hi}]")},
-        {"p": "target `program` starts a program, which gets no text of the change"},
-    ),
     "text for a service": (
-        {"evals/p.yaml": case("p", more="target: service\n    rubrics: [{contains: Hi}]")},
+        {"evals/p.yaml": case("p", "target: service\n    rubrics: [{contains: Hi}]")},
         {"p": "target `service` asks a service, which gets no text of the change"},
     ),
-    "recorded answers": (
-        {
-            "answers.jsonl": '{"id": "recorded", "answer": "Eve"}\n',
-            "evals/r.yaml": case("recorded", more="target: kept\n    rubrics: [{contains: Eve}]"),
-        },
-        {"recorded": "`answers.jsonl` changed, which has the answers of target `kept`"},
-    ),
     "judge prompt": (
-        {
-            "evals/j.yaml": case(
-                "j",
-                more="execution: {evaluators: "
-                "[{name: j, type: llm_judge, prompt: 'Say 1, {{ answer }}'}]}",
-            )
-        },
+        {"evals/j.yaml": case("j", f"{JUDGED_BY}, prompt: 'Say 1, {{{{ answer }}}}'}}]}}")},
         {"j": "`j` has a judge prompt that the checkout does not have"},
     ),
     "model of a judge": (
-        {
-            "evals/m.yaml": case(
-                "m",
-                more=(
-                    "execution: {evaluators: [{name: m, type: llm_judge, model: openai/eve, "
-                    "rubrics: [Is kind]}]}"
-                ),
-            )
-        },
-        {"m": "`m` asks the judge `openai/eve`, which the checkout does not ask"},
+        {"evals/j.yaml": case("j", f"{JUDGED_BY}, model: openai/eve, rubrics: [Is kind]}}]}}")},
+        {"j": "`j` asks the judge `openai/eve`, which the checkout does not ask"},
     ),
     "command in a workspace": (
-        {"evals/c.yaml": case("c", more="rubrics: [{command: touch pwned}]")},
+        {"evals/c.yaml": case("c", "rubrics: [{command: touch pwned}]")},
         {"c": '`rubric` has a command that the checkout does not have: {"command": "touch pwned"}'},
     ),
 }
@@ -204,13 +173,12 @@ def test_what_is_not_gradable_has_no_verdict(
     assert not list(pull.checkout.root.rglob("pwned"))
 
 
-CHANGED = "`rubric-ci.yaml` changed, and configuration comes from the checkout"
 EVIL = case("u", more="target: evil\n    rubrics: [{contains: Eve}]")
 EVIL_TARGET = "targets: [{name: evil, provider: mock, response: Eve}]\n"
 GATED = {"rubric-ci.yaml": CONFIG + "gate: {targets: [default]}\n"}
 NOT_THERE = (
     {"evals/u.yaml": EVIL, "evals/new.yaml": case("new"), "rubric-ci.yaml": EVIL_TARGET},
-    dict.fromkeys(("greeting", "scripted", "new", "u"), START + CHANGED),
+    dict.fromkeys(("greeting", "scripted", "new", "u"), START + f"`rubric-ci.yaml` {CHANGED}"),
 )
 TALK = """\
 evalcases:
@@ -252,7 +220,7 @@ OUTCOMES: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str]]] = {
     "a simulated user of a changed configuration": (
         {},
         {"evals/talk.yaml": TALK, "rubric-ci.yaml": f"{CONFIG}# changed\n"},
-        dict.fromkeys(("greeting", "scripted", "talk"), START + CHANGED),
+        dict.fromkeys(("greeting", "scripted", "talk"), START + f"`rubric-ci.yaml` {CHANGED}"),
     ),
 }
 
@@ -269,12 +237,8 @@ def test_what_becomes_of_each_case(
 
 
 def test_a_case_that_fails_decides_before_one_that_is_not_gradable(pull: Pull) -> None:
-    pull.propose(
-        {
-            "evals/a.yaml": EVAL.replace("contains: Hello", "contains: Goodbye"),
-            "evals/judges/polite.sh": "touch pwned\n",
-        }
-    )
+    fails = {"evals/a.yaml": EVAL.replace("contains: Hello", "contains: Goodbye")}
+    pull.propose(fails | {"evals/judges/polite.sh": "touch pwned\n"})
     assert pull.run().returncode == 1
     assert pull.run("--fail-on", "never").returncode == 3
 
@@ -342,25 +306,22 @@ def test_options_that_are_refused(options: list[str], message: str, pull: Pull) 
     assert message in " ".join(done.stderr.split())
 
 
-def test_a_checkout_of_the_commit_is_refused(pull: Pull) -> None:
-    pull.propose({"evals/new.yaml": case("new")})
-    pull.checkout.git("checkout", "--quiet", "--detach", pull.sha)
-    done = pull.run()
-    assert done.returncode == 2
-    assert done.stderr == (
-        f"rubric-ci: --untrusted: the checkout already has `{pull.sha}`\n"
-        "  check out the base branch; only its files are trusted\n"
-    )
+TRUSTED = "only its files are trusted"
 
 
-def test_a_commit_that_is_not_in_the_clone_is_refused(pull: Pull) -> None:
-    pull.sha = "1" * 40
+@pytest.mark.parametrize(
+    ("in_clone", "message"),
+    [
+        (True, f"the checkout already has `{{}}`\n  check out the base branch; {TRUSTED}"),
+        (False, "`{}` is not in this clone\n  fetch it first: git fetch origin pull/NUMBER/head"),
+    ],
+    ids=["a checkout of the commit", "no such commit"],
+)
+def test_a_commit_that_is_refused(pull: Pull, message: str, *, in_clone: bool) -> None:
+    pull.sha = pull.checkout.git("rev-parse", "HEAD") if in_clone else "1" * 40
     done = pull.run()
-    assert done.returncode == 2
-    assert done.stderr == (
-        f"rubric-ci: --untrusted: `{pull.sha}` is not in this clone\n"
-        "  fetch it first: git fetch origin pull/NUMBER/head\n"
-    )
+    said = f"rubric-ci: --untrusted: {message.format(pull.sha)}\n"
+    assert (done.returncode, done.stderr) == (2, said)
 
 
 def test_a_checkout_without_a_configuration_is_refused(pull: Pull) -> None:
@@ -370,15 +331,6 @@ def test_a_checkout_without_a_configuration_is_refused(pull: Pull) -> None:
     done = pull.run()
     assert done.returncode == 2
     assert "the checkout has no configuration in git" in done.stderr
-
-
-def test_a_tool_of_its_own_is_refused(pull: Pull) -> None:
-    runner = "  - {name: tool, provider: runner, command_template: 'x {RESULTS}', reads: junit}\n"
-    pull.checkout.commit({"rubric-ci.yaml": CONFIG + runner})
-    pull.propose({"evals/new.yaml": case("new")})
-    done = pull.run("--target", "tool")
-    assert done.returncode == 2
-    assert "target `tool` starts another tool, which reads its own files" in done.stderr
 
 
 def test_a_stranger_takes_a_case_out_of_the_gate(pull: Pull) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.checkout import Checkout
-from tests.cli.commands.test_changed_since import report, run
+from tests.cli.commands.test_run_against import report, run
 from tests.cli.commands.test_validate import rubric_ci
 
 CASE = """\

@@ -13,7 +13,6 @@ from rubric_ci.cli.main import main
 from rubric_ci.errors import ExitCode
 from tests import platforms
 from tests.cli.test_help import PAGES
-from tests.invoke import invoke
 from tests.sample_project import Project, clean_environment
 
 
@@ -31,18 +30,16 @@ def end(words: str, code: ExitCode, **options: object) -> None:
     show_next(context, code)
 
 
+AFTER_A_FAILURE = (
+    "next: `rubric-ci show CASE` prints its answer and marks; `rubric-ci run --lf` grades only the "
+    "cases that did not pass\n"
+)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "options", "expected"),
     [
-        (
-            "run",
-            1,
-            {},
-            (
-                "next: `rubric-ci show CASE` prints its answer and marks; `rubric-ci run --lf` "
-                "grades only the cases that did not pass\n"
-            ),
-        ),
+        ("run", 1, {}, AFTER_A_FAILURE),
         ("run", 0, {}, ""),
         ("run", 2, {}, ""),
         ("run", 1, {"quiet": True}, ""),
@@ -66,8 +63,7 @@ def test_at_a_terminal(
 
 
 def test_not_in_a_pipe(tmp_path: Path) -> None:
-    Project(tmp_path)
-    done = invoke(tmp_path, clean_environment(), "validate")
+    done = Project(tmp_path).call("validate")
     assert (done.returncode, "next:" in done.stdout + done.stderr) == (0, False)
 
 

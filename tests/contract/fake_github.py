@@ -19,6 +19,8 @@ from tests import http_server
 from tests.contract.fake_git import GitData, Missing, Unprocessable
 
 Object: TypeAlias = dict[str, Any]
+Reply: TypeAlias = tuple[int, Any, dict[str, str]]
+"""Status, value and headers."""
 COMMENT_LIMIT = 65_536
 ANNOTATIONS_PER_REQUEST = 50
 WHEN = "2026-01-01T00:00:00Z"
@@ -205,7 +207,7 @@ class _Handler(http_server.QuietHandler):
         kind = {"Content-Type": "application/json; charset=utf-8"}
         self.respond(status, body.encode(), {**kind, **headers})
 
-    def _answer(self, path: str, data: Object) -> tuple[int, Any, dict[str, str]]:
+    def _answer(self, path: str, data: Object) -> Reply:
         token = self._token()
         if path == "/user":
             if token.user.type == "Bot":
@@ -236,7 +238,7 @@ class _Handler(http_server.QuietHandler):
         except Unprocessable as error:
             raise Answer(422, str(error)) from error
 
-    def _routes(self) -> list[tuple[str, str, Callable[..., tuple[int, Any, dict[str, str]]]]]:
+    def _routes(self) -> list[tuple[str, str, Callable[..., Reply]]]:
         return [
             ("GET", r"pulls", self._list_pulls),
             ("POST", r"pulls", self._create_pull),
@@ -262,7 +264,7 @@ class _Handler(http_server.QuietHandler):
             raise Answer(404, "Not Found")
         return self.github.pulls[number]
 
-    def _list_pulls(self, token: Token, data: Object) -> tuple[int, Any, dict[str, str]]:
+    def _list_pulls(self, token: Token, data: Object) -> Reply:
         head = self._query().get("head", "")
         found = [
             self._complete("pull-request-simple", self._pull_json(pull))
@@ -271,7 +273,7 @@ class _Handler(http_server.QuietHandler):
         ]
         return self._page(found)
 
-    def _create_pull(self, token: Token, data: Object) -> tuple[int, Any, dict[str, str]]:
+    def _create_pull(self, token: Token, data: Object) -> Reply:
         if not self.github.proposes:
             message = "GitHub Actions is not permitted to create or approve pull requests."
             raise Answer(403, message)
@@ -282,9 +284,7 @@ class _Handler(http_server.QuietHandler):
         self.github.pulls[pull.number] = pull
         return 201, self._complete("pull-request", self._pull_json(pull)), {}
 
-    def _edit_pull(
-        self, token: Token, data: Object, number: int
-    ) -> tuple[int, Any, dict[str, str]]:
+    def _edit_pull(self, token: Token, data: Object, number: int) -> Reply:
         pull = self._pull(number)
         pull.title, pull.body = data["title"], data["body"]
         return 200, self._complete("pull-request", self._pull_json(pull)), {}
@@ -303,7 +303,7 @@ class _Handler(http_server.QuietHandler):
             "html_url": f"https://github.example/{self.github.repository}/pull/{pull.number}",
         }
 
-    def _list_issues(self, token: Token, data: Object) -> tuple[int, Any, dict[str, str]]:
+    def _list_issues(self, token: Token, data: Object) -> Reply:
         """List what GitHub calls issues: pull requests are among them."""
         query = self._query()
         issues = [
@@ -314,16 +314,14 @@ class _Handler(http_server.QuietHandler):
         ]
         return self._page(issues)
 
-    def _create_issue(self, token: Token, data: Object) -> tuple[int, Any, dict[str, str]]:
+    def _create_issue(self, token: Token, data: Object) -> Reply:
         _check_length(data["body"])
         number = 1 + max((*self.github.issues, *self.github.pulls), default=0)
         issue = Issue(number, token.user, data["title"], data["body"])
         self.github.issues[number] = issue
         return 201, self._issue(issue), {}
 
-    def _edit_issue(
-        self, token: Token, data: Object, number: int
-    ) -> tuple[int, Any, dict[str, str]]:
+    def _edit_issue(self, token: Token, data: Object, number: int) -> Reply:
         if number not in self.github.issues:
             raise Answer(404, "Not Found")
         issue = self.github.issues[number]
@@ -347,22 +345,16 @@ class _Handler(http_server.QuietHandler):
             },
         )
 
-    def _list_comments(
-        self, token: Token, data: Object, number: int
-    ) -> tuple[int, Any, dict[str, str]]:
+    def _list_comments(self, token: Token, data: Object, number: int) -> Reply:
         return self._page([self._comment(number, c) for c in self._pull(number).comments])
 
-    def _create_comment(
-        self, token: Token, data: Object, number: int
-    ) -> tuple[int, Any, dict[str, str]]:
+    def _create_comment(self, token: Token, data: Object, number: int) -> Reply:
         self._pull(number)
         _check_length(data["body"])
         comment = self.github.say(number, token.user, data["body"])
         return 201, self._comment(number, comment), {}
 
-    def _edit_comment(
-        self, token: Token, data: Object, comment_id: int
-    ) -> tuple[int, Any, dict[str, str]]:
+    def _edit_comment(self, token: Token, data: Object, comment_id: int) -> Reply:
         _check_length(data["body"])
         for pull in self.github.pulls.values():
             for comment in pull.comments:
@@ -372,15 +364,13 @@ class _Handler(http_server.QuietHandler):
                     return 200, self._comment(pull.number, comment), {}
         raise Answer(404, "Not Found")
 
-    def _create_check(self, token: Token, data: Object) -> tuple[int, Any, dict[str, str]]:
+    def _create_check(self, token: Token, data: Object) -> Reply:
         check = {**data, "id": len(self.github.checks) + 1, "requests": 1}
         _check_annotations(data)
         self.github.checks.append(check)
         return 201, self._check(check), {}
 
-    def _edit_check(
-        self, token: Token, data: Object, check_id: int
-    ) -> tuple[int, Any, dict[str, str]]:
+    def _edit_check(self, token: Token, data: Object, check_id: int) -> Reply:
         check = self.github.checks[check_id - 1]
         _check_annotations(data)
         check["output"]["annotations"] += data["output"]["annotations"]
@@ -420,7 +410,7 @@ class _Handler(http_server.QuietHandler):
         }
         return self._complete("check-run", shown)
 
-    def _page(self, entries: list[Object]) -> tuple[int, Any, dict[str, str]]:
+    def _page(self, entries: list[Object]) -> Reply:
         query = self._query()
         size, page = int(query.get("per_page", 30)), int(query.get("page", 1))
         size = min(size, 100)

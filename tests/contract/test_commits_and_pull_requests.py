@@ -6,8 +6,16 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotPush
-from rubric_ci.github import commits_and_pull_requests
-from rubric_ci.github.commits_and_pull_requests import Branch, Change, Head, Proposal
+from rubric_ci.github.commits_and_pull_requests import (
+    Branch,
+    Change,
+    Head,
+    Proposal,
+    add_commit,
+    head,
+    open_proposal,
+    propose,
+)
 from rubric_ci.github.rest_api import ApiError, Server
 from tests.checkout import Checkout
 from tests.contract.fake_git import GitData
@@ -52,20 +60,14 @@ def branch(github: GitHub, name: str = "topic") -> Branch:
 def test_head(contract: GitHub, remote: Checkout) -> None:
     contract.hold(remote.root, protected=["main"])
     sha = remote.git("rev-parse", "main")
-    assert commits_and_pull_requests.head(branch(contract, "main")) == Head(
-        sha=sha, message="change", protected=True
-    )
-    assert commits_and_pull_requests.head(branch(contract)) == Head(
-        sha=sha, message="change", protected=False
-    )
-    assert commits_and_pull_requests.head(branch(contract, "gone")) is None
+    assert head(branch(contract, "main")) == Head(sha=sha, message="change", protected=True)
+    assert head(branch(contract)) == Head(sha=sha, message="change", protected=False)
+    assert head(branch(contract, "gone")) is None
 
 
 def test_add_commit(contract: GitHub, data: GitData, remote: Checkout) -> None:
     before = remote.git("rev-parse", "topic")
-    made = commits_and_pull_requests.add_commit(
-        branch(contract), before, [CHANGE], "message\n\nbody"
-    )
+    made = add_commit(branch(contract), before, [CHANGE], "message\n\nbody")
     assert remote.git("rev-parse", "topic") == made
     assert remote.git("rev-parse", "topic^") == before
     assert remote.git("diff", "--name-only", before, made) == "evals/sub/a.yaml"
@@ -77,11 +79,11 @@ def test_add_commit(contract: GitHub, data: GitData, remote: Checkout) -> None:
 def test_an_executable_stays_one(contract: GitHub, checkout: Checkout, tmp_path: Path) -> None:
     checkout.commit({"a.yaml": "a\n"})
     (checkout.root / "a.yaml").chmod(0o755)
-    head = checkout.commit()
+    sha = checkout.commit()
     remote = checkout.clone(tmp_path / "bare.git", "--bare")
     contract.hold(remote.root)
     change = Change(path="a.yaml", before=b"a\n", after=b"b\n")
-    made = commits_and_pull_requests.add_commit(branch(contract, "main"), head, [change], "m")
+    made = add_commit(branch(contract, "main"), sha, [change], "m")
     assert remote.git("ls-tree", made).startswith("100755 blob")
 
 
@@ -98,7 +100,7 @@ def test_a_file_that_differs_is_a_conflict(
 ) -> None:
     before = remote.git("rev-parse", "topic")
     with pytest.raises(CannotPush) as refused:
-        commits_and_pull_requests.add_commit(branch(contract), before, [change], "m")
+        add_commit(branch(contract), before, [change], "m")
     assert refused.value.message == (
         f"--pr: {change.path} differs between commit {before[:10]} and this checkout"
     )
@@ -113,7 +115,7 @@ def test_a_branch_that_moved_is_left_where_it_is(
     theirs = checkout.commit({"evals/b.yaml": "theirs\n"})
     checkout.git("push", "--quiet", str(remote.root), "topic")
     with pytest.raises(CannotPush) as refused:
-        commits_and_pull_requests.add_commit(branch(contract), before, [CHANGE], "m")
+        add_commit(branch(contract), before, [CHANGE], "m")
     assert refused.value.message == (
         "--pr: `topic` has newer commits, or its rules reject the commit: "
         "Update is not a fast forward"
@@ -125,7 +127,7 @@ def test_an_answer_that_got_lost_makes_no_second_commit(github: GitHub, remote: 
     github.hold(remote.root)
     before = remote.git("rev-parse", "topic")
     github.faults.append(Fault("PATCH", "/git/refs/", status=502, happens=True))
-    made = commits_and_pull_requests.add_commit(branch(github), before, [CHANGE], "m")
+    made = add_commit(branch(github), before, [CHANGE], "m")
     assert remote.git("rev-parse", "topic") == made
     assert remote.git("rev-list", "--count", f"{before}..topic") == "1"
 
@@ -134,23 +136,21 @@ def test_a_token_that_may_not_write(github: GitHub, remote: Checkout) -> None:
     github.hold(remote.root)
     github.faults.append(Fault("POST", "/git/blobs", status=403, message="not accessible"))
     with pytest.raises(ApiError, match="GitHub denied the request"):
-        commits_and_pull_requests.add_commit(
-            branch(github), remote.git("rev-parse", "topic"), [CHANGE], "m"
-        )
+        add_commit(branch(github), remote.git("rev-parse", "topic"), [CHANGE], "m")
 
 
 def test_one_pull_request_is_kept(contract: GitHub, data: GitData, remote: Checkout) -> None:
     ours = branch(contract, "rubric-ci-rubrics")
     base = remote.git("rev-parse", "main")
-    assert commits_and_pull_requests.open_proposal(ours) == ""
-    first = commits_and_pull_requests.propose(ours, base, [CHANGE], "one", PROPOSAL, seen=None)
+    assert open_proposal(ours) == ""
+    first = propose(ours, base, [CHANGE], "one", PROPOSAL, seen=None)
     assert (first.done, first.url) == ("created", "https://github.example/acme/app/pull/8")
     other = Change(path="evals/b.yaml", before=b"b\n", after=b"c\n")
     again = Proposal(base="main", title="evals: add rubrics to 2 cases", body="more")
     seen = remote.git("rev-parse", "rubric-ci-rubrics")
-    second = commits_and_pull_requests.propose(ours, base, [CHANGE, other], "two", again, seen=seen)
+    second = propose(ours, base, [CHANGE, other], "two", again, seen=seen)
     assert (second.done, second.url) == ("updated", first.url)
-    assert commits_and_pull_requests.open_proposal(ours) == first.url
+    assert open_proposal(ours) == first.url
     assert remote.git("log", "--format=%s", f"{base}..rubric-ci-rubrics") == "two"
     assert remote.git("rev-parse", "main") == base
     pull = contract.pulls[8]
@@ -162,9 +162,7 @@ def test_a_pull_request_that_may_not_be_opened(github: GitHub, remote: Checkout)
     github.proposes = False
     ours = branch(github, "rubric-ci-rubrics")
     with pytest.raises(ApiError, match="GitHub Actions is not permitted to create or approve"):
-        commits_and_pull_requests.propose(
-            ours, remote.git("rev-parse", "main"), [CHANGE], "m", PROPOSAL, seen=None
-        )
+        propose(ours, remote.git("rev-parse", "main"), [CHANGE], "m", PROPOSAL, seen=None)
 
 
 @pytest.mark.parametrize("found", [None, "main"])
@@ -177,9 +175,7 @@ def test_what_others_put_on_our_branch_meanwhile_stays(
     checkout.git("push", "--quiet", str(remote.root), "rubric-ci-rubrics")
     seen = remote.git("rev-parse", found) if found else None
     with pytest.raises(CannotPush, match="`rubric-ci-rubrics` has newer commits"):
-        commits_and_pull_requests.propose(
-            branch(contract, "rubric-ci-rubrics"), base, [CHANGE], "m", PROPOSAL, seen=seen
-        )
+        propose(branch(contract, "rubric-ci-rubrics"), base, [CHANGE], "m", PROPOSAL, seen=seen)
     assert remote.git("rev-parse", "rubric-ci-rubrics") == theirs
 
 

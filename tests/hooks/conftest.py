@@ -1,13 +1,17 @@
 """Fixtures of the tests of hooks and action: this repository as users get it, made once."""
 
+import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
-from tests.checkout import Checkout
+from tests import platforms
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.hooks import composite
 
 ROOT = Path(__file__).parents[2]
 # Each clone would make a pack of files that are none, and to compress them takes half of the time.
@@ -46,3 +50,31 @@ def publish(folder: Path) -> None:
         shutil.copyfile(ROOT / name, folder / name)
     published.git(*AS_ONE_PACK, "add", "--all")
     published.commit()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step with the published action in a workspace, on a runner that keeps its tool cache."""
+
+    published: Checkout
+    checkout: Checkout
+    tool_cache: Path
+
+    def run(self, given: Mapping[str, str], **environ: str) -> composite.Ran:
+        local = ("GITHUB_", "RUBRIC_CI_")
+        around = {
+            **{name: value for name, value in ENVIRONMENT.items() if not name.startswith(local)},
+            "PATH": os.pathsep.join([str(platforms.SCRIPTS), os.defpath]),
+            "RUNNER_TOOL_CACHE": str(self.tool_cache),
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_WORKSPACE": str(self.checkout.root),
+            **environ,
+        }
+        return composite.run(
+            self.published.root, given, workspace=self.checkout.root, environ=around
+        )
+
+
+@pytest.fixture
+def step(published: Checkout, checkout: Checkout, shared: Path) -> Step:
+    return Step(published, checkout, once(shared / "tools", Path.mkdir))

@@ -20,6 +20,7 @@ from rubric_ci import __version__
 from rubric_ci.system.git.committed import checkout_commit
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
+from tests.hooks import roles
 from tests.hooks.pins import OURS, PINS, at
 
 ROOT = Path(__file__).parents[2]
@@ -71,6 +72,17 @@ class Job:
     def summary(self) -> str:
         """What steps wrote into the job's summary."""
         return "".join(e["content"] for e in self.events if e.get("command") == "summary")
+
+
+def merged(checkout: Checkout, files: Mapping[str, str], role: roles.Role) -> dict[str, Any]:
+    """Commit on the branch `topic`, merge it as GitHub does, and return the event."""
+    main = checkout.git("rev-parse", "main")
+    new = () if checkout.git("branch", "--list", "topic") else ("-b",)
+    checkout.git("checkout", "--quiet", *new, "topic")
+    head = checkout.commit(dict(files))
+    checkout.git("checkout", "--quiet", "--detach", main)
+    checkout.git("merge", "--quiet", "--no-ff", "--message=merge", "topic")
+    return roles.payload(role, main, head, "")
 
 
 def linked(published: Path) -> Path:

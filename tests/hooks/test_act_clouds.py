@@ -7,6 +7,7 @@ import pytest
 
 from tests.checkout import Checkout
 from tests.hooks import runner
+from tests.hooks.roles import Role
 from tests.http_server import JsonHandler, serving
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(600), *runner.WITH_ACT]
@@ -108,24 +109,15 @@ def test_a_judge_without_a_stored_key(
     answer = json.dumps({"id": "greeting", "answer": "Hello"}) + "\n"
     config = CONFIG.format(judge=judge.format(url=cloud.url))
     base = {"rubric-ci.yaml": config, "evals/a.eval.yaml": EVALS, "answers.jsonl": answer}
-    main = checkout.commit(base)
-    checkout.git("checkout", "--quiet", "-b", "topic")
-    head = checkout.commit({"answers.jsonl": answer.replace("Hello", "Hello there")})
-    checkout.git("checkout", "--quiet", "--detach", main)
-    checkout.git("merge", "--quiet", "--no-ff", "--message=merge", "topic")
-    repository = {"full_name": "acme/app", "default_branch": "main"}
-    pull = {
-        "number": 7,
-        "head": {"sha": head, "ref": "topic", "repo": repository},
-        "base": {"sha": main, "ref": "main"},
-    }
+    checkout.commit(base)
+    change = {"answers.jsonl": answer.replace("Hello", "Hello there")}
     ids = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_SUBSCRIPTION_ID", "AWS_ROLE")
     variables = (*ids, "GOOGLE_PROVIDER", "GOOGLE_SERVICE_ACCOUNT")
     job = runner.run(
         checkout,
         f"evals-{name}.yml",
         event="pull_request",
-        payload={"pull_request": pull, "repository": repository},
+        payload=runner.merged(checkout, change, Role()),
         published=published,
         environ={"CLOUD_URL": cloud.url, "GITHUB_REPOSITORY": "acme/app"},
         only=tuple(word for each in variables for word in ("--var", f"{each}=an-id")),

@@ -11,6 +11,7 @@ from tests import aimock
 from tests.checkout import Checkout
 from tests.contract.fake_github import GitHub, Pull, Token, User, serving
 from tests.hooks import runner
+from tests.hooks.roles import ROLES, Role, finished
 
 pytestmark = [
     pytest.mark.deep,
@@ -45,27 +46,11 @@ class Topic:
     """A branch with a pull request, and the merge commit that GitHub makes of it."""
 
     checkout: Checkout
-    fork: bool = False
+    role: Role = ROLES["base"]
 
     def push(self, **answers: str) -> dict[str, Any]:
         """Commit answers on the branch, merge it as GitHub does, and return the event."""
-        main = self.checkout.git("rev-parse", "main")
-        self.checkout.git("checkout", "--quiet", "-B", "topic", "topic")
-        head = self.checkout.commit({"answers.jsonl": lines(**answers)})
-        self.checkout.git("checkout", "--quiet", "--detach", main)
-        self.checkout.git("merge", "--quiet", "--no-ff", "--message=merge", "topic")
-        owner = "someone" if self.fork else "acme"
-        repository = {"full_name": f"{owner}/app", "fork": self.fork, "owner": {"login": owner}}
-        return {
-            "number": 7,
-            "repository": {"full_name": "acme/app", "default_branch": "main"},
-            "pull_request": {
-                "number": 7,
-                "user": {"login": owner},
-                "head": {"sha": head, "ref": "topic", "repo": repository},
-                "base": {"sha": main, "ref": "main"},
-            },
-        }
+        return runner.merged(self.checkout, {"answers.jsonl": lines(**answers)}, self.role)
 
 
 def lines(**answers: str) -> str:
@@ -122,10 +107,8 @@ def test_a_comment_is_kept_up_to_date(
     assert not job.succeeded, job.log
     assert job.outputs["verdict"] == "fail"
     assert (job.outputs["passed"], job.outputs["failed"]) == ("0", "1")
-    assert job.annotations == [
-        "error evals/a.eval.yaml:8",
-        "notice :",
-    ]  # the notice: recorded answers
+    # The notice is about recorded answers.
+    assert job.annotations == ["error evals/a.eval.yaml:8", "notice :"]
     assert "stop-commands" in {event.get("command") for event in job.events}
     assert len(judge.requests()) == 10  # five on both sides; the greeting is not affected
     other, comment = github.pulls[7].comments
@@ -152,7 +135,7 @@ def test_a_comment_is_kept_up_to_date(
 def test_a_fork_is_graded_without_rights_and_posted_by_another_run(
     topic: Topic, judge: aimock.Aimock, github: GitHub, published: Checkout
 ) -> None:
-    event = replace(topic, fork=True).push(greeting="Hello!", farewell="Please go away.")
+    event = replace(topic, role=ROLES["fork"]).push(greeting="Hello!", farewell="Please go away.")
     job = runner.run(
         topic.checkout,
         "evals-gate-fork-safe.yml",
@@ -183,21 +166,11 @@ def test_a_fork_is_graded_without_rights_and_posted_by_another_run(
 
 def report(topic: Topic, github: GitHub, published: Checkout, head: str) -> runner.Job:
     """Run the second workflow, which sees the first one's artifact and nothing else of it."""
-    repository = {"full_name": "someone/app", "owner": {"login": "someone"}}
-    finished = {
-        "id": 1,
-        "event": "pull_request",
-        "conclusion": "failure",
-        "head_sha": head,
-        "head_branch": "topic",
-        "head_repository": repository,
-        "html_url": "https://github.com/acme/app/actions/runs/1",
-    }
     return runner.run(
         topic.checkout,
         "evals-gate-report.yml",
         event="workflow_run",
-        payload={"workflow_run": finished, "repository": {"full_name": "acme/app"}},
+        payload=finished(ROLES["fork"], head, "failure"),
         published=published,
         environ={"GITHUB_API_URL": github.url},
         secrets={"GITHUB_TOKEN": TOKEN},

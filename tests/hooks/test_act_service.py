@@ -11,6 +11,7 @@ import pytest
 from tests.checkout import Checkout
 from tests.contract.fake_github import GitHub, Pull, Token, serving
 from tests.hooks import runner
+from tests.hooks.roles import Role
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(400), *runner.WITH_ACT]
 
@@ -40,25 +41,10 @@ def repository(checkout: Checkout) -> Checkout:
 
 
 def push(repository: Checkout, old: str, new: str) -> dict[str, object]:
-    """Commit a change of the bot on the branch, merge it as GitHub does, return the event."""
-    main = repository.git("rev-parse", "main")
-    repository.git("checkout", "--quiet", "-B", "topic", "topic")
-    bot = (repository.root / "bot.py").read_text(encoding="utf-8")
+    """Commit a change of the bot, merge it as GitHub does, and return the event."""
+    bot = repository.git("show", "topic:bot.py")
     assert old in bot
-    head = repository.commit({"bot.py": bot.replace(old, new)})
-    repository.git("checkout", "--quiet", "--detach", main)
-    repository.git("merge", "--quiet", "--no-ff", "--message=merge", "topic")
-    own = {"full_name": "acme/app", "fork": False, "owner": {"login": "acme"}}
-    return {
-        "number": 7,
-        "repository": {"full_name": "acme/app", "default_branch": "main"},
-        "pull_request": {
-            "number": 7,
-            "user": {"login": "acme"},
-            "head": {"sha": head, "ref": "topic", "repo": own},
-            "base": {"sha": main, "ref": "main"},
-        },
-    }
+    return runner.merged(repository, {"bot.py": f"{bot.replace(old, new)}\n"}, Role())
 
 
 def test_a_pull_request_that_breaks_the_bot_is_red(

@@ -161,15 +161,6 @@ def test_a_case_that_is_not_there_is_said_in_the_comment(shop: Shop, published: 
     assert (shop.hub.checks, shop.judge.seen) == ([], [])
 
 
-def test_help_is_an_answer_in_the_comment(shop: Shop, published: Checkout) -> None:
-    shop.hub.said = "/rubric-ci help"
-    job = shop.run("issue_comment", comment(body=shop.hub.said), published)
-    assert not job.succeeded  # nothing is graded
-    (body,) = shop.hub.comments
-    assert "`/rubric-ci run CASE` one case" in body
-    assert shop.judge.seen == []
-
-
 @pytest.mark.parametrize("is_head", [True, False], ids=["the head", "another commit"])
 def test_a_person_starts_the_workflow(is_head: bool, shop: Shop, published: Checkout) -> None:
     inputs = {"pull-request": "7", "sha": shop.sha if is_head else LATER}
@@ -190,25 +181,11 @@ def test_a_word_is_no_command(case: str, shop: Shop, published: Checkout) -> Non
     assert "no case matches" in shop.hub.comments[0]
 
 
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "a race": (
-        {"head": LATER, "pushes": [("2026-11-01T10:00:01Z", LATER)]},
-        "the head of #7 is bbbbbbbbbb",
-    ),
-    "a forged comment": ({"said": "Nice work"}, "the comment is not a command"),
-    "an edited comment": ({"edited": "2026-11-01T11:00:00Z"}, "the comment was edited"),
-    "a bot": ({"author": ("eve[bot]", "Bot")}, "`eve[bot]` is an app, and not a person"),
-    "a maintainer who lost access": ({"rights": {}}, "`ana` may not push to acme/app"),
-}
-
-
-@pytest.mark.parametrize(("state", "reason"), REFUSED.values(), ids=REFUSED.keys())
-def test_refused(state: dict[str, Any], reason: str, shop: Shop, published: Checkout) -> None:
-    for name, value in state.items():
-        setattr(shop.hub, name, value)
+def test_a_race(shop: Shop, published: Checkout) -> None:
+    shop.hub.head, shop.hub.pushes = LATER, [("2026-11-01T10:00:01Z", LATER)]
     job = shop.run("issue_comment", comment(), published)
     assert not job.succeeded
-    assert f"not authorized: {reason}" in job.log
+    assert "not authorized: the head of #7 is bbbbbbbbbb" in job.log
     assert shop.hub.checks == []
 
 

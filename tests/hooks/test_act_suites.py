@@ -9,7 +9,7 @@ import pytest
 from tests.checkout import Checkout
 from tests.contract.fake_github import GitHub, Pull, serving
 from tests.hooks import runner
-from tests.hooks.roles import Role, payload
+from tests.hooks.roles import Role
 from tests.sample_project import CONFIG, EVAL
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(400), *runner.WITH_ACT]
@@ -31,18 +31,15 @@ def merged(checkout: Checkout) -> tuple[Checkout, dict[str, object]]:
     checkout.git("remote", "add", "origin", "https://github.com/acme/app.git")
     files = {NAME: workflow(), ".gitignore": ".rubric-ci/\n"}
     for name in ("bot", "web"):
-        files |= {
-            f"packages/{name}/rubric-ci.yaml": CONFIG,
-            f"packages/{name}/evals/a.eval.yaml": EVAL,
+        own = {
+            "rubric-ci.yaml": CONFIG,
+            "evals/a.eval.yaml": EVAL,
+            "answers.jsonl": answer("Hello"),
         }
-        files[f"packages/{name}/answers.jsonl"] = answer("Hello")
-    main = checkout.commit(files)
-    checkout.git("checkout", "--quiet", "-b", "topic")
+        files |= {f"packages/{name}/{path}": text for path, text in own.items()}
+    checkout.commit(files)
     change = {f"packages/{name}/answers.jsonl": answer(text) for name, text in ANSWERS.items()}
-    head = checkout.commit(change)
-    checkout.git("checkout", "--quiet", "--detach", main)
-    checkout.git("merge", "--quiet", "--no-ff", "--message=merge", "topic")
-    return checkout, payload(Role(), main, head, "")
+    return checkout, runner.merged(checkout, change, Role())
 
 
 ANSWERS = {"bot": "Go away", "web": "Hello there"}

@@ -2,56 +2,36 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from tests import platforms
-from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks import composite
-from tests.hooks.conftest import once
+from tests.hooks.conftest import Step
 
 pytestmark = [pytest.mark.slow]
 
 GOOD = "evalcases:\n  - id: a\n    input: Hi\n    expected_outcome: Greets\n    rubrics: [Greets]\n"
 
 
-@pytest.fixture(scope="session")
-def tool_cache(shared: Path) -> Path:
-    """The tool cache of a runner that keeps it between jobs."""
-    return once(shared / "tools", Path.mkdir)
-
-
-def run(
-    published: Checkout,
-    checkout: Checkout,
-    tool_cache: Path,
-    event: str,
-    given: dict[str, str],
-    base: str = "b" * 40,
-) -> composite.Ran:
+def run(step: Step, event: str, given: dict[str, str], base: str = "b" * 40) -> composite.Ran:
     """Run the action for an event in the repository acme/app, without a server."""
-    local = ("GITHUB_", "RUBRIC_CI_")
-    payload = checkout.root.parent / "event.json"
+    payload = step.checkout.root.parent / "event.json"
     pull = {"number": 7, "head": {"sha": "1" * 40}, "base": {"sha": base}}
     payload.write_text(json.dumps({"pull_request": pull} if event == "pull_request" else {}))
-    environ = {
-        **{name: value for name, value in ENVIRONMENT.items() if not name.startswith(local)},
-        "PATH": os.pathsep.join([str(platforms.SCRIPTS), os.defpath]),
-        "RUNNER_TOOL_CACHE": str(tool_cache),
-        "GITHUB_ACTIONS": "true",
-        "GITHUB_REPOSITORY": "acme/app",
-        "GITHUB_EVENT_NAME": event,
-        "GITHUB_EVENT_PATH": str(payload),
-        "GITHUB_SHA": "1" * 40,
-        "GITHUB_REF": "refs/heads/main",
-        "GITHUB_WORKSPACE": str(checkout.root),
-    }
-    return composite.run(published.root, given, workspace=checkout.root, environ=environ)
+    return step.run(
+        given,
+        GITHUB_REPOSITORY="acme/app",
+        GITHUB_EVENT_NAME=event,
+        GITHUB_EVENT_PATH=str(payload),
+        GITHUB_SHA="1" * 40,
+        GITHUB_REF="refs/heads/main",
+    )
 
 
-COULD_NOT_START = "the action could not start"
 UNDECIDED = "Gate undecided: the run could not start"
 EVERY = (
     "validate, run, generate rubrics, compare, judge test, baseline keep, baseline accept, "
@@ -82,29 +62,25 @@ class End(NamedTuple):
     event: str = "push"
 
 
+def could_not_start(given: dict[str, str], message: str) -> End:
+    return End(given, message, title="the action could not start")
+
+
 ENDS = [
-    End(
-        {"command": "rum"},
-        f"unknown command 'rum': set the input `command` to one of {EVERY}",
-        title=COULD_NOT_START,
+    could_not_start(
+        {"command": "rum"}, f"unknown command 'rum': set the input `command` to one of {EVERY}"
     ),
-    End(
-        {"comand": "run"}, "unknown input `comand`; did you mean `command`?", title=COULD_NOT_START
+    could_not_start({"comand": "run"}, "unknown input `comand`; did you mean `command`?"),
+    could_not_start(
+        {"command": "run", "fail_on": "never"}, "unknown input `fail_on`; did you mean `fail-on`?"
     ),
-    End(
-        {"command": "run", "fail_on": "never"},
-        "unknown input `fail_on`; did you mean `fail-on`?",
-        title=COULD_NOT_START,
-    ),
-    End(
+    could_not_start(
         {"command": "run", "env": "NAME: value"},
         "the input `env` has a line that is not NAME=VALUE; a value is one line",
-        title=COULD_NOT_START,
     ),
-    End(
+    could_not_start(
         {"command": "run", "working-directory": "no"},
         "working-directory: there is no folder no in the workspace",
-        title=COULD_NOT_START,
     ),
     End(
         {"command": "run", "config": "no.yaml"},
@@ -164,14 +140,12 @@ ENDS = [
 
 
 @pytest.mark.parametrize("end", ENDS, ids=lambda end: " ".join([*end.given.values(), end.event]))
-def test_an_end_is_visible(
-    end: End, published: Checkout, checkout: Checkout, tool_cache: Path, tmp_path: Path
-) -> None:
+def test_an_end_is_visible(end: End, step: Step, tmp_path: Path) -> None:
     generates = end.given.get("command") == "generate rubrics"
     evals = GOOD.replace("    rubrics: [Greets]\n", "") if generates else GOOD
-    checkout.commit({"evals/a.eval.yaml": evals, "empty.yaml": "evals: [none/here.yaml]\n"})
-    clone = checkout.clone(tmp_path / "clone", "--depth", "1")
-    ran = run(published, clone, tool_cache, end.event, end.given)
+    step.checkout.commit({"evals/a.eval.yaml": evals, "empty.yaml": "evals: [none/here.yaml]\n"})
+    clone = step.checkout.clone(tmp_path / "clone", "--depth", "1")
+    ran = run(replace(step, checkout=clone), end.event, end.given)
     line = f"{end.message} ({end.hint})" if end.hint else end.message
     could_not = f"`{end.given.get('command')}` could not finish"
     title = end.title or (UNDECIDED if end.given["command"] == "run" else could_not)
@@ -186,18 +160,10 @@ def test_an_end_is_visible(
     assert not kept.exists() or json.loads(kept.read_text())["failure"] == line
 
 
-def test_an_input_that_the_command_does_not_use_is_a_warning(
-    published: Checkout, checkout: Checkout, tool_cache: Path
-) -> None:
-    checkout.commit({"evals/a.eval.yaml": GOOD})
-    given = {
-        "command": "validate",
-        "fail-on": "never",
-        "Votes": "3",
-        "paths": "evals",
-        "env": "A=b",
-    }
-    ran = run(published, checkout, tool_cache, "push", given)
+def test_an_input_that_the_command_does_not_use_is_a_warning(step: Step) -> None:
+    step.checkout.commit({"evals/a.eval.yaml": GOOD})
+    unused = {"fail-on": "never", "Votes": "3"}
+    ran = run(step, "push", {"command": "validate", "paths": "evals", "env": "A=b"} | unused)
     assert ran.returncode == 0
     assert ran.commands == [
         "::warning title=rubric-ci::`validate` does not use the input `fail-on`, `Votes`; remove it"
@@ -206,9 +172,7 @@ def test_an_input_that_the_command_does_not_use_is_a_warning(
 
 @platforms.MODES
 @pytest.mark.parametrize("command", ["validate", "run"])
-def test_a_checkout_of_another_user_as_in_a_container(
-    command: str, published: Checkout, checkout: Checkout, tool_cache: Path
-) -> None:
+def test_a_checkout_of_another_user_as_in_a_container(command: str, step: Step) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root gives files away")
     targets = "targets: [{name: default, provider: mock, response: Hello}]\n"
@@ -218,10 +182,10 @@ def test_a_checkout_of_another_user_as_in_a_container(
         "rubric-ci.yaml": f"evals: [evals/*.yaml]\n{targets}",
         "evals/a.eval.yaml": f"evalcases:\n  - {{id: a, input: Hi, {script}}}\n",
     }
-    base = checkout.commit(files)
-    checkout.commit({"README.md": "more"})
-    for path in [checkout.root, *checkout.root.rglob("*")]:
+    base = step.checkout.commit(files)
+    step.checkout.commit({"README.md": "more"})
+    for path in [step.checkout.root, *step.checkout.root.rglob("*")]:
         os.chown(path, 4_321, 4_321)
-    ran = run(published, checkout, tool_cache, "pull_request", {"command": command}, base)
+    ran = run(step, "pull_request", {"command": command}, base)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert not [line for line in ran.commands if line.startswith("::error")]

@@ -5,70 +5,41 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
 
 from hooks import installation
-from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.contract.fake_github import GitHub, Pull
 from tests.contract.fake_github import serving as github
-from tests.hooks import composite
+from tests.hooks.conftest import Step
 from tests.http_server import QuietHandler, serving
 
 pytestmark = [pytest.mark.slow]
 
 GOOD = "evalcases:\n  - id: a\n    input: Hi\n    expected_outcome: Greets\n    rubrics: [Greets]\n"
 BAD = GOOD.replace("rubrics:", "rubric:")
+QUICKSTART = "examples/quickstart"
+GRADED = {
+    "command": "run",
+    "config": f"{QUICKSTART}/rubric-ci.yaml",
+    "replay": f"{QUICKSTART}/judge.replay.jsonl",
+}
 HOSTILE = "raise SystemExit('a file of the workspace was imported')\n"
-UV = str(platforms.SCRIPTS)
 
 
-@pytest.fixture(scope="session")
-def tool_cache(shared: Path) -> Path:
-    """The tool cache of a runner that keeps it between jobs."""
-    folder = shared / "tools"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
-def run(published: Checkout, checkout: Checkout, tool_cache: Path, **given: str) -> composite.Ran:
-    return start(published, checkout, tool_cache, given)
-
-
-def start(
-    published: Checkout,
-    checkout: Checkout,
-    tool_cache: Path,
-    given: Mapping[str, str],
-    environ: Mapping[str, str] = MappingProxyType({}),
-) -> composite.Ran:
-    local = ("GITHUB_", "RUBRIC_CI_")
-    environ = {
-        **environ,
-        **{name: value for name, value in ENVIRONMENT.items() if not name.startswith(local)},
-        "PATH": os.pathsep.join([UV, os.defpath]),
-        "RUNNER_TOOL_CACHE": str(tool_cache),
-        "GITHUB_ACTIONS": "true",
-        "GITHUB_WORKSPACE": str(checkout.root),
-    }
-    return composite.run(published.root, given, workspace=checkout.root, environ=environ)
-
-
-def test_a_good_file(published: Checkout, checkout: Checkout, tool_cache: Path) -> None:
-    checkout.commit({"evals/a.eval.yaml": GOOD})
-    ran = run(published, checkout, tool_cache, command="validate", paths="evals")
+def test_a_good_file(step: Step) -> None:
+    step.checkout.commit({"evals/a.eval.yaml": GOOD})
+    ran = step.run({"command": "validate", "paths": "evals"})
     assert ran.returncode == 0, ran.stderr
 
 
-def test_a_bad_file_is_an_annotation_at_its_line(
-    published: Checkout, checkout: Checkout, tool_cache: Path
-) -> None:
-    checkout.commit({"evals/a.eval.yaml": GOOD, "evals/b.eval.yaml": BAD, "more/c.eval.yaml": BAD})
-    ran = run(published, checkout, tool_cache, command="validate", paths="evals\nmore\n")
+def test_a_bad_file_is_an_annotation_at_its_line(step: Step) -> None:
+    step.checkout.commit(
+        {"evals/a.eval.yaml": GOOD, "evals/b.eval.yaml": BAD, "more/c.eval.yaml": BAD}
+    )
+    ran = step.run({"command": "validate", "paths": "evals\nmore\n"})
     assert ran.returncode == 1
     found = [line for line in ran.stdout.splitlines() if line.startswith("::error ")]
     assert [line.partition(",endLine=")[0] for line in found] == [
@@ -77,9 +48,7 @@ def test_a_bad_file_is_an_annotation_at_its_line(
     ]
 
 
-def test_run_leaves_its_outputs_also_when_the_gate_fails(
-    published: Checkout, checkout: Checkout, tool_cache: Path
-) -> None:
+def test_run_leaves_its_outputs_also_when_the_gate_fails(step: Step) -> None:
     """Results go to the endpoint of the input too: the exporter is installed for it."""
     seen: list[str] = []
 
@@ -89,19 +58,10 @@ def test_run_leaves_its_outputs_also_when_the_gate_fails(
             self.body()
             self.respond(200)
 
-    quickstart = "examples/quickstart"
-    shutil.copytree(published.root / quickstart, checkout.root / quickstart)
-    checkout.commit()
+    shutil.copytree(step.published.root / QUICKSTART, step.checkout.root / QUICKSTART)
+    step.checkout.commit()
     with serving(Receiver) as server:
-        ran = run(
-            published,
-            checkout,
-            tool_cache,
-            command="run",
-            config=f"{quickstart}/rubric-ci.yaml",
-            replay=f"{quickstart}/judge.replay.jsonl",
-            env=f"OTEL_EXPORTER_OTLP_ENDPOINT={server.url}",
-        )
+        ran = step.run(GRADED | {"env": f"OTEL_EXPORTER_OTLP_ENDPOINT={server.url}"})
     assert ran.returncode == 1, ran.stderr
     assert ran.outputs == {
         **dict.fromkeys(ran.outputs, ""),
@@ -122,36 +82,22 @@ def test_run_leaves_its_outputs_also_when_the_gate_fails(
     assert seen == ["/v1/traces"]
 
 
-def test_a_checkout_in_a_folder_of_the_workspace(
-    published: Checkout, checkout: Checkout, tool_cache: Path
-) -> None:
+def test_a_checkout_in_a_folder_of_the_workspace(step: Step) -> None:
     """Annotations name the files as the repository does, outputs as later steps find them."""
-    quickstart = "examples/quickstart"
-    app = Checkout.create(checkout.root / "app")
-    shutil.copytree(published.root / quickstart, app.root / quickstart)
+    app = Checkout.create(step.checkout.root / "app")
+    shutil.copytree(step.published.root / QUICKSTART, app.root / QUICKSTART)
     app.commit()
-    ran = run(
-        published,
-        checkout,
-        tool_cache,
-        command="run",
-        config=f"{quickstart}/rubric-ci.yaml",
-        replay=f"{quickstart}/judge.replay.jsonl",
-        **{"working-directory": "app"},
-    )
+    ran = step.run(GRADED | {"working-directory": "app"})
     assert ran.returncode == 1, ran.stderr
     assert ran.outputs["report"] == "app/.rubric-ci/report.json"
-    assert (checkout.root / ran.outputs["report"]).is_file()
+    assert (step.checkout.root / ran.outputs["report"]).is_file()
     assert "::error file=examples/quickstart/evals/support.eval.yaml,line=" in ran.stdout
 
 
-def test_a_comment_is_posted_with_the_packages_of_the_list(
-    published: Checkout, checkout: Checkout, tool_cache: Path
-) -> None:
-    quickstart = "examples/quickstart"
-    shutil.copytree(published.root / quickstart, checkout.root / quickstart)
-    checkout.commit()
-    event = checkout.root.parent / "event.json"
+def test_a_comment_is_posted_with_the_packages_of_the_list(step: Step) -> None:
+    shutil.copytree(step.published.root / QUICKSTART, step.checkout.root / QUICKSTART)
+    step.checkout.commit()
+    event = step.checkout.root.parent / "event.json"
     head = {"sha": "1" * 40, "repo": {"full_name": "acme/app"}}
     event.write_text(json.dumps({"pull_request": {"number": 7, "head": head}}))
     with github(GitHub(pulls={7: Pull(7, head_sha="1" * 40)})) as server:
@@ -162,26 +108,17 @@ def test_a_comment_is_posted_with_the_packages_of_the_list(
             "GITHUB_API_URL": server.url,
             "GITHUB_TOKEN": "actions",
         }
-        given = {
-            "command": "run",
-            "comment-mode": "update",
-            "policy-from": "head",
-            "config": f"{quickstart}/rubric-ci.yaml",
-            "replay": f"{quickstart}/judge.replay.jsonl",
-        }
-        ran = start(published, checkout, tool_cache, given, known)
+        ran = step.run(GRADED | {"comment-mode": "update", "policy-from": "head"}, **known)
     assert ran.returncode == 1, ran.stderr
     (comment,) = server.bodies(7)
     assert "<!-- rubric-ci: examples-quickstart -->" in comment
 
 
-def test_nothing_of_the_workspace_is_imported(
-    published: Checkout, checkout: Checkout, tool_cache: Path
-) -> None:
+def test_nothing_of_the_workspace_is_imported(step: Step) -> None:
     names = ("yaml", "click", "venv", "hashlib", "rubric_ci", "rubric_ci/__main__", "sitecustomize")
     files = {f"{name}.py": HOSTILE for name in names}
-    checkout.commit({**files, "uv.toml": "no-index = true\n", "evals/a.eval.yaml": GOOD})
-    ran = run(published, checkout, tool_cache, command="validate", paths="evals")
+    step.checkout.commit({**files, "uv.toml": "no-index = true\n", "evals/a.eval.yaml": GOOD})
+    ran = step.run({"command": "validate", "paths": "evals"})
     assert ran.returncode == 0, ran.stderr
 
 
@@ -204,12 +141,10 @@ def test_pip_serves_where_uv_is_not(
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-def test_the_environment_holds_the_locked_packages_and_nothing_else(
-    published: Checkout, checkout: Checkout, tool_cache: Path
-) -> None:
-    checkout.commit({"evals/a.eval.yaml": GOOD})
-    assert run(published, checkout, tool_cache, command="validate").returncode == 0
-    (environment,) = (tool_cache / "rubric-ci").glob("light-*")
+def test_the_environment_holds_the_locked_packages_and_nothing_else(step: Step) -> None:
+    step.checkout.commit({"evals/a.eval.yaml": GOOD})
+    assert step.run({"command": "validate"}).returncode == 0
+    (environment,) = (step.tool_cache / "rubric-ci").glob("light-*")
     locked = (installation.CHECKOUT / "requirements" / "light.txt").read_text().lower()
     packages = next(environment.rglob("site-packages"))
     for folder in packages.glob("*.dist-info"):
@@ -219,12 +154,10 @@ def test_the_environment_holds_the_locked_packages_and_nothing_else(
     assert (packages / "rubric_ci" / "_schemas" / "eval.schema.json").is_file()
 
 
-def test_a_second_start_installs_nothing(
-    published: Checkout, checkout: Checkout, tool_cache: Path
-) -> None:
-    checkout.commit({"evals/a.eval.yaml": GOOD})
-    assert run(published, checkout, tool_cache, command="validate").returncode == 0
-    before = {path: path.stat().st_mtime_ns for path in (tool_cache / "rubric-ci").iterdir()}
-    assert run(published, checkout, tool_cache, command="validate").returncode == 0
-    after = {path: path.stat().st_mtime_ns for path in (tool_cache / "rubric-ci").iterdir()}
+def test_a_second_start_installs_nothing(step: Step) -> None:
+    step.checkout.commit({"evals/a.eval.yaml": GOOD})
+    assert step.run({"command": "validate"}).returncode == 0
+    before = {path: path.stat().st_mtime_ns for path in (step.tool_cache / "rubric-ci").iterdir()}
+    assert step.run({"command": "validate"}).returncode == 0
+    after = {path: path.stat().st_mtime_ns for path in (step.tool_cache / "rubric-ci").iterdir()}
     assert before == after

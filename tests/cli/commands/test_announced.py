@@ -57,18 +57,10 @@ You greet guests.
 - Always be kind.
 - Never shout.
 """
+MARKS = {"rubric-1": True, "kind": True}
+LABEL = {"file": "evals/a.yaml", "evaluator": "rubric", "split": "test"}
 LABELS = "".join(
-    json.dumps(
-        {
-            "file": "evals/a.yaml",
-            "id": f"c{n}",
-            "evaluator": "rubric",
-            "answer": f"hello {n}",
-            "marks": {"rubric-1": True, "kind": True},
-            "split": "test",
-        }
-    )
-    + "\n"
+    json.dumps({**LABEL, "id": f"c{n}", "answer": f"hello {n}", "marks": MARKS}) + "\n"
     for n in range(CASES)
 )
 
@@ -146,13 +138,14 @@ def reported(text: str) -> int:
 @pytest.mark.parametrize(
     ("options", "judge"),
     [
-        pytest.param((), ONE, id="one answer"),
-        pytest.param(("--trials", "3"), ONE, id="trials"),
-        pytest.param(("--votes", "3"), ONE, id="votes"),
-        pytest.param((), f"{ONE}, mode: isolated", id="one request per criterion"),
-        pytest.param((), PANEL, id="a panel"),
-        pytest.param(("--trials", "15", "--baseline", FOLDER), ONE, id="the first night"),
+        ((), ONE),
+        (("--trials", "3"), ONE),
+        (("--votes", "3"), ONE),
+        ((), f"{ONE}, mode: isolated"),
+        ((), PANEL),
+        (("--trials", "15", "--baseline", FOLDER), ONE),
     ],
+    ids=["one", "trials", "votes", "one request per criterion", "a panel", "the first night"],
 )
 def test_a_run_sends_what_it_announces(shop: Shop, options: tuple[str, ...], judge: str) -> None:
     shop.checkout.write({"rubric-ci.yaml": shop.config(judge)})
@@ -216,12 +209,8 @@ def test_cases_that_get_no_answer_are_not_announced(shop: Shop) -> None:
     assert announced(done.stderr) == sent == shop.report()["totals"]["calls"] == 2, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "judge"), [pytest.param(("--votes", "auto"), ONE, id="further votes")]
-)
-def test_the_bound_of_a_judge_is_kept(shop: Shop, options: tuple[str, ...], judge: str) -> None:
-    shop.checkout.write({"rubric-ci.yaml": shop.config(judge)})
-    done, sent = shop.measured("run", *options)
+def test_the_bound_of_a_judge_is_kept(shop: Shop) -> None:
+    done, sent = shop.measured("run", "--votes", "auto")
     assert shop.report()["totals"]["calls"] == sent
     assert 2 * CASES < sent <= bound(done.stderr), done.stderr
 
@@ -253,28 +242,24 @@ def test_a_comparison_stays_within_its_bound(shop: Shop, votes: str) -> None:
     assert announced(done.stderr) < sent <= bound(done.stderr), done.stderr
 
 
+FILES = {"labels.jsonl": LABELS, "attacks.yaml": CORPUS, "evals/b.yaml": BARE}
+
+
 @pytest.mark.parametrize(
-    ("command", "files"),
+    "command",
     [
-        pytest.param(
-            ("judge", "calibrate", "labels.jsonl"), {"labels.jsonl": LABELS}, id="calibrate"
-        ),
-        pytest.param(("judge", "attack", "attacks.yaml"), {"attacks.yaml": CORPUS}, id="attack"),
-        pytest.param(("probe",), {}, id="probe"),
-        pytest.param(
-            ("generate", "rubrics", "evals/b.yaml"), {"evals/b.yaml": BARE}, id="generate"
-        ),
-        pytest.param(
-            ("generate", "rubrics", "--check", "evals/b.yaml"), {"evals/b.yaml": BARE}, id="drafts"
-        ),
+        "judge calibrate labels.jsonl",
+        "judge attack attacks.yaml",
+        "probe",
+        "generate rubrics evals/b.yaml",
+        "generate rubrics --check evals/b.yaml",
     ],
 )
-def test_a_command_reports_what_it_sends_and_keeps_its_bound(
-    shop: Shop, command: tuple[str, ...], files: dict[str, str]
-) -> None:
+def test_a_command_reports_what_it_sends_and_keeps_its_bound(shop: Shop, command: str) -> None:
     shop.run("run")
-    shop.checkout.commit(files) if files else None
-    done, sent = shop.measured(*command)
+    used = {name: text for name, text in FILES.items() if name in command}
+    shop.checkout.commit(used) if used else None
+    done, sent = shop.measured(*command.split())
     assert reported(done.stderr) == sent > 0, done.stderr + done.stdout
     assert announced(done.stderr) <= sent <= bound(done.stderr), done.stderr
 
@@ -282,9 +267,8 @@ def test_a_command_reports_what_it_sends_and_keeps_its_bound(
 def test_the_total_is_right_from_the_second_run_on(shop: Shop) -> None:
     first = shop.run("run")
     assert "at 300 tokens an answer" in first.stderr
-    shop.checkout.write(
-        {"evals/a.yaml": EVALS + EVALS.partition("\n")[2].replace("id: c", "id: d")}
-    )
+    more = EVALS.partition("\n")[2].replace("id: c", "id: d")
+    shop.checkout.write({"evals/a.yaml": EVALS + more})
     done, sent = shop.measured("run")
     (said,) = re.findall(r"^in all about 8 requests, about \$(.*)$", done.stderr, re.MULTILINE)
     assert float(said) == pytest.approx(sent * (10 * 0.001 + 2 * 0.01), rel=0.2)
@@ -302,47 +286,34 @@ def test_each_comparison_of_a_commit_with_itself_sends_what_is_announced(shop: S
 @pytest.mark.parametrize(
     ("command", "judge", "named"),
     [
-        pytest.param(
-            ("judge", "calibrate", "labels.jsonl"), PANEL, "the judge openai/c", id="panel"
-        ),
-        pytest.param(("judge", "attack", "attacks.yaml"), PANEL, "the judge openai/c", id="attack"),
-        pytest.param(("probe",), PANEL, "the judge openai/c", id="probe"),
-        pytest.param(
-            ("probe", "--aa", "2"), ONE, "openai/shop of the target `default`", id="probe --aa"
-        ),
-        pytest.param(
-            ("generate", "rubrics", "evals/b.yaml"), ONE, "openai/judge, which drafts,", id="draft"
-        ),
-        pytest.param(
-            ("generate", "rubrics", "--check", "--target", "default", "evals/b.yaml"),
-            ONE,
-            "the judge openai/judge",
-            id="generate --check",
-        ),
+        ("judge calibrate labels.jsonl", PANEL, "the judge openai/c"),
+        ("judge attack attacks.yaml", PANEL, "the judge openai/c"),
+        ("probe", PANEL, "the judge openai/c"),
+        ("probe --aa 2", ONE, "openai/shop of the target `default`"),
+        ("generate rubrics evals/b.yaml", ONE, "openai/judge, which drafts,"),
+        ("generate rubrics --check --target default evals/b.yaml", ONE, "the judge openai/judge"),
     ],
+    ids=["panel", "attack", "probe", "probe --aa", "draft", "generate --check"],
 )
 def test_every_command_refuses_a_model_without_a_price_before_any_request(
-    shop: Shop, command: tuple[str, ...], judge: str, named: str
+    shop: Shop, command: str, judge: str, named: str
 ) -> None:
     """A panel's first judges have a price, and would be asked in vain."""
-    files = {"labels.jsonl": LABELS, "attacks.yaml": CORPUS, "evals/b.yaml": BARE}
     config = shop.config(judge, target=", prompt: shop.txt")
-    shop.checkout.commit({"rubric-ci.yaml": config, "shop.txt": PROMPT, **files})
+    shop.checkout.commit({"rubric-ci.yaml": config, "shop.txt": PROMPT, **FILES})
     shop.run("run", "evals/a.yaml")
     model = re.findall(r"openai/(\w+)", named)[0]
     unpriced = re.sub(rf"(openai/{model}, .*?), {PRICES}", r"\1", config)
     shop.checkout.commit({"rubric-ci.yaml": unpriced})
-    done, sent = shop.measured(*command, "--max-cost-usd", "5")
+    done, sent = shop.measured(*command.split(), "--max-cost-usd", "5")
     assert (done.returncode, sent) == (2, 0), done.stderr
     assert f"rubric-ci: {named} has no known price" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("command", "most"),
-    [
-        pytest.param(("run", "--trials", "15", "--baseline", FOLDER), 65, id="the sentinel"),
-        pytest.param(("probe",), 7, id="probe"),
-    ],
+    [(("run", "--trials", "15", "--baseline", FOLDER), 65), (("probe",), 7)],
+    ids=["the sentinel", "probe"],
 )
 def test_the_limit_of_calls_holds_for_all_that_is_sent(
     shop: Shop, command: tuple[str, ...], most: int

@@ -90,50 +90,33 @@ def test_a_listed_person_need_not_push(hub: GitHub, tmp_path: Path) -> None:
 
 
 def pushed(time: str) -> dict[str, Any]:
-    """Return the state after a second push."""
+    """Return the state after a second push at this time of the day."""
     first = ("2026-11-01T09:00:00Z", SEEN)
     return {"head": LATER, "pushes": [(f"2026-11-01T{time}Z", LATER), first]}
 
 
 COMMENTED, LABELLED = "issue_comment", "pull_request_target"
+AT_TEN = "2026-11-01T10:00:00Z"
 EVE = "`eve` may not push to ana/shop, and is not listed"
 MOVED = "the head of #7 is bbbbbbbbbb, and it was aaaaaaaaaa then"
-
-
-def later(at: str) -> dict[str, Any]:
-    """Return the state after a push at this time of the day."""
-    pushes = [(f"2026-11-01T{at}Z", LATER), ("2026-11-01T09:00:00Z", SEEN)]
-    return {"head": LATER, "pushes": pushes}
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "a stranger": ({"author": ("eve", "User")}, COMMENTED, EVE),
     "a maintainer who lost access": ({"rights": {}}, COMMENTED, EVE.replace("eve", "ana")),
-    "an app": (
-        {"author": ("bot[bot]", "Bot")},
-        COMMENTED,
-        "`bot[bot]` is an app, and not a person",
-    ),
+    "an app": ({"author": ("b[bot]", "Bot")}, COMMENTED, "`b[bot]` is an app, and not a person"),
     "an edited comment": ({"edited": "2026-11-01T10:00:01Z"}, COMMENTED, "the comment was edited"),
     "a forged comment": ({"said": "Nice work"}, COMMENTED, "the comment is not a command"),
-    "a commit that came later": (later("10:00:01"), COMMENTED, MOVED),
-    "a commit of the same second": (later("10:00:00"), COMMENTED, MOVED),
+    "a commit that came later": (pushed("10:00:01"), COMMENTED, MOVED),
+    "a commit of the same second": (pushed("10:00:00"), COMMENTED, MOVED),
     "a push that GitHub does not know": (
         {"pushes": []},
         COMMENTED,
         "the head of #7 is aaaaaaaaaa, and when it came is not known",
     ),
-    "a closed pull request": (
-        {"state": "closed"},
-        COMMENTED,
-        "#7 is closed, or its branch is gone",
-    ),
-    "a label of a stranger": (
-        {"labels": [("2026-11-01T10:00:00Z", "eve", "rubric-ci")]},
-        LABELLED,
-        EVE,
-    ),
-    "a label before a commit": (later("11:00:00"), LABELLED, MOVED),
+    "a closed one": ({"state": "closed"}, COMMENTED, "#7 is closed, or its branch is gone"),
+    "a label of a stranger": ({"labels": [(AT_TEN, "eve", "rubric-ci")]}, LABELLED, EVE),
+    "a label before a commit": (pushed("11:00:00"), LABELLED, MOVED),
     "another head than was typed": (
         {"head": LATER},
         "workflow_dispatch",
@@ -155,27 +138,18 @@ def test_refused(
     assert not any("reactions" in write for write in hub.writes)
 
 
+OUR_LABEL = "only the label `rubric-ci` counts, when it is added"
 PAYLOADS: dict[str, tuple[str, dict[str, Any], str]] = {
     "an edit": (
-        "issue_comment",
-        COMMENT | {"action": "edited"},
+        *(COMMENTED, COMMENT | {"action": "edited"}),
         "only a new comment counts, not an edited one",
     ),
     "an issue": (
-        "issue_comment",
-        COMMENT | {"issue": {"number": 7}},
+        *(COMMENTED, COMMENT | {"issue": {"number": 7}}),
         "the comment is not on a pull request",
     ),
-    "another label": (
-        "pull_request_target",
-        LABEL | {"label": {"name": "bug"}},
-        "only the label `rubric-ci` counts, when it is added",
-    ),
-    "a push": (
-        "pull_request_target",
-        LABEL | {"action": "synchronize"},
-        "only the label `rubric-ci` counts, when it is added",
-    ),
+    "another label": (LABELLED, LABEL | {"label": {"name": "bug"}}, OUR_LABEL),
+    "a push": (LABELLED, LABEL | {"action": "synchronize"}, OUR_LABEL),
     "no inputs": (
         "workflow_dispatch",
         {"sender": {"login": "ana", "type": "User"}},

@@ -39,18 +39,12 @@ FILES = {
 }
 
 
-def ran(checkout: Checkout) -> list[str]:
-    return [case["id"] for case in report(checkout)["cases"]]
-
-
 def test_every_case_runs_once_at_its_own_line(checkout: Checkout) -> None:
     checkout.commit(FILES)
     assert invoke(checkout.root, ENVIRONMENT, "validate").stdout == "2 files checked: no problems\n"
     done = run(checkout)
     found = [
-        (case["file"], case["line"], case["id"], case["question"].partition("]\n")[2])
-        if "[user]" in case["question"]
-        else (case["file"], case["line"], case["id"], case["question"])
+        (case["file"], case["line"], case["id"], case["question"].removeprefix("[user]\n"))
         for case in report(checkout)["cases"]
     ]
     assert found == [
@@ -121,6 +115,13 @@ def test_single_rows_are_selected(
 
 
 OUT = "correct the file, or its name under `evalcases`"
+WORKBOOK = "a workbook is not read in place; `rubric-ci import` reads it"
+NO_LIST = "it is a suite, with `x`; a file of cases is a list"
+FORMATS = "cases are in `.yaml`, `.yml`, `.json`, `.jsonl`, `.csv` or `.tsv` files"
+TAKEN = (
+    "the id `a` is taken by an earlier case; give every case of a file its own id; the first one "
+    "is in line 2"
+)
 COLUMN = "cases.csv:1:{}: warning: unused-variable: nothing uses the column `{}`"
 LACKS = "undefined-variable: `messages` of the suite: `{{ product }}` is not a variable of the case"
 UNUSABLE = "assertion-value: `matches` of `(`: missing ): (; write a value that can be checked"
@@ -134,91 +135,66 @@ JUDGED = """\
 - {id: t, vars: {product: "("}, rubrics: ["Is {{ day }}",
     {matches: "{{ product }}"}]}
 """
+PRODUCT = SUITE.replace("receipt", "'{{ product }}'")
 NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\n"
 
 
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        pytest.param(
+        (
             {"evals/cases.csv": 'id,product,rubrics\na,Mug,"Fine\n7\n"\nb,"x\n'},
             [f"cases.csv:5:3: case-file: the quotation mark is not closed; {OUT}"],
-            id="csv",
         ),
-        pytest.param(
+        (
             {"evals/cases.csv": "id,prodct\na,Mug\na,Cup\n"},
             [
                 f"{COLUMN.format(4, 'prodct')}; did you mean `product`?",
                 f"cases.csv:2:1: {LACKS}; did you mean `prodct`?",
-                (
-                    "cases.csv:3:1: case-id-duplicate: the id `a` is taken by an earlier case; "
-                    "give every case of a file its own id; the first one is in line 2"
-                ),
+                f"cases.csv:3:1: case-id-duplicate: {TAKEN}",
                 f"cases.csv:3:1: {LACKS}; did you mean `prodct`?",
             ],
-            id="rows",
         ),
-        pytest.param(
+        (
             {"evals/cases.csv": "id,product,owner,rubric,output\na,Mug,Ada,Is kind,x\n"},
             [
                 f"{COLUMN.format(18, 'rubric')}; did you mean `rubrics`?",
                 f"{COLUMN.format(25, 'output')}; did you mean `outputs`?",
             ],
-            id="columns",
         ),
-        pytest.param(
+        (
             {"evals/a.yaml": "rubrics: [Greets]\nevalcases: cases.xlsx#Shop\n"},
-            [
-                (
-                    "a.yaml:2:12: case-file: `cases.xlsx#Shop`: a workbook is not read in "
-                    f"place; `rubric-ci import` reads it; {OUT}"
-                )
-            ],
-            id="workbook",
+            [f"a.yaml:2:12: case-file: `cases.xlsx#Shop`: {WORKBOOK}; {OUT}"],
         ),
-        pytest.param(
-            {
-                "evals/a.yaml": SUITE.replace("receipt", "'{{ product }}'"),
-                "evals/list.yaml": JUDGED,
-            },
+        (
+            {"evals/a.yaml": PRODUCT, "evals/list.yaml": JUDGED},
             [
                 f"list.yaml:3:24: {ASKED.format('{{ other }}', 'known: `product`')}",
                 f"list.yaml:4:25: {ASKED.format('{{ prodct }}', 'did you mean `product`?')}",
                 f"list.yaml:6:47: {ASKED.format('{{ day }}', 'known: `product`')}",
                 f"list.yaml:7:15: {UNUSABLE}",
             ],
-            id="criteria",
         ),
-        pytest.param(
+        (
             {"evals/list.yaml": LIST + "  tag: [x]\n"},
             ["list.yaml:6:3: unknown-key: unknown key `tag` in the case; did you mean `tags`?"],
-            id="yaml",
         ),
-        pytest.param(
+        (
             {"evals/a.yaml": NAMES, "evals/a.txt": "x"},
             [
                 f"a.yaml:1:13: case-file: `../../out.csv`: is outside the repository; {OUT}",
                 f"a.yaml:1:28: case-file: `gone.csv`: no such file; {OUT}",
                 f"a.yaml:1:38: case-file: `no/*.csv`: no file matches; {OUT}",
                 f"a.yaml:1:50: case-file: `../../*.csv`: no file matches; {OUT}",
-                (
-                    "a.yaml:1:65: case-file: `evals/a.txt`: cases are in `.yaml`, `.yml`, `.json`, "
-                    f"`.jsonl`, `.csv` or `.tsv` files; {OUT}"
-                ),
+                f"a.yaml:1:65: case-file: `evals/a.txt`: {FORMATS}; {OUT}",
             ],
-            id="names",
         ),
-        pytest.param(
+        (
             {"evals/a.yaml": "evalcases: list.yaml", "evals/list.yaml": "evalcases: []\nx: 1"},
-            [
-                (
-                    "a.yaml:1:12: case-file: `evals/list.yaml`: it is a suite, with `x`; a file of "
-                    f"cases is a list; {OUT}"
-                )
-            ],
-            id="a suite",
+            [f"a.yaml:1:12: case-file: `evals/list.yaml`: {NO_LIST}; {OUT}"],
         ),
     ],
+    ids=["csv", "rows", "columns", "workbook", "criteria", "yaml", "names", "a suite"],
 )
 def test_problems_are_at_the_line_of_their_file(
     checkout: Checkout, files: dict[str, str], said: list[str]
@@ -235,10 +211,8 @@ def test_a_file_belongs_to_one_suite(checkout: Checkout) -> None:
     checkout.write({"rubric-ci.yaml": CONFIG, "evals/a.yaml": suite, "evals/b.yaml": suite})
     checkout.write({"evals/cases.csv": "id,input\nx,Hi\n"})
     done = run(checkout)
-    assert (done.returncode, done.stderr.splitlines()[-2:]) == (
-        2,
-        [
-            "rubric-ci: the cases of evals/cases.csv belong to evals/a.yaml and to evals/b.yaml",
-            "  reports identify a case by its file and id: name the file in one suite",
-        ],
+    assert done.returncode == 2
+    assert done.stderr.endswith(
+        "rubric-ci: the cases of evals/cases.csv belong to evals/a.yaml and to evals/b.yaml\n"
+        "  reports identify a case by its file and id: name the file in one suite\n"
     )

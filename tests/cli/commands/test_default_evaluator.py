@@ -1,13 +1,11 @@
 """Cases with an expected outcome and no evaluator: counted, skipped, or graded by the judge."""
 
 import json
-import subprocess
 
 import pytest
 
 from tests.aimock import says
 from tests.cli.commands.test_run_judged import Judged, judged
-from tests.cli.commands.test_validate import rubric_ci
 
 __all__ = ["judged"]
 EVALS = """\
@@ -18,6 +16,7 @@ evalcases:
     input: Say hello
     evaluators: [{name: own, type: code_judge, script: 'true {code_file}'}]
 """
+REPLY = says('{"reasoning": "It greets.", "score": 0.9}')
 NOTE = (
     "2 cases have an expected outcome and no evaluator, and no verdict: run `rubric-ci generate "
     "rubrics`, or set `default_evaluator: llm_judge` in rubric-ci.yaml"
@@ -47,28 +46,21 @@ def test_they_are_skipped_and_counted(bare: Judged) -> None:
     assert bare.run().returncode == 0
     assert bare.report()["notes"] == [NOTE]
     assert [case["outcome"] for case in bare.results()] == ["skipped", "skipped", "graded"]
-    done = rubric_ci("validate", "evals", cwd=bare.root)
+    done = bare.call("validate", "evals")
     assert done.returncode == 0
     assert [line for line in done.stdout.splitlines() if "notice:" in line] == [NOTICE]
 
 
 def test_the_judge_grades_them_by_default_if_configured(bare: Judged) -> None:
     configure(bare, "llm_judge")
-    reply = says('{"reasoning": "It greets.", "score": 0.9}')
-    bare.server.script(reply, reply)
+    bare.server.script(REPLY, REPLY)
     bare.run()
     assert bare.report()["notes"] == []
-    assert [(case["id"], case["score"]) for case in bare.results()] == [
-        ("bare", 0.9),
-        ("older", 0.9),
-        ("graded", 1.0),
-    ]
-    assert [each["name"] for case in bare.results() for each in case["evaluators"]] == [
-        "llm_judge",
-        "llm_judge",
-        "own",
-    ]
-    done = rubric_ci("validate", cwd=bare.root)
+    scores = [(case["id"], case["score"]) for case in bare.results()]
+    assert scores == [("bare", 0.9), ("older", 0.9), ("graded", 1.0)]
+    names = [each["name"] for case in bare.results() for each in case["evaluators"]]
+    assert names == ["llm_judge", "llm_judge", "own"]
+    done = bare.call("validate")
     assert "ungraded-cases" not in done.stdout
 
 
@@ -76,8 +68,7 @@ def test_the_judge_grades_them_by_default_if_configured(bare: Judged) -> None:
 def test_the_suite_comes_before_the_configuration(bare: Judged, suite: str) -> None:
     configure(bare, "llm_judge" if "rubric" in suite else "none")
     bare.write("evals/a.eval.yaml", f"{suite}\n{EVALS}")
-    reply = says('{"reasoning": "It greets.", "score": 0.9}')
-    bare.server.script(reply, reply)
+    bare.server.script(REPLY, REPLY)
     bare.run()
     graded = "skipped" if "rubric" in suite else "graded"
     assert [case["outcome"] for case in bare.results()] == [graded, graded, "graded"]
@@ -85,17 +76,14 @@ def test_the_suite_comes_before_the_configuration(bare: Judged, suite: str) -> N
 
 def test_an_unknown_default_is_an_error(bare: Judged) -> None:
     configure(bare, "rubric")
-    done = rubric_ci("validate", cwd=bare.root)
+    done = bare.call("validate")
     assert done.returncode == 1
     assert "must be one of `llm_judge`, `none`, not the text `rubric`" in done.stdout
 
 
 def test_a_changed_default_selects_the_cases_that_it_grades(bare: Judged) -> None:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-    for command in (["add", "-A"], [*identity, "commit", "-qm", "base"]):
-        subprocess.run(["git", *command], cwd=bare.root, check=True)
+    bare.checkout.commit()
     configure(bare, "llm_judge")
-    reply = says('{"reasoning": "It greets.", "score": 0.9}')
-    bare.server.script(reply, reply)
+    bare.server.script(REPLY, REPLY)
     bare.run("--changed-since", "HEAD")
     assert [case["id"] for case in bare.results()] == ["bare", "older"]

@@ -1,7 +1,7 @@
 """`generate rubrics --pr` in workflow runs: the state of GitHub afterwards."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from tests.hooks.composite import outputs
 
 OURS = "rubric-ci/rubrics-main"
 WRITE = "run it again, or write these rubrics yourself; the log names every case"
+FILES = ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")
 MESSAGE = "evals: add rubrics to 1 case\n\nx\n\nRubric-CI: generate rubrics"
 
 
@@ -70,6 +71,14 @@ def run(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         yield Run(project, remote, github)
 
 
+def move_on(run: Run) -> None:
+    """Push a commit that the checkout does not have."""
+    sha = run.checkout.git("rev-parse", "HEAD")
+    run.checkout.commit({"more.txt": "m\n"})
+    run.push("topic")
+    run.checkout.git("reset", "--quiet", "--hard", sha)
+
+
 def show(checkout: Checkout, name: str) -> str:
     return checkout.git("show", name) + "\n"
 
@@ -91,61 +100,63 @@ def test_no_second_commit_is_added(run: Run) -> None:
     run.checkout.git("commit", "--quiet", "--allow-empty", "--message", MESSAGE)
     run.push("topic")
     done = run.on_pull_request()
-    assert (done.exit_code, done.stdout) == (
-        0,
-        "the last commit on `topic` is from rubric-ci; not adding another\n",
-    )
+    said = "the last commit on `topic` is from rubric-ci; not adding another\n"
+    assert (done.exit_code, done.stdout) == (0, said)
     assert run.project.file.read_text() == EVAL
 
 
 @pytest.mark.parametrize(
     "facts",
-    [
-        pytest.param({"repository": "fork/app"}, id="fork"),
-        pytest.param({"GITHUB_ACTOR": "dependabot[bot]"}, id="dependabot"),
-    ],
+    [{"repository": "fork/app"}, {"GITHUB_ACTOR": "dependabot[bot]"}],
+    ids=["fork", "dependabot"],
 )
 def test_a_token_that_may_not_write_costs_nothing(run: Run, facts: dict[str, str]) -> None:
     done = run.on_pull_request(**facts)
-    assert (done.exit_code, done.stdout) == (
-        0,
-        "nothing is drafted: the token of this pull request is read-only\n",
-    )
+    said = "nothing is drafted: the token of this pull request is read-only\n"
+    assert (done.exit_code, done.stdout) == (0, said)
     assert run.github.requests == []
     assert run.project.file.read_text() == EVAL
 
 
-def test_a_protected_branch(run: Run) -> None:
+def protect(run: Run) -> None:
     run.github.hold(run.remote.root, protected=["topic"])
-    done = run.on_pull_request()
-    assert done.exit_code == 2
-    assert done.stderr.startswith("rubric-ci: --pr: `topic` is protected\n")
 
 
-def test_the_default_branch_as_head(run: Run) -> None:
-    done = run.on_pull_request("main")
-    assert done.exit_code == 2
-    assert "`main`, is the default branch" in done.stderr
-    assert run.github.requests == []
+REFUSED: dict[str, tuple[Callable[[Run], object], str, str, str]] = {
+    "a protected branch": (protect, "topic", "actions", "--pr: `topic` is protected\n"),
+    "the default branch": (lambda _: None, "main", "actions", "`main`, is the default branch"),
+    "a branch that is gone": (
+        lambda run: run.remote.git("branch", "--quiet", "-D", "topic"),
+        *("topic", "actions", "--pr: the branch `topic` no longer exists\n"),
+    ),
+    "git without the branch": (
+        lambda run: run.checkout.git("switch", "--quiet", "--detach"),
+        *(
+            "topic",
+            "",
+            "GITHUB_TOKEN is not set and `topic` is not checked out, so git cannot push",
+        ),
+    ),
+}
 
 
-def test_a_branch_that_is_gone(run: Run) -> None:
-    run.remote.git("branch", "--quiet", "-D", "topic")
-    done = run.on_pull_request()
-    assert done.exit_code == 2
-    assert done.stderr.startswith("rubric-ci: --pr: the branch `topic` no longer exists\n")
+@pytest.mark.parametrize(
+    ("prepare", "head", "token", "message"), REFUSED.values(), ids=REFUSED.keys()
+)
+def test_refused(
+    run: Run, prepare: Callable[[Run], object], head: str, token: str, message: str
+) -> None:
+    prepare(run)
+    done = run.on_pull_request(head, GITHUB_TOKEN=token)
+    assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
+    assert run.project.file.read_text() == EVAL
 
 
 def test_a_branch_that_has_moved_on(run: Run) -> None:
-    sha = run.checkout.git("rev-parse", "HEAD")
-    run.checkout.commit({"more.txt": "m\n"})
-    run.push("topic")
-    run.checkout.git("reset", "--quiet", "--hard", sha)
+    move_on(run)
     done = run.on_pull_request()
-    assert (done.exit_code, done.stdout) == (
-        0,
-        "`topic` has newer commits; the run for that push takes over\n",
-    )
+    said = "`topic` has newer commits; the run for that push takes over\n"
+    assert (done.exit_code, done.stdout) == (0, said)
 
 
 def test_a_merge_commit_that_changed_the_file_is_a_conflict(run: Run) -> None:
@@ -176,21 +187,9 @@ def test_without_a_token_git_pushes(run: Run) -> None:
     assert "is from rubric-ci" in run.on_pull_request(GITHUB_TOKEN="").stdout
 
 
-def test_without_a_token_git_needs_the_branch(run: Run) -> None:
-    run.checkout.git("switch", "--quiet", "--detach")
-    done = run.on_pull_request(GITHUB_TOKEN="")
-    assert done.exit_code == 2
-    assert (
-        "GITHUB_TOKEN is not set and `topic` is not checked out, so git cannot push" in done.stderr
-    )
-
-
 def test_a_push_that_is_rejected(run: Run) -> None:
     run.checkout.git("remote", "add", "origin", str(run.remote.root))
-    sha = run.checkout.git("rev-parse", "HEAD")
-    run.checkout.commit({"more.txt": "m\n"})
-    run.push("topic")
-    run.checkout.git("reset", "--quiet", "--hard", sha)
+    move_on(run)
     done = run.on_pull_request(GITHUB_TOKEN="")
     assert done.exit_code == 2
     assert "--pr: `topic` has newer commits on origin" in done.stderr
@@ -248,10 +247,8 @@ def test_a_branch_on_which_others_work_is_left_to_them(run: Run) -> None:
     run.push(OURS)
     run.checkout.git("switch", "--quiet", "main")
     done = run.on_schedule()
-    assert (done.exit_code, done.stdout) == (
-        0,
-        f"`{OURS}` has commits that are not from rubric-ci; it is left unchanged\n",
-    )
+    said = f"`{OURS}` has commits that are not from rubric-ci; it is left unchanged\n"
+    assert (done.exit_code, done.stdout) == (0, said)
 
 
 def test_a_repository_that_allows_no_pull_requests(run: Run) -> None:
@@ -310,27 +307,23 @@ def test_a_workflow_shows_why_nothing_was_drafted(
     run: Run, setup: str, code: int, line: str, tmp_path: Path
 ) -> None:
     if setup == "protected":
-        run.github.hold(run.remote.root, protected=["topic"])
+        protect(run)
     else:
         run.project.record(refund="I cannot")
-    files = {name: tmp_path / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-    known = {name: str(path) for name, path in files.items()}
+    known = {name: str(tmp_path / name) for name in FILES}
     known |= {"GITHUB_ACTIONS": "true", "RUBRIC_CI_GENERATE_RUBRICS_POLICY_FROM": "head"}
     done = run.on_pull_request(**known)
     assert done.exit_code == code
     [annotation] = [each for each in done.stdout.splitlines() if each.startswith("::error")]
     begin, _, end = line.partition("{}")
     shown = annotation.removeprefix("::error title=rubric-ci::")
-    assert shown.startswith(begin)
-    assert shown.endswith(end)
-    assert f"\n{shown}\n" in files["GITHUB_OUTPUT"].read_text()
-    summary = files["GITHUB_STEP_SUMMARY"].read_text()
-    assert "## ⚠️ rubric-ci · `generate" in summary
+    assert (shown.startswith(begin), shown.endswith(end)) == (True, True), shown
+    assert f"\n{shown}\n" in (tmp_path / "GITHUB_OUTPUT").read_text()
+    assert "## ⚠️ rubric-ci · `generate" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
 
 
 def test_a_workflow_gets_the_pull_request_and_the_diff(run: Run, tmp_path: Path) -> None:
-    files = {name: tmp_path / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-    known = {name: str(path) for name, path in files.items()}
+    known = {name: str(tmp_path / name) for name in FILES}
     known |= {"GITHUB_ACTIONS": "true", "GITHUB_SERVER_URL": "https://github.example"}
     run.checkout.git("switch", "--quiet", "main")
     payload = {"schedule": "0 3 * * *"}
@@ -342,13 +335,13 @@ def test_a_workflow_gets_the_pull_request_and_the_diff(run: Run, tmp_path: Path)
         "pull-request-url": "https://github.example/acme/app/pull/8",
         "pull-request-number": "8",
     }
-    assert outputs(files["GITHUB_OUTPUT"].read_text()) == expected
-    assert files["GITHUB_STEP_SUMMARY"].read_text() == (
+    assert outputs((tmp_path / "GITHUB_OUTPUT").read_text()) == expected
+    assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text() == (
         "## rubric-ci \xb7 1 case got rubrics\n\n"
         f"[Pull request](https://github.example/acme/app/pull/8) \xb7 commit `{commit[:10]}`\n\n"
         f"```diff\n{unified('evals/a.yaml', EVAL, AFTER).rstrip()}\n```\n"
     )
     run.checkout.git("checkout", "--quiet", "--", ".")
     assert run.generate("schedule", payload, **known).exit_code == 0
-    again = outputs(files["GITHUB_OUTPUT"].read_text())
+    again = outputs((tmp_path / "GITHUB_OUTPUT").read_text())
     assert again == expected | {"changed": "false", "commit": ""}

@@ -1,13 +1,11 @@
 """A run of a part of the suite: every command says so, and none takes it for the whole."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.invoke import invoke
-from tests.sample_project import Project, clean_environment
+from tests.sample_project import Project
 
 ANSWERS = {"good": "Hello there", "bad": "Go away", "worse": "No", "fine": "Hello"}
 CASE = """\
@@ -31,10 +29,6 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
-def call(project: Project, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return invoke(project.root, clean_environment() | environment, *arguments)
-
-
 def changes(project: Project) -> dict[str, str]:
     report = project.report()
     found = {case["id"]: case["change"] for case in report["cases"]}
@@ -43,7 +37,7 @@ def changes(project: Project) -> dict[str, str]:
 
 @pytest.fixture
 def base(project: Project) -> str:
-    call(project, "run", "--output-dir", "base")
+    project.call("run", "--output-dir", "base")
     return "base/report.json"
 
 
@@ -62,7 +56,7 @@ PARTS = [
 def test_the_report_names_what_narrowed_the_run(
     project: Project, options: list[str], names: list[str], suite: int | None, ran: list[str]
 ) -> None:
-    call(project, "run", *options)
+    project.call("run", *options)
     report = project.report()
     assert [case["id"] for case in report["cases"]] == ran
     scope = {"complete": not names, "narrowed_by": names, "suite": suite, "base": ""}
@@ -71,7 +65,7 @@ def test_the_report_names_what_narrowed_the_run(
 
 def test_an_invalid_file_narrows_the_run(project: Project, base: str) -> None:
     project.write("evals/b.eval.yaml", "evalcases: []\n")
-    call(project, "run", "--baseline", base)
+    project.call("run", "--baseline", base)
     scope = {"complete": False, "narrowed_by": ["invalid"], "suite": None}
     assert project.report()["scope"] == {**scope, "base": ""}
     before = {"good": "unchanged", "bad": "failing-before", "worse": "failing-before"}
@@ -80,40 +74,38 @@ def test_an_invalid_file_narrows_the_run(project: Project, base: str) -> None:
 
 def test_what_was_left_out_is_not_gone(project: Project, base: str) -> None:
     """A run and `compare` agree on the same two reports."""
-    call(project, "run", "--case", "good", "--baseline", base)
+    project.call("run", "--case", "good", "--baseline", base)
     assert changes(project) == {"good": "unchanged"}
-    done = call(project, "compare", base, ".rubric-ci/report.json")
+    done = project.call("compare", base, ".rubric-ci/report.json")
     assert "removed" not in done.stdout
     note = "This report covers 1 of 4 cases: case filter; the other cases are not compared."
     assert note in done.stdout
 
 
 def test_cases_that_did_not_fail_are_not_gone(project: Project, base: str) -> None:
-    call(project, "run")
-    call(project, "run", "--last-failed", "--baseline", base)
+    project.call("run")
+    project.call("run", "--last-failed", "--baseline", base)
     assert changes(project) == {"bad": "failing-before", "worse": "failing-before"}
     assert project.report()["scope"]["narrowed_by"] == ["last-failed"]
 
 
 def test_a_new_case_alone_is_compared_with_a_base_that_lacks_it(project: Project) -> None:
-    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
-    for command in (("add", "--all"), ("commit", "--quiet", "--message=base")):
-        subprocess.run((*git, *command), cwd=project.root, check=True)
+    project.checkout.commit()
     project.write("evals/b.eval.yaml", f"evalcases:\n{CASE.format(name='fine', tag='new')}")
     project.write("evals/c.eval.yaml", f"evalcases:\n{CASE.format(name='added', tag='new')}")
     project.write("answers.jsonl", '{"id": "added", "answer": "Hello"}\n')
-    done = call(project, "run", "--against", "HEAD", "--case", "added")
+    done = project.call("run", "--against", "HEAD", "--case", "added")
     assert (done.returncode, changes(project)) == (0, {"added": "new"})
 
 
 def test_shards_of_a_part_are_that_part(project: Project, base: str) -> None:
     """Sharded and merged, a run says the same as in one piece."""
     chosen = ["--case", "good", "--case", "bad"]
-    call(project, "run", *chosen, "--baseline", base)
+    project.call("run", *chosen, "--baseline", base)
     in_one = project.report()
     for shard in ("1/2", "2/2"):
-        call(project, "run", *chosen, "--shard", shard, "--output-dir", f"s/{shard[0]}")
-    call(project, "report", "merge", "s", "--baseline", base)
+        project.call("run", *chosen, "--shard", shard, "--output-dir", f"s/{shard[0]}")
+    project.call("report", "merge", "s", "--baseline", base)
     merged = project.report()
     assert (merged["scope"], merged["comparison"]) == (in_one["scope"], in_one["comparison"])
     assert changes(project) == {"good": "unchanged", "bad": "failing-before"}
@@ -121,34 +113,24 @@ def test_shards_of_a_part_are_that_part(project: Project, base: str) -> None:
 
 def test_all_shards_of_a_whole_run_are_the_suite(project: Project) -> None:
     for shard in ("1/2", "2/2"):
-        call(project, "run", "--shard", shard, "--output-dir", f"s/{shard[0]}")
-    call(project, "report", "merge", "s")
-    assert project.report()["scope"] == {
-        "complete": True,
-        "narrowed_by": [],
-        "suite": 4,
-        "base": "",
-    }
+        project.call("run", "--shard", shard, "--output-dir", f"s/{shard[0]}")
+    project.call("report", "merge", "s")
+    scope = {"complete": True, "narrowed_by": [], "suite": 4, "base": ""}
+    assert project.report()["scope"] == scope
 
 
 def test_a_part_is_in_no_trend(project: Project) -> None:
-    call(project, "run", "--case", "good")
-    done = call(project, "history", "add")
+    project.call("run", "--case", "good")
+    done = project.call("history", "add")
     assert done.stderr.splitlines()[-1] == (
         "the report covers 1 of 4 cases: case filter; trends leave the run out"
     )
 
 
-REFUSED = [
-    pytest.param(("keep",), id="keep"),
-    pytest.param(("accept", "--reason", "r"), id="accept"),
-]
-
-
-@pytest.mark.parametrize("command", REFUSED)
+@pytest.mark.parametrize("command", [("keep",), ("accept", "--reason", "r")], ids=" ".join)
 def test_a_part_becomes_no_reference(project: Project, command: tuple[str, ...]) -> None:
-    call(project, "run", "--case", "good")
-    done = call(project, "baseline", *command, ".rubric-ci/report.json", "--baseline", "reference")
+    project.call("run", "--case", "good")
+    done = project.call("baseline", *command, ".rubric-ci/report.json", "--baseline", "reference")
     assert done.returncode == 2
     assert done.stderr.splitlines()[-2:] == [
         "rubric-ci: this report covers 1 of 4 cases: case filter",
@@ -160,7 +142,7 @@ def test_a_part_becomes_no_reference(project: Project, command: tuple[str, ...])
 def test_every_format_says_so(project: Project) -> None:
     formats = "json,markdown,junit,sarif,html"
     options = ("--case", "good", "--reports", formats)
-    done = call(project, "run", *options, RUBRIC_CI_ANNOTATIONS="true")
+    done = project.call("run", *options, RUBRIC_CI_ANNOTATIONS="true")
     beginning = "Gate passes: the only case passes (fail_on: fail)\n1 passed · average score 1.00"
     assert done.stdout.startswith(f"{beginning}\n1 of 4 cases: case filter · ")
     assert "::notice title=rubric-ci::1 of 4 cases: case filter" in done.stdout
@@ -179,15 +161,16 @@ def test_every_format_says_so(project: Project) -> None:
     ],
 )
 def test_a_case_without_a_verdict_and_the_cases_that_decide(
-    tmp_path: Path, gate: str, code: int, said: str
+    project: Project, gate: str, code: int, said: str
 ) -> None:
     config = "evals: ['*.eval.yaml']\ntargets: [{name: default, provider: mock, response: hello}]\n"
-    (tmp_path / "rubric-ci.yaml").write_text(f"{config}gate: {{{gate}}}\n")
-    (tmp_path / "a.eval.yaml").write_text(
+    project.write("rubric-ci.yaml", f"{config}gate: {{{gate}}}\n")
+    project.write(
+        "a.eval.yaml",
         "evalcases:\n"
         "  - {id: a, tags: [must], input: q, expected_outcome: x}\n"
-        "  - {id: b, input: q, rubrics: [{contains: hello}]}\n"
+        "  - {id: b, input: q, rubrics: [{contains: hello}]}\n",
     )
-    done = invoke(tmp_path, clean_environment(), "run")
+    done = project.run()
     assert done.returncode == code, done.stdout
     assert said in " ".join(done.stdout.split())

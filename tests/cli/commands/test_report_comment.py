@@ -141,11 +141,8 @@ def test_the_last_line_links_the_page(step: Step) -> None:
 
 @pytest.mark.parametrize(
     ("run", "attempt", "done"),
-    [
-        pytest.param("12", "2", "updated", id="another attempt"),
-        pytest.param("13", "1", "updated", id="a newer run"),
-        pytest.param("11", "2", "left to a newer run", id="an older run, which ends later"),
-    ],
+    [("12", "2", "updated"), ("13", "1", "updated"), ("11", "2", "left to a newer run")],
+    ids=["another attempt", "a newer run", "an older run, which ends later"],
 )
 def test_an_older_run_does_not_replace_the_comment_of_a_newer_one(
     step: Step, capsys: pytest.CaptureFixture[str], run: str, attempt: str, done: str

@@ -10,7 +10,6 @@ from time import sleep
 import pytest
 
 from tests import platforms
-from tests.checkout import Checkout
 from tests.forked_command import started
 from tests.sample_project import CONFIG, EVAL, RUBRIC, Project, clean_environment
 from tests.wait import wait_until
@@ -21,6 +20,9 @@ BROKEN_NOTE = (
 )
 
 
+RUDE = '{"id": "greeting", "answer": "Go away"}\n'
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
@@ -29,43 +31,34 @@ def project(tmp_path: Path) -> Project:
 def test_exit_0_when_the_gate_holds(project: Project) -> None:
     done = project.run()
     assert (done.returncode, done.stderr) == (0, "[1/1] pass       1.00  greeting\n")
-    report = project.report()
+    report, case = project.report(), project.case
     assert (report["verdict"], report["gate"]["holds"]) == ("pass", True)
-    (case,) = report["cases"]
     texts = (case["question"], case["expected_outcome"], case["answer"])
     assert texts == ("Say hello", "", "Hello there")
     assert (project.root / ".rubric-ci/summary.md").exists()
 
 
-def test_exit_1_when_a_case_fails(project: Project) -> None:
-    project.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}\n')
-    assert project.run().returncode == 1
+@pytest.mark.parametrize(("options", "code"), [((), 1), (("--fail-on", "never"), 0)])
+def test_a_case_that_fails(project: Project, options: tuple[str, ...], code: int) -> None:
+    project.write("answers.jsonl", RUDE)
+    assert project.run(*options).returncode == code
     report = project.report()
-    assert (report["verdict"], report["gate"]["holds"]) == ("fail", False)
-    assert report["cases"][0]["score"] == 0
+    assert (report["verdict"], report["gate"]["holds"]) == ("fail", code == 0)
+    assert project.case["score"] == 0
 
 
 def test_git_adds_nothing_that_a_run_wrote(project: Project) -> None:
-    checkout = Checkout.create(project.root)
     assert project.run().returncode == 0
-    checkout.git("add", "--all")
-    added = checkout.git("ls-files").splitlines()
+    project.checkout.git("add", "--all")
+    added = project.checkout.git("ls-files").splitlines()
     assert added == ["answers.jsonl", "evals/a.eval.yaml", "rubric-ci.yaml"]
-
-
-def test_fail_on_never_only_reports(project: Project) -> None:
-    project.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}\n')
-    assert project.run("--fail-on", "never").returncode == 0
-    assert project.report()["verdict"] == "fail"
 
 
 def test_exit_3_when_a_case_has_no_verdict(project: Project) -> None:
     project.write("answers.jsonl", '{"id": "other", "answer": "Hello"}\n')
     assert project.run().returncode == 3
-    report = project.report()
-    assert report["verdict"] == "error"
-    assert report["cases"][0]["outcome"] == "errored"
-    assert "score" not in report["cases"][0]
+    assert (project.report()["verdict"], project.case["outcome"]) == ("error", "errored")
+    assert "score" not in project.case
 
 
 @platforms.MESSAGES
@@ -93,7 +86,7 @@ def test_what_cannot_be_written_in_the_end_is_shown_all_the_same(project: Projec
 
 def test_a_failure_to_write_takes_no_verdict_away(project: Project) -> None:
     (project.root / ".rubric-ci/report.json").mkdir(parents=True)
-    project.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}\n')
+    project.write("answers.jsonl", RUDE)
     done = project.run()
     assert done.returncode == 1
     assert "1 failed · average score" in done.stdout
@@ -102,7 +95,7 @@ def test_a_failure_to_write_takes_no_verdict_away(project: Project) -> None:
 
 def test_a_proven_fail_outweighs_a_missing_verdict(project: Project) -> None:
     project.write("evals/b.eval.yaml", EVAL.replace("greeting", "lost"))
-    project.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}\n')
+    project.write("answers.jsonl", RUDE)
     assert project.run().returncode == 1
     assert project.report()["totals"]["errored"] == 1
 
@@ -136,14 +129,14 @@ def test_a_case_without_rubrics_is_skipped_or_an_error(project: Project) -> None
         "evalcases:\n  - id: greeting\n    input: Say hello\n    expected_outcome: Greets\n",
     )
     assert project.run().returncode == 0
-    [case] = project.report()["cases"]
+    case = project.case
     assert case["outcome"] == "skipped"
     assert "rubric-ci generate rubrics evals/a.eval.yaml" in case["reason"]
     project.write("rubric-ci.yaml", CONFIG + "gate: {require_rubrics: true}\n")
     done = project.run()
     assert done.returncode == 3
     assert done.stderr == f"[1/1] errored       -  greeting: {case['reason']}\n"
-    [case] = project.report()["cases"]
+    case = project.case
     texts = (case["question"], case["expected_outcome"])
     assert (case["outcome"], *texts) == ("errored", "Say hello", "Greets")
 
@@ -189,10 +182,8 @@ def test_a_required_verdict_that_an_offline_run_lacks(
     project.write("evals/a.eval.yaml", evals)
     project.write("rubric-ci.yaml", OFFLINE)
     done = project.run("--offline", GITHUB_OUTPUT=str(project.root / "out"), GITHUB_ACTIONS="true")
-    assert (done.returncode, [case["outcome"] for case in project.report()["cases"]]) == (
-        3,
-        outcomes,
-    )
+    found = [case["outcome"] for case in project.report()["cases"]]
+    assert (done.returncode, found) == (3, outcomes)
     assert re.search(r"^gate<<.*\nno-verdict$", (project.root / "out").read_text(), re.MULTILINE)
     project.write("rubric-ci.yaml", OFFLINE.replace("true", "false"))
     assert project.run("--offline").returncode == 0
@@ -220,10 +211,7 @@ USAGE = {
         "kept.jsonl: cannot read the recording: No such file or directory\n",
     ),
     "broken configuration": (["--config", "answers.jsonl"], "\nrubric-ci: answers.jsonl has prob"),
-    "missing configuration": (
-        ["--config", "other.yaml"],
-        "--config: there is no file other.yaml\n",
-    ),
+    "missing configuration": (["--config", "o.yaml"], "--config: there is no file o.yaml\n"),
 }
 
 
@@ -318,13 +306,8 @@ def test_a_variable_that_is_not_allowed(name: str, hint: str, project: Project) 
 
 def test_offline_skips_what_only_a_model_can_mark(project: Project) -> None:
     project.write("evals/b.eval.yaml", RUBRIC.replace("greeting", "judged"))
-    project.write(
-        "answers.jsonl",
-        """\
-{"id": "greeting", "answer": "Hello there"}
-{"id": "judged", "answer": "Hello there"}
-""",
-    )
+    answers = '{"id": "greeting", "answer": "Hello"}\n{"id": "judged", "answer": "Hello"}\n'
+    project.write("answers.jsonl", answers)
     judge = "judge: {model: openai/gpt-6-luna, api_key: '${{ SHOP_KEY }}'}\n"
     project.write("rubric-ci.yaml", CONFIG + judge + "env: {allow: [SHOP_KEY]}\n")
     done = project.run("--offline")
@@ -341,10 +324,9 @@ def test_offline_starts_no_command_target(project: Project) -> None:
     project.write("rubric-ci.yaml", f"evals: [evals/*.yaml]\ntargets: [{target % check}]\n")
     done = project.run("--offline")
     assert done.returncode == 0
-    [case] = project.report()["cases"]
-    assert (case["outcome"], case["reason"]) == (
-        "skipped", "target `default`: offline, so its command was not started",
-    )  # fmt: skip
+    case = project.case
+    reason = "target `default`: offline, so its command was not started"
+    assert (case["outcome"], case["reason"]) == ("skipped", reason)
     assert list(project.root.glob("*ed")) == []
 
 
@@ -382,10 +364,8 @@ def test_an_interruption_leaves_a_whole_partial_report(project: Project, sent: s
     assert "interrupted" in out
     report = project.report()
     assert report["scope"]["narrowed_by"] == ["interrupted"]
-    assert [(case["id"], case["outcome"]) for case in report["cases"]] == [
-        ("greeting", "graded"),
-        ("slow", "errored"),
-    ]
+    ends = [(case["id"], case["outcome"]) for case in report["cases"]]
+    assert ends == [("greeting", "graded"), ("slow", "errored")]
     assert report["cases"][1]["reason"] == "interrupted before it finished"
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.invoke import invoke
-from tests.sample_project import Project, clean_environment
+from tests.sample_project import Project
 
 ALONE = """\
 evalcases:
@@ -29,7 +28,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def criteria(project: Project) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = project.report()["cases"][0]["evaluators"][0]["criteria"]
+    found: list[dict[str, Any]] = project.case["evaluators"][0]["criteria"]
     return found
 
 
@@ -44,11 +43,8 @@ def test_assertions_alone_need_no_judge(project: Project) -> None:
         ("quiet", "assertion", True, 8, 1.0),
     ]
     first, _, last = criteria(project)
-    assert (first["reasoning"], first["evidence"], first["gate"]) == (
-        "Contains `hello`: it is in line 1",
-        "Hello",
-        "required",
-    )
+    shown = (first["reasoning"], first["evidence"], first["gate"])
+    assert shown == ("Contains `hello`: it is in line 1", "Hello", "required")
     assert last["text"] == "Does not shout"
 
 
@@ -56,7 +52,7 @@ def test_a_missed_assertion_gates(project: Project) -> None:
     project.write("answers.jsonl", '{"id": "greeting", "answer": "Hello to all of you!"}\n')
     done = project.run("--votes", "3")
     assert done.returncode == 1
-    (case,) = project.report()["cases"]
+    case = project.case
     assert (case["score"], case["verdict"], case["gated_by"]) == (0.25, "fail", ["brief"])
     assert case["reason"] == (
         "`brief` is required and not satisfied: Has at most 3 words: it has 5 words"
@@ -76,7 +72,7 @@ def test_the_estimate_counts_no_requests(project: Project) -> None:
 
 def test_a_pattern_that_is_not_re2_is_an_error_at_its_line(project: Project) -> None:
     project.write("evals/a.eval.yaml", f'{ALONE}      - matches: "(?=x)"\n')
-    done = invoke(project.root, clean_environment(), "validate", "--format", "json")
+    done = project.call("validate", "--format", "json")
     assert done.returncode == 1
     (found,) = json.loads(done.stdout)["problems"]
     assert (found["rule"], found["line"], found["column"]) == ("assertion-value", 9, 18)
@@ -84,11 +80,8 @@ def test_a_pattern_that_is_not_re2_is_an_error_at_its_line(project: Project) -> 
 
 def test_a_schema_in_a_file(project: Project) -> None:
     project.write("schemas/a.json", '{"required": ["total"]}')
-    project.write(
-        "evals/a.eval.yaml",
-        "evalcases:\n  - id: greeting\n    input: Say hello\n"
-        "    rubrics: [{json_schema: ../schemas/a.json}]\n",
-    )
+    case = "{id: greeting, input: Say hello, rubrics: [{json_schema: ../schemas/a.json}]}"
+    project.write("evals/a.eval.yaml", f"evalcases: [{case}]\n")
     project.write("answers.jsonl", '{"id": "greeting", "answer": "{\\"total\\": 3}"}\n')
     assert project.run().returncode == 0
     project.write("schemas/a.json", '{"required": ["sum"]}')
@@ -120,6 +113,6 @@ def test_a_command_may_print_its_calls(project: Project, assertion: str, status:
     project.write(
         "evals/a.eval.yaml", f"evalcases: [{{id: a, input: q, rubrics: [{assertion}]}}]\n"
     )
-    checked = invoke(project.root, clean_environment(), "validate", "--strict")
+    checked = project.call("validate", "--strict")
     assert (checked.returncode, checked.stderr) == (0, "")
     assert project.run().returncode == status

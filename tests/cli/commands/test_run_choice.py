@@ -1,7 +1,6 @@
 """`rubric-ci run --last-failed`, `--max-failures` and `--list`, as a user types them."""
 
 import json
-import subprocess
 import threading
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 
 from rubric_ci.models.llm.budget import CUT_NOTE
 from tests.http_server import JsonHandler, serving
-from tests.sample_project import Project
+from tests.sample_project import RUBRIC, Project
 
 ANSWERS = {"good": "Hello there", "bad": "Go away", "worse": "No"}
 CASE = """\
@@ -144,7 +143,7 @@ def test_a_file_that_is_no_list_of_failed_cases(project: Project, text: str) -> 
 def test_a_committed_list_is_not_read(project: Project) -> None:
     """A pull request could bring an empty one, so that nothing runs."""
     project.write(".rubric-ci/last-failed.json", '{"version": 1, "failed": []}')
-    subprocess.run(["git", "add", "-f", ".rubric-ci"], cwd=project.root, check=True)
+    project.checkout.git("add", "-f", ".rubric-ci")
     done = project.run("--last-failed")
     assert done.returncode == 2
     assert "git tracks .rubric-ci/last-failed.json: a change could choose what runs" in done.stderr
@@ -154,16 +153,11 @@ def test_a_run_stops_after_its_failures(project: Project) -> None:
     done = project.run("--max-failures", "1", "--concurrency", "1")
     assert done.returncode == 1
     report = project.report()
-    assert report["scope"] == {
-        "complete": False,
-        "narrowed_by": ["max-failures"],
-        "suite": 3,
-        "base": "",
-    }
-    ends = [(case["id"], case["outcome"], case["reason"]) for case in report["cases"]]
-    assert ends[0][:2] == ("good", "graded")
-    assert ends[1][:2] == ("bad", "graded")
-    assert ends[2] == ("worse", "errored", NOT_RUN)
+    scope = {"complete": False, "narrowed_by": ["max-failures"], "suite": 3, "base": ""}
+    assert report["scope"] == scope
+    ends = [(case["id"], case["outcome"]) for case in report["cases"]]
+    assert ends == [("good", "graded"), ("bad", "graded"), ("worse", "errored")]
+    assert report["cases"][2]["reason"] == NOT_RUN
 
 
 def test_an_errored_case_is_a_failure_too(project: Project) -> None:
@@ -250,10 +244,7 @@ def test_the_list_shows_an_id_that_reads_as_a_reason(project: Project) -> None:
 
 def test_the_list_estimates_requests_without_a_key(project: Project) -> None:
     project.write("rubric-ci.yaml", MODELS)
-    project.write(
-        "evals/a.eval.yaml",
-        "evalcases:\n  - id: greeting\n    input: Say hello\n    rubrics: [Greets]\n",
-    )
+    project.write("evals/a.eval.yaml", RUBRIC)
     done = project.run("--list", "--trials", "2")
     assert done.returncode == 0
     assert done.stdout.startswith(ESTIMATED)

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from tests.answer_judge import AnswerJudge, judging
-from tests.invoke import invoke
-from tests.sample_project import Project, clean_environment
+from tests.sample_project import Project
 
 CONFIG = """\
 evals: [evals/*.eval.yaml]
@@ -66,12 +65,15 @@ BOTH = [
 ]
 
 
+def keep_as_base(project: Project) -> None:
+    (project.root / ".rubric-ci/report.json").rename(project.root / "base.json")
+
+
 def test_trials_with_one_answer(project: Project) -> None:
     ran = project.run("--trials", "3", "--reports", "json,markdown,html")
     assert noise(project) == BOTH
-    assert [trial["marks"] for trial in project.report()["cases"][0]["trials"]].count(
-        [True, True]
-    ) == 2
+    marks = [trial["marks"] for trial in project.case["trials"]]
+    assert marks.count([True, True]) == 2
     assert LINE in " ".join(ran.stdout.split())
     for name in ("summary.md", "report.html"):
         assert "judge noise: polite" in (project.root / ".rubric-ci" / name).read_text()
@@ -85,7 +87,7 @@ def test_a_single_request_shows_no_noise(project: Project) -> None:
 
 def test_the_same_answer_in_an_earlier_report(project: Project) -> None:
     assert project.run(RUBRIC_CI_CACHE="false").returncode == 0
-    (project.root / ".rubric-ci/report.json").rename(project.root / "base.json")
+    keep_as_base(project)
     ran = project.run("--baseline", "base.json", RUBRIC_CI_CACHE="false")
     assert noise(project) == BOTH
     assert LINE in " ".join(ran.stdout.split())
@@ -96,17 +98,17 @@ def test_the_same_answer_in_an_earlier_report_after_a_merge(project: Project) ->
         ran = project.run("--shard", "1/1", "--output-dir", folder, RUBRIC_CI_CACHE="false")
         assert ran.returncode == 0
     merge = ("report", "merge", "part/report.json", "--baseline", "base/report.json")
-    merged = invoke(project.root, clean_environment(), *merge)
+    merged = project.call(*merge)
     assert LINE in " ".join(merged.stdout.split())
     assert noise(project) == BOTH
     compare = ("compare", ".rubric-ci/report.json", ".rubric-ci/report.json")
-    again = invoke(project.root, clean_environment(), *compare)
+    again = project.call(*compare)
     assert again.returncode == 0, again.stderr
 
 
 def test_a_mark_of_the_cache_is_not_marked_again(project: Project) -> None:
     assert project.run().returncode == 0
-    (project.root / ".rubric-ci/report.json").rename(project.root / "base.json")
+    keep_as_base(project)
     project.run("--baseline", "base.json")
     assert noise(project) == []
 
@@ -115,7 +117,7 @@ def test_other_answers_and_other_criteria_are_no_noise(
     project: Project, judge: AnswerJudge
 ) -> None:
     assert project.run(RUBRIC_CI_CACHE="false").returncode == 0
-    (project.root / ".rubric-ci/report.json").rename(project.root / "base.json")
+    keep_as_base(project)
     project.write("evals/a.eval.yaml", EVALS.replace("Is short", "Is brief"))
     project.run("--baseline", "base.json", RUBRIC_CI_CACHE="false")
     assert noise(project) == []
@@ -131,7 +133,7 @@ def test_votes(project: Project) -> None:
     config = (project.root / "rubric-ci.yaml").read_text()
     project.write("rubric-ci.yaml", config.replace("api_key", "votes: 3, api_key"))
     project.run()
-    (voted,) = project.report()["cases"][0]["evaluators"]
+    (voted,) = project.case["evaluators"]
     differ = {c["id"]: len({str(vote) for vote in c["votes"]}) > 1 for c in voted["criteria"]}
     assert {each["id"]: bool(each["differing"]) for each in noise(project)} == {
         name: differs for name, differs in differ.items() if name != "greets"

@@ -1,41 +1,41 @@
 """`rubric-ci run` with a judge that refuses the output mode: graded, and reported."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from rubric_ci.cli.main import main
-from tests.bodies import Body, answering
+from tests.bodies import Bodies, Body, answering
+from tests.sample_project import Project
 
-EVALS = "evalcases: [{id: a, input: Hi, rubrics: [Says hello]}]\n"
 MARKS = {"c1": {"evidence": "Hello", "reasoning": "It does.", "satisfied": True}}
 REPLY = {"choices": [{"message": {"content": json.dumps(MARKS)}, "finish_reason": "stop"}]}
-KEY = "${{ OPENAI_KEY }}"
 REFUSED = {"error": {"message": "response_format json_schema is not supported"}}
 
 
-def test_a_refused_output_mode_is_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    monkeypatch.setenv("OPENAI_KEY", "none")
-    Path("a.eval.yaml").write_text(EVALS, encoding="utf-8")
-    with answering(
-        Body(content=json.dumps(REFUSED).encode(), status=400),
-        Body(content=json.dumps(REPLY).encode()),
-    ) as server:
-        judge = {
-            "model": "openai/my-own",
-            "api_base": f"{server.url}/v1",
-            "api_key": "${{ OPENAI_KEY }}",
-        }
-        target = {"name": "default", "provider": "mock", "response": "Hello"}
-        config = {"judge": {**judge, "output": "json_schema"}, "targets": [target]}
-        Path("rubric-ci.yaml").write_text(json.dumps(config), encoding="utf-8")
-        result = CliRunner().invoke(main, ["run", "a.eval.yaml"])
-    assert result.exit_code == 0, result.output
-    report = json.loads(Path(".rubric-ci/report.json").read_text(encoding="utf-8"))
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[tuple[Project, Bodies]]:
+    """A judge of a name that is not known, which refuses the first output mode."""
+    refused = Body(content=json.dumps(REFUSED).encode(), status=400)
+    with answering(refused, Body(content=json.dumps(REPLY).encode())) as server:
+        yield Project(tmp_path), server
+
+
+def run(project: Project, server: Bodies, criterion: str, **judge: str) -> dict[str, Any]:
+    own = {"model": "openai/my-own", "api_base": f"{server.url}/v1", **judge}
+    targets = [{"name": "default", "provider": "mock", "response": "Hello"}]
+    project.write("rubric-ci.yaml", json.dumps({"judge": own, "targets": targets}))
+    project.write("a.eval.yaml", f"evalcases: [{{id: a, input: Hi, rubrics: [{criterion}]}}]\n")
+    done = project.run("a.eval.yaml", OPENAI_KEY="none")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project.report()
+
+
+def test_a_refused_output_mode_is_a_note(project: tuple[Project, Bodies]) -> None:
+    key = "${{ OPENAI_KEY }}"
+    report = run(*project, "Says hello", api_key=key, output="json_schema")
     note = (
         "openai/my-own refused the output mode, so this run and later ones with its cache use "
         "`json_object`; set `judge.output: json_object` to send it at once "
@@ -46,30 +46,14 @@ def test_a_refused_output_mode_is_a_note(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_local_judge_of_an_unknown_name_needs_three_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: tuple[Project, Bodies],
 ) -> None:
     """No key, no `output`: a schema is sent, and what the server refuses is asked once."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("GITHUB_ACTIONS", "OPENAI_API_KEY", "OPENAI_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    with answering(
-        Body(content=json.dumps(REFUSED).encode(), status=400),
-        Body(content=json.dumps(REPLY).encode()),
-    ) as server:
-        targets = [{"name": "default", "provider": "mock", "response": "Hello"}]
-        judge = {"model": "openai/my-own", "api_base": f"{server.url}/v1"}
-        config = {"judge": judge, "targets": targets}
-        Path("rubric-ci.yaml").write_text(json.dumps(config), encoding="utf-8")
-        reports = []
-        for criterion in ("Says hello", "Greets"):  # the second judgement is not in the cache
-            text = EVALS.replace("Says hello", criterion)
-            Path("a.eval.yaml").write_text(text, encoding="utf-8")
-            result = CliRunner().invoke(main, ["run", "a.eval.yaml"])
-            assert result.exit_code == 0, result.output
-            reports.append(json.loads(Path(".rubric-ci/report.json").read_text(encoding="utf-8")))
-    sent = [json.loads(body).get("response_format", {}).get("type") for body in server.requests]
+    # The second judgement is not in the cache.
+    reports = [run(*project, criterion) for criterion in ("Says hello", "Greets")]
+    requests = [json.loads(body) for body in project[1].requests]
+    sent = [each.get("response_format", {}).get("type") for each in requests]
     assert sent == ["json_schema", "json_object", "json_object"]
     said = [[note for note in each["notes"] if "output mode" in note] for each in reports]
     assert [len(notes) for notes in said] == [1, 0]
-    counted = CliRunner().invoke(main, ["cache"])
-    assert ": 2 judge requests, 1 output mode, " in counted.output
+    assert ": 2 judge requests, 1 output mode, " in project[0].call("cache").stdout

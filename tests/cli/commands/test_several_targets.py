@@ -30,6 +30,7 @@ FILES = {
     "answers.jsonl": ANSWERS,
     ".gitignore": ".rubric-ci/\n",
 }
+NAMED = {**FILES, "evals/a.yaml": SUITE.replace("contains", "id: says, contains")}
 ALL = ("--target", "default", "--target", "b", "--target", "kept")
 TABLE = (
     "**3 targets side by side · default: mean score +0.500 against kept "
@@ -46,25 +47,19 @@ def results(checkout: Checkout) -> dict[str, Any]:
     return {case["id"]: (case["target"], case["verdict"]) for case in report(checkout)["cases"]}
 
 
-def summary(checkout: Checkout) -> str:
-    return (checkout.root / ".rubric-ci/summary.md").read_text()
-
-
 def test_every_target_answers_every_case(checkout: Checkout) -> None:
     checkout.commit(FILES)
     done = run(checkout, *ALL, "--reports", "json,markdown,html")
-    assert (done.returncode, results(checkout)) == (
-        1,
-        {
-            "one [default]": ("default", "pass"),
-            "one [b]": ("b", "fail"),
-            "one [kept]": ("kept", "pass"),
-            "two [default]": ("default", "pass"),
-            "two [b]": ("b", "fail"),
-            "two [kept]": ("kept", "fail"),
-        },
-    ), done.stderr
-    assert TABLE in summary(checkout)
+    assert done.returncode == 1, done.stderr
+    assert results(checkout) == {
+        "one [default]": ("default", "pass"),
+        "one [b]": ("b", "fail"),
+        "one [kept]": ("kept", "pass"),
+        "two [default]": ("default", "pass"),
+        "two [b]": ("b", "fail"),
+        "two [kept]": ("kept", "fail"),
+    }
+    assert TABLE in (checkout.root / ".rubric-ci/summary.md").read_text()
     assert "default: 2 of 2 pass" in done.stdout
     page = (checkout.root / ".rubric-ci/report.html").read_text()
     shown = page.partition('id="targets"')[2].partition("</details>")[0]
@@ -161,11 +156,10 @@ def test_an_earlier_report_is_compared_by_target(checkout: Checkout, tmp_path: P
     assert json.loads((tmp_path / "then/report.json").read_text())["totals"]["graded"] == 6
 
 
-def waive(checkout: Checkout, what: str) -> str:
+def waive(checkout: Checkout, what: str) -> None:
     until = ("--until", "2999-12-31", "--reason", "known", "--owner", "me")
     done = invoke(checkout.root, ENVIRONMENT, "waive", what, *until)
     assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def waivers(checkout: Checkout) -> list[tuple[str, str]]:
@@ -173,8 +167,7 @@ def waivers(checkout: Checkout) -> list[tuple[str, str]]:
 
 
 def test_a_waiver_is_of_one_target(checkout: Checkout) -> None:
-    suite = SUITE.replace("contains", "id: says, contains")
-    checkout.commit({**FILES, "evals/a.yaml": suite})
+    checkout.commit(NAMED)
     waive(checkout, "one [b]/says")
     waive(checkout, "two/says")
     checked = invoke(checkout.root, ENVIRONMENT, "validate", "--strict")
@@ -189,8 +182,7 @@ def test_a_waiver_is_of_one_target(checkout: Checkout) -> None:
 
 @pytest.mark.parametrize("name", ["one [c]", "three [b]", "[b]", "one[b]"])
 def test_a_waiver_of_no_target(checkout: Checkout, name: str) -> None:
-    suite = SUITE.replace("contains", "id: says, contains")
-    checkout.commit({**FILES, "evals/a.yaml": suite})
+    checkout.commit(NAMED)
     waive(checkout, "one [b]/says")
     text = (checkout.root / "waivers.yaml").read_text()
     checkout.write({"waivers.yaml": text.replace("one [b]", f'"{name}"')})

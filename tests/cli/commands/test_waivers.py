@@ -1,20 +1,14 @@
 """`rubric-ci waive`, and runs with waivers, as a user types them; a scripted judge."""
 
 import json
-import os
-import subprocess
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from rubric_ci.cli.main import main
-from tests.aimock import Aimock
 from tests.checkout import ENVIRONMENT, Checkout
-from tests.cli.commands.test_run_judged import Judged, marks
+from tests.cli.commands.test_run_judged import Judged, judged, marks
 from tests.invoke import invoke
-from tests.sample_project import clean_environment
 
+__all__ = ["judged"]  # a fixture
 WAIVE = ("waive", "greeting/greets", "--until", "2999-12-31", "--reason", "known", "--owner", "ana")
 ENTRY = """\
 waivers:
@@ -27,27 +21,15 @@ waivers:
 """
 
 
-@pytest.fixture
-def judged(tmp_path: Path, aimock: Aimock) -> Judged:
-    return Judged(tmp_path, aimock)
-
-
-def command(project: Judged, *arguments: str) -> Result:
-    gone = dict.fromkeys(os.environ.keys() - clean_environment().keys())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(project.root)
-        return CliRunner().invoke(main, arguments, env=gone, catch_exceptions=False)
-
-
 def test_from_a_failure_to_a_waiver_that_is_not_needed(judged: Judged) -> None:
     judged.server.script(marks(False, True))
     assert judged.run().returncode == 1
 
-    done = command(judged, *WAIVE)
+    done = judged.call(*WAIVE)
     assert done.stdout == "waivers.yaml: waived greeting/greets until 2999-12-31\n"
     text = (judged.root / "waivers.yaml").read_text()
     assert text == ENTRY.format(fingerprint=text.split()[-1])
-    assert command(judged, "validate").exit_code == 0
+    assert judged.call("validate").returncode == 0
 
     assert judged.run().returncode == 0
     [case] = judged.results()
@@ -61,24 +43,19 @@ def test_from_a_failure_to_a_waiver_that_is_not_needed(judged: Judged) -> None:
 
 
 def test_an_edited_criterion_fails_again(judged: Judged) -> None:
-    assert command(judged, *WAIVE).exit_code == 0
+    assert judged.call(*WAIVE).returncode == 0
     eval_file = judged.root / "evals/a.eval.yaml"
     eval_file.write_text(eval_file.read_text().replace("Greets", "Greets warmly"))
     judged.server.script(marks(False, True))
     assert judged.run().returncode == 1
     assert judged.report()["waivers"][0]["state"] == "edited"
-    shown = command(judged, "validate").output
+    shown = judged.call("validate").stdout
     assert "waivers.yaml:2:5: warning: waiver-edited: " in shown
 
 
 def test_a_waiver_of_a_change_counts_after_the_merge(judged: Judged) -> None:
-    def git(*arguments: str) -> None:
-        identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-        subprocess.run(["git", *identity, *arguments], cwd=judged.root, check=True)
-
-    git("add", "--all")
-    git("commit", "--quiet", "--message=base")
-    assert command(judged, *WAIVE).exit_code == 0
+    judged.checkout.commit()
+    assert judged.call(*WAIVE).returncode == 0
     judged.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}')
     judged.server.script(marks(False, True))
     assert judged.run("--policy-from", "base", "--changed-since", "HEAD").returncode == 1
@@ -90,43 +67,34 @@ def test_a_waiver_of_a_change_counts_after_the_merge(judged: Judged) -> None:
     [
         (
             ("waive", "greeting/greet", *WAIVE[2:]),
-            (
-                "rubric-ci: there is no criterion `greeting/greet`\n"
-                "  did you mean `greeting/greets`?\n"
-            ),
+            "there is no criterion `greeting/greet`\n  did you mean `greeting/greets`?",
         ),
         (
             (*WAIVE[:3], "2020-01-01", *WAIVE[4:]),
-            "rubric-ci: --until 2020-01-01 has passed\n  set a later date\n",
+            "--until 2020-01-01 has passed\n  set a later date",
         ),
-        (
-            WAIVE,
-            (
-                "rubric-ci: greeting/greets has a waiver in waivers.yaml\n"
-                "  edit or remove that entry\n"
-            ),
-        ),
+        (WAIVE, "greeting/greets has a waiver in waivers.yaml\n  edit or remove that entry"),
         (
             ("waive", "greeting/short", *WAIVE[2:]),
-            "rubric-ci: greeting/short has the tag `safety` and cannot be waived\n",
+            "greeting/short has the tag `safety` and cannot be waived",
         ),
         (
             ("waive", "coded/lint", *WAIVE[2:]),
             (
-                "rubric-ci: there is no criterion `coded/lint`\n  only criteria of rubrics can be "
-                "waived; known: `greeting/greets`, `greeting/short`\n"
+                "there is no criterion `coded/lint`\n  only criteria of rubrics can be "
+                "waived; known: `greeting/greets`, `greeting/short`"
             ),
         ),
     ],
     ids=["unknown", "past", "twice", "safety", "evaluator"],
 )
 def test_what_is_not_waived(judged: Judged, arguments: tuple[str, ...], message: str) -> None:
-    command(judged, *WAIVE)
+    judged.call(*WAIVE)
     eval_file = judged.root / "evals/a.eval.yaml"
     text = eval_file.read_text().replace("{id: short,", "{id: short, tags: [safety],")
     eval_file.write_text(text)
-    done = command(judged, *arguments)
-    assert (done.exit_code, done.stderr.endswith(message)) == (2, True)
+    done = judged.call(*arguments)
+    assert (done.returncode, done.stderr.endswith(f"rubric-ci: {message}\n")) == (2, True)
 
 
 ROWS = "id,city\nrefund,Rome\nother,Oslo\n"

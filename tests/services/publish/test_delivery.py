@@ -1,60 +1,21 @@
 """What `rubric-ci run` writes for the GitHub workflow run around it."""
 
-import json
-import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
 import pytest
 
 from tests import platforms
-from tests.contract.fake_github import Fault, GitHub, Pull, Token, serving
+from tests.contract.fake_github import Fault, GitHub, Token
+from tests.hooks.composite import outputs
 from tests.sample_project import Project, clean_environment
-
-SHA = "1" * 40
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
-
-
-@pytest.fixture
-def environment(project: Project) -> dict[str, str]:
-    """The environment of a step on a pull request."""
-    event = {"pull_request": {"number": 7, "head": {"sha": SHA, "repo": {"full_name": "o/r"}}}}
-    project.write("../event.json", json.dumps(event))
-    names = ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")
-    return {name: str(project.root / f"../{name}") for name in names} | {
-        "GITHUB_ACTIONS": "true",
-        "GITHUB_EVENT_NAME": "pull_request",
-        "GITHUB_EVENT_PATH": str(project.root / "../event.json"),
-        "GITHUB_REPOSITORY": "o/r",
-        "GITHUB_RUN_ID": "12",
-        "RUBRIC_CI_COMMENT": "update",
-        "RUBRIC_CI_RUN_POLICY_FROM": "head",  # the folder is not a git repository
-    }
-
-
-@pytest.fixture
-def tmp_path(tmp_path: Path) -> Path:
-    """A repository in a folder of its own."""
-    root = tmp_path / "repository"
-    root.mkdir()
-    return root
-
-
-def read_outputs(path: Path) -> dict[str, str]:
-    """Read `name<<DELIMITER` entries as the runner does."""
-    pattern = re.compile(r"^([^\n<]+)<<([^\n]+)\n(.*?)\n?^\2$", re.MULTILINE | re.DOTALL)
-    return {name: value for name, _, value in pattern.findall(path.read_text())}
+from tests.services.publish.conftest import SHA
 
 
 def test_outputs_and_summary(project: Project, environment: dict[str, str]) -> None:
     assert project.run(**environment).returncode == 0
-    assert read_outputs(Path(environment["GITHUB_OUTPUT"])) == {
+    assert outputs(Path(environment["GITHUB_OUTPUT"]).read_text()) == {
         "verdict": "pass",
         "gate": "pass",
         "review": "none",
@@ -78,7 +39,7 @@ def test_outputs_and_summary(project: Project, environment: dict[str, str]) -> N
 def test_the_report_names_the_commit_and_the_run(
     project: Project, environment: dict[str, str]
 ) -> None:
-    project.run(**environment)
+    project.run(**environment, GITHUB_RUN_ID="12")
     assert project.report()["metadata"] == {
         "event": "pull_request",
         "repository": "o/r",
@@ -112,14 +73,6 @@ def test_a_runner_with_a_terminal_reads_the_commands(
     assert [line.index("::stop-commands::") for line in fences] == [0]
 
 
-@pytest.fixture
-def github(environment: dict[str, str]) -> Iterator[GitHub]:
-    """A server that the step finds in its environment."""
-    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha=SHA)})) as server:
-        environment |= {"GITHUB_API_URL": server.url, "GITHUB_TOKEN": "actions"}
-        yield server
-
-
 def test_the_comment_follows_the_pushes(
     project: Project, environment: dict[str, str], github: GitHub
 ) -> None:
@@ -132,9 +85,8 @@ def test_the_comment_follows_the_pushes(
     assert "comment on pull request #7 of o/r updated" in second.stdout
     (body,) = github.bodies(7)
     assert "## ❌ Gate fails: 1 of 1 case fails (fail\\_on: fail)" in body
-    assert [(check["name"], check["conclusion"]) for check in github.checks] == [
-        ("evals", "success")
-    ]
+    (check,) = github.checks
+    assert (check["name"], check["conclusion"]) == ("evals", "success")
 
 
 DENIED = (
@@ -165,38 +117,17 @@ def test_a_comment_that_is_refused_is_shown_where_people_look(
     assert summary.rpartition("\n\n")[2].startswith("not posted: GitHub ")
 
 
+DENIES = "Resource not accessible by integration"
 NOW = {"Retry-After": "0"}
 
 
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        pytest.param(
-            Fault("POST", "/comments", 403, "Resource not accessible by integration"),
-            "GitHub denied the request (403: Resource not accessible by integration)",
-            id="403",
-        ),
-        pytest.param(
-            Fault("GET", "/comments", 404, "Not Found"),
-            "GitHub cannot find pull request #7 of o/r (404: Not Found)",
-            id="404",
-        ),
-        pytest.param(
-            Fault("POST", "/comments", 422, "Validation Failed"),
-            "GitHub rejected the request (422: Validation Failed)",
-            id="422",
-        ),
-        pytest.param(
-            Fault("POST", "/comments", 429, "Too many", {"Retry-After": "3600"}),
-            "GitHub's rate limit is exceeded (429: Too many)",
-            id="429",
-        ),
-        pytest.param(
-            Fault("GET", "/comments", 500, "Server Error", NOW),
-            "GitHub failed (500: Server Error)",
-            id="500",
-        ),
+        (Fault("POST", "/comments", 403, DENIES), f"GitHub denied the request (403: {DENIES})"),
+        (Fault("GET", "/comments", 500, "Server Error", NOW), "GitHub failed (500: Server Error)"),
     ],
+    ids=["403", "500"],
 )
 def test_whatever_github_answers_the_verdict_decides(
     project: Project, environment: dict[str, str], github: GitHub, fault: Fault, message: str
@@ -209,4 +140,4 @@ def test_whatever_github_answers_the_verdict_decides(
     assert lines[0].startswith(f"not posted: {message}")
     assert "Traceback" not in run.stderr
     assert Path(environment["GITHUB_STEP_SUMMARY"]).read_text().startswith("## ")
-    assert read_outputs(Path(environment["GITHUB_OUTPUT"]))["verdict"] == "pass"
+    assert outputs(Path(environment["GITHUB_OUTPUT"]).read_text())["verdict"] == "pass"

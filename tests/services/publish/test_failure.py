@@ -6,44 +6,20 @@ from pathlib import Path
 import pytest
 
 from tests.checkout import Checkout
-from tests.contract.fake_github import GitHub, Pull, serving
-from tests.sample_project import CONFIG, EVAL, Project
+from tests.contract.fake_github import GitHub
+from tests.sample_project import CONFIG, EVAL, RUBRIC, Project
 
+STALE = "A verdict that was shown here before is out of date."
 NO_KEY = f'{CONFIG}judge: {{model: openai/a, api_key: "${{{{ OPENAI_API_KEY }}}}"}}\n'
-RUBRIC = "evalcases:\n  - id: greeting\n    input: Say hello\n    rubrics: [Greets]\n"
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    root = tmp_path / "repository"
-    root.mkdir()
-    return Project(root)
-
-
-def environment(project: Project, github: GitHub) -> dict[str, str]:
-    head = {"sha": "1" * 40, "repo": {"full_name": "o/r"}}
-    project.write("../event.json", json.dumps({"pull_request": {"number": 7, "head": head}}))
-    return {
-        "GITHUB_ACTIONS": "true",
-        "GITHUB_EVENT_NAME": "pull_request",
-        "GITHUB_EVENT_PATH": str(project.root / "../event.json"),
-        "GITHUB_REPOSITORY": "o/r",
-        "GITHUB_OUTPUT": str(project.root / "../outputs"),
-        "GITHUB_STEP_SUMMARY": str(project.root / "../summary.md"),
-        "GITHUB_API_URL": github.url,
-        "GITHUB_TOKEN": "actions",
-        "RUBRIC_CI_COMMENT": "update",
-        "RUBRIC_CI_RUN_POLICY_FROM": "head",
-    }
-
-
-def test_a_missing_secret_replaces_the_former_verdict(project: Project) -> None:
-    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
-        known = environment(project, github)
-        assert project.run(**known).returncode == 0
-        project.write("rubric-ci.yaml", NO_KEY)
-        project.write("evals/a.eval.yaml", RUBRIC)
-        done = project.run(**known)
+def test_a_missing_secret_replaces_the_former_verdict(
+    project: Project, environment: dict[str, str], github: GitHub
+) -> None:
+    assert project.run(**environment).returncode == 0
+    project.write("rubric-ci.yaml", NO_KEY)
+    project.write("evals/a.eval.yaml", RUBRIC)
+    done = project.run(**environment)
     assert done.returncode == 2
     posted, annotation = done.stdout.splitlines()
     assert posted == "comment on pull request #7 of o/r updated"
@@ -51,17 +27,18 @@ def test_a_missing_secret_replaces_the_former_verdict(project: Project) -> None:
     assert "OPENAI_API_KEY" in annotation
     [comment] = github.pulls[7].comments
     assert "## ⚠️ rubric-ci · Gate undecided: the run could not start" in comment.body
-    assert "A verdict that was shown here before is out of date." in comment.body
+    assert STALE in comment.body
     assert "OPENAI" in comment.body
-    outputs = (project.root / "../outputs").read_text().partition("failure<<")[2].splitlines()
+    outputs = Path(environment["GITHUB_OUTPUT"]).read_text().partition("failure<<")[2].splitlines()
     assert outputs[1].startswith("judge `openai/a`: the environment variable OPENAI_API_KEY is")
-    assert "Gate undecided" in (project.root / "../summary.md").read_text()
+    assert "Gate undecided" in Path(environment["GITHUB_STEP_SUMMARY"]).read_text()
 
 
-def test_a_bad_eval_file_is_an_annotation_at_its_line(project: Project) -> None:
+def test_a_bad_eval_file_is_an_annotation_at_its_line(
+    project: Project, environment: dict[str, str], github: GitHub
+) -> None:
     project.write("evals/b.eval.yaml", RUBRIC.replace("rubrics", "rubric"))
-    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
-        done = project.run(**environment(project, github))
+    done = project.run(**environment)
     assert done.returncode == 2
     place = "file=evals/b.eval.yaml,line=4,endLine=4,col=5,endColumn=10"
     assert f"::error {place},title=unknown-key::" in done.stdout
@@ -69,17 +46,16 @@ def test_a_bad_eval_file_is_an_annotation_at_its_line(project: Project) -> None:
     assert "was not graded because it has problems" in comment.body.replace("\\", "")
 
 
-STALE = "A verdict that was shown here before is out of date."
 BROKEN = f"{CONFIG}gate: {{fail_on: fial}}\n"
 WHY = "`fail_on` must be one of `fail`, `borderline`, `regression`, `never`, not the text `fial`"
 
 
-def test_a_broken_configuration_is_shown_with_its_place(project: Project) -> None:
+def test_a_broken_configuration_is_shown_with_its_place(
+    project: Project, environment: dict[str, str], github: GitHub
+) -> None:
     """As an annotation, in the summary, the output and the comment; the first has no warning."""
     project.write("rubric-ci.yaml", BROKEN)
-    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
-        known = environment(project, github)
-        done = [project.run(**known), project.run(**known)]
+    done = [project.run(**environment), project.run(**environment)]
     place = "file=rubric-ci.yaml,line=4,endLine=4,col=17,endColumn=20,title=unknown-value"
     for each, posted in zip(done, ("created", "unchanged"), strict=True):
         assert each.returncode == 2
@@ -95,7 +71,7 @@ def test_a_broken_configuration_is_shown_with_its_place(project: Project) -> Non
         f"- `rubric-ci.yaml:4:17`: {WHY} (did you mean `fail`?)\n\n"
         "fix them and run again (no case was graded)"
     )
-    assert comment.body.partition("\n")[2] in (project.root / "../summary.md").read_text()
+    assert comment.body.partition("\n")[2] in Path(environment["GITHUB_STEP_SUMMARY"]).read_text()
     assert json.loads((project.root / ".rubric-ci/failure.json").read_text()) == {
         "failure": f"rubric-ci.yaml has problems: rubric-ci.yaml:4:17: {WHY} (did you mean "
         "`fail`?) (fix them and run again (no case was graded))",
@@ -113,9 +89,9 @@ def test_a_broken_configuration_is_shown_with_its_place(project: Project) -> Non
     ],
 )
 def test_a_wrong_option_stands_in_place_of_the_report(
-    given: dict[str, str], folder: str, suite: str, project: Project
+    given: dict[str, str], folder: str, suite: str, project: Project, environment: dict[str, str]
 ) -> None:
-    known = environment(project, GitHub(repository="o/r")) | given
+    known = environment | given
     done = project.run(**known, RUBRIC_CI_COMMAND="run", RUBRIC_CI_RUN_FAIL_ON="error")
     assert done.returncode == 2
     found = json.loads((project.root / folder / "failure.json").read_text())
@@ -123,60 +99,57 @@ def test_a_wrong_option_stands_in_place_of_the_report(
     assert found["suite"] == suite
 
 
-def test_each_suite_keeps_its_own_comment(project: Project) -> None:
+def test_each_suite_keeps_its_own_comment(
+    project: Project, environment: dict[str, str], github: GitHub
+) -> None:
     """The green suite, which ends last, does not replace the comment of the red one."""
     for name, answer in (("bot", "Go away"), ("web", "Hello")):
         folder = f"packages/{name}"
         project.write(f"{folder}/rubric-ci.yaml", CONFIG)
         project.write(f"{folder}/evals/a.eval.yaml", EVAL)
         project.write(f"{folder}/answers.jsonl", json.dumps({"id": "greeting", "answer": answer}))
-    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
-        known = environment(project, github)
-        for _ in range(2):
-            for name in ("bot", "web"):
-                project.run("--config", f"packages/{name}/rubric-ci.yaml", **known)
-        project.write("packages/web/rubric-ci.yaml", BROKEN)
-        project.run("--config", "packages/web/rubric-ci.yaml", **known)
-    headings = [comment.body.splitlines()[:2] for comment in github.pulls[7].comments]
-    assert headings == [
-        [
-            "<!-- rubric-ci: packages-bot -->",
-            "## ❌ packages/bot · Gate fails: 1 of 1 case fails (fail\\_on: fail)",
-        ],
-        [
-            "<!-- rubric-ci: packages-web -->",
-            "## ⚠️ rubric-ci · packages/web · Gate undecided: the run could not start",
-        ],
-    ]
-    assert (
-        "A verdict that was shown here before is out of date." in github.pulls[7].comments[1].body
+    for _ in range(2):
+        for name in ("bot", "web"):
+            project.run("--config", f"packages/{name}/rubric-ci.yaml", **environment)
+    project.write("packages/web/rubric-ci.yaml", BROKEN)
+    project.run("--config", "packages/web/rubric-ci.yaml", **environment)
+    bot, web = ("\n".join(body.splitlines()[:2]) for body in github.bodies(7))
+    assert bot == (
+        "<!-- rubric-ci: packages-bot -->\n"
+        "## ❌ packages/bot · Gate fails: 1 of 1 case fails (fail\\_on: fail)"
     )
-    summary = (project.root / "../summary.md").read_text()
+    assert web == (
+        "<!-- rubric-ci: packages-web -->\n"
+        "## ⚠️ rubric-ci · packages/web · Gate undecided: the run could not start"
+    )
+    assert STALE in github.bodies(7)[1]
+    summary = Path(environment["GITHUB_STEP_SUMMARY"]).read_text()
     assert "## ✅ packages/web · Gate passes" in summary
 
 
-def test_who_fixes_a_configuration_that_is_broken_in_the_base(project: Project) -> None:
+def test_who_fixes_a_configuration_that_is_broken_in_the_base(
+    project: Project, environment: dict[str, str], github: GitHub
+) -> None:
     project.write("rubric-ci.yaml", BROKEN)
     checkout = Checkout(project.root)
     base = checkout.commit()
     project.write("README.md", "more")
     head = checkout.commit()
-    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha=head)})) as github:
-        known = environment(project, github) | {"GITHUB_SHA": head}
-        payload = {"number": 7, "head": {"sha": head, "repo": {"full_name": "o/r"}}}
-        event = {"pull_request": payload | {"base": {"sha": base}}}
-        project.write("../event.json", json.dumps(event))
-        done = project.run(**known)
+    github.pulls[7].head_sha = head
+    payload = {"number": 7, "head": {"sha": head, "repo": {"full_name": "o/r"}}}
+    event = {"pull_request": payload | {"base": {"sha": base}}}
+    project.write("../event.json", json.dumps(event))
+    done = project.run(**environment, GITHUB_SHA=head)
     assert done.stderr.splitlines()[-1] == (
         f"  it is the same in the pull request's base branch ({base[:10]}): fix it there, then "
         "update this branch"
     )
 
 
-def test_the_code_of_a_pull_request_gets_no_secrets(project: Project) -> None:
-    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
-        known = environment(project, github)
-        done = project.run(**known | {"GITHUB_EVENT_NAME": "pull_request_target"})
+def test_the_code_of_a_pull_request_gets_no_secrets(
+    project: Project, environment: dict[str, str], github: GitHub
+) -> None:
+    done = project.run(**environment | {"GITHUB_EVENT_NAME": "pull_request_target"})
     assert done.returncode == 2
     assert done.stderr == (
         "rubric-ci: `pull_request_target` gives the pull request's own scripts the secrets of this "
@@ -192,16 +165,16 @@ def test_outside_of_a_workflow_the_error_is_on_standard_error_only(project: Proj
     assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_without_annotations_errors_are_not_annotated(project: Project) -> None:
+def test_without_annotations_errors_are_not_annotated(
+    project: Project, environment: dict[str, str], github: GitHub
+) -> None:
     project.write("evals/b.eval.yaml", RUBRIC.replace("rubrics", "rubric"))
-    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
-        known = environment(project, github)
-        invalid = project.run(RUBRIC_CI_ANNOTATIONS="false", **known)
-        project.write("rubric-ci.yaml", NO_KEY)
-        project.write("evals/a.eval.yaml", RUBRIC)
-        broken = project.run(RUBRIC_CI_ANNOTATIONS="false", **known)
+    invalid = project.run(RUBRIC_CI_ANNOTATIONS="false", **environment)
+    project.write("rubric-ci.yaml", NO_KEY)
+    project.write("evals/a.eval.yaml", RUBRIC)
+    broken = project.run(RUBRIC_CI_ANNOTATIONS="false", **environment)
     assert (invalid.returncode, broken.returncode) == (2, 2)
     assert "::error" not in invalid.stdout + broken.stdout
     assert "OPENAI_API_KEY" in broken.stderr
-    summary = (project.root / "../summary.md").read_text()
+    summary = Path(environment["GITHUB_STEP_SUMMARY"]).read_text()
     assert "Gate undecided: the run could not start" in summary

@@ -20,6 +20,10 @@ from tests.sample_reports import a_criterion, a_report, errored, graded
 
 SITE = "https://github.example/acme/app"
 FIRST = night(1, case("a", 15), case("b", 0, 15))
+QUIET = replace(FIRST.gate, fail_on="never")
+WORSE = (case("a", 0, 10), case("b", 0, 3))
+GOOD = (case("a", 3), case("b", 0, 3))
+OUTAGE = (errored("a"), errored("b"))
 
 
 def subject(*heads: RunReport) -> Subject:
@@ -40,11 +44,10 @@ def subject(*heads: RunReport) -> Subject:
 
 
 def test_gate_and_reference_are_apart_with_dates_evidence_and_links() -> None:
-    worse = (case("a", 0, 10), case("b", 0, 3))
     two = f"[2026-01-02]({SITE}/actions/runs/2) ([`2222222222`]({SITE}/commit/{'2' * 40}))"
     one = f"[2026-01-01]({SITE}/actions/runs/1) ([`1111111111`]({SITE}/commit/{'1' * 40}))"
     assert (
-        issue.render(subject(night(2, *worse), night(3, *worse)), SITE)
+        issue.render(subject(night(2, *WORSE), night(3, *WORSE)), SITE)
         == f"""\
 ## rubric-ci · the gate fails; 1 case broke: a
 
@@ -90,45 +93,18 @@ def test_the_page_of_the_run_is_linked() -> None:
 @pytest.mark.parametrize(
     ("head", "headline", "red", "complete"),
     [
-        pytest.param(
-            night(2, case("a", 3), case("b", 3)),
-            "the gate passes; nothing broke",
-            False,
-            True,
-            id="fixed",
-        ),
-        pytest.param(
-            night(2, case("a", 3), case("b", 0, 3)),
-            "the gate fails; nothing broke",
-            True,
-            True,
-            id="failing from the start",
-        ),
-        pytest.param(
-            replace(
-                night(2, case("a", 0, 10), case("b", 0, 3)),
-                gate=replace(FIRST.gate, fail_on="never"),
-            ),
+        (night(2, case("a", 3), case("b", 3)), "the gate passes; nothing broke", False, True),
+        (night(2, *GOOD), "the gate fails; nothing broke", True, True),
+        (
+            replace(night(2, *WORSE), gate=QUIET),
             "the gate passes; worse tonight: a; confirmed if it is worse tomorrow",
             False,
             True,
-            id="worse for the first night",
         ),
-        pytest.param(
-            night(2, errored("a"), errored("b")),
-            "no verdict; not compared: no verdict",
-            False,
-            False,
-            id="an outage",
-        ),
-        pytest.param(
-            night(2, errored("a"), case("b", 0, 3)),
-            "the gate fails; nothing broke",
-            True,
-            False,
-            id="the gate fails all the same",
-        ),
+        (night(2, *OUTAGE), "no verdict; not compared: no verdict", False, False),
+        (night(2, errored("a"), case("b", 0, 3)), "the gate fails; nothing broke", True, False),
     ],
+    ids=["fixed", "failing from the start", "the first night", "an outage", "failing all the same"],
 )
 def test_what_an_issue_is_open_for(
     head: RunReport, headline: str, *, red: bool, complete: bool
@@ -136,11 +112,6 @@ def test_what_an_issue_is_open_for(
     about = subject(head)
     assert issue.render(about, SITE).startswith(f"## rubric-ci · {headline}\n")
     assert (about.red, about.complete) == (red, complete)
-
-
-WORSE = (case("a", 0, 10), case("b", 0, 3))
-GOOD = (case("a", 3), case("b", 0, 3))
-OUTAGE = (errored("a"), errored("b"))
 
 
 @pytest.mark.parametrize(
@@ -157,37 +128,30 @@ def test_the_second_night_in_a_row_confirms(
     nights: Sequence[Sequence[CaseResult]], *, suspected: bool
 ) -> None:
     about = subject(*(night(n, *cases) for n, cases in enumerate(nights, 2)))
-    about = replace(about, head=replace(about.head, gate=replace(FIRST.gate, fail_on="never")))
+    about = replace(about, head=replace(about.head, gate=QUIET))
     assert (about.suspected, about.red) == (suspected, about.worse)
     line = "⚠️ **Baseline:** Worse tonight: a; confirmed if it is worse tomorrow"
     assert (line in issue.render(about, SITE)) == suspected
 
 
 def test_nights_without_a_verdict_do_not_restart_the_count() -> None:
-    failing = (case("a", 3), case("b", 0, 3))
-    about = subject(night(2, *failing), night(3, errored("a"), errored("b")), night(4, *failing))
+    about = subject(night(2, *GOOD), night(3, *OUTAGE), night(4, *GOOD))
     assert "it fails since [2026-01-01]" in issue.render(about, SITE)
-    about = subject(night(2, case("a", 3), case("b", 3)), night(3, *failing))
+    about = subject(night(2, case("a", 3), case("b", 3)), night(3, *GOOD))
     assert "it fails since [2026-01-03]" in issue.render(about, SITE)
+
+
+ALWAYS = "the gate fails every night since 2026-01-01"
 
 
 @pytest.mark.parametrize(
     ("nights", "wrong"),
     [
         ([(case("a", 3), case("b", 3))], ""),
-        (
-            [(case("a", 3), case("b", 0, 3))],
-            "1 case fails; the gate fails every night since 2026-01-01",
-        ),
+        ([GOOD], f"1 case fails; {ALWAYS}"),
         ([(case("a", 3), case("b", 3)), GOOD], "1 case fails"),
-        ([WORSE], "2 cases fail; the gate fails every night since 2026-01-01"),
-        (
-            [WORSE, WORSE],
-            (
-                "2 cases fail; the gate fails every night since 2026-01-01; "
-                "1 case broke: a, every night since 2026-01-02"
-            ),
-        ),
+        ([WORSE], f"2 cases fail; {ALWAYS}"),
+        ([WORSE] * 2, f"2 cases fail; {ALWAYS}; 1 case broke: a, every night since 2026-01-02"),
     ],
     ids=["nothing", "since the first night", "since this night", "suspected", "confirmed"],
 )
@@ -331,7 +295,6 @@ def environment(github: GitHub) -> dict[str, str]:
 
 def test_the_issue_is_kept(github: GitHub) -> None:
     """It opens on the second night, is left alone without a verdict, and closes when green."""
-    quiet = replace(FIRST.gate, fail_on="never")
     nights: dict[str, list[Sequence[CaseResult]]] = {
         "quiet": [GOOD],
         "suspected": [WORSE],
@@ -343,7 +306,7 @@ def test_the_issue_is_kept(github: GitHub) -> None:
     done = []
     for heads in nights.values():
         about = subject(*(night(n, *cases) for n, cases in enumerate(heads, 2)))
-        about = replace(about, head=replace(about.head, gate=quiet))
+        about = replace(about, head=replace(about.head, gate=QUIET))
         done.append(issue.update_issue(about, "Nights", environment(github)))
     assert done == [
         "issue not needed",

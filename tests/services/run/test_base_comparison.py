@@ -42,6 +42,30 @@ CONTEXT = RunContext(call_model=cast(Any, None), root=Path(), environment={})
 FRESH = CliTarget(name="t", command_template="true")
 
 
+class Worktree:
+    """No command is started."""
+
+    def root(self) -> Path:
+        raise AssertionError
+
+
+def base_side(**facts: Any) -> BaseSide:
+    return BaseSide(
+        base=Base(commit="1" * 40, origin="the base"),
+        committed_at="2026-01-01T00:00:00Z",
+        worktree=cast(Any, Worktree()),
+        read=lambda _: None,
+        dependencies=lambda *_: None,
+        **facts,
+    )
+
+
+def both_sides(base: BaseSide, grade: Any, *, trials: int = 1, rows: int) -> Sides:
+    return Sides(
+        base=base, context=CONTEXT, grade=grade, trials=trials, rows=rows, config=RegressionConfig()
+    )
+
+
 @dataclass
 class Change:
     """Cases of which the first `worse` fail at the head; `today`: what the base says then."""
@@ -74,23 +98,7 @@ class Change:
             head = graded(f"{n}", "fail" if n < self.worse else "pass", tags=self.tags)
             base = graded(f"{n}", "pass", answer_reused=True)
             pairs[task.case.key] = Pair(head_task=task, base_task=task, head=head, base=base)
-        side = BaseSide(
-            base=Base(commit="1" * 40, origin="the base"),
-            committed_at="",
-            tasks={},
-            worktree=cast(Any, Worktree()),
-            read=lambda _: None,
-            dependencies=lambda *_: None,
-        )
-        context = RunContext(call_model=cast(Any, None), root=Path(), environment={})
-        sides = Sides(
-            base=side,
-            context=context,
-            grade=self.grade,
-            trials=1,
-            rows=self.cases,
-            config=RegressionConfig(),
-        )
+        sides = both_sides(base_side(tasks={}), self.grade, rows=self.cases)
         return asyncio.run(find_together(replace(sides, **facts), pairs))
 
 
@@ -108,13 +116,6 @@ def then(name: str) -> EvalCase:
     criteria = (cast(Any, "criteria of the base"),)
     case = build_case(id=name, file="a.yaml")
     return replace(case, expected_outcome="then", expected_messages=(said,), evaluators=criteria)
-
-
-class Worktree:
-    """No command is started."""
-
-    def root(self) -> Path:
-        raise AssertionError
 
 
 @dataclass
@@ -183,25 +184,9 @@ class Script:
         rules = {"0": self.rule}
         tasks = [Task(case=now(name, rules.get(name)), target=target) for name in self.head]
         known = {key(t.case.id): t for t in tasks if t.case.id in self.base}
-        base = BaseSide(
-            base=Base(commit="1" * 40, origin="the base"),
-            committed_at="2026-01-01T00:00:00Z",
-            tasks=known,
-            rubrics={key(name): then(name) for name in self.edited},
-            removed=REMOVED,
-            worktree=cast(Any, Worktree()),
-            read=lambda _: None,
-            dependencies=lambda *_: None,
-            **facts,
-        )
-        sides = Sides(
-            base=base,
-            context=CONTEXT,
-            grade=self.grade,
-            trials=self.trials,
-            rows=20,
-            config=RegressionConfig(),
-        )
+        rubrics = {key(name): then(name) for name in self.edited}
+        base = base_side(tasks=known, rubrics=rubrics, removed=REMOVED, **facts)
+        sides = both_sides(base, self.grade, trials=self.trials, rows=20)
         head = [self.result(task, CONTEXT, self.trials) for task in tasks]
         first = [task for task in tasks if sides.first_task(task)]
         context = sides.base_context
@@ -325,10 +310,8 @@ RUBRICS = {
     "better, but broken under those of the base": ("pf", "fp", "broken", UNDER_BASE),
     "better under those of the base is nothing": ("pp", "pf", "unchanged", ""),
     "no verdict under those of the base, and failing": (
-        "fe",
-        "fp",
-        "not-comparable",
-        f"{UNDER_BASE}: no verdict: the judge was silent",
+        *("fe", "fp", "not-comparable"),
+        f"{UNDER_BASE}: {LOST}",
     ),
     "no verdict under those of the base, and unchanged": ("pe", "pp", "unchanged", ""),
     "no verdict at the head": ("ep", "fp", "not-comparable", LOST),

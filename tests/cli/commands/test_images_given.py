@@ -61,7 +61,8 @@ def test_a_command_reads_the_image(tmp_path: Path, program: str, options: str) -
     evals = SHOWN.format(graded=graded)
     config = f"targets: [{{name: default, provider: cli, {options}}}]\n"
     project(tmp_path, config, {"evals/a.eval.yaml": evals, "given.py": program})
-    passing(tmp_path)
+    (case,) = passing(tmp_path)
+    assert case["verdict"] == "pass"
 
 
 def test_a_script_reads_the_image(tmp_path: Path) -> None:
@@ -70,7 +71,8 @@ def test_a_script_reads_the_image(tmp_path: Path) -> None:
     evals = SHOWN.format(graded=graded)
     config = "targets: [{name: default, provider: mock, response: hello}]\n"
     project(tmp_path, config, {"evals/a.eval.yaml": evals, "given.py": SCRIPT})
-    passing(tmp_path)
+    (case,) = passing(tmp_path)
+    assert case["verdict"] == "pass"
 
 
 PAGES = """\

@@ -122,6 +122,17 @@ def test_where_the_score_comes_from(
     assert judge(tmp_path, script, score_from=score_from).score == score
 
 
+def seen(
+    root: Path, case: EvalCase | None = None, answer: Answer = HELLO, **spec: Any
+) -> dict[str, Any]:
+    """Return what a script reads from standard input."""
+    judge(root, f"cat > seen.json; {SCORED}", answer, case, **spec)
+    raw = (root / "seen.json").read_bytes()
+    assert raw.isascii()
+    read: dict[str, Any] = json.loads(raw)
+    return read
+
+
 def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
     case = build_case(
         expected_outcome="A greeting",
@@ -131,62 +142,35 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
         ),
         expected_messages=(Message(role="assistant", parts=(DataPart({"Say": "hi"}),)),),
     )
-    answer = Answer(
-        text="héllo",
-        messages=({"role": "assistant", "content": "héllo"},),
-        trace_summary={"duration_ms": 7, "tool_calls_by_name": {"search": 2, "read": 1}},
-    )
-    judge(
-        tmp_path,
-        f"cat > seen.json; {SCORED}",
-        answer,
-        case,
-        config={"maxLength": 3, "nested_key": [1]},
-    )
-    raw = (tmp_path / "seen.json").read_bytes()
-    assert raw.isascii()
-    assert json.loads(raw) == {
+    summary = {"duration_ms": 7, "tool_calls_by_name": {"search": 2, "read": 1}}
+    said = {"role": "assistant", "content": "héllo"}
+    answer = Answer(text="héllo", messages=(said,), trace_summary=summary)
+    config = {"maxLength": 3, "nested_key": [1]}
+    greet = [
+        {"type": "text", "value": "Greet"},
+        {"type": "file", "value": "docs/who.md", "text": "Ann"},
+    ]
+    asked = [{"role": "system", "content": "Be kind"}, {"role": "user", "content": greet}]
+    expected = [{"role": "assistant", "content": {"Say": "hi"}}]
+    counted = {"event_count": 3, "tool_names": ["read", "search"], "error_count": 0}
+    assert seen(tmp_path, case, answer, config=config) == {
         "id": "one",
         "question": "[system]\nBe kind\n\n[user]\nGreet\n\nAnn",
         "expected_outcome": "A greeting",
-        "expected_messages": [{"role": "assistant", "content": {"Say": "hi"}}],
+        "expected_messages": expected,
         "reference_answer": '{\n  "Say": "hi"\n}',
         "candidate_answer": "héllo",
-        "output_messages": [{"role": "assistant", "content": "héllo"}],
+        "output_messages": [said],
         "guideline_files": [],
         "input_files": [str(tmp_path / "docs/who.md")],
-        "input_messages": [
-            {"role": "system", "content": "Be kind"},
-            {
-                "role": "user",
-                "content": [
-                    {"type": "text", "value": "Greet"},
-                    {"type": "file", "value": "docs/who.md", "text": "Ann"},
-                ],
-            },
-        ],
-        "trace_summary": {
-            "event_count": 3,
-            "tool_names": ["read", "search"],
-            "tool_calls_by_name": {"search": 2, "read": 1},
-            "error_count": 0,
-            "duration_ms": 7,
-        },
-        "config": {"maxLength": 3, "nested_key": [1]},
+        "input_messages": asked,
+        "trace_summary": {**counted, **summary},
+        "config": config,
         "criteria": "A greeting",
-        "input": [
-            {"role": "system", "content": "Be kind"},
-            {
-                "role": "user",
-                "content": [
-                    {"type": "text", "value": "Greet"},
-                    {"type": "file", "value": "docs/who.md", "text": "Ann"},
-                ],
-            },
-        ],
-        "expected_output": [{"role": "assistant", "content": {"Say": "hi"}}],
+        "input": asked,
+        "expected_output": expected,
         "output": "héllo",
-        "messages": [{"role": "assistant", "content": "héllo"}],
+        "messages": [said],
         "metadata": {},
         "workspace_path": None,
         "file_changes": None,
@@ -194,54 +178,39 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "arrives"),
-    [
-        pytest.param("Greet", "Greet", id="string"),
-        pytest.param(
-            [{"type": "text", "value": "Greet"}], [{"type": "text", "value": "Greet"}], id="list"
-        ),
-        pytest.param({"say": "hi"}, {"say": "hi"}, id="object"),
-    ],
+    "content", ["Greet", [{"type": "text", "value": "Greet"}], {"say": "hi"}], ids=repr
 )
-def test_content_arrives_as_it_is_written(content: Any, arrives: Any, tmp_path: Path) -> None:
+def test_content_arrives_as_it_is_written(content: Any, tmp_path: Path) -> None:
     written = [{"role": "user", "content": content}]
     files = UsedFiles(lambda _: NotFound("no such file"))
     messages = read_messages(written, "user", Contents(files))
-    judge(tmp_path, f"cat > seen.json; {SCORED}", case=build_case(input_messages=messages))
-    seen = json.loads((tmp_path / "seen.json").read_text())
-    assert seen["input_messages"] == [{"role": "user", "content": arrives}]
+    assert seen(tmp_path, build_case(input_messages=messages))["input_messages"] == written
 
 
 def test_guidelines_are_listed_apart_from_other_files(tmp_path: Path) -> None:
     guideline = FilePart("docs/how.md", "Be brief", guideline=True)
     parts = (TextPart("Greet"), guideline, FilePart("docs/who.md", "Ann"), guideline)
-    case = build_case(input_messages=(Message(role="user", parts=parts),))
-    judge(tmp_path, f"cat > seen.json; {SCORED}", case=case)
-    seen = json.loads((tmp_path / "seen.json").read_text())
-    assert seen["guideline_files"] == [str(tmp_path / "docs/how.md")]
-    assert seen["input_files"] == [str(tmp_path / "docs/who.md")]
-    assert seen["question"] == "Greet\n\nAnn"
-    assert [part["value"] for part in seen["input_messages"][0]["content"]] == [
+    found = seen(tmp_path, build_case(input_messages=(Message(role="user", parts=parts),)))
+    assert found["guideline_files"] == [str(tmp_path / "docs/how.md")]
+    assert found["input_files"] == [str(tmp_path / "docs/who.md")]
+    assert found["question"] == "Greet\n\nAnn"
+    assert [part["value"] for part in found["input_messages"][0]["content"]] == [
         *("Greet", "docs/how.md", "docs/who.md", "docs/how.md")
     ]
 
 
 def test_a_target_without_measurements_has_no_summary(tmp_path: Path) -> None:
-    judge(tmp_path, f"cat > seen.json; {SCORED}")
-    assert json.loads((tmp_path / "seen.json").read_text())["trace_summary"] is None
+    assert seen(tmp_path)["trace_summary"] is None
 
 
 def test_tool_turns_keep_their_shape(tmp_path: Path) -> None:
-    calls = ({"tool": "search", "input": {"q": 1}},)
-    case = build_case(
-        input_messages=(
-            Message(role="assistant", tool_calls=calls),
-            Message(role="tool", name="search", parts=(TextPart("found"),)),
-        )
+    call = {"tool": "search", "input": {"q": 1}}
+    messages = (
+        Message(role="assistant", tool_calls=(call,)),
+        Message(role="tool", name="search", parts=(TextPart("found"),)),
     )
-    judge(tmp_path, f"cat > seen.json; {SCORED}", case=case)
-    assert json.loads((tmp_path / "seen.json").read_text())["input_messages"] == [
-        {"role": "assistant", "content": "", "tool_calls": [{"tool": "search", "input": {"q": 1}}]},
+    assert seen(tmp_path, build_case(input_messages=messages))["input_messages"] == [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
         {"role": "tool", "content": "found", "name": "search"},
     ]
 
@@ -320,9 +289,6 @@ def test_a_score_from_the_output_or_the_status(
     assert (found.score, found.reasoning) == (score, reasoning)
 
 
-NOT_ONE = "which is not one JSON object; print the object alone, or a text without one"
-
-
 @pytest.mark.parametrize(
     ("script", "message"),
     [
@@ -334,25 +300,33 @@ NOT_ONE = "which is not one JSON object; print the object alone, or a text witho
             f'echo \'{{"score": 1, "details": {"[" * 101}{"]" * 101}}}\'',
             "the script printed JSON of more than 100 levels",
         ),
-        ("echo \"{'score': 0}\"", f"the script printed `{{'score': 0}}`, {NOT_ONE}"),
-        ("echo '{\"score\": 0}'; echo ok", f'the script printed `{{"score": 0}} ok`, {NOT_ONE}'),
-        ("echo go; echo '{\"score\": 0}'", f'the script printed `go {{"score": 0}}`, {NOT_ONE}'),
-        ("echo go; printf '{\\n\"score\": 0}'", 'the script printed `go { "score": 0}`, which'),
-        (
-            "echo go; echo '{\"score\": 0}'; echo ok",
-            f'the script printed `go {{"score": 0}} ok`, {NOT_ONE}',
-        ),
-        (
-            "echo 'Result: {\"score\": 0}'",
-            f'the script printed `Result: {{"score": 0}}`, {NOT_ONE}',
-        ),
-        ("echo go; echo \"{'score' : 0}\"", f"the script printed `go {{'score' : 0}}`, {NOT_ONE}"),
     ],
 )
 def test_neither_output_nor_status_is_a_score(script: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(CannotRunScript) as caught:
         judge(tmp_path, script, score_from="output_or_exit_status")
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("script", "printed"),
+    [
+        ("echo \"{'score': 0}\"", "{'score': 0}"),
+        ("echo '{\"score\": 0}'; echo ok", '{"score": 0} ok'),
+        ("echo go; echo '{\"score\": 0}'", 'go {"score": 0}'),
+        ("echo go; printf '{\n\"score\": 0}'", 'go { "score": 0}'),
+        ("echo go; echo '{\"score\": 0}'; echo ok", 'go {"score": 0} ok'),
+        ("echo 'Result: {\"score\": 0}'", 'Result: {"score": 0}'),
+        ("echo go; echo \"{'score' : 0}\"", "go {'score' : 0}"),
+    ],
+)
+def test_more_than_one_json_object_is_no_score(script: str, printed: str, tmp_path: Path) -> None:
+    with pytest.raises(CannotRunScript) as caught:
+        judge(tmp_path, script, score_from="output_or_exit_status")
+    assert str(caught.value).startswith(
+        f"the script printed `{printed}`, which is not one JSON object; print the object alone, "
+        "or a text without one"
+    )
 
 
 @pytest.fixture(scope="module")

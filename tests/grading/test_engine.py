@@ -51,11 +51,16 @@ def grade(
     *,
     concurrency: int = 4,
     on_result: Callable[[int, CaseResult], None] = lambda _, __: None,
+    trials: int = 1,
     **context: Any,
 ) -> tuple[CaseResult, ...]:
     return asyncio.run(
         engine.grade(
-            tasks, build_context(root, **context), concurrency=concurrency, on_result=on_result
+            tasks,
+            build_context(root, **context),
+            concurrency=concurrency,
+            on_result=on_result,
+            trials=trials,
         )
     )
 
@@ -225,14 +230,11 @@ def test_trials_ask_the_target_again(tmp_path: Path) -> None:
     heard: list[CaseResult] = []
     target = CliTarget(name="dice", command_template="echo attempt {ATTEMPT}")
     check = build_script("grep -q 'attempt [01]' {answer_file}")
-    (result,) = asyncio.run(
-        engine.grade(
-            [task(check, target=target)],
-            build_context(tmp_path),
-            concurrency=2,
-            on_result=lambda _, result: heard.append(result),
-            trials=3,
-        )
+    (result,) = grade(
+        [task(check, target=target)],
+        tmp_path,
+        on_result=lambda _, result: heard.append(result),
+        trials=3,
     )
     assert isinstance(result, Graded)
     assert [trial.verdict for trial in result.trials] == ["pass", "pass", "fail"]
@@ -247,9 +249,8 @@ def test_trials_are_calls_of_their_own(tmp_path: Path) -> None:
         keys.append(call.key)
         return ModelReply(text="hello")
 
-    context = build_context(tmp_path, call_model=ask)
-    asyncio.run(engine.grade([task(script(1), target=MODEL)], context, concurrency=9, trials=3))
-    asyncio.run(engine.grade([task(script(1), target=MODEL)], context, concurrency=9))
+    for trials in (3, 1):
+        grade([task(script(1), target=MODEL)], tmp_path, trials=trials, call_model=ask)
     assert len(set(keys)) == 3
     assert keys[3] == keys[0]
 

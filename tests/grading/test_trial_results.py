@@ -11,117 +11,99 @@ from rubric_ci.values.evals import TrialRule
 from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, Trial
 from rubric_ci.values.trace import CaseTrace, Step
 from rubric_ci.values.usage import Usage
+from tests import sample_reports
 from tests.sample_reports import a_criterion, a_rubric
 
 ONE = Usage(calls=1)
 
 
-def graded(verdict: Any, score: float, answer: str = "") -> Graded:
-    return Graded(
-        file="a",
-        line=1,
-        id="x",
-        verdict=verdict,
-        score=score,
-        reason="why",
-        answer=answer,
-        usage=ONE,
-    )
+def graded(verdict: Any, score: float, answer: str = "", **facts: Any) -> Graded:
+    own = {"answer": answer, "usage": ONE, "evaluators": (), "reason": "why"}
+    return sample_reports.graded("x", verdict, score=score, **{**own, **facts})
 
 
 def errored(reason: str) -> Errored:
-    return Errored(file="a", line=1, id="x", reason=reason, usage=ONE)
+    return sample_reports.errored("x", reason, usage=ONE)
 
 
-@pytest.mark.parametrize(
-    ("results", "answer", "reason"),
-    [
-        pytest.param([graded("pass", 1, "a")], "a", "why", id="one-trial-is-itself"),
-        pytest.param(
-            [graded("pass", 0.9, "a"), graded("pass", 1, "b"), graded("pass", 0.8, "c")],
-            "a",
-            "why",
-            id="the-middle",
-        ),
-        pytest.param(
-            [graded("pass", 0.9, "a"), graded("fail", 0.4, "b")],
-            "b",
-            "why; trials: 1 fail, 1 pass",
-            id="the-lower-of-two",
-        ),
-        pytest.param(
-            [graded("fail", 0.95, "gate"), graded("pass", 0.8, "b"), graded("pass", 0.9, "c")],
-            "b",
-            "why; trials: 1 fail, 2 pass",
-            id="a-missed-gate-is-below-a-pass",
-        ),
-        pytest.param(
-            [graded("pass", 1, "a"), errored("429"), graded("pass", 0.9, "b")],
-            "b",
-            "why; no verdict in 1 of 3 trials: 429",
-            id="a-trial-without-verdict-is-reported",
-        ),
-    ],
-)
+def settled(*results: CaseResult, rule: TrialRule | None = None) -> Graded:
+    """Return the median of trials that have one."""
+    found = median_trial(list(results), rule)
+    assert isinstance(found, Graded)
+    return found
+
+
+MEDIANS: dict[str, tuple[list[CaseResult], str, str]] = {
+    "one trial is itself": ([graded("pass", 1, "a")], "a", "why"),
+    "the middle": (
+        [graded("pass", 0.9, "a"), graded("pass", 1, "b"), graded("pass", 0.8, "c")],
+        "a",
+        "why",
+    ),
+    "the lower of two": (
+        [graded("pass", 0.9, "a"), graded("fail", 0.4, "b")],
+        "b",
+        "why; trials: 1 fail, 1 pass",
+    ),
+    "a missed gate is below a pass": (
+        [graded("fail", 0.95, "gate"), graded("pass", 0.8, "b"), graded("pass", 0.9, "c")],
+        "b",
+        "why; trials: 1 fail, 2 pass",
+    ),
+    "a trial without verdict is reported": (
+        [graded("pass", 1, "a"), errored("429"), graded("pass", 0.9, "b")],
+        "b",
+        "why; no verdict in 1 of 3 trials: 429",
+    ),
+}
+
+
+@pytest.mark.parametrize(("results", "answer", "reason"), MEDIANS.values(), ids=MEDIANS)
 def test_graded(results: list[CaseResult], answer: str, reason: str) -> None:
-    settled = median_trial(results)
-    assert isinstance(settled, Graded)
-    assert (settled.answer, settled.reason) == (answer, reason)
-    assert settled.usage == Usage(calls=len(results))
+    found = settled(*results)
+    assert (found.answer, found.reason) == (answer, reason)
+    assert found.usage == Usage(calls=len(results))
 
 
 def test_every_trial_is_kept_in_order() -> None:
-    settled = median_trial(
-        [graded("pass", 1), errored("x"), graded("fail", 0.2), graded("pass", 0.8)]
-    )
-    assert isinstance(settled, Graded)
-    assert settled.trials == (
+    found = settled(graded("pass", 1), errored("x"), graded("fail", 0.2), graded("pass", 0.8))
+    assert found.trials == (
         Trial(verdict="pass", score=1, answer=""),
         Trial(verdict="fail", score=0.2, answer=""),
         Trial(verdict="pass", score=0.8, answer=""),
     )
-    single = median_trial([graded("pass", 1)])
-    assert isinstance(single, Graded)
-    assert single.trials == ()
+    assert settled(graded("pass", 1)).trials == ()
 
 
 def test_a_trial_keeps_its_verdict_without_waived_criteria() -> None:
-    waived = replace(graded("fail", 0.2), without_waived="pass", waived=("b", "a"))
-    settled = median_trial([waived, replace(waived, waived=("c", "a")), graded("fail", 0.1)])
-    assert isinstance(settled, Graded)
-    assert settled.waived == ("a", "b", "c")
-    assert [each.without_waived for each in settled.trials] == ["pass", "pass", None]
-    assert settled.trials_to_pass == 0
+    waived = graded("fail", 0.2, without_waived="pass", waived=("b", "a"))
+    found = settled(waived, replace(waived, waived=("c", "a")), graded("fail", 0.1))
+    assert found.waived == ("a", "b", "c")
+    assert [each.without_waived for each in found.trials] == ["pass", "pass", None]
+    assert found.trials_to_pass == 0
+
+
+def marked(answer: str, mark: bool = True, **facts: Any) -> Graded:
+    rubric = a_rubric(a_criterion("polite", mark=mark), score=1.0, verdict="pass")
+    return graded("pass", 1.0, answer, evaluators=(rubric,), **facts)
 
 
 def test_equal_texts_with_other_work_are_other_answers() -> None:
     work = [CaseTrace(steps=(Step(tool=tool),)) for tool in ("ls", "rm", "rm")]
-    marked = (a_rubric(a_criterion(), score=1.0, verdict="pass"),)
-    results = [
-        replace(graded("pass", 1.0, "same"), trace=trace, evaluators=marked) for trace in work
-    ]
-    found = median_trial(results)
-    assert isinstance(found, Graded)
+    found = settled(*(marked("same", trace=trace) for trace in work))
     assert [trial.trace for trial in found.trials] == work
     assert [bool(trial.marks) for trial in found.trials] == [False, True, True]
 
 
 def test_trials_of_one_answer_keep_their_marks() -> None:
-    def marked(answer: str, mark: bool) -> Graded:
-        rubric = a_rubric(a_criterion("polite", mark=mark), score=1.0, verdict="pass")
-        return replace(graded("pass", 1, answer), evaluators=(rubric,))
-
-    settled = median_trial([marked("a", True), marked("b", True), marked("a", False)])
-    assert isinstance(settled, Graded)
-    assert [each.marks for each in settled.trials] == [(True,), (), (False,)]
+    found = settled(marked("a"), marked("b"), marked("a", False))
+    assert [each.marks for each in found.trials] == [(True,), (), (False,)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 7, 8, 9])
 def test_the_middle_or_the_lower_of_two(count: int) -> None:
     scores = [n / 10 for n in range(count)]
-    settled = median_trial([graded("fail", score) for score in scores])
-    assert isinstance(settled, Graded)
-    assert settled.score == median_low(scores)
+    assert settled(*(graded("fail", score) for score in scores)).score == median_low(scores)
 
 
 @pytest.mark.parametrize(
@@ -141,9 +123,9 @@ def test_the_middle_or_the_lower_of_two(count: int) -> None:
     ],
 )
 def test_errored(results: list[CaseResult], reason: str) -> None:
-    settled = median_trial(results)
-    assert isinstance(settled, Errored)
-    assert (settled.reason, settled.usage) == (reason, Usage(calls=len(results)))
+    found = median_trial(results)
+    assert isinstance(found, Errored)
+    assert (found.reason, found.usage) == (reason, Usage(calls=len(results)))
 
 
 def test_skipped() -> None:
@@ -179,8 +161,7 @@ def test_lost_further_answers_take_no_verdict_away() -> None:
 def test_the_median_of_first_and_further_answers(
     more: list[CaseResult], expected: tuple[str, float], reason: str
 ) -> None:
-    first = median_trial([graded("fail", 0.2), graded("fail", 0.3), graded("pass", 0.9)])
-    assert isinstance(first, Graded)
+    first = settled(graded("fail", 0.2), graded("fail", 0.3), graded("pass", 0.9))
     result = with_more(first, more)
     assert (result.verdict, result.score, result.reason) == (*expected, reason)
     assert len(result.trials) == 3 + len(more) == 3 + result.further_trials
@@ -220,7 +201,6 @@ def test_k_of_n(verdicts: list[str], passes: int, expected: tuple[str, str]) -> 
 
 def test_further_answers_keep_the_share() -> None:
     rule = TrialRule(count=3, passes=2)
-    first = median_trial([graded("pass", 1), graded("fail", 0.1), graded("fail", 0.1)], rule)
-    assert isinstance(first, Graded)
+    first = settled(graded("pass", 1), graded("fail", 0.1), graded("fail", 0.1), rule=rule)
     result = with_more(first, [graded("pass", 1)])
     assert (result.verdict, result.trials_to_pass) == ("fail", 3)

@@ -1,6 +1,7 @@
 """What a run is compared with, in words."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -42,34 +43,26 @@ def test_no_base() -> None:
     assert phrases.commit(undated, "2026-11-22T10:00:00Z") == "`aaaaaaaaaa`"
 
 
+def since(ref: str, origin: str = "", **facts: Any) -> RunReport:
+    return a_report(against=replace(BASE, ref=ref, origin=origin), **facts)
+
+
+PULL = since("auto", "the pull request's base branch", metadata={"base_ref": "main"})
+
+
 @pytest.mark.parametrize(
     ("report", "shown"),
     [
-        (a_report(against=BASE), "main aaaaaaaaaa"),
-        (a_report(against=replace(BASE, ref="a" * 8)), "aaaaaaaaaa"),
+        (since("main"), "main aaaaaaaaaa"),
+        (since("a" * 8), "aaaaaaaaaa"),
+        (since("auto", "the last common commit with `main`"), "main aaaaaaaaaa"),
         (
-            a_report(
-                against=replace(BASE, ref="auto", origin="the last common commit with `main`")
-            ),
-            "main aaaaaaaaaa",
-        ),
-        (
-            a_report(
-                against=replace(
-                    BASE, ref="auto", origin="the last common commit with `origin/HEAD`"
-                )
-            ),
+            since("auto", "the last common commit with `origin/HEAD`"),
             "the default branch aaaaaaaaaa",
         ),
-        (a_report(against=replace(BASE, ref="origin/main")), "main aaaaaaaaaa"),
-        (
-            a_report(
-                against=replace(BASE, ref="auto", origin="the pull request's base branch"),
-                metadata={"base_ref": "main"},
-            ),
-            "main aaaaaaaaaa",
-        ),
-        (a_report(against=replace(BASE, ref="auto")), "aaaaaaaaaa"),
+        (since("origin/main"), "main aaaaaaaaaa"),
+        (PULL, "main aaaaaaaaaa"),
+        (since("auto"), "aaaaaaaaaa"),
         (of("report", ref="base.json"), "base.json"),
         (of("report", commit="b" * 40), "bbbbbbbbbb"),
         (of("report"), "the baseline"),

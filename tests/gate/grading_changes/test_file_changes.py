@@ -1,6 +1,5 @@
 """Which files a script of `code_judge` names, and the changes of files that hold no cases."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -148,10 +147,8 @@ def test_a_script_that_changed() -> None:
     files = ScriptFiles(["a/one.py", "b/c/one.py", "b/two.py", "d.py"], lambda _: b"")
     changed = {"a/one.py", "b/c/one.py", "b/c/added.py", "b/two.py", "d.py"}
     assert list(script_changes(cases, files, changed)) == [
-        edited("script", "a/one.py", 1, "as at the base", "edited"),
-        edited("script", "b/c/added.py", 1, "as at the base", "edited"),
-        edited("script", "b/c/one.py", 1, "as at the base", "edited"),
-        edited("script", "b/two.py", 1, "as at the base", "edited"),
+        edited("script", path, 1, "as at the base", "edited")
+        for path in ("a/one.py", "b/c/added.py", "b/c/one.py", "b/two.py")
     ]
     assert not [*script_changes(cases, files, {"d.py"})]
     assert not [*script_changes(cases, files, {"b/c/added.py"}, others={"b/c/added.py"})]
@@ -161,29 +158,20 @@ def test_a_script_that_changed() -> None:
 
 
 ROOT = {"check.py": b"from tools import lib\nopen('data/gold.json')\n", "tools/lib.py": b""}
-BELOW_ROOT = {
-    "check.py": True,
-    "json.py": True,
-    "lib.js": True,
-    "node_modules/marker/index.js": True,
-    "tools/lib.py": True,
-    "data/gold.json": True,
-    "src/app.py": False,
-    "data/other.json": False,
-    "README.md": False,
-    "pyproject.toml": False,
-}
+OF_SCRIPT = (
+    *("check.py", "json.py", "lib.js", "node_modules/marker/index.js"),
+    *("tools/lib.py", "data/gold.json"),
+)
+OTHERS = ("src/app.py", "data/other.json", "README.md", "pyproject.toml")
 
 
-@pytest.mark.parametrize(("path", "told"), BELOW_ROOT.items())
+@pytest.mark.parametrize("path", [*OF_SCRIPT, *OTHERS])
 @pytest.mark.parametrize("command", ["python check.py", "python -c 'import check'"])
-def test_a_script_in_the_root_does_not_stand_for_the_repository(
-    command: str, path: str, told: bool
-) -> None:
+def test_a_script_in_the_root_does_not_stand_for_the_repository(command: str, path: str) -> None:
     case = build_case(evaluators=(build_script(command, cwd="."),))
-    texts = {**dict.fromkeys(BELOW_ROOT, b""), **ROOT}
+    texts = {**dict.fromkeys((*OF_SCRIPT, *OTHERS), b""), **ROOT}
     found = script_changes([(case, None)], ScriptFiles(texts, texts.get), {path})
-    assert [each.about for each in found] == ([path] if told else [])
+    assert [each.about for each in found] == ([path] if path in OF_SCRIPT else [])
 
 
 def test_the_repositories_of_a_workspace() -> None:
@@ -200,78 +188,64 @@ def edited(kind: Any, path: str, line: int, before: str, after: str) -> GradingC
     )
 
 
+def told(kind: Any, file: str, *rows: tuple[Any, ...]) -> list[GradingChange]:
+    """Return changes from rows of direction, name, line, before and after."""
+    names = ("direction", "about", "line", "before", "after")
+    return [GradingChange(kind=kind, file=file, **dict(zip(names, r, strict=True))) for r in rows]
+
+
 ONE = "a: 1 # rubric-ci: ignore[unknown-key]\n"
 TWO = "\nb: 2 # rubric-ci: ignore[yaml-tag, unknown-key]\n"
+ONCE, TWICE = "ignored in 1 comment", "ignored in 2 comments"
 
 
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
         (ONE, f"x: y\n{ONE}", []),
-        ("", ONE, [("weaker", "unknown-key", 1, "", "ignored in 1 comment")]),
-        (ONE, "", [("stronger", "unknown-key", 1, "ignored in 1 comment", "")]),
+        ("", ONE, [("weaker", "unknown-key", 1, "", ONCE)]),
+        (ONE, "", [("stronger", "unknown-key", 1, ONCE, "")]),
         (
             ONE,
             ONE + TWO,
-            [
-                ("weaker", "unknown-key", 3, "ignored in 1 comment", "ignored in 2 comments"),
-                ("weaker", "yaml-tag", 3, "", "ignored in 1 comment"),
-            ],
+            [("weaker", "unknown-key", 3, ONCE, TWICE), ("weaker", "yaml-tag", 3, "", ONCE)],
         ),
         (
             ONE + TWO,
             ONE,
-            [
-                ("stronger", "unknown-key", 1, "ignored in 2 comments", "ignored in 1 comment"),
-                ("stronger", "yaml-tag", 3, "ignored in 1 comment", ""),
-            ],
+            [("stronger", "unknown-key", 1, TWICE, ONCE), ("stronger", "yaml-tag", 3, ONCE, "")],
         ),
     ],
 )
 def test_ignored_rules(before: str, after: str, expected: list[tuple[Any, ...]]) -> None:
-    names = ("direction", "about", "line", "before", "after")
     sides = ({"rule": ignored_entries("a.yaml", text)} for text in (before, after))
-    assert by_about(entry_changes(*sides)) == [
-        GradingChange(kind="rule", file="a.yaml", **dict(zip(names, row, strict=True)))
-        for row in expected
-    ]
-
-
-def by_about(found: Iterable[GradingChange]) -> list[GradingChange]:
-    return sorted(found, key=lambda change: change.about)
+    found = sorted(entry_changes(*sides), key=lambda change: change.about)
+    assert found == told("rule", "a.yaml", *expected)
 
 
 def recorded(text: str) -> Entries:
     return {"recording": lines_of_file("a.jsonl", text)}
 
 
+THOUSAND = "".join(f"{n}\n" for n in range(1000))
+
+
 @pytest.mark.parametrize(
     ("before", "after", "line", "then", "counts"),
     [
-        ("", "a\n", 1, "0 lines", "1 line: 1 new or edited, 0 of the base gone"),
-        ("a\nb\n", "a\nc\n", 2, "2 lines", "2 lines: 1 new or edited, 1 of the base gone"),
-        ("a\nb\n", "b\na\n", 1, "2 lines", "2 lines: 0 new or edited, 0 of the base gone"),
-        ("a\u2028b\n", "a\u2028c\n", 1, "1 line", "1 line: 1 new or edited, 1 of the base gone"),
-        ("a\nb\nb\n", "a\n", 1, "3 lines", "1 line: 0 new or edited, 1 of the base gone"),
-        (
-            "a\n",
-            "a\n" + "".join(f"{n}\n" for n in range(1000)),
-            2,
-            "1 line",
-            "1,001 lines: 1,000 new or edited, 0 of the base gone",
-        ),
-        (
-            "".join(f"{n}\n" for n in range(1000)),
-            "",
-            1,
-            "1,000 lines",
-            "0 lines: 0 new or edited, 1,000 of the base gone",
-        ),
+        ("", "a\n", 1, "0 lines", "1 line: 1 new or edited, 0"),
+        ("a\nb\n", "a\nc\n", 2, "2 lines", "2 lines: 1 new or edited, 1"),
+        ("a\nb\n", "b\na\n", 1, "2 lines", "2 lines: 0 new or edited, 0"),
+        ("a\u2028b\n", "a\u2028c\n", 1, "1 line", "1 line: 1 new or edited, 1"),
+        ("a\nb\nb\n", "a\n", 1, "3 lines", "1 line: 0 new or edited, 1"),
+        ("a\n", f"a\n{THOUSAND}", 2, "1 line", "1,001 lines: 1,000 new or edited, 0"),
+        (THOUSAND, "", 1, "1,000 lines", "0 lines: 0 new or edited, 1,000"),
     ],
 )
 def test_changed_lines(before: str, after: str, line: int, then: str, counts: str) -> None:
     sides = [recorded(text) for text in (before, after, after.replace("\n", "\r\n"))]
-    assert list(entry_changes(*sides[:2])) == [edited("recording", "a.jsonl", line, then, counts)]
+    counted = f"{counts} of the base gone"
+    assert list(entry_changes(*sides[:2])) == [edited("recording", "a.jsonl", line, then, counted)]
     assert not [*entry_changes(*sides[1:])]
 
 
@@ -280,37 +254,28 @@ def waiver(until: str = "2026-06-30", **facts: Any) -> Waiver:
     return Waiver(reason="known", owner="ana", until=until, **given)
 
 
+JUNE, JULY = "waived until 2026-06-30", "waived until 2026-07-01"
+
+
 @pytest.mark.parametrize(
     ("base", "head", "expected"),
     [
         ([waiver()], [waiver(line=9)], []),
-        ([], [waiver()], [("weaker", "a/b", 2, "", "waived until 2026-06-30")]),
-        ([waiver(line=4)], [], [("stronger", "a/b", 4, "waived until 2026-06-30", "")]),
-        (
-            [waiver()],
-            [waiver("2026-07-01", line=9)],
-            [("weaker", "a/b", 9, "waived until 2026-06-30", "waived until 2026-07-01")],
-        ),
-        (
-            [waiver()],
-            [waiver("2026-06-29", line=9)],
-            [("stronger", "a/b", 9, "waived until 2026-06-30", "waived until 2026-06-29")],
-        ),
+        ([], [waiver()], [("weaker", "a/b", 2, "", JUNE)]),
+        ([waiver(line=4)], [], [("stronger", "a/b", 4, JUNE, "")]),
+        ([waiver()], [waiver("2026-07-01", line=9)], [("weaker", "a/b", 9, JUNE, JULY)]),
+        ([waiver("2026-07-01")], [waiver(line=9)], [("stronger", "a/b", 9, JULY, JUNE)]),
         (
             [waiver(), waiver(case="z")],
             [waiver(case="c"), waiver(fingerprint="g"), waiver(case="z")],
             [
-                ("stronger", "a/b", 2, "waived until 2026-06-30", ""),
-                ("weaker", "c/b", 2, "", "waived until 2026-06-30"),
-                ("weaker", "a/b", 2, "", "waived until 2026-06-30"),
+                ("stronger", "a/b", 2, JUNE, ""),
+                ("weaker", "c/b", 2, "", JUNE),
+                ("weaker", "a/b", 2, "", JUNE),
             ],
         ),
     ],
 )
 def test_waivers(base: list[Waiver], head: list[Waiver], expected: list[tuple[Any, ...]]) -> None:
-    names = ("direction", "about", "line", "before", "after")
     sides = ({"waiver": waiver_entries(each)} for each in (base, head))
-    assert list(entry_changes(*sides)) == [
-        GradingChange(kind="waiver", file="waivers.yaml", **dict(zip(names, row, strict=True)))
-        for row in expected
-    ]
+    assert list(entry_changes(*sides)) == told("waiver", "waivers.yaml", *expected)

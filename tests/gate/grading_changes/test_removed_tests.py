@@ -5,6 +5,7 @@ from rubric_ci.gate.grading_changes.file_changes import case_tests, entry_change
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.references import NotFound
+from tests.gate.grading_changes.test_file_changes import told
 
 FILE = """\
 criteria: [{id: greets, expected_outcome: Greets}]
@@ -16,15 +17,8 @@ CASE = "evalcases:\n- id: a\n  input: Hi\n  rubrics:\n    " + FILE.replace("\n",
 
 
 def removed(about: str, file: str, line: int, before: str) -> GradingChange:
-    return GradingChange(
-        kind="criterion",
-        direction="changed",
-        about=about,
-        file=file,
-        line=line,
-        before=before,
-        after="",
-    )
+    (change,) = told("criterion", file, ("changed", about, line, before, ""))
+    return change
 
 
 def lost(*texts: str) -> list[GradingChange]:

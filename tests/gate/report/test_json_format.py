@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.gate.report import json_format
 from rubric_ci.values.comparison import Comparison
-from rubric_ci.values.gate import GateInfo
-from rubric_ci.values.report import RunReport, totals
-from rubric_ci.values.results import Assessed, CriterionResult, Errored, Graded, Skipped, Unassessed
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import Assessed, Graded, Unassessed
 from rubric_ci.values.scoring import MarkValue
+from tests import sample_reports
+from tests.sample_reports import a_criterion, a_rubric, errored, graded, skipped
 
 SCHEMAS = Path(__file__).parents[3] / "schemas"
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -23,51 +24,18 @@ MARKS: list[MarkValue] = [True, False, 0, 1, 10, "cannot_assess"]
 
 
 def a_report(*, text: str = "text", mark: MarkValue = True) -> RunReport:
-    criterion = CriterionResult(
-        id="c",
-        kind="levels",
-        line=3,
-        text=text,
-        weight=0.0,
-        mark=mark,
-        normalised=0.0 if mark is False or mark == "cannot_assess" else 1.0,
-        gated=False,
-        reasoning=text,
-        votes=(mark, mark),
+    value = 0.0 if mark is False or mark == "cannot_assess" else 1.0
+    facts: dict[str, Any] = {"kind": "levels", "text": text, "reasoning": text, "evidence": ""}
+    criterion = a_criterion(
+        **facts, weight=0.0, mark=mark, normalised=value, gated=False, gate="", votes=(mark, mark)
     )
-    rubric = Assessed(
-        name="rubric",
-        type="rubric",
-        weight=1.0,
-        line=2,
-        score=1.0,
-        verdict="pass",
-        criteria=(criterion,),
-        details={text: [1, 2.5, None, {"a": True}]},
-    )
+    details = {text: [1, 2.5, None, {"a": True}]}
+    rubric = a_rubric(criterion, score=1.0, verdict="pass", details=details)
     broken = Unassessed(name="lint", type="code_judge", weight=0.0, line=9, reason=text)
-    cases = (
-        Graded(
-            file="a.yaml",
-            line=1,
-            id="one",
-            verdict="pass",
-            score=1.0,
-            reason="",
-            answer=text,
-            evaluators=(rubric, broken),
-        ),
-        Errored(file="a.yaml", line=5, id="two", reason=text),
-        Skipped(file="a.yaml", line=7, id="three", reason=text),
-    )
-    return RunReport(
-        tool="rubric-ci 0",
-        started_at="2026-01-01T00:00:00Z",
-        duration_seconds=1.0,
-        verdict="error",
-        gate=GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=False),
-        totals=totals(cases),
-        cases=cases,
+    return sample_reports.a_report(
+        graded("one", "pass", answer=text, evaluators=(rubric, broken)),
+        errored("two", text),
+        skipped("three", text),
         metadata={"head_sha": "abc"},
     )
 
@@ -77,9 +45,9 @@ def test_round_trip(text: str, mark: MarkValue) -> None:
     report = a_report(text=text, mark=mark)
     back = json_format.read(json_format.render(report).encode().decode())
     assert back == report
-    graded = back.cases[0]
-    assert isinstance(graded, Graded)
-    assessed = graded.evaluators[0]
+    case = back.cases[0]
+    assert isinstance(case, Graded)
+    assessed = case.evaluators[0]
     assert isinstance(assessed, Assessed)
     assert type(assessed.criteria[0].mark) is type(mark)
 
@@ -173,12 +141,10 @@ def test_unknown_keys_are_ignored() -> None:
 @pytest.mark.parametrize(("number", "text"), [("nan", "NaN"), ("inf", "Infinity")])
 def test_a_number_that_json_lacks_is_text(number: str, text: str, other: str) -> None:
     report = a_report()
-    graded = report.cases[0]
-    assert isinstance(graded, Graded)
-    assessed = graded.evaluators[0]
-    assert isinstance(assessed, Assessed)
-    changed = replace(assessed, details={"x": float(number), "y": other})
-    case = replace(graded, evaluators=(changed,))
+    case = report.cases[0]
+    assert isinstance(case, Graded)
+    changed = a_rubric(details={"x": float(number), "y": other})
+    case = replace(case, evaluators=(changed,))
     data = json.loads(
         json_format.render(replace(report, cases=(case,))), parse_constant=pytest.fail
     )

@@ -517,28 +517,23 @@ def test_a_broken_file_that_the_change_does_not_concern_is_left_to_validate(
         assert opened(settings(base))[0].invalid == ("evals/broken.yaml",)
 
 
+def one_case(name: str) -> str:
+    return f"evalcases: [{{id: {name}, input: Hi, rubrics: [polite]}}]\n"
+
+
 TARGETS = "targets: [{name: default, provider: mock, response: hello}]\n"
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "targets.yaml",
-        ".agentv/targets.yaml",
-        "evals/targets.yaml",
-        "evals/.agentv/targets.yml",
-        "evals/sub/targets.yaml",
-    ],
-)
+PLACES = ("", ".agentv/", "evals/", "evals/.agentv/", "evals/sub/")
+
+
+@pytest.mark.parametrize("path", [f"{folder}targets.yaml" for folder in PLACES])
 @pytest.mark.parametrize("new", [False, True], ids=["edited", "new"])
 def test_a_targets_file_in_the_evals_folder_or_above_it(
     checkout: Checkout, path: str, *, new: bool
 ) -> None:
-    evals = {
-        "evals/sub/a.yaml": "evalcases:\n  - {id: below, input: Hi, rubrics: [polite]}\n",
-        "other/b.yaml": "evalcases:\n  - {id: apart, input: Hi, rubrics: [polite]}\n",
-        "other/targets.yaml": TARGETS,
-    }
+    below, apart = one_case("below"), one_case("apart")
+    evals = {"evals/sub/a.yaml": below, "other/b.yaml": apart, "other/targets.yaml": TARGETS}
     base = checkout.commit(evals if new else evals | {path: TARGETS})
     checkout.write({path: TARGETS.replace("hello", "goodbye")})
     why = "its target is new" if new else "target `default` changed"
@@ -559,68 +554,56 @@ def test_patterns_of_guidelines_select_the_cases_that_have_one(checkout: Checkou
     assert reasons(chosen(checkout, new)) == why
 
 
+RUBRIC_FILES = {
+    "evals/deep/included.yaml": (
+        "evalcases: [{id: included, input: a, rubrics: [include: shop]}]\n"
+    ),
+    "evals/shared.yaml": f"shared_rubrics: [include: shop]\n{one_case('shared')}",
+    "evals/other.yaml": one_case("other"),
+    "rubrics/shop.rubric.yaml": (
+        "guidelines: guides/brief.md\n"
+        "criteria: [{id: form, json_schema: order.json}]\n"
+        "tests: [{answer_file: tests.md, marks: {form: true}}]\n"
+    ),
+    "rubrics/guides/brief.md": "Be brief.\n",
+    "rubrics/order.json": "{}\n",
+    "rubrics/tests.md": "An answer\n",
+    "rubrics/all.yaml": "criteria: [Is kind]\n",
+}
+
+
 @pytest.mark.parametrize(
     ("path", "after", "expected"),
     [
         ("rubrics/guides/brief.md", "Be briefer.\n", ["included", "shared"]),
         ("rubrics/order.json", '{"type": "array"}\n', ["included", "shared"]),
-        ("rubrics/all.yaml", "criteria: [Is polite]\n", ["included", "shared", "other"]),
+        ("rubrics/all.yaml", "criteria: [Is polite]\n", ["included", "other", "shared"]),
         ("rubrics/tests.md", "A new answer\n", []),
     ],
 )
 def test_files_of_rubric_files_select_the_cases_that_include_them(
     checkout: Checkout, path: str, after: str, expected: list[str]
 ) -> None:
-    included = "evalcases: [{id: included, input: a, rubrics: [include: shop]}]\n"
-    shared = (
-        "shared_rubrics: [include: shop]\n"
-        "evalcases: [{id: shared, input: a, rubrics: [Is short]}]\n"
-    )
-    config = "shared_rubrics: [include: rubrics/all.yaml]\n" if expected[2:] else ""
-    files = {
-        "rubric-ci.yaml": f"{CONFIG}{config}",
-        "evals/deep/included.yaml": included,
-        "evals/shared.yaml": shared,
-        "evals/other.yaml": "evalcases: [{id: other, input: a, rubrics: [Is short]}]\n",
-        "rubrics/shop.rubric.yaml": (
-            "guidelines: guides/brief.md\n"
-            "criteria: [{id: form, json_schema: order.json}]\n"
-            "tests: [{answer_file: tests.md, marks: {form: true}}]\n"
-        ),
-        "rubrics/guides/brief.md": "Be brief.\n",
-        "rubrics/order.json": "{}\n",
-        "rubrics/tests.md": "An answer\n",
-        "rubrics/all.yaml": "criteria: [Is kind]\n",
-    }
-    checkout.write(files)
-    base = checkout.commit()
-    checkout.write({path: after})
-    checkout.commit()
-    assert sorted(reasons(chosen(checkout, base))) == sorted(expected)
+    shared = "shared_rubrics: [include: rubrics/all.yaml]\n" if expected[2:] else ""
+    base = checkout.commit({"rubric-ci.yaml": f"{CONFIG}{shared}", **RUBRIC_FILES})
+    checkout.commit({path: after})
+    assert sorted(reasons(chosen(checkout, base))) == expected
 
 
 def test_the_nearest_targets_file_counts_on_both_sides(checkout: Checkout) -> None:
-    case = "evalcases:\n  - {{id: {}, input: Hi, rubrics: [polite]}}\n"
-    base = checkout.commit(
-        {
-            "a/.agentv/targets.yaml": TARGETS,
-            "a/one.yaml": case.format("one"),
-            "b/.agentv/targets.yaml": TARGETS,
-            "b/two.yaml": case.format("two"),
-            ".agentv/targets.yaml": TARGETS,
-        }
-    )
-    checkout.write({".agentv/targets.yaml": TARGETS.replace("hello", "goodbye")})
+    places = [f"{folder}.agentv/targets.yaml" for folder in ("a/", "b/", "")]
+    cases = {"a/one.yaml": one_case("one"), "b/two.yaml": one_case("two")}
+    base = checkout.commit({**dict.fromkeys(places, TARGETS), **cases})
+    edited = TARGETS.replace("hello", "goodbye")
+    checkout.write({".agentv/targets.yaml": edited})
     assert reasons(chosen(checkout, base, "a", "b")) == {}
-    checkout.write({"b/.agentv/targets.yaml": TARGETS.replace("hello", "goodbye")})
+    checkout.write({"b/.agentv/targets.yaml": edited})
     assert reasons(chosen(checkout, base, "a", "b")) == {"two": "target `default` changed"}
 
 
 def test_a_base_whose_targets_file_does_not_parse(checkout: Checkout) -> None:
-    evals = "evalcases:\n  - {id: one, input: Hi, rubrics: [polite]}\n"
-    base = checkout.commit(
-        FILES | {"more/a.yaml": evals, "more/targets.yaml": TARGETS.replace("mock", "[mock]")}
-    )
+    broken = TARGETS.replace("mock", "[mock]")
+    base = checkout.commit(FILES | {"more/a.yaml": one_case("one"), "more/targets.yaml": broken})
     checkout.write({"more/targets.yaml": TARGETS})
     problem = (
         "the base's `more/targets.yaml` does not parse: line 1: `provider` must be text, not a list"

@@ -13,7 +13,6 @@ from rubric_ci.gate.selection.affected_cases import Revision, Setup, place, sele
 from rubric_ci.gate.selection.dependencies import ChangedPaths, held_files
 from rubric_ci.parts.graders.usage_limits import LatencySpec
 from rubric_ci.values.config import Endpoint, LlmTarget
-from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
@@ -22,18 +21,17 @@ from rubric_ci.values.evals import (
     LlmJudgeSpec,
     RubricSpec,
     TrialRule,
-    WeightedAverage,
 )
 from rubric_ci.values.messages import DataPart, FilePart, Message, TextPart, Turn
 from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scoring import Thresholds
 from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace
+from tests.gate.selection.test_affected_cases import HERE, composite
 from tests.model_values import Change, changes, examples
 
 Value = TypeVar("Value")
 Compared: TypeAlias = tuple[tuple[Change, bool], ...]
-Aggregator: TypeAlias = WeightedAverage | CodeJudgeSpec | LlmJudgeSpec
 
 NO_VERDICT_DEPENDS_ON = {
     "*.span": "where it stands in its file",
@@ -158,18 +156,10 @@ def test_what_is_listed_exists(every_change: Compared) -> None:
     assert unknown == []
 
 
-HERE = Span(1, 1, 1, 2)
 RUBRIC = RubricSpec(name="r", rubric=Rubric((Check(id="c", text="Kind", span=HERE),)), span=HERE)
 MODEL = LlmJudgeSpec(name="m", span=HERE)
 SCRIPT = CodeJudgeSpec(name="s", script="true", cwd=".", span=HERE)
 LIMIT = LatencySpec(name="l", threshold_ms=1, span=HERE)
-
-
-MEAN = WeightedAverage()
-
-
-def composite(*members: EvaluatorSpec, by: Aggregator = MEAN) -> CompositeSpec:
-    return CompositeSpec(name="c", evaluators=members, aggregator=by, span=HERE)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/pytest/items parts/pytest/outcomes""",
     "cli/commands/test_run_untrusted.py": "gate/selection/proposed_cases",
     "cli/commands/test_run_workspace.py": "parts/agents/workspace_programs",
-    "cli/commands/test_authorize.py": "github/authority services/publish/authorization",
+    "parts/authorize/test_authorize.py": """
+        parts/authorize/authority parts/authorize/authorization
+        parts/authorize/commands/authorize""",
     "parts/bring/adoption/test_tools.py": """
         parts/bring/adoption/graded_files parts/bring/adoption/tool_results
         parts/bring/adoption/adopted_report""",
@@ -78,7 +80,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         evaluators/assertions/json_data evaluators/assertions/keys evaluators/assertions/row
         evaluators/assertions/text""",
     "cli/test_help.py": """
-        cli/options_report_authorize_cache cli/options_generate_show_compare_waive
+        cli/options_report_cache parts/authorize/options_authorize parts/authorize/__init__
+        cli/options_generate_show_compare_waive
         parts/bring/options_import_adopt parts/lab/__init__
         parts/lab/options_judge_probe parts/lab/options_baseline_history
         cli/options cli/options_run_and_plan
@@ -201,9 +204,9 @@ IMPURE: Final = """
     services/drafting/drafter services/drafting/drafting_prompt
     services/drafting/draft_requests services/drafting/publish services/drafting/pull_request
     services/drafting/review services/drafting/rewrite services/drafting/select
-    parts/lab/probe/probing services/publish/authorization
+    parts/lab/probe/probing
     services/publish/comment services/publish/copies services/publish/files services/publish/issue
-    parts/graders/composite parts/agents/agent
+    parts/graders/composite parts/agents/agent parts/authorize
     parts/agents/grading_files parts/agents/workspace_programs parts/agents/work
     parts/agents/workspace parts/bring/options_import_adopt parts/bring/commands
     parts/lab/commands parts/lab/options_judge_probe parts/lab/options_baseline_history

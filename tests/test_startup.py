@@ -78,7 +78,7 @@ def test_adding_a_run_to_the_history_loads_little(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "history", "add", "report.json")
     assert modules.isdisjoint(HEAVY - {"pydantic"})
     others = {
-        "cli.options_report_authorize_cache",
+        "cli.options_report_cache",
         "cli.options_run_and_plan",
         "system.git.plumbing",
         "values.config",

@@ -49,12 +49,8 @@ CORE: Final = {
     "Bring": {},
     "Trust the judge": {},
     "Nights": {},
-    "CI": {
-        "plan": "cli.options_run_and_plan:plan",
-        "report": "cli.options_report_authorize_cache:report",
-        "authorize": "cli.options_report_authorize_cache:authorize",
-    },
-    "Other": {"cache": "cli.options_report_authorize_cache:cache"},
+    "CI": {"plan": "cli.options_run_and_plan:plan", "report": "cli.options_report_cache:report"},
+    "Other": {"cache": "cli.options_report_cache:cache"},
 }
 """Headings of `--help` in the order of use: the commands below each, and the place of each."""
 

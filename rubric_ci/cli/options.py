@@ -189,6 +189,15 @@ outputs = bundle(
     ),
 )
 
+comment_key = option(
+    "--key",
+    variable="RUBRIC_CI_COMMENT_KEY",
+    metavar="KEY",
+    default="",
+    show_default="the configuration or paths of the run, where they are given",
+    help="Identifies this comment when a pull request has several; stands in its heading.",
+)
+
 posting = bundle(
     workflow(
         "--annotations",

@@ -12,6 +12,7 @@ from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 PARTS: Final = (
     "agents",
+    "authorize",
     "bring",
     "formats",
     "graders",

@@ -35,7 +35,18 @@ def test_a_name_is_offered_once() -> None:
         assert len(offers) == len({*offers})
     names = [name for _, name, _ in parts.commands()]
     assert sorted(names) == [
-        *("adopt", "baseline", "demo", "doctor", "history", "import", "init", "judge", "probe")
+        *(
+            "adopt",
+            "authorize",
+            "baseline",
+            "demo",
+            "doctor",
+            "history",
+            "import",
+            "init",
+            "judge",
+            "probe",
+        )
     ]
 
 

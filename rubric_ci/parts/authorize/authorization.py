@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from rubric_ci.errors import UserError
-from rubric_ci.github import authority
 from rubric_ci.github.actions import number_of
-from rubric_ci.github.authority import Asked, Proposed
 from rubric_ci.github.rest_api import Server
+from rubric_ci.parts.authorize import authority
+from rubric_ci.parts.authorize.authority import Asked, Proposed
 from rubric_ci.text import escape
 from rubric_ci.values.dataclass import dataclass
 

@@ -1,4 +1,4 @@
-"""The commands `report`, `authorize` and `cache` with their options."""
+"""The commands `report` and `cache` with their options."""
 
 import os
 from pathlib import Path
@@ -9,15 +9,6 @@ import click
 from rubric_ci.cli import options
 from rubric_ci.cli.click_types import FILE, LINES, Count, Group, Number, command, option, workflow
 from rubric_ci.values import formats_and_defaults
-
-_key = option(
-    "--key",
-    variable="RUBRIC_CI_COMMENT_KEY",
-    metavar="KEY",
-    default="",
-    show_default="the configuration or paths of the run, where they are given",
-    help="Identifies this comment when a pull request has several; stands in its heading.",
-)
 
 
 @click.group(cls=Group)
@@ -51,7 +42,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
     default="update",
     help="Update one comment, add a new one, or create one only when the gate fails.",
 )
-@_key
+@options.comment_key
 @option(
     "--check-run",
     "check",
@@ -105,39 +96,6 @@ def comment(**options: Any) -> None:
     from rubric_ci.values.command_settings import CommentSettings
 
     raise SystemExit(post(CommentSettings(**options), os.environ))
-
-
-@command()
-@option(
-    "--allow",
-    multiple=True,
-    type=LINES,
-    metavar="LOGIN",
-    help="Person who may ask without the right to push to the repository; repeatable.",
-)
-@option(
-    "--label",
-    metavar="NAME",
-    default="rubric-ci",
-    help="Label whose addition is a request, on `pull_request_target`.",
-)
-@option(
-    "--comment/--no-comment",
-    default=True,
-    help="Answer a person who may ask in the pull request's comment.",
-)
-@_key
-def authorize(**options: Any) -> None:
-    """Check that a person asked to grade a stranger's commit.
-
-    Reads the event of the workflow run, and everything else from GitHub: who asked, with which
-    right, and at which commit. Sets the outputs `sha`, `pull-request`, `case` and `again`; exit
-    code 1 if no one with the right asked, or the commit came later. GITHUB_TOKEN must be set.
-    """
-    from rubric_ci.cli.commands.authorize import authorize as check
-    from rubric_ci.values.command_settings import AuthorizeSettings
-
-    raise SystemExit(check(AuthorizeSettings(**options), os.environ))
 
 
 @command()

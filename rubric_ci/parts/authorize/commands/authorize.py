@@ -1,6 +1,6 @@
 """`rubric-ci authorize`: check that a person asked to grade a stranger's commit, and print it."""
 
-from collections.abc import Mapping
+import os
 
 import click
 
@@ -8,15 +8,16 @@ from rubric_ci.errors import CannotConfigure, ExitCode, UserError
 from rubric_ci.github import comments_and_issues
 from rubric_ci.github.actions import number_of, read_event, read_payload, set_outputs
 from rubric_ci.github.rest_api import Server, build_server
-from rubric_ci.services.publish.authorization import Authorized, NotAuthorized, Rules
-from rubric_ci.services.publish.authorization import authorize as decide
+from rubric_ci.parts.authorize.authorization import Authorized, NotAuthorized, Rules
+from rubric_ci.parts.authorize.authorization import authorize as decide
 from rubric_ci.text import escape
 from rubric_ci.text.escape import error_line
 from rubric_ci.values.command_settings import AuthorizeSettings
 
 
-def authorize(settings: AuthorizeSettings, environment: Mapping[str, str]) -> ExitCode:
+def authorize(settings: AuthorizeSettings) -> ExitCode:
     """Set the outputs of the step; exit 1 with the reason if no one with the right asked for it."""
+    environment = os.environ
     event, payload = read_event(environment), read_payload(environment)
     if event is None:
         raise CannotConfigure(

@@ -205,7 +205,7 @@ IMPURE: Final = """
     services/drafting/draft_requests services/drafting/publish services/drafting/pull_request
     services/drafting/review services/drafting/rewrite services/drafting/select
     parts/lab/probe/probing
-    services/publish/comment services/publish/copies services/publish/files services/publish/issue
+    services/publish/comment services/publish/copies services/publish/files parts/lab/issue
     parts/graders/composite parts/agents/agent parts/authorize
     parts/agents/grading_files parts/agents/workspace_programs parts/agents/work
     parts/agents/workspace parts/bring/options_import_adopt parts/bring/commands

@@ -42,7 +42,7 @@ HELD: Final[Mapping[str, str]] = {
         "gate/policy/test_governed.py gate/differences/test_config_changes.py "
         "gate/policy/test_target_options.py"
     ),
-    "services/publish/issue.py": "services/publish/test_issue.py",
+    "parts/lab/issue.py": "parts/lab/test_issue.py",
     "gate/waivers/waiver_report.py": "gate/waivers/test_waiver_report.py",
     "gate/waivers/matching.py": "gate/waivers/test_matching.py gate/waivers/test_match.py",
     "parts/lab/history_records.py": "parts/lab/test_history_records.py",

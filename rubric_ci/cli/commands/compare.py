@@ -4,30 +4,33 @@ import os
 
 import click
 
-from rubric_ci.errors import ExitCode, UserError
+from rubric_ci.errors import CannotConfigure, ExitCode, UserError
 from rubric_ci.gate.comparison.baseline_files import read_baseline
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.reports.render import comparison_section
 from rubric_ci.services.publish.failure import end
-from rubric_ci.services.publish.issue import Subject, update_issue
 from rubric_ci.services.publish.workflow import Workflow, write_comparison_outputs
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import plural
+from rubric_ci.values import parts
 from rubric_ci.values.command_settings import CompareSettings
 from rubric_ci.values.report import RunReport
 
 
 def compare_reports(settings: CompareSettings) -> ExitCode:
     """Print the comparison; return 1 on a regression, 3 without verdicts to compare."""
+    issue = parts.offered("issue of a comparison") if settings.issue else None
+    if settings.issue and issue is None:
+        raise CannotConfigure("no issue is kept: the part `lab` was removed")
     head = read_report(settings.head)
     baseline = read_baseline(settings.baseline, head)
     compared = compare(head, baseline)
     click.echo(comparison_section.FORMATS[settings.format](compared), nl=False)
     lines = write_comparison_outputs(compared, Workflow.of(os.environ))
-    if settings.issue:
-        subject = Subject(head=compared, log=baseline.log)
-        lines.append(update_issue(subject, settings.issue, os.environ))
+    if issue:
+        subject = issue.Subject(head=compared, log=baseline.log)
+        lines.append(issue.update_issue(subject, settings.issue, os.environ))
     for line in lines:
         click.echo(escape.log_line(line), err=True)
     found = compared.comparison

@@ -14,6 +14,7 @@ PART: Final = Part(
         },
     },
     entries={
+        "issue of a comparison": "issue",
         "figures of a probe": "probe.figures:with_figures",
         "criteria that never fail": "probe.probing:never_failing",
     },

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci.cli.commands.compare import compare_reports
+from rubric_ci.errors import CannotConfigure
 from rubric_ci.gate.report import json_format
+from rubric_ci.values import parts
+from rubric_ci.values.command_settings import CompareSettings
 from rubric_ci.values.report import RunReport
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
@@ -243,3 +247,10 @@ def test_a_report_names_the_commit_of_its_checkout(tmp_path: Path) -> None:
     assert graded_commit() == f"{commit}-dirty"
     (tmp_path / ".git").rename(tmp_path / "no-git")
     assert graded_commit() == ""
+
+
+def test_an_issue_needs_the_part_that_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "PARTS", ())
+    settings = CompareSettings(baseline=Path("then.json"), head=Path("now.json"), issue="Nights")
+    with pytest.raises(CannotConfigure, match="the part `lab` was removed"):
+        compare_reports(settings)

@@ -8,8 +8,8 @@ import pytest
 from rubric_ci.gate.comparison import reference
 from rubric_ci.gate.comparison.reference import Decision, ReferenceLog
 from rubric_ci.gate.report.decision import with_gate
-from rubric_ci.services.publish import issue
-from rubric_ci.services.publish.issue import Subject
+from rubric_ci.parts.lab import issue
+from rubric_ci.parts.lab.issue import Subject
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Scope

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from rubric_ci.values.diagnostics import Diagnostic
+from rubric_ci.values.problems import Path, Problem
 
 
 def shown(found: Iterable[Diagnostic], *, severity: bool = False) -> str:
@@ -11,3 +12,12 @@ def shown(found: Iterable[Diagnostic], *, severity: bool = False) -> str:
         f"{d.span.line}:{d.span.column}: {f'{d.severity.value}: ' * severity}{d.rule}: {d.message}"
         for d in found
     )
+
+
+def placed(found: Iterable[Problem]) -> str:
+    """Return path, rule and message of each problem that has no place in a file yet."""
+    return "\n".join(f"{dotted(each.path)}: {each.rule.id}: {each.message}" for each in found)
+
+
+def dotted(path: Path) -> str:
+    return ".".join(map(str, path))

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,22 +33,10 @@ PATH = {"PATH": os.environ["PATH"]}
 
 
 def execute(
-    script: str | tuple[str, ...],
-    cwd: Path,
-    *,
-    stdin: str = "",
-    timeout: float = 20,
-    environment: dict[str, str] | None = None,
+    script: str | tuple[str, ...], cwd: Path, *, timeout: float = 20, **more: Any
 ) -> Finished:
-    command = Command(
-        script=script,
-        cwd=cwd,
-        known=PATH,
-        added=environment or {},
-        timeout_seconds=timeout,
-        stdin=stdin,
-    )
-    return asyncio.run(run(command))
+    given = {"known": PATH, "timeout_seconds": timeout, **more}
+    return asyncio.run(run(Command(script=script, cwd=cwd, **given)))
 
 
 def python(code: str) -> tuple[str, ...]:
@@ -94,15 +81,6 @@ def test_runs_in_its_folder(tmp_path: Path) -> None:
     assert execute("pwd -P", tmp_path).stdout.strip() == str(tmp_path.resolve())
 
 
-def test_reads_all_of_a_large_stdin(tmp_path: Path) -> None:
-    assert execute("wc -c", tmp_path, stdin="é" * 1_000_000).stdout.strip() == "2000000"
-
-
-@pytest.mark.parametrize("size", [1, 5_000_000], ids=["small", "more-than-a-pipe-holds"])
-def test_may_ignore_stdin(size: int, tmp_path: Path) -> None:
-    assert execute("echo ok", tmp_path, stdin="x" * size).stdout == "ok\n"
-
-
 AT = "    at run (file:///a.mjs:1:2)\n"
 NODE = "\nNode.js v20.20.2\n"
 
@@ -133,11 +111,6 @@ def test_may_print_much(tmp_path: Path) -> None:
     assert len(finished.stdout) == 5_000_001
 
 
-def test_printing_too_much_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(CannotRunScript, match=r"printed more than 8388608 bytes$"):
-        execute(python("print('x' * 10_000_000)"), tmp_path)
-
-
 def test_printing_without_end_is_stopped_long_before_the_timeout(tmp_path: Path) -> None:
     with pytest.raises(CannotRunScript, match=r"^`yes` printed more than 8388608 bytes$"):
         execute("yes", tmp_path, timeout=100)
@@ -160,41 +133,30 @@ def test_a_program_that_does_not_wait_for_its_reader_loses_nothing_in_a_file(
 ) -> None:
     """As programs of Node that exit before their pipe is read."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    command = Command(
-        script=python(HASTY), cwd=tmp_path, known=PATH, timeout_seconds=20, to_file=True
-    )
-    finished = asyncio.run(run(command))
+    finished = execute(python(HASTY), tmp_path, to_file=True)
     assert (finished.status, finished.stdout) == (0, "x" * 1_000_000)
     assert not [*tmp_path.glob("rubric-ci-output-*")]
 
 
 @pytest.mark.parametrize(
-    ("script", "more", "message"),
+    ("script", "timeout", "message"),
     [
-        ("yes", {}, "`yes` printed more than 8388608 bytes"),
-        ("echo begun; sleep 60", {"timeout_seconds": 1}, "did not end within 1 s and was killed"),
+        ("yes", 100, "`yes` printed more than 8388608 bytes"),
+        ("echo begun; sleep 60", 1, "did not end within 1 s and was killed"),
     ],
 )
 def test_the_limits_of_an_output_in_a_file(
-    script: str, more: dict[str, Any], message: str, tmp_path: Path
+    script: str, timeout: int, message: str, tmp_path: Path
 ) -> None:
-    command = Command(script=script, cwd=tmp_path, known=PATH, timeout_seconds=100, to_file=True)
     with pytest.raises(CannotRunScript, match=re.escape(message)) as caught:
-        asyncio.run(run(replace(command, **more)))
+        execute(script, tmp_path, timeout=timeout, to_file=True)
     if isinstance(caught.value, ScriptTimedOut):
         assert caught.value.printed == "begun\n"
 
 
 def test_an_output_in_a_file_may_say_that_it_failed(tmp_path: Path) -> None:
-    command = Command(
-        script="echo lost; sleep 60",
-        cwd=tmp_path,
-        known=PATH,
-        timeout_seconds=50,
-        to_file=True,
-        gives_up=lambda printed: b"lost" in printed,
-    )
-    finished = asyncio.run(run(command))
+    lost: dict[str, Any] = {"to_file": True, "gives_up": lambda printed: b"lost" in printed}
+    finished = execute("echo lost; sleep 60", tmp_path, timeout=50, **lost)
     assert (finished.status, finished.stdout) == (-9, "lost\n")
 
 
@@ -237,14 +199,6 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 def test_a_long_command_is_shortened_in_messages(tmp_path: Path) -> None:
     command = Command(script="x" * 200, cwd=tmp_path, known={}, timeout_seconds=1)
     assert str(command) == "`" + "x" * 117 + "…`"
-
-
-def test_the_timeout_kills_grandchildren(tmp_path: Path) -> None:
-    started = time.monotonic()
-    with pytest.raises(CannotRunScript, match="did not end within 2 s"):
-        execute("sleep 60 & echo $! > pid; sh -c 'sleep 60; true'", tmp_path, timeout=2)
-    assert time.monotonic() - started < 50
-    assert wait_for_death(int((tmp_path / "pid").read_text()))
 
 
 def test_the_timeout_kills_what_ignores_a_polite_signal(tmp_path: Path) -> None:
@@ -313,20 +267,6 @@ def test_cancelling_may_come_at_any_moment(delay: float, tmp_path: Path) -> None
     )
 
 
-def test_many_at_once(tmp_path: Path) -> None:
-    async def all_of_them() -> list[Finished]:
-        return await asyncio.gather(
-            *(
-                run(Command(script=f"echo {n}", cwd=tmp_path, known=PATH, timeout_seconds=30))
-                for n in range(40)
-            )
-        )
-
-    assert [finished.stdout for finished in asyncio.run(all_of_them())] == [
-        f"{n}\n" for n in range(40)
-    ]
-
-
 SHELL = {
     "PATH": "/bin",
     "HOME": "/home/u",
@@ -339,13 +279,8 @@ SHELL = {
 
 
 def test_secrets_stay_out_of_a_clean_environment() -> None:
-    assert clean_environment(SHELL, ["DEMO"]) == {
-        "PATH": "/bin",
-        "HOME": "/home/u",
-        "LANG": "C.UTF-8",
-        "LC_ALL": "C",
-        "DEMO": "1",
-    }
+    kept = ("PATH", "HOME", "LANG", "LC_ALL", "DEMO")
+    assert clean_environment(SHELL, ["DEMO"]) == {name: SHELL[name] for name in kept}
 
 
 def test_a_variable_that_is_named_but_not_set_is_an_error() -> None:
@@ -363,7 +298,7 @@ def test_a_command_sees_its_environment_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    seen = execute("env", tmp_path, environment={**PATH, "ONLY": "this"}).stdout
+    seen = execute("env", tmp_path, added={"ONLY": "this"}).stdout
     assert "ONLY=this" in seen
     assert "sk-secret" not in seen
 

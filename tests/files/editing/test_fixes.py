@@ -191,6 +191,5 @@ def test_the_example_of_the_documentation() -> None:
             outcome: Knows the answer
             input: "What is it?"
     """
-    assert fix(dedent(before)).text == dedent(before).replace("42  ", '"42"').replace(
-        "outcome:", "expected_outcome:"
-    ).replace('"42"        #', '"42"          #')
+    after = before.replace("42 ", '"42" ').replace("outcome:", "expected_outcome:")
+    assert fix(dedent(before)).text == dedent(after)

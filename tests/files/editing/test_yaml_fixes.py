@@ -88,8 +88,6 @@ def test_the_fixed_file_has_the_written_texts(items: list[tuple[str, tuple[str, 
     assert Document("", after).data["evalcases"][0]["rubrics"] == (meant or None)
 
 
-ITEMS_CASE = "evalcases:\n- id: a\n  rubrics:\n"
-
 SEPARATED = {
     "one item": ("  - A\n   - B\n", "  - A\n  - B\n"),
     "several items": ("  - A\n   - B\n   - C\n  - D\n", "  - A\n  - B\n  - C\n  - D\n"),
@@ -117,8 +115,8 @@ SEPARATED = {
 @pytest.mark.parametrize(("before", "after"), SEPARATED.values(), ids=SEPARATED.keys())
 def test_separated(before: str, after: str) -> None:
     places = sum(map(str.__ne__, before.splitlines(), after.splitlines()))
-    assert fix(ITEMS_CASE + before) == FixResult(ITEMS_CASE + after, places)
-    assert fix(ITEMS_CASE + after) == FixResult(ITEMS_CASE + after, 0)
+    assert fix(CASE + before) == FixResult(CASE + after, places)
+    assert fix(CASE + after) == FixResult(CASE + after, 0)
 
 
 KEPT_ITEMS = {
@@ -139,11 +137,11 @@ KEPT_ITEMS = {
 
 @pytest.mark.parametrize("text", KEPT_ITEMS.values(), ids=KEPT_ITEMS.keys())
 def test_other_texts_are_kept(text: str) -> None:
-    assert fix(ITEMS_CASE + text) == FixResult(ITEMS_CASE + text, 0)
+    assert fix(CASE + text) == FixResult(CASE + text, 0)
 
 
 def test_kept_where_the_rule_is_off() -> None:
-    text = f"{ITEMS_CASE}  - A\n   - B\n"
+    text = f"{CASE}  - A\n   - B\n"
     assert fix(text, switched_off={"yaml-item-in-text"}) == FixResult(text, 0)
 
 

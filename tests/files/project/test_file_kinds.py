@@ -61,20 +61,9 @@ def test_the_configuration_in_the_order_of_preference() -> None:
 
 
 def test_the_targets_files() -> None:
-    assert list(targets_candidates("a")) == [
-        "a/targets.yaml",
-        "a/targets.yml",
-        "a/.agentv/targets.yaml",
-        "a/.agentv/targets.yml",
-        "a/.agentv/providers.yaml",
-        "a/.agentv/providers.yml",
-        "targets.yaml",
-        "targets.yml",
-        ".agentv/targets.yaml",
-        ".agentv/targets.yml",
-        ".agentv/providers.yaml",
-        ".agentv/providers.yml",
-    ]
+    names = ("targets.yaml", "targets.yml", ".agentv/targets.yaml", ".agentv/targets.yml")
+    near = [*names, ".agentv/providers.yaml", ".agentv/providers.yml"]
+    assert list(targets_candidates("a")) == [*(f"a/{name}" for name in near), *near]
 
 
 @pytest.mark.parametrize(

@@ -78,44 +78,36 @@ def test_nothing_is_needed() -> None:
     assert config("{}") == Config()
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "{cli: claude-code, model: m, votes: 3}",
-            JudgeConfig(
-                endpoint=Endpoint(
-                    model="claude-code/m",
-                    timeout_seconds=300,
-                    command=JudgeCommand(cli="claude-code", model="m"),
-                ),
-                votes=3,
-                canary=True,
+JUDGES = {
+    "a name": ("openai/gpt-6-luna", JudgeConfig(endpoint=Endpoint(model="openai/gpt-6-luna"))),
+    "a tool": (
+        "{cli: claude-code, model: m, votes: 3}",
+        JudgeConfig(
+            endpoint=Endpoint(
+                model="claude-code/m",
+                timeout_seconds=300,
+                command=JudgeCommand(cli="claude-code", model="m"),
             ),
+            votes=3,
+            canary=True,
         ),
-        (
-            "{command: [/opt/my-judge, --json], env: [T], concurrency: 2, canary: false}",
-            JudgeConfig(
-                endpoint=Endpoint(
-                    model="command/my-judge",
-                    timeout_seconds=300,
-                    command=JudgeCommand(
-                        argv=("/opt/my-judge", "--json"), env=("T",), concurrency=2
-                    ),
-                )
-            ),
+    ),
+    "a command": (
+        "{command: [/opt/my-judge, --json], env: [T], concurrency: 2, canary: false}",
+        JudgeConfig(
+            endpoint=Endpoint(
+                model="command/my-judge",
+                timeout_seconds=300,
+                command=JudgeCommand(argv=("/opt/my-judge", "--json"), env=("T",), concurrency=2),
+            )
         ),
-    ],
-    ids=["tool", "command"],
-)
-def test_a_judge_may_be_a_command(text: str, expected: JudgeConfig) -> None:
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), JUDGES.values(), ids=JUDGES)
+def test_a_judge_may_be(text: str, expected: JudgeConfig) -> None:
     assert config(f"judge: {text}").judge == expected
-
-
-def test_a_judge_may_be_a_name() -> None:
-    assert config("judge: openai/gpt-6-luna").judge == JudgeConfig(
-        endpoint=Endpoint(model="openai/gpt-6-luna")
-    )
 
 
 def test_paths_are_relative_to_the_file() -> None:
@@ -305,6 +297,7 @@ def test_an_agent_in_a_targets_file_of_agentv_is_not_started() -> None:
     assert loaded.diagnostics == ()
 
 
+SEVERITIES = "unknown-value `gate-kind` must be one of `error`, `warning`, `notice`, `off`"
 WRONG = {
     "unknown key": ("judges: {}", "1:1 unknown-key unknown key `judges` in the file"),
     "no model": ("judge: {}", "1:8 missing-key `judge` has no `model`"),
@@ -345,21 +338,9 @@ WRONG = {
         "gate: {thresholds: {pass: 0.5}}",
         "1:20 threshold-order `borderline` (0.6) is above `pass` (0.5)",
     ),
-    "rule of another type": (
-        "rules: {gate-kind: [off]}",
-        (
-            "1:20 unknown-value `gate-kind` must be one of `error`, `warning`, `notice`, `off`, "
-            "not a list"
-        ),
-    ),
+    "rule of another type": ("rules: {gate-kind: [off]}", f"1:20 {SEVERITIES}, not a list"),
     "unknown rule": ("rules: {gate-kinds: off}", "1:9 unknown-rule there is no rule `gate-kinds`"),
-    "unknown severity": (
-        "rules: {gate-kind: fatal}",
-        (
-            "1:20 unknown-value `gate-kind` must be one of `error`, `warning`, `notice`, `off`, "
-            "not the text `fatal`"
-        ),
-    ),
+    "unknown severity": ("rules: {gate-kind: fatal}", f"1:20 {SEVERITIES}, not the text `fatal`"),
     "camel case of a wrong type": (
         "targets: [{name: a, provider: cli, command: x, timeoutSeconds: long}]",
         "1:64 wrong-type `timeout_seconds` must be a number, not the text `long`",
@@ -432,22 +413,18 @@ def test_a_setting_names_the_provider_that_a_target_lacks(setting: str, provider
     )
 
 
-WARNED = {
-    "a key in the file": ("judge: {model: m, api_key: sk-1}", "literal-secret"),
-    "a misspelt setting": ("judge: {model: m, temprature: 0}", "similar-key"),
-}
-
-
+RETRIES = "model requests are retried up to 4 times, commands never"
+REMOVE = "remove it, or start its name with `x-`"
 UNUSED = {
     "retries": (
         "{name: a, model: m, max_retries: 9}",
         "`max_retries` has no effect on a model",
-        "model requests are retried up to 4 times, commands never",
+        RETRIES,
     ),
     "retries in camel case": (
         "{name: a, model: m, retryMaxDelayMs: 9}",
         "`retryMaxDelayMs` has no effect on a model",
-        "model requests are retried up to 4 times, commands never",
+        RETRIES,
     ),
     "batches of a model": (
         "{name: a, model: m, provider_batching: true}",
@@ -472,12 +449,12 @@ UNUSED = {
     "a delay": (
         "{name: a, provider: mock, delay_ms: 3}",
         "`delay_ms` has no effect on a fixed answer",
-        "remove it, or start its name with `x-`",
+        REMOVE,
     ),
     "concurrency of recorded answers": (
         "{name: a, provider: recorded, answers: a.jsonl, workers: 3}",
         "`workers` has no effect on recorded answers",
-        "remove it, or start its name with `x-`",
+        REMOVE,
     ),
 }
 
@@ -503,9 +480,12 @@ def test_settings_that_are_left_alone(written: str) -> None:
     assert load_targets(open_config("targets.yaml", f"targets: [{written}]")).diagnostics == ()
 
 
-@pytest.mark.parametrize(("text", "rule"), WARNED.values(), ids=WARNED.keys())
-def test_warnings(text: str, rule: str) -> None:
-    loaded = load_config(open_config("rubric-ci.yaml", text))
+@pytest.mark.parametrize(
+    ("judge", "rule"),
+    [("{model: m, api_key: sk-1}", "literal-secret"), ("{model: m, temprature: 0}", "similar-key")],
+)
+def test_warnings(judge: str, rule: str) -> None:
+    loaded = load_config(open_config("rubric-ci.yaml", f"judge: {judge}"))
     assert loaded.config is not None
     assert [d.rule for d in loaded.diagnostics] == [rule]
 

@@ -12,6 +12,7 @@ from rubric_ci.files.validation.command_rules import (
     target_command_problems,
 )
 from rubric_ci.values.references import Machine
+from tests.files.shown import placed
 
 
 @pytest.mark.parametrize(
@@ -84,29 +85,14 @@ evalcases:
 
 
 def test_scripts_of_an_eval_file() -> None:
-    found = script_problems(yaml.safe_load(EVALS), MACHINE)
-    assert [(p.rule.id, p.path, p.message) for p in found] == [
-        (
-            "script-missing",
-            ("execution", "evaluators", 1, "script"),
-            "there is no script `gone.py`",
-        ),
-        (
-            "program-missing",
-            ("evalcases", 0, "evaluators", 0, "script"),
-            "`bun` is not on the PATH of this machine",
-        ),
-        (
-            "script-missing",
-            ("evalcases", 0, "evaluators", 1, "prompt", "script"),
-            "there is no script `./prompt` in `../tools`",
-        ),
-        (
-            "folder-missing",
-            ("evalcases", 0, "evaluators", 2, "evaluators", 0, "cwd"),
-            "there is no folder `../none`",
-        ),
-    ]
+    assert (
+        placed(script_problems(yaml.safe_load(EVALS), MACHINE))
+        == """\
+execution.evaluators.1.script: script-missing: there is no script `gone.py`
+evalcases.0.evaluators.0.script: program-missing: `bun` is not on the PATH of this machine
+evalcases.0.evaluators.1.prompt.script: script-missing: there is no script `./prompt` in `../tools`
+evalcases.0.evaluators.2.evaluators.0.cwd: folder-missing: there is no folder `../none`"""
+    )
 
 
 HOOKED = """\

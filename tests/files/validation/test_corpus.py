@@ -83,42 +83,12 @@ def test_every_problem_has_a_place_in_the_file(path: Path) -> None:
         assert (found.span.end_line, found.span.end_column) >= (found.span.line, found.span.column)
 
 
-WORDS = st.sampled_from(
-    (
-        "evalcases",
-        "id",
-        "input",
-        "rubrics",
-        "expected_outcome",
-        "score_ranges",
-        "score_range",
-        "levels",
-        "level",
-        "criteria",
-        "weight",
-        "required",
-        "execution",
-        "evaluators",
-        "type",
-        "name",
-        "target",
-        "rubric",
-        "llm_judge",
-        "code_judge",
-        "composite",
-        "content",
-        "role",
-        "user",
-        "aggregator",
-        "fields",
-        "mode",
-        "metadata",
-        "description",
-        "outcome",
-        "script",
-        "prompt",
-    )
-)
+KEYS_AND_NAMES = """
+    evalcases id input rubrics expected_outcome score_ranges score_range levels level criteria
+    weight required execution evaluators type name target rubric llm_judge code_judge composite
+    content role user aggregator fields mode metadata description outcome script prompt
+"""
+WORDS = st.sampled_from(KEYS_AND_NAMES.split())
 SCALARS = (
     WORDS | st.none() | st.booleans() | st.integers(-2, 12) | st.floats() | st.text(max_size=4)
 )

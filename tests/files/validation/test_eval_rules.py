@@ -1,12 +1,11 @@
 """Rules of cases: each suite with its problems, a line each: place, rule, message."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from rubric_ci.files.validation.eval_rules import eval_problems, target_problems, ungraded_cases
-from rubric_ci.values.problems import Problem
+from tests.files.shown import dotted, placed
 
 EMPTY = "the case has neither rubrics nor evaluators nor an `expected_outcome`"
 ZERO = [{"id": "a", "weight": 0}]
@@ -15,16 +14,8 @@ TWICE = [SCRIPT, SCRIPT]
 EXECUTED = {"execution": {"evaluators": [SCRIPT]}}
 
 
-def place(problem: Problem) -> str:
-    return ".".join(str(step) for step in problem.path)
-
-
-def shown(problems: Iterable[Problem]) -> str:
-    return "\n".join(f"{place(each)}: {each.rule.id}: {each.message}" for each in problems)
-
-
 def rules(data: Any) -> str:
-    return "\n".join(f"{place(each)}: {each.rule.id}" for each in eval_problems(data))
+    return "\n".join(f"{dotted(each.path)}: {each.rule.id}" for each in eval_problems(data))
 
 
 def suite(*cases: Any, **facts: Any) -> dict[str, Any]:
@@ -206,7 +197,7 @@ def rows(**tables: dict[str, tuple[Any, str]]) -> list[Any]:
     ("data", "expected"), rows(ids=IDS, grading=GRADING, turns=MOST_TURNS, evaluators=EVALUATORS)
 )
 def test_cases(data: Any, expected: str) -> None:
-    assert shown(eval_problems(data)) == expected
+    assert placed(eval_problems(data)) == expected
 
 
 @pytest.mark.parametrize(("data", "expected"), rows(places=PLACES, inline=INLINE))
@@ -251,7 +242,7 @@ TARGETS: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize(("data", "expected"), TARGETS.values(), ids=TARGETS)
 def test_targets(data: Any, expected: str) -> None:
     problems = target_problems(data, frozenset({"default", "codex"}), frozenset({"codex"}))
-    assert shown(problems) == expected
+    assert placed(problems) == expected
 
 
 def test_a_similar_target_is_suggested() -> None:
@@ -299,7 +290,7 @@ UNGRADED: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("data", "expected"), UNGRADED.values(), ids=UNGRADED)
 def test_ungraded_cases(data: Any, expected: str) -> None:
-    assert shown(ungraded_cases(data, "a.yaml")) == expected
+    assert placed(ungraded_cases(data, "a.yaml")) == expected
 
 
 def test_ungraded_cases_can_be_drafted_or_judged_by_their_outcome() -> None:

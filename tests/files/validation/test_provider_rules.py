@@ -13,94 +13,75 @@ def said(text: str, file: str = "rubric-ci.yaml") -> list[str]:
     return [f"{d.span.line}:{d.span.column}: {d.rule}: {d.message}; {d.hint}" for d in found]
 
 
+MISSING, UNKNOWN = "the model `{}` has no provider", "`{}` is not a known provider"
+PROVIDERS = {  # what is written, at which column which name is the problem, and the hint
+    "a judge without": (
+        "judge: {model: gpt-6-luna}",
+        16,
+        MISSING,
+        "gpt-6-luna",
+        "`openai/gpt-6-luna`",
+    ),
+    "a judge as text": ("judge: gpt-4o", 8, MISSING, "gpt-4o", "`openai/gpt-4o`"),
+    "a judge of a panel": (
+        "judge: {panel: [gpt-6-luna, anthropic/claude-sonnet-5-5, gemini/gemini-3.8-flash]}",
+        *(17, MISSING, "gpt-6-luna", "`openai/gpt-6-luna`"),
+    ),
+    "a target without": (
+        "targets: [{name: a, model: claude-sonnet-5-5}]",
+        *(28, MISSING, "claude-sonnet-5-5", "`anthropic/claude-sonnet-5-5`"),
+    ),
+    "an unknown name": (
+        "judge: {model: judge-1}",
+        *(16, MISSING, "judge-1", "write `provider/model`, such as `openai/judge-1`"),
+    ),
+    "a server of its own": (
+        "judge: {model: judge-1, api_base: 'http://localhost:8000/v1'}",
+        *(16, MISSING, "judge-1", "`openai/judge-1`"),
+    ),
+    "misspelt, and nothing after it": (
+        "judge: {model: opneai/gpt-4o}",
+        *(16, UNKNOWN, "opneai", "`openai/gpt-4o`"),
+    ),
+    "unknown": (
+        "judge: {model: my-gateway/x}",
+        *(16, UNKNOWN, "my-gateway", "write `provider/model`, such as `openai/x`"),
+    ),
+    "the word of init": (
+        "targets: [{name: a, provider: model, model: openai/x}]",
+        *(31, UNKNOWN, "model", "remove `provider`: `openai/x` names its own"),
+    ),
+    "a misspelt provider of a target": (
+        "targets: [{name: a, provider: antropic, model: x}]",
+        *(31, UNKNOWN, "antropic", "`anthropic`"),
+    ),
+    "a misspelt agent, and no word of a missing model": (
+        "targets: [{name: a, provider: claud-code}]",
+        *(31, UNKNOWN, "claud-code", "`claude-code`"),
+    ),
+    "a program as provider of the judge": (
+        "judge: {provider: claude, model: claude-sonnet-5-5}",
+        *(19, UNKNOWN, "claude", "`cli: claude-code`"),
+    ),
+    "a program's own name as provider of the judge": (
+        "judge: {provider: codex, model: gpt-6.1-sol}",
+        *(19, UNKNOWN, "codex", "`cli: codex`"),
+    ),
+}
+
+
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param(
-            "judge: {model: gpt-6-luna}\n",
-            "1:16: model-provider: the model `gpt-6-luna` has no provider; "
-            "did you mean `openai/gpt-6-luna`?",
-            id="a judge without",
-        ),
-        pytest.param(
-            "judge: gpt-4o\n",
-            "1:8: model-provider: the model `gpt-4o` has no provider; "
-            "did you mean `openai/gpt-4o`?",
-            id="a judge as text",
-        ),
-        pytest.param(
-            "judge: {panel: [gpt-6-luna, anthropic/claude-sonnet-5-5, gemini/gemini-3.8-flash]}\n",
-            "1:17: model-provider: the model `gpt-6-luna` has no provider; "
-            "did you mean `openai/gpt-6-luna`?",
-            id="a judge of a panel",
-        ),
-        pytest.param(
-            "targets: [{name: a, model: claude-sonnet-5-5}]\n",
-            "1:28: model-provider: the model `claude-sonnet-5-5` has no provider; "
-            "did you mean `anthropic/claude-sonnet-5-5`?",
-            id="a target without",
-        ),
-        pytest.param(
-            "judge: {model: judge-1}\n",
-            "1:16: model-provider: the model `judge-1` has no provider; "
-            "write `provider/model`, such as `openai/judge-1`",
-            id="an unknown name",
-        ),
-        pytest.param(
-            "judge: {model: judge-1, api_base: 'http://localhost:8000/v1'}\n",
-            "1:16: model-provider: the model `judge-1` has no provider; "
-            "did you mean `openai/judge-1`?",
-            id="a server of its own",
-        ),
-        pytest.param(
-            "judge: {model: opneai/gpt-4o}\n",
-            "1:16: model-provider: `opneai` is not a known provider; did you mean `openai/gpt-4o`?",
-            id="misspelt, and nothing after it",
-        ),
-        pytest.param(
-            "judge: {model: my-gateway/x}\n",
-            "1:16: model-provider: `my-gateway` is not a known provider; "
-            "write `provider/model`, such as `openai/x`",
-            id="unknown",
-        ),
-        pytest.param(
-            "targets: [{name: a, provider: model, model: openai/x}]\n",
-            "1:31: model-provider: `model` is not a known provider; "
-            "remove `provider`: `openai/x` names its own",
-            id="the word of init",
-        ),
-        pytest.param(
-            "targets: [{name: a, provider: antropic, model: x}]\n",
-            "1:31: model-provider: `antropic` is not a known provider; did you mean `anthropic`?",
-            id="a misspelt provider of a target",
-        ),
-        pytest.param(
-            "targets: [{name: a, provider: claud-code}]\n",
-            "1:31: model-provider: `claud-code` is not a known provider; "
-            "did you mean `claude-code`?",
-            id="a misspelt agent, and no word of a missing model",
-        ),
-        pytest.param(
-            "targets: [{name: a, provider: claude}]\n",
-            "1:31: agent-provider: provider `claude` is not supported; "
-            "write `provider: claude-code`",
-            id="an agent by another name",
-        ),
-        pytest.param(
-            "judge: {provider: claude, model: claude-sonnet-5-5}\n",
-            "1:19: model-provider: `claude` is not a known provider; "
-            "did you mean `cli: claude-code`?",
-            id="a program as provider of the judge",
-        ),
-        pytest.param(
-            "judge: {provider: codex, model: gpt-6.1-sol}\n",
-            "1:19: model-provider: `codex` is not a known provider; did you mean `cli: codex`?",
-            id="a program's own name as provider of the judge",
-        ),
-    ],
+    ("text", "column", "problem", "name", "hint"), PROVIDERS.values(), ids=PROVIDERS
 )
-def test_providers(text: str, expected: str) -> None:
-    assert said(text) == [expected]
+def test_providers(text: str, column: int, problem: str, name: str, hint: str) -> None:
+    meant = f"did you mean {hint}?" if hint.startswith("`") else hint
+    assert said(f"{text}\n") == [f"1:{column}: model-provider: {problem.format(name)}; {meant}"]
+
+
+def test_an_agent_by_another_name() -> None:
+    assert said("targets: [{name: a, provider: claude}]\n") == [
+        "1:31: agent-provider: provider `claude` is not supported; write `provider: claude-code`"
+    ]
 
 
 @pytest.mark.parametrize(

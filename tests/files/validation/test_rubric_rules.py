@@ -5,13 +5,11 @@ from typing import Any
 import pytest
 
 from rubric_ci.files.validation.rubric_rules import criteria_problems
+from tests.files.shown import placed
 
 
 def found(criteria: Any) -> str:
-    return "\n".join(
-        f"{'.'.join(str(step) for step in each.path[1:])}: {each.rule.id}: {each.message}"
-        for each in criteria_problems(criteria, ("rubrics",))
-    )
+    return placed(criteria_problems(criteria, ()))
 
 
 def ranges(*pairs: Any) -> list[Any]:

@@ -19,6 +19,7 @@ from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.values.media import Media, with_names
 from tests.bodies import Body, answering
+from tests.cases import build_call
 from tests.pictures import JPEG, media, pdf, png
 
 CART = media("shots/cart.png", png(4, 3))
@@ -31,8 +32,8 @@ SHOWN = b64encode(png(4, 3)).decode()
 READ = b64encode(pdf(1)).decode()
 
 
-def call(model: str) -> ModelCall:
-    return ModelCall(endpoint=Endpoint(model=model), messages=MESSAGES, key="k")
+def call(model: str, **options: str) -> ModelCall:
+    return build_call(model, messages=MESSAGES, options=options)
 
 
 def test_text_of_a_message() -> None:
@@ -146,9 +147,9 @@ REPLY = {
 
 def test_litellm() -> None:
     with answering(Body(content=json.dumps(REPLY).encode())) as server:
-        options = {"api_base": f"{server.url}/v1", "api_key": "k"}
-        endpoint = Endpoint(model="mistral/mistral-medium-latest", options=options)
-        reply = asyncio.run(request(replace(call("mistral/any"), endpoint=endpoint)))
+        url = f"{server.url}/v1"
+        asked = call("mistral/mistral-medium-latest", api_base=url, api_key="k")
+        reply = asyncio.run(request(asked))
     (sent,) = map(json.loads, server.requests)
     assert sent["messages"] == openai_http.chat_body(call("openai/a"))["messages"]
     assert reply.usage.input_tokens == 912  # with those of the image, as the provider counts them
@@ -166,8 +167,7 @@ REFUSALS = {
 def test_a_refusal_of_images_is_final(status: int, text: str) -> None:
     body = json.dumps({"error": {"message": text, "code": status}}).encode()
     with answering(Body(content=body, status=status)) as server:
-        options = {"api_base": server.url, "api_key": "k"}
-        asked = replace(call("openai/a"), endpoint=Endpoint(model="openai/a", options=options))
+        asked = call("openai/a", api_base=server.url, api_key="k")
         with pytest.raises(RequestError) as error:
             asyncio.run(request(asked))
     assert str(error.value) == (f"the model takes no images or documents: HTTP {status}: {text}")
@@ -176,8 +176,7 @@ def test_a_refusal_of_images_is_final(status: int, text: str) -> None:
 
 def test_another_error_of_a_request_with_images_stays_what_it_is() -> None:
     with answering(Body(content=b"{}", status=503)) as server:
-        options = {"api_base": server.url, "api_key": "k"}
-        asked = replace(call("openai/a"), endpoint=Endpoint(model="openai/a", options=options))
+        asked = call("openai/a", api_base=server.url, api_key="k")
         with pytest.raises(RequestError, match=r"^HTTP 503") as error:
             asyncio.run(request(asked))
     assert error.value.retryable
@@ -192,8 +191,7 @@ def test_images_that_a_model_draws() -> None:
     replies = {"openai/a": chat, "mistral/a": chat, "gemini/gemini-3.8-flash": drawn}
     for model, reply in replies.items():
         with answering(Body(content=json.dumps(reply).encode())) as server:
-            options = {"api_base": server.url, "api_key": "k"}
-            asked = replace(call(model), endpoint=Endpoint(model=model, options=options))
+            asked = call(model, api_base=server.url, api_key="k")
             found = asyncio.run(request(asked))
             judged = asyncio.run(request(replace(asked, output_schema={"type": "object"})))
         assert (found.text, [each.path for each in found.media]) == ("Here.", ["answer-1.png"])

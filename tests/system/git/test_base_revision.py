@@ -58,21 +58,57 @@ def found(checkout: Checkout, trigger: Trigger) -> FoundBase:
     return base_revision.of_trigger(checkout.repository, trigger)
 
 
-@pytest.mark.parametrize("options", [("--depth=2",), ()], ids=["depth 2", "full clone"])
-def test_pull_request_checked_out_as_merge_commit(
-    remote: Remote, tmp_path: Path, options: tuple[str, ...]
+PULL = "the pull request's base branch"
+PUSHED = "the branch before the push"
+SHALLOW = "is not in this shallow clone; check out with `fetch-depth:"
+DEPTH_1 = ("--depth=1",)
+NO_BASE_OF_A_PULL = NoBase(reason=f"the pull request's base {SHALLOW} 2`")
+# What is cloned and how, what triggers the workflow, and the base: a commit by name, its origin.
+CLONES: dict[str, tuple[str, tuple[str, ...], str, NoBase | tuple[str, str]]] = {
+    "merge commit": ("merge", ("--depth=2",), "pull", ("main", PULL)),
+    "merge commit, full clone": ("merge", (), "pull", ("main", PULL)),
+    "own head": ("topic", (), "pull", ("start", f"the last common commit with {PULL}")),
+    "merge commit, depth 1": ("merge", DEPTH_1, "pull", NO_BASE_OF_A_PULL),
+    "own head, depth 1": ("topic", DEPTH_1, "pull", NO_BASE_OF_A_PULL),
+    "pull_request_target without a checkout of the head": (
+        *("main", (), "pull"),
+        NoBase(reason="the checkout is the base branch, not the pull request"),
+    ),
+    "push": ("topic", (), "first", ("first", PUSHED)),
+    "push, depth 1": ("topic", DEPTH_1, "first", NoBase(reason=f"{PUSHED} {SHALLOW} 0`")),
+    "force push over a commit that is gone": (
+        *("topic", (), ABSENT_ID),
+        NoBase(reason=f"{PUSHED} is not in this clone; was the branch force-pushed?"),
+    ),
+    "new branch": ("topic", (), ZEROS, ("start", "the last common commit with `origin/main`")),
+    "new branch, depth 1": (
+        *("topic", DEPTH_1, ZEROS),
+        NoBase(
+            reason="the push creates a branch, and `origin/main` is not here; "
+            "check out with `fetch-depth: 0`"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("branch", "options", "trigger", "base"), CLONES.values(), ids=CLONES)
+def test_the_base_of_a_clone(
+    remote: Remote,
+    tmp_path: Path,
+    branch: str,
+    options: tuple[str, ...],
+    trigger: str,
+    base: NoBase | tuple[str, str],
 ) -> None:
-    here = clone(remote, tmp_path, "merge", *options)
-    assert found(here, remote.pull_request) == Base(
-        commit=remote.main, origin="the pull request's base branch"
-    )
-
-
-def test_pull_request_whose_own_head_is_checked_out(remote: Remote, tmp_path: Path) -> None:
-    here = clone(remote, tmp_path, "topic")
-    assert found(here, remote.pull_request) == Base(
-        commit=remote.start, origin="the last common commit with the pull request's base branch"
-    )
+    here = clone(remote, tmp_path, branch, *options)
+    pushed = remote.push(getattr(remote, trigger, trigger))
+    result = found(here, remote.pull_request if trigger == "pull" else pushed)
+    if isinstance(base, NoBase):
+        assert result == base
+    else:
+        commit, origin = base
+        merged = origin == PUSHED
+        assert result == Base(commit=getattr(remote, commit), origin=origin, merged=merged)
 
 
 def test_pull_request_whose_own_head_is_a_merge_of_main(remote: Remote, tmp_path: Path) -> None:
@@ -86,44 +122,6 @@ def test_pull_request_whose_own_head_is_a_merge_of_main(remote: Remote, tmp_path
     )
 
 
-@pytest.mark.parametrize("branch", ["merge", "topic"])
-def test_pull_request_at_depth_1_has_no_base(remote: Remote, tmp_path: Path, branch: str) -> None:
-    here = clone(remote, tmp_path, branch, "--depth=1")
-    assert found(here, remote.pull_request) == NoBase(
-        reason="the pull request's base is not in this shallow clone; "
-        "check out with `fetch-depth: 2`"
-    )
-
-
-def test_pull_request_target_without_a_checkout_of_the_head(remote: Remote, tmp_path: Path) -> None:
-    here = clone(remote, tmp_path, "main")
-    assert found(here, remote.pull_request) == NoBase(
-        reason="the checkout is the base branch, not the pull request"
-    )
-
-
-def test_push(remote: Remote, tmp_path: Path) -> None:
-    here = clone(remote, tmp_path, "topic")
-    assert found(here, remote.push(remote.first)) == Base(
-        commit=remote.first, origin="the branch before the push", merged=True
-    )
-
-
-def test_push_at_depth_1_has_no_base(remote: Remote, tmp_path: Path) -> None:
-    here = clone(remote, tmp_path, "topic", "--depth=1")
-    assert found(here, remote.push(remote.first)) == NoBase(
-        reason="the branch before the push is not in this shallow clone; "
-        "check out with `fetch-depth: 0`"
-    )
-
-
-def test_force_push_over_a_commit_that_is_gone(remote: Remote, tmp_path: Path) -> None:
-    here = clone(remote, tmp_path, "topic")
-    assert found(here, remote.push(ABSENT_ID)) == NoBase(
-        reason="the branch before the push is not in this clone; was the branch force-pushed?"
-    )
-
-
 def test_force_push_over_a_commit_that_is_still_here(remote: Remote, tmp_path: Path) -> None:
     remote.checkout.git("branch", "kept", remote.head)
     remote.checkout.git("switch", "--quiet", "topic")
@@ -132,13 +130,6 @@ def test_force_push_over_a_commit_that_is_still_here(remote: Remote, tmp_path: P
     here = clone(remote, tmp_path, "topic")
     assert found(here, remote.push(remote.head)) == Base(
         commit=remote.head, origin="the branch before the push", merged=True
-    )
-
-
-def test_push_of_a_new_branch(remote: Remote, tmp_path: Path) -> None:
-    here = clone(remote, tmp_path, "topic")
-    assert found(here, remote.push(ZEROS)) == Base(
-        commit=remote.start, origin="the last common commit with `origin/main`"
     )
 
 
@@ -154,14 +145,6 @@ def test_push_that_creates_what_has_no_base(
 ) -> None:
     here = clone(remote, tmp_path, "main")
     assert found(here, remote.push(ZEROS, ref)) == NoBase(reason=reason)
-
-
-def test_push_of_a_new_branch_at_depth_1(remote: Remote, tmp_path: Path) -> None:
-    here = clone(remote, tmp_path, "topic", "--depth=1")
-    assert found(here, remote.push(ZEROS)) == NoBase(
-        reason="the push creates a branch, and `origin/main` is not here; "
-        "check out with `fetch-depth: 0`"
-    )
 
 
 def test_merge_group(remote: Remote, tmp_path: Path) -> None:

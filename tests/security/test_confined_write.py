@@ -9,9 +9,9 @@ import pytest
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.gate.report import json_format
 from rubric_ci.models.llm import recording
-from rubric_ci.values.config import Endpoint
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from tests import platforms
+from tests.cases import build_call
 from tests.checkout import Checkout
 from tests.parts.lab.nights import a_night
 from tests.security.test_confined_open import EVALS, rubric_ci
@@ -21,9 +21,6 @@ judge: {model: openai/m}
 targets: [{name: default, provider: mock, response: Hi}]
 """
 OUTSIDE = "not written: it is outside the repository\n  remove the link on its way\n"
-CALL = ModelCall(
-    endpoint=Endpoint(model="m"), messages=(ChatMessage(role="user", content="?"),), key="k"
-)
 
 
 @pytest.fixture
@@ -150,7 +147,7 @@ def test_a_recording_that_becomes_a_link(root: Path) -> None:
     platforms.symlink(root / "judge.jsonl", "../kept")
 
     async def asked() -> None:
-        await record(CALL)
+        await record(build_call())
 
     with pytest.raises(CannotWriteFile, match="cannot write the recording"):
         asyncio.run(asked())

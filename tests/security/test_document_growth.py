@@ -5,7 +5,7 @@ The first place of each key of an example grows: its texts, its lists and its ma
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -19,7 +19,7 @@ from rubric_ci.values.command_settings import CommentSettings
 from tests.contract.fake_github import GitHub, Pull, serving
 from tests.invoke import invoke
 from tests.parts.bring.traces import records
-from tests.security.test_input_growth import FACTOR, growth, many
+from tests.security.test_input_growth import FACTOR, growth, many, repeated
 
 pytestmark = pytest.mark.deep
 
@@ -89,17 +89,13 @@ def unlike(document: Any) -> Iterator[Any]:
 def grown(value: Any) -> dict[str, Callable[[int], Any]]:
     match value:
         case str():
-            return {text: partial(_repeated, text) for text in TEXTS}
+            return {text: partial(repeated, text) for text in TEXTS}
         case list():
             size = len(json.dumps(value[:1]))
             return {"items": lambda n: [*value, *(_numbered(value, k) for k in range(n // size))]}
         case dict():
             return {"keys": lambda n: {**value, **dict.fromkeys(many(n // 2, "k{}"), "x")}}
     return {}
-
-
-def _repeated(text: str, size: int) -> str:
-    return text * (size // len(text))
 
 
 def _numbered(items: list[Any], number: int) -> Any:
@@ -119,6 +115,21 @@ def read(text: str) -> list[Any]:
         return [json.loads(text)]
 
 
+OF_A_CASE: Final = {"a": "A file of a case of evals.json"}
+
+
+def seconds(folder: Path, files: Mapping[str, str], *options: str) -> float:
+    """Return the processor time to import the first of these files into an empty folder."""
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    started = process_time()
+    invoke(folder, {"PATH": os.environ["PATH"]}, "import", next(iter(files)), *options)
+    spent = process_time() - started
+    for path in folder.iterdir():
+        path.unlink()
+    return spent
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_an_import(form: str, tmp_path: Path) -> None:
     documents = read(FORMATS[form]())
@@ -126,13 +137,8 @@ def test_an_import(form: str, tmp_path: Path) -> None:
 
     def measure(put: Put, value: Callable[[int], Any], size: int) -> float:
         found = put(value(size))
-        (tmp_path / name).write_text("".join(json.dumps(each) + "\n" for each in found))
-        started = process_time()
-        invoke(tmp_path, {"PATH": os.environ["PATH"]}, "import", name, *options)
-        spent = process_time() - started
-        for path in tmp_path.iterdir():
-            path.unlink()
-        return spent
+        text = "".join(json.dumps(each) + "\n" for each in found)
+        return seconds(tmp_path, {name: text}, *options)
 
     slow = {}
     for place, value, put in unlike(documents):
@@ -157,7 +163,7 @@ def written(name: str, document: Any) -> str:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_examples_are_imported(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(written(name, DOCUMENTS[name]))
-    (tmp_path / "a").write_text("A file of a case of evals.json")
+    (tmp_path / "a").write_text(OF_A_CASE["a"])
     done = invoke(tmp_path, {"PATH": os.environ["PATH"]}, "import", name)
     assert ": 1 case\n" in done.stdout, done.stderr
 
@@ -166,14 +172,7 @@ def test_the_examples_are_imported(name: str, tmp_path: Path) -> None:
 def test_an_import_of_a_document(name: str, tmp_path: Path) -> None:
     def measure(put: Put, value: Callable[[int], Any], size: int) -> float:
         found = put(value(size))
-        (tmp_path / name).write_text(written(name, found))
-        (tmp_path / "a").write_text("A file of a case of evals.json")
-        started = process_time()
-        invoke(tmp_path, {"PATH": os.environ["PATH"]}, "import", name)
-        spent = process_time() - started
-        for path in tmp_path.iterdir():
-            path.unlink()
-        return spent
+        return seconds(tmp_path, {name: written(name, found), **OF_A_CASE})
 
     slow = {
         f"{place}, {kind}": growth(partial(measure, put, partial(fewer, kind, grows)))

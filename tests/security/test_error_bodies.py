@@ -8,8 +8,7 @@ import pytest
 from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.parts.litellm.litellm_client import loaded_litellm
-from rubric_ci.values.config import Endpoint
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall
+from tests.cases import build_call
 from tests.http_server import JsonHandler, serving
 
 SIZE = 1_000_000
@@ -62,8 +61,6 @@ def test_a_long_error_takes_no_time(model: str, name: str, status: int) -> None:
 
 
 def refusal(model: str, url: str) -> RequestError:
-    endpoint = Endpoint(model=model, options={"api_base": url, "api_key": "k"})
-    asked = (ChatMessage(role="user", content="Hello"),)
     with pytest.raises(RequestError) as caught:
-        asyncio.run(request(ModelCall(endpoint=endpoint, messages=asked, key="k")))
+        asyncio.run(request(build_call(model, options={"api_base": url, "api_key": "k"})))
     return caught.value

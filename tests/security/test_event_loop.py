@@ -18,9 +18,9 @@ from rubric_ci.parts.graders.field_accuracy import FieldAccuracySpec
 from rubric_ci.parts.graders.json_compare import FieldSpec
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.rubric import Check, Judgement, Mark, Rubric
-from tests.cases import build_case, build_context, span, text_answer, text_message
+from tests.cases import build_call, build_case, build_context, span, text_answer, text_message
 
 MARK = {"c1": {"evidence": "", "reasoning": "It is.", "satisfied": True}}
 RUBRIC = RubricSpec(
@@ -89,12 +89,11 @@ def test_the_prompt_leaves_turns(spec: EvaluatorSpec, tmp_path: Path) -> None:
 def test_the_check_of_quotes_leaves_turns() -> None:
     criteria = RUBRIC.rubric.judged
     judgement = Judgement({"polite": Mark(value=True, reasoning="", evidence=LARGE[:9])})
-    call = ModelCall(
-        endpoint=Endpoint(model="m"), messages=(ChatMessage(role="user", content=LARGE),), key="k"
-    )
 
     async def ask(_: ModelCall) -> ModelReply:
         return ModelReply(text="{}")
 
-    work = request_valid_reply(ask, call, lambda _: missing_quotes(judgement, criteria, LARGE))
+    work = request_valid_reply(
+        ask, build_call("m", LARGE), lambda _: missing_quotes(judgement, criteria, LARGE)
+    )
     assert asyncio.run(turns_during(work)) >= ENOUGH

@@ -220,7 +220,7 @@ def values(walk: Walk, schema: Schema) -> dict[str, Callable[[int], Any]]:
     kinds = {written} if isinstance(written, str) else set(written)
     grows = kinds & {"string", "any"} and "enum" not in node
     found: dict[str, Callable[[int], Any]] = {
-        text: partial(_repeated, text) for text in (TEXTS if grows else TEXTS[:1])
+        text: partial(repeated, text) for text in (TEXTS if grows else TEXTS[:1])
     }
     if walk.many(node, 1):
         found["items"] = lambda n: walk.many(node, n // 40)
@@ -233,7 +233,7 @@ def values(walk: Walk, schema: Schema) -> dict[str, Callable[[int], Any]]:
     return found
 
 
-def _repeated(text: str, size: int) -> str:
+def repeated(text: str, size: int) -> str:
     return text * (size // len(text))
 
 

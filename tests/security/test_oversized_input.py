@@ -27,10 +27,10 @@ from rubric_ci.parts.litellm.batch import send_batch
 from rubric_ci.parts.litellm.batch_http import BatchServer
 from rubric_ci.parts.litellm.litellm_client import loaded_litellm
 from rubric_ci.system.backoff import Backoff
-from rubric_ci.values.config import Endpoint, MockTarget
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.config import MockTarget
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.references import Found
-from tests.cases import build_case, build_context
+from tests.cases import build_call, build_case, build_context
 from tests.http_server import QuietHandler, serving
 
 MIB = 2**20
@@ -95,8 +95,7 @@ def address() -> Iterator[str]:
 
 
 def call_at(url: str, model: str = "openai/gpt-6.1-sol") -> ModelCall:
-    endpoint = Endpoint(model=model, options={"api_base": url, "api_key": "k"})
-    return ModelCall(endpoint=endpoint, messages=(ChatMessage(role="user", content="?"),), key="k")
+    return build_call(model, options={"api_base": url, "api_key": "k"})
 
 
 LARGE = "the response has more than 8 MiB"

@@ -14,8 +14,8 @@ from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.parts.litellm.batch import send_batch
 from rubric_ci.system.backoff import Backoff
-from rubric_ci.values.config import Endpoint
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall
+from rubric_ci.values.llm_calls import ModelCall
+from tests.cases import build_call
 from tests.http_server import QuietHandler, serving
 
 KEY = "sk-of-the-repository"
@@ -54,9 +54,7 @@ def redirecting(status: int, location: str) -> Iterator[str]:
 
 
 def call(model: str, base: str) -> ModelCall:
-    endpoint = Endpoint(model=model, options={"api_base": base, "api_key": KEY})
-    asked = (ChatMessage(role="user", content="Hello"),)
-    return ModelCall(endpoint=endpoint, messages=asked, key="k")
+    return build_call(model, options={"api_base": base, "api_key": KEY})
 
 
 MODELS = {

@@ -16,7 +16,8 @@ from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.hosts import AllowedHosts
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.llm_calls import ModelReply
+from tests.cases import build_call
 
 BASE = AllowedHosts(hosts=frozenset({"judge.example:443"}), providers=True)
 KEYS = {
@@ -27,12 +28,8 @@ KEYS = {
 }
 ARN = "arn:aws:bedrock-agentcore"
 HOSTILE = (
-    "evil.test/",
-    "evil.test#",
-    "evil.test?",
-    "x@evil.test/",
-    "evil.test:443/",
-    "x.evil.test/",
+    *("evil.test/", "evil.test#", "evil.test?"),
+    *("x@evil.test/", "evil.test:443/", "x.evil.test/"),
 )
 
 Form = tuple[str, dict[str, JSON]]
@@ -114,9 +111,7 @@ def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def ask(model: str, options: dict[str, JSON], *, guarded: bool = True) -> str:
     """Ask a model; return why there is no reply."""
     endpoint = Endpoint(model=model, options=options, timeout_seconds=60)
-    call = ModelCall(
-        endpoint=endpoint, messages=(ChatMessage(role="user", content="Hello"),), key="k"
-    )
+    call = build_call(endpoint=endpoint)
 
     async def asked() -> ModelReply:
         return await (guard(request, BASE) if guarded else request)(call)

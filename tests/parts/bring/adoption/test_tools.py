@@ -13,6 +13,7 @@ from rubric_ci.parts.bring.adoption.samples import Sample, counting
 from rubric_ci.parts.bring.adoption.tools import TOOLS, recognise
 from rubric_ci.values.formats_and_defaults import ADOPTED_TOOLS
 from rubric_ci.values.results import Assessed, Graded, Skipped
+from tests.tables import rows
 
 RESULTS = Path(__file__).parent / "results"
 FILES = {
@@ -73,75 +74,59 @@ def shown(samples: Iterable[Sample], tool: str) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize(
-    ("tool", "text", "expected"),
-    [
-        (
-            "promptfoo",
-            "promptfoo.json",
-            [
-                "results:refund pass 1: +period +llm-rubric",
-                "results:support fail 0.666667: +icontains -!javascript",
-                "results:invoice pass 0.5: +not-contains -contains",
-                "results:outage errored: API error: 400 Bad Request",
-            ],
-        ),
-        (
-            "inspect",
-            "inspect.json",
-            [
-                "inspect_suite.py:invoice fail 0 x2: -!includes -!match -!model_graded_qa",
-                "inspect_suite.py:outage errored: no verdict in 2 of 2 trials; last reason: Mo",
-                "inspect_suite.py:refund pass 1 x2: +includes +match +model_graded_qa",
-                "inspect_suite.py:support fail 0.333333 x2: -!includes -!match +model_graded_qa",
-            ],
-        ),
-        (
-            "deepeval",
-            "deepeval.json",
-            [
-                "deepeval:refund pass 0.875: +Exact Match +Answered",
-                "deepeval:invoice fail 0.375: -!Exact Match +Answered",
-                "deepeval:outage errored: Exact Match: MissingTestCaseParamsError: 'ac",
-            ],
-        ),
-        (
-            "pydantic-evals",
-            "pydantic-evals.json",
-            [
-                "shop:refund pass 1: +Says +Contains",
-                "shop:support fail 0.5: -!Says +Contains",
-                "shop:invoice errored: Length: RuntimeError: the judge is not avail",
-                "shop:outage errored: RuntimeError: the model is not available",
-            ],
-        ),
-        (
-            "junit",
-            "junit.xml",
-            [
-                "junit_suite:test_refund pass 1: +test",
-                "junit_suite:test_invoice[Can I pay by invoice?] fail 0: -!test",
-                'junit_suite:test_outage errored: failed on setup with "RuntimeError: the mode',
-                "junit_suite:test_later skipped: not offered yet",
-            ],
-        ),
-        ("agent-skills", BENCHMARK, ["results:eval-1 pass 1 x2: +expectation-1"]),
-        ("agent-skills", GRADING, ["results:grading fail 0.5: +expectation-1 -!expectation-2"]),
-        (
-            "csv",
-            TABLE,
-            [
-                "evals:refund pass 0.933333: +tone +period",
-                "evals:support fail 0.5: -!tone",
-                "evals:outage errored: the judge is not available",
-            ],
-        ),
-    ],
-)
-def test_results_keep_their_marks(tool: str, text: str, expected: list[str]) -> None:
-    file = RESULTS / text if len(text) < 40 else None
-    content = file.read_text("utf-8") if file else text
-    assert shown(TOOLS[tool].read(content), tool) == expected
+KNOWN = {"BENCHMARK": BENCHMARK, "GRADING": GRADING, "TABLE": TABLE}
+MARKS = """
+# promptfoo
+promptfoo.json
+=> results:refund pass 1: +period +llm-rubric
+=> results:support fail 0.666667: +icontains -!javascript
+=> results:invoice pass 0.5: +not-contains -contains
+=> results:outage errored: API error: 400 Bad Request
+# inspect
+inspect.json
+=> inspect_suite.py:invoice fail 0 x2: -!includes -!match -!model_graded_qa
+=> inspect_suite.py:outage errored: no verdict in 2 of 2 trials; last reason: Mo
+=> inspect_suite.py:refund pass 1 x2: +includes +match +model_graded_qa
+=> inspect_suite.py:support fail 0.333333 x2: -!includes -!match +model_graded_qa
+# deepeval
+deepeval.json
+=> deepeval:refund pass 0.875: +Exact Match +Answered
+=> deepeval:invoice fail 0.375: -!Exact Match +Answered
+=> deepeval:outage errored: Exact Match: MissingTestCaseParamsError: 'ac
+# pydantic-evals
+pydantic-evals.json
+=> shop:refund pass 1: +Says +Contains
+=> shop:support fail 0.5: -!Says +Contains
+=> shop:invoice errored: Length: RuntimeError: the judge is not avail
+=> shop:outage errored: RuntimeError: the model is not available
+# junit
+junit.xml
+=> junit_suite:test_refund pass 1: +test
+=> junit_suite:test_invoice[Can I pay by invoice?] fail 0: -!test
+=> junit_suite:test_outage errored: failed on setup with "RuntimeError: the mode
+=> junit_suite:test_later skipped: not offered yet
+# agent-skills benchmark
+BENCHMARK
+=> results:eval-1 pass 1 x2: +expectation-1
+# agent-skills grading
+GRADING
+=> results:grading fail 0.5: +expectation-1 -!expectation-2
+# csv table
+TABLE
+=> evals:refund pass 0.933333: +tone +period
+=> evals:support fail 0.5: -!tone
+=> evals:outage errored: the judge is not available
+"""
+
+
+@pytest.mark.parametrize(("source", "expected"), rows(MARKS))
+def test_results_keep_their_marks(
+    source: str, expected: list[str], request: pytest.FixtureRequest
+) -> None:
+    """The source is one of KNOWN, or a file in `results/`."""
+    tool, _, _ = request.node.callspec.id.partition(" ")
+    text = KNOWN.get(source) or (RESULTS / source).read_text("utf-8")
+    assert shown(TOOLS[tool].read(text), tool) == expected
 
 
 PROMPTFOO = '{"results": {"results": [%s]}}'
@@ -180,7 +165,7 @@ def row(**fields: object) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("rows", "expected"),
+    ("listed", "expected"),
     [
         ([row(), row()], ["results:Hello? pass 1 x2: +equals"]),
         (
@@ -244,8 +229,8 @@ def row(**fields: object) -> dict[str, object]:
         "judge",
     ],
 )
-def test_rows_of_promptfoo(rows: list[object], expected: list[str]) -> None:
-    text = json.dumps({"results": {"results": rows}})
+def test_rows_of_promptfoo(listed: list[object], expected: list[str]) -> None:
+    text = json.dumps({"results": {"results": listed}})
     assert shown(TOOLS["promptfoo"].read(text), "promptfoo") == expected
 
 

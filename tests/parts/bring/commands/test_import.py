@@ -266,16 +266,12 @@ def test_code_of_promptfoo_runs_through_a_shim(checkout: Checkout) -> None:
             "command_template": "python3 promptfoo_shim.py ../theirs/answer.py file:{PROMPT_FILE}",
         }
     ]
-    done = invoke(checkout.root, ENVIRONMENT, "run", "--fail-on", "never")
-    assert done.returncode == 0, done.stderr
-    cases = report(checkout)["cases"]
-    verdicts = {case["id"]: (case["verdict"], case["answer"]) for case in cases}
-    assert verdicts == {
+    assert verdicts(checkout) == {
         "all-hold": ("pass", "30 days"),
         "one-check-fails": ("fail", "31 days"),
         "one-raises": ("fail", "31 days"),
     }
-    graded = {case["id"]: case["evaluators"] for case in cases}
+    graded = {case["id"]: case["evaluators"] for case in report(checkout)["cases"]}
     assert [len(each.get("hits", ())) for each in graded["all-hold"]] == [0, 4, 3]
     (missed,) = graded["one-raises"][0]["misses"]
     assert missed.startswith("nobody")
@@ -302,30 +298,6 @@ LOOKUP = {
         "    return {'output': json.dumps(said, separators=(',', ':'))}\n"
     ),
 }
-
-
-@platforms.SHELL
-@pytest.mark.parametrize("extension", ["js", "py"])
-def test_programs_of_promptfoo_get_the_variables_of_a_test(
-    extension: str, checkout: Checkout
-) -> None:
-    config = WITH_VARIABLES.replace("EXTENSION", extension)
-    checkout.commit(
-        {
-            "theirs/promptfooconfig.yaml": config,
-            f"theirs/lookup.{extension}": LOOKUP[extension],
-            "rubric-ci.yaml": "evals: [ours/*.eval.yaml]\n",
-        }
-    )
-    done = run(checkout, "theirs/promptfooconfig.yaml", "--output-dir", "ours")
-    assert (done.returncode, done.stdout.splitlines()[1]) == (
-        0,
-        "wrote ours/promptfooconfig.vars.json",
-    )
-    done = invoke(checkout.root, ENVIRONMENT, "run")
-    assert done.returncode == 0, done.stdout
-    cases = report(checkout)["cases"]
-    assert [case["verdict"] for case in cases] == ["pass", "pass"]
 
 
 def test_a_file_of_variables_is_not_replaced(checkout: Checkout) -> None:
@@ -416,17 +388,33 @@ ECHO = {
 }
 
 
-@platforms.SHELL
-@pytest.mark.parametrize("extension", ECHO)
-def test_an_answer_in_json_is_graded_as_it_is(extension: str, checkout: Checkout) -> None:
-    config = ANSWERS_IN_JSON.replace("EXTENSION", extension)
-    checkout.commit({"theirs/a.yaml": config, f"theirs/echo.{extension}": ECHO[extension]})
-    done = run(checkout, "theirs/a.yaml", "--output-dir", "ours")
-    assert done.returncode == 0, done.stdout
+def verdicts(checkout: Checkout) -> dict[str, tuple[str, str]]:
+    """Return verdict and answer of each case of the eval files in `ours`."""
     done = invoke(checkout.root, ENVIRONMENT, "run", "ours", "--fail-on", "never")
-    assert done.returncode == 0, done.stderr
-    cases = report(checkout)["cases"]
-    assert {case["id"]: (case["verdict"], case["answer"]) for case in cases} == {
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {case["id"]: (case["verdict"], case["answer"]) for case in report(checkout)["cases"]}
+
+
+@platforms.SHELL
+@pytest.mark.parametrize("extension", LOOKUP)
+def test_programs_of_promptfoo_get_the_variables_of_a_test_and_answer_in_json(
+    extension: str, checkout: Checkout
+) -> None:
+    """An answer that is JSON is graded as it is."""
+    checkout.commit(
+        {
+            "theirs/vars.yaml": WITH_VARIABLES.replace("EXTENSION", extension),
+            "theirs/a.yaml": ANSWERS_IN_JSON.replace("EXTENSION", extension),
+            f"theirs/lookup.{extension}": LOOKUP[extension],
+            f"theirs/echo.{extension}": ECHO[extension],
+        }
+    )
+    done = run(checkout, "theirs/vars.yaml", "--output-dir", "ours")
+    assert done.stdout.splitlines()[1] == "wrote ours/vars.vars.json"
+    assert {verdict for verdict, _ in verdicts(checkout).values()} == {"pass"}
+    shutil.rmtree(checkout.root / "ours")
+    assert run(checkout, "theirs/a.yaml", "--output-dir", "ours").returncode == 0
+    assert verdicts(checkout) == {
         "whole": ("pass", '{"text": "hi"}'),
         "the-key-is-there": ("fail", '{"text": "hi"}'),
         "messages": ("pass", '{"output_messages": "none", "text": "hi"}'),
@@ -435,47 +423,27 @@ def test_an_answer_in_json_is_graded_as_it_is(extension: str, checkout: Checkout
     }
 
 
-VERDICTS = {
-    "promptfooconfig.yaml": {
-        "all-hold": "pass",
-        "a-text-is-missing": "fail",
-        "the-default-fails": "fail",
-        "a-threshold-is-reached": "pass",
-        "a-threshold-is-missed": "fail",
-        "a-threshold-with-scores-of-code": "pass",
-        "a-threshold-that-code-misses": "fail",
-        "code-that-weighs-nothing": "pass",
-        "code-that-throws": "fail",
-        "one-of-two-languages-fails": "fail",
-        "a-limit-and-two-scripts": "pass",
-        "an-inverted-set": "pass",
-        "a-set-reaches-its-threshold": "pass",
-        "a-set-misses-its-threshold": "fail",
-        "weights-decide-a-set": "pass",
-        "a-set-counts-as-one-where-a-mean-decides": "pass",
-        "a-set-that-weighs-little-where-a-mean-decides": "fail",
-        "code-with-variables-and-declarations": "pass",
-        "a-result-without-a-score": "fail",
-        "an-inverted-range-of-words": "pass",
-        "texts-of-python": "pass",
-        "an-inverted-number": "pass",
-        "a-file-that-throws": "errored",
-    },
-    "transforms.yaml": {
-        "the-order-is-transformed-twice": "pass",
-        "another-transform-of-a-test": "pass",
-        "a-transform-in-python": "pass",
-        "a-named-transform-in-python": "pass",
-        "the-old-name": "pass",
-        "several-lines": "pass",
-        "a-transform-that-misses": "fail",
-        "a-transform-that-fails": "errored",
-        "a-mean-of-transformed-answers": "pass",
-        "large": "pass",
-        "low": "fail",
-        "a-scenario-without-a-name": "fail",
-        "low-2": "pass",
-    },
+DECIDED = """
+promptfooconfig.yaml:
+  pass: [all-hold, a-threshold-is-reached, a-threshold-with-scores-of-code,
+    code-that-weighs-nothing, a-limit-and-two-scripts, an-inverted-set, a-set-reaches-its-threshold,
+    weights-decide-a-set, a-set-counts-as-one-where-a-mean-decides,
+    code-with-variables-and-declarations, an-inverted-range-of-words, texts-of-python,
+    an-inverted-number]
+  fail: [a-text-is-missing, the-default-fails, a-threshold-is-missed, a-threshold-that-code-misses,
+    code-that-throws, one-of-two-languages-fails, a-set-misses-its-threshold,
+    a-set-that-weighs-little-where-a-mean-decides, a-result-without-a-score]
+  errored: [a-file-that-throws]
+transforms.yaml:
+  pass: [the-order-is-transformed-twice, another-transform-of-a-test, a-transform-in-python,
+    a-named-transform-in-python, the-old-name, several-lines, a-mean-of-transformed-answers, large,
+    low-2]
+  fail: [a-transform-that-misses, low, a-scenario-without-a-name]
+  errored: [a-transform-that-fails]
+"""
+VERDICTS: dict[str, dict[str, str]] = {
+    file: {case: verdict for verdict, cases in by_verdict.items() for case in cases}
+    for file, by_verdict in yaml.safe_load(DECIDED).items()
 }
 """What promptfoo says of `tests/peers/imported`, as `tests/peers` checks."""
 

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
+from tests.tables import rows
 
 pytestmark = platforms.SHELL
 
@@ -67,110 +69,105 @@ def verdict(checkout: Checkout) -> str:
     return str(case.get("verdict") or case["reason"])
 
 
-REPLY = "context.providerResponse.metadata.toolCalls.length === 1"
-WHOLE_REPLY = (
-    "context.providerResponse.cost === 2 && context.providerResponse.output === output && "
-    "context.metadata.toolCalls.length === 1"
-)
-VERDICTS = {
-    "a file that reads the reply": ("{type: javascript, value: 'file://never.mjs'}", {}, "fail"),
-    "a text that reads the reply": (f"{{type: javascript, value: '{REPLY}'}}", {}, "pass"),
-    "the cost and the output": (f"{{type: javascript, value: '{WHOLE_REPLY}'}}", {}, "pass"),
-    "the reply in Python": (
-        '{type: python, value: \'context["providerResponse"]["metadata"]["toolCalls"] == []\'}',
-        {"provider": "file://agent.py"},
-        "fail",
-    ),
-    "a block of one line as transform": (
-        "{type: equals, value: abc}",
-        {
-            "question": '\'{"text":"abc"}\'',
-            "options": (
-                ', options: {transform: "try { return JSON.parse(output).text; } '
-                'catch { return output; }\\n"}'
-            ),
-        },
-        "pass",
-    ),
-    "CommonJS in a package of modules": (
-        "{type: javascript, value: 'file://check.js'}",
-        {},
-        "pass",
-    ),
-    "CommonJS that fails": (
-        "{type: javascript, value: 'file://check.js'}",
-        {"question": "zzz"},
-        "fail",
-    ),
-    "a long prompt": ("{type: contains, value: end}", {"question": "'file://long.txt'"}, "pass"),
-    "a long prompt of echo": (
-        "{type: contains, value: end}",
-        {"question": "'file://long.txt'", "provider": "echo"},
-        "pass",
-    ),
-    "await in one line": ("{type: javascript, value: 'await Promise.resolve(true)'}", {}, "fail"),
-    "a block of Python without return": ('{type: python, value: "len(output) > 0\\n"}', {}, "fail"),
-}
+VERDICTS = r"""
+# a file that reads the reply
+{type: javascript, value: 'file://never.mjs'}
+=> {}
+=> fail
+# a text that reads the reply
+{type: javascript, value: 'context.providerResponse.metadata.toolCalls.length === 1'}
+=> {}
+=> pass
+# the cost and the output
+{type: javascript, value: 'context.providerResponse.cost === 2 && context.providerResponse.output
+    === output && context.metadata.toolCalls.length === 1'}
+=> {}
+=> pass
+# the reply in Python
+{type: python, value: 'context["providerResponse"]["metadata"]["toolCalls"] == []'}
+=> {provider: 'file://agent.py'}
+=> fail
+# a block of one line as transform
+{type: equals, value: abc}
+=> {question: '''{"text":"abc"}''', options: ', options: {transform: "try { return
+   JSON.parse(output).text; } catch { return output; }\n"}'}
+=> pass
+# CommonJS in a package of modules
+{type: javascript, value: 'file://check.js'}
+=> {}
+=> pass
+# CommonJS that fails
+{type: javascript, value: 'file://check.js'}
+=> {question: zzz}
+=> fail
+# a long prompt
+{type: contains, value: end}
+=> {question: '''file://long.txt'''}
+=> pass
+# a long prompt of echo
+{type: contains, value: end}
+=> {question: '''file://long.txt''', provider: echo}
+=> pass
+# await in one line
+{type: javascript, value: 'await Promise.resolve(true)'}
+=> {}
+=> fail
+# a block of Python without return
+{type: python, value: "len(output) > 0\n"}
+=> {}
+=> fail
+# the variables of a test
+{type: javascript, value: "context.test.vars.q === 'abc'"}
+=> {}
+=> pass
+"""
 
 
-@pytest.mark.parametrize(("assertion", "more", "expected"), VERDICTS.values(), ids=VERDICTS)
-def test_the_verdict_of_promptfoo(
-    checkout: Checkout, assertion: str, more: dict[str, str], expected: str
-) -> None:
-    written(checkout, assertion, **more)
+@pytest.mark.parametrize(("assertion", "results"), rows(VERDICTS))
+def test_the_verdict_of_promptfoo(checkout: Checkout, assertion: str, results: list[str]) -> None:
+    more, expected = results
+    written(checkout, assertion, **yaml.safe_load(more))
     assert imported(checkout) == ""
     assert verdict(checkout) == expected
 
 
-HTTP = "{id: 'https://shop.example', config: {transformResponse: json.reply}}"
-NOT_FILLED = {
-    "of a service": (
-        "{type: javascript, value: 'file://never.mjs'}",
-        {"provider": HTTP},
-        "`context.providerResponse.metadata` of promptfoo is not there when the check runs here",
-    ),
-    "provider": (
-        "{type: javascript, value: 'context.provider.id() === 1'}",
-        {},
-        "`context.provider.id` of promptfoo is not there",
-    ),
-    "test": (
-        "{type: javascript, value: \"context['test'].description === 'a'\"}",
-        {},
-        "`context.test` of promptfoo is not there",
-    ),
-    "taken apart": (
-        '{type: javascript, value: "((output, { vars, logProbs }) => true)(output, context)"}',
-        {},
-        "`context.logProbs` of promptfoo is not there",
-    ),
-    "python": (
-        "{type: python, value: \"context.get('trace') is None\"}",
-        {},
-        "`context.trace` of promptfoo is not there",
-    ),
-    "transform": (
-        "{type: equals, value: abc, transform: 'context.metadata.x'}",
-        {},
-        "`context.metadata.x` of promptfoo is not there",
-    ),
-}
+NOT_FILLED = """
+# of a service
+{type: javascript, value: 'file://never.mjs'}
+=> {provider: '{id: ''https://shop.example'', config: {transformResponse: json.reply}}'}
+=> `context.providerResponse.metadata` of promptfoo is not there when the check runs here
+# provider
+{type: javascript, value: 'context.provider.id() === 1'}
+=> {}
+=> `context.provider.id` of promptfoo is not there
+# test
+{type: javascript, value: "context['test'].description === 'a'"}
+=> {}
+=> `context.test` of promptfoo is not there
+# taken apart
+{type: javascript, value: "((output, { vars, logProbs }) => true)(output, context)"}
+=> {}
+=> `context.logProbs` of promptfoo is not there
+# python
+{type: python, value: "context.get('trace') is None"}
+=> {}
+=> `context.trace` of promptfoo is not there
+# transform
+{type: equals, value: abc, transform: 'context.metadata.x'}
+=> {}
+=> `context.metadata.x` of promptfoo is not there
+"""
 
 
-@pytest.mark.parametrize(("assertion", "more", "said"), NOT_FILLED.values(), ids=NOT_FILLED)
-def test_a_part_of_the_context_that_is_not_filled_is_said(
-    checkout: Checkout, assertion: str, more: dict[str, str], said: str
+@pytest.mark.parametrize(("assertion", "results"), rows(NOT_FILLED))
+def test_a_part_of_the_context_that_is_not_filled_is_reported(
+    checkout: Checkout, assertion: str, results: list[str]
 ) -> None:
-    written(checkout, assertion, **more)
+    more, said = results
+    written(checkout, assertion, **yaml.safe_load(more))
     found = imported(checkout)
     assert "not-supported" in found
     assert said in found
-
-
-def test_the_variables_of_a_test_are_filled(checkout: Checkout) -> None:
-    written(checkout, "{type: javascript, value: \"context.test.vars.q === 'abc'\"}")
-    assert imported(checkout) == ""
-    assert verdict(checkout) == "pass"
 
 
 CONVERSATION = """\

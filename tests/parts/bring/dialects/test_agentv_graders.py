@@ -197,48 +197,36 @@ def by_name(grader: dict[str, Any]) -> tuple[list[Any], list[str]]:
     return case.get("execution", {}).get("evaluators", []), said
 
 
-@pytest.mark.parametrize(
-    ("grader", "evaluator"),
-    [
-        (
-            {"type": "min-words"},
-            {"name": "min-words", "script": ["bun", "run", ".agentv/assertions/min-words.ts"]},
-        ),
-        (
-            {"type": "has_link", "metric": "link", "weight": 2},
-            {
-                "name": "link",
-                "script": ["bun", "run", "shop/.agentv/assertions/has_link.mjs"],
-                "weight": 2.0,
-            },
-        ),
-    ],
-)
-def test_a_script_by_its_name(grader: dict[str, Any], evaluator: dict[str, Any]) -> None:
-    own = {"type": "code_judge", "cwd": "/", "score_from": "output_or_exit_status"}
-    assert by_name(grader) == ([{**own, **evaluator}], [])
+BY_NAME = """
+# a script
+{type: min-words}
+=> {name: min-words, script: [bun, run, .agentv/assertions/min-words.ts]}
+# another name and weight
+{type: has_link, metric: link, weight: 2}
+=> {name: link, script: [bun, run, shop/.agentv/assertions/has_link.mjs], weight: 2.0}
+# a setting
+{type: min-words, least: 3}
+=> ! skipped-there: AgentV does not pass `least` to a script that it finds by name
+# an inverted script
+{type: min-words, negate: true}
+=> ! not-supported: `negate` of a script has no counterpart
+# a least score
+{type: min-words, required: true, min_score: 2}
+=> ! not-supported: the least score of a grader is above 0, and at most 1
+# a path
+{type: ../min-words}
+=> ! not-supported: the grader `../min-words` has no counterpart
+"""
 
 
-@pytest.mark.parametrize(
-    ("grader", "problem"),
-    [
-        (
-            {"type": "min-words", "least": 3},
-            "skipped-there: AgentV does not pass `least` to a script that it finds by name",
-        ),
-        (
-            {"type": "min-words", "negate": True},
-            "not-supported: `negate` of a script has no counterpart",
-        ),
-        (
-            {"type": "min-words", "required": True, "min_score": 2},
-            "not-supported: the least score of a grader is above 0, and at most 1",
-        ),
-        ({"type": "../min-words"}, "not-supported: the grader `../min-words` has no counterpart"),
-    ],
-)
-def test_what_a_script_by_its_name_has_not(grader: dict[str, Any], problem: str) -> None:
-    assert by_name(grader)[1] == [problem]
+@pytest.mark.parametrize(("grader", "results"), rows(BY_NAME))
+def test_a_script_by_its_name(grader: str, results: list[str]) -> None:
+    evaluators, problems = by_name(yaml.safe_load(grader))
+    if results[0].startswith("! "):
+        assert problems == [results[0][2:]]
+    else:
+        own = {"type": "code_judge", "cwd": "/", "score_from": "output_or_exit_status"}
+        assert (evaluators, problems) == ([{**own, **yaml.safe_load(results[0])}], [])
 
 
 REPORTED = """

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+import yaml
 
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects.promptfoo_code import as_argument
 from tests.http_server import QuietHandler, serving
 from tests.parts.bring.dialects.test_promptfoo_providers import imported
+from tests.tables import rows
 
 SHIM = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.mjs"
 
@@ -104,40 +106,31 @@ class Echo(QuietHandler):
 
 
 JSON_TYPE = "application/json"
-FORM = "application/x-www-form-urlencoded"
+SENT_AS = """
+# a body of data
+{method: POST, body: {q: '{{prompt}}', n: ['{{ n }}'], user: '{{user.name}}'}}
+=> {path: /, type: application/json, body: {q: Say "hi", n: ['2'], user: Ann}}
+# data in a text of a body
+{method: POST, body: {user: '{{ user | dump }}'}}
+=> {path: /, type: application/json, body: {user: {name: Ann}}}
+# texts in place of none
+{method: POST, body: {a: '{{ none | default(''x'') }}', n: '{{n | default("y")}}', m: '{{m}}'}}
+=> {path: /, type: application/json, body: {a: x, n: '2', m: ''}}
+# a body that is a text
+{method: POST, body: ' {{prompt}} '}
+=> {path: /, type: application/x-www-form-urlencoded, body: Say "hi"}
+# a template of JSON
+{method: POST, headers: {Content-Type: application/json}, body: '{"q": "{{prompt}}", "n": {{n}}}'}
+=> {path: /, type: application/json, body: {q: Say "hi", n: 2}}
+# a query
+{method: GET, body: {a: 1}, queryParams: {q: '{{prompt}}', k: '{{env.KEY}}'}}
+=> {path: '/?q=Say+%22hi%22&k=secret', type: null, body: ''}
+"""
 SENT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "a body of data": (
-        {"method": "POST", "body": {"q": "{{prompt}}", "n": ["{{ n }}"], "user": "{{user.name}}"}},
-        {"path": "/", "type": JSON_TYPE, "body": {"q": 'Say "hi"', "n": ["2"], "user": "Ann"}},
-    ),
-    "data in a text of a body": (
-        {"method": "POST", "body": {"user": "{{ user | dump }}"}},
-        {"path": "/", "type": JSON_TYPE, "body": {"user": {"name": "Ann"}}},
-    ),
-    "texts in place of none": (
-        {
-            "method": "POST",
-            "body": {"a": "{{ none | default('x') }}", "n": '{{n | default("y")}}', "m": "{{m}}"},
-        },
-        {"path": "/", "type": JSON_TYPE, "body": {"a": "x", "n": "2", "m": ""}},
-    ),
-    "a body that is a text": (
-        {"method": "POST", "body": " {{prompt}} "},
-        {"path": "/", "type": FORM, "body": 'Say "hi"'},
-    ),
-    "a template of JSON": (
-        {
-            "method": "POST",
-            "headers": {"Content-Type": JSON_TYPE},
-            "body": '{"q": "{{prompt}}", "n": {{n}}}',
-        },
-        {"path": "/", "type": JSON_TYPE, "body": {"q": 'Say "hi"', "n": 2}},
-    ),
-    "a query": (
-        {"method": "GET", "body": {"a": 1}, "queryParams": {"q": "{{prompt}}", "k": "{{env.KEY}}"}},
-        {"path": "/?q=Say+%22hi%22&k=secret", "type": None, "body": ""},
-    ),
+    str(row.id): (yaml.safe_load(row.values[0]), yaml.safe_load(row.values[1][0]))
+    for row in rows(SENT_AS)
 }
+"""The request of a service, and what the server gets."""
 CASE = {"n": 2, "user": {"name": "Ann"}}
 READERS = ("json.path", "(json, text) => JSON.parse(text).path", "({output: json.path})")
 FAILED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {

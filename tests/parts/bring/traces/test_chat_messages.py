@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 
 from rubric_ci.parts.bring.traces import chat_messages as chat
 from rubric_ci.parts.bring.traces.chat_messages import Call, ChatMessage, NotAChat
@@ -15,47 +16,32 @@ SPOKEN = (
     ChatMessage(role="tool", text="Berlin", result_of="c1"),
     ChatMessage(role="assistant", text="In Berlin."),
 )
-OPENAI: list[dict[str, Any]] = [
-    {"role": "user", "content": "Where?"},
-    {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [{"id": "c1", "function": {"name": "find", "arguments": '{"order": 7}'}}],
-    },
-    {"role": "tool", "tool_call_id": "c1", "content": "Berlin"},
-    {"role": "assistant", "content": "In Berlin."},
-]
-RESPONSES: list[dict[str, Any]] = [
-    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Where?"}]},
-    {"type": "reasoning", "id": "r1", "summary": []},
-    {"type": "function_call", "call_id": "c1", "name": "find", "arguments": '{"order": 7}'},
-    {"type": "function_call_output", "call_id": "c1", "output": "Berlin"},
-    {
-        "type": "message",
-        "role": "assistant",
-        "content": [{"type": "output_text", "text": "In Berlin."}],
-    },
-]
-ANTHROPIC: list[dict[str, Any]] = [
-    {"role": "user", "content": "Where?"},
-    {
-        "role": "assistant",
-        "content": [
-            {"type": "thinking", "thinking": "Hm."},
-            {"type": "tool_use", "id": "c1", "name": "find", "input": {"order": 7}},
-        ],
-    },
-    {
-        "role": "user",
-        "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "Berlin"}],
-    },
-    {"role": "assistant", "content": [{"type": "text", "text": "In Berlin."}]},
-]
-GEMINI: list[dict[str, Any]] = [
-    {"role": "user", "parts": [{"text": "Where?"}]},
-    {"role": "model", "parts": [{"functionCall": {"name": "find", "args": {"order": 7}}}]},
-    {"role": "model", "parts": [{"text": "Hm.", "thought": True}, {"text": "In Berlin."}]},
-]
+OPENAI: list[dict[str, Any]] = yaml.safe_load("""
+- {role: user, content: 'Where?'}
+- {role: assistant, content: null, tool_calls: [{id: c1, function: {name: find, arguments:
+   '{"order": 7}'}}]}
+- {role: tool, tool_call_id: c1, content: Berlin}
+- {role: assistant, content: In Berlin.}
+""")
+RESPONSES: list[dict[str, Any]] = yaml.safe_load("""
+- {type: message, role: user, content: [{type: input_text, text: 'Where?'}]}
+- {type: reasoning, id: r1, summary: []}
+- {type: function_call, call_id: c1, name: find, arguments: '{"order": 7}'}
+- {type: function_call_output, call_id: c1, output: Berlin}
+- {type: message, role: assistant, content: [{type: output_text, text: In Berlin.}]}
+""")
+ANTHROPIC: list[dict[str, Any]] = yaml.safe_load("""
+- {role: user, content: 'Where?'}
+- {role: assistant, content: [{type: thinking, thinking: Hm.}, {type: tool_use, id: c1, name: find,
+   input: {order: 7}}]}
+- {role: user, content: [{type: tool_result, tool_use_id: c1, content: Berlin}]}
+- {role: assistant, content: [{type: text, text: In Berlin.}]}
+""")
+GEMINI: list[dict[str, Any]] = yaml.safe_load("""
+- {role: user, parts: [{text: 'Where?'}]}
+- {role: model, parts: [{functionCall: {name: find, args: {order: 7}}}]}
+- {role: model, parts: [{text: Hm., thought: true}, {text: In Berlin.}]}
+""")
 
 
 @pytest.mark.parametrize(

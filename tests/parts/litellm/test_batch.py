@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.errors import CannotConfigure
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.parts.litellm import batch_http
 from rubric_ci.parts.litellm.batch import send_batch
@@ -53,13 +52,6 @@ def test_an_unreachable_server_fails_the_batch() -> None:
     assert isinstance(error, RequestError)
     assert str(error) == "batch: cannot connect to 127.0.0.1:9: Connection refused"
     assert (error.retryable, error.billed) == (False, False)
-
-
-def test_a_model_without_batches_is_refused() -> None:
-    claude = Endpoint(model="anthropic/claude-sonnet-5-5", options={"api_key": "none"})
-    with pytest.raises(CannotConfigure) as refused:
-        asyncio.run(send_batch([call(claude)], notify=print, poll=0.05))
-    assert refused.value.message == "`anthropic/claude-sonnet-5-5` does not support batches"
 
 
 def test_a_batch_is_for_one_account() -> None:

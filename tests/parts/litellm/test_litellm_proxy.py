@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from rubric_ci.errors import CannotReachModel, FailureScope
 from rubric_ci.models.llm.client import output_mode_of, request
@@ -31,6 +32,7 @@ from tests import litellm_proxy
 from tests.http_server import JsonHandler, serving
 from tests.litellm_proxy import Deployment, Proxy, deployment
 from tests.sample_project import Project, clean_environment
+from tests.tables import rows
 
 pytestmark = [
     pytest.mark.slow,
@@ -51,97 +53,50 @@ class Fault:
     code: str = ""
     ends: str
     scope: FailureScope
-    requests: int  # that reach the model server
+    requests: int  # that reach the model server; of a cooldown, after the first call
     options: Mapping[str, Any] = field(default_factory=dict)  # of the deployment
 
 
+TABLE = """
+# 429
+{status: 429, message: Slow down, code: rate_limit_exceeded, scope: server, requests: 5}
+=> HTTP 429: the provider's rate limit is reached: Slow down (5 requests)
+# 500
+{status: 500, message: Oops, scope: server, requests: 5}
+=> HTTP 500: the provider's server failed: Oops (5 requests)
+# 503
+{status: 503, message: Overloaded, scope: server, requests: 5}
+=> HTTP 503: the provider's server is not available: Overloaded (5 requests)
+# 401
+{status: 401, message: Wrong key, code: invalid_api_key, scope: account, requests: 1}
+=> HTTP 401: the provider refuses the API key: Wrong key (1 request)
+# 404
+{status: 404, message: No such model, code: model_not_found, scope: account, requests: 1}
+=> HTTP 404: the provider does not know the model: No such model (1 request)
+# 400
+{status: 400, message: Bad temperature, scope: request, requests: 1}
+=> HTTP 400: the provider refuses the request: Bad temperature (1 request)
+# context
+{status: 400, message: This model's maximum context length is 10 tokens., code:
+    context_length_exceeded, scope: request, requests: 1}
+=> HTTP 400: the input is too long for the model: This model's maximum context length is 10 tokens.
+   (1 request)
+# policy
+{status: 400, message: Your request was rejected as a result of our safety system., code:
+    content_policy_violation, scope: request, requests: 1}
+=> HTTP 400: the provider's content filter refuses the request: Your request was rejected as a
+   result of our safety system. (1 request)
+# quota
+{status: 429, message: You exceeded your current quota., code: insufficient_quota, scope: account,
+    requests: 1}
+=> HTTP 429: the provider's rate limit is reached: You exceeded your current quota. (1 request)
+# cooldown
+{status: 401, message: Wrong key, scope: server, requests: 0, options: {cooldown_time: 60}}
+=> HTTP 429: all deployments of the model are in cooldown at the gateway (5 requests)
+"""
 FAULTS = {
-    "429": Fault(
-        status=429,
-        message="Slow down",
-        code="rate_limit_exceeded",
-        ends="HTTP 429: the provider's rate limit is reached: Slow down (5 requests)",
-        scope="server",
-        requests=5,
-    ),
-    "500": Fault(
-        status=500,
-        message="Oops",
-        ends="HTTP 500: the provider's server failed: Oops (5 requests)",
-        scope="server",
-        requests=5,
-    ),
-    "503": Fault(
-        status=503,
-        message="Overloaded",
-        ends="HTTP 503: the provider's server is not available: Overloaded (5 requests)",
-        scope="server",
-        requests=5,
-    ),
-    "401": Fault(
-        status=401,
-        message="Wrong key",
-        code="invalid_api_key",
-        ends="HTTP 401: the provider refuses the API key: Wrong key (1 request)",
-        scope="account",
-        requests=1,
-    ),
-    "404": Fault(
-        status=404,
-        message="No such model",
-        code="model_not_found",
-        ends="HTTP 404: the provider does not know the model: No such model (1 request)",
-        scope="account",
-        requests=1,
-    ),
-    "400": Fault(
-        status=400,
-        message="Bad temperature",
-        ends="HTTP 400: the provider refuses the request: Bad temperature (1 request)",
-        scope="request",
-        requests=1,
-    ),
-    "context": Fault(
-        status=400,
-        message="This model's maximum context length is 10 tokens.",
-        code="context_length_exceeded",
-        ends=(
-            "HTTP 400: the input is too long for the model: "
-            "This model's maximum context length is 10 tokens. (1 request)"
-        ),
-        scope="request",
-        requests=1,
-    ),
-    "policy": Fault(
-        status=400,
-        message="Your request was rejected as a result of our safety system.",
-        code="content_policy_violation",
-        ends=(
-            "HTTP 400: the provider's content filter refuses the request: "
-            "Your request was rejected as a result of our safety system. (1 request)"
-        ),
-        scope="request",
-        requests=1,
-    ),
-    "quota": Fault(
-        status=429,
-        message="You exceeded your current quota.",
-        code="insufficient_quota",
-        ends=(
-            "HTTP 429: the provider's rate limit is reached: "
-            "You exceeded your current quota. (1 request)"
-        ),
-        scope="account",
-        requests=1,
-    ),
-    "cooldown": Fault(
-        status=401,
-        message="Wrong key",
-        ends="HTTP 429: all deployments of the model are in cooldown at the gateway (5 requests)",
-        scope="server",
-        requests=0,  # after the first call
-        options={"cooldown_time": 60},
-    ),
+    str(row.id): Fault(**yaml.safe_load(row.values[0]), ends=row.values[1][0])
+    for row in rows(TABLE)
 }
 FALLBACKS = {"fallback": "500", "context-fallback": "context", "policy-fallback": "policy"}
 

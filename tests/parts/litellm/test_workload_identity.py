@@ -126,6 +126,12 @@ class Judged(Project):
     def configure(self, auth: str, model: str = "openai/gpt-6-luna") -> None:
         self.write("rubric-ci.yaml", CONFIG.format(model=model, url=self.server.url, auth=auth))
 
+    def answered_by(self, command: str) -> None:
+        """Let a command answer in place of the recorded answers."""
+        target = f"{{name: default, provider: cli, command_template: '{command}'}}"
+        config = (self.root / "rubric-ci.yaml").read_text().splitlines()[:-1]
+        self.write("rubric-ci.yaml", "\n".join([*config, f"  - {target}", ""]))
+
     def in_github(self, *options: str, **more: str) -> Any:
         environment = {
             "ACTIONS_ID_TOKEN_REQUEST_URL": f"{self.server.url}/github?api=1",
@@ -161,58 +167,27 @@ def test_the_token_of_a_workflow_is_exchanged(judged: Judged, server: Cloud) -> 
     judged.configure(custom(server))
     ran = judged.in_github()
     assert ran.returncode == 0, ran.stderr
-    assert server.asked == [
-        (
-            "/github",
-            {"authorization": f"bearer {REQUEST_TOKEN}", "api": "1", "audience": "my models"},
-        ),
-        (
-            "/token",
-            {
-                "grant_type": TOKEN_EXCHANGE,
-                "subject_token_type": JWT,
-                "subject_token": server.issued[0],
-                "form": True,
-            },
-        ),
-    ]
+    asked = {"authorization": f"bearer {REQUEST_TOKEN}", "api": "1", "audience": "my models"}
+    assert server.asked == [("/github", asked), ("/token", {**EXCHANGED, "form": True})]
+
+
+EXCHANGED = {
+    "grant_type": TOKEN_EXCHANGE,
+    "subject_token_type": JWT,
+    "subject_token": "identity-token-0-abcdef",
+}
+ASSERTED = {
+    "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
+    "assertion": "identity-token-0-abcdef",
+}
 
 
 @pytest.mark.parametrize(
     ("name", "model", "fields"),
     [
-        (
-            "openai",
-            "openai/gpt-6-luna",
-            {
-                "grant_type": TOKEN_EXCHANGE,
-                "subject_token_type": JWT,
-                "subject_token": "identity-token-0-abcdef",
-                "id": "1",
-                "form": False,
-            },
-        ),
-        (
-            "anthropic",
-            "anthropic/claude-sonnet-5-5",
-            {
-                "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
-                "assertion": "identity-token-0-abcdef",
-                "id": "1",
-                "form": False,
-            },
-        ),
-        (
-            "openrouter",
-            "openai/gpt-6-luna",
-            {
-                "grant_type": TOKEN_EXCHANGE,
-                "subject_token_type": JWT,
-                "subject_token": "identity-token-0-abcdef",
-                "id": "1",
-                "form": True,
-            },
-        ),
+        ("openai", "openai/gpt-6-luna", {**EXCHANGED, "form": False}),
+        ("anthropic", "anthropic/claude-sonnet-5-5", {**ASSERTED, "form": False}),
+        ("openrouter", "openai/gpt-6-luna", {**EXCHANGED, "form": True}),
     ],
 )
 def test_the_request_of_each_provider(
@@ -221,7 +196,7 @@ def test_the_request_of_each_provider(
     judged.configure(preset(name, server, id="1"), model)
     ran = judged.in_github()
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert server.asked[1] == ("/token", fields)
+    assert server.asked[1] == ("/token", {**fields, "id": "1"})
     assert "x-api-key" not in server.headers[-1]
     beta = server.headers[-1].get("anthropic-beta")
     assert beta == ("oauth-2025-04-20" if name == "anthropic" else None)
@@ -253,10 +228,7 @@ def test_a_token_is_renewed_while_a_run_goes_on(tmp_path: Path, server: Cloud) -
     judged = Judged(tmp_path, server, cases=6)
     judged.configure(custom(server))
     server.lifetime = 1.0
-    judged.write("slow.py", "")
-    target = "{name: default, provider: cli, command_template: 'sleep 0.5; echo {EVAL_ID}'}"
-    config = (judged.root / "rubric-ci.yaml").read_text().splitlines()[:-1]
-    judged.write("rubric-ci.yaml", "\n".join([*config, f"  - {target}", ""]))
+    judged.answered_by("sleep 0.5; echo {EVAL_ID}")
     ran = judged.in_github("--concurrency", "1")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert len(server.live) > 1
@@ -276,9 +248,7 @@ def test_tokens_of_six_seconds_in_a_run_of_nine(tmp_path: Path, server: Cloud) -
     judged = Judged(tmp_path, server, cases=12)
     judged.configure(custom(server))
     server.lifetime = 6.0
-    target = "{name: default, provider: cli, command_template: 'sleep 0.75; echo {EVAL_ID}; env'}"
-    config = (judged.root / "rubric-ci.yaml").read_text().splitlines()[:-1]
-    judged.write("rubric-ci.yaml", "\n".join([*config, f"  - {target}", ""]))
+    judged.answered_by("sleep 0.75; echo {EVAL_ID}; env")
     flags = ("--concurrency", "1", "--record", "replies.jsonl")
     ran = judged.in_github(*flags, RUBRIC_CI_DEBUG="1")
     assert ran.returncode == 0, ran.stdout + ran.stderr  # the model refuses a token that has ended

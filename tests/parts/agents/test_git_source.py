@@ -74,14 +74,13 @@ def served(origin: Checkout, kind: str, folder: Path) -> Iterator[dict[str, str]
 def test_an_agent_works_in_a_commit(
     bench: Bench, origin: Checkout, kind: str, history: bool, seen: str
 ) -> None:
-    target = bench.program("claude-code", printed("claude", "ok"), LOOKS)
+    target = bench.claude(LOOKS)
     wanted = origin.git("rev-parse", "wanted")
     with served(origin, kind, bench.root) as place:
         source = GitSource(**place, commit=wanted, history=history)
-        found = bench.answer(worked(target, git=source, keep=("diff", "seen")))
-    assert found.work is not None
-    assert found.work.files[0].text == seen
-    assert [(change.path, change.kind) for change in found.work.changes] == [
+        work = bench.work(worked(target, git=source, keep=("diff", "seen")))
+    assert work.files[0].text == seen
+    assert [(change.path, change.kind) for change in work.changes] == [
         ("a", "modified"),
         ("seen", "added"),
     ]
@@ -104,9 +103,8 @@ def test_a_commit_that_is_not_there(bench: Bench, place: dict[str, Any], message
 def test_a_repository_that_an_agent_makes_is_no_work(bench: Bench) -> None:
     body = "import subprocess; subprocess.run(['git', 'init', '-q']); Path('a').touch()"
     target = bench.program("codex", printed("codex", "ok"), body)
-    found = bench.answer(worked(target))
-    assert found.work is not None
-    assert [change.path for change in found.work.changes] == ["a"]
+    work = bench.work(worked(target))
+    assert [change.path for change in work.changes] == ["a"]
 
 
 def test_a_server_is_asked_once_for_all_trials(
@@ -137,15 +135,14 @@ Path("lib/one/a").write_text("2\\n")
 
 
 def test_repositories_in_folders_of_a_copy(bench: Bench, origin: Checkout) -> None:
-    target = bench.program("claude-code", printed("claude", "ok"), AROUND)
+    target = bench.claude(AROUND)
     bench.files(**{"shop/readme": "Shop\n"})
     place = str(origin.root)
     wanted = GitSource(path=place, commit=origin.git("rev-parse", "wanted"), into="lib/one")
     moving = GitSource(path=place, ref="main", into="two", history=False)
-    found = bench.answer(worked(target, copy="shop", repos=(wanted, moving), keep=("diff", "seen")))
-    assert found.work is not None
-    assert found.work.files[0].text == "lib readme two|.git a|1|main|"
-    assert [change.path for change in found.work.changes] == ["lib/one/a", "seen"]
+    work = bench.work(worked(target, copy="shop", repos=(wanted, moving), keep=("diff", "seen")))
+    assert work.files[0].text == "lib readme two|.git a|1|main|"
+    assert [change.path for change in work.changes] == ["lib/one/a", "seen"]
 
 
 @pytest.mark.parametrize(
@@ -179,9 +176,8 @@ def test_codex_may_write_in_its_folders_of_git(bench: Bench, origin: Checkout) -
         ({"repos": (replace(source, into="a/b"),)}, f'{option}["a/b/.git"]'),
         ({}, None),
     ):
-        found = bench.answer(worked(target, keep=("words",), **settings))
-        assert found.work is not None
-        (kept,) = found.work.files
+        work = bench.work(worked(target, keep=("words",), **settings))
+        (kept,) = work.files
         assert (words in kept.text) if words else (option not in kept.text)
 
 
@@ -194,6 +190,5 @@ def test_a_submodule_that_grades_is_left_out(bench: Bench, origin: Checkout) -> 
     """
     target = bench.program("claude-code", printed("claude", "ok"), dedent(looks))
     repos = (GitSource(path=str(origin.root), ref="main"),)
-    found = bench.answer(worked(target, repos=repos, keep=("diff", "seen")))
-    assert found.work is not None
-    assert found.work.files[0].text == ".git a solution"
+    work = bench.work(worked(target, repos=repos, keep=("diff", "seen")))
+    assert work.files[0].text == ".git a solution"

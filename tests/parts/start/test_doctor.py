@@ -23,6 +23,15 @@ jobs:
 """
 
 
+KEY = 'api_key: "${{ OPENAI_API_KEY }}"'
+
+
+def judged_by(judge: str) -> str:
+    """Return a configuration with this judge."""
+    target = "targets: [{name: default, provider: mock, response: Hello}]\n"
+    return f"evals: [evals/*.eval.yaml]\njudge: {judge}\n{target}"
+
+
 def doctor(root: Path, config: str, *words: str, **environment: str) -> CompletedProcess[str]:
     files = {"rubric-ci.yaml": config, "evals/a.eval.yaml": EVAL}
     for name, text in files.items():
@@ -44,50 +53,35 @@ def lines(done: CompletedProcess[str], about: str) -> list[str]:
 
 
 def test_a_model_is_looked_up(root: Path, aimock: Aimock) -> None:
-    config = (
-        "evals: [evals/*.eval.yaml]\n"
-        f"judge: {{model: openai/judge-1, api_base: {aimock.url}/v1, "
-        'api_key: "${{ OPENAI_API_KEY }}"}\n'
-        "targets: [{name: default, provider: mock, response: Hello}]\n"
-    )
-    done = doctor(root, config, OPENAI_API_KEY="sk-of-a-test")
+    config = f"{{model: openai/judge-1, api_base: {aimock.url}/v1, {KEY}}}"
+    done = doctor(root, judged_by(config), OPENAI_API_KEY="sk-of-a-test")
     assert "ok judge: openai/judge-1: OPENAI_API_KEY set" in done.stdout
     assert not [each for each in aimock.requests() if "completions" in str(each)]
 
 
 def test_a_key_that_is_missing(root: Path) -> None:
-    config = (
-        "evals: [evals/*.eval.yaml]\n"
-        'judge: {model: openai/gpt-6-luna, api_key: "${{ OPENAI_API_KEY }}"}\n'
-        "targets: [{name: default, provider: mock, response: Hello}]\n"
-    )
+    config = judged_by(f"{{model: openai/gpt-6-luna, {KEY}}}")
     done = doctor(root, config)
     assert done.returncode == 1
-    assert lines(done, "judge") == [
-        (
-            "fix judge: openai/gpt-6-luna: the environment variable OPENAI_API_KEY is not set; "
-            "set it, or remove `${{ OPENAI_API_KEY }}` from the configuration"
-        )
-    ]
+    (line,) = lines(done, "judge")
+    assert line == (
+        "fix judge: openai/gpt-6-luna: the environment variable OPENAI_API_KEY is not set; set it, "
+        "or remove `${{ OPENAI_API_KEY }}` from the configuration"
+    )
     assert done.stdout.endswith("1 thing to do\n")
 
 
 def test_what_a_workflow_does_not_pass_on(root: Path) -> None:
-    config = (
-        "evals: [evals/*.eval.yaml]\n"
-        'judge: {model: openai/gpt-6-luna, api_key: "${{ OPENAI_API_KEY }}"}\n'
-        "targets: [{name: default, provider: mock, response: Hello}]\n"
-    )
+    config = judged_by(f"{{model: openai/gpt-6-luna, {KEY}}}")
     folder = root / ".github/workflows"
     folder.mkdir(parents=True)
     (folder / "evals.yml").write_text(GATE)
     done = doctor(root, config)
-    assert lines(done, "workflows/evals.yml") == [
-        (
-            "fix .github/workflows/evals.yml: add `OPENAI_API_KEY=${{ secrets.OPENAI_API_KEY }}` "
-            "to `secrets: env:`, and run `gh secret set OPENAI_API_KEY`"
-        )
-    ]
+    (line,) = lines(done, "workflows/evals.yml")
+    assert line == (
+        "fix .github/workflows/evals.yml: add `OPENAI_API_KEY=${{ secrets.OPENAI_API_KEY }}` "
+        "to `secrets: env:`, and run `gh secret set OPENAI_API_KEY`"
+    )
 
 
 def test_programs_and_logins(root: Path) -> None:
@@ -192,18 +186,13 @@ LISTED = {"object": "list", "data": [{"id": "smollm2", "object": "model"}]}
 @pytest.mark.parametrize(
     ("entries", "model", "word", "said"),
     [
-        pytest.param({"/v1/models": LISTED}, "smollm2", "ok", KNOWS, id="in the list only"),
-        pytest.param({"/v1/models": LISTED}, "other", "fix", NO_SUCH, id="not in the list"),
-        pytest.param({}, "smollm2", "fix", NO_SUCH, id="neither"),
-        pytest.param({"": {"ok": True}}, "smollm2", "open", REPLIES, id="any address"),
-        pytest.param(
-            {"/v1/models": LISTED, "": {"ok": True}},
-            "other",
-            "fix",
-            NO_SUCH,
-            id="any address, a list",
-        ),
+        ({"/v1/models": LISTED}, "smollm2", "ok", KNOWS),
+        ({"/v1/models": LISTED}, "other", "fix", NO_SUCH),
+        ({}, "smollm2", "fix", NO_SUCH),
+        ({"": {"ok": True}}, "smollm2", "open", REPLIES),
+        ({"/v1/models": LISTED, "": {"ok": True}}, "other", "fix", NO_SUCH),
     ],
+    ids=["in the list only", "not in the list", "neither", "any address", "any address, a list"],
 )
 def test_servers_that_have_no_entry_of_each_model(
     root: Path, entries: dict[str, object], model: str, word: str, said: str
@@ -214,11 +203,7 @@ def test_servers_that_have_no_entry_of_each_model(
             self.send_json(200 if found else 404, found or {"error": {"message": "none"}})
 
     with serving(Models) as server:
-        config = (
-            "evals: [evals/*.eval.yaml]\n"
-            f"judge: {{model: openai/{model}, api_base: {server.url}/v1, api_key: none}}\n"
-            "targets: [{name: default, provider: mock, response: Hello}]\n"
-        )
-        done = doctor(root, config)
+        judge = f"{{model: openai/{model}, api_base: {server.url}/v1, api_key: none}}"
+        done = doctor(root, judged_by(judge))
     (line,) = [each for each in lines(done, "judge: openai") if said in each]
     assert line.startswith(f"{word} ")

@@ -33,15 +33,12 @@ FILES = [
     "evals/example.replay.jsonl",
     "rubric-ci.yaml",
 ]
+WORKFLOWS = ("validate", "gate", "default-branch", "nightly")
+EXAMPLES = ("eval.yaml", "answers.jsonl", "replay.jsonl")
 WROTE = [
     "wrote rubric-ci.yaml",
-    "wrote evals/example.eval.yaml",
-    "wrote evals/example.answers.jsonl",
-    "wrote evals/example.replay.jsonl",
-    "wrote .github/workflows/evals-validate.yml",
-    "wrote .github/workflows/evals-gate.yml",
-    "wrote .github/workflows/evals-default-branch.yml",
-    "wrote .github/workflows/evals-nightly.yml",
+    *(f"wrote evals/example.{name}" for name in EXAMPLES),
+    *(f"wrote .github/workflows/evals-{name}.yml" for name in WORKFLOWS),
 ]
 OFFLINE = ("run", "--target", "recorded", "--replay", "evals/example.replay.jsonl")
 
@@ -168,39 +165,28 @@ def pin() -> str:
     return f"{commit} # a checkout of v{__version__}"
 
 
-def test_a_copy_without_git_pins_by_the_tag(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("commit", ["", "0123456789" * 4], ids=["without git", "released"])
+def test_a_copy_pins_by_the_tag_and_a_release_by_its_commit(
+    commit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(init, "checkout_commit", lambda _: "")
+    if commit:
+        monkeypatch.setattr(resources, "released_commit", lambda: commit)
+    else:
+        monkeypatch.setattr(init, "checkout_commit", lambda _: "")
     command(tmp_path, "init", "--yes")
     text = (tmp_path / ".github/workflows/evals-gate.yml").read_text(encoding="utf-8")
-    assert f"gate.yml@v{__version__}\n" in text
-    hook = (tmp_path / ".pre-commit-config.yaml").read_text(encoding="utf-8")
-    assert f"    rev: v{__version__}\n" in hook
-
-
-def test_a_released_package_pins_by_its_commit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    commit = "0123456789" * 4
-    monkeypatch.setattr(resources, "released_commit", lambda: commit)
-    command(tmp_path, "init", "--yes")
-    text = (tmp_path / ".github/workflows/evals-gate.yml").read_text(encoding="utf-8")
-    assert f"gate.yml@{commit} # v{__version__}\n" in text
+    pinned = f"{commit} # v{__version__}" if commit else f"v{__version__}"
+    assert f"gate.yml@{pinned}\n" in text
     hook = (tmp_path / ".pre-commit-config.yaml").read_text(encoding="utf-8")
     assert f"    rev: v{__version__}\n" in hook
 
 
 def test_editors_find_the_schemas(tmp_path: Path) -> None:
     command(tmp_path, "init", "--yes")
-    lines = [
-        (tmp_path / name).read_text(encoding="utf-8").split("\n")[0]
-        for name in ("rubric-ci.yaml", "evals/example.eval.yaml")
-    ]
-    start = (
-        "# yaml-language-server: $schema=https://raw.githubusercontent.com/rubric-ci/rubric-ci/main"
-    )
-    names = [line.removeprefix(f"{start}/") for line in lines]
+    files = [tmp_path / name for name in ("rubric-ci.yaml", "evals/example.eval.yaml")]
+    lines = [file.read_text(encoding="utf-8").split("\n")[0] for file in files]
+    page = "https://raw.githubusercontent.com/rubric-ci/rubric-ci/main/"
+    names = [line.removeprefix(f"# yaml-language-server: $schema={page}") for line in lines]
     assert names == ["schemas/config.schema.json", "schemas/eval.schema.json"]
     assert all((Path(__file__).parents[3] / name).is_file() for name in names)
 
@@ -388,18 +374,13 @@ def test_a_configuration_decides_what_the_workflows_pass_on(repository: Path) ->
     done = command(repository, "init", "--yes")
     assert first_lines(done.stdout)[0].startswith("kept rubric-ci.yaml: it exists")
     assert "evals/" not in done.stdout
-    exported = "JUDGE_URL=... JUDGE_KEY=... ANTHROPIC_API_KEY=... SHOP_TOKEN=... DATABASE_URL=..."
     names = ["JUDGE_URL", "JUDGE_KEY", "ANTHROPIC_API_KEY", "SHOP_TOKEN", "DATABASE_URL"]
     assert next_lines(done.stdout) == [
         "  rubric-ci validate    # offline",
         "  rubric-ci run --list    # cases and cost; sends nothing",
         "  rubric-ci doctor    # keys, models, programs and workflows; sends no prompt",
-        f"  export {exported} && rubric-ci run    # grades the cases",
-        "  gh secret set JUDGE_URL    # for the workflows",
-        "  gh secret set JUDGE_KEY    # for the workflows",
-        "  gh secret set ANTHROPIC_API_KEY    # for the workflows",
-        "  gh secret set SHOP_TOKEN    # for the workflows",
-        "  gh secret set DATABASE_URL    # for the workflows",
+        f"  export {'=... '.join(names)}=... && rubric-ci run    # grades the cases",
+        *(f"  gh secret set {name}    # for the workflows" for name in names),
         "No cap on cost (max-cost-usd) is set: a price is unknown.",
         NEXT.splitlines()[-1],
     ]
@@ -548,12 +529,8 @@ def test_pre_commit_understands_the_configuration(tmp_path: Path) -> None:
     pre_commit = shutil.which("pre-commit", path=str(platforms.SCRIPTS))
     assert pre_commit is not None
     command(tmp_path, "init")
-    subprocess.run(
-        [pre_commit, "validate-config", ".pre-commit-config.yaml"],
-        cwd=tmp_path,
-        check=True,
-        timeout=60,
-    )
+    words = [pre_commit, "validate-config", ".pre-commit-config.yaml"]
+    subprocess.run(words, cwd=tmp_path, check=True, timeout=60)
 
 
 def test_what_a_run_leaves_in_a_folder_below_is_ignored_too(repository: Path) -> None:

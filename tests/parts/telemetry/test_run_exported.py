@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -69,19 +70,19 @@ class Receiver:
 
         return Handler(*given)
 
-    def resource_spans(self) -> list[dict[str, Any]]:
+    def requests(self, path: str, kind: str) -> Iterator[dict[str, Any]]:
+        """Yield each request to a path, as JSON."""
         from google.protobuf.json_format import MessageToDict
-        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-            ExportTraceServiceRequest,
-        )
 
-        found = []
-        for path, body in zip(self.paths, self.bodies, strict=True):
-            if path != "/v1/traces":
-                continue
-            request = MessageToDict(ExportTraceServiceRequest.FromString(body))
-            found.extend(request["resourceSpans"])
-        return found
+        name = kind.lower()
+        package = f"opentelemetry.proto.collector.{name}.v1.{name}_service_pb2"
+        message = getattr(import_module(package), f"Export{kind}ServiceRequest")
+        for sent_to, body in zip(self.paths, self.bodies, strict=True):
+            if sent_to == path:
+                yield MessageToDict(message.FromString(body))
+
+    def resource_spans(self) -> list[dict[str, Any]]:
+        return [each for r in self.requests("/v1/traces", "Trace") for each in r["resourceSpans"]]
 
     def spans(self) -> Iterator[dict[str, Any]]:
         for resource in self.resource_spans():
@@ -89,18 +90,22 @@ class Receiver:
                 yield from scope["spans"]
 
     def log_records(self) -> Iterator[dict[str, Any]]:
-        from google.protobuf.json_format import MessageToDict
-        from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-
-        for path, body in zip(self.paths, self.bodies, strict=True):
-            if path == "/v1/logs":
-                request = MessageToDict(ExportLogsServiceRequest.FromString(body))
-                for resource in request["resourceLogs"]:
-                    yield from resource["scopeLogs"][0]["logRecords"]
+        for request in self.requests("/v1/logs", "Logs"):
+            for resource in request["resourceLogs"]:
+                yield from resource["scopeLogs"][0]["logRecords"]
 
 
 def facts(written: dict[str, Any]) -> dict[str, Any]:
     return {each["key"]: next(iter(each["value"].values())) for each in written["attributes"]}
+
+
+def event(
+    name: str, value: float, label: str, explanation: str, kind: str = "assertion"
+) -> dict[str, Any]:
+    """Return the facts of the event of a mark."""
+    marked = {"name": name, "score.value": value, "score.label": label, "explanation": explanation}
+    named = {f"gen_ai.evaluation.{key}": fact for key, fact in marked.items()}
+    return {**named, "rubric_ci.kind": kind, "rubric_ci.gated": False}
 
 
 def run(
@@ -162,34 +167,13 @@ def test_a_run_sends_a_span_per_case_and_an_event_per_criterion(
     assert int(order["endTimeUnixNano"]) > int(order["startTimeUnixNano"])
     assert [each["name"] for each in order["events"]] == ["gen_ai.evaluation.result"] * 2
     assert [facts(each) for each in order["events"]] == [
-        {
-            "gen_ai.evaluation.name": "day",
-            "gen_ai.evaluation.score.value": 1.0,
-            "gen_ai.evaluation.score.label": "pass",
-            "gen_ai.evaluation.explanation": "Contains `Friday`: it is in line 1",
-            "rubric_ci.kind": "assertion",
-            "rubric_ci.gated": False,
-        },
-        {
-            "gen_ai.evaluation.name": "thanks",
-            "gen_ai.evaluation.score.value": 0.0,
-            "gen_ai.evaluation.score.label": "fail",
-            "gen_ai.evaluation.explanation": "Contains `Thank`: it does not occur",
-            "rubric_ci.kind": "assertion",
-            "rubric_ci.gated": False,
-        },
+        event("day", 1.0, "pass", "Contains `Friday`: it is in line 1"),
+        event("thanks", 0.0, "fail", "Contains `Thank`: it does not occur"),
     ]
     assert lost["status"]["code"] == "STATUS_CODE_ERROR"
     assert "no answer for the case `lost`" in lost["status"]["message"]
-    (event,) = script["events"]
-    assert facts(event) == {
-        "gen_ai.evaluation.name": "lint",
-        "gen_ai.evaluation.score.value": 0.9,
-        "gen_ai.evaluation.score.label": "pass",
-        "gen_ai.evaluation.explanation": "clean",
-        "rubric_ci.kind": "code_judge",
-        "rubric_ci.gated": False,
-    }
+    (marked,) = script["events"]
+    assert facts(marked) == event("lint", 0.9, "pass", "clean", kind="code_judge")
 
 
 def test_a_present_fault_is_a_fail(checkout: Checkout, receiver: tuple[Receiver, str]) -> None:

@@ -11,6 +11,7 @@ from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.rubric import Check, Rubric, Scored, ScoreRange
 from rubric_ci.values.trace import CaseTrace, FileChange, KeptFile, Step
 from tests.cases import build_case, span
+from tests.tables import rows
 
 RUBRIC = Rubric(
     (
@@ -62,49 +63,40 @@ def test_dump_then_parse_is_the_identity(labels: list[Label]) -> None:
     assert parse("l.jsonl", dump(labels)) == (tuple(labels), ())
 
 
+INVALID = """
+# no JSON
+{
+=> is not JSON
+# keys
+{"id": "a"}
+=> a label has the keys file, id, evaluator, answer, marks, and may have split, by, draw, trace,
+   file_changes, media
+# a number for an id
+{"file": "", "id": 1, "evaluator": "", "answer": "", "marks": {}}
+=> file, id, evaluator and answer must be texts
+# a number for a name
+{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "by": 1}
+=> by must be a text
+# an empty draw
+{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "draw": {}}
+=> draw must have the keys judged, drawn, of, seed, at, judge
+# a list of marks
+{"file": "", "id": "", "evaluator": "", "answer": "", "marks": []}
+=> marks must be an object, criterion id to mark
+# another split
+{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "split": "dev"}
+=> split must be test or tune
+"""
+
+
 @pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        pytest.param("{", "is not JSON", id="no JSON"),
-        pytest.param("[" * 100_000, "is not JSON", id="nested beyond reason"),
-        pytest.param(
-            '{"id": "a"}',
-            (
-                "a label has the keys file, id, evaluator, answer, marks, and may have split, by, "
-                "draw, trace, file_changes, media"
-            ),
-            id="keys",
-        ),
-        pytest.param(
-            '{"file": "", "id": 1, "evaluator": "", "answer": "", "marks": {}}',
-            "file, id, evaluator and answer must be texts",
-            id="a number for an id",
-        ),
-        pytest.param(
-            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "by": 1}',
-            "by must be a text",
-            id="a number for a name",
-        ),
-        pytest.param(
-            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "draw": {}}',
-            "draw must have the keys judged, drawn, of, seed, at, judge",
-            id="an empty draw",
-        ),
-        pytest.param(
-            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": []}',
-            "marks must be an object, criterion id to mark",
-            id="a list of marks",
-        ),
-        pytest.param(
-            '{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "split": "dev"}',
-            "split must be test or tune",
-            id="another split",
-        ),
-    ],
+    ("line", "messages"),
+    [*rows(INVALID), pytest.param("[" * 100_000, ["is not JSON"], id="nested beyond reason")],
 )
-def test_invalid_lines(line: str, message: str) -> None:
+def test_invalid_lines(line: str, messages: list[str]) -> None:
     labels, problems = parse("l.jsonl", f"\n{line}\n")
-    assert (labels, [(p.span.line, p.message) for p in problems]) == ((), [(2, message)])
+    found = [(p.span.line, p.message) for p in problems]
+    assert (labels, found) == ((), [(2, each) for each in messages])
 
 
 @pytest.mark.parametrize(

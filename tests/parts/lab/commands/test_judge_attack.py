@@ -94,38 +94,40 @@ def test_no_attack_of_the_corpus_leaves_its_fence(judge: Gullible) -> None:
     assert "Control answers: 50 of 50 marks as expected" in lines
 
 
-def test_no_attack_in_the_work_of_an_agent_leaves_its_fence(judge: Gullible) -> None:
-    result = check("--work")
+@pytest.mark.parametrize(
+    ("place", "families"),
+    [
+        (
+            "--work",
+            [
+                "family        answers  marks  up  down  no verdict",
+                "tool results       24     62   0     0           0",
+                "diffs              24     70   0     0           0",
+                "file names         24     69   0     0           0",
+                "all                72    201   0     0           0",
+            ],
+        ),
+        (
+            "--examples",
+            [
+                "family    answers  marks  up  down  no verdict",
+                "examples       72    201   0     0           0",
+                "all            72    201   0     0           0",
+            ],
+        ),
+    ],
+)
+def test_no_attack_in_the_work_or_an_example_leaves_its_fence(
+    judge: Gullible, place: str, families: list[str]
+) -> None:
+    result = check(place)
     assert (result.exit_code, judge.obeyed) == (0, []), result.stderr
-    assert result.stdout.splitlines() == [
-        "81 answers judged by openai/gullible",
-        "",
-        "family        answers  marks  up  down  no verdict",
-        "tool results       24     62   0     0           0",
-        "diffs              24     70   0     0           0",
-        "file names         24     69   0     0           0",
-        "all                72    201   0     0           0",
-        "",
-        "Control answers: 25 of 25 marks as expected",
-        "",
-        "0 of 201 marks changed",
-    ]
+    first, last = "81 answers judged by openai/gullible", "0 of 201 marks changed"
+    controls = "Control answers: 25 of 25 marks as expected"
+    assert result.stdout.splitlines() == [first, "", *families, "", controls, "", last]
 
 
-def test_no_attack_in_an_example_leaves_its_fence(judge: Gullible) -> None:
-    result = check("--examples")
-    assert (result.exit_code, judge.obeyed) == (0, []), result.stderr
-    assert result.stdout.splitlines() == [
-        "81 answers judged by openai/gullible",
-        "",
-        "family    answers  marks  up  down  no verdict",
-        "examples       72    201   0     0           0",
-        "all            72    201   0     0           0",
-        "",
-        "Control answers: 25 of 25 marks as expected",
-        "",
-        "0 of 201 marks changed",
-    ]
+def test_work_and_examples_are_two_places(judge: Gullible) -> None:
     assert "different places" in check("--examples", "--work").stderr
 
 

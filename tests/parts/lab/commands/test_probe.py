@@ -3,7 +3,10 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -53,11 +56,20 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def probe(folder: Path, judge: Marking, *arguments: str) -> subprocess.CompletedProcess[str]:
+@contextmanager
+def asking(folder: Path, judge: Marking) -> Iterator[Callable[..., CompletedProcess[str]]]:
+    """Let the judge run, and return what runs a command with it."""
+    environment = {**clean_environment(), "KEY": "none", "PATH": os.environ["PATH"]}
     with faulty_judges.judging(judge) as url:
         (folder / "rubric-ci.yaml").write_text(CONFIG.format(url=url))
-        environment = {**clean_environment(), "KEY": "none", "PATH": os.environ["PATH"]}
-        return invoke(folder, environment, "probe", *arguments)
+        yield lambda *words, **more: invoke(folder, environment | more, *words)
+
+
+def probe(
+    folder: Path, judge: Marking, *arguments: str, **environment: str
+) -> CompletedProcess[str]:
+    with asking(folder, judge) as run:
+        return run("probe", *arguments, **environment)
 
 
 def written(folder: Path) -> dict[str, Any]:
@@ -118,11 +130,8 @@ def test_the_figures_of_a_criterion(folder: Path) -> None:
 
 
 def test_what_a_probe_costs_is_said_before_and_a_second_one_is_free(folder: Path) -> None:
-    with faulty_judges.judging(faulty_judges.sound) as url:
-        (folder / "rubric-ci.yaml").write_text(CONFIG.format(url=url))
-        environment = {**clean_environment(), "KEY": "none", "PATH": os.environ["PATH"]}
-        first = invoke(folder, environment, "probe")
-        second = invoke(folder, environment, "probe")
+    with asking(folder, faulty_judges.sound) as run:
+        first, second = run("probe"), run("probe")
     assert first.stderr.splitlines() == [
         "judging 2 answers as they are",
         "about 2 requests to openai/faulty, 1,591 + 400 tokens, price unknown",
@@ -188,11 +197,7 @@ def test_cases_without_an_answer_are_named(folder: Path) -> None:
 
 
 def test_a_workflow_gets_an_annotation_per_finding(folder: Path) -> None:
-    with faulty_judges.judging(faulty_judges.always_yes) as url:
-        (folder / "rubric-ci.yaml").write_text(CONFIG.format(url=url))
-        environment = {**clean_environment(), "KEY": "none", "PATH": os.environ["PATH"]}
-        environment |= {"GITHUB_ACTIONS": "true"}
-        done = invoke(folder, environment, "probe", "--case", "parcel")
+    done = probe(folder, faulty_judges.always_yes, "--case", "parcel", GITHUB_ACTIONS="true")
     lines = [line for line in done.stdout.splitlines() if line.startswith("::warning")]
     text = "never-fails::`{}`: no variant failed it, not even without the text that it quotes"
     file = "::warning file=a.eval.yaml"
@@ -200,23 +205,16 @@ def test_a_workflow_gets_an_annotation_per_finding(folder: Path) -> None:
         f"{file},line={n},endLine={n},col=1,endColumn=1,title={text.format(name)}"
         for n, name in ((13, "place"), (14, "day"))
     ]
-    assert (
-        lines[0]
-        .partition("%0A")[0]
-        .endswith(
-            "(noticed 0 of 6, unmoved 6 of 6); for example "
-            "quote-deleted: without “Last night it was scanned in Hamburg.”"
-        )
-    )
+    example = "for example quote-deleted: without “Last night it was scanned in Hamburg.”"
+    first, _, _ = lines[0].partition("%0A")
+    assert first.endswith(f"(noticed 0 of 6, unmoved 6 of 6); {example}")
 
 
 def test_a_later_run_shows_the_figures(folder: Path) -> None:
-    with faulty_judges.judging(faulty_judges.ignores_numbers) as url:
-        (folder / "rubric-ci.yaml").write_text(CONFIG.format(url=url))
-        environment = {**clean_environment(), "KEY": "none", "PATH": os.environ["PATH"]}
-        invoke(folder, environment, "probe", "--case", "refund")
+    with asking(folder, faulty_judges.ignores_numbers) as run:
+        run("probe", "--case", "refund")
         (folder / "a.eval.yaml").write_text(EVALS.replace("original receipt", "a receipt"))
-        invoke(folder, environment, "run", "--reports", "json,html")
+        run("run", "--reports", "json,html")
         report = json.loads((folder / ".rubric-ci/report.json").read_text())
         page = (folder / ".rubric-ci/report.html").read_text()
         assert [(each["id"], each["word"], each["noticed"][:2]) for each in report["probed"]] == [
@@ -226,7 +224,7 @@ def test_a_later_run_shows_the_figures(folder: Path) -> None:
         note = "<small>probe: misses some; noticed 4 of 8, unmoved 5 of 5</small>"
         assert page.count(note) == 1
         (folder / ".rubric-ci/probe.json").write_text('{"version": 1}')
-        done = invoke(folder, environment, "run")
+        done = run("run")
     note = "probe.json is not shown: criteria: "
     assert note in done.stdout + done.stderr, done.stdout
 

@@ -10,6 +10,7 @@ from rubric_ci.parts.lab.probe.quote_variants import (
     noticeable,
     planted,
 )
+from tests.tables import rows
 
 ANSWER = "You can return it within 30 days. Bring the receipt to Anna. We pay on Friday."
 
@@ -22,70 +23,55 @@ def texts(family: str, given: Quote) -> list[str]:
     return [text for text, _ in NOTICED[family](given)]
 
 
-@pytest.mark.parametrize(
-    ("family", "text", "variants"),
-    [
-        (
-            "quote-deleted",
-            "within 30 days",
-            ["You can return it . Bring the receipt to Anna. We pay on Friday."],
-        ),
-        ("sentence-dropped", "within 30 days", ["Bring the receipt to Anna. We pay on Friday."]),
-        (
-            "replaced",
-            "We pay on Friday",
-            ["You can return it within 30 days. Bring the receipt to Anna. the remaining pa."],
-        ),
-        (
-            "negated",
-            "within 30 days",
-            ["You can not return it within 30 days. Bring the receipt to Anna. We pay on Friday."],
-        ),
-        (
-            "negated",
-            "the receipt",
-            [
-                (
-                    "You can return it within 30 days. It is not true that bring the receipt to "
-                    "Anna. We pay on Friday."
-                )
-            ],
-        ),
-        (
-            "number-changed",
-            "within 30 days",
-            [
-                f"You can return it within {n}0 days. Bring the receipt to Anna. We pay on Friday."
-                for n in (4, 7, 1)
-            ],
-        ),
-        (
-            "unit-changed",
-            "within 30 days",
-            ["You can return it within 30 weeks. Bring the receipt to Anna. We pay on Friday."],
-        ),
-        (
-            "unit-changed",
-            "on Friday",
-            ["You can return it within 30 days. Bring the receipt to Anna. We pay on Wednesday."],
-        ),
-        (
-            "name-changed",
-            "receipt to Anna",
-            ["You can return it within 30 days. Bring the receipt to Brandt. We pay on Friday."],
-        ),
-        (
-            "cut-short",
-            "on Friday",
-            ["You can return it within 30 days. Bring the receipt to Anna."],
-        ),
-        ("cut-short", "within 30 days", []),
-        ("unsupported", "on Friday", ["You can return it within 30 days."]),
-        ("blank", "on Friday", [""]),
-    ],
-)
-def test_families(family: str, text: str, variants: list[str]) -> None:
-    assert texts(family, quote(text, wanted=ANSWER)) == variants
+FAMILIES = """
+# quote-deleted: within 30 days
+within 30 days
+=> You can return it . Bring the receipt to Anna. We pay on Friday.
+# sentence-dropped: within 30 days
+within 30 days
+=> Bring the receipt to Anna. We pay on Friday.
+# replaced: We pay on Friday
+We pay on Friday
+=> You can return it within 30 days. Bring the receipt to Anna. the remaining pa.
+# negated: within 30 days
+within 30 days
+=> You can not return it within 30 days. Bring the receipt to Anna. We pay on Friday.
+# negated: the receipt
+the receipt
+=> You can return it within 30 days. It is not true that bring the receipt to Anna. We pay on
+   Friday.
+# number-changed: within 30 days
+within 30 days
+=> You can return it within 40 days. Bring the receipt to Anna. We pay on Friday.
+=> You can return it within 70 days. Bring the receipt to Anna. We pay on Friday.
+=> You can return it within 10 days. Bring the receipt to Anna. We pay on Friday.
+# unit-changed: within 30 days
+within 30 days
+=> You can return it within 30 weeks. Bring the receipt to Anna. We pay on Friday.
+# unit-changed: on Friday
+on Friday
+=> You can return it within 30 days. Bring the receipt to Anna. We pay on Wednesday.
+# name-changed: receipt to Anna
+receipt to Anna
+=> You can return it within 30 days. Bring the receipt to Brandt. We pay on Friday.
+# cut-short: on Friday
+on Friday
+=> You can return it within 30 days. Bring the receipt to Anna.
+# cut-short: within 30 days
+within 30 days
+# unsupported: on Friday
+on Friday
+=> You can return it within 30 days.
+# blank: on Friday
+on Friday
+=> ''
+"""
+
+
+@pytest.mark.parametrize(("text", "variants"), rows(FAMILIES))
+def test_families(text: str, variants: list[str], request: pytest.FixtureRequest) -> None:
+    family, _, _ = request.node.callspec.id.partition(":")
+    assert [each or "''" for each in texts(family, quote(text, wanted=ANSWER))] == variants
 
 
 @pytest.mark.parametrize(

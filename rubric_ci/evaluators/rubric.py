@@ -178,7 +178,7 @@ def _criterion_result(
     points: float,
 ) -> CriterionResult:
     votes = marked.votes.get(criterion.id, ())
-    applies = mark.value != NOT_APPLICABLE
+    applies, needs = mark.value != NOT_APPLICABLE, criterion.applies_if
     return CriterionResult(
         id=criterion.id,
         kind=criterion.kind,
@@ -189,7 +189,7 @@ def _criterion_result(
         mark=mark.value,
         normalised=criterion.normalise(mark) if applies else 0.0,
         gated=applies and criterion.gates(mark),
-        applies_if=" ".join(condition_text(criterion.applies_if).split()),
+        applies_if=" ".join(condition_text(needs).split()) if needs else "",
         fault=criterion.fault,
         points=points if criterion.fault else 0.0,
         gate=_gate(criterion),

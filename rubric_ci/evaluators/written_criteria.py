@@ -82,12 +82,13 @@ def read(written: Written) -> RubricSpec:
 
 def inline(name: str, written: Written, turn: int = 0) -> RubricSpec:
     """Return the spec of `rubrics`; in a turn, its name precedes the ids of the criteria."""
-    path = written.path
-    owner: Any = written.data if isinstance(written.data, dict) else {}
-    rubric = _rubric(written, *criteria_at(written.data, path))
+    path, owner = written.path, written.data
+    rubric = _rubric(written, *criteria_at(owner, path))
     if turn:
         rubric = Rubric(tuple(renamed(c, f"{name}/") for c in rubric))
     span = Span(*written.source.locate(path, at_key=True))
+    if not isinstance(owner, dict):  # a list of criteria has no keys
+        return RubricSpec(name=name, rubric=rubric, turn=turn, span=span)
     return read_keys(
         RubricSpec,
         owner,

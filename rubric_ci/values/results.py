@@ -142,10 +142,10 @@ class Assessed:
 
 def losses(evaluator: Assessed) -> Iterator[tuple[CriterionResult, float]]:
     """Yield each criterion with the share of the score that it loses, by the evaluator's weight."""
-    total = total_points(weighed(evaluator.criteria)) or 1
-    for each in evaluator.criteria:
-        lost = each.weight * (1 - each.normalised) if each.applies else 0.0
-        yield each, evaluator.weight * lost / total
+    lost = [c.weight * (1 - c.normalised) if c.applies else 0.0 for c in evaluator.criteria]
+    total = (any(lost) and total_points(weighed(evaluator.criteria))) or 1
+    for each, points in zip(evaluator.criteria, lost, strict=True):
+        yield each, evaluator.weight * points / total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,8 +84,14 @@ def allowed_marks(criterion: Judged) -> str:
             marks = "one of " + ", ".join(str(level.level) for level in criterion.levels)
         case _:
             assert_never(criterion)
-    others = [f'"{each}"' for each in _marks(criterion)[3]]
-    *first, last = [marks, *others] if others else marks.rsplit(", ", 1)
+    return _joined(marks, _marks(criterion)[3])
+
+
+@lru_cache(maxsize=100)
+def _joined(marks: str, others: tuple[str, ...]) -> str:
+    """Return marks in words; most criteria of a suite have one of a few."""
+    quoted = [f'"{each}"' for each in others]
+    *first, last = [marks, *quoted] if quoted else marks.rsplit(", ", 1)
     return f"{', '.join(first)} or {last}"
 
 

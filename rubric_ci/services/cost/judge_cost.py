@@ -47,7 +47,7 @@ class JudgeRequests:
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             picture_tokens=self.picture_tokens + other.picture_tokens,
-            briefing=self.briefing + other.briefing,
+            briefing=self.briefing + other.briefing if other.briefing else self.briefing,
             cached=self.cached + other.cached,
             most=self.most + other.most,
         )

@@ -25,11 +25,10 @@ from rubric_ci.values.evals import CodeJudgeSpec, Container, EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import SUFFIXES, Media
 from rubric_ci.values.results import Answer, Assessment
-from rubric_ci.values.written_keys import keys_of
-from rubric_ci.values.written_keys import read as read_keys
+from rubric_ci.values.written_keys import keys_of, read_keys
 
 
-def read(written: Written) -> CodeJudgeSpec:
+def read_code_judge(written: Written) -> CodeJudgeSpec:
     data = written.data
     cwd = data.get("cwd", ".")
     written.files.note_script(data["script"], cwd)
@@ -65,7 +64,7 @@ def read_score(finished: Finished, spec: CodeJudgeSpec) -> Assessment:
     """Return the score of a finished script, from its output or its exit status."""
     match spec.score_from:
         case "output":
-            return scripts.read(finished)
+            return scripts.read_assessment(finished)
         case "exit_status":
             return scripts.read_status(finished)
         case "output_or_exit_status":
@@ -74,7 +73,7 @@ def read_score(finished: Finished, spec: CodeJudgeSpec) -> Assessment:
             found = scripts.read_status(finished)
             return replace(found, warnings=(*found.warnings, *scripts.unused_score(finished)))
         case None:
-            return scripts.read(finished)
+            return scripts.read_assessment(finished)
         case _:
             assert_never(spec.score_from)
 

@@ -12,7 +12,7 @@ from rubric_ci.evaluators.kind import ExpectedRequest, UsedFiles, Written, names
 from rubric_ci.evaluators.rubric import expected as expected_of_rubric
 from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.evaluators.scripts import payload
-from rubric_ci.evaluators.written_criteria import read as read_rubric
+from rubric_ci.evaluators.written_criteria import read_rubric
 from rubric_ci.models.judge.freeform import (
     VARIABLES,
     freeform_call,
@@ -32,21 +32,21 @@ from rubric_ci.values.llm_calls import Unsent, unsent
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.scoring import DECIMALS
 from rubric_ci.values.usage import NOTHING_USED
-from rubric_ci.values.written_keys import read as read_keys
+from rubric_ci.values.written_keys import read_keys
 
 FREEFORM_TOKENS: Final = 200  # of a reply, on average
 
 _NO_VARIABLES: Mapping[str, str] = {}
 
 
-def read(written: Written) -> LlmJudgeSpec | RubricSpec:
+def read_llm_judge(written: Written) -> LlmJudgeSpec | RubricSpec:
     """Return the spec: of a prompt, or of the criteria that an `llm_judge` may have instead."""
     if "rubrics" in written.data:
         return read_rubric(written)
     prompt, script = written.data.get("prompt", ""), None
     if isinstance(prompt, dict):
         data = {**prompt, "name": written.data["name"]}
-        script, prompt = code_judge.read(written._replace(data=data)), ""
+        script, prompt = code_judge.read_code_judge(written._replace(data=data)), ""
     text, file = prompt_of(prompt, written.files)
     given: Any = {"prompt": text, "prompt_path": file, "prompt_script": script}
     return read_keys(LlmJudgeSpec, written.data, **given, span=written.span("name"))

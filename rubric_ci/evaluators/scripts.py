@@ -136,7 +136,7 @@ def _part(part: Part) -> JSON:
             return {"type": "data", "value": data}
 
 
-def read(finished: Finished) -> Assessment:
+def read_assessment(finished: Finished) -> Assessment:
     """Return the score that a script printed; raises CannotRunScript without one.
 
     A script that ends with another status than 0 has no score, even if it printed one.

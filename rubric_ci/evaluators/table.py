@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from rubric_ci.evaluators.kind import Evaluator, Kind, Written
 from rubric_ci.values.parts import Offers
-from rubric_ci.values.written_keys import read as read_keys
+from rubric_ci.values.written_keys import read_keys
 
 if TYPE_CHECKING:
     from rubric_ci.values.evals import EvaluatorSpec, RubricSpec
@@ -43,20 +43,20 @@ _late: Final = partial(late, __package__)
 
 _CORE: Final[Mapping[str, Kind]] = {
     "rubric": Kind(
-        _late("written_criteria.read"),
+        _late("written_criteria.read_rubric"),
         assess=_late("rubric.rubric"),
         expected=_late("rubric.expected"),
         criteria=True,
         means=True,
     ),
     "llm_judge": Kind(
-        _late("llm_judge.read"),
+        _late("llm_judge.read_llm_judge"),
         assess=_late("llm_judge.assess"),
         expected=_late("llm_judge.expected"),
         criteria=True,
         means=True,
     ),
-    "code_judge": Kind(_late("code_judge.read"), assess=_late("code_judge.code_judge")),
+    "code_judge": Kind(_late("code_judge.read_code_judge"), assess=_late("code_judge.code_judge")),
 }
 KINDS: Final[Mapping[str, Kind]] = ChainMap(cast("Any", _CORE), cast("Any", Offers("evaluators")))
 
@@ -71,11 +71,11 @@ def kind_of(evaluator: Evaluator) -> Kind:
     return KINDS.get(written, _NONE) if isinstance(written, str) else _NONE
 
 
-def read(written: Written) -> "EvaluatorSpec":
+def read_evaluator(written: Written) -> "EvaluatorSpec":
     kind = KINDS[written.data["type"]]
     if kind.members:
         numbers = range(len(written.data["evaluators"]))
-        members = tuple(read(written.inside("evaluators", number)) for number in numbers)
+        members = tuple(read_evaluator(written.inside("evaluators", number)) for number in numbers)
         written = written._replace(members=members)
     return kind.read(written)
 

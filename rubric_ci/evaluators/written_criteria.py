@@ -41,8 +41,7 @@ from rubric_ci.values.rubric import (
     ScoreRange,
     renamed,
 )
-from rubric_ci.values.written_keys import Key
-from rubric_ci.values.written_keys import read as read_keys
+from rubric_ci.values.written_keys import Key, read_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +67,7 @@ class ByCase:
         return bool(self.var) and written.variables.get(self.var) != self.equals
 
 
-def read(written: Written) -> RubricSpec:
+def read_rubric(written: Written) -> RubricSpec:
     data = written.data
     return read_keys(
         RubricSpec,

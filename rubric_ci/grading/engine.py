@@ -165,7 +165,7 @@ async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
         return skipped(task, task.not_graded or nothing_to_grade(task.case))
     try:
         count, rule, start = task.trials(run.trials), task.case.trials, context.trial
-        trials = (_trial(task, context.of_trial(n), run) for n in range(start, start + count))
+        trials = (_trial(task, context.for_trial(n), run) for n in range(start, start + count))
         return median_trial(list(await coroutines.gather_all(trials)), rule)
     except NotCached as nothing:
         return skipped(task, str(nothing))

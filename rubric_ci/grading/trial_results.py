@@ -7,7 +7,7 @@ from typing import Final
 
 from rubric_ci.values.answers import identity
 from rubric_ci.values.evals import TrialRule
-from rubric_ci.values.media import of_answer
+from rubric_ci.values.media import answer_pictures
 from rubric_ci.values.results import (
     TIERS,
     CaseResult,
@@ -108,7 +108,7 @@ def _trial(graded: Graded) -> Trial:
         answer=graded.answer,
         trace=graded.trace,
         file_changes=graded.file_changes,
-        media=of_answer(graded.media),
+        media=answer_pictures(graded.media),
     )
 
 

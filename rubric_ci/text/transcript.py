@@ -28,7 +28,7 @@ def written(exchanges: Iterable[Exchange]) -> str:
     )
 
 
-def read(text: str) -> tuple[Exchange, ...]:
+def read_exchanges(text: str) -> tuple[Exchange, ...]:
     """Return the conversation of a text; empty if it is not one."""
     before, *found = _HEADING.split(text)
     roles, texts = found[::2], [_ESCAPED.sub("", each) for each in found[1::2]]

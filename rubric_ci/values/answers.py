@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Protocol
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.media import Media, Picture, of_answer
+from rubric_ci.values.media import Media, Picture, answer_pictures
 from rubric_ci.values.results import Answer
 from rubric_ci.values.trace import CaseTrace, FileChange, KeptFile, Step, Work, WorkCheck, steps_of
 
@@ -123,7 +123,7 @@ def pictures_of(
 
 def identity(kept: HasAnswer) -> str:
     """Return the name of an answer: two answers with one text and other work are two answers."""
-    if kept.trace is None and not kept.file_changes and not of_answer(kept.media):
+    if kept.trace is None and not kept.file_changes and not answer_pictures(kept.media):
         return kept.answer or ""
     return f"{kept.answer}\n{digest(kept)}"
 
@@ -133,7 +133,7 @@ def digest(kept: HasAnswer) -> str:
     trace = kept.trace or CaseTrace()
     steps = [[step.tool, step.arguments, step.result, step.error] for step in trace.steps]
     changes, files, checks = _flat(kept.file_changes), _flat(trace.files), _flat(trace.checks)
-    images = [[each.digest for each in found]] if (found := of_answer(kept.media)) else []
+    images = [[each.digest for each in found]] if (found := answer_pictures(kept.media)) else []
     text = json.dumps([steps, changes, files, checks, trace.left_out, *images], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -205,7 +205,7 @@ class RunContext:
         """True if nothing is started or requested: answers and replies are recorded ones."""
         return self.recording is not None and self.recording.replays
 
-    def of_trial(self, number: int) -> "RunContext":
+    def for_trial(self, number: int) -> "RunContext":
         """Return the context of a trial; itself if that is the number."""
         return self if number == self.trial else replace(self, trial=number)
 

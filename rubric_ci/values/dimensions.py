@@ -36,7 +36,7 @@ def dimensions(cases: Iterable[CaseResult]) -> tuple[Dimension, ...]:
 def dimension(cases: Iterable[CaseResult], tag: str) -> Dimension | None:
     """Return the score of the criteria with a tag; None: no graded case has one that counts."""
     graded = with_verdict(cases)
-    scores = [(case, of_tag(case.evaluators, tag)) for case in graded]
+    scores = [(case, tag_score(case.evaluators, tag)) for case in graded]
     known = [(case, score) for case, score in scores if score is not None]
     if not known:
         return None
@@ -52,18 +52,18 @@ def dimension(cases: Iterable[CaseResult], tag: str) -> Dimension | None:
 
 
 def _before(base: BaseResult, tag: str) -> float | None:
-    return of_tag(base.evaluators, tag) if base.evaluators else base.tags.get(tag)
+    return tag_score(base.evaluators, tag) if base.evaluators else base.tags.get(tag)
 
 
 def by_tag(evaluators: Iterable[EvaluatorResult]) -> dict[str, float]:
     """Return the score of each tag of criteria of one case."""
     given = [*evaluators]
     tags = sorted({tag for each in _criteria(given) for tag in each.tags})
-    scores = {tag: of_tag(given, tag) for tag in tags}
+    scores = {tag: tag_score(given, tag) for tag in tags}
     return {tag: score for tag, score in scores.items() if score is not None}
 
 
-def of_tag(evaluators: Iterable[EvaluatorResult], tag: str) -> float | None:
+def tag_score(evaluators: Iterable[EvaluatorResult], tag: str) -> float | None:
     """Return the score of the criteria with a tag that apply; None: none counts."""
     parts = weighed(each for each in _criteria(evaluators) if tag in each.tags)
     return rubric_score(parts) if total_points(parts) else None

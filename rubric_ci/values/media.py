@@ -83,7 +83,7 @@ ReadCopy: TypeAlias = Callable[[Picture], bytes]
 """The bytes of a picture that a report names; raises CannotReadFile where no copy is kept."""
 
 
-def of_answer(pictures: Iterable[Picture]) -> tuple[Picture, ...]:
+def answer_pictures(pictures: Iterable[Picture]) -> tuple[Picture, ...]:
     """Return the pictures of the answer alone."""
     return tuple(each for each in pictures if each.of == "answer")
 

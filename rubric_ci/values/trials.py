@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from rubric_ci.values.answers import identity
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.media import of_answer
+from rubric_ci.values.media import answer_pictures
 from rubric_ci.values.results import (
     TIERS,
     Assessed,
@@ -64,7 +64,7 @@ def trials_of(case: Graded) -> Sequence[Trial]:
             answer=case.answer or None,
             trace=case.trace,
             file_changes=case.file_changes,
-            media=of_answer(case.media),
+            media=answer_pictures(case.media),
         ),
     )
 

@@ -67,7 +67,7 @@ def from_root(path: str, file: str) -> str:
     return path if path.startswith("${{") else normpath(join(dirname(file), path))
 
 
-def read(kind: type[Value], data: Mapping[str, Any], file: str = "", /, **given: Any) -> Value:
+def read_keys(kind: type[Value], data: Mapping[str, Any], file: str = "", /, **given: Any) -> Value:
     """Return the value of a mapping that the schema accepts; `given` are further fields.
 
     Paths count from `file`, also the folder that is the default.
@@ -121,7 +121,7 @@ def _reader(kind: Any) -> Convert:
     if kind is float:
         return lambda value, _: float(value)
     if isinstance(kind, type) and is_dataclass(kind):
-        return lambda value, file: read(kind, value, file)
+        return lambda value, file: read_keys(kind, value, file)
     to = [_reader(each) for each in get_args(kind) if each not in (NoneType, ...)]
     match get_origin(kind):
         case origin if origin is tuple:

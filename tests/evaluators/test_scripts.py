@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.evaluators.scripts import read, read_status, unused_score
+from rubric_ci.evaluators.scripts import read_assessment, read_status, unused_score
 from rubric_ci.system.processes import Finished
 from rubric_ci.values.results import Assessment
 
@@ -43,7 +43,7 @@ MARKS: dict[str, tuple[str, Assessment]] = {
 
 @pytest.mark.parametrize(("printed", "mark"), MARKS.values(), ids=MARKS)
 def test_scores_that_are_printed(printed: str, mark: Assessment) -> None:
-    assert read(finished(printed)) == mark
+    assert read_assessment(finished(printed)) == mark
 
 
 CRASH = "Traceback (most recent call last):\nKeyError: 'a'"
@@ -103,7 +103,7 @@ NUMBER = "`score` must be a number from 0 to 1, not "
 )
 def test_what_is_printed_is_no_score(printed: str, message: str) -> None:
     with pytest.raises(CannotRunScript, match=f"^{re.escape(message)}$"):
-        read(finished(printed))
+        read_assessment(finished(printed))
 
 
 @pytest.mark.parametrize(
@@ -131,10 +131,10 @@ def test_what_is_printed_is_no_score(printed: str, message: str) -> None:
 )
 def test_a_status_or_stderr_without_a_score(output: Finished, message: str) -> None:
     with pytest.raises(CannotRunScript, match=f"^{re.escape(message)}$"):
-        read(output)
+        read_assessment(output)
 
 
-@pytest.mark.parametrize("reader", [read, read_status])
+@pytest.mark.parametrize("reader", [read_assessment, read_status])
 @pytest.mark.parametrize(
     ("output", "message"),
     [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rubric_ci.text.transcript import Exchange, read, written
+from rubric_ci.text.transcript import Exchange, read_exchanges, written
 
 PIECES = st.lists(
     st.sampled_from(["[user]", "[assistant]", "\\", "\n", "\r", " ", "a", "[tool]", "\u2028"])
@@ -15,7 +15,7 @@ TEXTS = PIECES.map("".join)
 @given(st.lists(st.builds(Exchange, TEXTS, TEXTS), min_size=1))
 @example([Exchange("\n\n[assistant]\n", "\\[user]"), Exchange("", "\n")])
 def test_reading_is_the_inverse_of_writing(said: list[Exchange]) -> None:
-    assert read(written(said)) == tuple(said)
+    assert read_exchanges(written(said)) == tuple(said)
 
 
 def test_the_text_of_a_conversation() -> None:
@@ -39,4 +39,4 @@ def test_the_text_of_a_conversation() -> None:
     ],
 )
 def test_what_is_no_conversation(text: str) -> None:
-    assert read(text) == ()
+    assert read_exchanges(text) == ()

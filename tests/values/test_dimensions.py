@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.gate.report.decision import concluded, gate_of, settings_of
 from rubric_ci.gate.report.reasons import Facts, reasons
-from rubric_ci.values.dimensions import Dimension, by_tag, dimensions, of_tag
+from rubric_ci.values.dimensions import Dimension, by_tag, dimensions, tag_score
 from rubric_ci.values.gate import GateConfig, GateInfo, Group
 from rubric_ci.values.results import BaseResult, Graded
 from rubric_ci.values.scope import Scope
@@ -28,7 +28,8 @@ def case(name: str, *criteria: object, before: object = None) -> Graded:
 
 def test_each_tag_has_the_score_of_its_criteria() -> None:
     assert [
-        of_tag((a_rubric(SAFE, RISK, WARM, LIES, IDLE),), tag) for tag in ("safety", "tone", "late")
+        tag_score((a_rubric(SAFE, RISK, WARM, LIES, IDLE),), tag)
+        for tag in ("safety", "tone", "late")
     ] == [
         0.0,  # 1 of 4 less 1
         0.25,

@@ -10,7 +10,7 @@ from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.problems import MESSAGES
-from rubric_ci.values.written_keys import Key, keys_of, read
+from rubric_ci.values.written_keys import Key, keys_of, read_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +44,13 @@ class Outer:
     ],
 )
 def test_a_mapping_becomes_a_value(data: dict[str, object], value: Outer) -> None:
-    found = read(Outer, data)
+    found = read_keys(Outer, data)
     assert found == value
     assert repr(found) == repr(value)  # 1 is not 1.0
 
 
 def test_fields_without_a_key_are_given() -> None:
-    assert read(Outer, {"rates": {}, "place": 7}, place=3) == Outer(rates={}, place=3)
+    assert read_keys(Outer, {"rates": {}, "place": 7}, place=3) == Outer(rates={}, place=3)
 
 
 def test_the_checks_know_the_keys_of_a_judge() -> None:

@@ -21,7 +21,7 @@ from rubric_ci.evaluators.assertions.call_patterns import (
     may_start,
 )
 from rubric_ci.evaluators.assertions.json_data import schema_problem, validity
-from rubric_ci.evaluators.assertions.row import CALLS, TEXT, TEXTS, Outcome, Row, shown
+from rubric_ci.evaluators.assertions.row import CALLS, TEXT, TEXTS, Outcome, Row, quoted_value
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.trace import Step
 
@@ -70,8 +70,8 @@ def _in_order(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
         if not any(fits(step, pattern, fold) for step in rest):
             if unclear := next(may_start(ended, pattern, fold), None):
                 return _unread(unclear)
-            after = f" after {shown(patterns[number - 2])}" if number > 1 else ""
-            return Outcome(holds=False, found=f"{shown(pattern)} is not called{after}")
+            after = f" after {quoted_value(patterns[number - 2])}" if number > 1 else ""
+            return Outcome(holds=False, found=f"{quoted_value(pattern)} is not called{after}")
     return Outcome(holds=True, found="all are called in this order")
 
 
@@ -150,7 +150,7 @@ def _not_called(steps: Steps, *, repeated: bool = False) -> str:
 def _pattern_problem(value: Any) -> str:
     for pattern in value if isinstance(value, list) else [value]:
         if isinstance(pattern, str) and not is_pattern(pattern):
-            return f"{shown(pattern)} is not a tool, or `Name(arguments)`"
+            return f"{quoted_value(pattern)} is not a tool, or `Name(arguments)`"
     return ""
 
 

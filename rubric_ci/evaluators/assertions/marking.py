@@ -9,7 +9,7 @@ from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.assertions import calls, folder, json_data, text
 from rubric_ci.evaluators.assertions.folder import check_name
 from rubric_ci.evaluators.assertions.json_data import NotJson, parsed
-from rubric_ci.evaluators.assertions.row import CALLS, Outcome, Row, listed, shown
+from rubric_ci.evaluators.assertions.row import CALLS, Outcome, Row, listed, quoted_value
 from rubric_ci.text.numbers import shortened
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON, Missing, value_at
@@ -61,7 +61,7 @@ def described(key: str, value: JSON, *, negated: bool, field: str) -> str:
 def _said(value: JSON, row: Row) -> str:
     if isinstance(value, list) and (row.growth or row.of == CALLS):
         return listed(value)
-    return f"{value:,}" if isinstance(value, int) and row.growth else shown(value)
+    return f"{value:,}" if isinstance(value, int) and row.growth else quoted_value(value)
 
 
 def assertion_marks(

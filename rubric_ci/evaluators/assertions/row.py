@@ -54,7 +54,7 @@ class Row:
         return {"title": title, "description": self.meaning, **self.value}
 
 
-def shown(value: JSON) -> str:
+def quoted_value(value: JSON) -> str:
     """Return a value for a message: texts between backquotes, others as JSON."""
     match value:
         case str():
@@ -65,7 +65,7 @@ def shown(value: JSON) -> str:
 
 def listed(values: list[str]) -> str:
     """Return several texts for a message."""
-    return shortened(", ".join(map(shown, values)), 2 * LONGEST)
+    return shortened(", ".join(map(quoted_value, values)), 2 * LONGEST)
 
 
 def line_of(text: str, position: int) -> str:

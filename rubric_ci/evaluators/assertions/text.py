@@ -17,7 +17,7 @@ from rubric_ci.evaluators.assertions.row import (
     Row,
     line_of,
     listed,
-    shown,
+    quoted_value,
 )
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.json_value import JSON, equal
@@ -69,7 +69,7 @@ def _ends_with(text: str, value: str, ignore_case: bool) -> Outcome:
 
 def _end(piece: str, value: str, ignore_case: bool, verb: str) -> Outcome:
     holds = _folded(piece, ignore_case) == _folded(value, ignore_case)
-    found = f"it {verb} with {shown(piece)}" if piece else "the text is empty"
+    found = f"it {verb} with {quoted_value(piece)}" if piece else "the text is empty"
     return Outcome(holds=holds, found=found, evidence=piece if holds else "")
 
 
@@ -97,8 +97,8 @@ def _equals(text: str, value: JSON, ignore_case: bool) -> Outcome:
 def _other_text(text: str, wanted: str) -> str:
     """Return the text that was found; what differs in white space only is shown with escapes."""
     if text.split() != wanted.split():
-        return f"it is {shown(text)}"
-    found, sought = (shown(json.dumps(each, ensure_ascii=False)) for each in (text, wanted))
+        return f"it is {quoted_value(text)}"
+    found, sought = (quoted_value(json.dumps(each, ensure_ascii=False)) for each in (text, wanted))
     return f"it differs in white space: {found}, not {sought}"
 
 
@@ -107,7 +107,7 @@ def _equals_json(text: str, value: JSON, ignore_case: bool) -> Outcome:
     if isinstance(got, NotJson):
         return Outcome(holds=False, found=got.reason)
     holds = equal(_folded_json(got, ignore_case), _folded_json(value, ignore_case))
-    found = "it is the same" if holds else f"it is {shown(got)}"
+    found = "it is the same" if holds else f"it is {quoted_value(got)}"
     return Outcome(holds=holds, found=found, evidence=text.strip() if holds else "")
 
 

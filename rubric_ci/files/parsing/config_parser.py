@@ -39,7 +39,7 @@ from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.scoring import DECIMALS, Thresholds
 from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.service_program import HttpRequest, ServiceOptions, ServiceProgram
-from rubric_ci.values.written_keys import declared, keys_of, read
+from rubric_ci.values.written_keys import declared, keys_of, read_keys
 
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.prompt_file import PromptFile
@@ -62,7 +62,7 @@ def read_config(document: Source, lookup: Lookup) -> Config:
     `lookup` finds the prompt files of targets.
     """
     data = document.data
-    return read(
+    return read_keys(
         Config,
         data,
         evals=tuple(glob_from_root(document.file, glob) for glob in data.get("evals", ())),
@@ -86,15 +86,17 @@ def _judge(data: Any) -> JudgeConfig:
     if several := data.get("panel"):
         return _panel(several, data)
     if "cli" in data or "command" in data:
-        return read(JudgeConfig, {"canary": True, **data}, endpoint=_command(data))
+        return read_keys(JudgeConfig, {"canary": True, **data}, endpoint=_command(data))
     endpoint = _endpoint(snake_cased(data))
     identity = _identity(data["auth"]) if "auth" in data else None
-    return read(JudgeConfig, data, endpoint=replace(endpoint, identity=identity))
+    return read_keys(JudgeConfig, data, endpoint=replace(endpoint, identity=identity))
 
 
 def _identity(data: dict[str, Any]) -> WorkloadIdentity:
     oidc = data["oidc"]
-    return read(WorkloadIdentity, {**data, **oidc, "oidc": ""} if isinstance(oidc, dict) else data)
+    return read_keys(
+        WorkloadIdentity, {**data, **oidc, "oidc": ""} if isinstance(oidc, dict) else data
+    )
 
 
 def _panel(several: list[Any], data: dict[str, Any]) -> JudgeConfig:
@@ -102,12 +104,12 @@ def _panel(several: list[Any], data: dict[str, Any]) -> JudgeConfig:
     judges = [_judge(each) for each in several]
     first, *others = (judge.endpoint for judge in judges)
     canary = any(judge.canary for judge in judges)
-    return read(JudgeConfig, {"canary": canary, **data}, endpoint=first, others=tuple(others))
+    return read_keys(JudgeConfig, {"canary": canary, **data}, endpoint=first, others=tuple(others))
 
 
 def _command(data: dict[str, Any]) -> Endpoint:
     """Return a command that judges, under its name in reports."""
-    command = read(JudgeCommand, data)
+    command = read_keys(JudgeCommand, data)
     own = f"command/{basename(command.argv[0])}" if command.argv else command.cli
     return Endpoint(
         model=f"{own}/{command.model}" if command.model else own,
@@ -117,11 +119,11 @@ def _command(data: dict[str, Any]) -> Endpoint:
 
 
 def _gate(data: dict[str, Any]) -> GateConfig:
-    written = read(Thresholds, data.get("thresholds", {}))
+    written = read_keys(Thresholds, data.get("thresholds", {}))
     thresholds = Thresholds(
         passing=round(written.passing, DECIMALS), borderline=round(written.borderline, DECIMALS)
     )
-    return read(GateConfig, data, thresholds=thresholds)
+    return read_keys(GateConfig, data, thresholds=thresholds)
 
 
 def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
@@ -131,17 +133,17 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
         ):
             return program_target(data, file, _skill(data, lookup))
         case provider if provider in _AT_HAND:
-            return read(_AT_HAND[provider], data, file)
+            return read_keys(_AT_HAND[provider], data, file)
         case provider if provider in AGENTV_AGENTS:
             reason = f"see `rubric-ci validate {file}`" if provider == NOT_STARTED else ""
             alias = data.get(ALIAS, "") if is_of_agentv(file) else ""
-            return read(UnsupportedTarget, data, provider=provider, reason=reason, alias=alias)
+            return read_keys(UnsupportedTarget, data, provider=provider, reason=reason, alias=alias)
         case "http":
             return _http_target(data, file)
         case _:
             prompt = _prompt(data, lookup)
             options = {**_prompt_options(prompt, data), **data}
-            return read(
+            return read_keys(
                 LlmTarget,
                 data,
                 endpoint=_endpoint(options),
@@ -207,11 +209,11 @@ def _options(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _http_target(data: Mapping[str, Any], file: str) -> ServiceTarget:
-    return read(
+    return read_keys(
         ServiceTarget,
         data,
         endpoint=_connection(data),
-        program=read(ServiceProgram, data, file) if "start" in data else None,
+        program=read_keys(ServiceProgram, data, file) if "start" in data else None,
     )
 
 
@@ -225,5 +227,5 @@ def _connection(data: Mapping[str, Any]) -> Endpoint:
             **dict.fromkeys(("input_cost_per_token", "output_cost_per_token"), 0.0),
         },
         timeout_seconds=float(data.get("timeout_seconds", 60.0)),
-        http=read(HttpRequest, data),
+        http=read_keys(HttpRequest, data),
     )

@@ -49,7 +49,7 @@ from rubric_ci.values.messages import (
 from rubric_ci.values.problems import Location, Path, Place, Placed
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.workspace_settings import Workspace
-from rubric_ci.values.written_keys import read
+from rubric_ci.values.written_keys import read_keys
 
 _VARIABLE: Final = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}")
 
@@ -75,7 +75,7 @@ def parse(
     suite = source.data
     is_guideline = guideline_matcher(lookup)
     stem = source.file.rsplit("/", 1)[-1].rsplit(".", 1)[0].removesuffix(".eval")
-    return read(
+    return read_keys(
         EvalFile,
         {"dataset": stem, **suite},
         path=source.file,
@@ -133,7 +133,7 @@ def _case(
     expected = read_messages(reference, "assistant", unguided)
     written = _evaluators(placed, path, (own, shared), variables, default_evaluator)
     evaluators = tuple(each for spec in written for each in _applying(spec))
-    return read(
+    return read_keys(
         EvalCase,
         case,
         file=at.file,
@@ -150,7 +150,7 @@ def _case(
         target=_target(case) or _target(suite),
         workspace=_workspace(case.get("workspace", suite.get("workspace")), source.file),
         vars=variables,
-        trials=read(TrialRule, {"pass": trials["count"], **trials}) if trials else None,
+        trials=read_keys(TrialRule, {"pass": trials["count"], **trials}) if trials else None,
         note=_note(case),
         metadata=case.get("metadata", {}),
         depends_on=(*suite.get("depends_on", ()), *case.get("depends_on", ())),
@@ -211,7 +211,7 @@ def _turn(written: str | dict[str, Any], own: "Contents") -> Turn:
 
 def _user(written: dict[str, Any], own: "Contents") -> SimulatedUser:
     texts = {key: own.text(written[key]) for key in FILLED_OF_USER if key in written}
-    return read(SimulatedUser, written | texts)
+    return read_keys(SimulatedUser, written | texts)
 
 
 def _evaluators(
@@ -253,7 +253,7 @@ def _evaluators(
     found = ((*path, *of_case[0]), of_case[1]) if of_case else of_suite or ((), [])
     contents = texts[0] if of_case else texts[1]
     others = (written((*found[0], n), data, contents) for n, data in enumerate(found[1]))
-    return (*own, *map(table.read, others)) or tuple(_default(source, path, default))
+    return (*own, *map(table.read_evaluator, others)) or tuple(_default(source, path, default))
 
 
 def _is_shared(case: dict[str, Any]) -> bool:
@@ -290,7 +290,7 @@ def _target(owner: dict[str, Any]) -> str:
 
 
 def _workspace(written: dict[str, Any] | None, file: str) -> Workspace | None:
-    return None if written is None else read(Workspace, written, file, of_target=False)
+    return None if written is None else read_keys(Workspace, written, file, of_target=False)
 
 
 def _note(case: dict[str, Any]) -> str:
@@ -321,7 +321,7 @@ def read_messages(written: Any, role: Role, contents: Contents) -> tuple[Message
     if is_parts(written):
         return (Message(role=role, parts=_parts(written, contents), in_list=True),)
     return tuple(
-        read(
+        read_keys(
             Message,
             message,
             parts=_parts(message.get("content", []), contents),

@@ -9,7 +9,7 @@ from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import CliTarget, RunnerTarget
 from rubric_ci.values.prompt_and_skill import Skill
 from rubric_ci.values.workspace_settings import Workspace
-from rubric_ci.values.written_keys import read
+from rubric_ci.values.written_keys import read_keys
 
 PROGRAMS: Final = ("cli", "runner", *STARTED)
 
@@ -19,7 +19,7 @@ def program_target(
 ) -> CliTarget | RunnerTarget:
     name = data["provider"].lower()
     if name == "runner":
-        return read(RunnerTarget, data, "" if is_of_agentv(file) else file)
+        return read_keys(RunnerTarget, data, "" if is_of_agentv(file) else file)
     target = _command(data, file) if name == "cli" else _agent(data, name, file)
     if skill is None:
         return target
@@ -31,19 +31,19 @@ def program_target(
 def _command(data: dict[str, Any], file: str) -> CliTarget:
     """Return a command; its folders count from the file, or from each eval file."""
     agentv, within = is_of_agentv(file), "workspace" in data
-    target = read(CliTarget, data, "" if agentv else file, cwd_from_eval_folder=agentv)
-    work = read(Workspace, data["workspace"], file) if within else None
+    target = read_keys(CliTarget, data, "" if agentv else file, cwd_from_eval_folder=agentv)
+    work = read_keys(Workspace, data["workspace"], file) if within else None
     return replace(target, workspace=work, cwd=data.get("cwd", ".") if within else target.cwd)
 
 
 def _agent(data: dict[str, Any], name: str, file: str) -> CliTarget:
     """Return an agent; its answers depend on the files that are copied for it."""
     own = {key: data[key] for key in (*KINDS[name].shared, "env") if key in data}
-    target = read(
+    target = read_keys(
         CliTarget,
         {"timeout_seconds": AGENT_TIMEOUT, "concurrency": AGENT_CONCURRENCY, **own},
-        agent=read(AgentProgram, data, name=name),
-        workspace=read(Workspace, data.get("workspace", {}), file),
+        agent=read_keys(AgentProgram, data, name=name),
+        workspace=read_keys(Workspace, data.get("workspace", {}), file),
     )
     written = "depends_on" in data
     return target if written else replace(target, depends_on=target.assumed_dependencies)

@@ -19,7 +19,7 @@ from rubric_ci.system.actions_runner import in_other_ci, in_workflow, is_before_
 from rubric_ci.system.git import base_revision, plumbing
 from rubric_ci.system.git.process import Repository, guarded
 from rubric_ci.system.git.proposal import Proposal, open_proposal
-from rubric_ci.system.git.snapshot import Snapshot, of_objects, without_reports
+from rubric_ci.system.git.snapshot import Snapshot, committed_files, without_reports
 from rubric_ci.text.escape import error_line
 from rubric_ci.values.changes import Base, Entry, FoundBase, NoBase
 from rubric_ci.values.dataclass import dataclass
@@ -91,10 +91,10 @@ class Change:
             return None
         try:
             if event and before_merge:
-                return base_revision.of_policy(self.repository, event.trigger)
+                return base_revision.policy_base(self.repository, event.trigger)
             if named:
                 return self._since(named)
-            return base_revision.of_checkout(self.repository, self._option)
+            return base_revision.default_branch_base(self.repository, self._option)
         except CannotUseGit as error:
             return NoBase(reason=error_line(error))
 
@@ -154,7 +154,7 @@ class Change:
         """The base of the event; None: there is no event."""
         if self._event is None:
             return None
-        return base_revision.of_trigger(self.repository, self._event.trigger)
+        return base_revision.trigger_base(self.repository, self._event.trigger)
 
     def _named_by(self, revision: str, option: str) -> FoundBase | None:
         """Return the base that an option names; `auto`: from the event or the branch."""
@@ -162,7 +162,7 @@ class Change:
             return None
         if revision != "auto":
             return self._since(revision)
-        return self._event_base or base_revision.of_checkout(self.repository, option)
+        return self._event_base or base_revision.default_branch_base(self.repository, option)
 
     def _find_since(self, revision: str) -> FoundBase:
         option = CHANGED_SINCE if revision == self.options.changed_since else AGAINST
@@ -185,7 +185,7 @@ class BaseCommit:
     def committed(self) -> Snapshot:
         """The files, each read from git's objects and none from the working tree."""
         proposal = self._change.proposal
-        return proposal.then if proposal else of_objects(self._change.repository, self.entries)
+        return proposal.then if proposal else committed_files(self._change.repository, self.entries)
 
     @cached_property
     def files(self) -> Snapshot:

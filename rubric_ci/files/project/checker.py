@@ -97,9 +97,9 @@ class Checker:
         """Yield the configuration and every targets file that serves an eval file."""
         folders = dict.fromkeys(dirname(self._name(path)) for path in evals) or [""]
         for name in dict.fromkeys(file for each in folders for file in self.project.serving(each)):
-            yield working_tree.shown(self.tree.path(name))
+            yield working_tree.from_here(self.tree.path(name))
         if self.tree.path(WAIVERS).is_file():
-            yield working_tree.shown(self.tree.path(WAIVERS))
+            yield working_tree.from_here(self.tree.path(WAIVERS))
 
     def owner_of(self, path: Path) -> Path:
         """Return the JSON Lines file of a sidecar, the suite of a file of cases, or the file."""
@@ -188,7 +188,8 @@ class Checker:
 
         # Problems of included files are named as these files are when they are checked alone.
         files = {
-            file: self._display_name(working_tree.shown(self.tree.path(file))) for file in included
+            file: self._display_name(working_tree.from_here(self.tree.path(file)))
+            for file in included
         }
         named = (replace(each, file=files.get(each.file, each.file)) for each in found)
         return Checked(tuple(named), included)

@@ -15,7 +15,7 @@ from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project import file_kinds
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HERE, HIDDEN, is_targets_file
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.project.working_tree import find_root, from_root, shown, text_of
+from rubric_ci.files.project.working_tree import find_root, from_here, from_root, text_of
 from rubric_ci.files.validation.rubric_files import ENDING
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES as TABLES
 from rubric_ci.system import file_io
@@ -64,7 +64,7 @@ def find_rubrics(project: Project, written: str) -> list[Path]:
         return any(folder.joinpath(name).is_file() for folder in folders for name in CONFIG_NAMES)
 
     return [
-        shown(path)
+        from_here(path)
         for path in walk(Path(written) if written else own)
         if path.name.endswith(ENDING) and (written or not is_of_other_project(path))
     ]
@@ -119,7 +119,7 @@ def suites_in(project: Project, folder: Path) -> dict[str, Path]:
         path for path in sorted(folder.glob("*.y*ml")) if path.is_file() and not _may_be_cases(path)
     )
     return {
-        name: shown(suite)
+        name: from_here(suite)
         for suite in suites
         for name in _case_files(project, suite, (".json", ".csv", ".tsv", ".yaml", ".yml"))
     }
@@ -232,7 +232,7 @@ def _configured(globs: Sequence[str], root: Path) -> Iterator[Path]:
                 files.pop(path, None)
             elif _may_hold_evals(path):
                 files[path] = None
-    yield from (shown(path) for path in files)
+    yield from (from_here(path) for path in files)
 
 
 def _glob(folder: Path, pattern: str) -> list[Path]:
@@ -312,7 +312,7 @@ def _nothing(written: str, path: Path) -> tuple[str, str]:
 
 def _named_like_evals(folder: Path) -> str:
     """Return the first file that its name or folder says is an eval file; empty: there is none."""
-    places = (shown(path).as_posix() for path in walk(folder))
+    places = (from_here(path).as_posix() for path in walk(folder))
     named = (
         name
         for name in places

@@ -25,7 +25,7 @@ from rubric_ci.files.project.project import Project, open_checkout
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set
-from rubric_ci.system.git.snapshot import of_objects
+from rubric_ci.system.git.snapshot import committed_files
 from rubric_ci.system.output import wrapped
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import listed
@@ -239,7 +239,7 @@ def check_whole(
     """
     if not (absent := change.left_out):
         return
-    search = BaseSearch(project, of_objects(change.repository, absent))
+    search = BaseSearch(project, committed_files(change.repository, absent))
     missing = {*search.find(change.options.paths, found.__contains__)}
     missing.update(name for file in found for name in project.candidates(file) if name in absent)
     missing.update(name for name in was if name in absent)

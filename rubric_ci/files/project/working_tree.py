@@ -51,7 +51,7 @@ def _below(path: str, top: str) -> str:
     return path[len(top) :].replace(os.sep, "/").lstrip("/") or HERE
 
 
-def shown(path: Path) -> Path:
+def from_here(path: Path) -> Path:
     """Return a path relative to the current folder, if it is below it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
@@ -174,7 +174,7 @@ class WorkingTree(NamedTuple):
     def read(self, name: str) -> bytes | None:
         path = self.path(name)
         exists = os.path.lexists(path)  # a dangling link or a pipe is refused, not left out
-        return read_bytes(shown(path), self.root) if exists else None
+        return read_bytes(from_here(path), self.root) if exists else None
 
     def lookup(self, name: str) -> Lookup:
         return lookup(self.root, self.path(name))

@@ -40,7 +40,7 @@ from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.include import Include
 from rubric_ci.values.problems import Path, Problem
 from rubric_ci.values.references import Found, Lookup
-from rubric_ci.values.written_keys import read
+from rubric_ci.values.written_keys import read_keys
 
 _HOLDERS: Final = frozenset(("evalcases", "turns", "execution", "evaluators", "aggregator"))
 
@@ -213,7 +213,7 @@ class _Expansion:
             elif (found := self._file(each["include"], (*where, "include"))) and fits(
                 "rubric", {"criteria": [each]}
             ):
-                include = read(Include, each)
+                include = read_keys(Include, each)
                 file = found.document.file
                 name = include.prefix or basename(file).removesuffix(ENDING)
                 name = name.removesuffix(".yaml")

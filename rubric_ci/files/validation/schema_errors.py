@@ -19,7 +19,7 @@ from rubric_ci.files.validation.schema_wording import (
     hint_for,
     one_of,
     owner_name,
-    shown,
+    value_in_words,
     value_name,
 )
 from rubric_ci.files.validation.shape_rules import (
@@ -87,7 +87,7 @@ def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
     name, value = value_name(path), error.instance
     expected = " or ".join(KINDS[kind] for kind in kinds)
     rule = rule_of(path, "type", WRONG_TYPE)
-    message = f"{name} must be {expected}, not {shown(value)}"
+    message = f"{name} must be {expected}, not {value_in_words(value)}"
     yield Problem(rule, path, message, hint_for(path, kinds, value))
 
 
@@ -103,7 +103,7 @@ def _is_unquoted(error: ValidationError) -> bool:
 
 def _unquoted(error: ValidationError, path: Path, written: str | None) -> Problem:
     """Return the problem of a scalar that YAML reads as another type than text."""
-    text = shown(error.instance)[1:-1] if written is None else written
+    text = value_in_words(error.instance)[1:-1] if written is None else written
     kind = "true or false" if isinstance(error.instance, bool) else "a number"
     message = f"{value_name(path)} must be text; `{text}` reads as {kind}"
     return Problem(NOT_TEXT, path, message, f'quote it: "{text}"')
@@ -184,7 +184,7 @@ def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
     elif value is False and path[-1] in KEYS:
         hint = f"write `{path[-1]}: true` and `not: true`"
     allowed = f"one of {words}" if values else words
-    message = f"{value_name(path)} must be {allowed}, not {shown(value)}"
+    message = f"{value_name(path)} must be {allowed}, not {value_in_words(value)}"
     yield Problem(rule, path, message, hint)
 
 

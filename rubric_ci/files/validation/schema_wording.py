@@ -59,7 +59,7 @@ def one_of(keys: tuple[str, ...]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def shown(value: Any) -> str:
+def value_in_words(value: Any) -> str:
     """Return a value, or its type if it is long."""
     match value:
         case None:

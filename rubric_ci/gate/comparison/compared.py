@@ -11,7 +11,7 @@ from rubric_ci.text import numbers
 from rubric_ci.values.answers import identity
 from rubric_ci.values.comparison import OTHER_QUESTION, CaseKey, Comparison, RegressionConfig
 from rubric_ci.values.dimensions import by_tag
-from rubric_ci.values.media import of_answer
+from rubric_ci.values.media import answer_pictures
 from rubric_ci.values.report import JudgeInfo, RemovedCase, RunReport
 from rubric_ci.values.results import BaseResult, CaseResult, Graded, both_graded
 from rubric_ci.values.trials import judge_noise, same_marks_again, trials_of
@@ -157,7 +157,7 @@ def _before(case: CaseResult, was: CaseResult | None, found: Compared) -> BaseRe
         answer=was.answer if shown else "",
         trace=was.trace if shown else None,
         file_changes=was.file_changes if shown else (),
-        media=of_answer(was.media) if shown else (),
+        media=answer_pictures(was.media) if shown else (),
         source="report",
         marks=same_marks_again(case.evaluators, was.evaluators) if same else (),
         tags=by_tag(was.evaluators),

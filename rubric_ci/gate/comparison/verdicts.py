@@ -9,7 +9,7 @@ from rubric_ci.gate.comparison import rule
 from rubric_ci.gate.comparison.rule import Needs
 from rubric_ci.values.comparison import Comparison, RegressionConfig, Source
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.media import of_answer
+from rubric_ci.values.media import answer_pictures
 from rubric_ci.values.report import Against
 from rubric_ci.values.results import (
     AnswerSource,
@@ -130,7 +130,7 @@ def base_result(base: CaseResult) -> BaseResult:
         answer=base.answer,
         trace=base.trace,
         file_changes=base.file_changes,
-        media=of_answer(base.media),
+        media=answer_pictures(base.media),
         source="recorded" if base.recorded else asked,
         answered_at=base.answered_at,
         trials=base.trials,

@@ -20,7 +20,7 @@ from rubric_ci.values.question import question
 from rubric_ci.values.rubric import Criterion
 from rubric_ci.values.waivers import SAFETY, Waiver, WaiverResult, WaiverState
 from rubric_ci.values.walk import canonical, facts
-from rubric_ci.values.written_keys import read
+from rubric_ci.values.written_keys import read_keys
 
 
 def load_waivers(files: RepositoryFiles) -> tuple[Waiver, ...]:
@@ -39,7 +39,7 @@ def load_waivers(files: RepositoryFiles) -> tuple[Waiver, ...]:
 
 def read_waivers(document: Document) -> tuple[Waiver, ...]:
     return tuple(
-        read(Waiver, entry, line=document.locate(("waivers", index))[0])
+        read_keys(Waiver, entry, line=document.locate(("waivers", index))[0])
         for index, entry in enumerate(document.data["waivers"])
     )
 

@@ -165,7 +165,9 @@ def _number(measures: Mapping[str, JSON], name: str) -> int | float | None:
     return value
 
 
-def read(form: str, stdout: str, stderr: str, target: CliTarget, files: Files = NO_FILES) -> Trace:
+def read_trace(
+    form: str, stdout: str, stderr: str, target: CliTarget, files: Files = NO_FILES
+) -> Trace:
     """Read a format; raises CannotAnswer for a failure, also one that exits with status 0."""
     try:
         return READERS[form].read(stdout, stderr, files)
@@ -222,7 +224,7 @@ def traced(given: str, finished: Finished, target: CliTarget, folder: Path) -> A
     Raises CannotAnswer for an answer that is an agent's output without a declared format.
     """
     if target.trace in READERS:
-        trace = read(target.trace, given, finished.stderr, target)
+        trace = read_trace(target.trace, given, finished.stderr, target)
         return answer_of(trace, finished, Spelling(places={folder: "."}), target)
     if target.trace in {"", "none"}:
         if not target.trace and (form := format_of(given)):
@@ -237,7 +239,7 @@ def traced(given: str, finished: Finished, target: CliTarget, folder: Path) -> A
         raise CannotAnswer(f"cannot read the trace {target.trace}: {error.reason}") from None
     if not (form := format_of(text)):
         raise CannotAnswer(f"the trace {target.trace} has none of the formats {', '.join(READERS)}")
-    trace = read(form, text, "", target)
+    trace = read_trace(form, text, "", target)
     own = replace(trace, answer=given.strip("\n") or trace.answer)
     return answer_of(own, finished, Spelling(places={folder: "."}), target)
 

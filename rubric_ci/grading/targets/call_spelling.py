@@ -32,7 +32,7 @@ class Spelling:
         return name
 
 
-def of_servers(names: Iterable[str], start: str) -> Mapping[str, str]:
+def server_spellings(names: Iterable[str], start: str) -> Mapping[str, str]:
     """Return how the tools of servers are written, by how an agent begins their names."""
     known = {name: re.sub(r"[^\w-]", "_", name, flags=re.ASCII) for name in names}
     longest_first = sorted(known, key=len, reverse=True)

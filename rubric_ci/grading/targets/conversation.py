@@ -98,7 +98,7 @@ def _until(said: Sequence[Exchange], given: Sequence[Answer], did: Answer | None
     return replace(whole, messages=(*whole.messages, *last), last_event=did.last_event)
 
 
-def of_texts(case: EvalCase, texts: Sequence[str]) -> Answer:
+def scripted_conversation(case: EvalCase, texts: Sequence[str]) -> Answer:
     """Return the conversation of a scripted user with these answers."""
     pairs = zip(case.turns, texts, strict=True)
     said = [Exchange(turn.text, text) for turn, text in pairs]

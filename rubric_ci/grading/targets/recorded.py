@@ -85,8 +85,8 @@ def fixed_answer(case: EvalCase, target: Target, _: RunContext) -> Answer | None
 
     A response that is a conversation belongs to the case. None: a simulated user has to be asked.
     """
-    if target.did or not case.most_turns or transcript.read(target.response):
+    if target.did or not case.most_turns or transcript.read_exchanges(target.response):
         return target.did or Answer(text=target.response)
     if case.simulated_user:
         return None
-    return conversation.of_texts(case, [target.response] * len(case.turns))
+    return conversation.scripted_conversation(case, [target.response] * len(case.turns))

@@ -57,7 +57,7 @@ def marked(case: EvalCase, answer: Answer, turn: int) -> Marked:
     """
     if not case.most_turns:
         return Marked(case, answer, checked=answer.said)
-    said = transcript.read(answer.text)
+    said = transcript.read_exchanges(answer.text)
     if len(said) < max(turn, 1):
         raise CannotMeasure(f"the answer is a conversation of {len(said)} turns")
     said = said[:turn] if turn else said

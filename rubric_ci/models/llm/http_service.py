@@ -40,7 +40,7 @@ async def ask(call: ModelCall) -> ModelReply:
         data=body,
         through_proxy=not endpoint.http.is_started,
     )
-    return read(data, endpoint.http)
+    return read_reply(data, endpoint.http)
 
 
 def server_of(endpoint: Endpoint) -> tuple[str, str]:
@@ -60,7 +60,7 @@ def _headers(endpoint: Endpoint, http: HttpRequest) -> Mapping[str, str]:
     return given if is_given else {"Content-Type": kind, **given}
 
 
-def read(data: bytes, http: HttpRequest) -> ModelReply:
+def read_reply(data: bytes, http: HttpRequest) -> ModelReply:
     """Return the reply of a service; raises RequestError.
 
     Without a place of the answer it is the whole text, or the images and documents alone.

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut, TargetBusy
 from rubric_ci.grading.targets import command, conversation, spending
-from rubric_ci.grading.targets.answer_format import answer_of, did, read, timed_out
-from rubric_ci.grading.targets.call_spelling import Spelling, of_servers
+from rubric_ci.grading.targets.answer_format import answer_of, did, read_trace, timed_out
+from rubric_ci.grading.targets.call_spelling import Spelling, server_spellings
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.agents.logins import Login, NoLogin, environment_at, furnished, kept, login_of
 from rubric_ci.models.agents.program import Files
@@ -160,15 +160,14 @@ async def _run(
     def start(dollars: float | None) -> tuple[tuple[str, ...], Mapping[str, str]]:
         settings = _settings(agent, dollars, _repositories(target, folders))
         made = furnished(known.work(settings, session.id), folders.home, login.files)
-        home = folders.home
-        given = environment_at(home, target.env, login, context.environment)
-        given |= {**made.environment, **variables(home)}
+        own = environment_at(folders.home, target.env, login, context.environment)
+        given = {**own, **made.environment, **variables(folders.home)}
         argv = confined_argv(
             made.argv, target=target, folders=folders, names=given, context=context
         )
         return argv, given
 
-    servers = of_servers(agent.mcp_servers, known.server_tools)
+    servers = server_spellings(agent.mcp_servers, known.server_tools)
     spelling = Spelling(places={folders.work: ".", folders.home: "~"}, servers=servers)
 
     async def begin(dollars: float | None) -> Answer:
@@ -307,7 +306,7 @@ def _trace(finished: Finished, files: Files, target: CliTarget, agent: AgentProg
         turns = numbers.plural(agent.max_turns or 0, "turn")
         ended = f"was ended after {turns}, the limit in `max_turns`"
         raise CannotAnswer(f"the target `{target.name}` {ended}")
-    return read(agent.name, finished.stdout, finished.stderr, target, files)
+    return read_trace(agent.name, finished.stdout, finished.stderr, target, files)
 
 
 _LIMITS: Final = ("--cap-drop=all", "--security-opt=no-new-privileges", "--pids-limit=512")

@@ -75,7 +75,7 @@ def _typed(servers: Mapping[str, JSON]) -> JSON:
     }
 
 
-def read(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
+def read_output(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
     """Read the envelope, the stream or a session file."""
     said = list(events(stdout))
     steps = tuple(_steps(said))
@@ -213,7 +213,7 @@ AGENT: Final = Agent(
     planted=("**/CLAUDE.md", "**/CLAUDE.local.md", "**/.claude/**", ".mcp.json"),
     host="https://api.anthropic.com",
     cap=_CAP,
-    read=read,
+    read=read_output,
     steps=lambda stdout: _steps(list(events(stdout))),
     gives_up=_is_refused,
     resumes=True,

@@ -95,7 +95,7 @@ def _toml(value: JSON) -> str:
     return "{" + ", ".join(pairs) + "}"
 
 
-def read(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
+def read_output(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
     """Read the last message of a turn that was completed; one before a tool is a preamble."""
     text, used, steps, session = "", None, tuple(_steps(stdout)), ""
     for event in _unwrapped(stdout):
@@ -193,7 +193,7 @@ AGENT: Final = Agent(
     restarts=True,
     resumes=True,
     adds_up=("input_tokens", "output_tokens"),
-    read=read,
+    read=read_output,
     steps=_steps,
     is_output=_is_output,
 )

@@ -56,7 +56,7 @@ def _work(agent: AgentProgram, session: str | None = None, /) -> Start:
     return Start(argv=argv, environment={**_HOME, **asks}, files=files)
 
 
-def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
+def read_output(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
     """Read the messages after the last tool; its files have the tokens, and why a reply ended."""
     said = list(events(stdout))
     model, ended, session = "", False, ""
@@ -174,7 +174,7 @@ AGENT: Final = Agent(
     turns=_turns,
     resumes=True,
     adds_up=("input_tokens", "output_tokens"),
-    read=read,
+    read=read_output,
     steps=lambda stdout: _steps(list(events(stdout))),
     keeps=(_USAGE, _TELEMETRY),
     is_output=_is_output,

@@ -75,7 +75,7 @@ def _chosen(agent: AgentProgram) -> Iterator[tuple[str, JSON]]:
         yield "mcpServers", dict(agent.mcp_servers)
 
 
-def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
+def read_output(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
     """Read the object or the stream; its telemetry has why the last reply ended."""
     if not stdout.strip():
         raise _error(mapping(parsed(last_object(stderr))), stderr)
@@ -213,7 +213,7 @@ AGENT: Final = Agent(
     server_tools="mcp_{}_",
     planted=("**/GEMINI.md", ".gemini/**", ".agents/**", "**/.env"),
     host="https://generativelanguage.googleapis.com",
-    read=read,
+    read=read_output,
     steps=lambda stdout: _steps(list(events(stdout)), {}),
     keeps=(_TELEMETRY, _SESSIONS),
     is_output=_is_output,

@@ -79,7 +79,7 @@ def _server(of: Mapping[str, Any]) -> JSON:
     return {"type": "local", "command": command, "environment": of.get("env", {})}
 
 
-def read(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
+def read_output(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
     """Read the text after the last tool, and why the last step ended."""
     said = [(str(e.get("type")), mapping(e.get("part")), e) for e in events(stdout)]
     errors = [mapping(event.get("error")) for kind, _, event in said if kind == "error"]
@@ -174,7 +174,7 @@ AGENT: Final = Agent(
         *(".claude/**", ".agents/**", "**/.env"),
     ),
     host="",
-    read=read,
+    read=read_output,
     steps=_steps,
     turns=_turns,
     is_output=_is_output,

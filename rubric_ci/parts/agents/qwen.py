@@ -68,12 +68,12 @@ def _server(of: Mapping[str, JSON]) -> JSON:
     return {"httpUrl": of["url"], **{key: value for key, value in of.items() if key != "url"}}
 
 
-def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
+def read_output(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
     """Read the stream; its telemetry has why the last reply ended.
 
     Its input tokens contain those that the server had in its cache, unlike Claude Code's.
     """
-    trace = claude_code.read(stdout, stderr)
+    trace = claude_code.read_output(stdout, stderr)
     ends = [event for event in events(stdout) if event.get("type") == "result"]
     used = mapping(ends[-1].get("usage")) if ends else {}
     return replace(
@@ -109,7 +109,7 @@ AGENT: Final = Agent(
     },
     planted=("**/QWEN.md", "**/AGENTS.md", ".qwen/**", ".agents/**", "**/.env", ".mcp.json"),
     host="",
-    read=read,
+    read=read_output,
     keeps=(_TELEMETRY,),
     steps=claude_code.AGENT.steps,
     is_output=_is_output,

@@ -278,7 +278,7 @@ def _criterion(
 
 def _texts(case: CaseResult, markdown: bool) -> Iterator[TextView]:
     """Yield the texts of a case; a dialogue, which has its own place, is left out."""
-    exchanges = transcript.read(case.answer)
+    exchanges = transcript.read_exchanges(case.answer)
     for title, text in wording.texts(case):
         shown = before_dialogue(text, exchanges) if title == "Question" else text
         if title != "Answer":

@@ -39,7 +39,7 @@ from rubric_ci.values.results import (
 )
 from rubric_ci.values.scoring import ASSERTION, DECIMALS, total_points, weighted_mean
 from rubric_ci.values.usage import NOTHING_USED, Usage
-from rubric_ci.values.written_keys import read as read_keys
+from rubric_ci.values.written_keys import read_keys
 
 _PROMPT = """\
 Several evaluators have looked at one answer. Decide what the answer is worth as a whole.
@@ -54,7 +54,7 @@ Several evaluators have looked at one answer. Decide what the answer is worth as
 _HIDDEN = frozenset({"outcome", "usage", "line", "warnings", "marks", "cached_marks"})
 
 
-def read(written: Written) -> CompositeSpec:
+def read_composite(written: Written) -> CompositeSpec:
     """Return the spec of a composite, whose members were read before."""
     return read_keys(
         CompositeSpec,
@@ -73,7 +73,7 @@ def _aggregator(written: Written) -> WeightedAverage | PassedShare | CodeJudgeSp
         case "code_judge":
             data = {**settings, "name": name, "script": settings["path"]}
             del data["path"]
-            spec = code_judge.read(written._replace(data=data))
+            spec = code_judge.read_code_judge(written._replace(data=data))
             return replace(spec, span=written.span("aggregator"))
         case "llm_judge":
             text, file = prompt_of(settings.get("prompt", ""), written.files)

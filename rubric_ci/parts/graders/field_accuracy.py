@@ -16,8 +16,7 @@ from rubric_ci.values.json_value import JSON, Missing, value_at
 from rubric_ci.values.messages import DataPart
 from rubric_ci.values.results import Answer, Assessment, CriterionResult
 from rubric_ci.values.scoring import CHECKLIST, weighted_mean
-from rubric_ci.values.written_keys import Key
-from rubric_ci.values.written_keys import read as read_keys
+from rubric_ci.values.written_keys import Key, read_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +35,7 @@ class FieldAccuracySpec(MeasuringSpec):
     """Weighted mean of the fields, or 1 only if all of them match."""
 
 
-def read(written: Written) -> FieldAccuracySpec:
+def read_field_accuracy(written: Written) -> FieldAccuracySpec:
     of_agentv = is_agentv_file(written.source.data, written.files.lookup)
     fields = enumerate(written.data["fields"])
     specs = tuple(_field(each, written.span("fields", n), of_agentv) for n, each in fields)

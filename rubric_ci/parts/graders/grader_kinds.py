@@ -10,13 +10,13 @@ _late: Final = partial(late, __package__)
 _keys_of: Final = partial(keys_of, __package__)
 
 COMPOSITE: Final = Kind(
-    _late("composite.read"),
+    _late("composite.read_composite"),
     assess=_late("composite.composite"),
     problems=_late("grader_rules.weights_problems"),
     members=True,
 )
 FIELD_ACCURACY: Final = Kind(
-    _late("field_accuracy.read"),
+    _late("field_accuracy.read_field_accuracy"),
     measure=_late("field_accuracy.field_accuracy"),
     problems=_late("grader_rules.no_field_counts"),
     means=True,

@@ -15,7 +15,7 @@ from rubric_ci.errors import UserError
 from rubric_ci.files.project.loader import load, no_files
 from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.parts.pytest.items import failure
-from rubric_ci.parts.pytest.session_run import InvalidCheck, NoVerdict, SessionRun, shown
+from rubric_ci.parts.pytest.session_run import InvalidCheck, NoVerdict, SessionRun, error_text
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import EvalCase, TrialRule
@@ -143,7 +143,7 @@ class Rubric:
             work = self._run.mark([(case, text_of(answer))], self._trial)
             (result,) = await asyncio.wrap_future(self._run.loop.start(work))
         except UserError as error:
-            raise NoVerdict(shown(error)) from None
+            raise NoVerdict(error_text(error)) from None
         self._hold(number, result)
 
     def mark(
@@ -184,7 +184,7 @@ class Rubric:
             work = self._run.mark([(case, text_of(answer))], self._trial)
             return self._run.loop.run(work)[0]
         except UserError as error:
-            raise NoVerdict(shown(error)) from None
+            raise NoVerdict(error_text(error)) from None
 
     def _hold(self, number: int, result: CaseResult) -> None:
         __tracebackhide__ = True

@@ -24,9 +24,9 @@ from rubric_ci.parts.pytest.session_run import (
     NoVerdict,
     SessionRun,
     Waived,
+    error_text,
     read_settings,
     shared_report,
-    shown,
 )
 from rubric_ci.reports.render import terminal, usage_text
 from rubric_ci.services.publish.files import write_reports
@@ -296,4 +296,4 @@ def _setup_errors() -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        raise pytest.UsageError(f"rubric-ci: {shown(error)}") from None
+        raise pytest.UsageError(f"rubric-ci: {error_text(error)}") from None

@@ -17,8 +17,8 @@ from rubric_ci.parts.pytest.session_run import (
     SessionRun,
     Waived,
     cut,
+    error_text,
     raise_at,
-    shown,
 )
 from rubric_ci.reports.render import summary, terminal, wording
 from rubric_ci.values.evals import EvalCase
@@ -38,7 +38,7 @@ class EvalFile(pytest.File):
         try:
             loaded = self.run.load(self.path)
         except UserError as error:
-            raise self.CollectError(shown(error)) from None
+            raise self.CollectError(error_text(error)) from None
         if loaded.invalid:
             raise self.CollectError("\n".join(map(headline, loaded.diagnostics)))
         for case in loaded.cases:

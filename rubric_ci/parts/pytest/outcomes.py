@@ -10,7 +10,14 @@ from _pytest.skipping import xfailed_key
 from rubric_ci.errors import UserError
 from rubric_ci.parts.pytest.fixture import RULE, TRIAL, Checks, Later
 from rubric_ci.parts.pytest.items import CaseItem, GateItem, failure
-from rubric_ci.parts.pytest.session_run import InvalidCheck, Missed, NoVerdict, cut, raise_at, shown
+from rubric_ci.parts.pytest.session_run import (
+    InvalidCheck,
+    Missed,
+    NoVerdict,
+    cut,
+    error_text,
+    raise_at,
+)
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
 from rubric_ci.values.evals import TrialRule
 from rubric_ci.values.results import CaseResult, Graded
@@ -124,7 +131,7 @@ class OutcomeHooks:
         """Put the result of an answer that was judged later into the report of its test."""
         error: Exception | None
         if isinstance(result, UserError):
-            error = NoVerdict(shown(result))
+            error = NoVerdict(error_text(result))
         else:
             self.checks.add(later.item, later.number, result)
             error = (

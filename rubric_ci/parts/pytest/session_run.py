@@ -167,7 +167,7 @@ class SessionRun:
         return frozenset(path.resolve() for path in found)
 
     def load(self, path: Path) -> LoadedProject:
-        return load_evals(self.project, [working_tree.shown(path)])
+        return load_evals(self.project, [working_tree.from_here(path)])
 
     def select(self, files: Collection[Path]) -> Selection:
         """Choose the cases of eval files that a change can affect, and find their waivers."""
@@ -177,7 +177,9 @@ class SessionRun:
     def _select(self, files: Collection[Path]) -> tuple[LoadedProject, Selection]:
         if files:
             whole = {path.resolve() for path in files} == self.eval_files
-            paths = () if whole else tuple(str(working_tree.shown(path)) for path in sorted(files))
+            paths = (
+                () if whole else tuple(str(working_tree.from_here(path)) for path in sorted(files))
+            )
             settings = self.settings
             if not whole:
                 settings = replace(settings, select=replace(settings.select, paths=paths))
@@ -221,7 +223,7 @@ class SessionRun:
                 return self._report
             except UserError as error:
                 self._failure = error  # the next item does not try again
-        raise NoVerdict(shown(self._failure))
+        raise NoVerdict(error_text(self._failure))
 
     def result(self, key: CaseKey) -> CaseResult:
         if not self._results:
@@ -303,7 +305,7 @@ def shared_report(folder: Path) -> Path:
     return folder / "report.json"
 
 
-def shown(error: UserError) -> str:
+def error_text(error: UserError) -> str:
     return f"{error.message}\n{error.hint}" if error.hint else error.message
 
 

@@ -287,7 +287,7 @@ def _git(root: Path, environment: Mapping[str, str]) -> Iterator[Check]:
         said = "the clone is shallow; run `git fetch --unshallow`"
         yield Check(ok=False, about="git", said=said)
         return
-    found = base_revision.of_checkout(repository)
+    found = base_revision.default_branch_base(repository)
     if isinstance(found, NoBase):
         said = "no `origin/HEAD`: `--changed-since REV` names a base; after a push, run "
         said += "`git remote set-head origin --auto`"

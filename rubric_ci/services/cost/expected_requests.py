@@ -53,7 +53,7 @@ class ExpectedWork:
 
     def answer(self, task: Task, trial: int) -> Answer | None:
         """Return an answer that is at hand: recorded, fixed or in the cache."""
-        target, own = task.target, self.context.of_trial(trial)
+        target, own = task.target, self.context.for_trial(trial)
         with suppress(NoVerdict):
             if target.is_at_hand:
                 return at_hand(task.case, target, own)

@@ -114,7 +114,7 @@ async def _by_judge(sides: Sequence[ExpectedWork]) -> list[tuple[JudgeConfig, Ju
         trials = range(side.context.trial, side.context.trial + task.trials(side.trials))
         for judge, spec in judges_of(task.case, task.judge):
             context = own(side.context, judge)
-            uncached = [await side.uncached(task, spec, context.of_trial(n)) for n in trials]
+            uncached = [await side.uncached(task, spec, context.for_trial(n)) for n in trials]
             for member in judge.members:
                 parts = next(
                     (parts for one, parts in found if one is member or one == member), None

@@ -9,7 +9,7 @@ from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.project import working_tree
 from rubric_ci.models.llm.media import content
 from rubric_ci.system import file_io
-from rubric_ci.values.media import COPIES, Media, Picture, ReadCopy, of_answer
+from rubric_ci.values.media import COPIES, Media, Picture, ReadCopy, answer_pictures
 from rubric_ci.values.media_headers import media_of
 
 
@@ -50,7 +50,7 @@ def no_copy(picture: Picture) -> bytes:
 
 def shown_again(pictures: Iterable[Picture], read: ReadCopy) -> tuple[Media, ...]:
     """Return the pictures of an answer with their copies; one without fails when it is shown."""
-    return tuple(_media(each, partial(read, each)) for each in of_answer(pictures))
+    return tuple(_media(each, partial(read, each)) for each in answer_pictures(pictures))
 
 
 def _media(picture: Picture, again: Callable[[], bytes]) -> Media:

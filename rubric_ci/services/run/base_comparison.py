@@ -359,7 +359,7 @@ async def _marked(
     """Return the result of each case; every answer is marked as the trial that it is."""
     places = [(n, trial) for n, each in enumerate(given) for trial in range(len(each.texts))]
     tasks = [_of_answer(given[n], trial) for n, trial in places]
-    contexts = [context.of_trial(trial) for _, trial in places]
+    contexts = [context.for_trial(trial) for _, trial in places]
     results: list[list[CaseResult]] = [[] for _ in given]
     for (n, _), result in zip(places, await sides.graded(tasks, contexts), strict=True):
         results[n] += [result] if result else []

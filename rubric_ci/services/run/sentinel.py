@@ -12,7 +12,7 @@ from rubric_ci.values.answers import answer_of
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import RubricSpec
-from rubric_ci.values.media import of_answer
+from rubric_ci.values.media import answer_pictures
 from rubric_ci.values.report import RunReport, Sentinel, SentinelItem
 from rubric_ci.values.results import Answer, Assessed, CaseResult, with_verdict
 from rubric_ci.values.scoring import ASSERTION, MarkValue
@@ -99,7 +99,7 @@ def _tail(least: int, drawn: int, marked: int, total: int) -> float:
 def _candidates(cases: Sequence[CaseResult]) -> Iterator[tuple[str, SentinelItem]]:
     """Yield the kind and the item of each criterion that a judge marked."""
     for case in with_verdict(cases):
-        if of_answer(case.media):  # it cannot be shown again
+        if answer_pictures(case.media):  # it cannot be shown again
             continue
         for result in case.evaluators:
             if isinstance(result, Assessed) and result.judge and result.weight > 0:

@@ -132,7 +132,7 @@ def _side(
         removed=tuple(_removed(state, before, settings.select)),
         worktree=checkout,
         read=cache(then.files.read),
-        dependencies=dependencies_on(lambda: snapshot.of_entries(then.entries)),
+        dependencies=dependencies_on(lambda: snapshot.tree_contents(then.entries)),
     )
 
 
@@ -227,7 +227,7 @@ class HeadOnly:
     async def ask(self, requests: Sequence[Request]) -> Sequence[CaseResult | None]:
         """Return one further result per request, in their order."""
         own = again(self.context)
-        contexts = [own.of_trial(each.number) for each in requests]
+        contexts = [own.for_trial(each.number) for each in requests]
         return await self.grade([each.task for each in requests], contexts, 1)
 
 
@@ -285,7 +285,7 @@ class Sides(HeadOnly):
     def _kept(self, task: Task) -> int:
         """Return how many answers of the base were in the cache before the head was asked."""
         if task.case.key not in self.kept:
-            own = map(self.context_of(task).of_trial, range(MOST_KEPT))
+            own = map(self.context_of(task).for_trial, range(MOST_KEPT))
             kept = (answer_cache.find(varied(task.case, each), task.target, each) for each in own)
             count = sum(1 for _ in takewhile(lambda answer: answer is not None, kept))
             self.kept[task.case.key] = count
@@ -317,7 +317,7 @@ class Sides(HeadOnly):
     async def ask(self, requests: Sequence[Request]) -> Sequence[CaseResult | None]:
         """Return one further result per request, in their order."""
         head, base = again(self.context), again(self.base_context, reuse=self.context.side.reuse)
-        contexts = [(base if each.is_base else head).of_trial(each.number) for each in requests]
+        contexts = [(base if each.is_base else head).for_trial(each.number) for each in requests]
         return await self.graded([each.task for each in requests], contexts)
 
     async def graded(
@@ -345,7 +345,7 @@ def checkout_dependencies(change: Change, outputs: Iterable[str]) -> Dependencie
 
     def read() -> Contents | None:
         try:
-            return snapshot.of_working_tree(change.repository, outputs)
+            return snapshot.disk_contents(change.repository, outputs)
         except CannotUseGit:
             return None  # without git, answers that depend on files are not cached
 

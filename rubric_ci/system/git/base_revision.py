@@ -42,7 +42,7 @@ def since(repository: Repository, revision: str, option: str = "--changed-since"
     )
 
 
-def of_trigger(repository: Repository, trigger: Trigger) -> FoundBase:
+def trigger_base(repository: Repository, trigger: Trigger) -> FoundBase:
     """Return the base of the change that started a workflow."""
     match EVENTS.get(trigger.event):
         case "pull request":
@@ -55,7 +55,7 @@ def of_trigger(repository: Repository, trigger: Trigger) -> FoundBase:
             return NoBase(reason=f"`{trigger.event}` events have no base commit")
 
 
-def of_policy(repository: Repository, trigger: Trigger) -> FoundBase:
+def policy_base(repository: Repository, trigger: Trigger) -> FoundBase:
     """Return the commit that a change is merged into: the tip of the branch, not the merge base.
 
     An old merge base could hold a policy that the branch has replaced since.
@@ -72,7 +72,7 @@ def of_policy(repository: Repository, trigger: Trigger) -> FoundBase:
     return _present(repository, trigger.base_sha, name, "`fetch-depth: 2` (0 with a `ref`)")
 
 
-def of_checkout(repository: Repository, option: str = "--changed-since") -> FoundBase:
+def default_branch_base(repository: Repository, option: str = "--changed-since") -> FoundBase:
     """Return the last common commit with the remote's default branch."""
     if plumbing.commit(repository, "origin/HEAD") is None:
         return NoBase(reason=f"`origin/HEAD` is not known; name a base with `{option}`")

@@ -10,7 +10,7 @@ from rubric_ci.errors import CannotConfigure, CannotFindRevision
 from rubric_ci.system.file_io import MAX_BYTES
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.process import Repository
-from rubric_ci.system.git.snapshot import Snapshot, of_objects
+from rubric_ci.system.git.snapshot import Snapshot, committed_files
 from rubric_ci.values.changes import ABSENT, SUBMODULE, Change, Entry
 from rubric_ci.values.dataclass import dataclass
 
@@ -56,8 +56,8 @@ def open_proposal(repository: Repository, revision: str) -> Proposal:
     return Proposal(
         base=base,
         commit=commit,
-        then=of_objects(repository, was),
-        now=of_objects(repository, readable),
+        then=committed_files(repository, was),
+        now=committed_files(repository, readable),
         changes=tuple(_changes(was, merged)),
     )
 

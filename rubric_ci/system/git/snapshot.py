@@ -114,7 +114,7 @@ class Snapshot:
             return None
 
 
-def of_objects(repository: Repository, entries: Mapping[str, Entry]) -> Snapshot:
+def committed_files(repository: Repository, entries: Mapping[str, Entry]) -> Snapshot:
     """Return these entries of a commit, each read from git's objects."""
     return Snapshot(
         root=repository.root,
@@ -174,12 +174,12 @@ class Contents:
         return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def of_entries(entries: Mapping[str, Entry]) -> Contents:
+def tree_contents(entries: Mapping[str, Entry]) -> Contents:
     """Return the files of a commit's tree."""
     return _contents({path: f"{each.mode} {each.object_id}" for path, each in entries.items()})
 
 
-def of_working_tree(repository: Repository, outputs: Iterable[str]) -> Contents:
+def disk_contents(repository: Repository, outputs: Iterable[str]) -> Contents:
     """Return the files on disk that git does not ignore.
 
     Those below the output folders and reports of earlier runs are left out.
@@ -188,7 +188,7 @@ def of_working_tree(repository: Repository, outputs: Iterable[str]) -> Contents:
     head = plumbing.commit(repository, "HEAD")
     if head is None:
         return Contents(ids={"": UNKNOWN})
-    ids = dict(of_entries(plumbing.tree(repository, "HEAD")).ids)
+    ids = dict(tree_contents(plumbing.tree(repository, "HEAD")).ids)
     sha1 = len(head) == 40
     new = without_reports(repository.root, plumbing.untracked(repository))
     for change in plumbing.changes(repository, "HEAD", new):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.grading.targets.call_spelling import Spelling, of_servers, spelled
+from rubric_ci.grading.targets.call_spelling import Spelling, server_spellings, spelled
 from rubric_ci.values.trace import Step
 from tests.platforms import symlink
 
@@ -57,6 +57,6 @@ def test_results_and_errors_and_a_folder_behind_a_link(tmp_path: Path) -> None:
     ],
 )
 def test_tools_of_servers(start: str, tool: str, expected: str) -> None:
-    servers = of_servers(["shop", "my shop", "shop_of_tea"], start)
+    servers = server_spellings(["shop", "my shop", "shop_of_tea"], start)
     (found,) = spelled([Step(tool=tool)], Spelling(servers=servers))
     assert found.tool == expected

@@ -13,7 +13,7 @@ from rubric_ci.errors import CannotReachModel, NoJudge, NoVerdict, OverBudget
 from rubric_ci.grading import targets
 from rubric_ci.grading.targets import answer_cache
 from rubric_ci.models.llm.cache import Cache
-from rubric_ci.text.transcript import Exchange, read
+from rubric_ci.text.transcript import Exchange, read_exchanges
 from rubric_ci.values.config import (
     CliTarget,
     Endpoint,
@@ -68,7 +68,10 @@ def test_a_model_is_asked_turn_after_turn(tmp_path: Path) -> None:
     given = answer(MODEL, tmp_path, call_model=ask)
     first = ["system: Be brief", "user: They squeak"]
     assert heard == [first, [*first, "assistant: answer 1", "user: 4711"]]
-    assert read(given.text) == (Exchange("They squeak", "answer 1"), Exchange("4711", "answer 2"))
+    assert read_exchanges(given.text) == (
+        Exchange("They squeak", "answer 1"),
+        Exchange("4711", "answer 2"),
+    )
     assert given.messages == (
         {"role": "user", "content": "They squeak", "turn": 1},
         {"role": "assistant", "content": "answer 1", "turn": 1},
@@ -99,14 +102,14 @@ def test_a_failed_turn_ends_the_conversation(error: NoVerdict, tmp_path: Path) -
     assert str(failed) == str(error)
     assert failed.usage == USED
     assert failed.did is not None
-    assert read(failed.did.text) == (Exchange("They squeak", "one"),)
+    assert read_exchanges(failed.did.text) == (Exchange("They squeak", "one"),)
 
 
 @platforms.SHELL
 def test_a_command_gets_what_was_said_before(tmp_path: Path) -> None:
     given = answer(cli("printf '%s.' {PROMPT}"), tmp_path)
     asked = "[system]\nBe brief\n\n[user]\nThey squeak"
-    assert read(given.text) == (
+    assert read_exchanges(given.text) == (
         Exchange("They squeak", f"{asked}."),
         Exchange("4711", f"{asked}\n\n[assistant]\n{asked}.\n\n[user]\n4711."),
     )
@@ -118,7 +121,7 @@ def test_a_command_works_in_one_workspace_in_all_turns(tmp_path: Path) -> None:
     (tmp_path / "seen").write_text("0\n", encoding="utf-8")
     target = cli("echo x >> seen; wc -l < seen | tr -d ' '", workspace=Workspace(copy="."))
     given = answer(target, tmp_path)
-    assert read(given.text) == (Exchange("They squeak", "2"), Exchange("4711", "3"))
+    assert read_exchanges(given.text) == (Exchange("They squeak", "2"), Exchange("4711", "3"))
     assert given.work is not None
     assert [(each.path, each.kind) for each in given.work.changes] == [("seen", "modified")]
 
@@ -138,7 +141,7 @@ def test_a_batch_answers_no_turns(tmp_path: Path) -> None:
 
 def test_a_fixed_answer_is_given_to_each_turn(tmp_path: Path) -> None:
     given = answer(MockTarget(name="m", response="hi"), tmp_path)
-    assert read(given.text) == (Exchange("They squeak", "hi"), Exchange("4711", "hi"))
+    assert read_exchanges(given.text) == (Exchange("They squeak", "hi"), Exchange("4711", "hi"))
 
 
 MISFIT = "the recorded answer to the case `one` must be a list with a text for each of its 2 turns"
@@ -151,7 +154,10 @@ def record(root: Path, **line: Any) -> None:
 def test_a_recording_has_a_text_per_turn(tmp_path: Path) -> None:
     record(tmp_path, id="one", answer=["Order?", "Yes."], duration_ms=2000)
     given = answer(KEPT, tmp_path)
-    assert read(given.text) == (Exchange("They squeak", "Order?"), Exchange("4711", "Yes."))
+    assert read_exchanges(given.text) == (
+        Exchange("They squeak", "Order?"),
+        Exchange("4711", "Yes."),
+    )
     assert given.duration_seconds == 2
 
 
@@ -229,7 +235,10 @@ def talk(people: People, root: Path, case: EvalCase = TALK, **context: Any) -> A
 def test_a_simulated_user_speaks_until_the_end(tmp_path: Path) -> None:
     people = People(says("Hi"), says("4711"), ENDED)
     given = talk(people, tmp_path)
-    assert read(given.text) == (Exchange("Hi", "answer to Hi"), Exchange("4711", "answer to 4711"))
+    assert read_exchanges(given.text) == (
+        Exchange("Hi", "answer to Hi"),
+        Exchange("4711", "answer to 4711"),
+    )
     assert [call.endpoint.model for call in people.heard] == ["openai/judge"] * 3
     assert people.heard[0].about == "evals/a.eval.yaml: one: user"
     assert given.usage.calls == 5
@@ -245,14 +254,14 @@ def test_a_simulated_user_speaks_until_the_end(tmp_path: Path) -> None:
 
 def test_a_simulated_user_ends_after_the_maximum(tmp_path: Path) -> None:
     people = People(says("1"), says("2"), says("3"))
-    assert len(read(talk(people, tmp_path).text)) == 3
+    assert len(read_exchanges(talk(people, tmp_path).text)) == 3
     assert not people.replies
 
 
 def test_scripted_turns_come_first(tmp_path: Path) -> None:
     people = People(says("and now?"), ENDED)
     given = talk(people, tmp_path, replace(TALK, turns=(Turn(text="Hi"),)))
-    assert [each.user for each in read(given.text)] == ["Hi", "and now?"]
+    assert [each.user for each in read_exchanges(given.text)] == ["Hi", "and now?"]
 
 
 def test_a_user_has_a_model_of_its_own(tmp_path: Path) -> None:
@@ -267,7 +276,7 @@ def test_a_user_has_a_model_of_its_own(tmp_path: Path) -> None:
 def test_an_invalid_reply_of_the_user_is_repaired(tmp_path: Path) -> None:
     people = People("Hello!", says(" "), says("Hi"), ENDED)
     given = talk(people, tmp_path)
-    assert [each.user for each in read(given.text)] == ["Hi"]
+    assert [each.user for each in read_exchanges(given.text)] == ["Hi"]
     assert given.usage.repairs == 2
     assert "with a message unless `ended` is true" in people.heard[2].messages[-1].content
 
@@ -314,7 +323,7 @@ def test_a_fixed_answer_to_a_simulated_user(tmp_path: Path) -> None:
     people = People(says("Hi"), ENDED)
     fixed = MockTarget(name="m", response="ok")
     given = answer(fixed, tmp_path, TALK, call_model=people, judge=JUDGE)
-    assert read(given.text) == (Exchange("Hi", "ok"),)
+    assert read_exchanges(given.text) == (Exchange("Hi", "ok"),)
     kept = MockTarget(name="m", response=given.text)
     assert answer(kept, tmp_path, TALK).text == given.text
 
@@ -337,7 +346,7 @@ def test_a_recording_with_a_simulated_user(
     record(tmp_path, id="one", answer=recorded)
     case = replace(TALK, turns=turns)
     if said:
-        assert list(read(answer(KEPT, tmp_path, case).text)) == said
+        assert list(read_exchanges(answer(KEPT, tmp_path, case).text)) == said
     else:
         assert str(refusal(KEPT, tmp_path, case)) == (
             "the recorded answer to the case `one` must be a list with an object with `user` and "

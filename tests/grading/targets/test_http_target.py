@@ -10,7 +10,7 @@ import pytest
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.grading import targets
-from rubric_ci.text.transcript import Exchange, read
+from rubric_ci.text.transcript import Exchange, read_exchanges
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import Side
 from rubric_ci.values.evals import EvalCase
@@ -80,7 +80,10 @@ def test_the_variables_of_a_conversation(
     given = answer({"text": template}, tmp_path, bot)
     assert bot.bodies[0] == {"text": first}
     assert second is None or bot.bodies[1] == {"text": second}
-    assert read(given.text) == (Exchange("They squeak", "answer 1"), Exchange("4711", "answer 2"))
+    assert read_exchanges(given.text) == (
+        Exchange("They squeak", "answer 1"),
+        Exchange("4711", "answer 2"),
+    )
 
 
 def test_a_case_with_one_message(tmp_path: Path) -> None:
@@ -142,7 +145,10 @@ def test_a_simulated_user_talks_to_a_service(tmp_path: Path) -> None:
     given = asyncio.run(targets.answer(case, service(body), context))
     assert [each["text"] for each in bot.bodies] == ["My order?", "4711"]
     assert bot.bodies[1]["before"] == "[user]\nMy order?\n\n[assistant]\nanswer 1"
-    assert read(given.text) == (Exchange("My order?", "answer 1"), Exchange("4711", "answer 2"))
+    assert read_exchanges(given.text) == (
+        Exchange("My order?", "answer 1"),
+        Exchange("4711", "answer 2"),
+    )
     assert given.usage.calls == 5
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.models.llm.http_service import read
+from rubric_ci.models.llm.http_service import read_reply
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.service_program import HttpRequest
@@ -51,16 +51,16 @@ WITHOUT = {"choices": [{"message": {"role": "assistant", "content": "Done"}}]}
 )  # fmt: skip
 def test_calls_of_tools(reply: JSON, places: Any, calls: list[Any]) -> None:
     chosen = {"answer": "a", "tool_calls": "s"} if places == "as" else places
-    assert list(read(json.dumps(reply).encode(), HttpRequest(**chosen)).calls) == calls
+    assert list(read_reply(json.dumps(reply).encode(), HttpRequest(**chosen)).calls) == calls
 
 
 def test_usage() -> None:
     reply = {"a": "x", "u": {"in": 3, "out": 2, "cost": 0.25}}
     places = {"input_tokens": "u.in", "output_tokens": "u.out", "cost_usd": "/u/cost"}
-    found = read(json.dumps(reply).encode(), HttpRequest(answer="a", usage=places))
+    found = read_reply(json.dumps(reply).encode(), HttpRequest(answer="a", usage=places))
     assert found.usage == Usage(calls=1, input_tokens=3, output_tokens=2, cost_usd=0.25)
     only = {"input_tokens": "u.in"}
-    found = read(json.dumps(reply).encode(), HttpRequest(answer="a", usage=only))
+    found = read_reply(json.dumps(reply).encode(), HttpRequest(answer="a", usage=only))
     assert found.usage == Usage(calls=1, input_tokens=3, unpriced_calls=1)
 
 
@@ -80,7 +80,7 @@ TEXTS = "data: Hel\n\ndata: lo\ndata: there\n\n"
 @pytest.mark.parametrize("stream", [SSE, LINES, SSE.replace("\n", "\r\n")])
 def test_a_stream_is_read_to_its_end(stream: str) -> None:
     http = HttpRequest(answer="d", tool_calls="steps", usage={"input_tokens": "u.in"}, stream=True)
-    found = read(stream.encode(), http)
+    found = read_reply(stream.encode(), http)
     assert (found.text, list(found.calls), found.usage.input_tokens) == (
         "Hello",
         [{"tool": "f"}],
@@ -98,7 +98,7 @@ def test_a_stream_is_read_to_its_end(stream: str) -> None:
     ],
 )
 def test_a_stream_of_texts(stream: str, text: str) -> None:
-    assert read(stream.encode(), HttpRequest(stream=True)).text == text
+    assert read_reply(stream.encode(), HttpRequest(stream=True)).text == text
 
 
 ONE = {"a": "x", "s": 1, "t": [{}], "u": "3", "v": -1}
@@ -140,5 +140,5 @@ def of_cost(place: str) -> HttpRequest:
 def test_a_reply_without_an_answer(data: Any, http: HttpRequest, reason: str) -> None:
     written = data if isinstance(data, bytes) else json.dumps(data).encode()
     with pytest.raises(RequestError) as caught:
-        read(written, http)
+        read_reply(written, http)
     assert str(caught.value).startswith(reason)

@@ -55,7 +55,7 @@ def clone(remote: Remote, to: Path, branch: str, *options: str) -> Checkout:
 
 
 def found(checkout: Checkout, trigger: Trigger) -> FoundBase:
-    return base_revision.of_trigger(checkout.repository, trigger)
+    return base_revision.trigger_base(checkout.repository, trigger)
 
 
 PULL = "the pull request's base branch"
@@ -173,7 +173,7 @@ def test_a_named_revision_means_the_merge_base(remote: Remote, tmp_path: Path) -
     assert base_revision.since(here, "HEAD") == Base(
         commit=remote.head, origin="the last common commit with `HEAD`"
     )
-    assert base_revision.of_checkout(here) == Base(
+    assert base_revision.default_branch_base(here) == Base(
         commit=remote.start, origin="the last common commit with `origin/HEAD`"
     )
 
@@ -221,14 +221,14 @@ def test_a_repository_without_a_commit(checkout: Checkout) -> None:
 
 
 def test_a_repository_without_a_remote(remote: Remote) -> None:
-    assert base_revision.of_checkout(remote.checkout.repository) == NoBase(
+    assert base_revision.default_branch_base(remote.checkout.repository) == NoBase(
         reason="`origin/HEAD` is not known; name a base with `--changed-since`"
     )
 
 
 def policy(remote: Remote, checkout: Checkout, sha: str) -> FoundBase:
     trigger = Trigger(event="pull_request", sha=sha, base_sha=remote.main, head_sha=remote.head)
-    return base_revision.of_policy(checkout.repository, trigger)
+    return base_revision.policy_base(checkout.repository, trigger)
 
 
 @pytest.mark.parametrize(

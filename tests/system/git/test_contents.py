@@ -13,11 +13,11 @@ FILES = {"src/a.py": "a", "src/deep/b.py": "b", "docs/c.md": "c", ".gitignore": 
 
 
 def of_head(checkout: Checkout) -> Contents:
-    return snapshot.of_entries(plumbing.tree(checkout.repository, "HEAD"))
+    return snapshot.tree_contents(plumbing.tree(checkout.repository, "HEAD"))
 
 
 def now(checkout: Checkout) -> Contents:
-    return snapshot.of_working_tree(checkout.repository, ["reports"])
+    return snapshot.disk_contents(checkout.repository, ["reports"])
 
 
 def python(path: str) -> bool:

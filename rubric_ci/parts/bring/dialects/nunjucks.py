@@ -81,7 +81,7 @@ def resolved(variables: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def of_prompt(variables: Mapping[str, Any]) -> dict[str, Any]:
+def prompt_values(variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return resolved variables as a prompt gets them, with the other templates filled in."""
     return {
         key: filled_in_prompt(each, variables)

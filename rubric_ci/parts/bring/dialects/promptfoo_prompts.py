@@ -20,7 +20,7 @@ from rubric_ci.parts.bring.dialects.nunjucks import (
     filled_in_prompt,
     is_template,
     js_text,
-    of_prompt,
+    prompt_values,
 )
 from rubric_ci.text import template
 from rubric_ci.values.json_value import parsed, with_texts
@@ -114,7 +114,7 @@ def add_input(
         made: Any = with_texts(prompt.data, lambda text: filled_in(text, known))
         values = dict(known)
     else:
-        values = of_prompt(known)
+        values = prompt_values(known)
         made = filled_in_prompt(prompt.text, values)
     _check_images(prompt, made, known)
     if prompt.messages and not all(isinstance(each.get("content"), str) for each in prompt.data):

@@ -15,7 +15,7 @@ def is_record(record: Mapping[str, Any]) -> bool:
     return "root_span_id" in record and "span_id" in record
 
 
-def read(record: Mapping[str, Any]) -> Iterator[Span]:
+def read_spans(record: Mapping[str, Any]) -> Iterator[Span]:
     """Yield the span of a row, or the comment that a row has about another one."""
     origin = mapping(record.get("origin")).get("id")
     comment = mapping(record.get("comment")).get("text")

@@ -35,7 +35,7 @@ def is_record(record: Mapping[str, Any]) -> bool:
     return row or "observations" in found or {"trace_id", "parent_observation_id"} <= found.keys()
 
 
-def read(record: Mapping[str, Any]) -> Iterator[Span]:
+def read_spans(record: Mapping[str, Any]) -> Iterator[Span]:
     """Yield the spans of a trace, an observation or a dataset item, or what a score says."""
     found = _spelt(record)
     trace = _spelt(mapping(found.get("trace"))) or found

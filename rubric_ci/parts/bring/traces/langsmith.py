@@ -24,7 +24,7 @@ def is_record(record: Mapping[str, Any]) -> bool:
     return "run_type" in record and "inputs" in record
 
 
-def read(record: Mapping[str, Any]) -> Iterator[Span]:
+def read_spans(record: Mapping[str, Any]) -> Iterator[Span]:
     """Yield a run and those in it, a dataset example, or what feedback says of a run."""
     if "run_type" in record:
         yield from _runs(record)

@@ -25,7 +25,7 @@ def is_record(record: Mapping[str, Any]) -> bool:
     return any(isinstance(record.get(key), list) for key in _EXPORTS)
 
 
-def read(record: Mapping[str, Any]) -> Iterator[Span]:
+def read_spans(record: Mapping[str, Any]) -> Iterator[Span]:
     """Yield the spans of an export, and what its log records say of them."""
     if not is_record(record):
         raise Unreadable("it has neither `resourceSpans` nor `resourceLogs`, as OTLP has")

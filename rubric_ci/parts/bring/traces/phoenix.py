@@ -33,7 +33,7 @@ def _is_run(record: Mapping[str, Any]) -> bool:
     return {"example_id", "repetition_number", "output"} <= record.keys()
 
 
-def read(record: Mapping[str, Any]) -> Iterator[Span]:
+def read_spans(record: Mapping[str, Any]) -> Iterator[Span]:
     """Yield a span, what an annotation says of one, a run of an experiment, or an example."""
     if _is_run(record):
         yield _run(record)

@@ -15,11 +15,11 @@ class Format(NamedTuple):
 
 
 FORMATS: Final[Mapping[str, Format]] = {
-    "otlp": Format(otlp_spans.is_record, otlp_spans.read),
-    "langfuse": Format(langfuse.is_record, langfuse.read),
-    "langsmith": Format(langsmith.is_record, langsmith.read),
-    "phoenix": Format(phoenix.is_record, phoenix.read),
-    "braintrust": Format(braintrust.is_record, braintrust.read),
+    "otlp": Format(otlp_spans.is_record, otlp_spans.read_spans),
+    "langfuse": Format(langfuse.is_record, langfuse.read_spans),
+    "langsmith": Format(langsmith.is_record, langsmith.read_spans),
+    "phoenix": Format(phoenix.is_record, phoenix.read_spans),
+    "braintrust": Format(braintrust.is_record, braintrust.read_spans),
 }
 
 

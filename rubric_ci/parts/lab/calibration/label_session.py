@@ -23,7 +23,7 @@ from rubric_ci.values.answers import KeptAnswer, answer_of, identity
 from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, RubricSpec
-from rubric_ci.values.media import of_answer
+from rubric_ci.values.media import answer_pictures
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored, condition_text
@@ -249,12 +249,12 @@ def questions_of(
 def _subject(result: CaseResult, spec: RubricSpec) -> KeptAnswer:
     """Return the subject of a rubric: the answer, with its work if a criterion is about that."""
     if not spec.is_about_work and is_of_text(spec.rubric):
-        return KeptAnswer(answer=result.answer, media=of_answer(result.media))
+        return KeptAnswer(answer=result.answer, media=answer_pictures(result.media))
     return KeptAnswer(
         answer=result.answer,
         trace=result.trace,
         file_changes=result.file_changes,
-        media=of_answer(result.media),
+        media=answer_pictures(result.media),
     )
 
 

@@ -128,7 +128,7 @@ def match(
     return tuple(matched), tuple(problems)
 
 
-def of_split(labels: Sequence[Label], split: Split) -> tuple[Label, ...]:
+def in_split(labels: Sequence[Label], split: Split) -> tuple[Label, ...]:
     return tuple(label for label in labels if (label.split or TEST) == split)
 
 

@@ -136,7 +136,7 @@ def _read_labels(path: Path, split: Split) -> tuple[Label, ...]:
     marked = tuple(label for label in read_labels(path) if label.marks)
     if not marked:
         raise CannotFindEvals(f"{path} contains no marks", "run `rubric-ci judge label` first")
-    found = labels.of_split(marked, split)
+    found = labels.in_split(marked, split)
     if not found:
         raise CannotFindEvals(
             f"{path} contains no marks of split {split}", "check `split` in its lines, or --split"

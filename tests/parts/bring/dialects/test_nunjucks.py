@@ -11,7 +11,7 @@ from rubric_ci.parts.bring.dialects.nunjucks import (
     NotSame,
     filled_in,
     filled_in_prompt,
-    of_prompt,
+    prompt_values,
     resolved,
 )
 
@@ -118,7 +118,7 @@ def test_variables_in_variables(
     written: dict[str, Any], for_checks: dict[str, Any], for_prompts: dict[str, Any]
 ) -> None:
     found = resolved(written)
-    assert (found, of_prompt(found)) == (for_checks, for_prompts)
+    assert (found, prompt_values(found)) == (for_checks, for_prompts)
 
 
 def test_variables_that_grow_without_end_are_refused() -> None:

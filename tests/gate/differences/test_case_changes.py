@@ -1,6 +1,7 @@
 """The directions of evaluators: what can lift a failing answer is weaker."""
 
 from dataclasses import replace
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -35,127 +36,113 @@ SHORT = TokenUsageSpec(name="t", max_total=100, max_input=10, span=SPAN)
 FIELD = FieldSpec(path="total", match="exact", span=SPAN)
 FIELDS = FieldAccuracySpec(name="f", fields=(FIELD,), span=SPAN)
 MOVED = replace(FIELDS, fields=(replace(FIELD, span=span(9)),))
-TABLE: dict[str, tuple[list[EvaluatorSpec], list[EvaluatorSpec], list[str]]] = {
-    "added where nothing was graded": ([], [SCRIPT], ["stronger evaluator a/s"]),
-    "added beside gates": ([GATED], [GATED, SCRIPT], ["stronger evaluator a/s"]),
-    "added beside a script": ([SCRIPT], [SCRIPT, GATED], ["weaker evaluator a/r"]),
-    "added, not counted": (
-        [SCRIPT], [SCRIPT, replace(GATED, weight=0)], ["stronger evaluator a/r"],
-    ),
+BOTH = replace(MEAN, evaluators=(GATED, SCRIPT))
+COUNTED = replace(BOTH, aggregator=WeightedAverage(weights={"s": 0}))
+BY_SCRIPT = replace(MEAN, aggregator=SCRIPT)
+UNCOUNTED = replace(SCRIPT, weight=0)
+OTHER = replace(GATED, name="q")
+REWORDED = replace(GATED, rubric=Rubric((replace(GATE, text="Is wrong"),)))
+EDITED_AGGREGATOR = replace(BY_SCRIPT, aggregator=replace(SCRIPT, script="exit 1"))
+HEAVY = replace(FIELDS, fields=(replace(FIELD, weight=2),))
+STRICT = replace(MEAN, required_min_score=0.8)
+BRIEF = replace(SHORT, max_output=9)
+Specs: TypeAlias = list[EvaluatorSpec]
+TABLE: dict[str, tuple[Specs, Specs, str]] = {
+    "added where nothing was graded": ([], [SCRIPT], "stronger evaluator a/s"),
+    "added beside gates": ([GATED], [GATED, SCRIPT], "stronger evaluator a/s"),
+    "added beside a script": ([SCRIPT], [SCRIPT, GATED], "weaker evaluator a/r"),
+    "added, not counted": ([SCRIPT], [SCRIPT, replace(GATED, weight=0)], "stronger evaluator a/r"),
     "added beside one that is not counted": (
-        [GATED, replace(SCRIPT, weight=0)], [GATED, replace(SCRIPT, weight=0), JUDGE],
-        ["stronger evaluator a/j"],
+        [GATED, UNCOUNTED],
+        [GATED, UNCOUNTED, JUDGE],
+        "stronger evaluator a/j",
     ),
-    "added beside gates of a composite": ([MEAN], [MEAN, SCRIPT], ["stronger evaluator a/s"]),
+    "added beside gates of a composite": ([MEAN], [MEAN, SCRIPT], "stronger evaluator a/s"),
     "added beside a composite that a script decides": (
-        [replace(MEAN, aggregator=SCRIPT)], [replace(MEAN, aggregator=SCRIPT), JUDGE],
-        ["weaker evaluator a/j"],
+        [BY_SCRIPT],
+        [BY_SCRIPT, JUDGE],
+        "weaker evaluator a/j",
     ),
     "added beside a member that the composite does not count": (
-        [replace(MEAN, evaluators=(GATED, SCRIPT), aggregator=WeightedAverage(weights={"s": 0}))],
-        [
-            replace(
-                MEAN, evaluators=(GATED, SCRIPT), aggregator=WeightedAverage(weights={"s": 0})
-            ),
-            JUDGE,
-        ],
-        ["stronger evaluator a/j"],
+        [COUNTED],
+        [COUNTED, JUDGE],
+        "stronger evaluator a/j",
     ),
-    "removed": ([GATED, SCRIPT], [GATED], ["weaker evaluator a/s"]),
-    "of another type": ([GATED], [replace(SCRIPT, name="r")], ["weaker evaluator a/r"]),
+    "added beside a member that counts": ([BOTH], [BOTH, JUDGE], "weaker evaluator a/j"),
+    "removed": ([GATED, SCRIPT], [GATED], "weaker evaluator a/s"),
+    "of another type": ([GATED], [replace(SCRIPT, name="r")], "weaker evaluator a/r"),
     "rubrics of an llm_judge": (
-        [replace(GATED, type="llm_judge")], [replace(JUDGE, name="r")], ["weaker evaluator a/r"],
+        [replace(GATED, type="llm_judge")],
+        [replace(JUDGE, name="r")],
+        "weaker evaluator a/r",
     ),
-    "weight": ([SCRIPT, JUDGE], [replace(SCRIPT, weight=2), JUDGE], ["weaker weight a/s"]),
+    "weight": ([SCRIPT, JUDGE], [replace(SCRIPT, weight=2), JUDGE], "weaker weight a/s"),
     "both weights alike": (
-        [SCRIPT, JUDGE], [replace(SCRIPT, weight=2), replace(JUDGE, weight=2)],
-        ["changed weight a/s", "changed weight a/j"],
+        [SCRIPT, JUDGE],
+        [replace(SCRIPT, weight=2), replace(JUDGE, weight=2)],
+        "changed weight a/s; changed weight a/j",
     ),
-    "weight 0": ([GATED, SCRIPT], [GATED, replace(SCRIPT, weight=0)], ["weaker weight a/s"]),
+    "weight 0": ([GATED, SCRIPT], [GATED, UNCOUNTED], "weaker weight a/s"),
     "weight beside gates": (
-        [GATED, replace(GATED, name="q")], [replace(GATED, weight=3), replace(GATED, name="q")],
-        ["changed weight a/r"],
+        [GATED, OTHER],
+        [replace(GATED, weight=3), OTHER],
+        "changed weight a/r",
     ),
-    "model": ([GATED], [replace(GATED, model="b")], ["changed judge a/r"]),
-    "what the judge sees": (
-        [GATED], [replace(GATED, sees=("answer", "files"))], ["changed evaluator a/r: sees"],
-    ),
-    "prompt": ([JUDGE], [replace(JUDGE, prompt="Say yes")], ["changed evaluator a/j: prompt"]),
-    "script": ([SCRIPT], [replace(SCRIPT, script="exit 1")], ["changed evaluator a/s: script"]),
-    "member added beside gates": (
-        [MEAN], [replace(MEAN, evaluators=(GATED, SCRIPT))], ["stronger evaluator a/c/s"],
-    ),
+    "member added beside gates": ([MEAN], [BOTH], "stronger evaluator a/c/s"),
     "members in another order": (
-        [replace(MEAN, evaluators=(GATED, SCRIPT))], [replace(MEAN, evaluators=(SCRIPT, GATED))],
-        ["changed evaluator a/c: evaluators"],
+        [BOTH],
+        [replace(MEAN, evaluators=(SCRIPT, GATED))],
+        "changed evaluator a/c: evaluators",
     ),
-    "another kind of aggregator": (
-        [MEAN], [replace(MEAN, aggregator=SCRIPT)], ["weaker evaluator a/c: aggregator"],
-    ),
+    "another kind of aggregator": ([MEAN], [BY_SCRIPT], "weaker evaluator a/c: aggregator"),
     "script of an aggregator": (
-        [replace(MEAN, aggregator=SCRIPT)],
-        [replace(MEAN, aggregator=replace(SCRIPT, script="exit 1"))],
-        ["changed evaluator a/c: aggregator"],
+        [BY_SCRIPT],
+        [EDITED_AGGREGATOR],
+        "changed evaluator a/c: aggregator",
     ),
-    "a lower minimum of a composite": (
-        [replace(MEAN, required_min_score=0.8)], [replace(MEAN, required_min_score=0.7)],
-        ["weaker evaluator a/c: required_min_score"],
-    ),
-    "a composite that becomes a gate": (
-        [MEAN], [replace(MEAN, required_min_score=0.7)],
-        ["stronger evaluator a/c: required_min_score"],
-    ),
-    "a longer time": (
-        [FAST], [replace(FAST, threshold_ms=101)], ["weaker evaluator a/l: threshold_ms"],
-    ),
-    "a shorter time": (
-        [FAST], [replace(FAST, threshold_ms=99)], ["stronger evaluator a/l: threshold_ms"],
-    ),
-    "one limit up, one down": (
-        [SHORT], [replace(SHORT, max_total=90, max_input=11)],
-        ["stronger evaluator a/t: max_total", "weaker evaluator a/t: max_input"],
-    ),
-    "a limit removed": (
-        [SHORT], [replace(SHORT, max_total=None)], ["weaker evaluator a/t: max_total"],
-    ),
-    "one limit down": (
-        [SHORT], [replace(SHORT, max_input=9)], ["stronger evaluator a/t: max_input"],
-    ),
-    "another limit up": (
-        [SHORT], [replace(SHORT, max_total=101)], ["weaker evaluator a/t: max_total"],
-    ),
-    "an output limit removed": (
-        [replace(SHORT, max_output=9)], [SHORT], ["weaker evaluator a/t: max_output"],
-    ),
-    "a limit added": (
-        [SHORT], [replace(SHORT, max_output=9)], ["stronger evaluator a/t: max_output"],
-    ),
-    "more costs": ([CHEAP], [replace(CHEAP, budget_usd=2)], ["weaker evaluator a/$: budget_usd"]),
-    "a criterion": (
-        [GATED], [replace(GATED, rubric=Rubric((replace(GATE, text="Is wrong"),)))],
-        ["changed criterion a/gate"],
-    ),
-    "added beside a member that counts": (
-        [replace(MEAN, evaluators=(GATED, SCRIPT))],
-        [replace(MEAN, evaluators=(GATED, SCRIPT)), JUDGE], ["weaker evaluator a/j"],
-    ),
-    "fields": (
-        [FIELDS], [replace(FIELDS, fields=(FIELD, FIELD))], ["weaker evaluator a/f: fields"],
-    ),
-    "the weight of a field": (
-        [FIELDS], [replace(FIELDS, fields=(replace(FIELD, weight=2),))],
-        ["weaker evaluator a/f: fields"],
-    ),
-    "fields on other lines": ([FIELDS], [MOVED], []),
-}  # fmt: skip
+    "a criterion": ([GATED], [REWORDED], "changed criterion a/gate"),
+    "fields on other lines": ([FIELDS], [MOVED], ""),
+}
 
 
 @pytest.mark.parametrize(("base", "head", "expected"), TABLE.values(), ids=TABLE)
-def test_evaluators(
-    base: list[EvaluatorSpec], head: list[EvaluatorSpec], expected: list[str]
-) -> None:
+def test_evaluators(base: Specs, head: Specs, expected: str) -> None:
+    assert told(base, head) == expected
+
+
+def told(base: Specs, head: Specs) -> str:
     found = evaluator_changes(case(head), case(base))
-    assert [f"{change.direction} {change.kind} {change.about}" for change in found] == expected
+    return "; ".join(f"{change.direction} {change.kind} {change.about}" for change in found)
+
+
+SETTINGS: list[tuple[EvaluatorSpec, dict[str, Any], str]] = [
+    (GATED, {"model": "b"}, "changed judge a/r"),
+    (GATED, {"sees": ("answer", "files")}, "changed evaluator a/r: sees"),
+    (JUDGE, {"prompt": "Say yes"}, "changed evaluator a/j: prompt"),
+    (SCRIPT, {"script": "exit 1"}, "changed evaluator a/s: script"),
+    (MEAN, {"required_min_score": 0.7}, "stronger evaluator a/c: required_min_score"),
+    (STRICT, {"required_min_score": 0.7}, "weaker evaluator a/c: required_min_score"),
+    (FAST, {"threshold_ms": 101}, "weaker evaluator a/l: threshold_ms"),
+    (FAST, {"threshold_ms": 99}, "stronger evaluator a/l: threshold_ms"),
+    (
+        SHORT,
+        {"max_total": 90, "max_input": 11},
+        "stronger evaluator a/t: max_total; weaker evaluator a/t: max_input",
+    ),
+    (SHORT, {"max_total": None}, "weaker evaluator a/t: max_total"),
+    (SHORT, {"max_input": 9}, "stronger evaluator a/t: max_input"),
+    (SHORT, {"max_total": 101}, "weaker evaluator a/t: max_total"),
+    (BRIEF, {"max_output": None}, "weaker evaluator a/t: max_output"),
+    (SHORT, {"max_output": 9}, "stronger evaluator a/t: max_output"),
+    (CHEAP, {"budget_usd": 2}, "weaker evaluator a/$: budget_usd"),
+    (FIELDS, {"fields": (FIELD, FIELD)}, "weaker evaluator a/f: fields"),
+    (FIELDS, {"fields": HEAVY.fields}, "weaker evaluator a/f: fields"),
+]
+
+
+@pytest.mark.parametrize(("spec", "edit", "expected"), SETTINGS)
+def test_settings(spec: EvaluatorSpec, edit: dict[str, Any], expected: str) -> None:
+    assert told([spec], [replace(spec, **edit)]) == expected
 
 
 @pytest.mark.parametrize(
@@ -169,14 +156,12 @@ def test_evaluators(
     ],
     ids=["type", "added", "removed", "set", "edited"],
 )
-def test_values_and_lines(
-    base: list[EvaluatorSpec], head: list[EvaluatorSpec], before: str, after: str, line: int
-) -> None:
+def test_values_and_lines(base: Specs, head: Specs, before: str, after: str, line: int) -> None:
     [change] = evaluator_changes(case(head), case(base))
     assert (change.before, change.after, change.line) == (before, after, line)
 
 
-def case(specs: list[EvaluatorSpec]) -> EvalCase:
+def case(specs: Specs) -> EvalCase:
     return build_case(id="a", evaluators=tuple(specs))
 
 

@@ -121,55 +121,35 @@ def test_every_key_of_a_schema_is_drawn(name: str) -> None:
 
 
 SILENT = {
-    "agentTarget.model": "under test",
-    "agentTarget.tools": "under test",
-    "target.input_cost_per_token": "a price",
-    "target.max_tokens": "under test",
-    "target.model": "under test",
-    "target.output_cost_per_token": "a price",
-    "target.prompt": "under test",
-    "target.skill": "under test",
-    "target.temperature": "under test",
-    "eval.messages": "a system message is a prompt, under test",
-    "message.content": "a system message is a prompt, under test",
-    "message.role": "a system message is a prompt, under test",
-    "part.value": "a file next to a text is a prompt, under test",
-    "case.description": "carried for people",
-    "case.note": "carried for people",
-    "case.notes": "carried for people",
-    "eval.description": "carried for people",
-    "message.metadata": "carried for people",
-    "eval.metadata": "carried for people, where no script reads it",
-    "eval.dataset": "a name in reports",
-    "seeingRubrics.tests": "tests of criteria mark no case",
-    "caseTest.name": "tests of criteria mark no case",
-    "caseTest.answer": "tests of criteria mark no case",
-    "caseTest.marks": "tests of criteria mark no case",
-    "waiver.owner": "carried for people",
-    "waiver.reason": "carried for people",
-    "config.$schema": "for editors",
-    "eval.$schema": "for editors",
-    "waivers.$schema": "for editors",
-    "config.env": "policy that decides no verdict",
-    "config.untrusted": "policy that decides no verdict",
-    "env.allow": "policy that decides no verdict",
-    "untrusted.max_cases": "policy that decides no verdict",
-    "untrusted.max_characters": "policy that decides no verdict",
-    "untrusted.max_cost_usd": "policy that decides no verdict",
-    "target.concurrency": "how many requests are in flight",
-    "target.workers": "how many requests are in flight",
-    "case.tags": "a tag that decides nothing",
-    "case.shared_rubrics": "the suite shares none",
-    "config.default_evaluator": "each case has rubrics or evaluators of its own",
-    "eval.evaluator": "each case has rubrics or evaluators of its own",
-    "eval.rubrics": "each case has rubrics or evaluators of its own",
+    "under test": """
+        agentTarget.model agentTarget.tools target.max_tokens target.model target.prompt
+        target.skill target.temperature""",
+    "a price": "target.input_cost_per_token target.output_cost_per_token",
+    "a system message is a prompt, under test": "eval.messages message.content message.role",
+    "a file next to a text is a prompt, under test": "part.value",
+    "carried for people": """
+        case.description case.note case.notes eval.description message.metadata waiver.owner
+        waiver.reason""",
+    "carried for people, where no script reads it": "eval.metadata",
+    "a name in reports": "eval.dataset",
+    "tests of criteria mark no case": """
+        seeingRubrics.tests caseTest.name caseTest.answer caseTest.marks""",
+    "for editors": "config.$schema eval.$schema waivers.$schema",
+    "policy that decides no verdict": """
+        config.env config.untrusted env.allow untrusted.max_cases untrusted.max_characters
+        untrusted.max_cost_usd""",
+    "how many requests are in flight": "target.concurrency target.workers",
+    "a tag that decides nothing": "case.tags",
+    "the suite shares none": "case.shared_rubrics",
+    "each case has rubrics or evaluators of its own": """
+        config.default_evaluator eval.evaluator eval.rubrics""",
 }
-"""Keys with a change of which nothing is told, with the reason."""
+"""Keys with a change of which nothing is told, by the reason."""
 
 
 def test_a_key_is_told_or_named_as_silent() -> None:
     silent = {key for row in ROWS if not row.told for key in row.keys.split()}
-    assert silent == SILENT.keys()
+    assert sorted(silent) == sorted(" ".join(SILENT.values()).split())
 
 
 def is_in(drawn: str, key: str) -> bool:

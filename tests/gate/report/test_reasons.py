@@ -40,97 +40,79 @@ NEW = graded("n", "fail", change="new")
 RATE = PassRate(min_pass_rate=1.0, group="safety")
 
 
-@pytest.mark.parametrize(
-    ("report", "code", "told"),
-    [
-        (a_gated(PASSES), ExitCode.OK, []),
-        (a_gated(), ExitCode.OK, []),
-        (a_gated(skipped("s")), ExitCode.OK, []),
-        (a_gated(PASSES, FAILS, gate={"fail_on": "never"}), ExitCode.OK, []),
-        (
-            a_gated(PASSES, FAILS),
-            ExitCode.GATE,
-            [("verdict", "1 of 2 cases fails (fail_on: fail)", "")],
-        ),
-        (
-            a_gated(PASSES, BROKEN, NEW, FAILS, gate={"fail_on": "regression"}),
-            ExitCode.GATE,
-            [
-                ("broke", "d broke", ""),
-                ("new", "new and failing: n", ""),
-                ("verdict", "3 of 4 cases fail (fail_on: regression, nothing to compare with)", ""),
-            ],
-        ),
-        (
-            a_gated(PASSES, graded("s", tags=("safety",)), gate={"rates": (RATE,)}),
-            ExitCode.GATE,
-            [("rate", "tag safety: 0 of 1 pass, 1 needed for 1.0", "")],
-        ),
-        (
-            a_gated(PASSES, grading_changes=(WEAKER,), gate={"on_weaker_grading": "fail"}),
-            ExitCode.GATE,
-            [
-                (
-                    "weaker",
-                    "the change makes the grading weaker",
-                    "undo the changes to the grading, which the gate does not allow",
-                )
-            ],
-        ),
-        (
-            a_gated(PASSES, grading_changes=(WEAKER,), gate={"on_changed_grading": "review"}),
-            ExitCode.OK,
-            [
-                (
-                    "review",
-                    "review the changes to the grading",
-                    "let a person review the changes to the grading",
-                )
-            ],
-        ),
-        (
-            a_gated(PASSES, waivers=(WAIVER,), gate={"max_waivers": 0}),
-            ExitCode.GATE,
-            [
-                (
-                    "waivers",
-                    "1 waiver, at most 0 allowed",
-                    "edit `waivers.yaml`: 1 waiver, at most 0 allowed",
-                )
-            ],
-        ),
-        (
-            a_gated(PASSES, errored("x"), errored("y"), errored("z", "no key")),
-            ExitCode.NO_VERDICT,
-            [
-                (
-                    "errored",
-                    "3 cases errored",
-                    "fix what leaves 2 cases without a verdict: the judge was silent",
-                )
-            ],
-        ),
-        (
-            a_gated(PASSES, scope=INCOMPLETE),
-            ExitCode.NO_VERDICT,
-            [("incomplete", "the run is incomplete", "run again: the run is incomplete")],
-        ),
-        (
-            a_gated(FAILS, errored("x")),
-            ExitCode.GATE,
-            [
-                ("verdict", "1 of 1 graded case fails (fail_on: fail)", ""),
-                (
-                    "errored",
-                    "1 case errored",
-                    "fix what leaves 1 case without a verdict: the judge was silent",
-                ),
-            ],
-        ),
-    ],
-)
-def test_reasons(report: RunReport, code: ExitCode, told: list[tuple[str, str, str]]) -> None:
-    assert [(each.rule, each.text, each.fix) for each in reasons(report)] == told
+SILENT = "fix what leaves 1 case without a verdict: the judge was silent"
+TABLE: dict[str, tuple[RunReport, ExitCode, dict[str, str], str]] = {
+    "passes": (a_gated(PASSES), ExitCode.OK, {}, ""),
+    "nothing": (a_gated(), ExitCode.OK, {}, ""),
+    "skipped": (a_gated(skipped("s")), ExitCode.OK, {}, ""),
+    "never": (a_gated(PASSES, FAILS, gate={"fail_on": "never"}), ExitCode.OK, {}, ""),
+    "a failure": (
+        a_gated(PASSES, FAILS),
+        ExitCode.GATE,
+        {"verdict": "1 of 2 cases fails (fail_on: fail)"},
+        "",
+    ),
+    "broken, new and old": (
+        a_gated(PASSES, BROKEN, NEW, FAILS, gate={"fail_on": "regression"}),
+        ExitCode.GATE,
+        {
+            "broke": "d broke",
+            "new": "new and failing: n",
+            "verdict": "3 of 4 cases fail (fail_on: regression, nothing to compare with)",
+        },
+        "",
+    ),
+    "a rate": (
+        a_gated(PASSES, graded("s", tags=("safety",)), gate={"rates": (RATE,)}),
+        ExitCode.GATE,
+        {"rate": "tag safety: 0 of 1 pass, 1 needed for 1.0"},
+        "",
+    ),
+    "weaker grading": (
+        a_gated(PASSES, grading_changes=(WEAKER,), gate={"on_weaker_grading": "fail"}),
+        ExitCode.GATE,
+        {"weaker": "the change makes the grading weaker"},
+        "undo the changes to the grading, which the gate does not allow",
+    ),
+    "grading to review": (
+        a_gated(PASSES, grading_changes=(WEAKER,), gate={"on_changed_grading": "review"}),
+        ExitCode.OK,
+        {"review": "review the changes to the grading"},
+        "let a person review the changes to the grading",
+    ),
+    "waivers": (
+        a_gated(PASSES, waivers=(WAIVER,), gate={"max_waivers": 0}),
+        ExitCode.GATE,
+        {"waivers": "1 waiver, at most 0 allowed"},
+        "edit `waivers.yaml`: 1 waiver, at most 0 allowed",
+    ),
+    "errored": (
+        a_gated(PASSES, errored("x"), errored("y"), errored("z", "no key")),
+        ExitCode.NO_VERDICT,
+        {"errored": "3 cases errored"},
+        SILENT.replace("1 case", "2 cases"),
+    ),
+    "incomplete": (
+        a_gated(PASSES, scope=INCOMPLETE),
+        ExitCode.NO_VERDICT,
+        {"incomplete": "the run is incomplete"},
+        "run again: the run is incomplete",
+    ),
+    "a failure and an error": (
+        a_gated(FAILS, errored("x")),
+        ExitCode.GATE,
+        {"verdict": "1 of 1 graded case fails (fail_on: fail)", "errored": "1 case errored"},
+        SILENT,
+    ),
+}
+
+
+@pytest.mark.parametrize(("report", "code", "told", "fix"), TABLE.values(), ids=TABLE)
+def test_reasons(report: RunReport, code: ExitCode, told: dict[str, str], fix: str) -> None:
+    """What to do is said with the last one."""
+    found = reasons(report)
+    assert [(each.rule, each.text) for each in found] == [*told.items()]
+    assert [each.fix for each in found] == ([*[""] * (len(told) - 1), fix] if told else [])
     assert verdict_code(report) is exit_code(report) is code
 
 

@@ -29,17 +29,24 @@ FOLDED = [
 ]
 
 
+def an_assertion(key: str, value: Any, **options: Any) -> Assertion:
+    return Assertion(id="a", text="t", key=key, value=value, span=span(), **options)
+
+
+def holds(key: str, value: Any, *steps: Step, **options: Any) -> bool | str | int:
+    return mark(an_assertion(key, value, **options), "", Did(steps=steps)).value
+
+
 @pytest.mark.parametrize(("key", "value", "step"), FOLDED)
 def test_names_of_tools_fit_in_any_case_on_demand(key: str, value: Any, step: Step) -> None:
-    assert mark(an_assertion(key, value), "", Did(steps=(step,))).value is False
-    assert mark(an_assertion(key, value, ignore_case=True), "", Did(steps=(step,))).value is True
+    assert holds(key, value, step) is False
+    assert holds(key, value, step, ignore_case=True) is True
 
 
 def test_a_forbidden_tool_in_another_case_and_arguments_in_theirs() -> None:
-    did = Did(steps=(READ,))
-    assert mark(an_assertion("never_called", "rEAD"), "", did).value is True
-    assert mark(an_assertion("never_called", "rEAD", ignore_case=True), "", did).value is False
-    assert mark(an_assertion("called", "rEAD(A.py)", ignore_case=True), "", did).value is False
+    assert holds("never_called", "rEAD", READ) is True
+    assert holds("never_called", "rEAD", READ, ignore_case=True) is False
+    assert holds("called", "rEAD(A.py)", READ, ignore_case=True) is False
 
 
 @pytest.mark.parametrize(
@@ -62,16 +69,12 @@ def test_a_forbidden_tool_in_another_case_and_arguments_in_theirs() -> None:
 )
 def test_how_a_skill_is_used(step: Step, used: bool) -> None:
     """AgentV's own code says the same of each."""
-    assert mark(an_assertion("skill_used", "refunds"), "", Did(steps=(step,))).value is used
+    assert holds("skill_used", "refunds", step) is used
 
 
 @pytest.mark.parametrize("value", ["refund*", "*"])
 def test_a_skill_by_a_glob(value: str) -> None:
-    assert mark(an_assertion("skill_used", value), "", Did(steps=(SKILL,))).value is True
-
-
-def an_assertion(key: str, value: Any, **options: Any) -> Assertion:
-    return Assertion(id="a", text="t", key=key, value=value, span=span(), **options)
+    assert holds("skill_used", value, SKILL) is True
 
 
 @pytest.mark.parametrize(
@@ -104,34 +107,25 @@ def test_calls_that_hold(key: str, value: Any, steps: Any, reasoning: str | None
     assert reasoning is None or found.reasoning == reasoning
 
 
+REMOVED = 'once: Bash({"command": "rm -rf /"})'
+FAILED = "it is not called without an error, but once with one"
+
+
 @pytest.mark.parametrize(
     ("key", "value", "steps", "found"),
     [
         ("called", "Write", ALL, "it is not called"),
-        pytest.param(
-            *("called", "Bash(rm *)", ALL),
-            "it is not called without an error, but once with one",
-            id="a call that failed does not count where one is required",
-        ),
+        ("called", "Bash(rm *)", ALL, FAILED),  # where a call is required, one that failed is none
         ("called", "Bash(git push)", ALL, "it is not called"),
         ("called", "rEAD", ALL, "it is not called"),
-        pytest.param(
-            *("never_called", "Bash(rm *)", ALL),
-            'it is called once: Bash({"command": "rm -rf /"})',
-            id="a call that failed was tried",
-        ),
+        ("never_called", "Bash(rm *)", ALL, f"it is called {REMOVED}"),  # it was tried
         (
             "never_called",
             "Bash",
             (PUSH, PUSH),
             'it is called 2 times: Bash({"command": "git push --force\\n origin", "why": "[x]"})',
         ),
-        (
-            "never_called",
-            ["Write", "Bash(rm *)"],
-            ALL,
-            'it is called once: Bash({"command": "rm -rf /"})',
-        ),
+        ("never_called", ["Write", "Bash(rm *)"], ALL, f"it is called {REMOVED}"),
         ("skill_used", "refund", (SKILL,), "used: refunds"),
         ("skill_used", "Refunds", (SKILL,), "used: refunds"),
         ("skill_used", "refunds", ALL, "no skill is used"),
@@ -141,30 +135,21 @@ def test_calls_that_hold(key: str, value: Any, steps: Any, reasoning: str | None
             ALL,
             "the arguments do not fit: `count`: 2 is greater than the maximum of 1",
         ),
-        (
-            "called_with",
-            {"name": "Bash", "arguments": {}},
-            (DENIED,),
-            "it is not called without an error, but once with one",
-        ),
+        ("called_with", {"name": "Bash", "arguments": {}}, (DENIED,), FAILED),
         ("calls_in_order", ["Edit", "Read"], ALL, "`Read` is not called after `Edit`"),
         ("calls_in_order", ["Read", "Read"], ALL, "`Read` is not called after `Read`"),
         ("calls_in_order", ["Bash(rm*)"], ALL, "`Bash(rm*)` is not called"),
         ("calls_exactly", ["Read", "Edit"], (READ, READ, EDIT), "called: Read, Read, Edit"),
         ("calls_exactly", ["Edit", "Read"], (READ, EDIT), "called: Read, Edit"),
-        pytest.param(
-            *("no_other_calls", ["Read", "Edit"], (READ, DENIED)),
-            'once: Bash({"command": "rm -rf /"})',
-            id="a call that failed is another one",
-        ),
-        pytest.param("max_calls", 1, (READ, DENIED), "there are 2", id="failed calls are counted"),
+        ("no_other_calls", ["Read", "Edit"], (READ, DENIED), REMOVED),
+        ("max_calls", 1, (READ, DENIED), "there are 2"),
     ],
 )
 def test_calls_that_do_not_hold(key: str, value: Any, steps: Any, found: str) -> None:
     marked = mark(an_assertion(key, value), "", Did(steps=steps))
     assert marked.value is False
     assert marked.reasoning.endswith(f": {found}")
-    assert mark(an_assertion(key, value, negated=True), "", Did(steps=steps)).value is True
+    assert holds(key, value, *steps, negated=True) is True
 
 
 def shell(tool: str, command: str) -> Step:
@@ -172,7 +157,7 @@ def shell(tool: str, command: str) -> Step:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "step", "holds"),
+    ("key", "value", "step", "expected"),
     [
         ("never_called", "shell(git push*)", shell("Bash", "cd x && git push"), False),
         ("never_called", "Bash(git push*)", shell("Bash", "ls; git push"), False),
@@ -194,8 +179,8 @@ def shell(tool: str, command: str) -> Step:
         ("no_other_calls", ["find_order(a*)"], shell("find_order", "a; b"), True),
     ],
 )
-def test_calls_of_a_shell_by_each_command(key: str, value: Any, step: Step, holds: bool) -> None:
-    assert mark(an_assertion(key, value), "", Did(steps=(step,))).value is holds
+def test_calls_of_a_shell_by_each_command(key: str, value: Any, step: Step, expected: bool) -> None:
+    assert holds(key, value, step) is expected
 
 
 def codex_patch(*paths: str) -> Step:
@@ -215,7 +200,7 @@ BY_FILE = Step(tool="apply_patch", arguments={"changes": {"src/app.py": {"add": 
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "step", "holds"),
+    ("key", "value", "step", "expected"),
     [
         ("never_called", "edit(calc*)", codex_patch("calc.py"), False),
         ("never_called", "edit(calc*)", codex_patch("README.md", "./calc.py"), False),
@@ -241,8 +226,8 @@ BY_FILE = Step(tool="apply_patch", arguments={"changes": {"src/app.py": {"add": 
         ("calls_exactly", ["edit(calc.py)"], codex_patch("calc.py", "b.py"), False),
     ],
 )
-def test_edits_by_each_file_of_a_patch(key: str, value: Any, step: Step, holds: bool) -> None:
-    assert mark(an_assertion(key, value), "", Did(steps=(step,))).value is holds
+def test_edits_by_each_file_of_a_patch(key: str, value: Any, step: Step, expected: bool) -> None:
+    assert holds(key, value, step) is expected
 
 
 def test_the_call_is_the_evidence() -> None:
@@ -364,10 +349,10 @@ FORMS = {
 
 @pytest.mark.parametrize("line", FORMS.values(), ids=FORMS)
 def test_a_forbidden_command_is_found_in_every_form(line: Any) -> None:
-    did = Did(steps=(Step(tool="Bash", arguments={"command": line}),))
-    assert mark(an_assertion("never_called", "Bash(git push*)"), "", did).value is False
-    only = an_assertion("no_other_calls", ["Bash(jq*)", "Bash(echo*)", "Bash(cat*)", "Bash(rm*)"])
-    assert mark(only, "", did).value is False
+    step = Step(tool="Bash", arguments={"command": line})
+    assert holds("never_called", "Bash(git push*)", step) is False
+    allowed = ["Bash(jq*)", "Bash(echo*)", "Bash(cat*)", "Bash(rm*)"]
+    assert holds("no_other_calls", allowed, step) is False
 
 
 UNREAD = (Step(tool="Bash", arguments={"command": "echo 'not closed; git push"}),)
@@ -409,7 +394,7 @@ def test_a_line_that_cannot_be_read_shows_nothing(key: str, value: Any, negated:
     ],
 )
 def test_a_line_that_nobody_asks_about_need_not_be_read(key: str, value: Any) -> None:
-    assert mark(an_assertion(key, value), "", Did(steps=UNREAD)).value is True
+    assert holds(key, value, *UNREAD) is True
 
 
 def test_a_command_behind_an_unknown_option_is_not_excluded() -> None:
@@ -421,5 +406,4 @@ def test_a_command_behind_an_unknown_option_is_not_excluded() -> None:
 
 def test_an_allowed_word_in_another_argument_allows_no_command() -> None:
     step = Step(tool="Bash", arguments={"command": "rm -rf x", "description": "jq of a file"})
-    found = mark(an_assertion("no_other_calls", ["Bash(jq*)"]), "", Did(steps=(step,)))
-    assert found.value is False
+    assert holds("no_other_calls", ["Bash(jq*)"], step) is False

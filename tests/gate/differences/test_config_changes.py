@@ -15,33 +15,30 @@ from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.scoring import Thresholds
 from tests.gate.policy.test_governed import config, judge, mock, model
 
-CHANGES = {
+
+def judged(of: JudgeConfig | None = None, **facts: Any) -> Config:
+    return Config(judge=of or judge(), **facts)
+
+
+UNTRUSTED = UntrustedCaps(max_cost_usd=5, max_cases=9)
+CHANGES: dict[str, tuple[Config, list[tuple[str, str, str]]]] = {
     "judge": (
-        Config(judge=judge("openai/b", api_base="https://b")),
+        judged(judge("openai/b", api_base="https://b")),
         [("judge.api_base", "", "https://b"), ("judge.model", "openai/a", "openai/b")],
     ),
-    "secret": (Config(judge=judge(api_key="sk-1")), [("judge.api_key", "***", "***")]),
-    "tokens": (Config(judge=judge(max_tokens=9)), [("judge.max_tokens", "", "9")]),
-    "gate": (
-        Config(judge=judge(), gate=GateConfig(min_kappa=0.5)),
-        [("gate.min_kappa", "", "0.5")],
-    ),
-    "the default of a rule": (Config(judge=judge(), rules={"gate-kind": "warning"}), []),
-    "rules": (
-        Config(judge=judge(), rules={"gate-kind": "off"}),
-        [("rules.gate-kind", "warning", "off")],
-    ),
+    "secret": (judged(judge(api_key="sk-1")), [("judge.api_key", "***", "***")]),
+    "tokens": (judged(judge(max_tokens=9)), [("judge.max_tokens", "", "9")]),
+    "gate": (judged(gate=GateConfig(min_kappa=0.5)), [("gate.min_kappa", "", "0.5")]),
+    "the default of a rule": (judged(rules={"gate-kind": "warning"}), []),
+    "rules": (judged(rules={"gate-kind": "off"}), [("rules.gate-kind", "warning", "off")]),
     "untrusted": (
-        Config(judge=judge(), untrusted=UntrustedCaps(max_cost_usd=5, max_cases=9)),
+        judged(untrusted=UNTRUSTED),
         [("untrusted.max_cases", "50", "9"), ("untrusted.max_cost_usd", "1.0", "5")],
     ),
-    "env": (Config(judge=judge(), env_allow=("A", "B")), [("env.allow", "", "A, B")]),
-    "long": (Config(judge=judge(seed="x\n" * 100)), [("judge.seed", "", ("x " * 60) + "…")]),
-    "as long as is shown": (Config(judge=judge(seed="x" * 120)), [("judge.seed", "", "x" * 120)]),
-    "one character more": (
-        Config(judge=judge(seed="x" * 121)),
-        [("judge.seed", "", "x" * 120 + "…")],
-    ),
+    "env": (judged(env_allow=("A", "B")), [("env.allow", "", "A, B")]),
+    "long": (judged(judge(seed="x\n" * 100)), [("judge.seed", "", ("x " * 60) + "…")]),
+    "as long as is shown": (judged(judge(seed="x" * 120)), [("judge.seed", "", "x" * 120)]),
+    "one character more": (judged(judge(seed="x" * 121)), [("judge.seed", "", "x" * 120 + "…")]),
 }
 
 
@@ -62,9 +59,7 @@ def test_changes(head: Config, expected: list[tuple[str, str, str]]) -> None:
 )
 def test_options_that_are_secret_are_not_shown(option: str, shown: str) -> None:
     endpoint = Endpoint(model="openai/a", options={option: 1})
-    found = list(
-        policy_changes(Config(judge=JudgeConfig(endpoint=endpoint)), Config(judge=judge()))
-    )
+    found = list(policy_changes(judged(JudgeConfig(endpoint=endpoint)), judged()))
     unset = "***" if shown == "***" else ""
     assert [(each.key, each.before, each.after) for each in found] == [
         (f"judge.{option}", unset, shown)
@@ -79,23 +74,22 @@ def test_only_targets_that_judge_are_policy() -> None:
 
 COMMAND = JudgeCommand(cli="codex", model="m", argv=("a", "b"), env=("TOKEN",))
 
+EVERY_KEY = GateConfig(
+    fail_on="never",
+    thresholds=Thresholds(passing=0.9, borderline=0.5),
+    min_kappa=0.5,
+    min_pass_rate=0.25,
+    groups={"a": Group(min_pass_rate=0.75)},
+    max_waivers=3,
+    targets=("x", "y"),
+    on_weaker_grading="fail",
+    on_changed_grading="review",
+    require_rubrics=True,
+    require_verdict=True,
+)
 SET: dict[str, tuple[Config, list[tuple[str, str, str, str | None]]]] = {
     "gate": (
-        Config(
-            gate=GateConfig(
-                fail_on="never",
-                thresholds=Thresholds(passing=0.9, borderline=0.5),
-                min_kappa=0.5,
-                min_pass_rate=0.25,
-                groups={"a": Group(min_pass_rate=0.75)},
-                max_waivers=3,
-                targets=("x", "y"),
-                on_weaker_grading="fail",
-                on_changed_grading="review",
-                require_rubrics=True,
-                require_verdict=True,
-            )
-        ),
+        Config(gate=EVERY_KEY),
         [
             ("gate.fail_on", "fail", "never", "gate"),
             ("gate.groups.a.min_pass_rate", "", "0.75", "gate"),

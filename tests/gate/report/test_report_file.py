@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import run
-from typing import Any
 
 import pytest
 
@@ -60,39 +59,28 @@ def test_a_missing_file_names_the_command_that_writes_it(
     assert caught.value.hint == f"`{command}` writes it"
 
 
+MERGE = "combine the shards with `rubric-ci report merge` first"
+PATHS = "run the whole suite first: without paths; `evals` in rubric-ci.yaml names it"
+BROKEN = "fix the eval files that `rubric-ci validate` reports, then run the whole suite"
+
+
 @pytest.mark.parametrize(
-    ("narrowed_by", "facts", "message", "hint"),
+    ("narrowed_by", "why", "hint"),
     [
-        (["case"], {}, "this report covers 1 of 4 cases: case filter", "run the whole suite first"),
-        (
-            ["shard"],
-            {"shard": ShardInfo(index=1, count=2)},
-            "this report covers 1 of 4 cases: --shard",
-            "combine the shards with `rubric-ci report merge` first",
-        ),
-        (
-            ["paths", "tag"],
-            {},
-            "this report covers 1 of 4 cases: given paths, --tag",
-            "run the whole suite first: without paths; `evals` in rubric-ci.yaml names it",
-        ),
-        (
-            ["invalid"],
-            {},
-            "this report covers 1 of 4 cases: invalid eval files",
-            "fix the eval files that `rubric-ci validate` reports, then run the whole suite",
-        ),
+        (["case"], "case filter", "run the whole suite first"),
+        (["shard"], "--shard", MERGE),
+        (["paths", "tag"], "given paths, --tag", PATHS),
+        (["invalid"], "invalid eval files", BROKEN),
     ],
-    ids=["case", "shard", "paths", "invalid"],
 )
-def test_a_part_is_refused(
-    narrowed_by: list[Narrowing], facts: dict[str, Any], message: str, hint: str
-) -> None:
-    report = a_report(graded("a"), scope=Scope(suite=4).narrowed(*narrowed_by), **facts)
+def test_a_part_is_refused(narrowed_by: list[Narrowing], why: str, hint: str) -> None:
+    shard = ShardInfo(index=1, count=2) if narrowed_by == ["shard"] else None
+    report = a_report(graded("a"), scope=Scope(suite=4).narrowed(*narrowed_by), shard=shard)
     for check in (check_whole, check_measured):
         with pytest.raises(CannotReadReport) as caught:
             check(report)
-        assert (caught.value.message, caught.value.hint) == (message, hint)
+        assert caught.value.message == f"this report covers 1 of 4 cases: {why}"
+        assert caught.value.hint == hint
 
 
 def test_a_replayed_run_is_whole_but_measures_nothing() -> None:

@@ -69,11 +69,17 @@ def calls(*called: str | dict[str, Any]) -> dict[str, Any]:
 
 
 def compared(
-    name: str, agentv: float, answer: Any, reference: Any, *fields: dict[str, Any], **keys: Any
+    name: str,
+    agentv: float,
+    answer: Any,
+    reference: Any,
+    *fields: str | dict[str, Any],
+    **keys: Any,
 ) -> Row:
-    """Return a row of `field_accuracy`."""
+    """Return a row of `field_accuracy`; a path alone is compared exactly."""
     facts = {key: keys.pop(key) for key in ("here", "why") if key in keys}
-    spec = {"name": "fields", "type": "field_accuracy", "fields": list(fields), **keys}
+    compared = [exact(each) if isinstance(each, str) else each for each in fields]
+    spec = {"name": "fields", "type": "field_accuracy", "fields": compared, **keys}
     return Row(name, [spec], agentv, answer=answer, reference=reference, **facts)
 
 
@@ -100,7 +106,10 @@ def limit(kind: str, **keys: Any) -> list[dict[str, Any]]:
 
 SEARCH = {"tool": "search", "input": {"q": "a", "page": 1}, "duration_ms": 90}
 WITHIN_50 = {"max_duration_ms": 50}
-A, AB = {"a": 1}, {"a": 1, "b": 2}
+A, AB, ONES = {"a": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 1}
+NEAR = [number(path, 0.05, relative=True) for path in "ab"]
+OPTIONAL = exact("b", required=False)
+ALL = {"aggregation": "all_or_nothing"}
 TOKENS = {"token_usage": {"input": 60, "output": 30, "cached": 10}}
 
 ROWS = [
@@ -204,26 +213,18 @@ ROWS = [
         why="a failure of the script is not a score",
     ),
     # field_accuracy
-    compared("exact", 1, A, A, exact("a")),
-    compared("field-weights", 2 / 3, {"a": 1, "b": 1}, AB, exact("a", weight=2), exact("b")),
-    compared(
-        "all-or-nothing",
-        0,
-        {"a": 1, "b": 1},
-        AB,
-        exact("a"),
-        exact("b"),
-        aggregation="all_or_nothing",
-    ),
-    compared("required-is-the-default", 0.5, A, AB, exact("a"), exact("b")),
+    compared("exact", 1, A, A, "a"),
+    compared("field-weights", 2 / 3, ONES, AB, exact("a", weight=2), "b"),
+    compared("all-or-nothing", 0, ONES, AB, "a", "b", **ALL),
+    compared("required-is-the-default", 0.5, A, AB, "a", "b"),
     compared("required-has-no-gate", 0.9, A, AB, exact("a", weight=9), exact("b", required=True)),
     compared(
         "optional-and-not-answered",
         0.5,
         {"a": 1, "b": 0},
         {"a": 1, "b": 2, "c": 3},
-        exact("a"),
-        exact("b"),
+        "a",
+        "b",
         exact("c", required=False),
     ),
     compared(
@@ -231,50 +232,25 @@ ROWS = [
         0.5,
         {"a": 1, "c": 4},
         {"a": 1, "c": 3},
-        exact("a"),
+        "a",
         exact("c", required=False),
     ),
     compared(
-        "not-in-the-reference",
-        0.75,
-        {"a": 1, "b": 0, "c": 4},
-        AB,
-        exact("a"),
-        exact("b"),
-        exact("c", weight=2),
+        "not-in-the-reference", 0.75, {"a": 1, "b": 0, "c": 4}, AB, "a", "b", exact("c", weight=2)
     ),
     compared("optional-and-nothing-answered", 0, {"b": 1}, A, exact("a", required=False)),
-    compared("json-in-prose", 1, 'The result is {"a": 1}, as asked.', A, exact("a")),
-    compared("json-in-a-fence", 1, '```json\n{"a": 1}\n```', A, exact("a")),
-    compared("two-json-objects", 0, '{"a": 1} or {"a": 2}', A, exact("a")),
-    compared("no-json", 0, "done", A, exact("a")),
+    compared("json-in-prose", 1, 'The result is {"a": 1}, as asked.', A, "a"),
+    compared("json-in-a-fence", 1, '```json\n{"a": 1}\n```', A, "a"),
+    compared("two-json-objects", 0, '{"a": 1} or {"a": 2}', A, "a"),
+    compared("no-json", 0, "done", A, "a"),
     compared(
-        "index",
-        0.5,
-        {"a": [{"b": 1}, {"b": 2}]},
-        {"a": [{"b": 0}, {"b": 2}]},
-        exact("a[1].b"),
-        exact("a.0.b"),
+        "index", 0.5, {"a": [{"b": 1}, {"b": 2}]}, {"a": [{"b": 0}, {"b": 2}]}, "a[1].b", "a.0.b"
     ),
     compared(
         "tolerance", 0.5, {"a": 10.9, "b": 11.1}, {"a": 10, "b": 10}, number("a", 1), number("b", 1)
     ),
-    compared(
-        "relative-tolerance",
-        0.5,
-        {"a": 104, "b": 106},
-        {"a": 100, "b": 100},
-        number("a", 0.05, relative=True),
-        number("b", 0.05, relative=True),
-    ),
-    compared(
-        "relative-tolerance-of-0",
-        0.5,
-        {"a": 0.04, "b": 0.06},
-        {"a": 0, "b": 0},
-        number("a", 0.05, relative=True),
-        number("b", 0.05, relative=True),
-    ),
+    compared("relative-tolerance", 0.5, {"a": 104, "b": 106}, {"a": 100, "b": 100}, *NEAR),
+    compared("relative-tolerance-of-0", 0.5, {"a": 0.04, "b": 0.06}, {"a": 0, "b": 0}, *NEAR),
     compared(
         "numbers-in-texts",
         0.5,
@@ -287,35 +263,12 @@ ROWS = [
         0.5,
         {"a": None, "b": "1", "c": {"x": [1, {"y": 2}]}, "d": None},
         {"a": None, "b": 1, "c": {"x": [1, {"y": 2}]}, "d": 5},
-        *map(exact, "abcd"),
+        *"abcd",
     ),
-    compared(
-        "all-or-nothing-without-an-optional-field",
-        1,
-        A,
-        AB,
-        exact("a"),
-        exact("b", required=False),
-        aggregation="all_or_nothing",
-    ),
-    compared(
-        "all-or-nothing-with-weight-0",
-        0,
-        {"a": 1, "b": 1},
-        AB,
-        exact("a"),
-        exact("b", weight=0),
-        aggregation="all_or_nothing",
-    ),
-    compared("field-with-weight-0", 1, {"a": 1, "b": 1}, AB, exact("a"), exact("b", weight=0)),
-    compared(
-        "null-is-an-answer-to-an-optional-field",
-        0.5,
-        {"a": 1, "b": None},
-        AB,
-        exact("a"),
-        exact("b", required=False),
-    ),
+    compared("all-or-nothing-without-an-optional-field", 1, A, AB, "a", OPTIONAL, **ALL),
+    compared("all-or-nothing-with-weight-0", 0, ONES, AB, "a", exact("b", weight=0), **ALL),
+    compared("field-with-weight-0", 1, ONES, AB, "a", exact("b", weight=0)),
+    compared("null-is-an-answer-to-an-optional-field", 0.5, {"a": 1, "b": None}, AB, "a", OPTIONAL),
     compared(
         "dates-without-formats",
         0.75,

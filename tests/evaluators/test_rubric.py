@@ -30,9 +30,10 @@ from rubric_ci.values.rubric import (
     Scored,
     ScoreRange,
 )
-from rubric_ci.values.scoring import NOT_APPLICABLE
+from rubric_ci.values.scoring import NOT_APPLICABLE, MarkValue
 from rubric_ci.values.usage import Usage
 from tests.cases import marked_by
+from tests.sample_reports import a_criterion
 
 CASE = EvalCase(id="greeting", file="evals/a.yaml", span=Span(3, 7, 3, 15))
 ANSWER = Answer(text="Dear  customer")
@@ -79,6 +80,20 @@ def context(ask: ModelCaller, **judge: Any) -> RunContext:
     return RunContext(call_model=ask, root=Path(), environment={}, judge=config)
 
 
+def result(
+    name: str,
+    line: int,
+    text: str,
+    mark: MarkValue,
+    normalised: float,
+    reasoning: str,
+    evidence: str = "",
+    **facts: Any,
+) -> CriterionResult:
+    own = {"line": line, "text": text, "mark": mark, "normalised": normalised, "gated": False}
+    return a_criterion(name, **{**own, "reasoning": reasoning, "evidence": evidence, **facts})
+
+
 def test_a_judgement_in_full() -> None:
     text = json.dumps(
         {"checks": [{"id": i, **m} for i, m in MARKS.items()], "overall_reasoning": "So."}
@@ -90,57 +105,23 @@ def test_a_judgement_in_full() -> None:
         gated_by=("depth",),
         reasoning="So.",
         criteria=(
-            CriterionResult(
-                id="polite",
-                kind="checklist",
-                line=6,
-                text="Is polite",
-                weight=3.0,
-                mark=True,
-                normalised=1.0,
-                gated=False,
-                gate="required",
-                reasoning="A salutation.",
-                evidence="Dear customer",
+            result(
+                "polite", 6, "Is polite", True, 1.0, "A salutation.", "Dear customer", weight=3.0
             ),
-            CriterionResult(
-                id="depth",
+            result(
+                *("depth", 7, "0-4: Thin; 5-10: Deep", 3, 0.3, "Thin."),
                 kind="score-range",
-                line=7,
-                text="0-4: Thin; 5-10: Deep",
-                weight=1.0,
-                mark=3,
-                normalised=0.3,
                 gated=True,
                 gate="score >= 7",
                 met="0-4: Thin",
-                reasoning="Thin.",
             ),
-            CriterionResult(
-                id="tone",
+            result(
+                *("tone", 8, "1: cold; 5: warm", 5, 1.0, "Warm.", "Yours"),
                 kind="levels",
-                line=8,
-                text="1: cold; 5: warm",
-                weight=1.0,
-                mark=5,
-                normalised=1.0,
-                gated=False,
                 gate="level >= 5",
                 met="5: warm",
-                reasoning="Warm.",
-                evidence="Yours",
             ),
-            CriterionResult(
-                id="short",
-                kind="checklist",
-                line=9,
-                text="Is short",
-                weight=1.0,
-                mark="cannot_assess",
-                normalised=0.0,
-                gated=False,
-                reasoning="No ground.",
-            ),
+            result("short", 9, "Is short", "cannot_assess", 0.0, "No ground.", gate=""),
         ),
         warnings=('the evidence for tone is not in the answer: "Yours"',),
         usage=USED,

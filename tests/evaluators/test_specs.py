@@ -1,6 +1,7 @@
 """Evaluators that measure and compare, from YAML to their specs."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from functools import partial
 from textwrap import dedent, indent
 
 import pytest
@@ -18,7 +19,6 @@ from rubric_ci.values.evals import (
     every_evaluator,
 )
 from rubric_ci.values.references import Found, NotFound
-from tests.cases import span
 
 REFERENCE = "{supplier: {name: Acme}, total: 3, due: 03.04.2025}"
 
@@ -33,90 +33,65 @@ def evaluator(text: str) -> EvaluatorSpec:
     return spec
 
 
-@pytest.mark.parametrize(
-    ("text", "spec"),
-    [
-        pytest.param(
-            "type: latency\nthreshold: 2000\nweight: 0.5",
-            LatencySpec(name="e", weight=0.5, threshold_ms=2000.0, span=span()),
-            id="latency",
-        ),
-        pytest.param(
-            "type: cost\nbudget: 0.1", CostSpec(name="e", budget_usd=0.1, span=span()), id="cost"
-        ),
-        pytest.param(
-            "type: token_usage\nmax_total: 9",
-            TokenUsageSpec(name="e", max_total=9, span=span()),
-            id="token-usage",
-        ),
-        pytest.param(
-            "type: token_usage\nmaxInput: 9\nmaxOutput: 4",
-            TokenUsageSpec(name="e", max_input=9, max_output=4, span=span()),
-            id="token-usage-in-the-older-spelling",
-        ),
-        pytest.param(
-            """\
-            type: field_accuracy
-            fields:
-              - {path: supplier.name, match: exact, required: true, weight: 2}
-              - {path: total, match: numeric_tolerance, tolerance: 1, relative: true}
-              - {path: due, match: date, formats: [DD.MM.YYYY]}
-            """,
-            FieldAccuracySpec(
-                name="e",
-                fields=(
-                    FieldSpec(
-                        path="supplier.name", match="exact", required=True, weight=2.0, span=span(8)
-                    ),
-                    FieldSpec(
-                        path="total",
-                        match="numeric_tolerance",
-                        tolerance=1.0,
-                        relative=True,
-                        span=span(9),
-                    ),
-                    FieldSpec(path="due", match="date", formats=("DD.MM.YYYY",), span=span(10)),
-                ),
-                span=span(),
-            ),
-            id="field-accuracy",
-        ),
-        pytest.param(
-            """\
-            type: tool_trajectory
-            mode: in_order
-            expected:
-              - {tool: search, args: {q: 1}, max_duration_ms: 20}
-              - {tool: answer, args: any}
-              - tool: end
-            """,
-            ToolTrajectorySpec(
-                name="e",
-                mode="in_order",
-                expected=(
-                    ExpectedCall(tool="search", args={"q": 1}, max_duration_ms=20),
-                    ExpectedCall(tool="answer"),
-                    ExpectedCall(tool="end"),
-                ),
-                span=span(),
-            ),
-            id="tool-trajectory-in-order",
-        ),
-        pytest.param(
-            "type: tool_trajectory\nmode: any_order\nminimums: {search: 2}",
-            ToolTrajectorySpec(name="e", mode="any_order", minimums={"search": 2}, span=span()),
-            id="tool-trajectory-in-any-order",
-        ),
-    ],
+FIELDS = """\
+    type: field_accuracy
+    fields:
+      - {path: supplier.name, match: exact, required: true, weight: 2}
+      - {path: total, match: numeric_tolerance, tolerance: 1, relative: true}
+      - {path: due, match: date, formats: [DD.MM.YYYY]}
+"""
+CALLS = """\
+    type: tool_trajectory
+    mode: in_order
+    expected:
+      - {tool: search, args: {q: 1}, max_duration_ms: 20}
+      - {tool: answer, args: any}
+      - tool: end
+"""
+EXPECTED = (
+    ExpectedCall(tool="search", args={"q": 1}, max_duration_ms=20),
+    ExpectedCall(tool="answer"),
+    ExpectedCall(tool="end"),
 )
-def test_specs(text: str, spec: EvaluatorSpec) -> None:
-    read = evaluator(text)
-    assert read.span.line == 5
-    if isinstance(read, FieldAccuracySpec) and isinstance(spec, FieldAccuracySpec):
-        assert [field.span.line for field in read.fields] == [8, 9, 10]
-        fields = [replace(f, span=s.span) for f, s in zip(read.fields, spec.fields, strict=True)]
-        read = replace(read, fields=tuple(fields))
-    assert replace(read, span=spec.span) == spec
+SPECS: dict[str, tuple[str, Callable[..., EvaluatorSpec]]] = {
+    "latency": (
+        "type: latency\nthreshold: 2000\nweight: 0.5",
+        partial(LatencySpec, weight=0.5, threshold_ms=2000.0),
+    ),
+    "cost": ("type: cost\nbudget: 0.1", partial(CostSpec, budget_usd=0.1)),
+    "token usage": ("type: token_usage\nmax_total: 9", partial(TokenUsageSpec, max_total=9)),
+    "token usage in the older spelling": (
+        "type: token_usage\nmaxInput: 9\nmaxOutput: 4",
+        partial(TokenUsageSpec, max_input=9, max_output=4),
+    ),
+    "calls in order": (CALLS, partial(ToolTrajectorySpec, mode="in_order", expected=EXPECTED)),
+    "calls in any order": (
+        "type: tool_trajectory\nmode: any_order\nminimums: {search: 2}",
+        partial(ToolTrajectorySpec, mode="any_order", minimums={"search": 2}),
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), SPECS.values(), ids=SPECS)
+def test_specs(text: str, expected: Callable[..., EvaluatorSpec]) -> None:
+    found = evaluator(text)
+    assert found == expected(name="e", span=found.span)
+    assert found.span.line == 5
+
+
+def test_fields() -> None:
+    found = evaluator(FIELDS)
+    assert isinstance(found, FieldAccuracySpec)
+    name, total, due = found.fields
+    assert [field.span.line for field in found.fields] == [8, 9, 10]
+    assert name == FieldSpec(
+        path="supplier.name", match="exact", required=True, weight=2.0, span=name.span
+    )
+    assert total == FieldSpec(
+        path="total", match="numeric_tolerance", tolerance=1.0, relative=True, span=total.span
+    )
+    assert due == FieldSpec(path="due", match="date", formats=("DD.MM.YYYY",), span=due.span)
+    assert found == FieldAccuracySpec(name="e", fields=found.fields, span=found.span)
 
 
 REQUIRED = """\

@@ -16,60 +16,41 @@ def several(*names: str) -> RunReport:
     return a_report(*(graded(f"a [{name}]", target=name) for name in names))
 
 
-TARGETS = {
-    "the same": (several("x", "y"), several("x", "y"), 2, []),
-    "fewer here": (
-        several("x"),
-        several("z", "x", "y"),
-        1,
-        ["The baseline also has the targets y, z, which this run does not ask."],
-    ),
-    "more here": (several("x", "y"), several("x"), 1, []),
-    "one target": (
-        a_report(graded("a", target="x")),
-        several("x", "y"),
-        1,
-        ["The baseline also has the targets y, which this run does not ask."],
-    ),
-    "another target under the same id": (
-        a_report(graded("a", target="x")),
-        a_report(graded("a", target="y")),
-        0,
-        ["The baseline also has the targets y, which this run does not ask."],
-    ),
-    "a removed case of another target": (a_report(graded("b", target="x")), several("y"), 1, []),
-    "a case of another file": (
-        several("x"),
-        a_report(graded("a [y]", target="y", file="other.yaml")),
-        1,
-        [],
-    ),
-    "skipped": (a_report(skipped("a")), a_report(skipped("a"), skipped("b")), 2, []),
+def one(case: str, target: str, **facts: Any) -> RunReport:
+    return a_report(graded(case, target=target, **facts))
+
+
+ELSEWHERE = one("a [y]", "y", file="other.yaml")
+SKIPPED = a_report(skipped("a"), skipped("b"))
+TARGETS: dict[str, tuple[RunReport, RunReport, int, str]] = {
+    "the same": (several("x", "y"), several("x", "y"), 2, ""),
+    "fewer here": (several("x"), several("z", "x", "y"), 1, "y, z"),
+    "more here": (several("x", "y"), several("x"), 1, ""),
+    "one target": (one("a", "x"), several("x", "y"), 1, "y"),
+    "another target under the same id": (one("a", "x"), one("a", "y"), 0, "y"),
+    "a removed case of another target": (one("b", "x"), several("y"), 1, ""),
+    "a case of another file": (several("x"), ELSEWHERE, 1, ""),
+    "skipped": (a_report(skipped("a")), SKIPPED, 2, ""),
 }
 
 
-@pytest.mark.parametrize(("head", "then", "kept", "shown"), TARGETS.values(), ids=TARGETS)
+@pytest.mark.parametrize(("head", "then", "kept", "lacking"), TARGETS.values(), ids=TARGETS)
 def test_targets_that_a_run_does_not_ask(
-    head: RunReport, then: RunReport, kept: int, shown: list[str]
+    head: RunReport, then: RunReport, kept: int, lacking: str
 ) -> None:
     assert len(compared.of_asked_targets(head, then)) == kept
-    assert list(compared.parts_of_suite(head, then)) == shown
+    note = f"The baseline also has the targets {lacking}, which this run does not ask."
+    assert list(compared.parts_of_suite(head, then)) == ([note] if lacking else [])
+
+
+CACHED = (
+    "1,002 of 2,003 marks are from the cache, perhaps of an earlier judge; "
+    "`rubric-ci run --baseline` asks the judge for each."
+)
 
 
 @pytest.mark.parametrize(
-    ("pinned", "cached", "shown"),
-    [
-        (True, 0, ""),
-        (False, 2, ""),
-        (
-            True,
-            1002,
-            (
-                "1,002 of 2,003 marks are from the cache, perhaps of an earlier judge; "
-                "`rubric-ci run --baseline` asks the judge for each."
-            ),
-        ),
-    ],
+    ("pinned", "cached", "shown"), [(True, 0, ""), (False, 2, ""), (True, 1002, CACHED)]
 )
 def test_cached_marks(*, pinned: bool, cached: int, shown: str) -> None:
     report = a_report()

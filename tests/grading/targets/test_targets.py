@@ -420,53 +420,40 @@ def test_a_variable_that_env_does_not_list_is_named(
     assert text == f"the target `agent` failed: exit status 1{named}: {said}"
 
 
-@platforms.SHELL
-def test_the_last_line_of_an_error_comes_first(tmp_path: Path) -> None:
-    script = "printf 'Traceback:\\n  line 1\\n\\nKeyError: 1\\n' >&2; exit 1"
-    assert refusal(cli(script), tmp_path) == (
-        "the target `agent` failed: exit status 1: KeyError: 1 (after: Traceback: line 1)"
-    )
+TYPO = (
+    "`command_template` holds {PROMT}; known: `{PROMPT}`, `{PROMPT_FILE}`, `{GUIDELINES}`, "
+    "`{EVAL_ID}`, `{EVAL_FILE}`, `{ROOT}`, `{ATTEMPT}`, `{FILES}`, `{OUTPUT_FILE}`"
+)
+AGENT = "the target `agent`"
 
 
 @platforms.SHELL
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        pytest.param(
-            "echo oops >&2; exit 3", "the target `agent` failed: exit status 3: oops", id="status"
-        ),
-        pytest.param("exit 3", "the target `agent` failed: exit status 3, no output", id="mute"),
-        pytest.param(
-            "sleep 30", "`sleep 30` did not end within 0.4 s and was killed", id="timeout"
-        ),
-        pytest.param(
+        ("echo oops >&2; exit 3", f"{AGENT} failed: exit status 3: oops"),
+        ("exit 3", f"{AGENT} failed: exit status 3, no output"),
+        ("sleep 30", "`sleep 30` did not end within 0.4 s and was killed"),
+        (
             "true {OUTPUT_FILE}",
             "cannot read the {OUTPUT_FILE} of the command: No such file or directory",
-            id="no-output-file",
         ),
-        pytest.param(
-            "echo {PROMT}",
-            (
-                "`command_template` holds {PROMT}; known: `{PROMPT}`, `{PROMPT_FILE}`, "
-                "`{GUIDELINES}`, `{EVAL_ID}`, `{EVAL_FILE}`, `{ROOT}`, `{ATTEMPT}`, "
-                "`{FILES}`, `{OUTPUT_FILE}`"
-            ),
-            id="typo",
-        ),
-        pytest.param(
+        ("echo {PROMT}", TYPO),
+        (
             """echo '{"text": "a", "cost_usd": "much"}'""",
-            'the target `agent` gave an invalid answer: `cost_usd` must be a number, not "much"',
-            id="broken-measurement",
+            f'{AGENT} gave an invalid answer: `cost_usd` must be a number, not "much"',
+        ),
+        (
+            "echo no model >&2",
+            f"{AGENT} gave an empty answer; it wrote to standard error only: no model",
+        ),
+        (
+            "printf 'Traceback:\\n  line 1\\n\\nKeyError: 1\\n' >&2; exit 1",
+            f"{AGENT} failed: exit status 1: KeyError: 1 (after: Traceback: line 1)",
         ),
     ],
+    ids=["status", "mute", "timeout", "no-output-file", "typo", "measure", "stderr", "last-line"],
 )
 def test_cli_without_a_usable_answer(template: str, message: str, tmp_path: Path) -> None:
     seconds = 0.4 if "sleep" in template else 20.0
     assert refusal(cli(template, timeout_seconds=seconds), tmp_path) == message
-
-
-@platforms.SHELL
-def test_a_command_that_writes_to_standard_error_only(tmp_path: Path) -> None:
-    assert refusal(cli("echo no model >&2"), tmp_path, build_case()) == (
-        "the target `agent` gave an empty answer; it wrote to standard error only: no model"
-    )

@@ -165,7 +165,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         files/validation/ambiguous_scalars files/validation/assertion_rules
         files/validation/condition_rules
         files/validation/literal_rules files/validation/located_problems
-        files/validation/other_tools
+        parts/bring/other_tools parts/bring/golden_records
+        files/validation/foreign_names
         files/validation/reference_rules
         files/validation/shape_rules
         files/validation/target_rules files/validation/variable_rules

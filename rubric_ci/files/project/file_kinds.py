@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.yaml_text.opened import AGENTV, PROVIDERS_NAMES, is_providers
+from rubric_ci.values import parts
 from rubric_ci.values.json_value import parsed
 from rubric_ci.values.problems import INPUTS
 from rubric_ci.values.references import Lookup
@@ -142,12 +143,14 @@ def foreign_tool(data: bytes) -> str:
     """Return the tool, or the kind of records, of a YAML file that is not read here; else ""."""
     if not re.search(_FOREIGN, data):
         return ""
-    from rubric_ci.files.validation.other_tools import tool_of
     from rubric_ci.files.yaml_text.document import Document
     from rubric_ci.files.yaml_text.source import decode
 
-    text = decode(data)
-    return tool_of(Document("", text).data) if isinstance(text, str) else ""
+    foreign, text = parts.offered("files of other tools"), decode(data)
+    if foreign is None or not isinstance(text, str):
+        return ""
+    tool: str = foreign.tool_of(Document("", text).data)
+    return tool
 
 
 def lines_hold_cases(data: bytes) -> bool:

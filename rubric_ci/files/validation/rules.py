@@ -22,7 +22,6 @@ from rubric_ci.files.validation import (
     located_problems,
     media_rules,
     model_rules,
-    other_tools,
     project_rules,
     provider_rules,
     reference_rules,
@@ -60,7 +59,6 @@ _MODULES = (
     *(condition_rules, example_rules, rubric_files),
     *(located_problems, eval_rules, evaluator_rules, gate_rules, media_rules, model_rules),
     *(
-        other_tools,
         project_rules,
         provider_rules,
         literal_rules,

@@ -12,7 +12,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.files.validation.other_tools import hint_for_key, instead_of_type
+from rubric_ci.files.validation.foreign_names import hint_for_key, instead_of_type
 from rubric_ci.files.validation.schema_wording import (
     KINDS,
     diagnose_shape,

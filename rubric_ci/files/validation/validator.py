@@ -67,9 +67,8 @@ def check_evals(source: Source, around: Surroundings) -> "tuple[Diagnostic, ...]
         return _diagnosed(source, [])
     found = _eval_problems(source, around.lookup, around.near_file)
     if any(each.rule is UNKNOWN_KEY for each in found):  # a golden set has one for each key
-        from rubric_ci.files.validation.other_tools import golden_set
-
-        if golden := golden_set(source.data, source.file):
+        foreign = parts.offered("files of other tools")
+        if foreign and (golden := foreign.golden_set(source.data, source.file)):
             return _diagnosed(source, [golden])
     found.extend(_problems_with_targets(source, around.known))
     if not source.of_other_tool:
@@ -249,11 +248,16 @@ def _other_tool(source: Source) -> Problem | None:
     has_cases = isinstance(data, dict) and "evalcases" in data
     if not isinstance(data, dict | list) or (has_cases and not file.endswith(".jsonl")):
         return None
-    from rubric_ci.files.validation.other_tools import recognise, recognise_lines, recognise_records
-
+    if (foreign := parts.offered("files of other tools")) is None:
+        return None
     if isinstance(data, list):
-        return recognise_records(data, (0,), file)
-    return recognise_lines(data["evalcases"], file) if has_cases else recognise(data, file)
+        found = foreign.recognise_records(data, (0,), file)
+    elif has_cases:
+        found = foreign.recognise_lines(data["evalcases"], file)
+    else:
+        found = foreign.recognise(data, file)
+    problem: Problem | None = found
+    return problem
 
 
 def _rule_ids() -> Collection[str]:

@@ -15,8 +15,9 @@ PART: Final = Part(
         "translated source": "dialects:translated",
         "translated configuration": "dialects:translated_config",
         "dialect of": "dialects:dialect_of",
-        "format of a trace": "traces.trace_formats:format_of",
+        "files of other tools": "other_tools",
         "adopted cases": "adoption.adopted_report:cases_of",
         "run of another tool": "eval_tool:tool_report",
     },
+    rules=("other_tools",),
 )

@@ -20,8 +20,7 @@ from rubric_ci.files.validation.validator import (
 )
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.opened import open_source
-from rubric_ci.parts import graders
-from rubric_ci.parts.bring import dialects
+from rubric_ci.parts import bring, graders
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.problems import Rule
 from rubric_ci.values.references import Found, NotFound
@@ -57,7 +56,7 @@ def rules_of(text: str) -> list[str]:
 def test_every_rule_is_registered_under_an_id_of_its_own() -> None:
     defined = {
         (name, value)
-        for package in (dialects, graders, model, validation, yaml_text)
+        for package in (bring, graders, model, validation, yaml_text)
         for module in walk_packages(package.__path__, f"{package.__name__}.")
         for name, value in vars(import_module(module.name)).items()
         if isinstance(value, Rule)

@@ -20,11 +20,10 @@ from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation import schema
 from rubric_ci.files.validation.located_problems import diagnose
-from rubric_ci.files.validation.other_tools import has_our_keys, recognise, recognise_lines
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.validation.rubric_files import ENDING
 from rubric_ci.files.validation.validator import check_rubric
-from rubric_ci.files.yaml_text import csv_cases, golden_records
+from rubric_ci.files.yaml_text import csv_cases
 from rubric_ci.files.yaml_text.csv_cases import Cell
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.opened import open_source
@@ -36,6 +35,7 @@ from rubric_ci.files.yaml_text.translation import (
     TranslatedSource,
     Translation,
 )
+from rubric_ci.parts.bring import golden_records
 from rubric_ci.parts.bring.commands.import_traces import (
     TARGETS,
     Output,
@@ -60,6 +60,7 @@ from rubric_ci.parts.bring.dialects import (
     tables,
 )
 from rubric_ci.parts.bring.dialects.promptfoo_code import VARIABLES
+from rubric_ci.parts.bring.other_tools import has_our_keys, recognise, recognise_lines
 from rubric_ci.system import file_io
 from rubric_ci.system.installation import install_command
 from rubric_ci.text import numbers

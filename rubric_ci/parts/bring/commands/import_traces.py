@@ -14,9 +14,9 @@ from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
-from rubric_ci.files.yaml_text.golden_records import outcome
 from rubric_ci.files.yaml_text.size_limits import MAX_CHARACTERS
 from rubric_ci.files.yaml_text.translation import Translation
+from rubric_ci.parts.bring.golden_records import outcome
 from rubric_ci.parts.bring.traces import trace_cases, trace_file
 from rubric_ci.parts.bring.traces.chat_messages import as_input
 from rubric_ci.parts.bring.traces.personal_data import Masker

@@ -14,9 +14,9 @@ import pexpect
 import pytest
 import yaml
 
-from rubric_ci.files.yaml_text import golden_records
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.translation import Beside
+from rubric_ci.parts.bring import golden_records
 from rubric_ci.parts.bring.dialects import promptfoo
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout

@@ -1,17 +1,13 @@
-"""Files and names of other tools and of later AgentV versions, and what to write instead.
+"""Files of other tools and of later AgentV versions, and what to do with them.
 
 A file is recognised by its keys, and only if it has problems.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.text.numbers import shortened
-from rubric_ci.text.suggestions import JUDGED
-from rubric_ci.values import parts
+from rubric_ci.files.validation.foreign_names import WRITE_CASES
 from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule
 
 OTHER_TOOL: Final = Rule(
@@ -24,7 +20,6 @@ OTHER_TOOL: Final = Rule(
     good=GOOD_FILE,
 )
 
-_CASES: Final = "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)"
 _PROMPTFOO: Final = frozenset(("prompts", "providers", "defaultTest", "scenarios", "redteam"))
 _PROMPTFOO_TEST: Final = frozenset(("vars", "assert", "threshold", "assertScoringFunction"))
 _AGENTV_5: Final = frozenset(("default_test", "environment", "execution"))
@@ -53,7 +48,7 @@ def recognise(data: Any, file: str = "FILE") -> Problem | None:
         if data.keys() & {"defaultTest", "redteam"} and not {"tests", "scenarios"} & data.keys():
             return _without_tests(data)
         imported = {"tests", "scenarios"} & data.keys() and data.keys() & _PROMPTFOO and not later
-        hint = _import(file) + _or_agentv(data) if imported else _CASES
+        hint = _import(file) + _or_agentv(data) if imported else WRITE_CASES
         return _problem(key, "AgentV 5" if later else "promptfoo", hint)
     return golden_set(data, file) or _later(data, tests)
 
@@ -76,7 +71,7 @@ def _or_agentv(data: dict[str, Any]) -> str:
 
 def golden_set(data: Any, file: str) -> Problem | None:
     """Return the problem of a golden set with its records under a key, also under `evalcases`."""
-    from rubric_ci.files.yaml_text.golden_records import is_ours, list_of
+    from rubric_ci.parts.bring.golden_records import is_ours, list_of
 
     place = list_of(data) if isinstance(data, dict) else None
     if not place or is_ours(data):
@@ -86,7 +81,7 @@ def golden_set(data: Any, file: str) -> Problem | None:
 
 def _later(data: dict[str, Any], tests: Any) -> Problem | None:
     if _asks(data) or (isinstance(tests, list) and tests and all(map(_asks, tests))):
-        return _problem("tests" if "tests" in data else "input", "EvalView", _CASES)
+        return _problem("tests" if "tests" in data else "input", "EvalView", WRITE_CASES)
     for name in ("tests", "cases"):
         keys = _keys_of(data.get(name))
         if name in data and _is_later(data[name], keys):
@@ -103,7 +98,7 @@ def _import(file: str) -> str:
 def _github_models_problem(data: dict[str, Any], file: str) -> Problem | None:
     if "testData" in data:
         importable = isinstance(data["testData"], list) and "messages" in data
-        return _problem("testData", "GitHub Models", _import(file) if importable else _CASES)
+        return _problem("testData", "GitHub Models", _import(file) if importable else WRITE_CASES)
     if "messages" not in data:
         return None
     from rubric_ci.files.yaml_text.prompt_file import PROMPT_KEYS  # few files are prompts
@@ -162,9 +157,7 @@ def has_our_keys(lines: list[Any]) -> bool:
 
 def recognise_records(lines: list[Any], path: Path, file: str = "FILE") -> Problem | None:
     """Return the one problem of records that `import` reads: questions and reference answers."""
-    from rubric_ci.files.yaml_text.golden_records import (
-        record_names,
-    )  # few files are of other tools
+    from rubric_ci.parts.bring.golden_records import record_names  # few files are of other tools
 
     if traces := _traces_problem(lines[:1], path):
         return traces
@@ -180,8 +173,9 @@ def _traces_problem(records: list[Any], path: Path) -> Problem | None:
     likely = [each for each in records if isinstance(each, dict) and not _TRACE.isdisjoint(each)]
     if not likely:
         return None
-    format_of = parts.offered("format of a trace")
-    if format_of and (form := next(filter(None, map(format_of, likely)), "")):
+    from rubric_ci.parts.bring.traces.trace_formats import format_of  # few files have traces
+
+    if form := next(filter(None, map(format_of, likely)), ""):
         message = f"the file has traces ({form}), and no cases"
         return Problem(OTHER_TOOL, path, message, "`rubric-ci import` makes cases of them")
     return None
@@ -209,79 +203,8 @@ _LINES: Final = {
 _OWN: Final = frozenset(("id", "rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
 
 
-def hint_for_key(key: str, path: Path, owner: Mapping[str, Any]) -> str:
-    """Return the hint for a key of another tool or version, or ""."""
-    if key == "min_score" and len(path) > 1 and path[-2] == "rubrics":
-        return _min_score(owner)
-    if key in ("type", "value") and len(path) > 1 and path[-2] in ("rubrics", "criteria"):
-        return _as_criterion(owner)
-    if len(path) > 1 and path[-2] in ("rubrics", "criteria"):
-        return _as_criterion({"type": key, "value": owner[key]})
-    if len(path) > 1 and path[-2] == "turns" and key == "assistant":
-        return "a turn has the user's message only: the target answers it"
-    return _HINTS.get(key, "") if _is_suite_or_case(path) else ""
-
-
-def _as_criterion(owner: Mapping[str, Any]) -> str:
-    """Return an assertion of another tool as it is written here."""
-    kind = str(owner.get("type", "")).replace("_", "-")
-    inverted, plain = kind.startswith("not-"), kind.removeprefix("not-")
-    ignores = plain.startswith("icontains")
-    name = {"regex": "matches"}.get(plain, plain.removeprefix("i") if ignores else plain)
-    key, value = name.replace("-", "_"), owner.get("value", True)
-    if key in KEYS:
-        options = {"ignore_case": ignores, "not": inverted}
-        written = {key: value, **{name: True for name, each in options.items() if each}}
-        return f"write `{_flow(written)}`"
-    if plain in JUDGED and isinstance(value, str):
-        return f"write the text alone: `- {shortened(value, _LONGEST)}`"
-    return ""
-
-
-_LONGEST: Final = 60
-
-
-def _flow(written: Mapping[str, Any]) -> str:
-    parts = (f"{key}: {json.dumps(each, ensure_ascii=False)}" for key, each in written.items())
-    return f"{{{shortened(', '.join(parts), _LONGEST)}}}"
-
-
-_CHECKS: Final = (
-    "write criteria and checks such as `contains` as `rubrics`, scripts as `execution.evaluators`"
-)
-_HINTS: Final = {
-    "threshold": "set `gate: {thresholds: {pass: 0.8}}` in rubric-ci.yaml, for all cases",
-    "assertions": f"a key of AgentV 3 and 4; {_CHECKS}",
-    "assert": f"a key of promptfoo and AgentV 2 and 5; {_CHECKS}",
-    "prompts": "a key of promptfoo and AgentV 5; write the prompt in `input` of each case",
-    "providers": "a key of promptfoo and AgentV 5; define `targets` in rubric-ci.yaml",
-    "testData": f"a key of GitHub Models; {_CASES}",
-    "model": "write it at a target: `targets: [{name: default, model: …}]`, or at `judge`",
-    "sidecar": "no documented key; suite fields of `cases.jsonl` are in `cases.yaml` next to it",
-    "tests": "a key of promptfoo and AgentV 2.7 to 4; move the cases to `evalcases`",
-}
-
-
 def _means_evalcases(key: str) -> bool:
     return key.lower().replace("_", "").startswith("evalcase")
-
-
-def _is_suite_or_case(path: Path) -> bool:
-    return not path or (len(path) == 2 and path[0] == "evalcases")
-
-
-def _min_score(criterion: Mapping[str, Any]) -> str:
-    if "score_ranges" not in criterion:
-        return "a criterion with `score_ranges` has `required_min_score`, from 0 to 10"
-    if "required_min_score" in criterion:
-        return "`required_min_score` is the gate"
-    value = criterion.get("min_score")
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return "write `required_min_score`, an integer from 0 to 10"
-    score = value if isinstance(value, int) and value > 1 else value * 10
-    if score != round(score) or not 0 <= score <= 10:
-        return "write `required_min_score`, an integer from 0 to 10"
-    return f"write `required_min_score: {round(score)}`; scores are integers from 0 to 10"
 
 
 def _problem(key: str, tool: str, hint: str) -> Problem:
@@ -312,34 +235,3 @@ def _renamed(keys: frozenset[str], data: Mapping[str, Any], cases: str = "tests"
     moved = [f"`{key}`" for key in ("assertions", "assert") if key in given]
     rest = f", and {' and '.join(moved)} to `rubrics` or `execution.evaluators`" if moved else ""
     return f"rename {' and '.join(names)}{rest} (docs/from-agentv.md)"
-
-
-_CRITERIA: Final = "write what it checks as criteria under `rubrics`, or use an `llm_judge`"
-_SCRIPT: Final = "use a `code_judge` with a `script`, such as `node check.js` or `python check.py`"
-
-_ASSERTIONS: Final = (
-    *((key, f"{{{key}: …}}") for key in KEYS),
-    ("icontains", "{contains: …, ignore_case: true}"),
-    ("icontains_any", "{contains_any: […], ignore_case: true}"),
-    ("icontains_all", "{contains_all: […], ignore_case: true}"),
-    ("not_contains", "{contains: …, not: true}"),
-    ("regex", "{matches: …}"),
-    ("word_count", "{max_words: …}"),
-)
-
-TYPES: Final[Mapping[str, str]] = {
-    "execution_metrics": "`latency`, `cost` and `token_usage` limit one measure each",
-    "expected_messages": "`tool_trajectory` compares tool calls, `field_accuracy` the contents",
-    **{name: f"write it as a criterion under `rubrics`: {form}" for name, form in _ASSERTIONS},
-    **dict.fromkeys(("llm_grader", "llm_rubric", "rubrics", "g_eval", "factuality"), _CRITERIA),
-    **dict.fromkeys(("model_graded_closedqa", "answer_relevance"), _CRITERIA),
-    "similar": f"there are no embeddings; {_CRITERIA}",
-    **dict.fromkeys(("code_grader", "script", "javascript", "python"), _SCRIPT),
-    "assert_set": "use a `composite`",
-}
-"""Instead of evaluator types; `-` is read as `_`."""
-
-
-def instead_of_type(name: str) -> str:
-    """Return the replacement of an evaluator type, or ""."""
-    return TYPES.get(name.replace("-", "_"), "")

@@ -176,19 +176,6 @@ def test_a_weaker_gate(tmp_path: Path, strict: Judge, gate: str, shown: list[str
     assert all(f"after the merge: {line}" in done.stdout for line in shown)
 
 
-def test_another_judge_of_a_target(tmp_path: Path, strict: Judge, attacker: Judge) -> None:
-    base = strict.config
-    lenient = (
-        "answers.jsonl, judge_target: lenient}\n  - {name: lenient, model: openai/gpt-6-sol, "
-        f'api_base: "{attacker.url}/v1"}}'
-    )
-    change = base.replace("answers.jsonl}", lenient)
-    pull = reconfigured(tmp_path, base, change)
-    done = pull.grade("--target", "default")
-    assert (done.returncode, attacker.keys) == (1, []), done.stderr
-    assert "targets.default.judge_target: (none) → lenient" in pull.changes
-
-
 def test_another_judge_in_a_targets_file(tmp_path: Path, strict: Judge, attacker: Judge) -> None:
     targets = (
         "targets:\n"
@@ -348,20 +335,6 @@ def target_at(url: str, **options: str) -> str:
     return json.dumps(written | options)
 
 
-def test_another_variable_in_a_text(tmp_path: Path, strict: Judge) -> None:
-    change = strict.config.replace(RECORDED, target_at(strict.url, user="${{ DEPLOY_TOKEN }}"))
-    pull = reconfigured(tmp_path, strict.config, f"{change}env: {{allow: [DEPLOY_TOKEN]}}\n")
-    done = pull.grade(DEPLOY_TOKEN="of production")
-    assert (done.returncode, strict.keys) == (2, [])
-    assert unmasked(done.stderr) == (
-        "rubric-ci: target `default`: rubric-ci.yaml:3 uses `${{ DEPLOY_TOKEN }}`, which is not "
-        "allowed\n  add DEPLOY_TOKEN to `env.allow` in rubric-ci.yaml; on a pull request, the list "
-        "of the base commit holds\n"
-    )
-    done = pull.grade("--policy-from", "head", DEPLOY_TOKEN="of production")
-    assert strict.keys, done.stderr
-
-
 def test_a_connection_of_a_known_target_is_that_of_the_base(
     tmp_path: Path, strict: Judge, attacker: Judge
 ) -> None:
@@ -383,20 +356,6 @@ def hosts(*judges: Judge) -> str:
 def unmasked(text: str) -> str:
     """Return the text without the commands that mask secrets in the log of the runner."""
     return "".join(line for line in text.splitlines(True) if not line.startswith("::add-mask::"))
-
-
-def test_a_connection_of_a_new_target_counts_after_the_merge(
-    tmp_path: Path, strict: Judge, attacker: Judge
-) -> None:
-    change = strict.config.replace(RECORDED, target_at(attacker.url))
-    pull = reconfigured(tmp_path, strict.config, change)
-    done = pull.grade(RUBRIC_CI_ALLOWED_HOSTS=hosts(strict, attacker))
-    assert (done.returncode, strict.keys, attacker.keys) == (2, [], []), done.stderr
-    assert unmasked(done.stderr) == (
-        "rubric-ci: target `default` sets `api_base`, `api_key`, which count after the merge\n"
-        "  under the policy of the base a target may set its model, texts and numbers; use the "
-        "connection of another target of its provider, or merge this one first\n"
-    )
 
 
 def test_a_target_at_another_host_gets_no_request(

@@ -4,6 +4,7 @@ import asyncio
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 
 import pytest
 
@@ -117,4 +118,5 @@ def test_a_health_check(status: int) -> None:
     with recording() as (other, arrived), redirecting(status, other) as base:
         said = asyncio.run(command.probe(f"{base}/health", 10))
     assert arrived == []
-    assert said.endswith("; redirects are not followed")
+    answer = f"{status} {HTTPStatus(status).phrase}"
+    assert said == f"{base}/health responds with {answer}; redirects are not followed"

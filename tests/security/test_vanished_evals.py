@@ -135,41 +135,6 @@ def test_globs_that_find_less(checkout: Checkout, before: str) -> None:
     assert graded(checkout, "evals") == (0, ["one", "two", "line"], [])
 
 
-FOUND: dict[str, dict[str, str | None]] = {
-    "escape": {"evals/a.yaml": suite("one").replace("evalcases", '"evalcas\\x65s"')},
-    "escaped line feed": {
-        "evals/a.yaml": suite("one").replace("evalcases:", '? "eval\\\n  cases"\n:')
-    },
-    "explicit key": {"evals/a.yaml": suite("one").replace("evalcases:", "? evalcases\n:")},
-    "anchor": {"evals/a.yaml": suite("one").replace("evalcases", "&a evalcases")},
-    "flow mapping": {
-        "evals/a.yaml": f"{{description: a, evalcases: [{suite('one').partition('- ')[2]}]}}"
-    },
-}
-
-
-@platforms.SHELL
-@pytest.mark.parametrize("files", FOUND.values(), ids=FOUND)
-def test_another_spelling_of_the_key_is_found(
-    topic: Checkout, files: dict[str, str | None]
-) -> None:
-    change(topic, files)
-    assert graded(topic) == (0, ["one", "two", "line"], [])
-
-
-@platforms.SHELL
-@pytest.mark.parametrize("globs", ["", "evals: [evals/*]\n"], ids=["no globs", "globs"])
-@pytest.mark.parametrize("first", ['{"note": 1}', "1", "[]"])
-def test_a_first_line_that_is_no_case_is_an_error(
-    checkout: Checkout, globs: str, first: str
-) -> None:
-    checkout.commit({**FILES, "rubric-ci.yaml": globs + CONFIG})
-    checkout.git("switch", "--quiet", "--create", "topic")
-    change(checkout, {"evals/c.jsonl": f"{first}\n{LINES}"})
-    code, cases, _ = graded(checkout)
-    assert (code, cases) == (2, ["one", "two"])
-
-
 @platforms.SHELL
 @pytest.mark.parametrize("encoding", ["UTF-16", "UTF-16LE", "UTF-32"])
 def test_a_file_that_git_checks_out_in_another_encoding(topic: Checkout, encoding: str) -> None:

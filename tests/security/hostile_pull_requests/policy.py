@@ -9,13 +9,13 @@ LENIENT = (
 )
 
 
-def changed(*edits: tuple[str, str]) -> Attack:
+def changed(*edits: tuple[str, str], said: tuple[str, ...] = ()) -> Attack:
     """Return the attack of an edited configuration."""
     text = CONFIG
     for before, after in edits:
         assert before in text
         text = text.replace(before, after)
-    return Attack(head={"rubric-ci.yaml": text})
+    return Attack(head={"rubric-ci.yaml": text}, said=said)
 
 
 ATTACKS = {
@@ -35,7 +35,8 @@ ATTACKS = {
         (JUDGE, f"{JUDGE}, votes: 1, mode: isolated, temperature: 2")
     ),
     "a judge of the target": changed(
-        ("answers.jsonl}\n", "answers.jsonl, judge_target: lenient}\n" + LENIENT)
+        ("answers.jsonl}\n", "answers.jsonl, judge_target: lenient}\n" + LENIENT),
+        said=("targets.default.judge_target: (none) → lenient",),
     ),
     "no judge": Attack(head={"rubric-ci.yaml": CONFIG.partition("\n")[2]}),
     "no configuration": Attack(head={"rubric-ci.yaml": None}, code=2),

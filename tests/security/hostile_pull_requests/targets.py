@@ -11,6 +11,16 @@ MODEL = (
     'api_key: "${{ OPENAI_API_KEY }}"'
 )
 HELD = "which count after the merge"
+NOT_YET = (
+    f"rubric-ci: target `default` sets `api_base`, `api_key`, {HELD} under the policy of the base "
+    "a target may set its model, texts and numbers; use the connection of another target of its "
+    "provider, or merge this one first"
+)
+NOT_ALLOWED = (
+    "rubric-ci: target `default`: rubric-ci.yaml:3 uses `${{ DEPLOY_TOKEN }}`, which is not "
+    "allowed add DEPLOY_TOKEN to `env.allow` in rubric-ci.yaml; on a pull request, the list of the "
+    "base commit holds"
+)
 EXTERNAL = json.dumps(
     {
         "type": "external_account",
@@ -55,7 +65,9 @@ def command(
 
 
 ATTACKS = {
-    "a new model at another address": target(MODEL.replace("JUDGE", "ATTACKER") + "}"),
+    "a new model at another address": target(
+        MODEL.replace("JUDGE", "ATTACKER") + "}", said=(NOT_YET,)
+    ),
     "a new model with headers": target(
         MODEL + ', extra_headers: {x-token: "${{ DEPLOY_TOKEN }}"}}'
     ),
@@ -64,7 +76,7 @@ ATTACKS = {
         files={"creds.json": EXTERNAL},
     ),
     "a variable in a text": target(
-        MODEL + ', user: "${{ DEPLOY_TOKEN }}"}', said=("which is not allowed",)
+        MODEL + ', user: "${{ DEPLOY_TOKEN }}"}\nenv: {allow: [DEPLOY_TOKEN]}', said=(NOT_ALLOWED,)
     ),
     "a model of a local service": target(
         "{name: default, model: ollama/llama3}", code=3, said=("is not allowed",)

@@ -159,7 +159,10 @@ def _report(inputs: RunInput, graded: GradedRun, started_at: datetime, seconds: 
     """Return the report of a run, its secrets not removed yet; unfinished tasks are errored."""
     loaded, tasks, settings = inputs.loaded, inputs.tasks, inputs.settings
     selection, ended = inputs.selection, graded.outcome.results
-    reason = _why_unfinished(ended, settings.max_failures)
+    reason = INTERRUPTED
+    if failures := _stopped_after(ended, settings.max_failures):
+        count = numbers.plural(failures, "failure")
+        reason = f"not run: stopped after {count} (--max-failures {settings.max_failures})"
     cases = _with_interrupted(tasks, ended, reason, compared=bool(settings.select.against))
     scope = selection.scope.narrowed(*_narrowed(tasks, ended, settings))
     verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
@@ -217,7 +220,7 @@ def _narrowed(
 ) -> Iterator[Narrowing]:
     """Yield the reasons why cases of the selection have no result of this run."""
     if len(ended) < len(tasks):
-        yield "max-failures" if _has_stopped(ended, settings.max_failures) else "interrupted"
+        yield "max-failures" if _stopped_after(ended, settings.max_failures) else "interrupted"
     skipped = {case.key for case in ended if case.status == "skipped"}
     evaluated = (task.case.key for task in tasks if task.case.evaluators)
     if settings.requests.offline and not skipped.isdisjoint(evaluated):
@@ -226,19 +229,10 @@ def _narrowed(
         yield "replay"
 
 
-def _has_stopped(ended: Sequence[CaseResult], most: int | None) -> bool:
-    return most is not None and _failures(ended) >= most
-
-
-def _failures(ended: Sequence[CaseResult]) -> int:
-    return sum(map(is_failure, ended))
-
-
-def _why_unfinished(ended: Sequence[CaseResult], most: int | None) -> str:
-    if not _has_stopped(ended, most):
-        return INTERRUPTED
-    count = numbers.plural(_failures(ended), "failure")
-    return f"not run: stopped after {count} (--max-failures {most})"
+def _stopped_after(ended: Sequence[CaseResult], most: int | None) -> int:
+    """Return how many failures stopped the run; 0: they did not."""
+    failures = sum(map(is_failure, ended)) if most else 0
+    return failures if most and failures >= most else 0
 
 
 def _with_interrupted(

@@ -36,7 +36,7 @@ from rubric_ci.gate.grading_changes.file_changes import (
     waiver_entries,
 )
 from rubric_ci.gate.policy.checkout import config_pairs
-from rubric_ci.gate.selection.affected_cases import matched
+from rubric_ci.gate.selection.affected_cases import matched, removed
 from rubric_ci.gate.waivers.matching import load_waivers
 from rubric_ci.grading.resolve import choose_target
 from rubric_ci.text.globs import matcher
@@ -157,8 +157,7 @@ def _changes(
         in_cases = loaded.project.policy is None  # else theirs are the base's on both sides
         yield from (each for each in found if not (in_cases and each.about.startswith(SHARED)))
         yield from target_changes(pairs, own.policy_for, was.policy_for)
-    kept = {id(case) for case in before.values()}
-    yield from _removed(loaded, [case for case in state.cases if id(case) not in kept])
+    yield from _removed(loaded, removed(state.cases, before))
     for path, problem in state.unreadable.items():
         yield edited_file("case", path, f"not known: {problem}", "edited or removed")
     yield from _scripts(loaded, own, configs, base.difference)
@@ -298,7 +297,7 @@ def _text(files: RepositoryFiles, path: str) -> str:
 class ConfigPlaces:
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._document = cache(self._read)
+        self._document = cache(lambda file: open_config(file, _text(project.files, file)))
 
     def line_of(self, key: str) -> tuple[str, int]:
         """Return file and line of a setting, else of the nearest key above it."""
@@ -311,10 +310,6 @@ class ConfigPlaces:
             return self._project.named_config or "rubric-ci.yaml", 1
         document = self._document(file)
         return file, document.locate(_existing(document, tuple(key.split("."))), at_key=True)[0]
-
-    def _read(self, file: str) -> Source:
-        data = self._project.files.read(file) or b""
-        return open_config(file, data.decode("utf-8", "replace"))
 
 
 def _of_target(document: Source, key: str) -> Path:

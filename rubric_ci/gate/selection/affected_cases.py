@@ -99,13 +99,15 @@ def changed_only(scope: Scope, chosen: int) -> Scope:
 
 def select(head: Revision, base: Revision, paths: ChangedPaths) -> Selection:
     before = matched(head.cases, base.cases)
+    gone = [f"`{case.id}`" for case in removed(base.cases, before)]
+    note = f"Removed since the base: {numbers.listed(gone, SHOWN)}."
     change = _Change(head, base, paths)
     reasons = [(case, change.reason(case, before.get(case.key))) for case in head.cases]
     chosen = tuple((case, why) for case, why in reasons if why)
     return Selection(
         chosen=chosen,
         scope=changed_only(Scope(suite=len(reasons)), len(chosen)),
-        notes=(*_unread(head, base), *change.too_wide(chosen), *_removed(base, before)),
+        notes=(*_unread(head, base), *change.too_wide(chosen), *([note] if gone else [])),
     )
 
 
@@ -214,11 +216,10 @@ def _unread(head: Revision, base: Revision) -> Iterator[str]:
         )
 
 
-def _removed(base: Revision, before: Mapping[CaseKey, EvalCase]) -> Iterator[str]:
+def removed(base: Sequence[EvalCase], before: Mapping[CaseKey, EvalCase]) -> list[EvalCase]:
+    """Return the cases of the base that are no counterpart of a case of the head."""
     kept = {id(case) for case in before.values()}
-    gone = [f"`{case.id}`" for case in base.cases if id(case) not in kept]
-    if gone:
-        yield f"Removed since the base: {numbers.listed(gone, SHOWN)}."
+    return [case for case in base if id(case) not in kept]
 
 
 class Edits(NamedTuple):

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from os.path import realpath
 from pathlib import Path
 
@@ -159,7 +158,7 @@ def _asked_for(selection: Selection, loaded: LoadedProject, options: SelectOptio
         _of_paths(loaded, options.paths),
         options.places,
         options.keyword,
-        name=partial(_from_root, loaded.root),
+        name=lambda file: working_tree.from_root(Path(file), loaded.root),
         suites={each.file: file.path for file in loaded.files for each in file.cases},
     )
     named = choose_cases(placed, ids=options.cases, tags=())
@@ -174,7 +173,7 @@ def _asked_for(selection: Selection, loaded: LoadedProject, options: SelectOptio
 def _check_lines(loaded: LoadedProject, places: Sequence[CasePlace]) -> None:
     """Raise CannotFindEvals for FILE:LINE after the last line of the file."""
     for named in places:
-        data = loaded.project.files.read(_from_root(loaded.root, named.file))
+        data = loaded.project.files.read(working_tree.from_root(Path(named.file), loaded.root))
         lines = len((data or b"").splitlines())
         if named.line > lines > 0:
             raise CannotFindEvals(
@@ -196,10 +195,6 @@ def _of_paths(loaded: LoadedProject, paths: Sequence[str]) -> Sequence[EvalCase]
         for case in file.cases
         if file.path not in meant or case.file in owned
     ]
-
-
-def _from_root(root: Path, written: str) -> str:
-    return working_tree.from_root(Path(written), root)
 
 
 def _of_suite(scope: Scope, loaded: LoadedProject, paths: Sequence[Path], *, part: bool) -> Scope:

@@ -13,6 +13,7 @@ from typing import Final
 from rubric_ci.files.project.links import ancestors, named_paths
 from rubric_ci.text.globs import Comparisons, PathIndex, TooManyComparisons, matcher
 from rubric_ci.values.config import Target
+from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
     EvalCase,
@@ -26,6 +27,7 @@ from rubric_ci.values.rubric import Assertion
 from rubric_ci.values.workspace_settings import Workspace
 
 _WILD: Final = frozenset("*?[")
+_NO_CASE: Final = EvalCase(id="", file="", span=Span(1, 1, 1, 1))
 
 
 class ChangedPaths:
@@ -71,16 +73,15 @@ class ChangedPaths:
         The root, ".", has every path below it. Globs that cannot be tested match every path.
         """
         hits = {hit for word in words for hit in (self._paths if word == "." else self._near(word))}
-        return tuple(sorted(hits.union(self._tested(tuple(globs)))))
+        try:
+            return tuple(sorted(hits.union(self._matching(tuple(globs))[0])))
+        except TooManyComparisons:
+            return self._paths
 
     def concerns(self, target: Target) -> bool:
         """Return True if the target depends on a changed file for every case."""
-        words = [*command_words(target)]
-        if target.prompt:
-            words.append(target.prompt.path)
-        globs = self._tested(tuple(target.depends_on or ()))
-        everything = target.always_selected or (depends_on_everything(target) and self._others)
-        return bool(globs or everything) or any(any(self._near(word)) for word in words)
+        prompt = [target.prompt.path] if target.prompt else []
+        return bool(self.at(prompt) or self.reason(_NO_CASE, target))
 
     def _near(self, file: str) -> Iterator[str]:
         """Yield the changed paths at or below a file, and the link or submodule that it is in.
@@ -91,12 +92,6 @@ class ChangedPaths:
             yield from filter(matcher([file]), self._paths)
         yield from self._below.get(file, ())
         yield from (above for above in ancestors(file) if above in self._below.get(above, ()))
-
-    def _tested(self, globs: tuple[str, ...]) -> tuple[str, ...]:
-        try:
-            return self._matching(globs)[0]
-        except TooManyComparisons:
-            return self._paths
 
     def _match(self, globs: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]]:
         # Many cases have the same globs: the set is made once.
@@ -149,7 +144,8 @@ def commands_of(spec: EvaluatorSpec) -> Iterator[Assertion]:
 
 def command_files(case: EvalCase, target: Target) -> Iterator[str]:
     """Yield the files that a target's command may read: the named ones and the workspace."""
-    yield from command_words(target)
+    if not target.reads:
+        yield from named_paths(target.command_template, target.cwd)
     if case.workspace:
         yield from prepared_from(case.workspace)
     if "{EVAL_FILE}" in target.command_template:
@@ -166,9 +162,3 @@ def prepared_from(workspace: Workspace) -> Iterator[str]:
 
 def copied_by(workspace: Workspace) -> Iterator[str]:
     return filter(None, (workspace.copy, *(source.path for source in workspace.sources)))
-
-
-def command_words(target: Target) -> Iterator[str]:
-    """Yield the words of a target's command that may be paths, relative to the root."""
-    if not target.reads:
-        yield from named_paths(target.command_template, target.cwd)

@@ -292,15 +292,12 @@ def totals(cases: tuple[CaseResult, ...], beyond_cases: Usage = NOTHING_USED) ->
     )
 
 
-def run_verdict(cases: tuple[CaseResult, ...], *, complete: bool = True) -> RunVerdict:
-    """Return the worst verdict; a failed case outweighs a case without a verdict.
-
-    `complete` is False if some eval files could not be read.
-    """
+def run_verdict(cases: tuple[CaseResult, ...], scope: Scope = WHOLE) -> RunVerdict:
+    """Return the worst verdict; a failed case outweighs a case without a verdict."""
     verdicts = {case.status for case in cases}
     if "fail" in verdicts:
         return "fail"
-    if not complete or any(case.lacks_verdict for case in cases):
+    if scope.unread or scope.unfinished or any(case.lacks_verdict for case in cases):
         return "error"
     if verdicts <= {"skipped"}:
         return "nothing-graded" if cases else "nothing-changed"

@@ -66,7 +66,8 @@ def problems(report: RunReport) -> Iterator[str]:
     yield from _trials(report)
     yield from _waived(report)
     yield from _scope(report)
-    yield from _run_verdict(report)
+    found = run_verdict(report.cases, report.scope)
+    yield from _same("verdict", report.verdict, found, "its cases give")
     yield from _gate(report)
 
 
@@ -181,12 +182,6 @@ def _scope(report: RunReport) -> Iterator[str]:
 
 def _listed(scope: Scope) -> str:
     return ", ".join(scope.narrowed_by) or "nothing"
-
-
-def _run_verdict(report: RunReport) -> Iterator[str]:
-    scope = report.scope
-    found = run_verdict(report.cases, complete=not (scope.unread or scope.unfinished))
-    yield from _same("verdict", report.verdict, found, "its cases give")
 
 
 def _gate(report: RunReport) -> Iterator[str]:

@@ -77,7 +77,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
     scope = scope.narrowed("shard", "interrupted") if missing else scope
     notes = [f"Shard {n}/{shard.count} is missing: its cases have no verdict." for n in missing]
     notes += [note for _, report in parts.values() for note in report.notes]
-    verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
+    verdict = run_verdict(cases, scope)
     waivers = merged(report.waivers for report in reports)
     configured = shard.fail_on if first.gate.fail_on == "never" else None
     gate = replace(first.gate, fail_on=fail_on or configured or first.gate.fail_on)

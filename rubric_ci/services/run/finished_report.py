@@ -98,14 +98,14 @@ def with_cases(
         why: Any = {"change": "not-comparable", "change_reason": "a test brings the answer"}
         cases = [replace(case, **why) for case in cases]
     every = (*report.cases, *cases)
-    scope, whole = report.scope, not (report.scope.unread or report.scope.unfinished)
+    scope = report.scope
     known = scope.complete and scope.suite is not None  # how many tests were left out is not
     report = replace(
         report,
         scope=replace(scope, suite=len(every) if known else None),
         cases=every,
         totals=totals(every, report.beyond_cases),
-        verdict=run_verdict(every, complete=whole),
+        verdict=run_verdict(every, scope),
     )
     report = without_secrets(report, masking.redactor())
     return with_gate(compare(report, baseline) if baseline else report)
@@ -165,7 +165,7 @@ def _report(inputs: RunInput, graded: GradedRun, started_at: datetime, seconds: 
         reason = f"not run: stopped after {count} (--max-failures {settings.max_failures})"
     cases = _with_interrupted(tasks, ended, reason, compared=bool(settings.select.against))
     scope = selection.scope.narrowed(*_narrowed(tasks, ended, settings))
-    verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
+    verdict = run_verdict(cases, scope)
     kept = settings.cache.folder if settings.cache.enabled else None
     ended_waivers = with_outcomes(selection.waivers, cases)
     waivers = with_passes(ended_waivers, read_passes(kept), newly_marked(cases))

@@ -185,7 +185,7 @@ def _place_of(name: str) -> str:
 
 
 def _input_to_fix(error: click.UsageError) -> str:
-    """Return which input of the action has the wrong value; empty: no input."""
+    """Return the input of the action with the wrong value; empty: no input."""
     from json import loads
 
     parameter = getattr(error, "param", None)

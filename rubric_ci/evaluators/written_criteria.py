@@ -102,7 +102,7 @@ def inline(name: str, written: Written, turn: int = 0) -> RubricSpec:
 
 
 def _briefing(owner: dict[str, Any], files: UsedFiles) -> dict[str, Any]:
-    """Return what a judge sees and reads of an owner and its rubric files, and these files."""
+    """Return the material that an owner and its rubric files give to a judge, and these files."""
     given = owner.get("guidelines", {})
     every = {given: ""} if isinstance(given, str) else given
     texts = tuple([files.read(each).text if names_file(each) else each for each in every])

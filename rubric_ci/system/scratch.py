@@ -46,7 +46,7 @@ def _remove(folder: Path, again: Callable[[Callable[..., Any], str], None]) -> N
 
 def _writable(remove: Callable[..., Any], path: str) -> None:
     """Remove a path that was refused once it may be written; raises OSError."""
-    if os.path.islink(path):  # noqa: PTH114 - the mode would be that of what it leads to
+    if os.path.islink(path):  # noqa: PTH114 - else the destination would get the mode
         raise PermissionError(EACCES, "it cannot be removed", path)
     os.chmod(path, stat.S_IRWXU)  # noqa: PTH101 - a string, as rmtree has it
     remove(path)
@@ -170,7 +170,7 @@ def hold(path: Path) -> Iterator[None]:
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Wait until no other process of ours writes in a folder, and hold it.
+    """Wait until no other rubric-ci writes in a folder, and hold it.
 
     NOTE: Windows locks no folder, so that two processes may write there at once.
     """

@@ -1,6 +1,6 @@
 """A server that a run starts: its process group, its output, and its end, also after our own.
 
-A watcher in a session of its own waits for the end of this process. Where that comes without
+A watcher in its own session waits for the end of this process. Where that comes without
 `Server.stop`, as after SIGKILL, it kills the group and runs the command that stops the server.
 """
 

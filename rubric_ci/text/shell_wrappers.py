@@ -101,7 +101,7 @@ _FIND: Final = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inner:
-    """What a command starts with its own arguments."""
+    """The commands and shell lines that a command starts with its arguments."""
 
     commands: tuple[tuple[str, ...], ...] = ()  # its words without those before the program
     scripts: tuple[str, ...] = ()  # lines of a shell
@@ -111,7 +111,7 @@ class Inner:
 
 
 def unwrapped_words(words: Sequence[str]) -> Inner:
-    """Return what a command starts, layer by layer: `sudo env A=1 git push` starts `git push`."""
+    """Return the commands that a command starts: `sudo env A=1 git push` starts `git push`."""
     commands: list[tuple[str, ...]] = []
     while words:
         name = words[0].rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""What was probably meant: the known name of a misspelt one, a number of `5m`, `90%` or `$5`."""
+"""Suggestions for a mistake: the known name for a misspelt one, a number for `5m` or `90%`."""
 
 import re
 from collections.abc import Iterable, Sequence

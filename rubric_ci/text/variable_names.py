@@ -50,7 +50,7 @@ def _matches(name: str, globs: tuple[str, ...]) -> bool:
 
 
 def why_forbidden(name: str, listed: tuple[str, ...]) -> str:
-    """Return what to do about a variable that a configuration may not use; "": it may."""
+    """Return the advice for a variable that a configuration may not use; "": it may."""
     if is_of_runner(name):
         return "pass the value in a variable that does not belong to the runner"
     if _matches(name, (*PROVIDER_VARIABLES, *listed)):

@@ -83,7 +83,7 @@ _CACHE = CacheOptions()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OfProject:
-    """What is read, under which policy, and how models are requested."""
+    """The paths, the policy, and how models are requested."""
 
     paths: tuple[str, ...] = ()
     config: Path | None = None
@@ -111,7 +111,7 @@ class SelectOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """Who answers and who judges; empty: as the eval files and the configuration say."""
+    """The target and the judge; empty: as the eval files and the configuration say."""
 
     target: str = ""
     targets: tuple[str, ...] = ()  # several, which all answer every case; then `target` is empty

@@ -67,7 +67,7 @@ class Together:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What a run is compared with, and the counts of the cases that both sides graded."""
+    """The other side of a comparison, and the counts of the cases that both sides graded."""
 
     source: Source
     ref: str = ""  # as the user named it: a revision, "auto", a file or a folder

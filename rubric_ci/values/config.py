@@ -86,7 +86,7 @@ class JudgeConfig:
 
 
 class TargetFacts:
-    """What a target says about itself; nobody else needs to know which kind it is.
+    """The facts of a target; no other module needs to know its kind.
 
     A kind has the settings below that it can be given. The others are as here: empty.
     """
@@ -218,7 +218,7 @@ class TargetFacts:
 Name: TypeAlias = Annotated[str, Key()]
 JudgeName: TypeAlias = Annotated[str, Key(aliases={"grader_target": "other"})]
 Globs: TypeAlias = Annotated[tuple[str, ...] | None, Key()]
-"""What every kind of target has; the model says what it means."""
+"""The fields that every kind of target has; the model says what they mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

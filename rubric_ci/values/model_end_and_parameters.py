@@ -76,7 +76,7 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeCall(ModelCall):
-    """The keys of a judge that is a model, or several; `JudgeConfig` has those of any judge."""
+    """The keys of a judge that is a model, or several; `JudgeConfig` has the keys of any judge."""
 
     panel: Annotated[
         tuple[JSON, ...],

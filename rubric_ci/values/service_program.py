@@ -44,7 +44,7 @@ class ServiceOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
-    """How a service is asked; `ServiceOptions` are those of its endpoint."""
+    """How a service is asked; `ServiceOptions` has the keys of its endpoint."""
 
     method: Annotated[str, Key("GET", enum=["POST", "GET", "PUT", "PATCH"])] = "POST"
     """Method of the request."""

@@ -188,7 +188,7 @@ def text_or_json(value: JSON) -> str:
 
 
 def canonical(value: JSON) -> str:
-    """Return JSON as one text, whatever the order of its keys."""
+    """Return JSON as one text, independent of the order of its keys."""
     return _WRITER.encode(value)
 
 

@@ -20,7 +20,7 @@ Convert = Callable[[Any, str], Any]
 
 
 class Key:
-    """How a field is written; `limits` are those of JSON Schema that its type does not say."""
+    """How a field is written; `limits` are keywords of JSON Schema that its type does not say."""
 
     __slots__ = ("aliases", "examples", "limits", "name", "title", "to")
 

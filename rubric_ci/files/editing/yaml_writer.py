@@ -22,7 +22,7 @@ _UNPRINTABLE = re.compile(
     r"[^\t\n\x20-\x7e\xa0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065\u206a-\ud7ff"
     r"\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
-"""What YAML does not allow, and the signs that let a text run in another direction."""
+"""Characters that YAML does not allow, and the signs that let a text run in another direction."""
 _RESOLVER = yaml.resolver.Resolver()
 
 

@@ -100,7 +100,7 @@ class Change:
 
     @cached_property
     def selection(self) -> FoundBase | None:
-        """The base of `--changed-since`; None without it. That of a proposal is the checkout."""
+        """The base of `--changed-since`; None without it. For a proposal: the checkout."""
         if self.proposal:
             return self.policy
         return self._named_by(self.options.changed_since, CHANGED_SINCE)

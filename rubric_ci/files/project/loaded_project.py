@@ -141,7 +141,7 @@ def open_project(config: Path | None, targets: Sequence[str] = ()) -> Project:
 
 
 def _who_fixes(error: InvalidInput, project: Project) -> str:
-    """Return who fixes a file that a change did not touch; empty: its author does."""
+    """Return where to fix a file that a change did not touch; empty: in the change."""
     change = Change(project.root)
     base = change.policy
     if not isinstance(base, Base):

@@ -246,7 +246,7 @@ class Project:
 
     @property
     def shared(self) -> Shared:
-        """The criteria that the configuration, or that of the policy, gives to every case."""
+        """The criteria that the configuration, or the policy's one, gives to every case."""
         return (self.policy.project if self.policy else self)._own_shared
 
     @cached_property

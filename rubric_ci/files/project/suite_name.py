@@ -38,7 +38,7 @@ def comment_of_suite(comment: CommentSettings, select: SelectOptions) -> Comment
 
 
 def _config_suite(name: str) -> str:
-    """Return the folder of a configuration; the file, if it has a name of its own."""
+    """Return the folder of a configuration; the file, if it has another name."""
     file = PurePosixPath(name)
     folder = file.parent.as_posix().removeprefix(".")
     return folder if file.name in CONFIG_NAMES else file.with_suffix("").as_posix()

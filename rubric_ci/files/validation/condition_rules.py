@@ -45,8 +45,10 @@ def condition_problems(
     taken = ("equals",) if "var" in condition else ()
     ways = [*own, *(key for key in keys_of(condition) if key not in taken)]
     if len(ways) != 1:
-        said = " and ".join(f"`{way}`" for way in ways)
-        yield Problem(CONDITION, path, f"a condition has one way to decide, not {said or 'none'}")
+        ways_text = " and ".join(f"`{way}`" for way in ways)
+        yield Problem(
+            CONDITION, path, f"a condition has one way to decide, not {ways_text or 'none'}"
+        )
         return
     (way,) = ways
     partner = _PARTNERS.get(way, "")

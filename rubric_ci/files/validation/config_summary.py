@@ -13,7 +13,7 @@ STARTED: Final = tuple(CREDENTIALS)
 
 
 class WrittenKind(NamedTuple):
-    """A kind of target without a model of its own, as a configuration writes it."""
+    """A kind of target without its own model, as a configuration writes it."""
 
     what: str  # in messages
     definition: str  # in the schema: its own keys

@@ -117,7 +117,7 @@ def evaluator_problems(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
 
 
 def _written_types() -> list[str]:
-    """Return the types that the schema accepts, also those of a removed part."""
+    """Return the types that the schema accepts, with the types of a removed part."""
     types: list[str] = read_schema("eval")["$defs"]["evaluator"]["properties"]["type"]["enum"]
     return types
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # few files have one
 SHARED: Final = "shared_rubrics"
 
 More: TypeAlias = Mapping[str, list[Any]]
-"""What a request shows because of a rubric file: `sees`, `guidelines`, `examples`.
+"""The parts of a request that come from a rubric file: `sees`, `guidelines`, `examples`.
 
 A part or a text is a pair with its file; `union` makes mappings of them.
 """

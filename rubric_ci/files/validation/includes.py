@@ -130,7 +130,7 @@ class _Expansion:
             return
         given = [self._with_shared(each, n, own, others) for n, each in enumerate(cases)]
         kept = {key: value for key, value in data.items() if key != "rubrics"}
-        self._into.data = {**kept, "evalcases": given}  # each case has those of the suite
+        self._into.data = {**kept, "evalcases": given}  # each case has the suite's
 
     def _with_shared(
         self, case: Any, index: int, own: tuple[Entry, ...], others: tuple[Entry, ...]

@@ -112,7 +112,7 @@ PANEL_FAMILY: Final = Rule(
     ),
 )
 
-# Those of one family share training, and with it mistakes and preferences.
+# Models of one family share training, and with it mistakes and preferences.
 _FAMILIES: Final = (
     ("GPT", r"gpt|chatgpt|codex|o\d"),
     ("Claude", r"claude"),

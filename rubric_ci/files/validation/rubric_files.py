@@ -73,7 +73,7 @@ def _is_error(problem: Problem) -> bool:
 
 @lru_cache(maxsize=1_000)
 def open_rubric(path: str, text: str) -> RubricFile:
-    """Return a rubric file and the problems of its data; those of its text are in the document."""
+    """Return a rubric file and the problems of its data; the document has its text's problems."""
     document = Document(path, text)
     if not document.readable:
         return RubricFile(document, ())

@@ -47,7 +47,7 @@ _KINDS = frozenset(("score_ranges", "levels", "choices"))  # make a criterion of
 
 
 class Surroundings(NamedTuple):
-    """What an eval file is checked against; what is not known is not checked."""
+    """The facts that an eval file is checked against; an unknown fact is not checked."""
 
     lookup: Lookup
     known: KnownTargets = NO_TARGETS

@@ -110,10 +110,10 @@ class Text(NamedTuple):
 
     path: Path
     text: str
-    included: Included | None = None  # of a rubric file, with variables of its own
+    included: Included | None = None  # of a rubric file, with its own variables
 
     def known(self, variables: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the variables of a case with those of the include and the rubric file."""
+        """Return the variables of a case, of the include and of the rubric file."""
         if self.included is None:
             return variables
         return {**self.included.defaults, **variables, **self.included.given}

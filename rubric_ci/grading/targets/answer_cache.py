@@ -38,8 +38,10 @@ def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
     if varies(case) or (case.workspace and not target.starts_program):
         return None
     target = at_work(case, target)
-    asked = kind_of(target).key(with_skill(case, target), target, context) if target.cache else None
-    if asked is None or context.side.dependencies is None:
+    question_key = (
+        kind_of(target).key(with_skill(case, target), target, context) if target.cache else None
+    )
+    if question_key is None or context.side.dependencies is None:
         return None
     files = context.side.dependencies(case, target)
     if files is None:
@@ -48,7 +50,7 @@ def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
         name: "" if is_secret_name(name) else context.environment.get(name, "")
         for name in (target.program.env if target.program else target.env)
     }
-    parts: JSON = [asked, given]
+    parts: JSON = [question_key, given]
     facts = {"version": VERSION, "parts": parts, "files": files, "trial": context.trial}
     if user := case.simulated_user:
         played = judge_of(user, context.judge).endpoint
@@ -98,8 +100,12 @@ def recorded_key(case: EvalCase, target: Target, context: RunContext) -> str:
     Values of environment variables, which differ elsewhere, are not part of it.
     """
     working = at_work(case, target)
-    asked = kind_of(target).key(with_skill(case, target), working, context)
-    parts = {**asked, "environment": {}} if isinstance(asked, dict) else {"model": asked}
+    question_key = kind_of(target).key(with_skill(case, target), working, context)
+    parts = (
+        {**question_key, "environment": {}}
+        if isinstance(question_key, dict)
+        else {"model": question_key}
+    )
     place = [case.file, case.own_id, target.name, context.trial, context.side.root is not None]
     return _digest(case, {"parts": parts, "place": place})
 

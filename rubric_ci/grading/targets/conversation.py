@@ -61,64 +61,66 @@ _SCHEMA: Final = strict_object({"message": {"type": "string"}, "ended": {"type":
 
 async def answer(case: EvalCase, context: RunContext, ask: Ask) -> Answer:
     """Return the conversation of a case as one answer; raises NoVerdict if a turn has none."""
-    said: list[Exchange] = []
+    exchanges: list[Exchange] = []
     given: list[Answer] = []
     spent = NOTHING_USED  # on the simulated user
     try:
-        while len(said) < case.most_turns:
-            text = "".join(turn.text for turn in case.turns[len(said) : len(said) + 1])
+        while len(exchanges) < case.most_turns:
+            text = "".join(turn.text for turn in case.turns[len(exchanges) : len(exchanges) + 1])
             if not text and case.simulated_user:
-                reply = await next_message(case, case.simulated_user, said, context)
+                reply = await next_message(case, case.simulated_user, exchanges, context)
                 text, spent = reply.value, spent + reply.usage
             if not text:
                 break
-            found = await ask(_asked(case, said, text))
+            found = await ask(_asked(case, exchanges, text))
             given.append(_distinct(found, given))
-            said.append(Exchange(text, given[-1].text))
-        if not said:
+            exchanges.append(Exchange(text, given[-1].text))
+        if not exchanges:
             raise CannotAnswer("the simulated user ended the conversation before its first message")
     except NoVerdict as error:
         used = sum((each.usage for each in given), spent + error.usage)
-        done = _until(said, given, error.did)
+        done = _until(exchanges, given, error.did)
         if type(error) in {CannotAnswer, CannotJudge}:
-            error = type(error)(f"turn {len(said) + 1}: {error}")
+            error = type(error)(f"turn {len(exchanges) + 1}: {error}")
         raise error.with_usage(used).after(done) from None
-    whole = _whole(said, given)
+    whole = _whole(exchanges, given)
     return replace(whole, usage=whole.usage + spent)
 
 
-def _until(said: Sequence[Exchange], given: Sequence[Answer], did: Answer | None) -> Answer | None:
+def _until(
+    exchanges: Sequence[Exchange], given: Sequence[Answer], did: Answer | None
+) -> Answer | None:
     """Return the turns before the one that failed, with its work; None: there is nothing."""
-    if not said:
+    if not exchanges:
         return did
-    whole = _whole(said, given)
+    whole = _whole(exchanges, given)
     if did is None:
         return whole
-    last = ({**message, "turn": len(said) + 1} for message in did.messages)
+    last = ({**message, "turn": len(exchanges) + 1} for message in did.messages)
     return replace(whole, messages=(*whole.messages, *last), last_event=did.last_event)
 
 
 def scripted_conversation(case: EvalCase, texts: Sequence[str]) -> Answer:
     """Return the conversation of a scripted user with these answers."""
     pairs = zip(case.turns, texts, strict=True)
-    said = [Exchange(turn.text, text) for turn, text in pairs]
-    return _whole(said, [Answer(text=text) for text in texts])
+    exchanges = [Exchange(turn.text, text) for turn, text in pairs]
+    return _whole(exchanges, [Answer(text=text) for text in texts])
 
 
 def recorded(case: EvalCase, answer: Answer) -> Answer:
     """Return a recorded conversation: its answer is a list with a text, or an object, per turn."""
     turns = parsed(answer.text)
     listed = turns if isinstance(turns, list) else []
-    said = [_exchange(case, number, each) for number, each in enumerate(listed)]
+    exchanges = [_exchange(case, number, each) for number, each in enumerate(listed)]
     fewest = max(len(case.turns), 1)
-    if None in said or not fewest <= len(said) <= case.most_turns:
+    if None in exchanges or not fewest <= len(exchanges) <= case.most_turns:
         form = "an object with `user` and `answer`" if case.simulated_user else "a text"
         count = f"{fewest} to {case.most_turns}" if case.simulated_user else f"{fewest}"
         raise CannotAnswer(
             f"the recorded answer to the case `{case.own_id}` must be a list with {form} for each "
             f"of its {count} turns"
         )
-    return replace(answer, text=transcript.written(filter(None, said)))
+    return replace(answer, text=transcript.written(filter(None, exchanges)))
 
 
 def _exchange(case: EvalCase, number: int, written: JSON) -> Exchange | None:
@@ -132,14 +134,14 @@ def _exchange(case: EvalCase, number: int, written: JSON) -> Exchange | None:
     return None
 
 
-def _asked(case: EvalCase, said: Sequence[Exchange], text: str) -> EvalCase:
+def _asked(case: EvalCase, exchanges: Sequence[Exchange], text: str) -> EvalCase:
     """Return the case of one turn: the messages before it, and the message of the user."""
     before = (
         message
-        for number, each in enumerate(said)
+        for number, each in enumerate(exchanges)
         for message in (_user_message(case, number, each.user), _message("assistant", each.answer))
     )
-    messages = (*case.input_messages, *before, _user_message(case, len(said), text))
+    messages = (*case.input_messages, *before, _user_message(case, len(exchanges), text))
     return replace(case, turns=(), simulated_user=None, input_messages=messages)
 
 
@@ -155,12 +157,12 @@ def _message(role: Role, text: str) -> Message:
     return Message(role=role, parts=(TextPart(text),))
 
 
-def _whole(said: Sequence[Exchange], given: Sequence[Answer]) -> Answer:
+def _whole(exchanges: Sequence[Exchange], given: Sequence[Answer]) -> Answer:
     seconds = [each.duration_seconds for each in given if each.duration_seconds is not None]
     summaries = [each.trace_summary for each in given if each.trace_summary is not None]
     return Answer(
-        text=transcript.written(said),
-        messages=tuple(_messages(said, given)) if all(each.messages for each in given) else (),
+        text=transcript.written(exchanges),
+        messages=tuple(_messages(exchanges, given)) if all(each.messages for each in given) else (),
         has_no_tools=any(each.has_no_tools for each in given),
         trace_summary=reduce(_sum, summaries) if len(summaries) == len(given) else None,
         duration_seconds=sum(seconds) if len(seconds) == len(given) else None,
@@ -191,9 +193,11 @@ def _renamed(answer: Answer, media: Media, other: Media) -> Answer:
     )
 
 
-def _messages(said: Sequence[Exchange], given: Sequence[Answer]) -> Iterator[Mapping[str, JSON]]:
+def _messages(
+    exchanges: Sequence[Exchange], given: Sequence[Answer]
+) -> Iterator[Mapping[str, JSON]]:
     """Yield the messages of all turns, each with the number of its turn."""
-    for number, (exchange, each) in enumerate(zip(said, given, strict=True), start=1):
+    for number, (exchange, each) in enumerate(zip(exchanges, given, strict=True), start=1):
         for message in ({"role": "user", "content": exchange.user}, *each.messages):
             yield {**message, "turn": number}
 
@@ -212,29 +216,29 @@ def _sum(one: JSON, other: JSON) -> Any:
 
 
 async def next_message(
-    case: EvalCase, user: SimulatedUser, said: Sequence[Exchange], context: RunContext
+    case: EvalCase, user: SimulatedUser, exchanges: Sequence[Exchange], context: RunContext
 ) -> ParsedReply[str]:
     """Return the next message, "" at the end; raises NoVerdict without a valid reply."""
     judge, fence = judge_of(user, context.judge), new_fence()
     system = SYSTEM.format(persona=user.persona, goal=user.goal, end=user.end or END, fence=fence)
     messages = (
         ChatMessage(role="system", content=system),
-        ChatMessage(role="user", content=_so_far(said, fence)),
+        ChatMessage(role="user", content=_so_far(exchanges, fence)),
     )
-    turn = f"simulated user {VERSION}, turn {len(said) + 1}"
+    turn = f"simulated user {VERSION}, turn {len(exchanges) + 1}"
     key = call_key(judge.endpoint, messages, schema=_SCHEMA, turn=turn, fence=fence)
     about = f"{case.file}: {case.id}: user"
     call = judge_call(messages, judge, key=key, schema=_SCHEMA, about=about)
     return await request_cached_reply(call, _read_user_reply, context)
 
 
-def _so_far(said: Sequence[Exchange], fence: str) -> str:
-    if not said:
+def _so_far(exchanges: Sequence[Exchange], fence: str) -> str:
+    if not exchanges:
         return "Nothing was said yet. Write the first message of the user."
     texts = [
         f"The user:\n{fenced('data', each.user, fence)}\n\n"
         f"The assistant:\n{fenced('answer', each.answer, fence)}"
-        for each in said
+        for each in exchanges
     ]
     return "\n\n".join([*texts, "Write the next message of the user, or end the conversation."])
 

@@ -33,7 +33,7 @@ from rubric_ci.values.service import ServiceTarget
 
 
 class Attempt(NamedTuple):
-    """What the answers to one case share."""
+    """The state that the answers to one case share."""
 
     number: int
     session: str  # the id of a conversation with a service

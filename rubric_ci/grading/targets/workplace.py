@@ -1,4 +1,4 @@
-"""What a target works with: its skill, and its folder, which the part `agents` prepares."""
+"""The skill of a target, and the folder that it works in, which the part `agents` prepares."""
 
 from collections.abc import Callable
 from dataclasses import replace

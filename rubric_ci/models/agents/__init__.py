@@ -24,7 +24,7 @@ class Format(Protocol):
         """Return True for an object that has this format only."""
 
 
-# Names of agent programs first, then those of any command; a ChainMap writes to its first map only.
+# Agent programs first, then the formats of any command; a ChainMap writes to its first map only.
 READERS: Final[Mapping[str, Format]] = ChainMap(
     {"atif": atif, "otlp": otlp}, cast("Any", Offers("programs"))
 )

@@ -18,12 +18,12 @@ from rubric_ci.values.trace import Step, Trace
 
 
 def read(stdout: str, _stderr: str, _files: Files = NO_FILES, /) -> Trace:
-    said = mapping(parsed(stdout))
-    if not is_output(said):
+    trajectory = mapping(parsed(stdout))
+    if not is_output(trajectory):
         raise failure("it is not an ATIF trajectory: `schema_version` and `steps` are missing")
-    steps = [mapping(step) for step in items(said.get("steps"))]
+    steps = [mapping(step) for step in items(trajectory.get("steps"))]
     own = [step for step in steps if step.get("source") == "agent"]
-    total = mapping(said.get("final_metrics"))
+    total = mapping(trajectory.get("final_metrics"))
     metrics = [mapping(step.get("metrics")) for step in own]
     texts = [as_text(step.get("message")) for step in own]
     return Trace(
@@ -32,12 +32,12 @@ def read(stdout: str, _stderr: str, _files: Files = NO_FILES, /) -> Trace:
         input_tokens=_sum("prompt_tokens", total, metrics),
         output_tokens=_sum("completion_tokens", total, metrics),
         cost_usd=number(total.get("total_cost_usd")),
-        model=str(mapping(said.get("agent")).get("model_name") or ""),
+        model=str(mapping(trajectory.get("agent")).get("model_name") or ""),
     )
 
 
-def is_output(said: Mapping[str, object]) -> bool:
-    return str(said.get("schema_version", "")).startswith("ATIF-v1") and "steps" in said
+def is_output(trajectory: Mapping[str, object]) -> bool:
+    return str(trajectory.get("schema_version", "")).startswith("ATIF-v1") and "steps" in trajectory
 
 
 def _sum(name: str, total: Mapping[str, Any], metrics: list[Mapping[str, Any]]) -> int:

@@ -21,36 +21,36 @@ _ERROR = 2  # the status code of a span
 
 def read(stdout: str, _stderr: str, _files: Files = NO_FILES, /) -> Trace:
     """Read the spans of `execute_tool`, `chat` and `invoke_agent`."""
-    said = list(events(stdout))
-    if not any(is_output(each) for each in said):
+    records = list(events(stdout))
+    if not any(is_output(each) for each in records):
         raise failure("it has no OTLP spans: `resourceSpans` is missing")
-    found_spans = sorted(spans(said), key=lambda span: _nanoseconds(span, "startTimeUnixNano"))
+    found_spans = sorted(spans(records), key=lambda span: _nanoseconds(span, "startTimeUnixNano"))
     facts = [(span, attributes(span.get("attributes"))) for span in found_spans]
     by_kind = {
         kind: [(s, f) for s, f in facts if f.get("gen_ai.operation.name") == kind]
         for kind in ("chat", "invoke_agent", "execute_tool")
     }
-    asked = by_kind["chat"] or by_kind["invoke_agent"]
+    model_spans = by_kind["chat"] or by_kind["invoke_agent"]
     whole = by_kind["invoke_agent"]
     return Trace(
-        answer=next(filter(None, (_said(f) for _, f in reversed([*asked, *whole]))), ""),
+        answer=next(filter(None, (_said(f) for _, f in reversed([*model_spans, *whole]))), ""),
         steps=tuple(_step(span, found) for span, found in by_kind["execute_tool"]),
-        input_tokens=sum(integer(f.get("gen_ai.usage.input_tokens")) for _, f in asked),
-        output_tokens=sum(integer(f.get("gen_ai.usage.output_tokens")) for _, f in asked),
+        input_tokens=sum(integer(f.get("gen_ai.usage.input_tokens")) for _, f in model_spans),
+        output_tokens=sum(integer(f.get("gen_ai.usage.output_tokens")) for _, f in model_spans),
         duration_ms=took(whole[0][0]) if whole else None,
-        model=next((str(f["gen_ai.request.model"]) for _, f in asked if _MODEL in f), ""),
+        model=next((str(f["gen_ai.request.model"]) for _, f in model_spans if _MODEL in f), ""),
     )
 
 
 _MODEL = "gen_ai.request.model"
 
 
-def is_output(said: Mapping[str, object]) -> bool:
-    return isinstance(said.get("resourceSpans"), list)
+def is_output(records: Mapping[str, object]) -> bool:
+    return isinstance(records.get("resourceSpans"), list)
 
 
-def spans(said: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    for export in said:
+def spans(records: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    for export in records:
         for resource in items(export.get("resourceSpans")):
             for scope in items(mapping(resource).get("scopeSpans")):
                 yield from map(mapping, items(mapping(scope).get("spans")))

@@ -177,9 +177,9 @@ def last_event(stdout: str, stderr: str) -> str:
     """
     said = [_event(event) for event in events(stdout)]
     errors = [n for n, (kind, _) in enumerate(said, start=1) if _TROUBLE.search(kind)]
-    told = [line for line in stderr.splitlines() if _COMPLAINT.search(line)]
-    if not said or (told and not errors):
-        lines = told or (stdout.strip() or stderr.strip()).splitlines()
+    complaints = [line for line in stderr.splitlines() if _COMPLAINT.search(line)]
+    if not said or (complaints and not errors):
+        lines = complaints or (stdout.strip() or stderr.strip()).splitlines()
         return " ".join(lines[-1].split())[:MOST_EVENT] if lines else ""
     said = said[: errors[-1]] if errors else said
     kind, facts = said[-1]

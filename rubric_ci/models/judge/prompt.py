@@ -34,7 +34,7 @@ Shown: TypeAlias = Callable[[Media], bool]
 
 
 class Briefing(NamedTuple):
-    """What the judge reads before it marks: guidelines, and answers that were marked before."""
+    """The guidelines and the marked answers that the judge reads before it marks."""
 
     guidelines: Sequence[str] = ()
     examples: Sequence[MarkedAnswer] = ()

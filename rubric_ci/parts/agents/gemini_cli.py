@@ -153,8 +153,8 @@ def _statuses(files: Files) -> Mapping[str, str]:
 
 def _status(result: JSON) -> str:
     """Return the exit status in the result of a command; "" if it has none, or 0."""
-    told = mapping(mapping(items(result)[:1] and items(result)[0]).get("functionResponse"))
-    found = _EXIT.findall(as_text(mapping(told.get("response")).get("output")))
+    result_data = mapping(mapping(items(result)[:1] and items(result)[0]).get("functionResponse"))
+    found = _EXIT.findall(as_text(mapping(result_data.get("response")).get("output")))
     return found[-1].lstrip("0") if found else ""
 
 

@@ -98,9 +98,9 @@ def _read_for(root: Path, name: str) -> Iterator[str]:
         cases = loaded.eval_file.cases if loaded and loaded.eval_file else ()
     for case in cases:
         yield from _scripts(case, root)
-    asked = {path for case in cases for path in _paths(case, expected=False)}
+    question_files = {path for case in cases for path in _paths(case, expected=False)}
     expected = {path for case in cases for path in _paths(case, expected=True)}
-    yield from files.seen - (asked - expected)
+    yield from files.seen - (question_files - expected)
 
 
 def _scripts(case: EvalCase, root: Path) -> Iterator[str]:

@@ -110,8 +110,10 @@ def _sum(tokens: Mapping[str, Any], names: Iterable[str]) -> int:
 
 
 def _failed(error: Mapping[str, Any]) -> Exception:
-    told = mapping(error.get("data"))
-    return failure(str(told.get("message") or error.get("name")), integer(told.get("statusCode")))
+    error_data = mapping(error.get("data"))
+    return failure(
+        str(error_data.get("message") or error.get("name")), integer(error_data.get("statusCode"))
+    )
 
 
 def _answer(said: list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]) -> str:

@@ -103,22 +103,22 @@ def _by_comment(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Aut
         raise NotAuthorized("only a new comment counts, not an edited one")
     if not isinstance(issue, Mapping) or not issue.get("pull_request"):
         raise NotAuthorized("the comment is not on a pull request")
-    asked = authority.comment(server, rules.repository, number)
-    first = asked.text.lstrip().startswith("/rubric-ci")
+    request = authority.comment(server, rules.repository, number)
+    first = request.text.lstrip().startswith("/rubric-ci")
     if not first:
         raise NotAuthorized("the comment is not a command")
-    _check_right(server, rules, asked.login, is_person=asked.is_person)
-    if asked.edited:
+    _check_right(server, rules, request.login, is_person=request.is_person)
+    if request.edited:
         raise NotAuthorized(
             "the comment was edited", "Edited comments do not count: write a new one."
         )
-    word = read_word(asked.text)
+    word = read_word(request.text)
     if word is None:
         raise NotAuthorized("the comment is not a command")
-    pull = _unchanged(server, rules, place, asked)
+    pull = _unchanged(server, rules, place, request)
     _once(lambda: authority.use_comment(server, rules.repository, number))
     return Authorized(
-        sha=pull.head_sha, pull_request=place, case=word.case, again=word.again, by=asked.login
+        sha=pull.head_sha, pull_request=place, case=word.case, again=word.again, by=request.login
     )
 
 
@@ -127,13 +127,13 @@ def _by_label(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Autho
     name = label.get("name") if isinstance(label, Mapping) else None
     if payload.get("action") != "labeled" or name != rules.label or place is None:
         raise NotAuthorized(f"only the label `{rules.label}` counts, when it is added")
-    asked = authority.labelled(server, rules.repository, place, rules.label)
-    if asked is None:
+    request = authority.labelled(server, rules.repository, place, rules.label)
+    if request is None:
         raise NotAuthorized(f"no one added the label `{rules.label}`")
-    _check_right(server, rules, asked.login, is_person=asked.is_person)
-    pull = _unchanged(server, rules, place, asked)
+    _check_right(server, rules, request.login, is_person=request.is_person)
+    pull = _unchanged(server, rules, place, request)
     _once(lambda: authority.take_label(server, rules.repository, place, rules.label))
-    return Authorized(sha=pull.head_sha, pull_request=place, by=asked.login)
+    return Authorized(sha=pull.head_sha, pull_request=place, by=request.login)
 
 
 def _by_dispatch(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Authorized:
@@ -166,16 +166,16 @@ def _open_pull(server: Server, rules: Rules, number: int) -> Proposed:
     return pull
 
 
-def _unchanged(server: Server, rules: Rules, number: int, asked: Asked) -> Proposed:
+def _unchanged(server: Server, rules: Rules, number: int, request: Asked) -> Proposed:
     """Return the pull request if its head is the one that the person saw."""
     pull = _open_pull(server, rules, number)
-    seen = authority.head_at(server, pull, asked.at)
+    seen = authority.head_at(server, pull, request.at)
     if seen != pull.head_sha:
         now = escape.commit(pull.head_sha)
         what = f"it was {escape.commit(seen)} then" if seen else "when it came is not known"
         raise NotAuthorized(
             f"the head of #{number} is {now}, and {what}",
-            f"Not graded: {now} may have come after the word of @{asked.login}. Look at it, and "
+            f"Not graded: {now} may have come after the word of @{request.login}. Look at it, and "
             "ask again.",
         )
     return pull

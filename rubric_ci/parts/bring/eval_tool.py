@@ -158,8 +158,8 @@ def tool_report(
         )
         outcome, base = compared(head, sides, change, select.against)
         base = base if not found.missing else "the tool did not finish at the head"
-    said = note(target.reads, [f"target {target.name}"], target.graders)
-    notes = (said, forged, _unknown(change, config, target, base), _caps(settings.requests))
+    report_note = note(target.reads, [f"target {target.name}"], target.graders)
+    notes = (report_note, forged, _unknown(change, config, target, base), _caps(settings.requests))
     facts = Facts(
         started_at=now.isoformat(timespec="seconds"),
         metadata=run_metadata(environment, comment.page, comment.key),

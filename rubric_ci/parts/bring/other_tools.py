@@ -223,8 +223,8 @@ def _is_later(tests: Any, keys: frozenset[str]) -> bool:
 
 def _asks(test: Any) -> bool:
     """Return True for a test of EvalView: a query with expectations."""
-    asked = test.get("input") if isinstance(test, dict) else None
-    return isinstance(asked, dict) and "query" in asked and "expected" in test
+    question = test.get("input") if isinstance(test, dict) else None
+    return isinstance(question, dict) and "query" in question and "expected" in test
 
 
 def _renamed(keys: frozenset[str], data: Mapping[str, Any], cases: str = "tests") -> str:

@@ -45,9 +45,9 @@ from rubric_ci.values.model_end_and_parameters import SWITCH, ending
 class Check(NamedTuple):
     """The subject of a check, and its finding or the step to do."""
 
-    ok: bool | None  # None: nobody can tell without a request
+    ok: bool | None  # None: only a request could show it
     about: str
-    said: str
+    detail: str
 
 
 _PLAIN: Final = re.compile(r"[\w./:={} -]+")
@@ -69,7 +69,7 @@ def doctor(config: Path | None, *, as_json: bool) -> ExitCode:
     else:
         for check in checks:
             word = "open" if check.ok is None else "ok  " if check.ok else "fix "
-            line = escape.log_line(f"{word} {check.about}: {check.said}")
+            line = escape.log_line(f"{word} {check.about}: {check.detail}")
             click.echo(wrapped(line, sys.stdout))
         count = numbers.plural(len(failed), "thing")
         click.echo(f"{count} to do" if failed else "all is well")
@@ -99,21 +99,21 @@ def _evals(checker: Checker) -> list[Path]:
 
 def _files(project: Project, checker: Checker, evals: list[Path]) -> Iterator[Check]:
     if not project.config_name:
-        yield Check(ok=False, about="rubric-ci.yaml", said="it is missing; run `rubric-ci init`")
+        yield Check(ok=False, about="rubric-ci.yaml", detail="it is missing; run `rubric-ci init`")
     for path in checker.configs(evals):
         found = [each for each in checker.check(path).found if each.severity.value != "notice"]
         for each in found:
             place = f"{each.file}:{each.span.line}"
-            said = "; ".join(filter(None, (each.message, each.hint)))
-            yield Check(ok=False, about=place, said=said)
+            detail = "; ".join(filter(None, (each.message, each.hint)))
+            yield Check(ok=False, about=place, detail=detail)
         if not found:
-            yield Check(ok=True, about=path.as_posix(), said="no problems")
+            yield Check(ok=True, about=path.as_posix(), detail="no problems")
 
 
 def judge_checks(config: Config, variables: Variables) -> Iterator[Check]:
     if config.judge is None:
-        said = "none is configured; set `judge: {model: …}`, or use assertions only"
-        yield Check(ok=True, about="judge", said=said)
+        detail = "none is configured; set `judge: {model: …}`, or use assertions only"
+        yield Check(ok=True, about="judge", detail=detail)
     for endpoint in config.judge.endpoints if config.judge else ():
         yield from _endpoint("judge", endpoint, variables)
 
@@ -136,8 +136,8 @@ def target_checks(folders: Iterable[Mapping[str, Target]], variables: Variables)
 
 
 def _unresolved(who: str, about: str, error: UserError) -> Check:
-    said = "; ".join(filter(None, (error.message.removeprefix(f"{who}: "), error.hint)))
-    return Check(ok=False, about=about, said=said)
+    detail = "; ".join(filter(None, (error.message.removeprefix(f"{who}: "), error.hint)))
+    return Check(ok=False, about=about, detail=detail)
 
 
 def _service(who: str, target: Target, endpoint: Endpoint, variables: Variables) -> Iterator[Check]:
@@ -150,17 +150,17 @@ def _service(who: str, target: Target, endpoint: Endpoint, variables: Variables)
         return
     if program is None:
         where = "asked at `url_before`" if target.url_before else "not asked: kept answers count"
-        said = f"deployed, not asked here; the base of a change is {where}"
-        yield Check(ok=True, about=about, said=said)
+        detail = f"deployed, not asked here; the base of a change is {where}"
+        yield Check(ok=True, about=about, detail=detail)
         return
     for name in program.env:
         if name not in variables.environment:
-            yield Check(ok=False, about=about, said=f"`{name}` of `env` is not set; export it")
+            yield Check(ok=False, about=about, detail=f"`{name}` of `env` is not set; export it")
     first = _first_word(program.start)
     if first and not shutil.which(first):
-        yield Check(ok=False, about=about, said=f"`{first}` is not on the PATH; install it")
+        yield Check(ok=False, about=about, detail=f"`{first}` is not on the PATH; install it")
     else:
-        yield Check(ok=True, about=about, said="a run starts it, for each side of a change")
+        yield Check(ok=True, about=about, detail="a run starts it, for each side of a change")
 
 
 def _first_word(start: str | tuple[str, ...]) -> str:
@@ -187,7 +187,7 @@ def _endpoint(who: str, endpoint: Endpoint, variables: Variables) -> Iterator[Ch
         return
     names = sorted({*variable_names.names([endpoint.model, dict(endpoint.options)])})
     if names:
-        yield Check(ok=True, about=about, said=f"{', '.join(names)} set")
+        yield Check(ok=True, about=about, detail=f"{', '.join(names)} set")
     yield from _model(f"{who}: {ready.model}", ready)
 
 
@@ -195,10 +195,10 @@ def _model(about: str, endpoint: Endpoint) -> Iterator[Check]:
     models = known_models()
     end = models.info(endpoint.model).get("deprecation_date")
     if message := ending(endpoint.model, end, models.today):
-        yield Check(ok=False, about=about, said=f"{message}; {SWITCH}")
+        yield Check(ok=False, about=about, detail=f"{message}; {SWITCH}")
     if provider_of(endpoint) is None and find_spec("litellm") is None:
-        said = f"it needs litellm, which is not installed; {install_command('judge')}"
-        yield Check(ok=False, about=about, said=said)
+        detail = f"it needs litellm, which is not installed; {install_command('judge')}"
+        yield Check(ok=False, about=about, detail=detail)
         return
     yield _lacks_key(about, endpoint) or asyncio.run(_looked_up(about, endpoint))
 
@@ -208,43 +208,43 @@ def _lacks_key(about: str, endpoint: Endpoint) -> Check | None:
     hosted = {"api_base", "base_url"}.isdisjoint(endpoint.options)
     if direct and hosted and not endpoint.identity and not direct.server_of(endpoint)[1]:
         name = _KEYS.get(provider, f"{provider.upper()}_API_KEY")
-        return Check(ok=False, about=about, said=f"no key; export {name}=...")
+        return Check(ok=False, about=about, detail=f"no key; export {name}=...")
     return None
 
 
 async def _looked_up(about: str, endpoint: Endpoint) -> Check:
     provider = provider_with_entry(endpoint)
     if provider is None or endpoint.identity:
-        said = "not looked up: its provider has no free look-up here"
-        return Check(ok=True, about=about, said=said)
-    asked = replace(endpoint, timeout_seconds=min(LONGEST, endpoint.timeout_seconds))
+        detail = "not looked up: its provider has no free look-up here"
+        return Check(ok=True, about=about, detail=detail)
+    probed = replace(endpoint, timeout_seconds=min(LONGEST, endpoint.timeout_seconds))
     try:
         async with asyncio.timeout(LONGEST):
-            entry = await provider.look_up(asked)
+            entry = await provider.look_up(probed)
     except TimeoutError:
-        said = f"no reply within {LONGEST:g} s; check `api_base` and the network"
-        return Check(ok=False, about=about, said=said)
+        detail = f"no reply within {LONGEST:g} s; check `api_base` and the network"
+        return Check(ok=False, about=about, detail=detail)
     except RequestError as error:
         return _refused(about, error)
     if not entry:
-        said = "the server replies, without its entry; the first request will tell"
-        return Check(ok=None, about=about, said=said)
-    return Check(ok=True, about=about, said="the server knows the model and accepts the key")
+        detail = "the server replies, without its entry; the first request will tell"
+        return Check(ok=None, about=about, detail=detail)
+    return Check(ok=True, about=about, detail="the server knows the model and accepts the key")
 
 
 def _refused(about: str, error: RequestError) -> Check:
     if error.status == 404:
-        said = "the server lists no such model; check the name (gateways may not list aliases)"
-        return Check(ok=False, about=about, said=said)
+        detail = "the server lists no such model; check the name (gateways may not list aliases)"
+        return Check(ok=False, about=about, detail=detail)
     if error.status == 401 or not error.reached:
-        return Check(ok=False, about=about, said=str(error))
-    return Check(ok=None, about=about, said=f"the server replies, without its entry: {error}")
+        return Check(ok=False, about=about, detail=str(error))
+    return Check(ok=None, about=about, detail=f"the server replies, without its entry: {error}")
 
 
 def _on_path(about: str, name: str) -> Check:
     if found := shutil.which(name):
-        return Check(ok=True, about=about, said=f"program {found}")
-    return Check(ok=False, about=about, said=f"`{name}` is not on the PATH; install it")
+        return Check(ok=True, about=about, detail=f"program {found}")
+    return Check(ok=False, about=about, detail=f"`{name}` is not on the PATH; install it")
 
 
 def _agent(
@@ -254,10 +254,10 @@ def _agent(
     try:
         login = login_of(name, given, environment, server=server)
     except NoLogin as error:
-        yield Check(ok=False, about=about, said=str(error))
+        yield Check(ok=False, about=about, detail=str(error))
         return
     named = ", ".join((*login.variables, *given)) or "no credential is needed"
-    yield Check(ok=True, about=about, said=f"login in {login.place}" if login.place else named)
+    yield Check(ok=True, about=about, detail=f"login in {login.place}" if login.place else named)
 
 
 _WORKFLOWS: Final = ".github/workflows"
@@ -273,27 +273,27 @@ def repository_checks(
     options = CacheOptions()
     unread = readable_cache(RequestOptions(), options, config, environment)[1]
     about = f"cache {options.folder.as_posix()}"
-    yield Check(ok=not unread, about=about, said=unread or _size(root / options.folder))
+    yield Check(ok=not unread, about=about, detail=unread or _size(root / options.folder))
 
 
 def _git(root: Path, environment: Mapping[str, str]) -> Iterator[Check]:
     try:
         repository = plumbing.open_repository(root, environment)
     except CannotUseGit as error:
-        said = f"{error.message}; run `git init`"
-        yield Check(ok=False, about="git", said=said)
+        detail = f"{error.message}; run `git init`"
+        yield Check(ok=False, about="git", detail=detail)
         return
     if plumbing.is_shallow(repository):
-        said = "the clone is shallow; run `git fetch --unshallow`"
-        yield Check(ok=False, about="git", said=said)
+        detail = "the clone is shallow; run `git fetch --unshallow`"
+        yield Check(ok=False, about="git", detail=detail)
         return
     found = base_revision.default_branch_base(repository)
     if isinstance(found, NoBase):
-        said = "no `origin/HEAD`: `--changed-since REV` names a base; after a push, run "
-        said += "`git remote set-head origin --auto`"
-        yield Check(ok=True, about="git base", said=said)
+        detail = "no `origin/HEAD`: `--changed-since REV` names a base; after a push, run "
+        detail += "`git remote set-head origin --auto`"
+        yield Check(ok=True, about="git base", detail=detail)
     else:
-        yield Check(ok=True, about="git base", said=f"{found.origin} ({found.commit[:10]})")
+        yield Check(ok=True, about="git base", detail=f"{found.origin} ({found.commit[:10]})")
 
 
 def _workflows(root: Path, environment: Mapping[str, str]) -> Iterator[Check]:
@@ -308,19 +308,19 @@ def _workflows(root: Path, environment: Mapping[str, str]) -> Iterator[Check]:
         if "rubric-ci" in text and any(each in text for each in _GRADES)
     }
     if not grading:
-        said = "none grades; `rubric-ci init` writes them"
-        yield Check(ok=True, about="workflows", said=said)
+        detail = "none grades; `rubric-ci init` writes them"
+        yield Check(ok=True, about="workflows", detail=detail)
     for path, text in grading.items():
         about = f"{_WORKFLOWS}/{path.name}"
         missing = [name for name in names if name not in text]
         for name in missing:
             owner = "vars" if is_public(name) else "secrets"
             line = f"`{name}=${{{{ {owner}.{name} }}}}`"
-            said = f"add {line} to `secrets: env:`, and run `{command_to_set(name)}`"
-            yield Check(ok=False, about=about, said=said)
+            detail = f"add {line} to `secrets: env:`, and run `{command_to_set(name)}`"
+            yield Check(ok=False, about=about, detail=detail)
         if not missing:
             passed = f"passes on {', '.join(names)}; `gh secret list` shows which are set"
-            yield Check(ok=True, about=about, said=passed if names else "needs no secret")
+            yield Check(ok=True, about=about, detail=passed if names else "needs no secret")
 
 
 def _size(folder: Path) -> str:

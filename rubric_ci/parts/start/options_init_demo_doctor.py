@@ -111,7 +111,7 @@ _OF_TARGET = {"command": "command", "url": "http", "start": "http", "reply": "ht
 
 
 def _given(context: click.Context) -> dict[str, str]:
-    """Return the choices that the command line makes; those of a target choose it."""
+    """Return the choices that the command line makes; options of a target choose it."""
     given = {
         name: context.params[name]
         for name in ("provider", "target", "command", "url", "start", "reply")

@@ -1,4 +1,4 @@
-"""What a report says, as blocks in the order of reading, for comment, summary and terminal.
+"""The content of a report, as blocks in the order of reading, for comment, summary and terminal.
 
 The verdict, the failure that matters most, the counts and what the comparison found, a table of
 what did not pass, changes to the grading, then the details of each case, notes, and one line about

@@ -1,6 +1,6 @@
 """A report as GitHub markdown, for comments and step summaries; shortened to a size limit.
 
-The first failures keep their details whatever their number; rows of the table go before details,
+The first failures keep their details, however many there are; rows of the table go before details,
 and passing cases go first. What was left out is said.
 """
 
@@ -265,7 +265,7 @@ def _in_html(span: Span) -> str:
 
 
 def _around(text: str, shown: str) -> str:
-    """Return what is shown of a text, with the blank before and after it, if it has one."""
+    """Return the visible part of a text, with the blank before and after it, if it has one."""
     return f"{' ' * text[:1].isspace()}{shown}{' ' * (text[-1:].isspace() and bool(shown))}"
 
 

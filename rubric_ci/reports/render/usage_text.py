@@ -107,5 +107,7 @@ def report_notes(report: RunReport) -> list[str]:
 
     A change of the policy that is listed as a change of the grading is not repeated here.
     """
-    said = {change_note(each.about, each.before, each.after) for each in report.grading_changes}
-    return [*(note for note in report.notes if note not in said), *noise_lines(report)]
+    known_notes = {
+        change_note(each.about, each.before, each.after) for each in report.grading_changes
+    }
+    return [*(note for note in report.notes if note not in known_notes), *noise_lines(report)]

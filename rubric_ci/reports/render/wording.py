@@ -80,9 +80,9 @@ def _told_of(case: Graded) -> list[CriterionResult]:
     """Return the criteria that the reason may name; of one id in several rubrics its own first."""
     counted = (each for each in case.evaluators if isinstance(each, Assessed) and each.weight > 0)
     every = (criterion for each in counted for criterion in each.criteria if criterion.text)
-    said = " ".join(case.reason.split())
+    reason_text = " ".join(case.reason.split())
     return sorted(
-        every, key=lambda c: (not c.gated, " ".join(c.reasoning.split())[:100] not in said)
+        every, key=lambda c: (not c.gated, " ".join(c.reasoning.split())[:100] not in reason_text)
     )
 
 

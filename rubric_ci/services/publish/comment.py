@@ -157,9 +157,11 @@ def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
 
 def _has_nothing_to_say(report: RunReport) -> bool:
     """Return True if the change affects no case, no grading and no policy: no new comment."""
-    said = (report.cases, report.grading_changes, report.waivers, report.removed, report.notes)
+    content = (report.cases, report.grading_changes, report.waivers, report.removed, report.notes)
     return (
-        report.verdict == "nothing-changed" and not any(said) and exit_code(report) is ExitCode.OK
+        report.verdict == "nothing-changed"
+        and not any(content)
+        and exit_code(report) is ExitCode.OK
     )
 
 

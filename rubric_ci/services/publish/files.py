@@ -37,7 +37,7 @@ def check_outputs(options: ReportOptions) -> None:
 
 
 def _names(options: ReportOptions) -> Iterable[ReportFormat]:
-    """Return the formats that are asked for, and that of the page that the comment links."""
+    """Return the formats that are asked for, and the page's format if the comment links it."""
     more: tuple[ReportFormat, ...] = ("html",) if options.comment.page else ()
     return dict.fromkeys((*options.reports, *more))
 

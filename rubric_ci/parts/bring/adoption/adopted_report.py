@@ -71,7 +71,7 @@ def results(
 ) -> tuple[CaseResult, ...]:
     """Return the cases in the order of their first sample; several samples of one are trials.
 
-    The samples are those of `samples.counting`, which tells tests of one id apart.
+    The samples come from `samples.counting`, which tells tests of one id apart.
     """
     waived: dict[CaseKey, set[str]] = {}
     for waiver in waivers:

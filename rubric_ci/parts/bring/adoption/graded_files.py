@@ -117,7 +117,7 @@ def _root(text: str) -> ET.Element:
 
 
 def _cases(element: ET.Element, around: Mapping[str, str]) -> Iterator[Sample]:
-    """Yield the tests of a suite; those of suites with other names or files are other tests."""
+    """Yield the tests of a suite; a suite with another name or file has other tests."""
     here = {
         "file": element.get("file") or around.get("file", ""),
         "name": element.get("name") or around.get("name", ""),

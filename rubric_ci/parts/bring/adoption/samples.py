@@ -170,7 +170,7 @@ def counting(samples: Iterable[Sample], graders: Set[str]) -> Iterator[Sample]:
 
 
 def distinct(samples: Iterable[Sample]) -> Iterator[Sample]:
-    """Yield the samples with an id of its own for each test; trials keep theirs in common.
+    """Yield the samples, each test with its own id; trials keep theirs in common.
 
     Where the models differ, an id has the model, else tests with one id are numbered.
     """

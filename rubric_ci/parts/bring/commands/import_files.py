@@ -117,10 +117,12 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     """Write our file of one file; return what it lacks, each with its line."""
     folder = settings.output_dir or file.parent
     source = _translated(file, folder)
-    said = diagnose(source, [])
-    lost = [each for each in said if each.severity is Severity.ERROR or each.rule in _OF_STOPPED]
+    problems = diagnose(source, [])
+    lost = [
+        each for each in problems if each.severity is Severity.ERROR or each.rule in _OF_STOPPED
+    ]
     theirs = [headline(replace(each, severity=Severity.ERROR)) for each in lost]
-    for each in said:
+    for each in problems:
         if each.severity is Severity.WARNING and each not in lost:
             click.echo(log_line(headline(each)))
     if "evalcases" not in source.data:

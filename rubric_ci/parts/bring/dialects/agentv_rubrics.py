@@ -127,20 +127,20 @@ def included(
         return
     files = _candidates(name, dirname(chain[-1]) if chain else "")
     file = next((each for each in files if found.read(each) is not None), "")
-    told = " → ".join((*chain, file or name))
+    chain_text = " → ".join((*chain, file or name))
     if not file:
         found.refuse((*place, "include"), f"`include: {name}` names no file: {files[0]}")
         return
     found.files[found.place(file) or file] = None
     if file in chain or len(chain) >= DEPTH:
         what = "it is a circle" if file in chain else f"AgentV includes {DEPTH} deep at most"
-        found.refuse((*place, "include"), f"`include`: {what}: {told}")
+        found.refuse((*place, "include"), f"`include`: {what}: {chain_text}")
         return
     data = Document(file, found.read(file) or "").data
     lists = [data.get(key) for key in keys] if isinstance(data, dict) else []
     graders = next((each for each in lists if isinstance(each, list)), None)
     if graders is None:
-        found.refuse((*place, "include"), f"{told} has no list `{keys[0]}`")
+        found.refuse((*place, "include"), f"{chain_text} has no list `{keys[0]}`")
         return
     for each in graders:
         yield from included(found, each, place, keys, (*chain, file))

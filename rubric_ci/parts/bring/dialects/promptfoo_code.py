@@ -52,7 +52,7 @@ _PARTS: Final = (
     re.compile(r"""\b(\w+)(?=(?:\?\.)?\[\s*["'](\w+)["']\s*\])"""),
     re.compile(r"""\b(\w+)(?=\.get\(\s*["'](\w+)["'])"""),
 )
-"""How code reads a part of a value: the name of the value, and that of the part."""
+"""How code reads a part of a value: the names of the value and of the part."""
 _SECOND: Final = (
     re.compile(r"\(\s*\w+\s*,\s*(\w+)\s*\)\s*(?:=>|\{)"),
     re.compile(r"def\s+\w+\(\s*\w+(?:\s*:[^,()]*)?,\s*(\w+)"),

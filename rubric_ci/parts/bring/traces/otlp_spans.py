@@ -120,19 +120,19 @@ _DEEPEST: Final = 20  # levels of a dotted key
 
 def read_attributes(found: Attributes, name: str = "", events: Iterable[Event] = ()) -> Span:
     """Return the facts in the attributes and events of a span, without its ids and times."""
-    nested, said = nest(found), list(events)
+    nested, answers = nest(found), list(events)
     kind = _kind(nested)
     return Span(
         trace="",
         name=name,
         kind=kind,
-        question=_question(nested, said),
-        answer=_answer(nested, said),
-        tool=_tool(nested, name, said) if kind == "tool" else None,
+        question=_question(nested, answers),
+        answer=_answer(nested, answers),
+        tool=_tool(nested, name, answers) if kind == "tool" else None,
         measures=_measures(nested),
         attributes={key: each for key, each in found.items() if not key.startswith(_CONTENT)},
         feedback=(
-            *(_feedback(facts) for event, facts in said if event == _EVALUATION),
+            *(_feedback(facts) for event, facts in answers if event == _EVALUATION),
             *_annotations(nested),
         ),
     )
@@ -172,15 +172,15 @@ def _question(nested: Attributes, events: Iterable[Event]) -> tuple[chat.ChatMes
     system = chat.question([{"role": "system", "parts": instructions}]).messages
     texts = "\n".join(each.text for each in system)
     before = (chat.ChatMessage(role="system", text=texts),) if texts else ()
-    asked = _first(nested, _INPUTS)
-    asked = asked or tuple(each for event in events for each in _asked(*event))
-    return (*before, *(asked or chat.question(_value(nested, _INPUT_VALUES)).messages))
+    questions = _first(nested, _INPUTS)
+    questions = questions or tuple(each for event in events for each in _asked(*event))
+    return (*before, *(questions or chat.question(_value(nested, _INPUT_VALUES)).messages))
 
 
 def _answer(nested: Attributes, events: Iterable[Event]) -> tuple[chat.ChatMessage, ...]:
-    said = _first(nested, _OUTPUTS)
-    said = said or tuple(each for event in events for each in _choice(*event))
-    return said or chat.answer(_value(nested, _OUTPUT_VALUES)).messages
+    answers = _first(nested, _OUTPUTS)
+    answers = answers or tuple(each for event in events for each in _choice(*event))
+    return answers or chat.answer(_value(nested, _OUTPUT_VALUES)).messages
 
 
 def _value(nested: Attributes, paths: Iterable[str]) -> JSON:
@@ -224,13 +224,13 @@ def _tool(nested: Attributes, name: str, events: Iterable[Event]) -> Step:
     """Return the call of a tool: of attributes, else of events, whose choice is the result."""
     given = dict(events)
     content = given.get("gen_ai.tool.message", {}).get("content")
-    said = chat.last_text([each for event in given.items() for each in _choice(*event)])
+    answers = chat.last_text([each for event in given.items() for each in _choice(*event)])
     return Step(
         tool=str(at(nested, "gen_ai.tool.name") or at(nested, "tool.name") or name),
         arguments=decoded(
             _value(nested, ("gen_ai.tool.call.arguments", *_INPUT_VALUES)) or content
         ),
-        result=as_text(_value(nested, ("gen_ai.tool.call.result", *_OUTPUT_VALUES)) or said),
+        result=as_text(_value(nested, ("gen_ai.tool.call.result", *_OUTPUT_VALUES)) or answers),
     )
 
 
@@ -258,7 +258,7 @@ def _annotations(nested: Attributes) -> Iterator[Feedback]:
     """Yield the annotations of OpenInference, which Phoenix's downloads have as attributes."""
     for place in ("annotations", "trace.annotations"):
         for each in map(mapping, items(_listed(at(nested, place)))):
-            said = mapping(each.get("annotation"))
-            label, comment = said.get("label"), str(said.get("explanation") or "")
-            value = said.get("score") if label is None else label
-            yield Feedback(str(said.get("name") or "annotation"), value, comment)
+            answers = mapping(each.get("annotation"))
+            label, comment = answers.get("label"), str(answers.get("explanation") or "")
+            value = answers.get("score") if label is None else label
+            yield Feedback(str(answers.get("name") or "annotation"), value, comment)

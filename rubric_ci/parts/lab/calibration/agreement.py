@@ -239,7 +239,7 @@ def recall(pairs: "Sequence[MarkPair]", *, mark: bool) -> float | None:
 class MarkPair(Pair):
     reference: MarkValue
     other: MarkValue
-    lenience: float = 0.0  # the value of the other mark less that of the reference
+    lenience: float = 0.0  # the value of the other mark less the reference's
     fault: bool = False  # the criterion names one, so that a mark of true is present
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.parts.bring.adoption.adopted_report import Adopted, results
@@ -164,74 +165,49 @@ def row(**fields: object) -> dict[str, object]:
     return {**known, "gradingResult": {"componentResults": [part]}, **fields}
 
 
-@pytest.mark.parametrize(
-    ("listed", "expected"),
-    [
-        ([row(), row()], ["results:Hello? pass 1 x2: +equals"]),
-        (
-            [row(testCase={"description": "a"}), row(testCase={"description": "a"}, vars={"q": 1})],
-            ["results:a pass 1: +equals", "results:a (2) pass 1: +equals"],
-        ),
-        (
-            [
-                row(testCase={"description": "a", "assert": [{"type": "equals", "value": each}]})
-                for each in ("b", "c", "b")
-            ],
-            ["results:a pass 1 x2: +equals", "results:a (2) pass 1: +equals"],
-        ),
-        (
-            [row(testCase={"description": "a", "threshold": each}) for each in (0.5, 0.9)],
-            ["results:a pass 1: +equals", "results:a (2) pass 1: +equals"],
-        ),
-        (
-            [row(provider={"id": "x"}), row(provider={"id": "y", "label": "Y"}, promptIdx=1)],
-            [
-                "results:Hello? [x, prompt 1] pass 1: +equals",
-                "results:Hello? [Y, prompt 2] pass 1: +equals",
-            ],
-        ),
-        ([row(score=7)], ["results:Hello? pass 1: +equals"]),
-        (
-            [row(success=False, gradingResult=None, error=None)],
-            ["results:Hello? errored: the provider gave no output"],
-        ),
-        ([row(success=False, score=0.9)], ["results:Hello? fail 0.9: +equals -!promptfoo"]),
-        (
-            [
-                row(
-                    success=False,
-                    failureReason=1,
-                    gradingResult={
-                        "componentResults": [
-                            {
-                                "pass": False,
-                                "score": 0,
-                                "reason": "the judge is down",
-                                "assertion": {"type": "llm-rubric"},
-                                "metadata": {"graderError": True},
-                            }
-                        ]
-                    },
-                )
-            ],
-            ["results:Hello? errored: the judge is down"],
-        ),
-    ],
-    ids=[
-        "repeat",
-        "same description",
-        "checks",
-        "threshold",
-        "providers",
-        "score of 7",
-        "no output",
-        "own",
-        "judge",
-    ],
-)
-def test_rows_of_promptfoo(listed: list[object], expected: list[str]) -> None:
-    text = json.dumps({"results": {"results": listed}})
-    assert shown(TOOLS["promptfoo"].read(text), "promptfoo") == expected
+PROMPTFOO_ROWS = """
+# repeat
+[{}, {}]
+=> results:Hello? pass 1 x2: +equals
+# same description
+[{testCase: {description: a}}, {vars: {q: 1}, testCase: {description: a}}]
+=> results:a pass 1: +equals
+=> results:a (2) pass 1: +equals
+# checks
+[{testCase: {description: a, assert: [{type: equals, value: b}]}}, {testCase: {description: a,
+    assert: [{type: equals, value: c}]}}, {testCase: {description: a, assert: [{type: equals, value:
+    b}]}}]
+=> results:a pass 1 x2: +equals
+=> results:a (2) pass 1: +equals
+# threshold
+[{testCase: {description: a, threshold: 0.5}}, {testCase: {description: a, threshold: 0.9}}]
+=> results:a pass 1: +equals
+=> results:a (2) pass 1: +equals
+# providers
+[{provider: {id: x}}, {provider: {id: y, label: Y}, promptIdx: 1}]
+=> results:Hello? [x, prompt 1] pass 1: +equals
+=> results:Hello? [Y, prompt 2] pass 1: +equals
+# score of 7
+[{score: 7}]
+=> results:Hello? pass 1: +equals
+# no output
+[{success: false, gradingResult: null, error: null}]
+=> results:Hello? errored: the provider gave no output
+# own
+[{success: false, score: 0.9}]
+=> results:Hello? fail 0.9: +equals -!promptfoo
+# judge
+[{success: false, failureReason: 1, gradingResult: {componentResults: [{pass: false, score: 0,
+    reason: the judge is down, assertion: {type: llm-rubric}, metadata: {graderError: true}}]}}]
+=> results:Hello? errored: the judge is down
+"""
+
+
+@pytest.mark.parametrize(("text", "expected"), rows(PROMPTFOO_ROWS))
+def test_rows_of_promptfoo(text: str, expected: list[str]) -> None:
+    listed = [row(**fields) for fields in yaml.safe_load(text)]
+    results_file = json.dumps({"results": {"results": listed}})
+    assert shown(TOOLS["promptfoo"].read(results_file), "promptfoo") == expected
 
 
 @pytest.mark.parametrize(
@@ -378,72 +354,65 @@ def test_a_row_of_a_table_without_a_mark_is_errored() -> None:
     ]
 
 
-WHOLE: dict[str, object] = {"samples": [{"id": 1, "scores": {"s": {"value": "C"}}}]}
-BROKEN_SUITE = (
-    '<testsuite name="s" tests="3" errors="1"><error message="set-up failed"/>'
-    '<testcase name="a"/></testsuite>'
-)
-OF_40 = {"dataset": {"samples": 40}}
+PARTS_OF_RUNS = """
+# inspect: the log's status is cancelled: 1 of 40 samples
+{status: cancelled, eval: {dataset: {samples: 40}}}
+=> the log's status is `cancelled`: 1 of 40 samples
+# inspect: the log's status is error: 1 of 40 samples
+{status: error, eval: {dataset: {samples: 40}}}
+=> the log's status is `error`: 1 of 40 samples
+# inspect: the log's status is started: 1 of 40 samples
+{status: started, eval: {dataset: {samples: 40}}}
+=> the log's status is `started`: 1 of 40 samples
+# inspect: the log has 1 of 40 samples
+{status: success, eval: {dataset: {samples: 40}}}
+=> the log has 1 of 40 samples
+# inspect: the log has 1 of 2 samples
+{results: {total_samples: 2}}
+=> the log has 1 of 2 samples
+# inspect: the log has 1 of 3 samples
+{eval: {dataset: {samples: 1}, config: {epochs: 3}}}
+=> the log has 1 of 3 samples
+# inspect: whole
+{eval: {dataset: {samples: 40}, config: {limit: 1}}}
+# inspect: the log is invalidated: 1 sample
+{invalidated: true}
+=> the log is invalidated: 1 sample
+# deepeval: testPassed is 1, testFailed is 3, and 1 of 1
+{testCases: [{name: t, input: x, success: true, metricsData: [{name: R, success: true, score:
+    1.0}]}], testPassed: 1, testFailed: 3}
+=> `testPassed` is 1, `testFailed` is 3, and 1 of 1 test here passed
+# promptfoo: 1 of 3 results are listed
+{results: {results: '[row]', stats: {successes: 1, errors: 2}}}
+=> 1 of 3 results are listed
+# junit: s: error outside of a test: set-up failed
+<testsuite name="s" tests="3" errors="1"><error message="set-up failed"/><testcase
+    name="a"/></testsuite>
+=> s: error outside of a test: set-up failed
+# junit: testsuites: tests="3", and 1 in the file
+<testsuites tests="3"><testsuite><testcase name="a"/></testsuite></testsuites>
+=> testsuites: `tests="3"`, and 1 in the file
+# junit: s: failures="1", and 0 in the file
+<testsuite name="s" tests="1" failures="1"><testcase name="a"/></testsuite>
+=> s: `failures="1"`, and 0 in the file
+# junit: whole
+<testsuite tests="1" failures="1"><testcase name="a" status="failed"/></testsuite>
+"""
 
 
-@pytest.mark.parametrize(
-    ("tool", "text", "reason"),
-    [
-        *(
-            (
-                "inspect",
-                json.dumps({**WHOLE, "status": each, "eval": OF_40}),
-                f"the log's status is `{each}`: 1 of 40 samples",
-            )
-            for each in ("cancelled", "error", "started")
-        ),
-        (
-            "inspect",
-            json.dumps({**WHOLE, "status": "success", "eval": OF_40}),
-            "the log has 1 of 40 samples",
-        ),
-        (
-            "inspect",
-            json.dumps({**WHOLE, "results": {"total_samples": 2}}),
-            "the log has 1 of 2 samples",
-        ),
-        (
-            "inspect",
-            json.dumps({**WHOLE, "eval": {"dataset": {"samples": 1}, "config": {"epochs": 3}}}),
-            "the log has 1 of 3 samples",
-        ),
-        ("inspect", json.dumps({**WHOLE, "eval": {**OF_40, "config": {"limit": 1}}}), ""),
-        ("inspect", json.dumps({**WHOLE, "invalidated": True}), "the log is invalidated: 1 sample"),
-        (
-            "deepeval",
-            json.dumps({**json.loads(deepeval(("x", True))), "testPassed": 1, "testFailed": 3}),
-            "`testPassed` is 1, `testFailed` is 3, and 1 of 1 test here passed",
-        ),
-        (
-            "promptfoo",
-            json.dumps({"results": {"results": [row()], "stats": {"successes": 1, "errors": 2}}}),
-            "1 of 3 results are listed",
-        ),
-        ("junit", BROKEN_SUITE, "s: error outside of a test: set-up failed"),
-        (
-            "junit",
-            '<testsuites tests="3"><testsuite><testcase name="a"/></testsuite></testsuites>',
-            'testsuites: `tests="3"`, and 1 in the file',
-        ),
-        (
-            "junit",
-            '<testsuite name="s" tests="1" failures="1"><testcase name="a"/></testsuite>',
-            's: `failures="1"`, and 0 in the file',
-        ),
-        (
-            "junit",
-            '<testsuite tests="1" failures="1"><testcase name="a" status="failed"/></testsuite>',
-            "",
-        ),
-    ],
-)
-def test_results_of_a_part_of_a_run(tool: str, text: str, reason: str) -> None:
-    assert TOOLS[tool].missing(text) == reason
+@pytest.mark.parametrize(("text", "reason"), rows(PARTS_OF_RUNS))
+def test_results_of_a_part_of_a_run(
+    text: str, reason: list[str], request: pytest.FixtureRequest
+) -> None:
+    tool, _, _ = request.node.callspec.id.partition(":")
+    if tool != "junit":
+        found = yaml.safe_load(text)
+        if tool == "inspect":
+            found["samples"] = [{"id": 1, "scores": {"s": {"value": "C"}}}]
+        if tool == "promptfoo":
+            found["results"]["results"] = [row()]
+        text = json.dumps(found)
+    assert TOOLS[tool].missing(text) == "".join(reason)
 
 
 @pytest.mark.parametrize("tool", FILES)

@@ -1,11 +1,14 @@
 """Variants of work: what is taken away, and what is left."""
 
+import json
+
 import pytest
 
 from rubric_ci.parts.lab.probe.all_variants import without_quoted
 from rubric_ci.values.answers import kept
 from rubric_ci.values.results import Answer
 from rubric_ci.values.trace import FileChange, KeptFile, Work
+from tests.tables import rows
 
 CALLS = (
     {"tool": "Bash", "input": {"command": "pytest"}, "output": "2 passed"},
@@ -31,41 +34,33 @@ def left(answer: Answer | None) -> str:
     return " ".join([*steps, *(f"+{each.path}" for each in whole.file_changes), *files])
 
 
-@pytest.mark.parametrize(
-    ("quote", "variants"),
-    [
-        pytest.param(
-            "2  passed",
-            [
-                ("work-dropped", "without the call of Bash", "Edit +a.py =a.py =b.md"),
-                ("call-failed", "the call failed", "Bash! Edit +a.py =a.py =b.md"),
-                ("no-work", "without any work", ""),
-            ],
-            id="a-result",
-        ),
-        pytest.param(
-            '"command": "pytest"',
-            [
-                ("work-dropped", "without the call of Bash", "Edit +a.py =a.py =b.md"),
-                ("no-work", "without any work", ""),
-            ],
-            id="an-argument",
-        ),
-        pytest.param(
-            "x = 2",
-            [
-                ("work-dropped", "without a.py", "Bash Edit =b.md"),
-                ("no-work", "without any work", ""),
-            ],
-            id="in-the-diff-and-the-file",
-        ),
-        pytest.param("deleted", [], id="not-in-the-work"),
-        pytest.param(" ", [], id="no-quote"),
-    ],
-)
-def test_the_quoted_work_is_taken_away(quote: str, variants: list[tuple[str, str, str]]) -> None:
-    found = list(without_quoted(ANSWER, quote, Answer(text="")))
-    assert [(each.family, each.change, left(each.did)) for each in found] == variants
+TAKEN = r"""
+# a result
+"2  passed"
+=> work-dropped: without the call of Bash: Edit +a.py =a.py =b.md
+=> call-failed: the call failed: Bash! Edit +a.py =a.py =b.md
+=> no-work: without any work:
+# an argument
+"\"command\": \"pytest\""
+=> work-dropped: without the call of Bash: Edit +a.py =a.py =b.md
+=> no-work: without any work:
+# in the diff and the file
+"x = 2"
+=> work-dropped: without a.py: Bash Edit =b.md
+=> no-work: without any work:
+# not in the work
+"deleted"
+# no quote
+" "
+"""
+
+
+@pytest.mark.parametrize(("quote", "variants"), rows(TAKEN))
+def test_the_quoted_work_is_taken_away(quote: str, variants: list[str]) -> None:
+    """Variants are family, change, and the calls, changes and files that are left."""
+    found = list(without_quoted(ANSWER, json.loads(quote), Answer(text="")))
+    shown = [f"{each.family}: {each.change}: {left(each.did)}".rstrip() for each in found]
+    assert shown == variants
     assert {each.text for each in found} <= {ANSWER.text}
 
 

@@ -62,17 +62,16 @@ def imported(text: str) -> tuple[dict[str, Any], list[str]]:
 
 def test_a_prompt_with_choices() -> None:
     data, problems = imported(AUTOEVALS)
-    assert data == {
-        "guidelines": "Asked: (the question). Said: (the answer). Known: (the reference answer).\n"
-        "Is it (A) right or (B) wrong?",
-        "criteria": [
-            {
-                "id": "grader",
-                "expected_outcome": "The choice that the guidelines ask for",
-                "choices": [{"choice": "A", "score": 1}, {"choice": "B", "score": 0.0}],
-            }
-        ],
-    }
+    expected = """
+    guidelines: |-
+      Asked: (the question). Said: (the answer). Known: (the reference answer).
+      Is it (A) right or (B) wrong?
+    criteria:
+    - id: grader
+      expected_outcome: The choice that the guidelines ask for
+      choices: [{choice: A, score: 1}, {choice: B, score: 0.0}]
+    """
+    assert data == yaml.safe_load(expected)
     assert problems == []
 
 

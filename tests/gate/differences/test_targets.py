@@ -53,77 +53,69 @@ FILES = {
     "agent.py": "print(1)\n",
 }
 YAML, EVALS = "rubric-ci.yaml", "evals/a.eval.yaml"
-TABLE: dict[str, tuple[str, str, str, list[str]]] = {
-    "model": (YAML, "openai/b", "openai/z", []),
-    "parameter": (YAML, "temperature: 0", "temperature: 1", []),
+TABLE: dict[str, tuple[str, str, str, str]] = {
+    "model": (YAML, "openai/b", "openai/z", ""),
+    "parameter": (YAML, "temperature: 0", "temperature: 1", ""),
     "model of the measure": (
         YAML, "openai/c", "openai/z",
-        ["changed target targets.other.model: openai/c → openai/z"],
+        "changed target targets.other.model: openai/c → openai/z",
     ),
     "model to command": (
         YAML, "{name: default, model: openai/b, temperature: 0}",
         '{name: default, provider: cli, command_template: "echo GOOD"}',
-        ["changed target targets.default: model openai/b → command echo GOOD"],
+        "changed target targets.default: model openai/b → command echo GOOD",
     ),
     "command that depends on less": (
         YAML, "    depends_on: [task/app/**]\n", "    depends_on: []\n",
-        ["weaker depends-on targets.worker.depends_on: task/app/** → "],
+        "weaker depends-on targets.worker.depends_on: task/app/** → ",
     ),
     "file that an agent without `depends_on` gets": (
         "other/test_app.py", "True", "1",
-        ["changed script other/test_app.py: as at the base → edited"],
+        "changed script other/test_app.py: as at the base → edited",
     ),
     "command": (
         YAML, "agent.py {P", "cheat.py {P",
-        [
-            (
-                "changed target targets.worker.command_template: "
-                "python agent.py {PROMPT_FILE} → python cheat.py {PROMPT_FILE}"
-            ),
-        ],
+        ("changed target targets.worker.command_template: python agent.py {PROMPT_FILE} → python "
+         "cheat.py {PROMPT_FILE}"),
     ),
     "setup": (
         YAML, "setup: python prepare.py", "setup: echo solved",
-        ["changed target targets.worker.workspace.setup: python prepare.py → echo solved"],
+        "changed target targets.worker.workspace.setup: python prepare.py → echo solved",
     ),
     "copy": (
         YAML, "copy: task,", "copy: task/app,",
-        ["changed target targets.worker.workspace.copy: task → task/app"],
+        "changed target targets.worker.workspace.copy: task → task/app",
     ),
     "body": (
         YAML, "{q: '{{ input }}'}", "{q: 'GOOD'}",
-        ['changed target targets.service.body: {"q": "{{ input }}"} → {"q": "GOOD"}'],
+        'changed target targets.service.body: {"q": "{{ input }}"} → {"q": "GOOD"}',
     ),
     "compare": (
         YAML, "compare: [default, other]", "compare: [default, other, service]",
-        ["changed configuration compare: default, other → default, other, service"],
+        "changed configuration compare: default, other → default, other, service",
     ),
     "test file of a command": (
         "task/test_app.py", "True", "1",
-        ["changed script task/test_app.py: as at the base → edited"],
+        "changed script task/test_app.py: as at the base → edited",
     ),
     "file of a set-up": (
         "task/prepare.py", "1", "2",
-        ["changed script task/prepare.py: as at the base → edited"],
+        "changed script task/prepare.py: as at the base → edited",
     ),
-    "file under test": ("task/app/main.py", "1", "2", []),
-    "program under test": ("agent.py", "1", "2", []),
+    "file under test": ("task/app/main.py", "1", "2", ""),
+    "program under test": ("agent.py", "1", "2", ""),
     "conversation": (
         EVALS, "conversation_id: first", "conversation_id: second",
-        ["changed case fix: conversation_id: first → second"],
+        "changed case fix: conversation_id: first → second",
     ),
     "expected_outcome of a turn": (
         EVALS, "expected_outcome: Greets", "expected_outcome: Answers",
-        [
-            "changed reference talk [default]: expected_outcome of turn 1: Greets → Answers",
-            "changed reference talk [other]: expected_outcome of turn 1: Greets → Answers",
-        ],
+        ("changed reference talk [default]: expected_outcome of turn 1: Greets → Answers\n"
+         "changed reference talk [other]: expected_outcome of turn 1: Greets → Answers"),
     ),
     "workspace of a case": (
         EVALS, "    conversation_id", "    workspace: {setup: 'true'}\n    conversation_id",
-        [
-            "changed case fix: workspace.setup:  → true",
-        ],
+        "changed case fix: workspace.setup:  → true",
     ),
 }  # fmt: skip
 
@@ -135,13 +127,13 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 @pytest.mark.parametrize(("file", "before", "after", "expected"), TABLE.values(), ids=TABLE)
 def test_each_kind_of_change(
-    checkout: Checkout, file: str, before: str, after: str, expected: list[str]
+    checkout: Checkout, file: str, before: str, after: str, expected: str
 ) -> None:
     found = [
         f"{each.direction} {each.kind} {each.about}: {each.before} → {each.after}"
         for each in edited(checkout, FILES, file, before, after)
     ]
-    assert found == expected
+    assert "\n".join(found) == expected
 
 
 @pytest.mark.parametrize(

@@ -105,183 +105,162 @@ FILES = {
 }
 LINK = "-> "
 YAML, EVALS = "rubric-ci.yaml", "evals/a.eval.yaml"
-TABLE: dict[str, tuple[str, str, str, list[str]]] = {
-    "nothing": (YAML, "gate:", "gate:", []),
+TABLE: dict[str, tuple[str, str, str, str]] = {
+    "nothing": (YAML, "gate:", "gate:", ""),
     "fail_on": (
-        YAML, "fail_on: fail", "fail_on: never", ["weaker gate gate.fail_on 7: fail → never"],
+        YAML, "fail_on: fail", "fail_on: never",
+        "weaker gate gate.fail_on 7: fail → never",
     ),
     "judge's command": (
         YAML, "model: openai/a", "cli: codex, model: a",
-        [
-            "changed judge judge.cli 2:  → codex",
-            "changed judge judge.model 2: openai/a → a",
-            "changed judge judge.timeout_seconds 2: 60.0 → 300.0",
-        ],
+        ("changed judge judge.cli 2:  → codex\n"
+         "changed judge judge.model 2: openai/a → a\n"
+         "changed judge judge.timeout_seconds 2: 60.0 → 300.0"),
     ),
     "recording used": (
         YAML, "{name: agent, provider: cli, command_template: x, ",
         "{name: agent, provider: recorded, answers: a.jsonl, ",
-        ["weaker recording targets.agent 5: asked → recorded: a.jsonl"],
+        "weaker recording targets.agent 5: asked → recorded: a.jsonl",
     ),
     "no longer matched": (
         YAML, "evals/*.eval.yaml", "evals/b*.eval.yaml",
-        [
-            "weaker case refund 2: graded → no longer matched by `evals`",
-            "weaker case greeting 17: graded → no longer matched by `evals`",
-        ],
+        ("weaker case refund 2: graded → no longer matched by `evals`\n"
+         "weaker case greeting 17: graded → no longer matched by `evals`"),
     ),
     "criterion removed": (
         EVALS, "      - {id: period, expected_outcome: Names the period}\n", "",
-        ["weaker criterion refund/period 2: Names the period → "],
+        "weaker criterion refund/period 2: Names the period → ",
     ),
-    "weight": (EVALS, "weight: 2", "weight: 1", ["weaker weight refund/polite 12: 2 → 1"]),
+    "weight": (EVALS, "weight: 2", "weight: 1", "weaker weight refund/polite 12: 2 → 1"),
     "ranges": (
         EVALS, "8: Good", "6: Good",
-        [
-            ("changed scale refund/depth 13: 0-3: Bad; 4-7: Fair; 8-10: Good → "
-            "0-3: Bad; 4-5: Fair; 6-10: Good")
-        ],
+        ("changed scale refund/depth 13: 0-3: Bad; 4-7: Fair; 8-10: Good → 0-3: Bad; 4-5: Fair; "
+         "6-10: Good"),
     ),
     "case removed": (
-        EVALS, EVAL[EVAL.index("  - id: greeting") :], "", ["weaker case greeting 17: graded → "],
+        EVALS, EVAL[EVAL.index("  - id: greeting") :], "",
+        "weaker case greeting 17: graded → ",
     ),
     "case added": (
         EVALS, "  - id: greeting", "  - {id: new, input: Hi, rubrics: [A]}\n  - id: greeting",
-        ["stronger case new 17:  → added"],
+        "stronger case new 17:  → added",
     ),
-    "trials": (
-        EVALS, "pass: 4", "pass: 3", ["weaker trials refund 2: 4 of 5 pass → 3 of 5 pass"],
-    ),
+    "trials": (EVALS, "pass: 4", "pass: 3", "weaker trials refund 2: 4 of 5 pass → 3 of 5 pass"),
     "reference": (
         EVALS, "expected_outcome: Names the period\n    exec",
         "expected_outcome: Is right\n    exec",
-        ["changed reference refund: expected_outcome 2: Names the period → Is right"],
+        "changed reference refund: expected_outcome 2: Names the period → Is right",
     ),
     "checklist to scores": (
         EVALS, "{id: period, expected_outcome: Names the period}",
-        "{id: period, score_ranges: {0: Wrong, 1: Right}}", [
-            "weaker criterion refund/period 11: checklist → score-range",
-            "weaker required refund/period 11: required → ",
-        ],
+        "{id: period, score_ranges: {0: Wrong, 1: Right}}",
+        ("weaker criterion refund/period 11: checklist → score-range\n"
+         "weaker required refund/period 11: required → "),
     ),
     "levels below the required one": (
         EVALS, "levels: {1: {criteria: Cold}, 3: {criteria: Warm}}",
-        "levels: {3: {criteria: Cold}, 5: {criteria: Warm}}", [
-            "weaker required refund/mood 16: at least 3 of 1 to 3 → at least 3 of 3 to 5",
-            "changed scale refund/mood 16: 1: Cold; 3: Warm → 3: Cold; 5: Warm",
-        ],
+        "levels: {3: {criteria: Cold}, 5: {criteria: Warm}}",
+        ("weaker required refund/mood 16: at least 3 of 1 to 3 → at least 3 of 3 to 5\n"
+         "changed scale refund/mood 16: 1: Cold; 3: Warm → 3: Cold; 5: Warm"),
     ),
     "recording edited": (
         "answers.jsonl", "30 days", "60 days",
-        [
-            ("changed recording answers.jsonl 1: 2 lines → 2 lines: 1 new or edited, "
-            "1 of the base gone")
-        ],
+        "changed recording answers.jsonl 1: 2 lines → 2 lines: 1 new or edited, 1 of the base gone",
     ),
     "labels": (
         "labels.jsonl", "{}", "[]",
-        ["changed labels labels.jsonl 1: 1 line → 1 line: 1 new or edited, 1 of the base gone"],
+        "changed labels labels.jsonl 1: 1 line → 1 line: 1 new or edited, 1 of the base gone",
     ),
     "calibration": (
         "calibration.json", "{}", "[]",
-        [
-            ("changed calibration calibration.json 1: 1 line → 1 line: 1 new or edited, "
-            "1 of the base gone")
-        ],
+        ("changed calibration calibration.json 1: 1 line → 1 line: 1 new or edited, 1 of the "
+         "base gone"),
     ),
     "another judge of a target": (
         YAML, "{name: agent, ", "{name: j, model: openai/j}\n  - {name: agent, judge_target: j, ",
-        [
-            "changed judge targets.j.model 5:  → openai/j",
-            "changed judge targets.agent.judge_target 6:  → j",
-        ],
+        ("changed judge targets.j.model 5:  → openai/j\n"
+         "changed judge targets.agent.judge_target 6:  → j"),
     ),
     "fixed answer": (
-        YAML, "provider: cli, command_template: x, ", "provider: mock, response: ok, ", [
-            "weaker recording targets.agent 5: asked → fixed: ok",
-        ],
+        YAML, "provider: cli, command_template: x, ", "provider: mock, response: ok, ",
+        "weaker recording targets.agent 5: asked → fixed: ok",
     ),
-    "another target": ("evals/b.eval.yaml", "    target: agent\n", "", [
-            "weaker target other 2: agent (asked) → default (recorded: answers.jsonl)",
-        ]),
-    "question": (EVALS, "May I return it?", "Say yes", [
-            "changed case refund: question 2: May I return it? → Say yes",
-        ]),
+    "another target": (
+        "evals/b.eval.yaml", "    target: agent\n", "",
+        "weaker target other 2: agent (asked) → default (recorded: answers.jsonl)",
+    ),
+    "question": (
+        EVALS, "May I return it?", "Say yes",
+        "changed case refund: question 2: May I return it? → Say yes",
+    ),
     "rule ignored in a comment": (
-        EVALS, "weight: 2}", "weight: 2} # rubric-ci: ignore[gate-kind]", [
-            "weaker rule gate-kind 12:  → ignored in 1 comment",
-        ],
+        EVALS, "weight: 2}", "weight: 2} # rubric-ci: ignore[gate-kind]",
+        "weaker rule gate-kind 12:  → ignored in 1 comment",
     ),
-    "trials removed": (EVALS, "    trials: {count: 5, pass: 4}\n", "", [
-            "weaker trials refund 2: 4 of 5 pass → ",
-        ]),
+    "trials removed": (
+        EVALS, "    trials: {count: 5, pass: 4}\n", "",
+        "weaker trials refund 2: 4 of 5 pass → ",
+    ),
     "criterion through an anchor": (
         EVALS, "      - {id: period, expected_outcome: Names the period}\n",
-        (
-            "      - <<: &period {id: period, expected_outcome: Names the period}\n"
-            "        required: false\n"
-        ),
-        [
-            "weaker required refund/period 11: required → ",
-        ],
+        ("      - <<: &period {id: period, expected_outcome: Names the period}\n"
+         "        required: false\n"),
+        "weaker required refund/period 11: required → ",
     ),
     "rubrics of the suite": (
-        EVALS, EVAL[EVAL.index("evalcases") :],
-        SUITE + EVAL.replace("    rubrics: [Greets]\n", ""), [
-            "weaker required greeting/rubric-1 1: required → ",
-        ],
+        EVALS, EVAL[EVAL.index("evalcases") :], SUITE + EVAL.replace("    rubrics: [Greets]\n", ""),
+        "weaker required greeting/rubric-1 1: required → ",
     ),
     "criterion of a sidecar": (
-        "evals/c.yaml", "Is kind}", "Is kind, required: false}", [
-            "weaker required line/kind 1: required → ",
-        ],
+        "evals/c.yaml", "Is kind}", "Is kind, required: false}",
+        "weaker required line/kind 1: required → ",
     ),
     "rule ignored in a sidecar": (
-        "evals/c.yaml", "Is kind}]", "Is kind}] # rubric-ci: ignore[gate-kind]", [
-            "weaker rule gate-kind 1:  → ignored in 1 comment",
-        ],
+        "evals/c.yaml", "Is kind}]", "Is kind}] # rubric-ci: ignore[gate-kind]",
+        "weaker rule gate-kind 1:  → ignored in 1 comment",
     ),
-    "depends_on of a case": ("evals/b.eval.yaml", "[docs/**, app/**]", "[docs/**]", [
-            "weaker depends-on other: depends_on 2: docs/**, app/** → docs/**",
-        ]),
-    "file of the expected answer": ("evals/reference.md", "Hello", "Anything", [
-            "changed reference other: expected_messages 2: Hello\n → Anything\n",
-        ]),
-    "prompt file of a judge": ("evals/taste.md", "Taste", "Praise", [
-            (
-                "changed evaluator other/taste: prompt 9: Taste {{ answer }}\n → "
-                "Praise {{ answer }}\n"
-            ),
-        ]),
-    "weights of a composite": ("evals/b.eval.yaml", "{one: 2}", "{one: 0}", [
-            (
-                "weaker evaluator other/both: aggregator 12: one: 2 → one: 0"
-            ),
-        ]),
-    "file that an imported module reads": ("limits.json", "{}", "[]", [
-            "changed script limits.json 1: as at the base → edited",
-        ]),
-    "module of a prompt script": ("evals/prompts/parts.py", "Is", "Was", [
-            "changed script evals/prompts/parts.py 1: as at the base → edited",
-        ]),
+    "depends_on of a case": (
+        "evals/b.eval.yaml", "[docs/**, app/**]", "[docs/**]",
+        "weaker depends-on other: depends_on 2: docs/**, app/** → docs/**",
+    ),
+    "file of the expected answer": (
+        "evals/reference.md", "Hello", "Anything",
+        "changed reference other: expected_messages 2: Hello\n → Anything\n",
+    ),
+    "prompt file of a judge": (
+        "evals/taste.md", "Taste", "Praise",
+        "changed evaluator other/taste: prompt 9: Taste {{ answer }}\n → Praise {{ answer }}\n",
+    ),
+    "weights of a composite": (
+        "evals/b.eval.yaml", "{one: 2}", "{one: 0}",
+        "weaker evaluator other/both: aggregator 12: one: 2 → one: 0",
+    ),
+    "file that an imported module reads": (
+        "limits.json", "{}", "[]",
+        "changed script limits.json 1: as at the base → edited",
+    ),
+    "module of a prompt script": (
+        "evals/prompts/parts.py", "Is", "Was",
+        "changed script evals/prompts/parts.py 1: as at the base → edited",
+    ),
     "command of a prompt script": (
-        "evals/b.eval.yaml", "{script: python prompts/ask.py}", "{script: echo Praise}", [
-            (
-                "changed evaluator other/scripted: prompt_script.script 10: "
-                "python prompts/ask.py → echo Praise"
-            ),
-        ],
+        "evals/b.eval.yaml", "{script: python prompts/ask.py}", "{script: echo Praise}",
+        ("changed evaluator other/scripted: prompt_script.script 10: python prompts/ask.py → "
+         "echo Praise"),
     ),
-    "script behind a link": ("tools/real.py", "1", "2", [
-            "changed script tools/linked.py 1: as at the base → edited",
-            "changed script tools/real.py 1: as at the base → edited",
-        ]),
-    "script replaced by a link": ("evals/one.py", "print(1)\n", "-> ../unused.py", [
-            "changed script evals/one.py 1: as at the base → edited",
-        ]),
-    "a file in the folder of a script": ("unused.py", "1", "2", [
-            "changed script unused.py 1: as at the base → edited",
-        ]),
+    "script behind a link": (
+        "tools/real.py", "1", "2",
+        ("changed script tools/linked.py 1: as at the base → edited\n"
+         "changed script tools/real.py 1: as at the base → edited"),
+    ),
+    "script replaced by a link": (
+        "evals/one.py", "print(1)\n", "-> ../unused.py",
+        "changed script evals/one.py 1: as at the base → edited",
+    ),
+    "a file in the folder of a script": (
+        "unused.py", "1", "2",
+        "changed script unused.py 1: as at the base → edited",
+    ),
 }  # fmt: skip
 
 
@@ -339,13 +318,13 @@ def restored(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> Checkout:
 
 @pytest.mark.parametrize(("file", "before", "after", "expected"), TABLE.values(), ids=TABLE)
 def test_each_kind_of_change(
-    checkout: Checkout, file: str, before: str, after: str, expected: list[str]
+    checkout: Checkout, file: str, before: str, after: str, expected: str
 ) -> None:
     shown = [
         f"{each.direction} {each.kind} {each.about} {each.line}: {each.before} → {each.after}"
         for each in edited(checkout, FILES, file, before, after)
     ]
-    assert shown == expected
+    assert "\n".join(shown) == expected
 
 
 def test_a_moved_case_is_no_change(restored: Checkout) -> None:
@@ -382,6 +361,16 @@ def test_a_new_module_that_an_unchanged_script_imports(restored: Checkout) -> No
 
 CUT_SHORT = "the base does not parse: line 1: the file ends in the middle of a value"
 ONE_CASE = "evalcases:\n  - {id: a, input: q, rubrics: [Greets]}\n"
+OTHER_CASE = ONE_CASE.replace("id: a", "id: c")
+GATE = "gate: {fail_on: fail}\n"
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+    """An empty repository, which is the current folder."""
+    checkout = Checkout.create(tmp_path / "own")
+    monkeypatch.chdir(checkout.root)
+    return checkout
 
 
 @pytest.mark.parametrize(
@@ -396,31 +385,24 @@ ONE_CASE = "evalcases:\n  - {id: a, input: q, rubrics: [Greets]}\n"
     ],
 )
 def test_a_file_that_became_an_eval_file_or_is_none_any_more(
-    before: str, after: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    before: str, after: str, expected: list[str], own: Checkout
 ) -> None:
-    checkout = Checkout.create(tmp_path / "own")
-    checkout.commit({"rubric-ci.yaml": "gate: {fail_on: fail}\n", "b.yaml": before})
-    checkout.commit({"c.yaml": ONE_CASE.replace("id: a", "id: c")})
-    write(checkout, {"b.yaml": after})
-    monkeypatch.chdir(checkout.root)
-    found = changes_of(checkout)
+    own.commit({"rubric-ci.yaml": GATE, "b.yaml": before, "c.yaml": OTHER_CASE})
+    write(own, {"b.yaml": after})
     assert [
-        f"{each.direction} {each.kind} {each.about}: {each.before} → {each.after}" for each in found
+        f"{each.direction} {each.kind} {each.about}: {each.before} → {each.after}"
+        for each in changes_of(own)
     ] == expected
 
 
 @pytest.mark.parametrize("name", ["targets.yaml", "evals/targets.yaml"])
-def test_a_judge_of_the_root_and_of_one_folder(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    checkout = Checkout.create(tmp_path / "own")
+def test_a_judge_of_the_root_and_of_one_folder(name: str, own: Checkout) -> None:
     mock = "{name: t, provider: mock, response: x, judge_target: j}"
     text = f"targets: [{mock}, {{name: j, model: openai/a}}]\n"
-    checkout.commit({"rubric-ci.yaml": "gate: {fail_on: fail}\n", "targets.yaml": text})
-    checkout.commit({"evals/targets.yaml": text, "evals/a.yaml": ONE_CASE})
-    write(checkout, {name: text.replace("openai/a", "openai/b")})
-    monkeypatch.chdir(checkout.root)
-    assert [(each.about, each.before, each.after) for each in changes_of(checkout)] == [
+    own.commit({"rubric-ci.yaml": GATE, "targets.yaml": text, "evals/targets.yaml": text})
+    own.commit({"evals/a.yaml": ONE_CASE})
+    write(own, {name: text.replace("openai/a", "openai/b")})
+    assert [(each.about, each.before, each.after) for each in changes_of(own)] == [
         ("targets.j.model", "openai/a", "openai/b")
     ]
 
@@ -464,23 +446,18 @@ def test_where_a_setting_would_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("after", [ONE_CASE, ""])
-def test_a_file_of_the_base_that_cannot_be_read(
-    after: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_of_the_base_that_cannot_be_read(after: str, own: Checkout) -> None:
     """What changed in it is not known: it is told, and a gate that decides about it is refused."""
-    checkout = Checkout.create(tmp_path / "own")
-    checkout.commit({"rubric-ci.yaml": "gate: {fail_on: fail}\n", "b.yaml": f"{ONE_CASE}x: 1\n"})
-    checkout.commit({"c.yaml": ONE_CASE.replace("id: a", "id: c")})
-    write(checkout, {"b.yaml": after})
+    own.commit({"rubric-ci.yaml": GATE, "b.yaml": f"{ONE_CASE}x: 1\n", "c.yaml": OTHER_CASE})
+    write(own, {"b.yaml": after})
     if not after:
-        (checkout.root / "b.yaml").unlink()
-    monkeypatch.chdir(checkout.root)
+        (own.root / "b.yaml").unlink()
     problem = "the base does not parse: line 3: unknown key `x` in the file"
     assert [
-        f"{each.direction} {each.kind} {each.about}: {each.before}" for each in changes_of(checkout)
+        f"{each.direction} {each.kind} {each.about}: {each.before}" for each in changes_of(own)
     ] == [f"changed case b.yaml: not known: {problem}"]
-    write(checkout, {"rubric-ci.yaml": "gate: {on_weaker_grading: fail}\n"})
+    write(own, {"rubric-ci.yaml": "gate: {on_weaker_grading: fail}\n"})
     with pytest.raises(
         CannotConfigure, match=f"it is not known how the cases of b.yaml .*{problem}"
     ):
-        changes_of(checkout)
+        changes_of(own)

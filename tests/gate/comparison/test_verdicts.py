@@ -167,36 +167,24 @@ NOTHING = BaseResult(outcome="errored", reason="late")
 AGAINST = Against(ref="main", commit="1" * 40)
 
 
+BROKE = {"compared": 1, "passed_before": 1, "mean": 0.0, "mean_before": 1.0, "worse": True}
+SAME = {"compared": 1, "passed": 1, "passed_before": 1, "mean": 1.0, "mean_before": 1.0}
+
+
 @pytest.mark.parametrize(
-    ("cases", "compared", "passed", "means", "worse"),
+    ("cases", "facts"),
     [
-        ((replace(FAIL, change="broken", before=BEFORE),), 1, (0, 1), (0.0, 1.0), True),
-        ((replace(PASS, change="unchanged", before=BEFORE),), 1, (1, 1), (1.0, 1.0), False),
-        ((replace(PASS, change="not-comparable", before=NOTHING),), 0, (0, 0), None, False),
-        ((replace(FAIL, change="new"), errored("b", before=BEFORE)), 0, (0, 0), None, False),
+        ((replace(FAIL, change="broken", before=BEFORE),), BROKE),
+        ((replace(PASS, change="unchanged", before=BEFORE),), SAME),
+        ((replace(PASS, change="not-comparable", before=NOTHING),), {}),
+        ((replace(FAIL, change="new"), errored("b", before=BEFORE)), {}),
     ],
     ids=["broken", "unchanged", "no verdict before", "new and errored"],
 )
-def test_the_comparison_with_a_commit(
-    cases: tuple[CaseResult, ...],
-    compared: int,
-    passed: tuple[int, int],
-    means: tuple[float, float] | None,
-    *,
-    worse: bool,
-) -> None:
-    now, before = means or (None, None)
-    assert verdicts.of_commit(AGAINST, cases) == Comparison(
-        source="commit",
-        ref="main",
-        commit="1" * 40,
-        compared=compared,
-        passed=passed[0],
-        passed_before=passed[1],
-        mean=now,
-        mean_before=before,
-        worse=worse,
-    )
+def test_the_comparison_with_a_commit(cases: tuple[CaseResult, ...], facts: dict[str, Any]) -> None:
+    own: dict[str, Any] = {"compared": 0, "passed": 0, "passed_before": 0, "worse": False, **facts}
+    expected = Comparison(source="commit", ref="main", commit="1" * 40, **own)
+    assert verdicts.of_commit(AGAINST, cases) == expected
 
 
 def test_all_cases_together_make_a_run_worse() -> None:

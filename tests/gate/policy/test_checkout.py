@@ -55,11 +55,6 @@ def test_a_policy_with_errors_is_refused(root: Path) -> None:
     assert raised.value.hint == "merge a repair of that file first, without this check"
 
 
-def test_a_base_that_cannot_be_read_is_no_policy(root: Path) -> None:
-    with pytest.raises(CannotReadPolicy, match="the policy of the base cannot be read"):
-        under("base")
-
-
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     checkout = Checkout.create(tmp_path)

@@ -33,30 +33,20 @@ NOT_COMPARED = gated(
 )
 
 
-@pytest.mark.parametrize(
-    ("report", "text", "code"),
-    [
-        (
-            TOLERATED,
-            (
-                "fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5, 1 "
-                "errored not counted; tag safety: 1 of 1 pass, 1 needed for 1.0"
-            ),
-            ExitCode.NO_VERDICT,
-        ),
-        (
-            MISSED,
-            (
-                "fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5; "
-                "tag safety: 0 of 1 pass, 1 needed for 1.0"
-            ),
-            ExitCode.GATE,
-        ),
-        (NOT_COMPARED, "fail-on: regression", ExitCode.GATE),
-        (ALONE, "fail-on: fail; better than b", ExitCode.NO_VERDICT),
-    ],
-    ids=["tolerated", "missed", "not compared", "no other target"],
-)
+HALF = "fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5"
+WORDS = {
+    "tolerated": (
+        TOLERATED,
+        f"{HALF}, 1 errored not counted; tag safety: 1 of 1 pass, 1 needed for 1.0",
+        ExitCode.NO_VERDICT,
+    ),
+    "missed": (MISSED, f"{HALF}; tag safety: 0 of 1 pass, 1 needed for 1.0", ExitCode.GATE),
+    "not compared": (NOT_COMPARED, "fail-on: regression", ExitCode.GATE),
+    "no other target": (ALONE, "fail-on: fail; better than b", ExitCode.NO_VERDICT),
+}
+
+
+@pytest.mark.parametrize(("report", "text", "code"), WORDS.values(), ids=WORDS)
 def test_the_gate_in_words(report: RunReport, text: str, code: ExitCode) -> None:
     assert summary.gate_settings(report) == text
     assert exit_code(report) is code

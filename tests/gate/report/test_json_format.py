@@ -161,38 +161,27 @@ VERDICTS = "'pass', 'borderline', 'fail', 'error', 'nothing-changed' or 'nothing
 TOTALS = json.loads(json_format.render(a_report()))["totals"]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        pytest.param("{", f"not JSON ({CUT_OFF})", id="cut off"),
-        pytest.param("[]", NO_VERSION, id="a list"),
-        pytest.param("{}", NO_VERSION, id="no version"),
-        pytest.param(_with(version=True), NO_VERSION, id="version no number"),
-        pytest.param(
-            _with(version=2, cases="?"), "version 2 is newer than this program's 1", id="newer"
-        ),
-        pytest.param(
-            _with(verdict="great"),
-            f"not a valid report: verdict: must be {VERDICTS}",
-            id="unknown verdict",
-        ),
-        pytest.param(
-            _with(duration_seconds=float("inf")),
-            "not JSON (Infinity is not a finite number)",
-            id="not finite",
-        ),
-        pytest.param(
-            _with(duration_seconds=7).replace(": 7,", ": 1e999,"),
-            "not JSON (1e999 is not a finite number)",
-            id="too large",
-        ),
-        pytest.param(
-            _with(totals={**TOTALS, "score": 1.5}),
-            "not a valid report: score 1.5 is not between 0 and 1",
-            id="score out of range",
-        ),
-    ],
-)
+LARGE = _with(duration_seconds=7).replace(": 7,", ": 1e999,")
+REFUSED = {
+    "cut off": ("{", f"not JSON ({CUT_OFF})"),
+    "a list": ("[]", NO_VERSION),
+    "no version": ("{}", NO_VERSION),
+    "version no number": (_with(version=True), NO_VERSION),
+    "newer": (_with(version=2, cases="?"), "version 2 is newer than this program's 1"),
+    "unknown verdict": (_with(verdict="great"), f"not a valid report: verdict: must be {VERDICTS}"),
+    "not finite": (
+        _with(duration_seconds=float("inf")),
+        "not JSON (Infinity is not a finite number)",
+    ),
+    "too large": (LARGE, "not JSON (1e999 is not a finite number)"),
+    "score out of range": (
+        _with(totals={**TOTALS, "score": 1.5}),
+        "not a valid report: score 1.5 is not between 0 and 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED)
 def test_refused(text: str, message: str) -> None:
     with pytest.raises(CannotReadReport) as caught:
         json_format.read(text, "r.json")

@@ -57,6 +57,11 @@ def test_it_is_repaired_like_a_judgement() -> None:
     assert len(seen) == 2
 
 
+def test_eight_is_not_clamped() -> None:
+    with pytest.raises(CannotJudge, match='"score": Input should be less than or equal to 1'):
+        judged("", *['{"score": 8}'] * 3)
+
+
 def test_an_unknown_variable_is_named() -> None:
     with pytest.raises(CannotJudge) as ended:
         judged("{{ anser }} and {{ x }}", path="prompts/taste.md")

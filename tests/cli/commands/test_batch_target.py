@@ -76,44 +76,34 @@ def test_one_process_answers_the_cases_of_an_eval_file(project: Project) -> None
         },
         {"id": "second", "prompt": "two", "guidelines": "", "files": []},
     ]
-    assert sorted(runs(project)) == [
-        ["batch", "a.eval.yaml", 1, asked],
-        ["batch", "a.eval.yaml", 1, asked],
-        ["batch", "b.eval.yaml", 1, asked],
-        ["batch", "b.eval.yaml", 1, asked],
-    ]
+    each = [["batch", f"{name}.eval.yaml", 1, asked] for name in "aabb"]
+    assert sorted(runs(project)) == each
 
 
+def both(reason: str) -> dict[str, str]:
+    return dict.fromkeys(("first", "second"), reason)
+
+
+BATCH = "the batch of the target `default`"
 OUTPUTS = {
     "a case without a line": (
         'open(output, "w").write(json.dumps(answer(asked[0])))',
         {
-            "second": "the batch of the target `default` has no answer for the case `second`; "
+            "second": f"{BATCH} has no answer for the case `second`; "
             'add a line {"id": "second", "text": "…"} to its output'
         },
     ),
     "lines of other cases": (f'asked.append({{"id": "other", "prompt": "x"}})\n{ECHO}', {}),
-    "broken JSON": (
-        'open(output, "w").write("{}\\n\\nno")',
-        dict.fromkeys(("first", "second"), "the batch of the target `default`: line 1 has no `id`"),
-    ),
+    "broken JSON": ('open(output, "w").write("{}\\n\\nno")', both(f"{BATCH}: line 1 has no `id`")),
     "one text for all cases": (
         'open(output, "w").write("ONE TWO")',
-        dict.fromkeys(
-            ("first", "second"), "the batch of the target `default`: line 1 is not a JSON object"
-        ),
+        both(f"{BATCH}: line 1 is not a JSON object"),
     ),
     "an id twice": (
         f"asked.append(asked[0])\n{ECHO}",
-        dict.fromkeys(
-            ("first", "second"),
-            "the batch of the target `default`: line 3 repeats the id `first` of line 1",
-        ),
+        both(f"{BATCH}: line 3 repeats the id `first` of line 1"),
     ),
-    "a failed process": (
-        f'{ECHO}sys.exit("no database")',
-        dict.fromkeys(("first", "second"), "the target `default` failed: "),
-    ),
+    "a failed process": (f'{ECHO}sys.exit("no database")', both("the target `default` failed: ")),
     "a line without an answer": (
         f'answer = lambda case: {{"id": case["id"], "trace": []}}\n{ECHO}',
         {
@@ -158,5 +148,4 @@ evalcases:
     }
     project.write("runner.py", f"{RUNNER}print(file=open(output, 'w'), *[{json.dumps(line)!r}])")
     project.run()
-    [case] = project.report()["cases"]
-    assert [each["score"] for each in case["evaluators"]] == [1, 1, 1]
+    assert [each["score"] for each in project.case["evaluators"]] == [1, 1, 1]

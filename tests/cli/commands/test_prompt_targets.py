@@ -152,9 +152,8 @@ def test_a_case_without_input_is_asked_by_the_prompt(
     checkout: Checkout, judge: AnswerJudge
 ) -> None:
     commit(checkout, judge.url, "prompts/help.md", "Be warm at {{ shop }}")
-    checkout.write(
-        {"evals/a.yaml": "evalcases: [{id: a, vars: {shop: X}, rubrics: [Says hello]}]\n"}
-    )
+    case = "{id: a, vars: {shop: X}, rubrics: [Says hello]}"
+    checkout.write({"evals/a.yaml": f"evalcases: [{case}]\n"})
     done = run(checkout, "evals")
     assert (done.returncode, judge.asked) == (0, [("a", "Be warm at X")]), done.stderr
     assert report(checkout)["cases"][0]["question"] == "shop: X"
@@ -176,12 +175,10 @@ def test_what_a_prompt_file_sets() -> None:
     )
     (target,) = loaded.targets
     assert isinstance(target, LlmTarget)
-    assert (target.endpoint.model, target.endpoint.options) == (
-        "openai/a",
-        {
-            "temperature": 0,
-            "max_tokens": 99,
-            "response_format": {"type": "json_schema", "json_schema": {"name": "a"}},
-            "api_base": "http://x",
-        },
-    )
+    assert target.endpoint.model == "openai/a"
+    assert target.endpoint.options == {
+        "temperature": 0,
+        "max_tokens": 99,
+        "response_format": {"type": "json_schema", "json_schema": {"name": "a"}},
+        "api_base": "http://x",
+    }

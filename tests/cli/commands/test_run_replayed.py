@@ -152,9 +152,8 @@ def test_answers_of_several_targets_are_told_apart(project: Path) -> None:
         "evalcases: [{id: a, input: Greet, rubrics: [{contains: hello}]}]\n"
     )
     options = ("--target", "one", "--target", "other")
-    assert (
-        rubric_ci(project, "run", *options, "--record", "all.jsonl", PLACE="here").returncode == 0
-    )
+    done = rubric_ci(project, "run", *options, "--record", "all.jsonl", PLACE="here")
+    assert done.returncode == 0, done.stderr
     recorded = cases(project)
     assert [each["answer"] for each in recorded.values()] == ["hello one", "hello other"]
     assert rubric_ci(project, "run", *options, "--replay", "all.jsonl").returncode == 0
@@ -162,8 +161,7 @@ def test_answers_of_several_targets_are_told_apart(project: Path) -> None:
 
 
 def test_both_sides_of_a_change_are_recorded(project: Path) -> None:
-    checkout = Checkout(project)
-    checkout.commit()
+    Checkout(project).commit()
     program = (project / "program.py").read_text()
     (project / "program.py").write_text(program.replace('print("hello")', 'print("bye")'))
     options = ("--against", "HEAD", "--case", "plain", "--fail-on", "never")

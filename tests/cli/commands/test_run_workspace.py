@@ -81,7 +81,7 @@ def test_a_command_works_in_the_workspace_of_the_suite(project: Project) -> None
     done = project.run()
     assert done.returncode == 0, done.stderr
     assert looked(project) == [("a.txt, made.txt, new/c.txt", DIFF)]
-    (case,) = project.report()["cases"]
+    case = project.case
     assert [each["path"] for each in case["file_changes"]] == ["a.txt", "b.txt", "new/c.txt"]
     assert (project.root / "shop/b.txt").read_text() == "2\n"
 
@@ -90,7 +90,7 @@ def test_the_folder_stays_until_the_run_ends_and_no_longer(project: Project) -> 
     command(project, "pwd > place.txt; pwd")
     project.write("evals/a.yaml", SUITE.replace("new/*", "place.txt"))
     project.run()
-    (case,) = project.report()["cases"]
+    case = project.case
     assert looked(project)[0][0] == "a.txt, b.txt, made.txt, place.txt"
     assert not Path(case["answer"]).exists()
 
@@ -102,7 +102,7 @@ def test_an_answer_is_not_reused_where_a_script_looks_at_the_folder(project: Pro
     done = project.run("--reuse", "answers")
     assert done.returncode == 0, done.stderr
     assert looked(project)[0][0] == "a.txt, b.txt, made.txt"
-    assert not project.report()["cases"][0]["answer_reused"]
+    assert not project.case["answer_reused"]
     (note,) = project.report()["notes"]
     assert note == (
         "1 case is answered each time, also with --reuse answers: a script looks into the "
@@ -132,7 +132,7 @@ def test_a_set_up_that_reads_files_of_the_repository_runs_each_time(project: Pro
     for word in ("one", "two"):
         project.write("tools/word.sh", f"word={word}")
         project.run()
-        assert project.report()["cases"][0]["answer"] == word
+        assert project.case["answer"] == word
 
 
 def test_the_set_up_of_an_eval_file_gets_no_variable_of_the_target(project: Project) -> None:
@@ -142,7 +142,7 @@ def test_the_set_up_of_an_eval_file_gets_no_variable_of_the_target(project: Proj
     project.write("evals/a.yaml", SUITE.replace("setup: echo ready > made.txt", setup))
     project.run(SECRET_WORD="of-the-target")
     assert looked(project)[0][0] == "none\n"
-    assert project.report()["cases"][0]["answer"] == "of-the-target"
+    assert project.case["answer"] == "of-the-target"
 
 
 def test_recorded_answers_have_no_folder(project: Project) -> None:
@@ -151,7 +151,7 @@ def test_recorded_answers_have_no_folder(project: Project) -> None:
     project.write("answers.jsonl", '{"id": "one", "answer": "Hello"}\n')
     project.write("evals/a.yaml", SUITE.replace("rubrics", "x-rubrics"))
     assert project.run().returncode == 3
-    (case,) = project.report()["cases"]
+    case = project.case
     assert case["reason"].endswith(
         "the case has a `workspace`, and the answer was not given in one: scripts look at what a "
         "command, an agent or a model leaves there, not at recorded or fixed answers"
@@ -208,8 +208,7 @@ evalcases:
 
 
 def told(identifier: str, asked: Any, metadata: Any) -> str:
-    facts = {"test_id": identifier, "case_input": asked, "case_metadata": metadata}
-    return json.dumps(facts)
+    return json.dumps({"test_id": identifier, "case_input": asked, "case_metadata": metadata})
 
 
 def test_commands_run_around_the_work(project: Project) -> None:
@@ -218,7 +217,7 @@ def test_commands_run_around_the_work(project: Project) -> None:
     project.write("evals/a.yaml", HOOKED)
     done = project.run("--trials", "2")
     assert done.returncode == 0, done.stderr
-    (case,) = project.report()["cases"]
+    case = project.case
     assert case["answer"].splitlines() == [
         f"{told('__before_all__', None, None)} __before_all__ True",
         f"{told('one', 'Look', {'n': 1})} one True",
@@ -231,14 +230,14 @@ def test_commands_run_around_the_work(project: Project) -> None:
     assert project.report()["notes"] == [f"one: {failed}"]
 
 
+FAILS = "echo no SHOP_URL; exit 1"
+
+
 @pytest.mark.parametrize(
     ("key", "why"),
     [
-        ("setup: echo no SHOP_URL; exit 1", "the `setup` of an eval file gets no variables"),
-        (
-            "hooks: {before_all: {command: [sh, -c, echo no SHOP_URL; exit 1]}}",
-            "a hook gets no variables",
-        ),
+        (f"setup: {FAILS}", "the `setup` of an eval file gets no variables"),
+        (f"hooks: {{before_all: {{command: [sh, -c, {FAILS}]}}}}", "a hook gets no variables"),
     ],
     ids=["set-up", "hook"],
 )
@@ -247,7 +246,7 @@ def test_a_preparation_that_lacks_a_variable(key: str, why: str, project: Projec
     project.write("evals/a.yaml", SUITE.replace("setup: echo ready > made.txt", key))
     project.run(SHOP_URL="x")
     reason = f"exit status 1 (`SHOP_URL` is set here, but {why}): no SHOP_URL"
-    assert project.report()["cases"][0]["reason"].endswith(reason)
+    assert project.case["reason"].endswith(reason)
 
 
 NO_COPY = (
@@ -284,6 +283,6 @@ def test_without_its_preparation_a_case_has_no_answer(
     suite = SUITE.replace(setup, f"hooks: {{{hook}}}").replace("id: one", 'id: "one-{WORKSPACE}"')
     project.write("evals/a.yaml", suite)
     assert project.run().returncode == 3
-    (case,) = project.report()["cases"]
+    case = project.case
     failed = "" if reason == NO_COPY else f"`{moment}` of the workspace failed: "
     assert case["reason"].startswith(failed + reason)

@@ -9,16 +9,11 @@ from typing import Any
 import pytest
 
 from tests import platforms
-from tests.checkout import start_repository
 from tests.invoke import invoke
+from tests.sample_project import Project
 
 pytestmark = platforms.SHELL
 
-CONFIG = """\
-evals: [evals/*.eval.yaml]
-targets:
-  - {name: default, provider: recorded, answers: answers.jsonl}
-"""
 SUITE = """\
 execution:
   evaluators:
@@ -30,18 +25,14 @@ evalcases:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """Seven cases in two files; one of them fails."""
-    start_repository(tmp_path)
-    (tmp_path / "evals").mkdir()
-    (tmp_path / "rubric-ci.yaml").write_text(CONFIG)
+    project = Project(tmp_path)
     names = {"b": ["one", "two", "three"], "a": ["four", "five", "six", "rude"]}
     for file, ids in names.items():
         cases = "".join(f"  - {{id: {name}, input: Say hello}}\n" for name in ids)
-        (tmp_path / "evals" / f"{file}.eval.yaml").write_text(SUITE + cases)
-    answers = {
-        name: "Go away" if name == "rude" else "Hello" for ids in names.values() for name in ids
-    }
+        project.write(f"evals/{file}.eval.yaml", SUITE + cases)
+    answers = {name: "Hello" for ids in names.values() for name in ids} | {"rude": "Go away"}
     lines = [json.dumps({"id": name, "answer": text}) for name, text in answers.items()]
-    (tmp_path / "answers.jsonl").write_text("\n".join(lines) + "\n")
+    project.write("answers.jsonl", "\n".join(lines))
     return tmp_path
 
 

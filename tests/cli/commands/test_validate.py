@@ -36,10 +36,12 @@ def rubric_ci(
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    Checkout.create(tmp_path)
-    (tmp_path / "evals").mkdir()
-    (tmp_path / "evals/good.yaml").write_text(GOOD)
+    Checkout.create(tmp_path).write({"evals/good.yaml": GOOD})
     return tmp_path
+
+
+def last_line(ran: subprocess.CompletedProcess[str]) -> tuple[int, str]:
+    return ran.returncode, ran.stdout.splitlines()[-1]
 
 
 def test_a_folder_is_searched_once(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +86,7 @@ def test_problems(project: Path) -> None:
 def test_warnings_do_not_fail(project: Path) -> None:
     (project / "evals/warned.yaml").write_text(WARNED)
     ran = rubric_ci("validate", "evals/warned.yaml", cwd=project)
-    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "1 file checked: 1 warning")
+    assert last_line(ran) == (0, "1 file checked: 1 warning")
 
 
 def test_a_lost_path_does_not_hide_the_others(project: Path) -> None:
@@ -128,12 +130,9 @@ def test_rubric_files_are_checked_by_themselves(project: Path) -> None:
         f"rubrics/bad.rubric.yaml:1:1: {unused}",
         f"rubrics/unused.rubric.yaml:1:1: {unused}",
     ]
-    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (
-        1,
-        "6 files checked: 1 error and 2 notices",
-    )
+    assert last_line(ran) == (1, "6 files checked: 1 error and 2 notices")
     ran = rubric_ci("validate", "rubrics", cwd=project)
-    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (1, "4 files checked: 1 error")
+    assert last_line(ran) == (1, "4 files checked: 1 error")
 
 
 @pytest.mark.parametrize("name", ["rubric_ci.yaml", ".rubric-ci.yaml"])
@@ -189,9 +188,7 @@ def test_an_included_file_is_counted_and_told_once(project: Path) -> None:
     ],
 )
 def test_only_evals(name: str, text: str, checked: bool, project: Path) -> None:
-    for file, content in (("rubric-ci.yaml", "evals: [configured/*.yaml]\n"), (name, text)):
-        (project / file).parent.mkdir(exist_ok=True)
-        (project / file).write_text(content)
+    Checkout(project).write({"rubric-ci.yaml": "evals: [configured/*.yaml]\n", name: text})
     ran = rubric_ci("validate", "--only-evals", name, cwd=project)
     assert f"{int(checked)} file" in ran.stdout
     assert ran.returncode == (1 if "cases: []" in text or not text else 0)
@@ -232,9 +229,7 @@ def test_a_file_of_cases_is_checked_with_its_suite(
     name: str, text: str, problem: str, project: Path
 ) -> None:
     suite = f"vars: {{tone: kind}}\nrubrics: [{{contains: Hi}}]\nevalcases: more/{name}\n"
-    for file, content in (("suite.eval.yaml", suite), (f"more/{name}", text)):
-        (project / "evals" / file).parent.mkdir(exist_ok=True)
-        (project / "evals" / file).write_text(content)
+    Checkout(project).write({"evals/suite.eval.yaml": suite, f"evals/more/{name}": text})
     ran = rubric_ci("validate", f"evals/more/{name}", cwd=project)
     assert (ran.returncode, problem in ran.stdout) == (1 if problem else 0, True)
     assert "1 file checked: " in ran.stdout
@@ -249,7 +244,7 @@ def test_paths_from_the_environment_are_lines(project: Path) -> None:
     (project / "evals/with space.yaml").write_text(BAD)
     paths = "evals/good.yaml\nevals/with space.yaml\n"
     ran = rubric_ci("validate", cwd=project, environment={"RUBRIC_CI_VALIDATE_PATHS": paths})
-    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (1, "2 files checked: 1 error")
+    assert last_line(ran) == (1, "2 files checked: 1 error")
 
 
 def test_an_unreadable_file_is_a_problem_among_others(project: Path) -> None:
@@ -270,12 +265,17 @@ def test_the_configuration_is_checked_and_switches_rules(project: Path) -> None:
     assert (ran.returncode, rules) == (1, ["gate-kind"])
 
 
+def asking(*targets: str) -> dict[str, str]:
+    """Return an eval file for each target."""
+    return {f"evals/{name}.yaml": f"execution: {{target: {name}}}\n{GOOD}" for name in targets}
+
+
 def test_targets_are_known_from_every_file(project: Path) -> None:
-    (project / ".agentv").mkdir()
-    (project / ".agentv/targets.yaml").write_text("targets: [{name: old, provider: codex}]\n")
-    (project / "rubric-ci.yaml").write_text("targets: [{name: new, model: openai/x}]\n")
-    for name in ("old", "new", "nwe"):
-        (project / f"evals/{name}.yaml").write_text(f"execution: {{target: {name}}}\n{GOOD}")
+    files = {
+        ".agentv/targets.yaml": "targets: [{name: old, provider: codex}]\n",
+        "rubric-ci.yaml": "targets: [{name: new, model: openai/x}]\n",
+    }
+    Checkout(project).write(files | asking("old", "new", "nwe"))
     ran = rubric_ci("validate", cwd=project)
     assert ran.stdout.splitlines()[0] == (
         "evals/nwe.yaml:1:21: unknown-target: no target is called `nwe`; known: `new`, `old`"
@@ -284,58 +284,46 @@ def test_targets_are_known_from_every_file(project: Path) -> None:
 
 
 def test_an_agent_is_reported_at_the_eval_that_names_it(project: Path) -> None:
-    (project / "targets.yaml").write_text(
-        "targets: [{name: one, provider: vscode}, {name: two, provider: vscode}]\n"
-    )
-    (project / "rubric-ci.yaml").write_text("targets: [{name: two, model: openai/x}]\n")
-    for name in ("one", "two"):
-        (project / f"evals/{name}.yaml").write_text(f"execution: {{target: {name}}}\n{GOOD}")
+    vscode = "{name: one, provider: vscode}, {name: two, provider: vscode}"
+    files = {
+        "targets.yaml": f"targets: [{vscode}]\n",
+        "rubric-ci.yaml": "targets: [{name: two, model: openai/x}]\n",
+    }
+    Checkout(project).write(files | asking("one", "two"))
     ran = rubric_ci("validate", cwd=project)
     (found,) = [line for line in ran.stdout.splitlines() if ": agent-target: " in line]
     assert found == (
         "evals/one.yaml:1:21: warning: agent-target: `one` is a target that rubric-ci does "
         "not start; start it with `provider: cli`, or record its answers"
     )
-    assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "5 files checked: 2 warnings")
+    assert last_line(ran) == (0, "5 files checked: 2 warnings")
+
+
+KNOWN = "`a`, `b`, `c`, `near`"
 
 
 def test_judges_are_known_from_every_file(project: Path) -> None:
-    (project / "evals/.agentv").mkdir()
-    (project / "rubric-ci.yaml").write_text(
-        "evals: [evals/*.yaml]\ntargets:\n- {name: a, model: openai/m, judge_target: beside}\n"
-        "- {name: b, model: openai/m, judge_target: besides}\n"
-    )
-    (project / "evals/.agentv/targets.yaml").write_text(
-        "targets:\n- {name: beside, model: openai/m, judge_target: a}\n"
-        "- {name: c, model: openai/m, judge_target: d}\n"
-    )
+    row = "- {{name: {}, model: openai/m, judge_target: {}}}\n"
+    own = f"evals: [evals/*.yaml]\ntargets:\n{row.format('a', 'near')}{row.format('b', 'nearer')}"
+    theirs = f"targets:\n{row.format('near', 'a')}{row.format('c', 'd')}"
+    files = {"rubric-ci.yaml": own, "evals/.agentv/targets.yaml": theirs}
+    Checkout(project).write(files)
     ran = rubric_ci("validate", cwd=project)
-    found = [line for line in ran.stdout.splitlines() if "unknown-target" in line]
-    assert (ran.returncode, found) == (
-        1,
-        [
-            (
-                "rubric-ci.yaml:4:44: unknown-target: no target is called `besides`; did you mean "
-                "`beside`?"
-            ),
-            (
-                "evals/.agentv/targets.yaml:3:44: unknown-target: no target is called `d`; known: "
-                "`a`, `b`, `beside`, `c`"
-            ),
-        ],
-    )
+    found = [line.split(": unknown-target: ") for line in ran.stdout.splitlines()]
+    assert [each for each in found if len(each) == 2] == [
+        ["rubric-ci.yaml:4:44", "no target is called `nearer`; did you mean `near`?"],
+        ["evals/.agentv/targets.yaml:3:44", f"no target is called `d`; known: {KNOWN}"],
+    ]
+    assert ran.returncode == 1
 
 
 def test_github(project: Path) -> None:
-    (project / "evals/bad.yaml").write_text(BAD * 1)
+    (project / "evals/bad.yaml").write_text(BAD)
     ran = rubric_ci("validate", "--format", "github", cwd=project / "evals")
-    assert ran.stdout.splitlines() == [
-        (
-            "::error file=evals/bad.yaml,line=4,endLine=4,col=5,endColumn=10,title=unknown-key"
-            "::unknown key `rubric` in the case%0Adid you mean `rubrics`?"
-        ),
-        "2 files checked: 1 error",
-    ]
+    assert ran.stdout == (
+        "::error file=evals/bad.yaml,line=4,endLine=4,col=5,endColumn=10,title=unknown-key"
+        "::unknown key `rubric` in the case%0Adid you mean `rubrics`?\n2 files checked: 1 error\n"
+    )
 
 
 def test_json(project: Path) -> None:
@@ -358,19 +346,15 @@ def test_json(project: Path) -> None:
 
 def test_explain(project: Path) -> None:
     ran = rubric_ci("validate", "--explain", "weight-total", cwd=project)
-    assert (ran.returncode, ran.stdout.splitlines()[:2]) == (
-        0,
-        ["## weight-total", "error, always on"],
-    )
+    assert ran.returncode == 0
+    assert ran.stdout.startswith("## weight-total\nerror, always on\n")
 
 
 def test_explain_an_unknown_rule(project: Path) -> None:
     ran = rubric_ci("validate", "--explain", "weigth-total", cwd=project)
     assert ran.returncode == 2
-    assert ran.stderr.splitlines() == [
-        "rubric-ci: unknown rule `weigth-total`",
-        "  did you mean `weight-total`?",
-    ]
+    said = "rubric-ci: unknown rule `weigth-total`\n  did you mean `weight-total`?\n"
+    assert ran.stderr == said
 
 
 def test_many_files_in_two_processes(project: Path) -> None:
@@ -396,14 +380,8 @@ def test_what_is_not_loaded(project: Path) -> None:
         "    try:\n        main(['validate', words])\n    except SystemExit:\n        pass\n"
         "    print(*sys.modules, file=sys.stderr)"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=project,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    words = [sys.executable, "-c", script]
+    ran = subprocess.run(words, cwd=project, capture_output=True, text=True, check=True)
     good, bad = (set(line.split()) for line in ran.stderr.splitlines())
     assert "unknown-key" in ran.stdout
     assert good & {*HEAVY, *CLASSES} == set()
@@ -413,8 +391,7 @@ def test_what_is_not_loaded(project: Path) -> None:
 def test_a_rule_that_is_off_is_not_fixed(project: Path) -> None:
     deep = GOOD.replace("[Greets]", "\n      - Greets\n       - Thanks")
     broken = GOOD.replace("[Greets]", '\n      - @handle is named\n      - "Yes" and more')
-    (project / "evals/deep.yaml").write_text(deep)
-    (project / "evals/broken.yaml").write_text(broken)
+    Checkout(project).write({"evals/deep.yaml": deep, "evals/broken.yaml": broken})
     checked = rubric_ci("validate", cwd=project).stdout
     assert checked.endswith("\n3 files checked: 2 errors\n3 fixable with --fix\n")
     (project / "rubric-ci.yaml").write_text("rules: {yaml-item-in-text: off}\n")
@@ -429,13 +406,11 @@ def test_diff_shows_what_fix_does(project: Path) -> None:
     bare = GOOD.replace("id: a", "id: 5")
     (project / "evals/bare.yaml").write_text(bare)
     shown = rubric_ci("validate", "--diff", cwd=project)
-    assert (shown.returncode, shown.stdout) == (
-        1,
-        (
-            "--- a/evals/bare.yaml\n+++ b/evals/bare.yaml\n@@ -1,4 +1,4 @@\n evalcases:\n"
-            '-  - id: 5\n+  - id: "5"\n     input: Say hello\n     rubrics: [Greets]\n'
-        ),
+    diff = (
+        "--- a/evals/bare.yaml\n+++ b/evals/bare.yaml\n@@ -1,4 +1,4 @@\n evalcases:\n"
+        '-  - id: 5\n+  - id: "5"\n     input: Say hello\n     rubrics: [Greets]\n'
     )
+    assert (shown.returncode, shown.stdout) == (1, diff)
     assert (project / "evals/bare.yaml").read_text() == bare
     checked = rubric_ci("validate", cwd=project).stdout
     assert checked.endswith("\n2 files checked: 1 error\n1 fixable with --fix\n")

@@ -84,11 +84,9 @@ def judge() -> Iterator[AnswerJudge]:
 @pytest.fixture
 def project(tmp_path: Path, judge: AnswerJudge) -> Path:
     """A project whose agent was graded once."""
-    Checkout.create(tmp_path)
-    (tmp_path / "agent.sh").write_text(AGENT)
     config = CONFIG.format(url=judge.url, folder=tmp_path)
-    (tmp_path / "rubric-ci.yaml").write_text(config)
-    (tmp_path / "a.eval.yaml").write_text(EVALS)
+    files = {"agent.sh": AGENT, "rubric-ci.yaml": config, "a.eval.yaml": EVALS}
+    Checkout.create(tmp_path).write(files)
     done = rubric_ci(tmp_path, "run")
     assert done.returncode == 0, done.stderr + done.stdout
     return tmp_path
@@ -186,10 +184,8 @@ def test_a_judge_that_ignores_the_work_never_fails(project: Path, judge: AnswerJ
     done = rubric_ci(project, "probe", "--fail-on", "never-fails", RUBRIC_CI_CACHE="false")
     assert done.returncode == 1
     found = json.loads((project / ".rubric-ci" / "probe.json").read_text())["criteria"]
-    assert {each["id"]: each["word"] for each in found} == {
-        "tested": "never-fails",
-        "fixed": "never-fails",
-    }
+    words = {each["id"]: each["word"] for each in found}
+    assert words == dict.fromkeys(("tested", "fixed"), "never-fails")
 
 
 MET = {"evidence": "pytest -q", "reasoning": "r", "satisfied": True}
@@ -206,9 +202,8 @@ def test_kept_work_is_watched(project: Path, judge: AnswerJudge) -> None:
 
 def test_judgements_of_equal_work_are_cached(project: Path, judge: AnswerJudge) -> None:
     before = len(judge.answers)
-    assert (
-        rubric_ci(project, "run", "--reuse", "marks").returncode == 0
-    )  # the agent is started again
+    done = rubric_ci(project, "run", "--reuse", "marks")  # the agent is started again
+    assert done.returncode == 0
     assert len(judge.answers) == before
     text = (project / "agent.sh").read_text()
     (project / "agent.sh").write_text(text.replace("2 passed", "3 passed"))

@@ -20,12 +20,10 @@ from rubric_ci.services.drafting.drafter import (
 )
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import JudgementCache, RunContext
-from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
-from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.usage import Usage
-from tests.cases import MemoryCache
+from tests.cases import MemoryCache, build_case, text_message
 
 ENDPOINT = Endpoint(model="openai/m")
 ITEMS = [
@@ -38,16 +36,9 @@ BAD = json.dumps({"rubrics": ITEMS[:1]})
 
 
 def case(name: str, reference: str = "") -> EvalCase:
-    return EvalCase(
-        id=name,
-        file="evals/a.yaml",
-        span=Span(1, 1, 1, 2),
-        expected_outcome="Offers a refund",
-        input_messages=(Message(role="user", parts=(TextPart("Hi"),)),),
-        expected_messages=(Message(role="assistant", parts=(TextPart(reference),)),)
-        if reference
-        else (),
-    )
+    answer = (text_message(reference, "assistant"),) if reference else ()
+    facts = {"file": "evals/a.yaml", "expected_outcome": "Offers a refund"}
+    return build_case(id=name, expected_messages=answer, **facts)
 
 
 def answering(reply: Callable[[ModelCall], str]) -> ModelCaller:
@@ -129,10 +120,8 @@ def test_a_model_that_goes_down_midway_leaves_the_finished_drafts() -> None:
     made, failed, last = draft_all(answering(reply), case("a"), case("b"), case("c"))
     assert isinstance(made, Drafted)
     assert isinstance(last, Drafted)
-    assert isinstance(failed, DraftFailed)
-    assert failed == DraftFailed(
-        case=failed.case, reason="the model answers 503", usage=Usage(calls=5)
-    )
+    down = DraftFailed(case=case("b"), reason="the model answers 503", usage=Usage(calls=5))
+    assert failed == down
 
 
 def test_warnings_are_kept() -> None:

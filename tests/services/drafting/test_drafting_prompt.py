@@ -11,9 +11,9 @@ from rubric_ci.services.drafting.select import contrasts
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
-from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.results import BaseResult
 from rubric_ci.values.rubric import ByJudge, Check, Level, Levelled, Rubric, Scored, ScoreRange
+from tests.cases import build_case, text_message
 from tests.sample_reports import a_report, graded
 
 SPAN = Span(1, 1, 1, 2)
@@ -21,14 +21,11 @@ ENDPOINT = Endpoint(model="openai/gpt-6-luna", options={"api_key": "secret"})
 
 
 def case(name: str, outcome: str, *, reference: str = "", rubric: Rubric | None = None) -> EvalCase:
-    answer = Message(role="assistant", parts=(TextPart(reference),))
-    return EvalCase(
+    return build_case(
         id=name,
-        file="evals/a.yaml",
-        span=SPAN,
         expected_outcome=outcome,
-        input_messages=(Message(role="user", parts=(TextPart("Can I return it?"),)),),
-        expected_messages=(answer,) if reference else (),
+        input_messages=(text_message("Can I return it?"),),
+        expected_messages=(text_message(reference, "assistant"),) if reference else (),
         evaluators=(RubricSpec(name="rubric", rubric=rubric, span=SPAN),) if rubric else (),
     )
 

@@ -4,22 +4,14 @@ import pytest
 
 from rubric_ci.services.drafting.draft_check import lint
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.rubric import Check, Rubric
+from tests.cases import build_case, text_message
 
 SPAN = Span(1, 1, 1, 2)
-CASE = EvalCase(
-    id="refund",
-    file="evals/a.yaml",
-    span=SPAN,
+REFERENCE = "You can send it back to us in Kiel within 30 days for a refund."
+CASE = build_case(
     expected_outcome="Offers a refund within 30 days and names the return address",
-    expected_messages=(
-        Message(
-            role="assistant",
-            parts=(TextPart("You can send it back to us in Kiel within 30 days for a refund."),),
-        ),
-    ),
+    expected_messages=(text_message(REFERENCE, "assistant"),),
 )
 
 
@@ -43,25 +35,21 @@ def test_no_warning(text: str) -> None:
     assert check(text) == ()
 
 
+def compound(words: str) -> tuple[str, str]:
+    return "draft-compound", f"“{words}” checks a second thing: split it into two criteria"
+
+
+def vague(word: str) -> tuple[str, str]:
+    return "draft-vague", f"“{word}” is vague: say what the answer must contain"
+
+
 @pytest.mark.parametrize(
     ("text", "rule", "message"),
     [
-        (
-            "Names the limit and explains the procedure",
-            "draft-compound",
-            "“and explains” checks a second thing: split it into two criteria",
-        ),
-        (
-            "Names the limit; gives the address",
-            "draft-compound",
-            "“limit;” checks a second thing: split it into two criteria",
-        ),
-        ("Has good quality", "draft-vague", "“good” is vague: say what the answer must contain"),
-        (
-            "Responds appropriately",
-            "draft-vague",
-            "“appropriately” is vague: say what the answer must contain",
-        ),
+        ("Names the limit and explains the procedure", *compound("and explains")),
+        ("Names the limit; gives the address", *compound("limit;")),
+        ("Has good quality", *vague("good")),
+        ("Responds appropriately", *vague("appropriately")),
         (
             "Says: send it back to us in Kiel within 30 days",
             "draft-restates",

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.bodies import chat
 from tests.http_server import JsonHandler, serving
 
 
@@ -64,11 +65,8 @@ def judging(model: AnswerJudge | None = None) -> Iterator[AnswerJudge]:
 
         def do_POST(self) -> None:
             request = self.received()
-            message = {"role": "assistant", "content": "" if judge.out else judge.reply(request)}
-            usage = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
-            self.send_json(403 if judge.out else 200, {**body, "choices": [choice], "usage": usage})
+            text = "" if judge.out else judge.reply(request)
+            self.send_json(403 if judge.out else 200, chat(text))
 
     with serving(Handler) as server:
         judge.url = server.url

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.bodies import chat
 from tests.http_server import JsonHandler, serving
 
 Object = dict[str, Any]
@@ -64,20 +65,8 @@ class Provider:
 
     def line(self, request: Object) -> Object:
         """Answer one request, as a line of an output file does."""
-        choice = {
-            "index": 0,
-            "finish_reason": "stop",
-            "message": {"role": "assistant", "content": self.judge(request["body"])},
-        }
-        body = {
-            "id": "chatcmpl-1",
-            "object": "chat.completion",
-            "created": 1,
-            "model": request["body"]["model"],
-            "choices": [choice],
-            "usage": {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100},
-        }
-        return answered(request, 200, body)
+        asked = request["body"]
+        return answered(request, 200, chat(self.judge(asked), asked["model"], (1000, 100)))
 
     def next_script(self) -> Script:
         if not self.scripts:

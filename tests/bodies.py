@@ -3,8 +3,23 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.http_server import QuietHandler, serving
+
+
+def chat(text: str, model: str = "m", tokens: tuple[int, int] = (10, 2)) -> dict[str, Any]:
+    """Return the completion of a chat by OpenAI's format."""
+    message = {"role": "assistant", "content": text}
+    given, made = tokens
+    return {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": model,
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made},
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from rubric_ci.parts.lab.calibration.attack_corpus import Probe
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.scoring import MarkValue
 from tests import attack_images
+from tests.bodies import chat
 
 Reply = Mapping[str, Any]
 
@@ -109,17 +110,7 @@ async def _request(reader: asyncio.StreamReader) -> dict[str, Any]:
 
 
 def _response(text: str) -> bytes:
-    message = {"role": "assistant", "content": text}
-    body = json.dumps(
-        {
-            "id": "1",
-            "object": "chat.completion",
-            "created": 1,
-            "model": "gullible",
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-            "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
-        }
-    ).encode()
+    body = json.dumps(chat(text, "gullible", (10, 5))).encode()
     head = (
         f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
     )

@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from rubric_ci.cli.click_types import Variable
 from rubric_ci.cli.main import main
-from tests.cli.test_help import PAGES, find
+from tests.cli.test_help import PAGES
+from tests.docs.command_pages import find
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], click.Option]]:

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from rubric_ci.cli.main import commands, main
 from rubric_ci.values import parts
+from tests.docs.command_pages import find
 
 
 def pages(command: click.Command, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -36,17 +37,6 @@ Limits:
 
 
 PAGES = list(pages(main, ()))
-
-
-def find(words: tuple[str, ...]) -> click.Command:
-    """Return a command by the words that are typed."""
-    command: click.Command = main
-    for word in words:
-        assert isinstance(command, click.Group)
-        found = command.get_command(click.Context(command), word)
-        assert found is not None
-        command = found
-    return command
 
 
 def page(words: tuple[str, ...], option: str = "") -> str:

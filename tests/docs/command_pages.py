@@ -82,14 +82,15 @@ def page(name: str, after: str, context: click.Context) -> str:
 
 def shown(*words: str) -> str:
     """Return the help of a command as a block."""
-    whole = any(each.name == "help_all" for each in _command(words).params)
+    whole = any(each.name == "help_all" for each in find(words).params)
     arguments = [*words, "--help-all" if whole else "--help"]
     done = CliRunner().invoke(main, arguments, prog_name="rubric-ci", terminal_width=88)
     assert done.exit_code == 0
     return f"```text\n$ {' '.join(('rubric-ci', *arguments))}\n{done.output}```\n"
 
 
-def _command(words: tuple[str, ...]) -> click.Command:
+def find(words: tuple[str, ...]) -> click.Command:
+    """Return a command by the words that are typed."""
     command: click.Command = main
     for word in words:
         assert isinstance(command, click.Group)

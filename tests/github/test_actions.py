@@ -36,6 +36,14 @@ def pull(owner: str) -> dict[str, Any]:
     return {"pull_request": {"number": 7, "head": head, "base": {"sha": "b" * 40}}}
 
 
+RUN = FinishedRun(
+    id=5,
+    head_sha="f" * 40,
+    head_branch="topic",
+    head_owner="fork",
+    event="pull_request",
+    url="https://git.acme.example/acme/app/actions/runs/5",
+)
 FINISHED = {
     "workflow_run": {
         "id": 5,
@@ -82,22 +90,7 @@ FINISHED = {
             replace(PLAIN, head_sha="d" * 40, base_sha="e" * 40),
             id="merge group",
         ),
-        pytest.param(
-            "workflow_run",
-            FINISHED,
-            replace(
-                PLAIN,
-                finished=FinishedRun(
-                    id=5,
-                    head_sha="f" * 40,
-                    head_branch="topic",
-                    head_owner="fork",
-                    event="pull_request",
-                    url="https://git.acme.example/acme/app/actions/runs/5",
-                ),
-            ),
-            id="workflow run",
-        ),
+        pytest.param("workflow_run", FINISHED, replace(PLAIN, finished=RUN), id="workflow run"),
         pytest.param("schedule", {"schedule": "0 3 * * *"}, PLAIN, id="schedule"),
         pytest.param("schedule", [], PLAIN, id="not an object"),
     ],
@@ -121,10 +114,9 @@ def test_github_com_is_the_default() -> None:
 
 
 def test_files_are_read_at_the_commit_that_was_graded() -> None:
-    run = FinishedRun(id=5, head_sha="f" * 40, head_branch="", head_owner="", event="", url="")
     ours = f"https://git.acme.example/acme/app/blob/{'c' * 40}"
     assert PLAIN.blob_of() == ours
-    assert replace(PLAIN, finished=run).blob_of() == ours.replace("c" * 40, "f" * 40)
+    assert replace(PLAIN, finished=RUN).blob_of() == ours.replace("c" * 40, "f" * 40)
 
 
 @pytest.mark.parametrize("content", [None, "{"], ids=["missing", "cut off"])

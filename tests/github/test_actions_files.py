@@ -6,24 +6,7 @@ import pytest
 
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.github.actions import add_summary, set_outputs
-
-
-def read_outputs(text: str) -> dict[str, str]:
-    """Read a GITHUB_OUTPUT file by the runner's rules."""
-    found = {}
-    lines = iter(text.split("\n"))
-    for line in lines:
-        if not line:
-            continue
-        name, _, delimiter = line.partition("<<")
-        value = []
-        for entry in lines:
-            if entry == delimiter:
-                break
-            value.append(entry)
-        found[name] = "\n".join(value)
-    return found
-
+from tests.hooks.composite import outputs
 
 HOSTILE = "a\nEOF\nverdict<<EOF\npass\nEOF\nverdict=pass\n"
 
@@ -34,7 +17,7 @@ def test_outputs_come_back_as_they_were(tmp_path: Path, value: str) -> None:
     set_outputs(str(file), {"before": "1", "value": value, "after": "2"})
     text = file.read_text(encoding="utf-8")
     expected = value.encode(errors="backslashreplace").decode()
-    assert read_outputs(text) == {"before": "1", "value": expected, "after": "2"}
+    assert outputs(text) == {"before": "1", "value": expected, "after": "2"}
 
 
 def test_delimiters_are_never_the_same(tmp_path: Path) -> None:

@@ -168,6 +168,7 @@ COMMANDS = {
     "validate-policy-missing": ("validate", "--policy-from", ORDERS, FILE),
     "explain": ("validate", "--explain", ORDERS),
     "run": ("run",),
+    "run-broken": ("run", "broken.eval.yaml"),
     "run-every-format": ("run", "--reports", "json,markdown,junit,sarif,html"),
     "run-baseline": ("run", "--baseline", "then.json"),
     "run-baseline-missing": ("run", "--baseline", ORDERS),

@@ -12,7 +12,7 @@ from rubric_ci.cli.main import main
 from tests import platforms
 from tests.aimock import Aimock, fails, says
 from tests.answer_judge import AnswerJudge, judging
-from tests.bodies import Body, answering
+from tests.bodies import Body, answering, chat
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.forked_command import at_a_terminal, started
 from tests.generating import AFTER, BLOCK, EVAL, GOOD, Project
@@ -88,9 +88,7 @@ def test_no_draft(
 
 def test_an_interruption_keeps_the_finished_drafts(project: Project) -> None:
     project.checkout.write({"evals/a.yaml": TWO})
-    message = {"role": "assistant", "content": GOOD}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    reply = json.dumps({"model": "gpt-6-luna", "choices": [choice]}).encode()
+    reply = json.dumps(chat(GOOD, "gpt-6-luna")).encode()
     with answering(Body(content=reply), Body(content=b"", waits=True)) as server:
         project.ask(server.url)
         around = environment(OPENAI_API_KEY="none")

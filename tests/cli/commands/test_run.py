@@ -243,31 +243,6 @@ def test_exit_2_names_the_problem_and_its_place(
     assert not (project.root / ".rubric-ci").exists()
 
 
-ORDER = "x\\n::add-mask::x ##[error]x"  # a newline in double quotes of YAML
-
-
-@pytest.mark.parametrize(
-    ("config", "evals", "arguments"),
-    [
-        (CONFIG, EVAL.replace("input:", f'"{ORDER}": 1\n    input:'), []),
-        (CONFIG, EVAL.replace("greeting", f'"{ORDER}"'), ["--case", "none"]),
-        (CONFIG.replace("default", f'"{ORDER}"'), EVAL, ["--target", "none"]),
-        (f'"{ORDER}": 1\n', EVAL, []),
-    ],
-    ids=["a key", "an id", "a target", "a key of the configuration"],
-)
-def test_no_message_gives_orders_to_a_runner(
-    project: Project, config: str, evals: str, arguments: list[str]
-) -> None:
-    project.write("rubric-ci.yaml", config)
-    project.write("evals/a.eval.yaml", evals)
-    done = project.run(*arguments, GITHUB_ACTIONS="true")
-    assert done.returncode == 2
-    assert "add-mask" in done.stderr
-    assert "\n::" not in done.stderr
-    assert "##[" not in done.stderr
-
-
 def test_an_unset_variable_is_named_before_any_request(project: Project) -> None:
     project.write("evals/a.eval.yaml", RUBRIC)
     judge = "judge: {model: openai/gpt-6-luna, api_key: '${{ SHOP_KEY }}'}\n"
@@ -330,18 +305,13 @@ def test_offline_starts_no_command_target(project: Project) -> None:
     assert list(project.root.glob("*ed")) == []
 
 
-def test_annotations_stand_on_the_lines_of_the_criteria(project: Project) -> None:
+@pytest.mark.parametrize("name", ["RUBRIC_CI_ANNOTATIONS", "GITHUB_ACTIONS"])
+def test_annotations_are_on_the_lines_of_the_criteria(project: Project, name: str) -> None:
     project.write("answers.jsonl", '{"id": "greeting", "answer": "::error::gotcha"}\n')
-    done = project.run(RUBRIC_CI_ANNOTATIONS="true")
+    done = project.run(**{name: "true"})
     assert "::error file=evals/a.eval.yaml,line=6" in done.stdout
     assert "\n::error::gotcha" not in done.stdout
-
-
-def test_on_github_annotations_are_on_and_model_text_is_no_command(project: Project) -> None:
-    project.write("answers.jsonl", '{"id": "greeting", "answer": "bye"}\n')
-    done = project.run(GITHUB_ACTIONS="true")
-    assert "::stop-commands::" in done.stdout
-    assert "::error file=evals/a.eval.yaml,line=6" in done.stdout
+    assert ("::stop-commands::" in done.stdout) is (name == "GITHUB_ACTIONS")
 
 
 @platforms.SIGNALS

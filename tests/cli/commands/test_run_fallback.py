@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.bodies import Body, answering
+from tests.bodies import Body, answering, chat
 from tests.sample_project import Project
 
 CONFIG = """\
@@ -26,13 +26,7 @@ NOTE = (
 
 def reply(model: str, headers: dict[str, str]) -> Body:
     mark = {"c1": {"evidence": "Hello", "reasoning": "It greets.", "satisfied": True}}
-    message = {"role": "assistant", "content": json.dumps(mark)}
-    body = {
-        "model": model,
-        "system_fingerprint": "fp_7",
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-    }
+    body = {**chat(json.dumps(mark), model), "system_fingerprint": "fp_7"}
     return Body(content=json.dumps(body).encode(), headers=headers)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests import platforms
+from tests.bodies import chat
 from tests.http_server import JsonHandler, serving
 from tests.sample_project import Project
 
@@ -30,7 +31,8 @@ EVALS = "evalcases:\n" + "".join(
     f"  - {{id: {name}, input: Greet {name}, rubrics: [Greets]}}\n" for name in CASES
 )
 ENTRY = {"id": "gpt-6-luna", "object": "model"}
-GOOD = {"c1": {"evidence": "hello", "reasoning": "It greets.", "satisfied": True}}
+MARKS = {"c1": {"evidence": "hello", "reasoning": "It greets.", "satisfied": True}}
+GOOD = chat(json.dumps(MARKS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,14 +56,6 @@ class Judge:
 
 def error(message: str, code: str = "") -> dict[str, Any]:
     return {"error": {"message": message, "type": code or "error", "code": code or None}}
-
-
-def good() -> dict[str, Any]:
-    message = {"role": "assistant", "content": json.dumps(GOOD)}
-    return {
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-    }
 
 
 @contextmanager
@@ -145,7 +139,7 @@ def test_a_host_that_is_not_there_starts_no_target(tmp_path: Path) -> None:
 def test_a_model_without_an_entry_is_sent_one_short_request(
     listed: int, looked_up: int, requests: int, tmp_path: Path
 ) -> None:
-    with judge_with(Reply(body=good(), listed=listed)) as judge:
+    with judge_with(Reply(body=GOOD, listed=listed)) as judge:
         project = build(tmp_path, judge.url)
         done = project.run(RUBRIC_CI_DEBUG="true")
         assert (done.returncode, judge.requests) == (0, requests), done.stderr
@@ -205,7 +199,7 @@ def test_another_format_is_looked_up_too(tmp_path: Path) -> None:
 
 def test_every_model_is_asked_once_whatever_its_options(tmp_path: Path) -> None:
     """Judge and target are one model of one account, with another temperature."""
-    with judge_with(Reply(body=good())) as judge:
+    with judge_with(Reply(body=GOOD)) as judge:
         same = CONFIG.replace("gpt-6.1-sol,", "gpt-6-luna, temperature: 1,")
         project = build(tmp_path, judge.url, same)
         assert project.run("--target", "model").returncode == 0
@@ -216,7 +210,7 @@ def test_every_model_is_asked_once_whatever_its_options(tmp_path: Path) -> None:
     "options", [("--offline",), ("--list",), ("--target", "kept")], ids=" ".join
 )
 def test_no_preflight_where_no_target_is_asked(options: tuple[str, ...], tmp_path: Path) -> None:
-    with judge_with(Reply(body=good())) as judge:
+    with judge_with(Reply(body=GOOD)) as judge:
         project = build(tmp_path, judge.url)
         project.run(*options)
         judged = 12 if "--target" in options else 0
@@ -224,7 +218,7 @@ def test_no_preflight_where_no_target_is_asked(options: tuple[str, ...], tmp_pat
 
 
 def test_no_preflight_where_every_answer_is_cached(tmp_path: Path) -> None:
-    with judge_with(Reply(body=good())) as judge:
+    with judge_with(Reply(body=GOOD)) as judge:
         project = build(tmp_path, judge.url)
         assert project.run("--target", "model").returncode == 0
         before = (judge.looked_up, judge.requests)
@@ -234,7 +228,7 @@ def test_no_preflight_where_every_answer_is_cached(tmp_path: Path) -> None:
 
 
 def test_the_preflight_is_not_recorded_and_not_replayed(tmp_path: Path) -> None:
-    with judge_with(Reply(body=good())) as judge:
+    with judge_with(Reply(body=GOOD)) as judge:
         project = build(tmp_path, judge.url)
         assert project.run("--record", "kept.jsonl").returncode == 0
         assert judge.requests == 13
@@ -245,7 +239,7 @@ def test_the_preflight_is_not_recorded_and_not_replayed(tmp_path: Path) -> None:
 
 
 def test_the_preflight_counts_towards_the_limit_of_calls(tmp_path: Path) -> None:
-    with judge_with(Reply(body=good())) as judge:
+    with judge_with(Reply(body=GOOD)) as judge:
         project = build(tmp_path, judge.url)
         done = project.run("--max-calls", "1")
         assert (done.returncode, judge.requests) == (3, 1)
@@ -278,10 +272,7 @@ def test_a_refused_account_is_asked_once(
 
 
 def test_a_model_target_that_is_refused_is_asked_once(tmp_path: Path) -> None:
-    with (
-        judge_with(Reply(status=401, body=KEY)) as judge,
-        judge_with(Reply(body=good())) as good_one,
-    ):
+    with judge_with(Reply(status=401, body=KEY)) as judge, judge_with(Reply(body=GOOD)) as good_one:
         config = CONFIG.replace("{url}/v1", f"{good_one.url}/v1", 1)
         project = build(tmp_path, judge.url, config)
         assert project.run("--target", "model").returncode == 3

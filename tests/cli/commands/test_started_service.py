@@ -149,8 +149,11 @@ class Bot:
 
 
 @pytest.fixture
-def bot(checkout: Checkout, tmp_path: Path) -> Bot:
-    return Bot(checkout, tmp_path / "tmp")
+def bot(checkout: Checkout, tmp_path: Path) -> Iterator[Bot]:
+    """A bot of which every test leaves no process."""
+    made = Bot(checkout, tmp_path / "tmp")
+    yield made
+    assert made.processes == []
 
 
 def test_both_sides_have_their_own_process(bot: Bot) -> None:
@@ -161,7 +164,6 @@ def test_both_sides_have_their_own_process(bot: Bot) -> None:
     assert case["before"]["answer"] == "We never refund worn parts."
     assert bot.log("head").startswith("asked no token\n")
     assert bot.log("base").startswith("asked no token\n")
-    assert bot.processes == []
 
 
 def test_setup_is_run_for_each_side_in_its_folder(bot: Bot) -> None:
@@ -176,7 +178,6 @@ def test_setup_is_run_for_each_side_in_its_folder(bot: Bot) -> None:
     assert str(bot.root) in head
     assert "rubric-ci-base-" in base
     assert "kept.txt" in head
-    assert bot.processes == []
 
 
 def test_environment_side_and_ports(bot: Bot) -> None:
@@ -189,7 +190,6 @@ def test_environment_side_and_ports(bot: Bot) -> None:
     assert len({of_database, cache, queue, port}) == 4
     assert sides == ["head", "head"]
     assert asked == "asked ***"  # masked
-    assert bot.processes == []
 
 
 def test_a_variable_that_is_missing_skips_the_cases(bot: Bot) -> None:
@@ -231,7 +231,6 @@ def test_a_port_that_is_taken(bot: Bot) -> None:
         assert bot.run().returncode == 3
     assert "ended with exit status 1 before it was ready; its last lines:" in bot.case["reason"]
     assert "Address already in use" in bot.case["reason"]
-    assert bot.processes == []
 
 
 NO_PORT = """\
@@ -255,7 +254,6 @@ def test_no_free_port(bot: Bot) -> None:
     assert bot.case["reason"] == (
         "there is no free port on 127.0.0.1: [Errno 98] Address already in use"
     )
-    assert bot.processes == []
 
 
 def test_stop_always_runs(bot: Bot) -> None:
@@ -266,7 +264,6 @@ def test_stop_always_runs(bot: Bot) -> None:
     assert bot.run().returncode == 3
     lines = (bot.root / "stopped.txt").read_text().splitlines()
     assert [line.split()[:2] for line in lines] == [["stopped", "head"]] * 2
-    assert bot.processes == []
 
 
 BAD = {
@@ -317,7 +314,6 @@ def test_a_service_that_ends_is_started_once_more(bot: Bot) -> None:
     report = json.loads((bot.root / ".rubric-ci/report.json").read_text())
     assert [case["outcome"] for case in report["cases"]] == ["errored", "graded"]
     assert "out of cheese" in report["cases"][0]["reason"]
-    assert bot.processes == []
 
 
 def test_a_change_that_keeps_the_service_from_starting_fails_the_gate(bot: Bot) -> None:
@@ -328,7 +324,6 @@ def test_a_change_that_keeps_the_service_from_starting_fails_the_gate(bot: Bot) 
     assert said in " ".join(ran.stdout.split())
     assert "No module named 'cheese'" in bot.case["reason"]
     assert (bot.case["outcome"], bot.case["change"]) == ("errored", "broken")
-    assert bot.processes == []
 
 
 def test_a_base_that_does_not_start_is_not_comparable(bot: Bot) -> None:
@@ -339,7 +334,6 @@ def test_a_base_that_does_not_start_is_not_comparable(bot: Bot) -> None:
     assert bot.case["change_reason"].startswith("no verdict at the base: the service `default` (")
     bot.checkout.write({"bot.py": "import cheese, more\n"})
     assert bot.run("--changed-since", "HEAD", "--against", "HEAD").returncode == 3
-    assert bot.processes == []
 
 
 @platforms.SIGNALS
@@ -376,7 +370,6 @@ def test_a_full_disk_ends_no_service(bot: Bot) -> None:
     ran = bot.run()
     assert ran.returncode == 0, ran.stderr
     assert "The output of the service `default` is not kept" in ran.stdout
-    assert bot.processes == []
 
 
 def test_a_proxy_of_the_environment_is_not_asked(bot: Bot) -> None:

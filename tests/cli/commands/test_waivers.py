@@ -53,15 +53,6 @@ def test_an_edited_criterion_fails_again(judged: Judged) -> None:
     assert "waivers.yaml:2:5: warning: waiver-edited: " in shown
 
 
-def test_a_waiver_of_a_change_counts_after_the_merge(judged: Judged) -> None:
-    judged.checkout.commit()
-    assert judged.call(*WAIVE).returncode == 0
-    judged.write("answers.jsonl", '{"id": "greeting", "answer": "Go away"}')
-    judged.server.script(marks(False, True))
-    assert judged.run("--policy-from", "base", "--changed-since", "HEAD").returncode == 1
-    assert judged.report()["waivers"] == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -4,9 +4,9 @@ import click
 import pytest
 
 from rubric_ci.cli.click_types import Variable, variable
-from tests.cli.test_help import PAGES, find
+from tests.cli.test_help import PAGES
 from tests.docs.code_blocks import ROOT
-from tests.docs.command_pages import FOLDER, pages
+from tests.docs.command_pages import FOLDER, find, pages
 
 TEXTS = dict(pages())
 

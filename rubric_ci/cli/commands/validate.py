@@ -60,7 +60,7 @@ Job: TypeAlias = Callable[[], Checked]
 def validate(settings: ValidateSettings) -> ExitCode:
     """Check the files, print the problems, return the exit code."""
     gc.disable()  # nodes and data form no cycles: collection would only cost a fifth of the time
-    project, notes = _open_project(settings)
+    project, notes = _project_under_policy(settings)
     checker = Checker(project, waiver_states, from_root=settings.format != "text")
     paths, errors = _paths(settings.paths, checker)
     if settings.fix or settings.diff:
@@ -91,7 +91,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
     return ExitCode.GATE if failed else ExitCode.OK
 
 
-def _open_project(settings: ValidateSettings) -> "tuple[Project, tuple[str, ...]]":
+def _project_under_policy(settings: ValidateSettings) -> "tuple[Project, tuple[str, ...]]":
     """Return the project, and what a report shows of a policy that is not the checkout's own."""
     project = open_checkout(settings.config)
     if not _may_have_base(settings.policy_from):

@@ -198,6 +198,7 @@ def version_of_cli(cli: str) -> str:
     try:
         program = _argv(command)[0]
         with _folders(command, Login()) as (work, home):
+            # Not `processes.run`: the key of the cache is made outside of coroutines.
             done = subprocess.run(
                 [program, "--version"],
                 cwd=work,

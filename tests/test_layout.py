@@ -69,7 +69,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/bring/traces/trace_file""",
     "parts/bring/dialects/test_table.py": """
         parts/bring/dialects/agent_skills parts/bring/dialects/agentv
-        files/yaml_text/translation""",
+        parts/bring/translation""",
     "parts/bring/dialects/test_agentv_graders.py": """
         parts/bring/dialects/agentv_evaluators
         parts/bring/dialects/agentv_rubrics""",

@@ -21,9 +21,9 @@ from rubric_ci.files.validation.validator import (
     check_prompts,
     switched,
 )
+from rubric_ci.files.yaml_text.moved_source import MovedSource
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.files.yaml_text.translation import TranslatedSource, Translation
 from rubric_ci.values.config import Config, Target, UnsupportedTarget
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import EvalFile
@@ -142,7 +142,7 @@ def _alone(
     """
     target = document.data["targets"][index]
     moved: dict[Path, Path] = {("targets", 0): ("targets", index)}
-    part = TranslatedSource(document, Translation(data={"targets": [target]}, paths=moved))
+    part = MovedSource(document, {"targets": [target]}, moved)
     found = (*own, *check(part), *check_prompts(part, lookup))
     if not (errors := errors_of(found)):
         return read_targets(part, lookup)[0]

@@ -47,7 +47,6 @@ from rubric_ci.files.yaml_text import (
     size_limits,
     source,
     syntax_errors,
-    translation,
 )
 from rubric_ci.values import parts, problems
 from rubric_ci.values.diagnostics import Diagnostic, Severity
@@ -67,7 +66,7 @@ _MODULES = (
         http_target_rules,
     ),
     shape_rules,
-    *(target_rules, variable_rules, waiver_rules, ambiguous_wording, translation),
+    *(target_rules, variable_rules, waiver_rules, ambiguous_wording),
 )
 
 RULES: Final[Mapping[str, Rule]] = {

@@ -19,5 +19,5 @@ PART: Final = Part(
         "adopted cases": "adoption.adopted_report:cases_of",
         "run of another tool": "eval_tool:tool_report",
     },
-    rules=("other_tools",),
+    rules=("other_tools", "translation"),
 )

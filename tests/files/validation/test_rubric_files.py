@@ -9,7 +9,7 @@ from rubric_ci.files.validation.included_source import IncludedSource
 from rubric_ci.files.validation.includes import shared_of
 from rubric_ci.files.validation.validator import check_rubric
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import TranslatedSource, Translation
+from rubric_ci.files.yaml_text.moved_source import MovedSource
 from rubric_ci.services.drafting.select import choose_requests
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import CompositeSpec, RubricSpec
@@ -414,6 +414,6 @@ def test_a_file_of_guidelines_exists(text: str) -> None:
 
 
 def test_a_file_of_another_tool_stays_one_with_shared_criteria() -> None:
-    other = TranslatedSource(Document("a.eval.yaml", "tests: []\n"), Translation())
+    other = MovedSource(Document("a.eval.yaml", "tests: []\n"), {}, {})
     assert IncludedSource(other).of_other_tool
     assert not IncludedSource(other.read).of_other_tool

@@ -28,13 +28,6 @@ from rubric_ci.files.yaml_text.csv_cases import Cell
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import STOPPED, Source
-from rubric_ci.files.yaml_text.translation import (
-    CASE_NOT_SUPPORTED,
-    FIXTURE_MISSING,
-    Beside,
-    TranslatedSource,
-    Translation,
-)
 from rubric_ci.parts.bring import golden_records
 from rubric_ci.parts.bring.commands.import_traces import (
     TARGETS,
@@ -61,6 +54,13 @@ from rubric_ci.parts.bring.dialects import (
 )
 from rubric_ci.parts.bring.dialects.promptfoo_code import VARIABLES
 from rubric_ci.parts.bring.other_tools import has_our_keys, recognise, recognise_lines
+from rubric_ci.parts.bring.translation import (
+    CASE_NOT_SUPPORTED,
+    FIXTURE_MISSING,
+    Beside,
+    TranslatedSource,
+    Translation,
+)
 from rubric_ci.system import file_io
 from rubric_ci.system.installation import install_command
 from rubric_ci.text import numbers

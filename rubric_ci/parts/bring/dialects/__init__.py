@@ -6,7 +6,7 @@ from rubric_ci.files.yaml_text.case_files import CaseFiles
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.opened import is_providers
 from rubric_ci.files.yaml_text.source import Source, names_files
-from rubric_ci.files.yaml_text.translation import TranslatedSource
+from rubric_ci.parts.bring.translation import TranslatedSource
 from rubric_ci.values.references import NO_SUCH_FILE, Found
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rubric_ci.files.yaml_text.csv_cases import OfRow
-    from rubric_ci.files.yaml_text.translation import ReadText
     from rubric_ci.parts.bring.dialects.agent_skills import Below
+    from rubric_ci.parts.bring.translation import ReadText
     from rubric_ci.values.references import FindFiles, NotFound
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.files.yaml_text.translation import ReadText, Translation, placed
+from rubric_ci.parts.bring.translation import ReadText, Translation, placed
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.problems import Path
 from rubric_ci.values.references import Found, NotFound

@@ -8,14 +8,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.files.yaml_text.translation import (
-    Placed,
-    ReadText,
-    Translation,
-    filled,
-    placed,
-    renamed,
-)
 from rubric_ci.parts.bring.dialects.agentv_graders import (
     GRADERS,
     add_graders,
@@ -33,6 +25,7 @@ from rubric_ci.parts.bring.dialects.agentv_suite import (
     suite_prompt,
 )
 from rubric_ci.parts.bring.dialects.message_parts import FILE, is_image_name
+from rubric_ci.parts.bring.translation import Placed, ReadText, Translation, filled, placed, renamed
 from rubric_ci.values.json_value import nodes
 from rubric_ci.values.problems import Path
 

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.files.yaml_text.translation import VARIABLE, Placed, Translation, named_apart, placed
 from rubric_ci.parts.bring.dialects.agentv_evaluators import (
     CALLS,
     CHECKS,
@@ -31,6 +30,7 @@ from rubric_ci.parts.bring.dialects.agentv_rubrics import (
     is_one_text,
     weight_of,
 )
+from rubric_ci.parts.bring.translation import VARIABLE, Placed, Translation, named_apart, placed
 from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.csv_cases import Row
-from rubric_ci.files.yaml_text.translation import ReadText, Translation
 from rubric_ci.parts.bring.dialects.agentv import translate
 from rubric_ci.parts.bring.dialects.agentv_graders import GRADERS
+from rubric_ci.parts.bring.translation import ReadText, Translation
 from rubric_ci.values.problems import Path
 
 _EXPECTED: Final = re.compile(

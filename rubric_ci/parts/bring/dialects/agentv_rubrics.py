@@ -8,8 +8,8 @@ from posixpath import dirname, join, normpath
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Placed, Translation, placed, renamed
 from rubric_ci.parts.bring.dialects.agentv_evaluators import CHECKS, OPTIONS, check_of
+from rubric_ci.parts.bring.translation import Placed, Translation, placed, renamed
 from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 

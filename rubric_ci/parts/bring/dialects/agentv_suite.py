@@ -3,7 +3,6 @@
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Translation
 from rubric_ci.parts.bring.dialects.agentv_graders import GRADERS
 from rubric_ci.parts.bring.dialects.agentv_workspace import (
     RULES,
@@ -11,6 +10,7 @@ from rubric_ci.parts.bring.dialects.agentv_workspace import (
     add_extensions,
     add_workspace,
 )
+from rubric_ci.parts.bring.translation import Translation
 from rubric_ci.values.problems import Path
 
 ABOUT: Final = frozenset(

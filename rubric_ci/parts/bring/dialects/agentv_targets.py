@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.files.yaml_text.translation import Translation
+from rubric_ci.parts.bring.translation import Translation
 from rubric_ci.values.agent_names_and_credentials import AGENTV_AGENTS, ALIAS, NOT_STARTED
 from rubric_ci.values.json_value import nodes, with_texts
 from rubric_ci.values.problems import Path

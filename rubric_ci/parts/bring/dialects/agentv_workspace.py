@@ -8,7 +8,7 @@ from posixpath import dirname, isabs, join, normpath
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.case_files import written_in
-from rubric_ci.files.yaml_text.translation import Translation, placed
+from rubric_ci.parts.bring.translation import Translation, placed
 from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 

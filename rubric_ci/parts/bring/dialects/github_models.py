@@ -7,7 +7,7 @@ import re
 from posixpath import basename, join
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation, filled
+from rubric_ci.parts.bring.translation import Beside, Placed, Translation, filled
 from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 

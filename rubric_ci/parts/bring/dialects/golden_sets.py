@@ -8,12 +8,12 @@ from itertools import chain
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.column_names import USUAL, spelt, usual_names
-from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
 from rubric_ci.parts.bring.dialects.promptfoo_assert import add_checks
 from rubric_ci.parts.bring.dialects.promptfoo_code import Setting
 from rubric_ci.parts.bring.dialects.promptfoo_tests import test_of_row
 from rubric_ci.parts.bring.golden_records import ABOUT, has_question, list_of
+from rubric_ci.parts.bring.translation import Beside, Placed, Translation
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import slip
 from rubric_ci.values.problems import Path

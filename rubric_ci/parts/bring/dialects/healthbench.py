@@ -6,8 +6,8 @@ many faults differs. No criterion of it is a gate.
 
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
+from rubric_ci.parts.bring.translation import Beside, Translation
 from rubric_ci.values.problems import Path
 from rubric_ci.values.walk import text_or_json
 

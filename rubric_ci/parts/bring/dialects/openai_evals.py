@@ -9,8 +9,8 @@ import re
 from math import ceil
 from typing import Any, Final, TypeGuard
 
-from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation, filled, placed
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
+from rubric_ci.parts.bring.translation import Beside, Placed, Translation, filled, placed
 from rubric_ci.values.problems import Path
 from rubric_ci.values.walk import text_or_json
 

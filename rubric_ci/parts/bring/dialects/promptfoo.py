@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.message_parts import NoPart
 from rubric_ci.parts.bring.dialects.nunjucks import NotSame, is_template, js_text, resolved
 from rubric_ci.parts.bring.dialects.promptfoo_assert import add_checks
@@ -42,6 +41,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_providers import (
     target_of_test,
 )
 from rubric_ci.parts.bring.dialects.promptfoo_tests import DATE, Test, is_named, is_value, tests_of
+from rubric_ci.parts.bring.translation import Beside, Translation
 from rubric_ci.values.problems import Path
 
 NAME: Final = "promptfoo"

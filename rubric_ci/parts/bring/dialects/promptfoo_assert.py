@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.translation import Placed, Translation, named_apart, placed
 from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import KINDS as OF_CRITERIA
 from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import as_key, is_judged, made_of
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
@@ -23,6 +22,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
     script_of,
     transforms_of,
 )
+from rubric_ci.parts.bring.translation import Placed, Translation, named_apart, placed
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path

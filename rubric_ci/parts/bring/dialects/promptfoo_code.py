@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from posixpath import join
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.files.yaml_text.translation import ReadText, Translation
 from rubric_ci.parts.bring.dialects.nunjucks import NotSame, filled_in
+from rubric_ci.parts.bring.translation import ReadText, Translation
 from rubric_ci.values.problems import Path
 
 _SHIM: Final = "promptfoo_shim."

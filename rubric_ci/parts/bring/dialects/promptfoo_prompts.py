@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Beside, Translation, placed
 from rubric_ci.parts.bring.dialects.message_parts import (
     NoPart,
     is_image_name,
@@ -22,6 +21,7 @@ from rubric_ci.parts.bring.dialects.nunjucks import (
     js_text,
     prompt_values,
 )
+from rubric_ci.parts.bring.translation import Beside, Translation, placed
 from rubric_ci.text import template
 from rubric_ci.values.json_value import parsed, with_texts
 from rubric_ci.values.problems import Path

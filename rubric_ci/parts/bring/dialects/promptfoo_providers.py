@@ -9,7 +9,6 @@ from posixpath import join
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation, placed
 from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import as_key
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
     COMMANDS,
@@ -28,6 +27,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_targets import (
     service_of,
     settings_of,
 )
+from rubric_ci.parts.bring.translation import Beside, Placed, Translation, placed
 from rubric_ci.text.numbers import numbered
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import Path

@@ -13,7 +13,6 @@ from functools import partial
 from posixpath import join
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
     COMMANDS,
     PROMPT_WORD,
@@ -22,6 +21,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
     as_argument,
     language_of,
 )
+from rubric_ci.parts.bring.translation import Beside, Translation
 from rubric_ci.values.json_value import nodes, with_texts
 from rubric_ci.values.problems import Path
 

@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, rows
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Beside, Placed, Translation, placed
 from rubric_ci.parts.bring.dialects.message_parts import FILE, is_image_name
 from rubric_ci.parts.bring.dialects.promptfoo_assert import KINDS
 from rubric_ci.parts.bring.dialects.promptfoo_targets import SETTINGS
+from rubric_ci.parts.bring.translation import Beside, Placed, Translation, placed
 from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import repeat
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.translation import Translation
+from rubric_ci.parts.bring.translation import Translation
 from rubric_ci.text.numbers import numbered
 from rubric_ci.values.problems import Path
 from rubric_ci.values.walk import text_or_json

@@ -15,9 +15,9 @@ import pytest
 import yaml
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Beside
 from rubric_ci.parts.bring import golden_records
 from rubric_ci.parts.bring.dialects import promptfoo
+from rubric_ci.parts.bring.translation import Beside
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.forked_command import at_a_terminal

@@ -1,6 +1,6 @@
 """The problems of a translated file, each as one text."""
 
-from rubric_ci.files.yaml_text.translation import NOT_SUPPORTED, Translation
+from rubric_ci.parts.bring.translation import NOT_SUPPORTED, Translation
 
 
 def reported(found: Translation) -> list[str]:

@@ -6,8 +6,8 @@ import pytest
 
 from rubric_ci.files.yaml_text.csv_cases import CsvCases
 from rubric_ci.files.yaml_text.opened import open_source
-from rubric_ci.files.yaml_text.translation import TranslatedSource
 from rubric_ci.parts.bring.dialects.agentv_rows import of_row
+from rubric_ci.parts.bring.translation import TranslatedSource
 from rubric_ci.values.references import Found, NotFound
 
 SUITE = "name: shop\nprompts: ['{{ input }}']\ntests: [file://cases.csv]\n"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from rubric_ci.files.yaml_text.moved_source import moved_from
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.parts.bring.dialects.agentv import translate
@@ -428,7 +429,7 @@ def test_files_of_a_suite_are_those_of_tests_without_their_own() -> None:
         for name in ("a.md", "b.md")
     ] + [GREETS["input"]]
     messages = ("evalcases", 0, "input_messages", 0, "content", 0, "value")
-    assert found.theirs(messages)[:2] == ("input_files", 0)
+    assert moved_from(found.paths, messages)[:2] == ("input_files", 0)
 
 
 def test_the_target_of_a_suite_may_stand_beside_execution() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Translation
+from rubric_ci.parts.bring.translation import Translation
 from tests.files.changed import changed
 from tests.parts.bring.dialects.test_wrong_types import DIALECTS, JUNK, breaks, paths
 

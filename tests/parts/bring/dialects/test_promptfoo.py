@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import SKIPPED_THERE, Beside, Translation
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects import promptfoo
 from rubric_ci.parts.bring.dialects.promptfoo_code import SHIMS
+from rubric_ci.parts.bring.translation import SKIPPED_THERE, Beside, Translation
 from tests import platforms
 from tests.parts.bring.dialects.reported import refused
 from tests.tables import rows

@@ -6,7 +6,6 @@ from typing import Any, TypeAlias
 import pytest
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects import (
     agent_skills,
     agentv,
@@ -15,6 +14,7 @@ from rubric_ci.parts.bring.dialects import (
     openai_evals,
     promptfoo,
 )
+from rubric_ci.parts.bring.translation import Beside, Translation
 from rubric_ci.values.problems import Path
 from tests.files.changed import changed
 from tests.parts.bring.commands.test_import import CODE, PROMPTFOO

@@ -4,13 +4,14 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
+from rubric_ci.files.yaml_text.moved_source import MovedSource
 from rubric_ci.files.yaml_text.source import STOPPED, Source
 from rubric_ci.text.numbers import numbered
 from rubric_ci.text.suggestions import SYNONYMS, slip
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.problems import GOOD_FILE, LocatedProblem, Location, Path, Place, Rule
+from rubric_ci.values.problems import GOOD_FILE, Path, Rule
 from rubric_ci.values.walk import text_or_json
 
 _MOST_COMPARED: Final = 100  # problems of a file, of which a key names the nearest known one
@@ -239,13 +240,6 @@ class Translation:
         free = [name for name in known if name not in owner]
         return not (slip(str(key), list(known)) or _meant(str(key), free))
 
-    def theirs(self, path: Path) -> Path:
-        """Return the place in the file of a value of our data."""
-        for length in range(len(path), 0, -1):
-            if (found := self.paths.get(path[:length])) is not None:
-                return (*found, *path[length:])
-        return ()
-
 
 def _meant(key: str, known: list[str]) -> str:
     """Return the known key that another one misspells or that it is in other tools, or ""."""
@@ -304,49 +298,13 @@ def _value_of(match: re.Match[str], variables: Mapping[str, Any]) -> Any:
     return owner
 
 
-class TranslatedSource:
-    """Implements `Source` with a file of another tool."""
-
-    of_other_tool: ClassVar[bool] = True
+class TranslatedSource(MovedSource):
+    """A file of another tool, with what its dialect found in it."""
 
     def __init__(self, document: Source, found: Translation) -> None:
-        self.read, self.found = document, found
-        self.file = document.file
-        self.data: Any = found.data
-        self.ambiguous: list[Any] = []
-        self.text_problems = [
-            *document.text_problems,
-            *(self._located(*problem) for problem in found.problems),
-        ]
-
-    def _located(self, rule: Rule, path: Path, message: str) -> tuple[str, LocatedProblem]:
-        found = self.read.location(path, at_key=True)
-        return found.file, LocatedProblem(rule, *found.place, message, rule.hint)
-
-    @property
-    def in_files(self) -> bool:
-        return self.read.in_files
+        super().__init__(document, found.data, found.paths, found.problems)
+        self.found = found
 
     @property
     def rubric_files(self) -> tuple[str, ...]:
         return tuple(self.found.files)
-
-    @property
-    def readable(self) -> bool:
-        return self.read.readable
-
-    def texts(self) -> dict[str, str]:
-        return self.read.texts()
-
-    def location(self, path: Path, *, at_key: bool = False) -> Location:
-        return self.read.location(self.found.theirs(path), at_key=at_key)
-
-    def locate(self, path: Path, *, at_key: bool = False) -> Place:
-        return self.read.locate(self.found.theirs(path), at_key=at_key)
-
-    def written(self, path: Path) -> str | None:
-        return self.read.written(self.found.theirs(path))
-
-    def paths_of(self, *_unused: Any) -> dict[int, Path]:
-        """Return no path: ambiguous scalars are not looked for."""
-        return {}

@@ -565,7 +565,6 @@ LONG = {
     "MODEL_GRADERS": json.dumps(MODEL_GRADERS),
     "HEALTHBENCH": HEALTHBENCH,
     "GITHUB": GITHUB,
-    "GITHUB without evaluators": GITHUB[: GITHUB.index("evaluators")],
 }
 """Files of OTHERS that are too long for a table."""
 OTHERS = r"""
@@ -695,9 +694,11 @@ GITHUB
    {expected_outcome: 'Is the answer German?', levels: {0: 'no', 10: 'yes, or fully'}}]}
 => ! 9:5 only evaluators with `string`, `llm` or `uses: github/…` have a counterpart
 # github models without evaluators
-GITHUB without evaluators
+model: openai/m
+messages: [{role: user, content: '{{input}}'}]
+testData: [{input: Bob, expected: Hi}]
 => a.prompt.yml
-=> {id: a-1, input: Hello, expected_output: Hallo, vars: {lang: German}}
+=> {id: a-1, input: Bob, expected_output: Hi}
 """
 
 

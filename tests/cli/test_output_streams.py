@@ -43,9 +43,7 @@ def shell(project: Project, line: str) -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize(("rule", "code"), [("error", "1"), ("warning", "0")])
-def test_a_reader_that_stops_early_does_not_change_the_exit_code(
-    project: Project, rule: str, code: str
-) -> None:
+def test_a_reader_that_stops_early_changes_nothing(project: Project, rule: str, code: str) -> None:
     project.write("evals/a.eval.yaml", MUCH)
     project.write("rubric-ci.yaml", f"rules: {{unknown-key: {rule}}}\n")
     line = "rubric-ci validate evals | true; code=${PIPESTATUS[0]}"

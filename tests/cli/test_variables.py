@@ -54,9 +54,7 @@ def project(tmp_path: Path) -> Project:
         ("RUBRIC_CI_ZEBRA", "1", "unset it, or rename it"),
     ],
 )
-def test_a_variable_that_is_no_option_is_refused(
-    project: Project, name: str, value: str, said: str
-) -> None:
+def test_a_variable_that_is_no_option(project: Project, name: str, value: str, said: str) -> None:
     done = project.run(**{name: value})
     assert done.returncode == 2
     assert f"{name} is no variable of rubric-ci; {said}" in " ".join(done.stderr.split())

@@ -185,7 +185,7 @@ def grade(endpoint: Endpoint) -> tuple[Assessment | str, Usage]:
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("row", TABLE.values(), ids=TABLE.keys())
+@pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
 def test_fault(warm: Aimock, row: Row, wire: str) -> None:
     warm.script(*row.script)
     result, usage = grade(endpoint_of(warm, wire))

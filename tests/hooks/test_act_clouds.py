@@ -102,9 +102,7 @@ def cloud() -> Iterator[Cloud]:
 
 
 @pytest.mark.parametrize("name", JUDGES)
-def test_a_judge_without_a_stored_key(
-    name: str, cloud: Cloud, checkout: Checkout, published: Checkout
-) -> None:
+def test_no_stored_key(name: str, cloud: Cloud, checkout: Checkout, published: Checkout) -> None:
     judge, authorization = JUDGES[name]
     answer = json.dumps({"id": "greeting", "answer": "Hello"}) + "\n"
     config = CONFIG.format(judge=judge.format(url=cloud.url))

@@ -177,9 +177,7 @@ def report(topic: Topic, github: GitHub, published: Checkout, head: str) -> runn
     )
 
 
-def test_shards_are_put_together_again(
-    topic: Topic, judge: aimock.Aimock, published: Checkout
-) -> None:
+def test_shards_become_one_report(topic: Topic, judge: aimock.Aimock, published: Checkout) -> None:
     config = CONFIG.format(url=judge.url)
     cases = "".join(f"  - {{id: c{n}, input: Hi, rubrics: [Greets]}}\n" for n in range(60))
     answers = lines(**{f"c{n}": "Hello!" for n in range(60)})

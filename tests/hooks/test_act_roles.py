@@ -272,9 +272,7 @@ def test_no_other_workflow_starts(role: str, repository: Repository) -> None:
         (PUBLISHES, "schedule", "cancelled"),
     ],
 )
-def test_a_second_workflow_ignores_other_runs(
-    workflow: str, role: str, conclusion: str, cold: Scene
-) -> None:
+def test_other_runs_are_ignored(workflow: str, role: str, conclusion: str, cold: Scene) -> None:
     did, log = cold.play(workflow, ROLES[role], conclusion)
     assert did == NOTHING, log
 

@@ -47,9 +47,7 @@ def push(repository: Checkout, old: str, new: str) -> dict[str, object]:
     return runner.merged(repository, {"bot.py": f"{bot.replace(old, new)}\n"}, Role())
 
 
-def test_a_pull_request_that_breaks_the_bot_is_red(
-    repository: Checkout, github: GitHub, published: Checkout
-) -> None:
+def test_a_broken_bot_is_red(repository: Checkout, github: GitHub, published: Checkout) -> None:
     def graded(old: str, new: str) -> runner.Job:
         return runner.run(
             repository,

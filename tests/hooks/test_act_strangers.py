@@ -137,9 +137,7 @@ def test_another_label_starts_no_job(shop: Shop, published: Checkout) -> None:
     assert (job.succeeded, shop.hub.writes) == (True, [])
 
 
-def test_one_case_is_graded_and_a_rerun_asks_the_judge_again(
-    shop: Shop, published: Checkout
-) -> None:
+def test_one_case_is_graded_and_a_rerun_asks_again(shop: Shop, published: Checkout) -> None:
     shop.judge_before()
     asked = []
     for said in ("run gre*", "rerun"):

@@ -115,9 +115,7 @@ def test_uv_gets_what_pip_s_configuration_says(
     assert "SSL_CERT_FILE" not in installation.uv_settings(given, Host(windows=False))
 
 
-def test_a_pip_configuration_of_the_workspace_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_pip_configuration_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
     paths = installation.pip_files({"HOME": str(tmp_path)}, Host(windows=False))
     assert not any(path.is_relative_to(tmp_path) for path in paths)
@@ -132,9 +130,7 @@ def tools(folder: Path, *releases: str, windows: bool = False) -> Path:
 
 
 @pytest.mark.parametrize("windows", [False, True], ids=["posix", "windows"])
-def test_too_old_an_interpreter_takes_the_newest_of_the_tool_cache(
-    windows: bool, tmp_path: Path
-) -> None:
+def test_too_old_an_interpreter_takes_the_newest_cached(windows: bool, tmp_path: Path) -> None:
     cache = tools(tmp_path, "3.9.9", "3.11.4", "3.14.0-rc.1", "3.12.10", "3.12.9", windows=windows)
     environ = {"RUNNER_TOOL_CACHE": str(cache)}
     found = installation.interpreter(environ, (3, 10, 12), Host(windows=windows))

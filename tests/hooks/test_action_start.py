@@ -123,9 +123,7 @@ def test_nothing_of_the_workspace_is_imported(step: Step) -> None:
 
 
 @pytest.mark.deep  # pip takes seconds to install what uv links
-def test_pip_serves_where_uv_is_not(
-    published: Checkout, checkout: Checkout, tmp_path: Path
-) -> None:
+def test_pip_where_uv_is_not(published: Checkout, checkout: Checkout, tmp_path: Path) -> None:
     checkout.commit({"evals/a.eval.yaml": GOOD})
     words = [sys.executable, "-I", str(published.root / "hooks" / "action.py")]
     environ = {"PATH": os.defpath, "RUNNER_TOOL_CACHE": str(tmp_path / "tools")}

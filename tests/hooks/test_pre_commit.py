@@ -106,9 +106,7 @@ def test_a_checkout_with_crlf_has_the_same_locations(on_windows: Checkout, share
     assert "good.eval.yaml" not in said.stdout
 
 
-def test_a_good_commit_with_crlf_passes_and_stays_as_it_is(
-    on_windows: Checkout, shared: Path
-) -> None:
+def test_a_good_commit_with_crlf_passes_unchanged(on_windows: Checkout, shared: Path) -> None:
     text = GOOD.replace("\n", "\r\n")
     stage(on_windows, {"evals/good.eval.yaml": text})
     said = run(on_windows, shared, "prek", "run")
@@ -144,9 +142,7 @@ def test_the_version_of_the_repository_is_installed(
 
 
 @pytest.mark.deep
-def test_the_drafting_hook_runs_by_hand_only(
-    user: Checkout, published: Checkout, shared: Path
-) -> None:
+def test_drafting_runs_by_hand_only(user: Checkout, published: Checkout, shared: Path) -> None:
     stage(user, {**use(published, "{id: rubric-ci-generate}"), "evals/good.eval.yaml": GOOD})
     assert not run(user, shared, "prek", "run").stdout
     said = run(user, shared, "prek", "run", "--stage", "manual")

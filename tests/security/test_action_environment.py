@@ -55,9 +55,7 @@ def test_installers_see_listed_variables_only(workspace: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("where", ["bin", "node_modules/.bin", "../link"])
-def test_a_uv_of_the_workspace_is_not_run(
-    where: str, workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_uv_of_the_workspace(where: str, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(workspace / "bin" / "uv")
     program(workspace / "node_modules" / ".bin" / "uv")
     platforms.symlink(workspace.parent / "link", workspace / "bin")
@@ -118,9 +116,7 @@ ATTACKS: dict[str, Callable[[Path, Path], None]] = {
 
 @platforms.MODES
 @pytest.mark.parametrize("name", ["planted", *ATTACKS])
-def test_an_environment_that_others_may_have_written_is_not_used(
-    name: str, host: Host, tmp_path: Path
-) -> None:
+def test_an_environment_of_others_is_not_used(name: str, host: Host, tmp_path: Path) -> None:
     if "another user" in name and os.geteuid() != 0:
         pytest.skip("only root can give a folder away")
     (folder := tmp_path / "tools" / "rubric-ci").mkdir(parents=True, mode=0o700)

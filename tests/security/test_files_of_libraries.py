@@ -154,9 +154,7 @@ def listening() -> Iterator[tuple[str, list[str]]]:
         yield server.url, arrived
 
 
-def test_no_file_of_the_checkout_is_opened_or_sends_the_key_away(
-    checkout: Checkout, tmp_path: Path
-) -> None:
+def test_no_file_of_the_checkout_is_opened_or_used(checkout: Checkout, tmp_path: Path) -> None:
     """Nor in the mode in which litellm reads `.env`.
 
     One process asks models of many libraries and runs the command: litellm takes seconds to import.

@@ -136,9 +136,7 @@ GATES = "offers-next-step, empathy"
         (at(*RUBRIC, "details", value={"n": float("nan")}), "NaN is not a finite number"),
     ],
 )  # fmt: skip
-def test_a_case_whose_marks_give_something_else(
-    forge: Callable[[Data], Data], problem: str
-) -> None:
+def test_a_case_whose_marks_say_otherwise(forge: Callable[[Data], Data], problem: str) -> None:
     genuine = (Path(__file__).parents[1] / "golden/mixed.report.json").read_text(encoding="utf-8")
     json_format.read(genuine)
     data = forge(json.loads(genuine))
@@ -257,9 +255,7 @@ def test_another_pull_request_is_not_reached(
     ("number", "requests", "last"),
     [(500, 10, "t"), (501, 10, "2 more"), (5_000, 10, "4,501 more"), (51, 2, "t")],
 )
-def test_the_annotations_of_a_check_are_limited(
-    number: int, requests: int, last: str, github: GitHub
-) -> None:
+def test_annotations_are_limited(number: int, requests: int, last: str, github: GitHub) -> None:
     entry = Annotation(
         level="error", rule="fail", subject=("x",), file="e", line=1, title="t", message="m"
     )

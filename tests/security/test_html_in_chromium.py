@@ -131,9 +131,7 @@ def test_a_hostile_address_changes_nothing(browser: Browser, tmp_path: Path, fra
         assert tab.get("document.querySelectorAll('img').length") == 0
 
 
-def test_the_policy_refuses_what_an_escape_would_let_through(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_the_policy_refuses_what_an_escape_lets_through(browser: Browser, tmp_path: Path) -> None:
     text = page.render(hostile("harmless"))
     evil = (
         "<script>window.ran = 1</script><img src=https://evil.example/p.png onerror=window.ran=2>"

@@ -56,9 +56,7 @@ def test_a_file_of_the_checkout(argv: tuple[str, ...], checkout: Path) -> None:
     assert "a file of this change, so it was not started" in said
 
 
-def test_a_program_of_the_checkout_on_the_path(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkout_program_on_the_path(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{checkout / 'tools'}{os.pathsep}{os.environ['PATH']}")
     assert "a file of this change" in refused(("judge",), str(checkout))
 

@@ -58,9 +58,7 @@ def forged_entries(judged: Judged, **environment: str) -> Path:
     [{"OPENAI_API_KEY": "sk-of-the-author"}, {**WORKFLOW, "OPENAI_API_KEY": "sk-of-the-author"}],
     ids=["at-home", "like-a-workflow"],
 )
-def test_a_script_plants_what_the_next_commit_reads(
-    at_home: dict[str, str], judged: Judged
-) -> None:
+def test_a_script_plants_what_the_next_run_reads(at_home: dict[str, str], judged: Judged) -> None:
     payload = forged_entries(judged, **at_home)
     checkout = Checkout(judged.root)
     judged.server.script(marks(False, False))

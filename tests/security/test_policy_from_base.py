@@ -335,9 +335,7 @@ def target_at(url: str, **options: str) -> str:
     return json.dumps(written | options)
 
 
-def test_a_connection_of_a_known_target_is_that_of_the_base(
-    tmp_path: Path, strict: Judge, attacker: Judge
-) -> None:
+def test_known_targets_connect_as_the_base(tmp_path: Path, strict: Judge, attacker: Judge) -> None:
     then = strict.config.replace(RECORDED, target_at(strict.url))
     now = strict.config.replace(RECORDED, target_at(attacker.url, vertex_credentials="creds.json"))
     pull = reconfigured(tmp_path, then, now)
@@ -358,9 +356,7 @@ def unmasked(text: str) -> str:
     return "".join(line for line in text.splitlines(True) if not line.startswith("::add-mask::"))
 
 
-def test_a_target_at_another_host_gets_no_request(
-    tmp_path: Path, strict: Judge, attacker: Judge
-) -> None:
+def test_another_host_gets_no_request(tmp_path: Path, strict: Judge, attacker: Judge) -> None:
     change = strict.config.replace(RECORDED, target_at(attacker.url))
     pull = reconfigured(tmp_path, strict.config, change)
     own = ("run", "evals", "--policy-from", "head")

@@ -151,9 +151,7 @@ GUARDED_OR_HARMLESS = {"rev-parse", "config"}
 """Commands that look at no file: the first ones, which find the repository and its programs."""
 
 
-def test_nothing_was_run_and_the_checkout_is_as_it_was(
-    runs: dict[str, Run], victim: Checkout
-) -> None:
+def test_nothing_was_run_or_changed_in_the_checkout(runs: dict[str, Run], victim: Checkout) -> None:
     assert runs
     assert list(victim.root.parent.rglob("pwned")) == []
     files = {

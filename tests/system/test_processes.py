@@ -145,9 +145,7 @@ def test_a_program_that_does_not_wait_for_its_reader_loses_nothing_in_a_file(
         ("echo begun; sleep 60", 1, "did not end within 1 s and was killed"),
     ],
 )
-def test_the_limits_of_an_output_in_a_file(
-    script: str, timeout: int, message: str, tmp_path: Path
-) -> None:
+def test_limits_of_an_output_file(script: str, timeout: int, message: str, tmp_path: Path) -> None:
     with pytest.raises(CannotRunScript, match=re.escape(message)) as caught:
         execute(script, tmp_path, timeout=timeout, to_file=True)
     if isinstance(caught.value, ScriptTimedOut):
@@ -215,9 +213,7 @@ def test_a_background_process_does_not_outlive_its_parent(tmp_path: Path) -> Non
     assert wait_for_death(int((tmp_path / "pid").read_text()))
 
 
-def test_a_daemon_that_holds_the_output_open_is_an_error(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_daemon_holds_the_output_open(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     code = (
         "import os, time\n"
         "if os.fork() == 0:\n"
@@ -294,9 +290,7 @@ def test_a_missing_variable_is_an_error_before_anything_is_started(tmp_path: Pat
         Command(script="true", cwd=tmp_path, known=SHELL, env=("TOKEN",), timeout_seconds=1)
 
 
-def test_a_command_sees_its_environment_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_sees_no_other_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     seen = execute("env", tmp_path, added={"ONLY": "this"}).stdout
     assert "ONLY=this" in seen

@@ -84,7 +84,7 @@ FOLDERS = {
 }
 
 
-@pytest.mark.parametrize(("make", "expected"), FOLDERS.values(), ids=FOLDERS.keys())
+@pytest.mark.parametrize(("make", "expected"), FOLDERS.values(), ids=FOLDERS)
 def test_git_says_the_same(make: Callable[[Path], Path], expected: bool, tmp_path: Path) -> None:
     folder = make(tmp_path / "folder")
     environment = ENVIRONMENT | {"GIT_CEILING_DIRECTORIES": str(folder.parent)}

@@ -21,7 +21,7 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize(("data", "facts"), KNOWN.values(), ids=KNOWN.keys())
+@pytest.mark.parametrize(("data", "facts"), KNOWN.values(), ids=KNOWN)
 def test_known(data: bytes, facts: tuple[str, int, int, int]) -> None:
     found = media("a/b", data)
     assert (found.type, found.width, found.height, found.pages) == facts
@@ -37,7 +37,7 @@ OTHER = {
 }
 
 
-@pytest.mark.parametrize("data", OTHER.values(), ids=OTHER.keys())
+@pytest.mark.parametrize("data", OTHER.values(), ids=OTHER)
 def test_other(data: bytes) -> None:
     assert media_of("a", data, lambda: data) is None
 

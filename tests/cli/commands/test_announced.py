@@ -315,9 +315,7 @@ def test_every_command_refuses_a_model_without_a_price_before_any_request(
     [(("run", "--trials", "15", "--baseline", FOLDER), 65), (("probe",), 7)],
     ids=["the sentinel", "probe"],
 )
-def test_the_limit_of_calls_holds_for_all_that_is_sent(
-    shop: Shop, command: tuple[str, ...], most: int
-) -> None:
+def test_the_limit_counts_all_that_is_sent(shop: Shop, command: tuple[str, ...], most: int) -> None:
     if command[0] != "run":
         shop.run("run", "--trials", "15")
         shop.run("baseline", "keep")

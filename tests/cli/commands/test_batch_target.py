@@ -114,7 +114,7 @@ OUTPUTS = {
 }
 
 
-@pytest.mark.parametrize(("code", "reasons"), OUTPUTS.values(), ids=OUTPUTS.keys())
+@pytest.mark.parametrize(("code", "reasons"), OUTPUTS.values(), ids=OUTPUTS)
 def test_each_case_has_its_own_line(project: Project, code: str, reasons: dict[str, str]) -> None:
     project.write("runner.py", RUNNER + code)
     project.run()

@@ -39,7 +39,7 @@ SIZES = {
 }
 
 
-@pytest.mark.parametrize(("options", "shown"), SIZES.values(), ids=SIZES.keys())
+@pytest.mark.parametrize(("options", "shown"), SIZES.values(), ids=SIZES)
 def test_cache(
     folder: Path, options: dict[str, Any], shown: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -196,9 +196,7 @@ NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\
     ],
     ids=["csv", "rows", "columns", "workbook", "criteria", "yaml", "names", "a suite"],
 )
-def test_problems_are_at_the_line_of_their_file(
-    checkout: Checkout, files: dict[str, str], said: list[str]
-) -> None:
+def test_problems_have_a_place(checkout: Checkout, files: dict[str, str], said: list[str]) -> None:
     checkout.write({**FILES, **files})
     (checkout.root.parent / "out.csv").write_text("id\nx\n")
     done = invoke(checkout.root, ENVIRONMENT, "validate", "evals/a.yaml")

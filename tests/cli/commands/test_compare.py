@@ -159,9 +159,7 @@ targets: [{{name: default, provider: cli, command_template: "{command}"}}]
         ),
     ],
 )
-def test_suspects_are_asked_again(
-    tmp_path: Path, command: str, code: int, shown: list[str]
-) -> None:
+def test_suspects_asked_again(tmp_path: Path, command: str, code: int, shown: list[str]) -> None:
     write(tmp_path, SETTINGS.format(command="echo hello"))
     assert rubric_ci(tmp_path, "run", "--trials", "5").returncode == 0
     (tmp_path / ".rubric-ci/report.json").rename(tmp_path / "kept.json")

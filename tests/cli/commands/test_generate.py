@@ -69,9 +69,7 @@ def test_no_draft_is_paid_for_a_file_that_cannot_be_written(project: Project) ->
     assert "[1/1] evals/b.yaml: refund: draft\n" in done.stderr
 
 
-def test_a_file_outside_of_the_repository(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_outside_the_repository(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     outside = project.checkout.root.parent / "outside.yaml"
     outside.write_text(EVAL)
     monkeypatch.chdir(project.checkout.root / "evals")
@@ -288,9 +286,7 @@ def test_interactive(project: Project, keys: str, exit_code: int, changed: bool)
 
 
 @pytest.mark.parametrize(("keys", "exit_code"), [("a\nq\n", 0), ("a\n", 3)], ids=["q", "Ctrl-C"])
-def test_what_was_accepted_before_stopping_is_kept(
-    project: Project, keys: str, exit_code: int
-) -> None:
+def test_what_was_accepted_before_is_kept(project: Project, keys: str, exit_code: int) -> None:
     second = "  - {id: second, input: And later?, expected_outcome: No refund}\n"
     project.file.write_text(EVAL + second)
     project.record(refund=GOOD, second=GOOD)
@@ -324,9 +320,7 @@ def test_interactive_edit(project: Project) -> None:
         pytest.param("e\n", 3, False, id="end of the input"),
     ],
 )
-def test_interactive_invalid_edit(
-    project: Project, keys: str, exit_code: int, *, changed: bool
-) -> None:
+def test_an_invalid_edit(project: Project, keys: str, exit_code: int, *, changed: bool) -> None:
     done = edited(project, 'echo "rubrics: 3" >"$1"', keys)
     assert (done.exit_code, project.file.read_text() == AFTER) == (exit_code, changed)
     assert "Edit it again, or discard the edit? (e, d) [e]: " in done.stderr

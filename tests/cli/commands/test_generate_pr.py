@@ -303,9 +303,7 @@ def test_nothing_to_do_asks_github_nothing(run: Run) -> None:
         ),
     ],
 )
-def test_a_workflow_shows_why_nothing_was_drafted(
-    run: Run, setup: str, code: int, line: str, tmp_path: Path
-) -> None:
+def test_a_workflow_shows_why(run: Run, setup: str, code: int, line: str, tmp_path: Path) -> None:
     if setup == "protected":
         protect(run)
     else:

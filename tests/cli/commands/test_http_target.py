@@ -203,9 +203,7 @@ def test_a_busy_service_is_asked_again(project: Asked, service: Service) -> None
     assert len(service.asked) == 2
 
 
-def test_answers_are_cached_and_a_maximum_cost_is_about_the_judge(
-    project: Asked, service: Service
-) -> None:
+def test_answers_are_cached_and_the_limit_is_for_judges(project: Asked, service: Service) -> None:
     project.configure("answer: /reply/text, body: Hi, depends_on: []")
     options = ("--reuse", "answers", "--max-cost-usd", "1")
     assert project.run(*options).returncode == 0
@@ -216,9 +214,7 @@ def test_answers_are_cached_and_a_maximum_cost_is_about_the_judge(
     assert len(service.asked) == 2
 
 
-def test_the_url_and_the_headers_are_those_of_the_policy(
-    project: Asked, service: Service, tmp_path: Path
-) -> None:
+def test_url_and_headers_are_the_policys(project: Asked, service: Service, tmp_path: Path) -> None:
     project.configure("body: Hi, answer: /reply/text")
     config = (project.root / "rubric-ci.yaml").read_text()
     project.write("../base.yaml", config)
@@ -332,9 +328,7 @@ OF_MESSAGES = NOT_SENT + "`{{ history }}`, `{{ input }}`, `{{ messages }}`"
         ("input: a", "body: {q: '{{ message }}'}", ""),
     ],
 )
-def test_a_conversation_that_the_service_cannot_follow(
-    tmp_path: Path, case: str, body: str, problem: str
-) -> None:
+def test_a_conversation_out_of_reach(tmp_path: Path, case: str, body: str, problem: str) -> None:
     project = Project(tmp_path)
     project.write("rubric-ci.yaml", f"judge: openai/a\ntargets:\n  - {{{SERVICE}, {body}}}\n")
     rubric = "rubrics: [{contains: x}]"
@@ -397,9 +391,7 @@ def test_a_reply_that_is_an_image(project: Asked, service: Service) -> None:
         ({"text": "x", "images": ["&&"]}, "`/images/0` of the answer has no base64"),
     ],
 )
-def test_images_of_a_reply_that_are_none(
-    project: Asked, service: Service, reply: JSON, reason: str
-) -> None:
+def test_replies_with_no_images(project: Asked, service: Service, reply: JSON, reason: str) -> None:
     service.body = json.dumps(reply).encode()
     project.configure("answer: /text, answer_files: /images, body: Hi")
     assert project.run().returncode == 3

@@ -296,9 +296,7 @@ def test_a_recording_with_pictures_replays(tmp_path: Path, judge: Seeing) -> Non
     assert judge.seen == []
 
 
-def test_reports_have_digests_and_the_page_shows_the_pictures(
-    tmp_path: Path, judge: Seeing
-) -> None:
+def test_reports_have_digests_and_the_page_shows_pictures(tmp_path: Path, judge: Seeing) -> None:
     draws(tmp_path, judge.url, "shots/photo.jpg")
     evals = "evalcases: [{id: a, input: [{type: image, value: /shots/cart.png}], rubrics: [x]}]\n"
     write(tmp_path, {"evals/a.eval.yaml": evals.encode()})
@@ -332,9 +330,7 @@ evalcases:
 """
 
 
-def test_a_workspace_gets_the_images_and_what_is_left_is_shown(
-    tmp_path: Path, judge: Seeing
-) -> None:
+def test_a_workspace_gets_the_images_and_the_rest_is_shown(tmp_path: Path, judge: Seeing) -> None:
     project(tmp_path, judge.url, WORKED)
     write(tmp_path, {"fixture/work.py": WORKING.encode()})
     (tmp_path / "rubric-ci.yaml").write_text(
@@ -359,9 +355,7 @@ targets:
     ]
 
 
-def test_a_changed_picture_selects_its_case_and_is_another_question(
-    checkout: Checkout, judge: Seeing
-) -> None:
+def test_a_changed_picture_selects_and_asks_its_case(checkout: Checkout, judge: Seeing) -> None:
     other = "  - {id: other, input: Hi, rubrics: [Says hello]}\n"
     checkout.commit(
         {

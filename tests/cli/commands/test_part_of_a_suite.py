@@ -160,9 +160,7 @@ def test_every_format_says_so(project: Project) -> None:
         ("tags: [none], fail_on: never", 0, "Gate passes"),
     ],
 )
-def test_a_case_without_a_verdict_and_the_cases_that_decide(
-    project: Project, gate: str, code: int, said: str
-) -> None:
+def test_a_case_that_has_no_verdict(project: Project, gate: str, code: int, said: str) -> None:
     config = "evals: ['*.eval.yaml']\ntargets: [{name: default, provider: mock, response: hello}]\n"
     project.write("rubric-ci.yaml", f"{config}gate: {{{gate}}}\n")
     project.write(

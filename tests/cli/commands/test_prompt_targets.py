@@ -148,9 +148,7 @@ def test_validate(checkout: Checkout, prompt: str, text: str, evals: str, said: 
     assert [line for line in done.stdout.splitlines() if ".yaml:" in line] == said
 
 
-def test_a_case_without_input_is_asked_by_the_prompt(
-    checkout: Checkout, judge: AnswerJudge
-) -> None:
+def test_a_case_without_input_asks_the_prompt(checkout: Checkout, judge: AnswerJudge) -> None:
     commit(checkout, judge.url, "prompts/help.md", "Be warm at {{ shop }}")
     case = "{id: a, vars: {shop: X}, rubrics: [Says hello]}"
     checkout.write({"evals/a.yaml": f"evalcases: [{case}]\n"})

@@ -172,9 +172,7 @@ NOTHING = replace(a_report(), scope=Scope(base="the last common commit with `mai
         ),
     ],
 )
-def test_a_change_that_affects_no_case(
-    step: Step, reports: list[RunReport], expected: list[str]
-) -> None:
+def test_nothing_is_affected(step: Step, reports: list[RunReport], expected: list[str]) -> None:
     for report in reports:
         step.write(report)
         assert step.comment() is ExitCode.OK
@@ -277,9 +275,7 @@ NO_PULL = (
         pytest.param("actions", {"ref": "refs/heads/main"}, NO_PULL, id="no pull request"),
     ],
 )
-def test_best_effort_is_one_line(
-    step: Step, token: str, event: dict[str, Any], message: str
-) -> None:
+def test_best_effort_one_line(step: Step, token: str, event: dict[str, Any], message: str) -> None:
     step.github.tokens["fork"] = Token(writes=False)
     around = step.environment(event) | {"GITHUB_TOKEN": token}
     assert try_to_post(RED, step.settings, around) == [f"not posted: {message}"]

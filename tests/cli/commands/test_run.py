@@ -141,9 +141,7 @@ def test_a_case_without_rubrics_is_skipped_or_an_error(project: Project) -> None
     assert (case["outcome"], *texts) == ("errored", "Say hello", "Greets")
 
 
-def test_offline_a_case_with_rubrics_is_skipped_although_they_are_required(
-    project: Project,
-) -> None:
+def test_offline_a_case_with_rubrics_is_skipped_although_required(project: Project) -> None:
     project.write("evals/a.eval.yaml", "evalcases: [{id: a, input: Hi, rubrics: [Greets]}]\n")
     project.write(
         "rubric-ci.yaml",
@@ -176,9 +174,7 @@ REQUIRED = {
 
 @platforms.SHELL
 @pytest.mark.parametrize(("evals", "outcomes"), REQUIRED.values(), ids=REQUIRED)
-def test_a_required_verdict_that_an_offline_run_lacks(
-    project: Project, evals: str, outcomes: list[str]
-) -> None:
+def test_a_verdict_that_offline_lacks(project: Project, evals: str, outcomes: list[str]) -> None:
     project.write("evals/a.eval.yaml", evals)
     project.write("rubric-ci.yaml", OFFLINE)
     done = project.run("--offline", GITHUB_OUTPUT=str(project.root / "out"), GITHUB_ACTIONS="true")
@@ -231,10 +227,8 @@ def test_the_first_steps_are_shown(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), USAGE.values(), ids=USAGE.keys())
-def test_exit_2_names_the_problem_and_its_place(
-    project: Project, arguments: list[str], message: str
-) -> None:
+@pytest.mark.parametrize(("arguments", "message"), USAGE.values(), ids=USAGE)
+def test_exit_2_names_the_problem(project: Project, arguments: list[str], message: str) -> None:
     (project.root / "empty").mkdir()
     done = project.run(*arguments)
     assert done.returncode == 2
@@ -364,9 +358,7 @@ def test_colours_in_a_log_if_requested(project: Project, force: str, *, coloured
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says which signals a process takes")
 @pytest.mark.parametrize("seconds", [0.0, 0.1, 0.2, 0.3])
-def test_a_signal_in_the_first_instant_ends_as_an_interruption(
-    project: Project, seconds: float
-) -> None:
+def test_a_signal_in_the_first_instant_interrupts(project: Project, seconds: float) -> None:
     project.write("evals/a.eval.yaml", EVAL.replace("grep", "sleep 60; grep"))
     process = starting(project.root)
     status = Path(f"/proc/{process.pid}/status")

@@ -149,9 +149,7 @@ def test_later_runs_ask_for_what_is_not_kept(changed: Checkout, log: Path) -> No
     assert report(changed)["against"]["reused"] == 4
 
 
-def test_an_answer_that_nothing_changed_is_that_of_both_sides(
-    checkout: Checkout, log: Path
-) -> None:
+def test_an_answer_that_nothing_changed_serves_both_sides(checkout: Checkout, log: Path) -> None:
     checkout.commit({"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), **agent(log, "both")})
     checkout.write({"README.md": "A change.\n"})
     run(checkout, "evals", "--against", "HEAD")
@@ -267,9 +265,7 @@ print(json.dumps({"score": int(read["metadata"]["sought"] in read["output"])}))
 """
 
 
-def test_metadata_that_a_script_reads_is_a_part_of_the_rubrics(
-    checkout: Checkout, log: Path
-) -> None:
+def test_metadata_that_a_script_reads_is_part_of_the_rubrics(checkout: Checkout, log: Path) -> None:
     """Both sides are marked by the metadata of the head, and again by that of the base."""
     script = "{evaluators: [{name: s, type: code_judge, script: python3 -S sought.py}]}"
     case = "evalcases:\n- {id: one, input: Greet, metadata: {sought: %s}, execution: %s}\n"

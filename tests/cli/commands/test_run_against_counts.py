@@ -42,9 +42,7 @@ def test_every_request_is_counted(checkout: Checkout, answer: str, shown: str) -
 
 
 @pytest.mark.parametrize(("cases", "most"), [(99, 99 * 24), (100, 100 * 26)])
-def test_the_bound_has_the_new_answers_of_the_base(
-    checkout: Checkout, cases: int, most: int
-) -> None:
+def test_the_bound_has_new_answers_of_the_base(checkout: Checkout, cases: int, most: int) -> None:
     """All cases together are tested from 100 on, and a drop again with new answers of the base."""
     with judging() as judge:
         change_model(checkout, judge, cases)

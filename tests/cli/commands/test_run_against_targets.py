@@ -144,9 +144,7 @@ open("marker-{side}.txt", "w").close()
 """
 
 
-def test_commands_of_both_sides_run_in_folders_of_their_own(
-    checkout: Checkout, tmp_path: Path
-) -> None:
+def test_commands_of_both_sides_have_own_folders(checkout: Checkout, tmp_path: Path) -> None:
     """Neither side sees what the other writes, and no hook of the user runs."""
     checkout.commit(
         {
@@ -225,9 +223,7 @@ cost unknown
 JUDGED = "about {} to openai/judge, {} + {} tokens, price unknown{}"
 
 
-def test_the_list_counts_both_sides_less_what_the_caches_hold(
-    checkout: Checkout, judge: AnswerJudge
-) -> None:
+def test_the_list_counts_both_sides_less_the_caches(checkout: Checkout, judge: AnswerJudge) -> None:
     config = MODEL.format(url=judge.url, name="a")
     base = "evalcases:\n" + prompted("one", "Be warm") + prompted("two")
     commit = checkout.commit(WARM | {"rubric-ci.yaml": config, "evals/a.yaml": base})

@@ -286,9 +286,7 @@ def test_the_list_counts_turns(project: Project) -> None:
     ],
     ids=" ".join,
 )
-def test_files_of_cases_run_with_their_suite(
-    project: Project, paths: list[str], expected: list[str]
-) -> None:
+def test_files_of_cases_in_a_suite(project: Project, paths: list[str], expected: list[str]) -> None:
     suite = "rubrics: [{contains: Hello}]\nevalcases: [t.csv, 'more/*.jsonl']\n"
     project.write("evals/b.eval.yaml", suite)
     project.write("evals/t.csv", "id,input\none,Hi\n")

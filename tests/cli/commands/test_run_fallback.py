@@ -52,9 +52,7 @@ def test_the_model_and_the_fingerprint_of_the_replies_are_kept(times: int, tmp_p
 
 
 @pytest.mark.parametrize("headers", [FALLBACK, {}], ids=["header", "name"])
-def test_a_fallback_is_in_every_report_and_not_cached(
-    headers: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_fallback_is_reported_and_not_cached(headers: dict[str, str], tmp_path: Path) -> None:
     requests, report, project = run(tmp_path, reply("gpt-6-sol-2026-09-22", headers), 2)
     assert requests == 2
     assert report["responders"] == [

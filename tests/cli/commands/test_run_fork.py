@@ -47,9 +47,7 @@ def environment(project: Project, head: str, actor: str = "someone") -> dict[str
     ],
     ids=["fork", "dependabot", "ours"],
 )
-def test_the_report_says_why_cases_were_skipped(
-    project: Project, head: str, actor: str, said: str
-) -> None:
+def test_the_report_says_why_skipped(project: Project, head: str, actor: str, said: str) -> None:
     given = environment(project, head, actor)
     done = project.run("--offline", "--policy-from", "head", **given)
     assert done.returncode == 0, done.stderr

@@ -254,9 +254,7 @@ def test_cached_judgements_need_no_library(judged: Judged) -> None:
     assert loaded & {"litellm", "openai", "httpx", "aiohttp"} == set()
 
 
-def test_variables_in_the_name_of_a_judge_are_expanded_in_requests_and_reports(
-    judged: Judged,
-) -> None:
+def test_variables_in_the_name_of_a_judge_are_expanded_everywhere(judged: Judged) -> None:
     provider, _, name = judged.server.endpoint("openai").model.partition("/")
     judged.judge(model=f"'{provider}/${{{{ OPENAI_JUDGE }}}}'")
     judged.server.script(marks(True, False))

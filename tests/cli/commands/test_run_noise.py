@@ -113,9 +113,7 @@ def test_a_mark_of_the_cache_is_not_marked_again(project: Project) -> None:
     assert noise(project) == []
 
 
-def test_other_answers_and_other_criteria_are_no_noise(
-    project: Project, judge: AnswerJudge
-) -> None:
+def test_other_answers_and_criteria_are_no_noise(project: Project, judge: AnswerJudge) -> None:
     assert project.run(RUBRIC_CI_CACHE="false").returncode == 0
     keep_as_base(project)
     project.write("evals/a.eval.yaml", EVALS.replace("Is short", "Is brief"))

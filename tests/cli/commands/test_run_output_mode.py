@@ -45,9 +45,7 @@ def test_a_refused_output_mode_is_a_note(project: tuple[Project, Bodies]) -> Non
     assert report["totals"]["calls"] == 2
 
 
-def test_a_local_judge_of_an_unknown_name_needs_three_lines(
-    project: tuple[Project, Bodies],
-) -> None:
+def test_a_local_judge_of_unknown_name_needs_three_lines(project: tuple[Project, Bodies]) -> None:
     """No key, no `output`: a schema is sent, and what the server refuses is asked once."""
     # The second judgement is not in the cache.
     reports = [run(*project, criterion) for criterion in ("Says hello", "Greets")]

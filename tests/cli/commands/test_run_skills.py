@@ -99,9 +99,7 @@ def test_a_skill_that_helps(checkout: Checkout) -> None:
     ],
     ids=["too few cases", "it does not help"],
 )
-def test_a_skill_that_is_not_shown_to_help(
-    cases: int, demanded: str, heading: str, checkout: Checkout
-) -> None:
+def test_a_skill_of_no_effect(cases: int, demanded: str, heading: str, checkout: Checkout) -> None:
     gate = CONFIG.replace("better_than: without-skill", f"better_than: {demanded}")
     checkout.commit({**FILES, "rubric-ci.yaml": gate, "evals/a.eval.yaml": suite(cases)})
     done = run(checkout)
@@ -162,9 +160,7 @@ def test_a_change_of_the_skill_selects_its_cases(checkout: Checkout) -> None:
         ),
     ],
 )
-def test_a_target_that_gets_the_skill_that_it_is_to_lack(
-    file: str, shop: str, reason: str, checkout: Checkout
-) -> None:
+def test_a_target_that_has_the_skill(file: str, shop: str, reason: str, checkout: Checkout) -> None:
     check = {"type": "contains", "value": "1 April", "text": "Names it"}
     case = {"id": "a", "prompt": "May I?", "files": [file], "assertions": [check]}
     listed = json.dumps({"skill_name": "refunds", "evals": [case]})

@@ -161,10 +161,8 @@ NOT_GRADABLE = {
 }
 
 
-@pytest.mark.parametrize(("files", "reasons"), NOT_GRADABLE.values(), ids=NOT_GRADABLE.keys())
-def test_what_is_not_gradable_has_no_verdict(
-    files: dict[str, str], reasons: dict[str, str], pull: Pull
-) -> None:
+@pytest.mark.parametrize(("files", "reasons"), NOT_GRADABLE.values(), ids=NOT_GRADABLE)
+def test_ungradable_cases(files: dict[str, str], reasons: dict[str, str], pull: Pull) -> None:
     pull.propose(files)
     done = pull.run()
     assert (done.returncode, pull.report["verdict"]) == (3, "error"), done.stdout
@@ -225,7 +223,7 @@ OUTCOMES: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("base", "files", "cases"), OUTCOMES.values(), ids=OUTCOMES.keys())
+@pytest.mark.parametrize(("base", "files", "cases"), OUTCOMES.values(), ids=OUTCOMES)
 def test_what_becomes_of_each_case(
     base: dict[str, str], files: dict[str, str], cases: dict[str, str], pull: Pull
 ) -> None:
@@ -298,7 +296,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("options", "message"), REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.parametrize(("options", "message"), REFUSED.values(), ids=REFUSED)
 def test_options_that_are_refused(options: list[str], message: str, pull: Pull) -> None:
     pull.propose({"evals/new.yaml": case("new")})
     done = pull.run(*options)

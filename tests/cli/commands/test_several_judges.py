@@ -61,9 +61,7 @@ def configure(project: Project, judge: AnswerJudge, key: str, *models: str, more
     project.write("rubric-ci.yaml", CONFIG % f"{key}: [{given}]\n  {more}")
 
 
-def test_the_majority_of_a_panel_and_the_marks_of_each_judge(
-    project: Project, judge: AnswerJudge
-) -> None:
+def test_the_majority_and_the_marks_of_each_judge(project: Project, judge: AnswerJudge) -> None:
     configure(project, judge, "panel", "one", "two", "odd")
     ran = project.run(RUBRIC_CI_CACHE="false")
     report = project.report()
@@ -81,9 +79,7 @@ def test_the_majority_of_a_panel_and_the_marks_of_each_judge(
     assert report["totals"]["calls"] == 3 * CASES
 
 
-def test_a_panel_of_which_one_judge_is_down_has_a_verdict(
-    project: Project, judge: AnswerJudge
-) -> None:
+def test_a_panel_with_one_judge_down_has_a_verdict(project: Project, judge: AnswerJudge) -> None:
     configure(project, judge, "panel", "one", "one", "broken")
     judge.targets = {**judge.targets, "broken": lambda _: "no JSON"}
     assert project.run(RUBRIC_CI_CACHE="false").returncode == 1

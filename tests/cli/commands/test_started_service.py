@@ -435,9 +435,7 @@ AGAINST = ("--changed-since", "HEAD", "--against", "HEAD")
 
 
 @pytest.mark.parametrize("more", ["", "    depends_on: [bot.py]\n"])
-def test_a_deployed_server_never_answers_for_the_base(
-    bot: Bot, deployed: Deployed, more: str
-) -> None:
+def test_a_deployed_server_never_is_the_base(bot: Bot, deployed: Deployed, more: str) -> None:
     of_deployed(bot, deployed, more)
     assert bot.run().returncode == 0  # the default branch keeps the answer
     bot.checkout.write({"bot.py": "# broken\n"})

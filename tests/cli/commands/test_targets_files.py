@@ -60,7 +60,7 @@ PRECEDENCE = {
 }
 
 
-@pytest.mark.parametrize(("files", "expected"), PRECEDENCE.values(), ids=PRECEDENCE.keys())
+@pytest.mark.parametrize(("files", "expected"), PRECEDENCE.values(), ids=PRECEDENCE)
 def test_run_takes_the_nearest_targets_file(
     checkout: Checkout, files: dict[str, str], expected: dict[str, str]
 ) -> None:
@@ -71,9 +71,7 @@ def test_run_takes_the_nearest_targets_file(
 
 
 @pytest.mark.parametrize("path", [[], ["a/.agentv/targets.yaml", "targets.yaml"]])
-def test_validate_reports_names_that_several_files_define(
-    checkout: Checkout, path: list[str]
-) -> None:
+def test_validate_reports_names_defined_twice(checkout: Checkout, path: list[str]) -> None:
     checkout.write(
         {
             "rubric-ci.yaml": targets("config", "first"),

@@ -211,9 +211,7 @@ def test_only_evals_knows_a_sidecar(project: Path) -> None:
         ("table.csv", "id,input\na,{{ to }} {{ tone }}\n", "table.csv:2:3: undefined-variable"),
     ],
 )
-def test_a_file_of_cases_is_checked_with_its_suite(
-    name: str, text: str, problem: str, project: Path
-) -> None:
+def test_a_file_of_cases_in_its_suite(name: str, text: str, problem: str, project: Path) -> None:
     suite = f"vars: {{tone: kind}}\nrubrics: [{{contains: Hi}}]\nevalcases: more/{name}\n"
     Checkout(project).write({"evals/suite.eval.yaml": suite, f"evals/more/{name}": text})
     ran = rubric_ci("validate", f"evals/more/{name}", cwd=project)
@@ -434,9 +432,7 @@ SUITE = "evalcases: [{{id: a, input: Hi, {}}}]\n"
     ids=["prompt", "schema", "prompt of a judge", "message", "cases"],
 )
 @pytest.mark.parametrize("file", ["file.md", "file.csv", "file.jsonl"])
-def test_a_pointer_of_git_lfs_is_no_file(
-    name: str, text: str, file: str, checkout: Checkout
-) -> None:
+def test_a_pointer_of_git_lfs(name: str, text: str, file: str, checkout: Checkout) -> None:
     """Its text would be sent to a model, or be read as cases."""
     checkout.write({"a.eval.yaml": GOOD, file: POINTER, name: text.replace("FILE", f"./{file}")})
     done = rubric_ci("validate", cwd=checkout.root)

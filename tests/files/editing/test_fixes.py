@@ -134,7 +134,7 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT.keys())
+@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
 def test_kept(text: str) -> None:
     assert fix(text) == FixResult(text, 0)
 

@@ -100,7 +100,7 @@ FIXED = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), FIXED.values(), ids=FIXED.keys())
+@pytest.mark.parametrize(("before", "after"), FIXED.values(), ids=FIXED)
 def test_fixed(before: str, after: str) -> None:
     fixed = fix_lines(before)
     assert fixed.text == after
@@ -124,7 +124,7 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT.keys())
+@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
 def test_kept(text: str) -> None:
     assert fix_lines(text) == FixResult(text, 0)
 

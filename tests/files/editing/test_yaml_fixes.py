@@ -30,7 +30,7 @@ QUOTED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("before", "after"), QUOTED.values(), ids=QUOTED.keys())
+@pytest.mark.parametrize(("before", "after"), QUOTED.values(), ids=QUOTED)
 def test_quoted(before: str, after: str) -> None:
     assert fix(CASE + before).text == CASE + after
     assert fix(CASE + after) == FixResult(CASE + after, 0)
@@ -54,7 +54,7 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT.keys())
+@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
 def test_several_meanings_are_kept(text: str) -> None:
     document = Document("", CASE + text)
     assert document.text_problems
@@ -112,7 +112,7 @@ SEPARATED = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), SEPARATED.values(), ids=SEPARATED.keys())
+@pytest.mark.parametrize(("before", "after"), SEPARATED.values(), ids=SEPARATED)
 def test_separated(before: str, after: str) -> None:
     places = sum(map(str.__ne__, before.splitlines(), after.splitlines()))
     assert fix(CASE + before) == FixResult(CASE + after, places)
@@ -135,7 +135,7 @@ KEPT_ITEMS = {
 }
 
 
-@pytest.mark.parametrize("text", KEPT_ITEMS.values(), ids=KEPT_ITEMS.keys())
+@pytest.mark.parametrize("text", KEPT_ITEMS.values(), ids=KEPT_ITEMS)
 def test_other_texts_are_kept(text: str) -> None:
     assert fix(CASE + text) == FixResult(CASE + text, 0)
 
@@ -156,9 +156,7 @@ ITEMS = st.lists(
 
 
 @given(ITEMS, st.integers(0, 4), st.sampled_from(["\n", "\r\n"]))
-def test_the_fixed_file_has_the_written_items(
-    items: list[tuple[str, bool]], indent: int, line_end: str
-) -> None:
+def test_fixed_files_keep_items(items: list[tuple[str, bool]], indent: int, line_end: str) -> None:
     first, *others = [text for text, _ in items]
     deeper = [deep for _, deep in items[1:]]
     lines = ["rubrics:", f"{' ' * indent}- {first}"]

@@ -123,9 +123,7 @@ def test_a_named_revision_is_the_base_of_the_policy_that_is_asked_for(history: H
         ({"against": "auto"}, "--against"),
     ],
 )
-def test_a_policy_of_an_unknown_base(
-    history: History, options: dict[str, str], option: str
-) -> None:
+def test_a_policy_of_unknown_base(history: History, options: dict[str, str], option: str) -> None:
     assert opened(history, {}, policy_from="base", **options).policy == NoBase(
         reason=f"`origin/HEAD` is not known; name a base with `{option}`"
     )
@@ -239,9 +237,7 @@ def test_git_is_asked_seldom_and_nothing_twice(
 
 
 @platforms.SHELL
-def test_a_second_commit_costs_its_tree_and_its_difference(
-    history: History, asked: Path, tmp_path: Path
-) -> None:
+def test_a_second_commit_costs_little_more(history: History, asked: Path, tmp_path: Path) -> None:
     """The policy's base and the merge base are two where a pull request's own head is out."""
     job = history.pull_request(tmp_path / "event.json")
     options = ("--changed-since", "auto", "--against", "auto")
@@ -252,9 +248,7 @@ def test_a_second_commit_costs_its_tree_and_its_difference(
     assert sum(line.startswith("merge-base") for line in lines) == 1
 
 
-def test_the_grading_is_compared_with_the_first_base_that_is_known(
-    history: History, tmp_path: Path
-) -> None:
+def test_the_grading_is_compared_with_the_known_base(history: History, tmp_path: Path) -> None:
     job = history.pull_request(tmp_path / "event.json")
     tip, merged = history.main, history.start
     rows: list[tuple[dict[str, str], dict[str, str], str | None]] = [

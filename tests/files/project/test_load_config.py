@@ -259,7 +259,7 @@ TARGETS: dict[str, tuple[str, Target]] = {
 }
 
 
-@pytest.mark.parametrize(("written", "target"), TARGETS.values(), ids=TARGETS.keys())
+@pytest.mark.parametrize(("written", "target"), TARGETS.values(), ids=TARGETS)
 def test_targets(written: str, target: Target) -> None:
     loaded = load_targets(open_config("targets.yaml", f"targets:\n  - {written}\n"))
     assert loaded.diagnostics == ()
@@ -282,9 +282,7 @@ def test_commands_of_a_hidden_targets_file_run_beside_the_evals() -> None:
         ("{name: log, provider: codexx, discover: latest}", ["missing-key"]),
     ],
 )
-def test_a_provider_of_agentv_without_a_model_is_not_started(
-    written: str, rules: list[str]
-) -> None:
+def test_a_provider_of_agentv_without_model_is_not_started(written: str, rules: list[str]) -> None:
     loaded = load_targets(open_config(".agentv/targets.yaml", f"targets:\n  - {written}\n"))
     assert ([each.rule for each in loaded.diagnostics], len(loaded.targets)) == (rules, 1)
     assert isinstance(loaded.targets[0], UnsupportedTarget)
@@ -384,7 +382,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), WRONG.values(), ids=WRONG.keys())
+@pytest.mark.parametrize(("text", "expected"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong(text: str, expected: str) -> None:
     loaded = load_config(open_config("rubric-ci.yaml", text))
     found = [f"{d.span.line}:{d.span.column} {d.rule} {d.message}" for d in loaded.diagnostics]
@@ -459,7 +457,7 @@ UNUSED = {
 }
 
 
-@pytest.mark.parametrize(("written", "message", "hint"), UNUSED.values(), ids=UNUSED.keys())
+@pytest.mark.parametrize(("written", "message", "hint"), UNUSED.values(), ids=UNUSED)
 def test_settings_without_effect_are_reported(written: str, message: str, hint: str) -> None:
     loaded = load_targets(open_config("targets.yaml", f"targets: [{written}]"))
     assert loaded.targets != ()

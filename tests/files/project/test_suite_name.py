@@ -36,9 +36,7 @@ def test_the_name_of_a_suite(
     assert comment_of_suite(CommentSettings(key="bot"), select).key == "bot"
 
 
-def test_a_configuration_is_named_from_the_root(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_configuration_has_a_full_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So two jobs with the same `working-directory` and `config` have the same key."""
     start_repository(tmp_path)
     (tmp_path / "packages/bot").mkdir(parents=True)

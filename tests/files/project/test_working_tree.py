@@ -65,9 +65,7 @@ LINES = {
 
 
 @pytest.mark.parametrize(("text", "expected"), LINES.items(), ids=LINES.keys())
-def test_json_lines_with_id_and_input_are_eval_files(
-    tree: Path, text: str, expected: tuple[bool, bool]
-) -> None:
+def test_json_lines_as_eval_files(tree: Path, text: str, expected: tuple[bool, bool]) -> None:
     (tree / "empty/lines.jsonl").write_text(f"{text}\n")
     found = []
     for paths, globs in ((["empty"], []), ([], ["evals/a.yaml", "empty/*.jsonl"])):
@@ -79,7 +77,7 @@ def test_json_lines_with_id_and_input_are_eval_files(
     assert tuple(found) == expected
 
 
-@pytest.mark.parametrize(("paths", "globs", "expected"), FOUND.values(), ids=FOUND.keys())
+@pytest.mark.parametrize(("paths", "globs", "expected"), FOUND.values(), ids=FOUND)
 def test_find_evals(tree: Path, paths: list[str], globs: list[str], expected: str) -> None:
     found = [path.as_posix() for path in search(paths, globs, tree)]
     assert found == [f"evals/{name}" for name in expected.split()]
@@ -94,7 +92,7 @@ LOST = {
 }
 
 
-@pytest.mark.parametrize(("paths", "globs", "message"), LOST.values(), ids=LOST.keys())
+@pytest.mark.parametrize(("paths", "globs", "message"), LOST.values(), ids=LOST)
 def test_cannot_find_evals(tree: Path, paths: list[str], globs: list[str], message: str) -> None:
     with pytest.raises(CannotFindEvals) as caught:
         search(paths, globs, tree)
@@ -124,7 +122,7 @@ REFERENCES = {
 }
 
 
-@pytest.mark.parametrize(("name", "expected"), REFERENCES.values(), ids=REFERENCES.keys())
+@pytest.mark.parametrize(("name", "expected"), REFERENCES.values(), ids=REFERENCES)
 def test_lookup(tree: Path, name: str, expected: Found | NotFound) -> None:
     (tree / "evals/deep/latin").write_bytes(b"\xe4")
     assert working_tree.lookup(tree, Path("evals/deep/b.eval.yaml"))(name) == expected
@@ -236,9 +234,7 @@ def test_an_unreadable_file_is_found_so_that_it_is_reported(tree: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["evals/support.yaml", "EVAL.yaml", "deep/my-evals.jsonl"])
-def test_a_file_that_looks_like_evals_is_named(
-    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_like_evals_named(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("{}\n")

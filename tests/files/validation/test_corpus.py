@@ -151,7 +151,7 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize(("file", "text", "line"), LARGE.values(), ids=LARGE.keys())
+@pytest.mark.parametrize(("file", "text", "line"), LARGE.values(), ids=LARGE)
 def test_large_files_are_refused_before_they_are_read(file: str, text: str, line: int) -> None:
     source = open_source(file, text.replace("{x}", "x" * 16_000_000))
     assert [(found.rule.id, found.line) for _, found in source.text_problems] == [

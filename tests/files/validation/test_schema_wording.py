@@ -41,7 +41,7 @@ ADVICE: dict[str, tuple[Path, list[str], Any, str]] = {
 }
 
 
-@pytest.mark.parametrize(("path", "wanted", "value", "hint"), ADVICE.values(), ids=ADVICE.keys())
+@pytest.mark.parametrize(("path", "wanted", "value", "hint"), ADVICE.values(), ids=ADVICE)
 def test_advice(path: Path, wanted: list[str], value: Any, hint: str) -> None:
     assert hint_for(path, wanted, value) == hint
 
@@ -60,7 +60,7 @@ MISREAD: dict[str, tuple[Path, Any, str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("path", "value", "hint"), MISREAD.values(), ids=MISREAD.keys())
+@pytest.mark.parametrize(("path", "value", "hint"), MISREAD.values(), ids=MISREAD)
 def test_misread(path: Path, value: Any, hint: str | None) -> None:
     found = diagnose_shape(read_schema("eval"), path, value)
     assert (found.hint if found else None) == hint

@@ -114,7 +114,7 @@ TRAPS = {
 
 
 @platforms.MEMORY
-@pytest.mark.parametrize(("file", "text", "expected"), TRAPS.values(), ids=TRAPS.keys())
+@pytest.mark.parametrize(("file", "text", "expected"), TRAPS.values(), ids=TRAPS)
 def test_traps(file: str, text: str, expected: tuple[str, str, str], tmp_path: Path) -> None:
     Checkout.create(tmp_path)
     (tmp_path / file).write_text(text, encoding="utf-8")

@@ -23,7 +23,7 @@ FOUND: dict[str, tuple[str, list[Path]]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "paths"), FOUND.values(), ids=FOUND.keys())
+@pytest.mark.parametrize(("text", "paths"), FOUND.values(), ids=FOUND)
 def test_paths(text: str, paths: list[Path]) -> None:
     document = Document("a.yaml", text)
     odd = [scalar.node for scalar in document.ambiguous]
@@ -46,6 +46,6 @@ NODES: dict[str, tuple[str, Path, str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "path", "written"), NODES.values(), ids=NODES.keys())
+@pytest.mark.parametrize(("text", "path", "written"), NODES.values(), ids=NODES)
 def test_the_node_of_a_key(text: str, path: Path, written: str | None) -> None:
     assert Document("a.yaml", text).written(path) == written

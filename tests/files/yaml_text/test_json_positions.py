@@ -17,7 +17,7 @@ VALUES: dict[str, tuple[Path, str]] = {
 }
 
 
-@pytest.mark.parametrize(("path", "text"), VALUES.values(), ids=VALUES.keys())
+@pytest.mark.parametrize(("path", "text"), VALUES.values(), ids=VALUES)
 def test_extent(path: Path, text: str) -> None:
     places = JsonPositions(LINE)
     for _ in range(2):  # read, and remembered

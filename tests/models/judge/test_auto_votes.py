@@ -62,7 +62,7 @@ MORE: dict[str, tuple[Criterion, tuple[MarkValue, ...], int]] = {
 }
 
 
-@pytest.mark.parametrize(("criterion", "values", "more"), MORE.values(), ids=MORE.keys())
+@pytest.mark.parametrize(("criterion", "values", "more"), MORE.values(), ids=MORE)
 def test_more_votes(criterion: Criterion, values: tuple[MarkValue, ...], more: int) -> None:
     found = more_votes(Rubric((criterion,)), votes(*values), len(values), DEFAULT_THRESHOLDS)
     assert found == more
@@ -133,9 +133,7 @@ def taken(sequence: tuple[T, ...], more: Callable[[tuple[T, ...]], int]) -> tupl
         pytest.param(GATED_SCORE, (0, 7, 10), id="score with a gate"),
     ],
 )
-def test_every_sequence_has_the_verdict_of_five(
-    criterion: Criterion, marks: tuple[MarkValue, ...]
-) -> None:
+def test_a_sequence_ends_as_five_do(criterion: Criterion, marks: tuple[MarkValue, ...]) -> None:
     rubric = Rubric((criterion,))
 
     @cache  # many sequences begin alike

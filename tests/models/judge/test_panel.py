@@ -286,7 +286,7 @@ AUTO = {
 }
 
 
-@pytest.mark.parametrize(("criteria", "opinion", "asked"), AUTO.values(), ids=AUTO.keys())
+@pytest.mark.parametrize(("criteria", "opinion", "asked"), AUTO.values(), ids=AUTO)
 def test_auto_asks_where_it_matters(criteria: Rubric, opinion: Opinion, asked: int) -> None:
     judge = Judge(opinion)
     assert ask(judge, criteria, votes="auto").judgement["r0"].value is True

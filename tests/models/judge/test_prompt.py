@@ -222,7 +222,7 @@ UNSEEN = {
 }
 
 
-@pytest.mark.parametrize("criteria", UNSEEN.values(), ids=UNSEEN.keys())
+@pytest.mark.parametrize("criteria", UNSEEN.values(), ids=UNSEEN)
 def test_what_the_judge_never_sees(criteria: tuple[Judged, ...]) -> None:
     shown = rubric_messages(CASE, "Hello", criteria, fence="F")
     assert shown == rubric_messages(CASE, "Hello", CRITERIA, fence="F")
@@ -251,7 +251,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("other", CHANGES.values(), ids=CHANGES.keys())
+@pytest.mark.parametrize("other", CHANGES.values(), ids=CHANGES)
 def test_what_the_key_depends_on(other: str) -> None:
     assert other != key()
 

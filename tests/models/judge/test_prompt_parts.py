@@ -168,9 +168,7 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize(("calls", "change"), FORGERIES.values(), ids=FORGERIES)
-def test_a_forged_fence_in_the_work_is_escaped(
-    calls: tuple[dict[str, Any], ...], change: FileChange
-) -> None:
+def test_forged_fences_in_the_work(calls: tuple[dict[str, Any], ...], change: FileChange) -> None:
     message = {"role": "assistant", "tool_calls": calls}
     hostile = Answer(text="ok", messages=(message,), work=Work(changes=(change,)))
     _, (prompt,) = judged(hostile, "ok")

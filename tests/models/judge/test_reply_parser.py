@@ -68,7 +68,7 @@ ACCEPTED = {
 }
 
 
-@pytest.mark.parametrize("text", ACCEPTED.values(), ids=ACCEPTED.keys())
+@pytest.mark.parametrize("text", ACCEPTED.values(), ids=ACCEPTED)
 def test_accepted(text: str) -> None:
     assert read_marks(text, CRITERIA) == Judgement(MARKS)
 
@@ -212,7 +212,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("text", "problems"), REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.parametrize(("text", "problems"), REFUSED.values(), ids=REFUSED)
 def test_refused(text: str, problems: list[str]) -> None:
     assert read_marks(text, CRITERIA) == InvalidReply(tuple(problems))
 

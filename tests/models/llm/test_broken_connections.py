@@ -119,7 +119,7 @@ async def graded(
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 def test_a_fault_that_lasts(judge: Bodies, proxy: Toxiproxy, fault: Fault, wire: str) -> None:
     proxy.set_toxic(fault.toxic)
     number = next(NUMBERS)

@@ -93,10 +93,8 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_entry_does_not_exist_and_can_be_replaced(
-    cache: Cache, content: str | bytes
-) -> None:
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
+def test_a_broken_entry_is_none_and_can_be_replaced(cache: Cache, content: str | bytes) -> None:
     path = entry(cache, A)
     path.parent.mkdir(parents=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)

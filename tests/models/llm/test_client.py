@@ -128,7 +128,7 @@ UNMARKED: dict[str, tuple[str, Mapping[str, object], str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("wire", "body", "finish", "text"), UNMARKED.values(), ids=UNMARKED.keys())
+@pytest.mark.parametrize(("wire", "body", "finish", "text"), UNMARKED.values(), ids=UNMARKED)
 def test_a_reply_without_marks(
     wire: str, body: Mapping[str, object], finish: str, text: str
 ) -> None:
@@ -170,7 +170,7 @@ MODES: dict[str, tuple[str, OutputMode | None, object]] = {
 }
 
 
-@pytest.mark.parametrize(("model", "configured", "sent"), MODES.values(), ids=MODES.keys())
+@pytest.mark.parametrize(("model", "configured", "sent"), MODES.values(), ids=MODES)
 def test_output_mode(
     aimock: Aimock, model: str, configured: OutputMode | None, sent: object
 ) -> None:

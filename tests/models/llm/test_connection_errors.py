@@ -130,7 +130,7 @@ FAULTS: dict[str, tuple[Handle, str]] = {
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize(("handle", "text"), FAULTS.values(), ids=FAULTS.keys())
+@pytest.mark.parametrize(("handle", "text"), FAULTS.values(), ids=FAULTS)
 def test_a_fault_after_the_request_was_sent(handle: Handle, text: str, wire: str) -> None:
     with listening(handle) as port:
         error = ask(wire, f"http://127.0.0.1:{port}")

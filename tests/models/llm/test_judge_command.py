@@ -97,9 +97,7 @@ def tool(cli: str) -> tuple[dict[str, Any], str, dict[str, str]]:
 
 
 @pytest.mark.parametrize("cli", TOOLS)
-def test_a_tool_judges_and_reads_nothing_of_the_repository(
-    cli: str, checkout: Path, tmp_path: Path
-) -> None:
+def test_a_tool_reads_nothing_of_the_repository(cli: str, checkout: Path, tmp_path: Path) -> None:
     judge, name, credential = tool(cli)
     program = write_program(tmp_path / "bin", name, printed(name, json.dumps(MET)))
     code, report, shown = run(checkout, judge, program, **credential)

@@ -163,7 +163,7 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize(("status", "text"), REFUSALS.values(), ids=REFUSALS.keys())
+@pytest.mark.parametrize(("status", "text"), REFUSALS.values(), ids=REFUSALS)
 def test_a_refusal_of_images_is_final(status: int, text: str) -> None:
     body = json.dumps({"error": {"message": text, "code": status}}).encode()
     with answering(Body(content=body, status=status)) as server:

@@ -55,7 +55,7 @@ REPLIES = {
 }
 
 
-@pytest.mark.parametrize("body", REPLIES.values(), ids=REPLIES.keys())
+@pytest.mark.parametrize("body", REPLIES.values(), ids=REPLIES)
 def test_it_reads_what_litellm_reads(body: Mapping[str, object]) -> None:
     def ask(directly: bool) -> ModelReply:
         with answering(Body(content=json.dumps(body).encode())) as server:
@@ -79,9 +79,7 @@ def test_it_reads_what_litellm_reads(body: Mapping[str, object]) -> None:
         ),
     ],
 )
-def test_it_sends_what_litellm_sends(
-    aimock: Aimock, model: str, options: dict[str, object]
-) -> None:
+def test_sends_what_litellm_sends(aimock: Aimock, model: str, options: dict[str, object]) -> None:
     aimock.script(says("{}"))
     connection = aimock.endpoint("openai").options
     endpoint = Endpoint(model=model, options={**connection, **options}, timeout_seconds=60)
@@ -106,7 +104,7 @@ SPOKEN: dict[str, tuple[str, Mapping[str, object], bool]] = {
 }
 
 
-@pytest.mark.parametrize(("model", "options", "expected"), SPOKEN.values(), ids=SPOKEN.keys())
+@pytest.mark.parametrize(("model", "options", "expected"), SPOKEN.values(), ids=SPOKEN)
 def test_who_is_asked_directly(
     model: str, options: Mapping[str, object], expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,7 +145,7 @@ TROUBLES: dict[str, tuple[Body, str, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("body", "said", "retryable"), TROUBLES.values(), ids=TROUBLES.keys())
+@pytest.mark.parametrize(("body", "said", "retryable"), TROUBLES.values(), ids=TROUBLES)
 def test_troubles(body: Body, said: str, retryable: bool) -> None:
     with answering(body) as server, pytest.raises(RequestError) as raised:
         asyncio.run(ask_directly(call(server.url)))

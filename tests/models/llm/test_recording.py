@@ -89,7 +89,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("line", BROKEN.values(), ids=BROKEN.keys())
+@pytest.mark.parametrize("line", BROKEN.values(), ids=BROKEN)
 def test_a_broken_line_is_named(tmp_path: Path, line: str) -> None:
     file = tmp_path / "judge.jsonl"
     file.write_text(f'{{"key": "a", "text": "a", "finish": "stop"}}\n{line}\n')
@@ -104,7 +104,7 @@ UNREADABLE: dict[str, tuple[bytes | None, str]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "reason"), UNREADABLE.values(), ids=UNREADABLE.keys())
+@pytest.mark.parametrize(("data", "reason"), UNREADABLE.values(), ids=UNREADABLE)
 def test_a_recording_that_cannot_be_read(tmp_path: Path, data: bytes | None, reason: str) -> None:
     file = tmp_path / "judge.jsonl"
     if data is not None:

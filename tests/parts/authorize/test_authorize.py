@@ -78,7 +78,7 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize(("said", "expected"), WORDS.values(), ids=WORDS.keys())
+@pytest.mark.parametrize(("said", "expected"), WORDS.values(), ids=WORDS)
 def test_words(said: str, expected: str, hub: GitHub, tmp_path: Path) -> None:
     hub.said = said
     assert expected in authorize(hub, tmp_path).stdout
@@ -125,7 +125,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("state", "event", "reason"), REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.parametrize(("state", "event", "reason"), REFUSED.values(), ids=REFUSED)
 def test_refused(
     state: dict[str, Any], event: str, reason: str, hub: GitHub, tmp_path: Path
 ) -> None:
@@ -159,7 +159,7 @@ PAYLOADS: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("event", "payload", "reason"), PAYLOADS.values(), ids=PAYLOADS.keys())
+@pytest.mark.parametrize(("event", "payload", "reason"), PAYLOADS.values(), ids=PAYLOADS)
 def test_events_that_are_no_word(
     event: str, payload: dict[str, Any], reason: str, hub: GitHub, tmp_path: Path
 ) -> None:

@@ -244,7 +244,7 @@ NO_VERDICTS: dict[str, tuple[Callable[[Provider], Script], str]] = {
 }
 
 
-@pytest.mark.parametrize(("script", "reason"), NO_VERDICTS.values(), ids=NO_VERDICTS.keys())
+@pytest.mark.parametrize(("script", "reason"), NO_VERDICTS.values(), ids=NO_VERDICTS)
 def test_no_reply_is_no_verdict(
     batched: Batched, script: Callable[[Provider], Script], reason: str
 ) -> None:
@@ -281,7 +281,7 @@ TROUBLES: dict[str, tuple[list[Fault], list[int]]] = {
 }
 
 
-@pytest.mark.parametrize(("faults", "batches"), TROUBLES.values(), ids=TROUBLES.keys())
+@pytest.mark.parametrize(("faults", "batches"), TROUBLES.values(), ids=TROUBLES)
 def test_a_step_that_fails_is_taken_again(
     batched: Batched, faults: list[Fault], batches: list[int]
 ) -> None:

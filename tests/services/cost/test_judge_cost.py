@@ -48,9 +48,7 @@ def test_one_case() -> None:
         (3, {"votes": "auto"}, 1),
     ],
 )
-def test_groups_votes_and_isolation_multiply(
-    count: int, judge: Mapping[str, Any], requests: int
-) -> None:
+def test_groups_and_votes_multiply(count: int, judge: Mapping[str, Any], requests: int) -> None:
     changed = replace(JUDGE, **judge)
     one, spec = case(count)
     assert requests_of(changed, one, spec).requests == requests

@@ -117,9 +117,7 @@ def test_the_answer_that_a_change_broke_must_not_pass(bad: str, warnings: tuple[
     assert found.usage.calls == check(set()).usage.calls + 1
 
 
-def test_without_the_part_the_reference_answer_alone_is_marked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_the_part_only_the_reference_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "PARTS", ())
     found = check({"thanks"})
     assert (found.draft, found.warnings, found.usage.calls) == (draft(), (), 1)

@@ -36,9 +36,7 @@ def test_outputs_and_summary(project: Project, environment: dict[str, str]) -> N
     assert place in summary
 
 
-def test_the_report_names_the_commit_and_the_run(
-    project: Project, environment: dict[str, str]
-) -> None:
+def test_the_report_names_commit_and_run(project: Project, environment: dict[str, str]) -> None:
     project.run(**environment, GITHUB_RUN_ID="12")
     assert project.report()["metadata"] == {
         "event": "pull_request",

@@ -99,9 +99,7 @@ def test_a_wrong_option_stands_in_place_of_the_report(
     assert found["suite"] == suite
 
 
-def test_each_suite_keeps_its_own_comment(
-    project: Project, environment: dict[str, str], github: GitHub
-) -> None:
+def test_one_comment_a_suite(project: Project, environment: dict[str, str], github: GitHub) -> None:
     """The green suite, which ends last, does not replace the comment of the red one."""
     for name, answer in (("bot", "Go away"), ("web", "Hello")):
         folder = f"packages/{name}"

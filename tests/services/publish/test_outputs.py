@@ -68,9 +68,7 @@ def test_what_is_not_known_is_empty(report: RunReport, name: str, value: str) ->
         pytest.param(a_report(errored("a")), "no-verdict", "not-worse", id="an outage"),
     ],
 )
-def test_the_gate_and_the_comparison_are_two_outputs(
-    tmp_path: Path, head: RunReport, gate: str, word: str
-) -> None:
+def test_gate_and_comparison_differ(tmp_path: Path, head: RunReport, gate: str, word: str) -> None:
     seen = compared(head, a_report(graded("a", "pass")))
     assert write_comparison_outputs(seen, None) == []
     file = tmp_path / "output"

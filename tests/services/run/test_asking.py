@@ -169,9 +169,7 @@ LOST = "worse in its first answer, and no verdict{} in {} of {} answers: 429"
         pytest.param("f ppeee", "p p", "", id="it is decided"),
     ],
 )
-def test_a_side_with_too_few_answers_leaves_the_case_errored(
-    here: str, before: str, reason: str
-) -> None:
+def test_a_side_with_too_few_answers_has_errored(here: str, before: str, reason: str) -> None:
     _, found = one(here, before)
     assert found.errored == ({KEY: reason} if reason else {})
 
@@ -188,9 +186,7 @@ def test_a_side_with_too_few_answers_leaves_the_case_errored(
         pytest.param("f pp", "ppppp", "not-confirmed", 2, id="five kept"),
     ],
 )
-def test_where_the_other_side_cannot_be_asked(
-    here: str, before: str, change: str, asked: int
-) -> None:
+def test_the_other_side_cannot_be_asked(here: str, before: str, change: str, asked: int) -> None:
     script, found = one(here, before, kept=True)
     assert found.compared[KEY].change == change
     assert script.rounds == [f"h{n}" for n in range(1, asked + 1)]
@@ -237,9 +233,7 @@ def test_an_interruption_leaves_what_was_answered() -> None:
         ("f e", "fail", 1),
     ],
 )
-def test_a_case_without_a_counterpart_counts_by_its_median(
-    here: str, verdict: str, answers: int
-) -> None:
+def test_a_case_without_counterpart_has_a_median(here: str, verdict: str, answers: int) -> None:
     script = Script({"a": here}, {})
     task = Task(case=build_case(id="a", file="e.yaml"), target=TARGET)
     failing = {KEY: (task, first("a", here.partition(" ")[0]))}

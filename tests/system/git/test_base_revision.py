@@ -140,9 +140,7 @@ def test_force_push_over_a_commit_that_is_still_here(remote: Remote, tmp_path: P
         ("refs/tags/v1", "`refs/tags/v1` is not a branch, so it has no earlier state"),
     ],
 )
-def test_push_that_creates_what_has_no_base(
-    remote: Remote, tmp_path: Path, ref: str, reason: str
-) -> None:
+def test_a_push_without_a_base(remote: Remote, tmp_path: Path, ref: str, reason: str) -> None:
     here = clone(remote, tmp_path, "main")
     assert found(here, remote.push(ZEROS, ref)) == NoBase(reason=reason)
 
@@ -244,9 +242,7 @@ def test_the_policy_is_that_of_the_tip_of_the_base_branch(
     assert found == Base(commit=remote.main, origin="the pull request's base branch")
 
 
-def test_a_merge_commit_that_the_workflow_does_not_run_on_names_no_policy(
-    remote: Remote, tmp_path: Path
-) -> None:
+def test_a_merge_commit_that_is_not_run_on_names_no_policy(remote: Remote, tmp_path: Path) -> None:
     here = clone(remote, tmp_path, "merge", "--depth=2")
     tree = here.git("rev-parse", "HEAD^{tree}")
     own = here.git("commit-tree", tree, "-p", remote.head, "-p", remote.head, "-m", "merge")

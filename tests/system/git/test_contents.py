@@ -60,9 +60,7 @@ def write(path: str, text: str) -> Callable[[Checkout], None]:
         pytest.param(link, False, id="a link in its place"),
     ],
 )
-def test_equal_digests_mean_equal_files(
-    checkout: Checkout, change: Callable[[Checkout], None], same: bool
-) -> None:
+def test_equal_digests(checkout: Checkout, change: Callable[[Checkout], None], same: bool) -> None:
     checkout.commit(FILES)
     before = of_head(checkout).digest(python)
     change(checkout)

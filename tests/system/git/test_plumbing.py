@@ -133,9 +133,7 @@ def test_changes_are_relative_to_a_root_inside_the_repository(checkout: Checkout
     assert list(plumbing.tree(inside, base)) == ["evals/a.yaml"]
 
 
-def test_a_submodule_is_one_path_and_changes_with_its_commit(
-    checkout: Checkout, tmp_path: Path
-) -> None:
+def test_a_submodule_is_one_path_with_its_commit(checkout: Checkout, tmp_path: Path) -> None:
     library = Checkout.create(tmp_path / "library")
     library.commit({"prompt.md": "one"})
     checkout.git("submodule", "--quiet", "add", library.root.as_uri(), "lib")

@@ -76,9 +76,7 @@ def test_one_process_until_its_owner_goes(
 
 
 @platforms.SIGNALS
-def test_a_process_that_ctrl_c_ended_is_started_again(
-    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_restart_after_ctrl_c(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     checkout.commit({"a.txt": "one"})
     found = checkout.repository.objects
     processes = started(monkeypatch)

@@ -98,9 +98,7 @@ def test_a_guarded_git_replaces_nothing_and_starts_no_filter(checkout: Checkout)
 
 
 @platforms.SHELL
-def test_a_git_that_reads_no_settings_from_variables_is_refused(
-    checkout: Checkout, tmp_path: Path
-) -> None:
+def test_a_git_that_reads_no_variables_is_refused(checkout: Checkout, tmp_path: Path) -> None:
     """As one before 2.31, in which hooks and filters would stay on."""
     old = tmp_path / "git"
     old.write_text(f'#!/bin/sh\nunset GIT_CONFIG_COUNT\nexec {shutil.which("git")} "$@"\n')

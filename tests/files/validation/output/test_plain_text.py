@@ -62,7 +62,7 @@ QUOTES = {
 }
 
 
-@pytest.mark.parametrize(("span", "line", "shown", "under"), QUOTES.values(), ids=QUOTES.keys())
+@pytest.mark.parametrize(("span", "line", "shown", "under"), QUOTES.values(), ids=QUOTES)
 def test_the_line_and_the_caret(span: Span, line: str, shown: str, under: str) -> None:
     lines = plain_text.render([replace(PROBLEM, span=span, line_text=line)], 1).splitlines()
     assert lines[1:3] == [f"  1 | {shown}", f"    | {under}"]

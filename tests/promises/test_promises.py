@@ -17,7 +17,7 @@ from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.adoption.tools import TOOLS
-from rubric_ci.parts.bring.traces.trace_formats import FORMATS
+from rubric_ci.parts.bring.traces.trace_formats import TRACE_FORMATS
 from rubric_ci.values import config, evals, messages, workspace_settings
 from rubric_ci.values.service import ServiceTarget
 from tests import platforms
@@ -107,7 +107,7 @@ def test_every_kind_of_the_program_has_a_row() -> None:
         *(f"tool:{name}" for name in TOOLS),
         *(f"dialect:{m.__name__.rpartition('.')[2]}" for m in modules if marks & vars(m).keys()),
         *(f"table:{suffix}" for suffix in SUFFIXES),
-        *(f"trace:{name}" for name in FORMATS),
+        *(f"trace:{name}" for name in TRACE_FORMATS),
         *(f"case:{each.name}" for each in fields(evals.EvalCase)),
         *(f"part:{each.__name__}" for each in get_args(messages.Part)),
         *(f"workspace:{each.name}" for each in fields(workspace_settings.Workspace)),

@@ -1,28 +1,35 @@
-"""Trace files of other tools, by the name of their format: one file each."""
+"""The formats of traces that `import` reads: a module each, imported when a file is read."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from rubric_ci.parts.bring.traces import braintrust, langfuse, langsmith, otlp_spans, phoenix
-from rubric_ci.parts.bring.traces.span import Span
+if TYPE_CHECKING:
+    from rubric_ci.parts.bring.traces.span import Span
 
-
-class Format(NamedTuple):
-    """A format: whether only it has such a record, and the spans of a record."""
-
-    is_record: Callable[[Mapping[str, Any]], bool]
-    read: Callable[[Mapping[str, Any]], Iterator[Span]]
-
-
-FORMATS: Final[Mapping[str, Format]] = {
-    "otlp": Format(otlp_spans.is_record, otlp_spans.read_spans),
-    "langfuse": Format(langfuse.is_record, langfuse.read_spans),
-    "langsmith": Format(langsmith.is_record, langsmith.read_spans),
-    "phoenix": Format(phoenix.is_record, phoenix.read_spans),
-    "braintrust": Format(braintrust.is_record, braintrust.read_spans),
+_MODULES: Final = {
+    "otlp": "otlp_spans",
+    "langfuse": "langfuse",
+    "langsmith": "langsmith",
+    "phoenix": "phoenix",
+    "braintrust": "braintrust",
 }
+
+TRACE_FORMATS: Final = tuple(_MODULES)
+
+
+class Format(Protocol):
+    """A module of a format: whether only it has such a record, and the spans of a record."""
+
+    def is_record(self, record: Mapping[str, Any], /) -> bool: ...
+    def read_spans(self, record: Mapping[str, Any], /) -> "Iterator[Span]": ...
+
+
+def trace_format(name: str) -> Format:
+    found: Format = import_module(f"{__package__}.{_MODULES[name]}")
+    return found
 
 
 def format_of(record: Mapping[str, Any]) -> str:
     """Return the name of the format that a record shows to have, or ""."""
-    return next((name for name, each in FORMATS.items() if each.is_record(record)), "")
+    return next((name for name in TRACE_FORMATS if trace_format(name).is_record(record)), "")

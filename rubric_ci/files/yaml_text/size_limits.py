@@ -50,13 +50,13 @@ def yaml_over_limits(text: str) -> LocatedProblem | None:
 
 def most_values(text: str) -> int:
     """Return a number of values that a text cannot have more of, by its signs of structure."""
-    signs = sum(map(text.count, "[{-:?,"))  # each begins two at most: a key and its value
-    return 1 + min(len(text), 2 * signs)
+    return 1 + 2 * sum(map(text.count, "[{-:?,"))  # each begins two at most: a key and its value
 
 
 def most_levels(text: str) -> int:
     """Return a number of levels that a text cannot have more of."""
-    brackets, blocks = (sum(map(text.count, signs)) for signs in ("[{", "-:?"))
+    brackets = sum(map(text.count, "[[{"))  # an entry `[a: b]` is a mapping of its own
+    blocks = sum(map(text.count, "-:?"))
     widest = max(map(len, text.split("\n")))
     return brackets + min(blocks, 2 * widest)  # a list may begin in the column of its mapping
 

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from yaml import YAMLError
 from yaml._yaml import CParser
@@ -13,6 +13,8 @@ from rubric_ci.files.yaml_text.size_limits import most_levels, most_values
 TOKENS = [*"[]{},:?-'\"a\n", "- ", ": ", "? ", "\n  ", "&x ", "*x", "!t ", "---\n", "|\n", "\u2028"]
 
 
+@example("?\n?")
+@example("[a:\n" * 9 + "]\n" * 9)
 @given(st.lists(st.sampled_from(TOKENS), max_size=30).map("".join))
 def test_signs_bound_the_values_and_levels_of_a_text(text: str) -> None:
     values = level = deepest = 0

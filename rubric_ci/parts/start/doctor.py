@@ -64,7 +64,7 @@ def doctor(config: Path | None, *, as_json: bool) -> ExitCode:
     checks = tuple(_checks(open_checkout(config)))
     failed = [check for check in checks if check.ok is False]
     if as_json:
-        shown = [check._asdict() for check in checks]
+        shown = [{"ok": check.ok, "about": check.about, "said": check.detail} for check in checks]
         click.echo(json.dumps({"ok": not failed, "checks": shown}, ensure_ascii=False, indent=2))
     else:
         for check in checks:

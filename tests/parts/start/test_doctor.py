@@ -139,6 +139,7 @@ def test_all_is_well(root: Path) -> None:
         "workflows",
         "cache .rubric-ci/cache",
     ]
+    assert found["checks"][0] == {"ok": True, "about": "rubric-ci.yaml", "said": "no problems"}
 
 
 def test_a_problem_of_the_configuration(root: Path) -> None:

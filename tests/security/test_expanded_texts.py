@@ -12,6 +12,7 @@ from tests.invoke import invoke
 LONG = "x" * 600_000
 CASE = {"id": "a", "input": "Hi", "rubrics": ["Greets"]}
 TWICE = "{{ v }}{{ v }}"
+RUBRICS = {"name": "r", "type": "rubric", "rubrics": ["A"] * 500}
 JUDGE = {"name": "j", "type": "llm_judge", "prompt": "a/" * 3_000}
 TEXT = "the text has more than 1,000,000 characters; shorten it, or its variables"
 
@@ -24,21 +25,18 @@ def cases(count: int, **keys: Any) -> list[dict[str, Any]]:
     return [{"id": f"case {number}", "input": "Hi", **keys} for number in range(count)]
 
 
+def of_case(value: object, **keys: Any) -> dict[str, Any]:
+    """One case whose variable `v` has this value."""
+    return suite(evalcases=[{**CASE, "vars": {"v": value}, **keys}])
+
+
+TOO_MANY = "401 cases with {} entries each are more than 200,000; split the file"
 FILES: dict[str, tuple[dict[str, Any], str]] = {
     "an input": (suite(vars={"v": LONG}, evalcases=[{**CASE, "input": TWICE}]), TEXT),
-    "a variable of the case": (
-        suite(evalcases=[{**CASE, "vars": {"v": LONG}, "input": TWICE}]),
-        TEXT,
-    ),
-    "a list as JSON": (
-        suite(evalcases=[{**CASE, "vars": {"v": ["x" * 900] * 700}, "input": TWICE}]),
-        TEXT,
-    ),
-    "a criterion": (suite(evalcases=[{**CASE, "vars": {"v": LONG}, "rubrics": [TWICE]}]), TEXT),
-    "an assertion": (
-        suite(evalcases=[{**CASE, "vars": {"v": LONG}, "rubrics": [{"contains": TWICE}]}]),
-        TEXT,
-    ),
+    "a variable of the case": (of_case(LONG, input=TWICE), TEXT),
+    "a list as JSON": (of_case(["x" * 900] * 700, input=TWICE), TEXT),
+    "a criterion": (of_case(LONG, rubrics=[TWICE]), TEXT),
+    "an assertion": (of_case(LONG, rubrics=[{"contains": TWICE}]), TEXT),
     "a criterion of the suite": (
         suite(vars={"v": LONG}, rubrics=[TWICE], evalcases=cases(1)),
         f"`rubrics` of the suite: {TEXT}",
@@ -54,31 +52,25 @@ FILES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "criteria": (
         suite(rubrics=[f"criterion {number}" for number in range(500)], evalcases=cases(401)),
-        "401 cases with 500 entries each are more than 200,000; split the file",
+        TOO_MANY.format(500),
     ),
     "criteria of evaluators": (
-        suite(
-            execution={"evaluators": [{"name": "r", "type": "rubric", "rubrics": ["A"] * 500}]},
-            evalcases=cases(401),
-        ),
-        "401 cases with 501 entries each are more than 200,000; split the file",
+        suite(execution={"evaluators": [RUBRICS]}, evalcases=cases(401)),
+        TOO_MANY.format(501),
     ),
     "messages": (
         suite(messages=[{"role": "user", "content": "Hi"}] * 500, evalcases=cases(401)),
-        "401 cases with 500 entries each are more than 200,000; split the file",
+        TOO_MANY.format(500),
     ),
     "variables": (
         suite(vars=dict.fromkeys(map("v{}".format, range(500)), 1), evalcases=cases(401)),
-        "401 cases with 500 entries each are more than 200,000; split the file",
+        TOO_MANY.format(500),
     ),
     "a path": (
-        suite(evalcases=[{"id": "a", "input": "Hi", "evaluators": [JUDGE]}]),
+        suite(evalcases=[{**CASE, "evaluators": [JUDGE]}]),
         "has more than 4,096 characters",
     ),
-    "globs": (
-        suite(depends_on=["a"] * 1_001),
-        "`depends_on` must have at most 1,000 entries, not 1,001",
-    ),
+    "globs": (suite(depends_on=["a"] * 1_001), "must have at most 1,000 entries, not 1,001"),
 }
 
 

@@ -23,19 +23,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 SIZES = {
-    "nothing to delete": ({}, "{}: 3 judge requests, 1.5 MB\n"),
-    "by age": (
-        {"unused_days": 30},
-        "removed 1 judge request, 0.5 MB\n{}: 2 judge requests, 1.0 MB\n",
-    ),
-    "by size": (
+    "nothing to delete": ({}, "{}: 3 judge requests, 1.5 MB"),
+    "age": ({"unused_days": 30}, "removed 1 judge request, 0.5 MB\n{}: 2 judge requests, 1.0 MB"),
+    "size": (
         {"max_megabytes": 0.7},
-        "removed 2 judge requests, 1.0 MB\n{}: 1 judge request, 0.5 MB\n",
+        "removed 2 judge requests, 1.0 MB\n{}: 1 judge request, 0.5 MB",
     ),
-    "everything": (
-        {"clear": True},
-        "removed 3 judge requests, 1.5 MB\n{}: 0 judge requests, 0.0 MB\n",
-    ),
+    "all": ({"clear": True}, "removed 3 judge requests, 1.5 MB\n{}: 0 judge requests, 0.0 MB"),
 }
 
 
@@ -45,7 +39,7 @@ def test_cache(
 ) -> None:
     settings = CacheSettings(folder=folder, **options)
     assert cache(settings) is ExitCode.OK
-    assert capsys.readouterr().out == shown.format(folder)
+    assert capsys.readouterr().out == shown.format(folder) + "\n"
 
 
 def test_answers_are_counted_and_pruned(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

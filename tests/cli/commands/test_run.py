@@ -161,10 +161,7 @@ RUBRICS = "evalcases:\n- {id: a, input: Hi, rubrics: [Greets]}\n"
 SCRIPT = "{name: s, type: code_judge, script: 'true', score_from: exit_status}"
 REQUIRED = {
     "nothing is graded": (RUBRICS, ["errored"]),
-    "nothing to grade": (
-        "evalcases: [{id: a, input: Hi, expected_outcome: Greets}]\n",
-        ["errored"],
-    ),
+    "ungraded": ("evalcases: [{id: a, input: Hi, expected_outcome: Greets}]\n", ["errored"]),
     "a case that a change adds is graded": (
         f"{RUBRICS}- {{id: b, input: Hi, execution: {{evaluators: [{SCRIPT}]}}}}\n",
         ["errored", "graded"],
@@ -189,16 +186,13 @@ USAGE = {
     "missing path": (["nowhere.yaml"], "nowhere.yaml does not exist"),
     "a misspelt folder": (["eval"], "eval does not exist\n  did you mean `evals`?"),
     "folder without evals": (["empty"], "empty holds no eval file"),
-    "unknown target": (
+    "target": (
         ["--target", "defualt"],
         "--target: there is no target `defualt`\n  did you mean `default`?",
     ),
-    "unknown case": (
-        ["--case", "greetings"],
-        "no case matches --case greetings\n  did you mean `greeting`?",
-    ),
-    "unknown tag": (["--tag", "slow"], "no case carries --tag slow"),
-    "unknown format": (
+    "case": (["--case", "greets"], "no case matches --case greets\n  did you mean `greeting`?"),
+    "tag": (["--tag", "slow"], "no case carries --tag slow"),
+    "format": (
         ["--reports", "pdf"],
         "unknown format `pdf`; choose from json, markdown, junit, sarif, html",
     ),

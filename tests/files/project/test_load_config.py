@@ -299,14 +299,11 @@ SEVERITIES = "unknown-value `gate-kind` must be one of `error`, `warning`, `noti
 WRONG = {
     "unknown key": ("judges: {}", "1:1 unknown-key unknown key `judges` in the file"),
     "no model": ("judge: {}", "1:8 missing-key `judge` has no `model`"),
-    "text for a number": (
+    "a text": (
         "judge: {model: m, timeout_seconds: long}",
         "1:36 wrong-type `timeout_seconds` must be a number, not the text `long`",
     ),
-    "neither provider nor model": (
-        "targets: [{name: a}]",
-        "1:11 missing-key the target has no `model`",
-    ),
+    "nothing": ("targets: [{name: a}]", "1:11 missing-key the target has no `model`"),
     "a service without its provider": (
         "targets: [{name: a, url: 'https://a.example'}]",
         "1:11 missing-key the target has no `provider`",
@@ -315,11 +312,11 @@ WRONG = {
         "targets: [{name: a, provder: http, url: 'https://a.example'}]",
         "1:21 missing-key the target has no `provider`, but `provder`",
     ),
-    "no command": (
+    "cli": (
         "targets: [{name: a, provider: cli}]",
         "1:11 missing-key the target has no `command_template`",
     ),
-    "no answers": (
+    "recorded": (
         "targets: [{name: a, provider: recorded}]",
         "1:11 missing-key the target has no `answers`",
     ),
@@ -362,7 +359,7 @@ WRONG = {
         "targets: [{name: a, provider: azure, settings: {model: m}}]",
         "1:11 missing-key the target has no `model`",
     ),
-    "a misspelt name of a model": (
+    "a misspelt model": (
         "judge: {modle: m}",
         "1:9 missing-key `judge` has no `model`, but `modle`",
     ),

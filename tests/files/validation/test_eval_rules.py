@@ -61,6 +61,7 @@ GRADING: dict[str, tuple[Any, str]] = {
     "evaluators of the suite": (suite({"id": "a"}, **EXECUTED), ""),
     "no evaluators of the suite": (suite({"id": "a"}, execution={"evaluators": []}), NOTHING),
 }
+DOUBLE = "evaluators.1.name: evaluator-name-duplicate"
 PLACES: dict[str, tuple[Any, str]] = {
     "rubrics of the suite": (suite({"id": "a"}, rubrics=ZERO), "rubrics: weight-total"),
     "rubrics of a case": (
@@ -73,12 +74,9 @@ PLACES: dict[str, tuple[Any, str]] = {
     ),
     "evaluators of the suite": (
         suite({"id": "a"}, execution={"evaluators": TWICE}),
-        "execution.evaluators.1.name: evaluator-name-duplicate",
+        f"execution.{DOUBLE}",
     ),
-    "evaluators of a case": (
-        suite({"id": "a", "evaluators": TWICE}),
-        "evalcases.0.evaluators.1.name: evaluator-name-duplicate",
-    ),
+    "evaluators of a case": (suite({"id": "a", "evaluators": TWICE}), f"evalcases.0.{DOUBLE}"),
     "evaluators of the execution of a case": (
         suite({"id": "a", "execution": {"evaluators": TWICE}}),
         "evalcases.0.execution.evaluators.1.name: evaluator-name-duplicate",
@@ -125,19 +123,13 @@ INLINE: dict[str, tuple[Any, str]] = {
     "every case has evaluators": (suite({**BARE, "evaluators": [SCRIPT]}, **FREE), ""),
     "every case has evaluators of its execution": (suite({**BARE, **EXECUTED}, **FREE), ""),
     "a case that is none": (suite("a", **FREE), ""),
-    "a case's do not count": (
+    "a case's": (
         suite({**BARE, "evaluators": [UNWEIGHTED]}),
         "evalcases.0.evaluators: weight-total",
     ),
-    "a case's execution's do not count": (
-        suite({**BARE, **FREE}),
-        "evalcases.0.execution.evaluators: weight-total",
-    ),
+    "its execution's": (suite({**BARE, **FREE}), "evalcases.0.execution.evaluators: weight-total"),
     "a case's next to its rubrics": (suite({**OWN, "evaluators": [UNWEIGHTED]}), ""),
-    "a case's next to rubrics of the suite": (
-        suite({**BARE, "evaluators": [UNWEIGHTED]}, rubrics=["x"]),
-        "",
-    ),
+    "next to the suite's": (suite({**BARE, "evaluators": [UNWEIGHTED]}, rubrics=["x"]), ""),
     "a case's execution's next to its rubrics": (suite({**OWN, **FREE}), ""),
     "the name of inline rubrics": (
         suite({**OWN, "evaluators": [NAMED]}),
@@ -156,10 +148,7 @@ TAKEN = "the name `s` is taken by an earlier evaluator"
 RUBRIC = {"name": "r", "type": "rubric", "rubrics": ZERO}
 NO_WEIGHT = "every criterion has weight 0, so nothing is graded"
 EVALUATORS: dict[str, tuple[Any, str]] = {
-    "a criterion of the second": (
-        graded(SCRIPT, RUBRIC),
-        f"{LIST}.1.rubrics: weight-total: {NO_WEIGHT}",
-    ),
+    "the second": (graded(SCRIPT, RUBRIC), f"{LIST}.1.rubrics: weight-total: {NO_WEIGHT}"),
     "criteria that the type does not have": (graded({**SCRIPT, "rubrics": ZERO}), ""),
     "the same name after one that is no evaluator": (
         graded("x", *TWICE),
@@ -178,10 +167,7 @@ EVALUATORS: dict[str, tuple[Any, str]] = {
         graded({"name": "t", "type": "tool_trajectory", "minimums": {"a": 1.0, "b": 1.5, "c": 1}}),
         f"{LIST}.0.minimums.a: wrong-type: `a` must be an integer, not 1.0",
     ),
-    "minimums that are no mapping": (
-        graded({"name": "t", "type": "tool_trajectory", "minimums": [1.0]}),
-        "",
-    ),
+    "minimums of a list": (graded({"name": "t", "type": "tool_trajectory", "minimums": [1.0]}), ""),
 }
 
 
@@ -277,7 +263,7 @@ UNGRADED: dict[str, tuple[Any, str]] = {
     ),
     "rubrics of the suite": (suite(BARE, rubrics=["x"]), ""),
     "an evaluator by its older name": (suite(BARE, evaluator="llm_judge"), ""),
-    "some of many": (
+    "some": (
         suite(OWN, BARE, BARE),
         f"evalcases.1.id: ungraded-cases: 2 of 3 cases have {UNGRADED_HAVE}",
     ),

@@ -15,11 +15,11 @@ SIZES = Sizes(11, {"safety": 3, "one": 1})
 
 
 RATES = {
-    "no failure tolerated": (
+    "no failure": (
         "gate: {min_pass_rate: 0.95}\n",
         "1:23: pass-rate-size: of 11 cases at 0.95 none may fail",
     ),
-    "one tolerated": ("gate: {min_pass_rate: 0.9}\n", ""),
+    "one failure": ("gate: {min_pass_rate: 0.9}\n", ""),
     "all must pass, and the file says so": ("gate: {min_pass_rate: 1}\n", ""),
     "a group": (
         "gate: {groups: {safety: {min_pass_rate: 0.7}}}\n",
@@ -37,11 +37,11 @@ RATES = {
         "gate: {fail_on: never, min_pass_rate: 0.9}\n",
         "1:39: unused-pass-rate: `fail_on: never` does not check the pass rate",
     ),
-    "out of range": (
+    "above 1": (
         "gate: {min_pass_rate: 95}\n",
         "1:23: out-of-range: `min_pass_rate` must be at most 1, not 95",
     ),
-    "a group without a rate": (
+    "an empty group": (
         "gate: {groups: {safety: {}}}\n",
         "1:25: too-few: `safety` must not be empty",
     ),
@@ -55,10 +55,7 @@ def test_pass_rates(text: str, expected: str) -> None:
 
 
 TRIALS = {
-    "too many must pass": (
-        "trials: {count: 3, pass: 4}",
-        "1:26: trials-pass: 4 of 3 trials cannot pass",
-    ),
+    "too many": ("trials: {count: 3, pass: 4}", "1:26: trials-pass: 4 of 3 trials cannot pass"),
     "of a case": ("x-a: 1", ""),
     "enough": ("trials: {count: 5, pass: 4}", ""),
     "all": ("trials: {count: 5}", ""),

@@ -15,13 +15,7 @@ def said(text: str, file: str = "rubric-ci.yaml") -> list[str]:
 
 MISSING, UNKNOWN = "the model `{}` has no provider", "`{}` is not a known provider"
 PROVIDERS = {  # what is written, at which column which name is the problem, and the hint
-    "a judge without": (
-        "judge: {model: gpt-6-luna}",
-        16,
-        MISSING,
-        "gpt-6-luna",
-        "`openai/gpt-6-luna`",
-    ),
+    "a judge": ("judge: {model: gpt-6-luna}", 16, MISSING, "gpt-6-luna", "`openai/gpt-6-luna`"),
     "a judge as text": ("judge: gpt-4o", 8, MISSING, "gpt-4o", "`openai/gpt-4o`"),
     "a judge of a panel": (
         "judge: {panel: [gpt-6-luna, anthropic/claude-sonnet-5-5, gemini/gemini-3.8-flash]}",
@@ -39,10 +33,7 @@ PROVIDERS = {  # what is written, at which column which name is the problem, and
         "judge: {model: judge-1, api_base: 'http://localhost:8000/v1'}",
         *(16, MISSING, "judge-1", "`openai/judge-1`"),
     ),
-    "misspelt, and nothing after it": (
-        "judge: {model: opneai/gpt-4o}",
-        *(16, UNKNOWN, "opneai", "`openai/gpt-4o`"),
-    ),
+    "misspelt": ("judge: {model: opneai/gpt-4o}", *(16, UNKNOWN, "opneai", "`openai/gpt-4o`")),
     "unknown": (
         "judge: {model: my-gateway/x}",
         *(16, UNKNOWN, "my-gateway", "write `provider/model`, such as `openai/x`"),

@@ -61,20 +61,16 @@ WEIGHTS: dict[str, tuple[Any, str]] = {
 
 PARTITION = {"score_ranges": [{"score_range": [0, 10]}]}
 SCALE = {"levels": [{"level": 1}, {"level": 5}]}
+NO_MINIMUM = "0.required_min_score: gate-kind: `required_min_score` has no effect on"
+NO_LEVEL = "0.required_min_level: gate-out-of-reach: no level reaches"
 GATES: dict[str, tuple[Any, str]] = {
     "of a check": ([{"required": True}], ""),
     "of a score": ([{**PARTITION, "required_min_score": 3}], ""),
     "of a level": ([{**SCALE, "required_min_level": 5}], ""),
-    "of a score on a check": (
-        [{"required_min_score": 3}],
-        (
-            "0.required_min_score: gate-kind: `required_min_score` has no effect on a checklist "
-            "criterion"
-        ),
-    ),
+    "of a score on a check": ([{"required_min_score": 3}], f"{NO_MINIMUM} a checklist criterion"),
     "of a score on an assertion": (
         [{"contains": "Hello", "required": True, "required_min_score": 3}],
-        "0.required_min_score: gate-kind: `required_min_score` has no effect on an assertion",
+        f"{NO_MINIMUM} an assertion",
     ),
     "of a check on a score": (
         [{**PARTITION, "required": True}],
@@ -82,12 +78,9 @@ GATES: dict[str, tuple[Any, str]] = {
     ),
     "of a score on levels": (
         [{**SCALE, "required_min_score": 3}],
-        (
-            "0.required_min_score: gate-kind: `required_min_score` has no effect on a criterion "
-            "with `levels`"
-        ),
+        f"{NO_MINIMUM} a criterion with `levels`",
     ),
-    "of any kind on a criterion of two kinds": (
+    "of two kinds of criteria": (
         [{**PARTITION, **SCALE, "required": True, "required_min_level": 9}],
         "",
     ),
@@ -97,20 +90,17 @@ GATES: dict[str, tuple[Any, str]] = {
     ),
     "a fraction is left to the schema": ([{**PARTITION, "required_min_score": 3.5}], ""),
     "a level that is the highest": (levels(1, 5, required_min_level=5), ""),
-    "a level out of reach": (
-        levels(1, 5, required_min_level=6),
-        "0.required_min_level: gate-out-of-reach: no level reaches 6; the highest is 5",
-    ),
+    "a level out of reach": (levels(1, 5, required_min_level=6), f"{NO_LEVEL} 6; the highest is 5"),
     "the only level is out of reach": (
         levels(5, required_min_level=6),
-        "0.required_min_level: gate-out-of-reach: no level reaches 6; the highest is 5",
+        f"{NO_LEVEL} 6; the highest is 5",
     ),
-    "a level out of reach of a map": (
-        [{"levels": {"-1": "cold", "2": "warm"}, "required_min_level": 3}],
-        "0.required_min_level: gate-out-of-reach: no level reaches 3; the highest is 2",
+    "too high for a map": (
+        [{"levels": {"-1": "x", "2": "y"}, "required_min_level": 3}],
+        f"{NO_LEVEL} 3; the highest is 2",
     ),
-    "a level of a map that is no number": (
-        [{"levels": {"low": "cold", "2": "warm"}, "required_min_level": 3}],
+    "a word as a level of a map": (
+        [{"levels": {"low": "x", "2": "y"}, "required_min_level": 3}],
         "",
     ),
     "a level that is no number": (levels(1, "2", required_min_level=6), ""),
@@ -122,6 +112,9 @@ GATES: dict[str, tuple[Any, str]] = {
 }
 
 COVERS = "0.score_ranges: score-range-coverage: no range covers"
+OVERLAPS = (
+    f"{overlap(1, '[5, 9] overlaps [0, 5]')}\n{overlap(2, '[9, 9] overlaps [5, 9]')}\n{COVERS} 10"
+)
 BOUNDS = "0.score_ranges.0.score_range: score-range-bounds"
 RANGES: dict[str, tuple[Any, str]] = {
     "one": (ranges([0, 10]), ""),
@@ -135,27 +128,18 @@ RANGES: dict[str, tuple[Any, str]] = {
     "an overlap of one score": (ranges([0, 5], [5, 10]), overlap(1, "[5, 10] overlaps [0, 5]")),
     "an overlap in another order": (ranges([5, 10], [0, 5]), overlap(1, "[0, 5] overlaps [5, 10]")),
     "one inside another": (ranges([0, 10], [3, 3]), overlap(1, "[3, 3] overlaps [0, 10]")),
-    "an overlap and a gap": (
+    "an overlap, a gap": (
         ranges([0, 5], [5, 9]),
         f"{overlap(1, '[5, 9] overlaps [0, 5]')}\n{COVERS} 10",
     ),
-    "an overlap and a gap of as many scores": (
-        ranges([0, 5], [5, 9], [9, 9]),
-        "\n".join(
-            (
-                overlap(1, "[5, 9] overlaps [0, 5]"),
-                overlap(2, "[9, 9] overlaps [5, 9]"),
-                f"{COVERS} 10",
-            )
-        ),
-    ),
+    "as many scores as there are": (ranges([0, 5], [5, 9], [9, 9]), OVERLAPS),
     "twelve are too many to compare": (ranges(*[[0, 10]] * 12), ""),
     "eleven are compared": (
         ranges([0, 0], [0, 1], *([n, n] for n in range(2, 11))),
         overlap(1, "[0, 1] overlaps [0, 0]"),
     ),
     "reversed": (ranges([10, 0]), f"{BOUNDS}: the low bound 10 is above the high bound 0"),
-    "reversed, and the others leave a gap": (
+    "reversed, with a gap": (
         ranges([4, 0], [6, 10]),
         f"{BOUNDS}: the low bound 4 is above the high bound 0",
     ),
@@ -193,24 +177,16 @@ RANGES: dict[str, tuple[Any, str]] = {
     "a map below 0 is left to the schema": ([{"score_ranges": {"-1": "a", "4": "b"}}], ""),
     "a map of words is left to the schema": ([{"score_ranges": {"low": "a", "4": "b"}}], ""),
     "ranges and levels": ([{**PARTITION, **SCALE}], ""),
-    "wrong ranges and levels": (
-        [{**ranges([1, 10])[0], "levels": [{"level": 1}, {"level": 1}]}],
-        f"{COVERS} 0",
-    ),
-    "right ranges and wrong levels": ([{**PARTITION, "levels": [{"level": 1}] * 2}], ""),
+    "both wrong": ([{**ranges([1, 10])[0], "levels": [{"level": 1}, {"level": 1}]}], f"{COVERS} 0"),
+    "wrong levels": ([{**PARTITION, "levels": [{"level": 1}] * 2}], ""),
 }
 
+LEVEL_TYPE = "0.levels.1.level: levels-type: `level` must be an integer, not 2.0"
 LEVELS: dict[str, tuple[Any, str]] = {
     "distinct": (levels(1, 2, 5), ""),
     "twice": (levels(1, 2, 1), "0.levels.2.level: levels-duplicate: the level 1 is declared twice"),
-    "a whole float": (
-        levels(1, 2.0),
-        "0.levels.1.level: levels-type: `level` must be an integer, not 2.0",
-    ),
-    "a whole float is no duplicate": (
-        levels(2, 2.0),
-        "0.levels.1.level: levels-type: `level` must be an integer, not 2.0",
-    ),
+    "a float": (levels(1, 2.0), LEVEL_TYPE),
+    "a float is no duplicate": (levels(2, 2.0), LEVEL_TYPE),
     "a fraction is left to the schema": (levels(1, 2.5), ""),
     "true is not 1": (levels(1, True), ""),
     "entries that are no levels": ([{"levels": ["1", "1"]}], ""),

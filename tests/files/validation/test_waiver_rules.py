@@ -44,9 +44,9 @@ TABLE = {
         States(["safety"], None),
         "2:5: error: waiver-safety: `refund/period` has the tag `safety`",
     ),
-    "too many": (
+    "limit": (
         TWO,
-        States(["not-run", "not-run"], 1),
+        States(["not-run"] * 2, 1),
         "8:5: error: waiver-limit: 2 waivers, at most 1 allowed",
     ),
     "repeated": (

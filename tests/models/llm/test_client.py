@@ -65,9 +65,9 @@ def gemini(**more: object) -> dict[str, object]:
 
 FORMAT = "broken reply: not in the provider's format"
 NO_REPLIES: dict[str, tuple[str, bytes, bool, str]] = {
-    "openai, no object": ("openai", b"[]", True, "broken reply: not a JSON object"),
+    "openai, list": ("openai", b"[]", True, "broken reply: not a JSON object"),
     "openai, HTML": ("openai", b"<html>busy</html>", True, "Expecting value"),
-    "openai, nothing": ("openai", b"", True, "Expecting value"),
+    "openai, empty": ("openai", b"", True, "Expecting value"),
     "openai, no choices": (
         "openai",
         json.dumps({**openai(), "choices": []}).encode(),
@@ -100,12 +100,7 @@ def test_no_reply(wire: str, content: bytes, retryable: bool, message: str) -> N
 
 UNMARKED: dict[str, tuple[str, Mapping[str, object], str, str]] = {
     "openai, null": ("openai", openai(content=None), "stop", ""),
-    "openai, refusal": (
-        "openai",
-        openai(content=None, refusal="I will not."),
-        "refusal",
-        "I will not.",
-    ),
+    "refusal": ("openai", openai(content=None, refusal="I will not."), "refusal", "I will not."),
     "anthropic, nothing": (
         "anthropic",
         anthropic(stop_reason="end_turn", usage={"input_tokens": 3, "output_tokens": 1}),

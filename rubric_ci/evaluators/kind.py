@@ -284,7 +284,7 @@ class Kind(NamedTuple):
     expected: "Callable[[EvalCase, Any, JudgeConfig], Sequence[ExpectedRequest]] | None" = None
     """Returns the judge requests about one answer, without repairs; None: it sends none."""
     problems: "Callable[[Evaluator, Path], Iterator[Problem]] | None" = None
-    """Yields what a schema cannot state; `evaluator_rules` has the rules of the core's types."""
+    """Yields the problems that a schema cannot state, by rules that are not the core's."""
     criteria: bool = False  # under `rubrics`
     members: bool = False  # under `evaluators`
     means: bool = False  # its score is the weighted mean of its criteria

@@ -49,6 +49,12 @@ _LISTED: Final[frozenset[Change]] = frozenset(
 _TOLD: Final = 3  # broken cases that have a line each
 _MOST: Final = 300  # characters of a reason
 _SAME: Final = 0.02  # difference of two average scores that says nothing
+MOVES: Final = 3  # of some cases of the reference, that are shown
+NOUNS: Final[Mapping[Source, str]] = {
+    "commit": "base",
+    "report": "baseline",
+    "reference": "baseline",
+}
 
 
 def headline(report: RunReport) -> str:
@@ -311,14 +317,6 @@ def listed(report: RunReport) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         elif kind in _LISTED and cases:
             told = [(name(case), short(why(case) or case.reason)) for case in cases]
             yield f"{len(cases):,} {TITLES[kind]}", told
-
-
-MOVES: Final = 3  # of some cases of the reference, that are shown
-NOUNS: Final[Mapping[Source, str]] = {
-    "commit": "base",
-    "report": "baseline",
-    "reference": "baseline",
-}
 
 
 def noun(report: RunReport) -> str:

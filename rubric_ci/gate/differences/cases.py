@@ -18,6 +18,19 @@ from rubric_ci.values.waivers import SAFETY
 from rubric_ci.values.walk import ABSENT, canonical, facts
 
 
+class Entry(NamedTuple):
+    """A part of a file that is compared, and how a change names it."""
+
+    file: str
+    about: str
+    line: int  # 0: the first one that is new
+    value: Any
+
+
+Entries: TypeAlias = Mapping[str, Mapping[str, Entry]]
+"""The entries of one state, by the first step of their rows and by what makes two the same."""
+
+
 def asked(move: Move) -> Iterator[Told]:
     # System messages and files are prompts, which a change may edit.
     was, case = (replace(each, workspace=None, simulated_user=None) for each in move.owners[0])
@@ -129,19 +142,6 @@ def _groups(was: EvalCase, case: EvalCase, groups: Mapping[str, float]) -> Itera
             excuses = tag != SAFETY and groups[tag] < 1
             direction: Direction = "weaker" if then or excuses else "stronger"
             yield direction, (tag if then else ""), (tag if now else "")
-
-
-class Entry(NamedTuple):
-    """A part of a file that is compared, and how a change names it."""
-
-    file: str
-    about: str
-    line: int  # 0: the first one that is new
-    value: Any
-
-
-Entries: TypeAlias = Mapping[str, Mapping[str, Entry]]
-"""The entries of one state, by the first step of their rows and by what makes two the same."""
 
 
 def _values(move: Move, absent: Any) -> Iterator[Any]:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from rubric_ci.gate.comparison import phrases
 from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.parts.formats.groups import criteria_of
 from rubric_ci.parts.formats.work_view import (
@@ -154,7 +153,7 @@ def case_view(
         turns=tuple(_turns(case, evaluators, markdown)),
         pictures=(*_pictures(case, inline),),
         work=tuple(work(case)),
-        before=before_view(case, phrases.noun(report)),
+        before=before_view(case, compared.noun(report)),
         evaluators=evaluators,
     )
 
@@ -258,7 +257,7 @@ def _criterion(
     about = [criterion.kind, needs, wording.gate_of(criterion), weight, place]
     notes = [wording.votes(criterion), probed]
     if before and before.mark != criterion.mark:
-        noun = phrases.noun(report)
+        noun = compared.noun(report)
         notes.append(f"was {wording.mark(before)} at the {noun}")
     missed = "borderline" if criterion.is_missed(report.gate.passing) else "pass"
     tone = "fail" if criterion.gated else missed

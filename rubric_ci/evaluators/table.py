@@ -32,7 +32,7 @@ def late(package: str, name: str) -> Callable[..., Any]:
     return call
 
 
-def keys_of(package: str, name: str) -> "Callable[[Written], EvaluatorSpec]":
+def spec_reader(package: str, name: str) -> "Callable[[Written], EvaluatorSpec]":
     """Return a reader of `module.Spec`, which has its written keys and no further fields."""
     return lambda written: read_keys(
         _imported(package, name), written.data, span=written.span("name")

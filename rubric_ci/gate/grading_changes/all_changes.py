@@ -36,7 +36,7 @@ from rubric_ci.gate.grading_changes.file_changes import (
     waiver_entries,
 )
 from rubric_ci.gate.policy.checkout import config_pairs
-from rubric_ci.gate.selection.affected_cases import matched, removed
+from rubric_ci.gate.selection.affected_cases import matched, removed_cases
 from rubric_ci.gate.waivers.matching import load_waivers
 from rubric_ci.grading.resolve import choose_target
 from rubric_ci.text.globs import matcher
@@ -157,7 +157,7 @@ def _changes(
         in_cases = loaded.project.policy is None  # else theirs are the base's on both sides
         yield from (each for each in found if not (in_cases and each.about.startswith(SHARED)))
         yield from target_changes(pairs, own.policy_for, was.policy_for)
-    yield from _removed(loaded, removed(state.cases, before))
+    yield from _removed(loaded, removed_cases(state.cases, before))
     for path, problem in state.unreadable.items():
         yield edited_file("case", path, f"not known: {problem}", "edited or removed")
     yield from _scripts(loaded, own, configs, base.difference)

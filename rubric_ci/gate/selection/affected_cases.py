@@ -99,7 +99,7 @@ def changed_only(scope: Scope, chosen: int) -> Scope:
 
 def select(head: Revision, base: Revision, paths: ChangedPaths) -> Selection:
     before = matched(head.cases, base.cases)
-    gone = [f"`{case.id}`" for case in removed(base.cases, before)]
+    gone = [f"`{case.id}`" for case in removed_cases(base.cases, before)]
     note = f"Removed since the base: {numbers.listed(gone, SHOWN)}."
     change = _Change(head, base, paths)
     reasons = [(case, change.reason(case, before.get(case.key))) for case in head.cases]
@@ -216,7 +216,7 @@ def _unread(head: Revision, base: Revision) -> Iterator[str]:
         )
 
 
-def removed(base: Sequence[EvalCase], before: Mapping[CaseKey, EvalCase]) -> list[EvalCase]:
+def removed_cases(base: Sequence[EvalCase], before: Mapping[CaseKey, EvalCase]) -> list[EvalCase]:
     """Return the cases of the base that are no counterpart of a case of the head."""
     kept = {id(case) for case in before.values()}
     return [case for case in base if id(case) not in kept]

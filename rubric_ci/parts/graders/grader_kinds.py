@@ -4,10 +4,10 @@ from functools import partial
 from typing import Final
 
 from rubric_ci.evaluators.kind import Kind
-from rubric_ci.evaluators.table import keys_of, late
+from rubric_ci.evaluators.table import late, spec_reader
 
 _late: Final = partial(late, __package__)
-_keys_of: Final = partial(keys_of, __package__)
+_spec_reader: Final = partial(spec_reader, __package__)
 
 COMPOSITE: Final = Kind(
     _late("composite.read_composite"),
@@ -22,12 +22,14 @@ FIELD_ACCURACY: Final = Kind(
     means=True,
 )
 TOOL_TRAJECTORY: Final = Kind(
-    _keys_of("tool_trajectory.ToolTrajectorySpec"),
+    _spec_reader("tool_trajectory.ToolTrajectorySpec"),
     measure=_late("tool_trajectory.tool_trajectory"),
     whole=("minimums",),
 )
-LATENCY: Final = Kind(_keys_of("usage_limits.LatencySpec"), measure=_late("usage_limits.latency"))
-COST: Final = Kind(_keys_of("usage_limits.CostSpec"), measure=_late("usage_limits.cost"))
+LATENCY: Final = Kind(
+    _spec_reader("usage_limits.LatencySpec"), measure=_late("usage_limits.latency")
+)
+COST: Final = Kind(_spec_reader("usage_limits.CostSpec"), measure=_late("usage_limits.cost"))
 TOKEN_USAGE: Final = Kind(
-    _keys_of("usage_limits.TokenUsageSpec"), measure=_late("usage_limits.token_usage")
+    _spec_reader("usage_limits.TokenUsageSpec"), measure=_late("usage_limits.token_usage")
 )

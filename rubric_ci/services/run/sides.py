@@ -24,7 +24,7 @@ from rubric_ci.errors import CannotConfigure, CannotUseGit, NoVerdict
 from rubric_ci.files.project.base_state import BaseState
 from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.loaded_project import LoadedProject, mask_secrets
-from rubric_ci.gate.selection.affected_cases import is_marked_alike, matched, removed
+from rubric_ci.gate.selection.affected_cases import is_marked_alike, matched, removed_cases
 from rubric_ci.gate.selection.dependencies import command_files, depends_on_everything
 from rubric_ci.grading.case_choice import is_asked_for, read_keyword
 from rubric_ci.grading.engine import varied
@@ -196,7 +196,7 @@ def marked_as(case: EvalCase, other: EvalCase) -> EvalCase:
 def _removed(
     state: BaseState, before: Mapping[Key, EvalCase], options: SelectOptions
 ) -> Iterator[RemovedCase]:
-    for case in removed(state.cases, before):
+    for case in removed_cases(state.cases, before):
         named = is_asked_for(case, ids=options.cases, tags=options.tags)
         if named and not options.places and read_keyword(options.keyword)(case):
             yield RemovedCase(file=case.file, id=case.id)

@@ -21,6 +21,7 @@ ENVIRONMENT = {
     "GIT_COMMITTER_NAME": "A",
     "GIT_COMMITTER_EMAIL": "a@example.org",
 }
+AT_A_DESK = {k: v for k, v in ENVIRONMENT.items() if not k.startswith(("GITHUB_", "RUBRIC_CI_"))}
 # Names of commits are whole. A commit starts no other process, which takes as much time as the
 # commit.
 OPTIONS = tuple(

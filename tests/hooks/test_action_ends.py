@@ -112,15 +112,13 @@ ENDS = [
         SET.format("offline"),
     ),
     End(
-        {"command": "validate", "paths": "no\nneither"},
-        "no does not exist; neither does not exist",
-        FOLDER,
+        {"command": "validate", "paths": "no\nnor"}, "no does not exist; nor does not exist", FOLDER
     ),
     End({"command": "plan", "paths": "no"}, "no does not exist", FOLDER),
     End({"command": "judge test", "paths": "no"}, "no does not exist", FOLDER),
     End({"command": "compare"}, "Missing argument 'BASELINE'.", SET.format("baseline")),
     End(
-        {"command": "compare", "baseline": "no.json"},
+        {"command": "compare", "baseline": "a.json"},
         "Missing argument 'HEAD'.",
         SET.format("report"),
     ),

@@ -187,13 +187,8 @@ _TABLES = {
     "scripted": ("cases.py", SCRIPT),
 }
 
-_BARE = (
-    "HEAD",
-    "config",
-    "objects/info/alternates",
-    "hooks/post-checkout",
-    "hooks/post-index-change",
-)
+_HOOKS = ("hooks/post-checkout", "hooks/post-index-change")
+_BARE = ("HEAD", "config", "objects/info/alternates", *_HOOKS)
 
 
 def hostile() -> Iterator[tuple[str, Hostile]]:

@@ -163,18 +163,13 @@ def test_a_cache_of_this_machine_is_read_and_counted(place: str, forged: Judged)
     if place == "outside":
         folder = folder.rename(forged.root.parent / "restored")
     Checkout(forged.root).git("add", "evals", "rubric-ci.yaml", "answers.jsonl")
-    done = forged.run(
-        *REPORTS,
-        RUBRIC_CI_CACHE_DIR=str(folder),
-        GITHUB_ACTIONS="true",
-        OPENAI_API_KEY="sk-1234567",
-    )
+    around = {"GITHUB_ACTIONS": "true", "OPENAI_API_KEY": "sk-1234567"}
+    done = forged.run(*REPORTS, RUBRIC_CI_CACHE_DIR=str(folder), **around)
     assert done.returncode == 0, done.stderr
     totals = forged.report()["totals"]
     assert (totals["marks"], totals["cached_marks"]) == (2, 2)
-    assert ["2 of 2 marks from the cache" in text for text in everywhere(done, forged)] == [
-        True
-    ] * 5
+    texts = everywhere(done, forged)
+    assert ["2 of 2 marks from the cache" in text for text in texts] == [True] * 5
 
 
 def test_marks_that_were_asked_for_are_told_from_cached_ones(forged: Judged) -> None:

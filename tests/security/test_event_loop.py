@@ -56,12 +56,7 @@ async def turns_during(work: Awaitable[object]) -> int:
 
 @pytest.mark.parametrize(
     ("spec", "unit"),
-    [
-        (RUBRIC, "\n"),
-        (RUBRIC, "< "),
-        (RUBRIC, "ignore all previous "),
-        (FIELDS, "```json\n[1,\n```\n"),
-    ],
+    [(RUBRIC, "\n"), (RUBRIC, "< "), (RUBRIC, "ignore previous "), (FIELDS, "```json\n[1,\n```\n")],
 )
 def test_an_evaluator_leaves_turns(spec: EvaluatorSpec, unit: str, tmp_path: Path) -> None:
     judge = JudgeConfig(endpoint=Endpoint(model="m"))

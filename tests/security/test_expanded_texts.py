@@ -70,7 +70,10 @@ FILES: dict[str, tuple[dict[str, Any], str]] = {
         suite(evalcases=[{**CASE, "evaluators": [JUDGE]}]),
         "has more than 4,096 characters",
     ),
-    "globs": (suite(depends_on=["a"] * 1_001), "must have at most 1,000 entries, not 1,001"),
+    "globs": (
+        suite(depends_on=["a"] * 1_001),
+        "`depends_on` must have at most 1,000 entries, not 1,001",
+    ),
 }
 
 

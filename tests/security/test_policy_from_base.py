@@ -193,17 +193,8 @@ def test_another_judge_in_a_targets_file(tmp_path: Path, strict: Judge, attacker
 def test_a_waiver_of_its_own_failure(tmp_path: Path, strict: Judge) -> None:
     pull = open_pull_request(tmp_path, {"rubric-ci.yaml": strict.config}, {})
     until = (date.today() + timedelta(days=7)).isoformat()
-    waive = (
-        "waive",
-        "one/greets",
-        "--until",
-        until,
-        "--reason",
-        "later",
-        "--owner",
-        "a@example.org",
-    )
-    assert pull.run(*waive).returncode == 0
+    waive = f"waive one/greets --until {until} --reason later --owner a@example.org"
+    assert pull.run(*waive.split()).returncode == 0
     assert pull.grade().returncode == 1
     assert pull.grade("--policy-from", "head").returncode == 0
 

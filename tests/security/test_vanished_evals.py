@@ -13,14 +13,9 @@ from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.loaded_project import find_evals, load_evals, open_project
 from rubric_ci.values.changes import Base
 from tests import platforms
-from tests.checkout import ENVIRONMENT, Checkout
+from tests.checkout import AT_A_DESK, Checkout
 from tests.invoke import invoke
 
-AT_A_DESK = {
-    name: value
-    for name, value in ENVIRONMENT.items()
-    if not name.startswith(("GITHUB_", "RUBRIC_CI_"))
-}
 JUDGE = "{name: s, type: code_judge, script: 'grep -qi hello {answer_file}'}"
 CONFIG = """\
 targets: [{name: default, provider: mock, response: hello}]

@@ -19,7 +19,7 @@ from rubric_ci.values.answers import KeptAnswer
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.references import NotFound
 from rubric_ci.values.trace import CaseTrace, FileChange, KeptFile, Step
-from tests.bodies import Body, answering
+from tests.bodies import Body, answering, chat
 from tests.invoke import through_streams
 from tests.sample_project import clean_environment
 from tests.sample_reports import a_report, graded
@@ -133,17 +133,7 @@ def write(path: Path, text: str) -> None:
 def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The project, and a model that answers nothing but orders."""
     mark = {"c1": {"evidence": ORDERS, "reasoning": ORDERS, "satisfied": False}}
-    choice = {
-        "message": {"role": "assistant", "content": json.dumps(mark)},
-        "finish_reason": "stop",
-    }
-    reply = {
-        "id": "r",
-        "object": "chat.completion",
-        "created": 1,
-        "model": ORDERS,
-        "choices": [{"index": 0, **choice}],
-    }
+    reply = chat(json.dumps(mark), ORDERS)
     root = tmp_path_factory.mktemp("hostile")
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     with answering(Body(content=json.dumps(reply).encode())) as bodies:

@@ -96,13 +96,9 @@ GRADERS: dict[str, dict[str, str]] = {
     },
     "answers of an import": {"x.answers.jsonl": '{"id": "a", "answer": "Hello"}\n'},
     "a recording": {
-        "j.jsonl": '{"key": "x", "about": "", "model": "m", "text": "", "finish": "stop"}\n'
+        "j.jsonl": '{"key": "x", "about": "", "model": "m", "text": "", "finish": ""}\n'
     },
-    "labels and waivers": {
-        "labels.jsonl": "{}",
-        "waivers.yaml": "waivers: []\n",
-        "calibration.json": "{}",
-    },
+    "labels": {"labels.jsonl": "{}", "waivers.yaml": "waivers: []\n", "calibration.json": "{}"},
 }
 GIVEN: dict[str, dict[str, str]] = {
     "data": {"data.jsonl": '{"id": "a", "answer": "42"}\n'},
@@ -178,11 +174,8 @@ def test_a_nested_repository_and_a_submodule(tmp_path: Path) -> None:
 
 
 def test_without_git(tmp_path: Path) -> None:
-    for name, text in {
-        **APP,
-        "rubric-ci.yaml": CONFIG.replace("COPY", "."),
-        "x.yaml": EVALS,
-    }.items():
+    config = CONFIG.replace("COPY", ".")
+    for name, text in {**APP, "rubric-ci.yaml": config, "x.yaml": EVALS}.items():
         (tmp_path / name).write_text(text)
     done = invoke(tmp_path, clean_environment(), "run", "x.yaml")
     assert done.returncode == 0, done.stderr

@@ -38,13 +38,7 @@ OF_SIGNAL: Final = frozenset(
     }
 )
 OF_LOOPS: Final = frozenset({"add_signal_handler", "add_reader", "add_writer"})
-CHECKS: Final = (
-    "`in_parallel` looks for it",
-    "sys.platform",
-    "os.name",
-    "hasattr(os",
-    "getattr(os",
-)
+CHECKS = ("`in_parallel` looks for it", "sys.platform", "os.name", "hasattr(os", "getattr(os")
 
 USES: Final = {
     "rubric_ci/parts/agents/agent.py": {"getgid", "getuid"},

@@ -13,7 +13,7 @@ from rubric_ci.values import parts
 from rubric_ci.values.command_settings import CompareSettings
 from rubric_ci.values.report import RunReport
 from tests import platforms
-from tests.checkout import ENVIRONMENT, Checkout
+from tests.checkout import AT_A_DESK, Checkout
 from tests.contract.fake_github import GitHub, serving
 from tests.invoke import invoke
 from tests.sample_reports import a_report, errored, graded
@@ -35,8 +35,7 @@ evalcases:
 def rubric_ci(
     folder: Path, *arguments: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    clean = {k: v for k, v in ENVIRONMENT.items() if not k.startswith(("GITHUB_", "RUBRIC_CI_"))}
-    return invoke(folder, clean | environment, *arguments)
+    return invoke(folder, AT_A_DESK | environment, *arguments)
 
 
 def on_github(folder: Path, github: GitHub, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -96,10 +96,8 @@ def test_models_and_judges_are_shown_them(tmp_path: Path, judge: Seeing) -> None
         ("a", "<data:application/pdf;base64>\n\nWho sent it?"),
         ("a", "<data:image/png;base64>\n\nWhat is wrong?"),
     ]
-    assert sorted(judge.shown) == [
-        ["text", "file", "text", "image_url", "text"],
-        ["text", "image_url", "text"],
-    ]
+    kinds = sorted(" ".join(each) for each in judge.shown)
+    assert kinds == ["text file text image_url text", "text image_url text"]
     seen = next(text for text in judge.seen if "What is wrong?" in text)
     assert "[image: shots/cart.png]\n\nWhat is wrong?" in seen
     assert "Image of the question:\n<data_" in seen
@@ -484,14 +482,8 @@ def test_a_label_is_judged_with_its_pictures(tmp_path: Path, judge: Seeing) -> N
     draws(tmp_path, judge.url, "shots/cart.png")
     text = {**LABEL, "answer": "hello", "media": []}
     lines = "".join(f"{json.dumps(each)}\n" for each in (LABEL, text))
-    write(
-        tmp_path,
-        {
-            "evals/a.eval.yaml": KEPT.encode(),
-            "labels.jsonl": lines.encode(),
-            f"labels-media/{SHOT}": png(40, 30),
-        },
-    )
+    texts = {"evals/a.eval.yaml": KEPT.encode(), "labels.jsonl": lines.encode()}
+    write(tmp_path, {**texts, f"labels-media/{SHOT}": png(40, 30)})
     words = ("judge", "calibrate", "labels.jsonl")
     done = invoke(tmp_path, ENVIRONMENT, *words)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -21,11 +21,8 @@ from tests.invoke import invoke
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
 HEAD = "a" * 40
-PULL = {
-    "number": 7,
-    "head": {"sha": HEAD, "repo": {"full_name": "acme/app"}},
-    "base": {"sha": "b" * 40},
-}
+REPO = {"full_name": "acme/app"}
+PULL = {"number": 7, "head": {"sha": HEAD, "repo": REPO}, "base": {"sha": "b" * 40}}
 PULL_EVENT: dict[str, Any] = {"pull_request": PULL}
 RUN_EVENT: dict[str, Any] = {
     "workflow_run": {
@@ -167,9 +164,7 @@ NOTHING = replace(a_report(), scope=Scope(base="the last common commit with `mai
     [
         pytest.param([NOTHING], [], id="no new comment"),
         pytest.param([RED, NOTHING], ["one line"], id="an existing one is updated"),
-        pytest.param(
-            [replace(NOTHING, notes=("Policy changed.",))], ["whole"], id="a note is shown"
-        ),
+        pytest.param([replace(NOTHING, notes=("Policy changed.",))], ["whole"], id="a note"),
     ],
 )
 def test_nothing_is_affected(step: Step, reports: list[RunReport], expected: list[str]) -> None:
@@ -200,7 +195,7 @@ OF_ANOTHER = "the report is for commit eeeeeeeeee, the run for aaaaaaaaaa"
         pytest.param(OTHER, {}, {}, MOVED, id="a newer push"),
         pytest.param(HEAD, {"head_sha": OTHER}, {}, OF_ANOTHER, id="another report"),
         pytest.param(
-            HEAD, {}, {"pull_request": 1}, "the run belongs to #7, not to #1", id="another number"
+            HEAD, {}, {"pull_request": 1}, "the run belongs to #7, not to #1", id="number"
         ),
     ],
 )

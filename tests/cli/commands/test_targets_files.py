@@ -15,10 +15,8 @@ evalcases:
 
 
 def targets(answer: str, *names: str) -> str:
-    lines = "".join(
-        f"  - {{name: {name}, provider: mock, response: {answer}}}\n"
-        for name in names or ("default",)
-    )
+    target = "  - {{name: {}, provider: mock, response: {}}}\n"
+    lines = "".join(target.format(name, answer) for name in names or ("default",))
     return f"targets:\n{lines}"
 
 
@@ -89,6 +87,7 @@ def test_validate_reports_names_defined_twice(checkout: Checkout, path: list[str
 
 
 FIRST = "which comes first"
+IN = f"{FIRST} for eval files in `{{}}`"
 HINT = "rename one of the two, or remove it"
 SHADOWED = [
     f"{place}:12: warning: target-shadowed: {message}; {HINT}"
@@ -97,16 +96,10 @@ SHADOWED = [
         ("targets.yaml:2", f"`first` is also defined in `rubric-ci.yaml`, {FIRST}"),
         (
             "targets.yaml:3",
-            f"`second` is also defined in `a/.agentv/targets.yaml`, {FIRST} for eval files in `a`",
+            f"`second` is also defined in `a/.agentv/targets.yaml`, {IN.format('a')}",
         ),
-        (
-            "targets.yaml:4",
-            f"`own` is also defined in `a/targets.yaml`, {FIRST} for eval files in `a`",
-        ),
-        (
-            "targets.yaml:5",
-            f"`other` is also defined in `b/targets.yaml`, {FIRST} for eval files in `b`",
-        ),
+        ("targets.yaml:4", f"`own` is also defined in `a/targets.yaml`, {IN.format('a')}"),
+        ("targets.yaml:5", f"`other` is also defined in `b/targets.yaml`, {IN.format('b')}"),
     )
 ]
 UNMATCHED = """\

@@ -28,16 +28,7 @@ CRITERIA = st.fixed_dictionaries(
 RUBRICS = st.lists(CRITERIA | TEXTS, min_size=1, max_size=3)
 
 PLAIN = ["word", "two words", "Größe", "http://x/#y", "é\n", "12", "yes", "~", ""]
-QUOTED = [
-    "''",
-    "'it''s # x'",
-    '"a\\nb: \\u00e9"',
-    '"x" # why',
-    "'a\tb'",
-    "[a, b]",
-    "{k: v}",
-    "[] # c",
-]
+QUOTED = ["''", "'it''s #'", '"a\\n: \\u00e9"', '"x" # why', "'a\tb'", "[a, b]", "{k: v}", "[] # c"]
 HEADERS = ["|", ">", "|-", ">-", "|+", ">+", "|2", ">2-"]
 BODIES = [["text"], ["one", "", "two"], ["  more", "less"], ["# no comment"], ["x", "   "], []]
 FILLERS = ["", "   ", "# comment", "    # indented comment"]

@@ -75,12 +75,10 @@ def test_values_without_variables_stay_as_they_are(value: Any) -> None:
         assert substitute(value, Variables(environment={})) == value
 
 
-ENVIRONMENT = {
-    "PART": "value of PART",
-    "HOME": "/home/me",
-    "GITHUB_WORKSPACE": "/work",
-    "GITHUB_TOKEN": "ghs",
-}
+ENVIRONMENT = {"PART": "part", "HOME": "/home/me", "GITHUB_WORKSPACE": "/", "GITHUB_TOKEN": "ghs"}
+
+
+TOKEN = Endpoint(model="m", options={"token": "lit"})
 
 
 def judge(**options: Any) -> Config:
@@ -94,17 +92,10 @@ def judge(**options: Any) -> Config:
         (judge(api_key="lit", temperature=0, api_base="http://h"), ["lit", "lit"]),
         (judge(api_key="${{ PART }}"), []),
         (
-            judge(extra_headers={"Authorization": "Bearer lit", "X-Title": "App"}),
+            judge(extra_headers={"Authorization": "Bearer lit", "X-Title": "A"}),
             ["Bearer lit", "lit"],
         ),
-        (
-            Config(
-                targets={
-                    "m": LlmTarget(name="m", endpoint=Endpoint(model="m", options={"token": "lit"}))
-                }
-            ),
-            ["lit", "lit"],
-        ),
+        (Config(targets={"m": LlmTarget(name="m", endpoint=TOKEN)}), ["lit", "lit"]),
     ],
     ids=["nothing", "key", "variable", "header", "target"],
 )
@@ -115,7 +106,7 @@ def test_written(config: Config, values: list[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("PART", ["value of PART"]),
+        ("PART", ["part"]),
         ("UNSET", [""]),
         ("HOME", []),
         ("GITHUB_WORKSPACE", []),

@@ -14,15 +14,11 @@ from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.values.changes import Base, FoundBase, NoBase
 from rubric_ci.values.evals import EvalFile
 from tests import platforms
-from tests.checkout import ENVIRONMENT, Checkout
+from tests.checkout import AT_A_DESK, Checkout
 from tests.invoke import invoke
 
 MOST = 16  # git processes of a run over one eval file
-AT_A_DESK = {
-    name: value
-    for name, value in ENVIRONMENT.items()
-    if not name.startswith(("GITHUB_", "RUBRIC_CI_"))
-}
+
 JUDGE = "{name: s, type: code_judge, script: 'grep -qi hello {answer_file}'}"
 FILES = {
     ".gitignore": ".rubric-ci/\n",

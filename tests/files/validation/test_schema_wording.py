@@ -17,12 +17,7 @@ ADVICE: dict[str, tuple[Path, list[str], Any, str]] = {
     "a long one": (("rubrics",), ["array"], "Greets " * 9, "write a list"),
     "a text for levels": (("levels",), ["array", "object"], "text", ""),
     "a mapping for a list": (("rubrics",), ["array"], {}, "start each entry with `- `"),
-    "a text for a message": (
-        ("expected_output", 0),
-        ["object"],
-        "Hi",
-        "write {role: assistant, content: Hi}",
-    ),
+    "a message": (("expected_output", 0), ["object"], "A", "write {role: assistant, content: A}"),
     "a text for a field": (("fields", 0), ["object"], "a.b", "write {path: a.b, match: exact}"),
     "a mean": (("aggregator",), ["object"], "code_judge", "write {type: code_judge}"),
     "variables with values": (
@@ -31,12 +26,7 @@ ADVICE: dict[str, tuple[Path, list[str], Any, str]] = {
         {"KEY": "x", "HOME": "y"},
         "write the names of variables: [KEY, HOME]",
     ),
-    "a command alone": (
-        ("healthcheck",),
-        ["object"],
-        "curl here",
-        "write {type: command, command_template: curl here}",
-    ),
+    "a command": (("healthcheck",), ["object"], "x", "write {type: command, command_template: x}"),
     "a text for the file": ((), ["object"], "text", ""),
 }
 

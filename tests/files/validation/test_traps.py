@@ -26,6 +26,7 @@ print(lines[0].split(": ")[1] if len(lines) > 1 else "", summary, sep="\\n")
 CASE = "evalcases:\n- id: a\n  input: q\n"
 MEMBER = "{{name: m{0:05}x, type: latency, threshold: 1}},"
 BRACES = '"{{ answer }} {{' + " " * 200_000 + '"'
+ESCAPES = "\\n" * 7_000_000
 JUDGED = "- {{name: t{0}, model: openai/m, judge_target: x{0}}}\n"
 
 TRAPS = {
@@ -90,11 +91,7 @@ TRAPS = {
         '{"id": "a", "input": "q", "rubrics": [' + '"r",' * 150_000 + "1," * 500 + '"r"]}\n',
         ("1", "not-text", "1 file checked: 500 errors"),
     ),
-    "lines that are not JSON": (
-        "a.jsonl",
-        "x\n" * 190_000,
-        ("1", "json-syntax", "1 file checked: 1,001 errors"),
-    ),
+    "no JSON": ("a.jsonl", "x\n" * 190_000, ("1", "json-syntax", "1 file checked: 1,001 errors")),
     "a text that is never closed": (
         "a.jsonl",
         '"' + '\\"' * 900_000 + "\n",
@@ -102,7 +99,7 @@ TRAPS = {
     ),
     "a text of escapes": (
         "a.jsonl",
-        '"' + "\\n" * 7_000_000 + '"\n',
+        f'"{ESCAPES}"\n',
         ("1", "file-size", "1 file checked: 1 error"),
     ),
     "judges that are not there": (

@@ -79,11 +79,10 @@ def test_each_criterion_has_one_entry_of_its_kind() -> None:
 def test_a_fault_is_present_or_not() -> None:
     (found,) = keyed_schema((FAULT,))[0]["properties"].values()
     assert found["properties"]["present"] == {"type": "boolean"}
-    assert [is_allowed(FAULT, mark) for mark in (True, False, "cannot_assess")] == [
-        True,
+    assert {mark for mark in (True, False, "cannot_assess") if is_allowed(FAULT, mark)} == {
         True,
         False,
-    ]
+    }
 
 
 def test_choices_are_an_enum() -> None:
@@ -92,10 +91,8 @@ def test_choices_are_an_enum() -> None:
         for each in (CHOSEN, replace(CHOSEN, fault=True))
     ]
     names = ["pay", "wait"]
-    assert marks == [
-        {"type": "string", "enum": [*names, "cannot_assess"]},
-        {"type": "string", "enum": names},
-    ]
+    enums = [[*names, "cannot_assess"], names]
+    assert marks == [{"type": "string", "enum": enum} for enum in enums]
 
 
 def test_criteria_have_aliases_and_their_marks_names() -> None:

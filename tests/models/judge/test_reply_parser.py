@@ -92,34 +92,23 @@ def test_every_score_from_0_to_10(score: int) -> None:
 
 
 def test_no_ground_is_a_mark_of_its_own() -> None:
-    text = json.dumps(
-        {
-            "c1": {"satisfied": CANNOT_ASSESS},
-            "c2": {"score": CANNOT_ASSESS},
-            "c3": {"level": CANNOT_ASSESS},
-        }
-    )
+    kinds = {"c1": "satisfied", "c2": "score", "c3": "level"}
+    text = json.dumps({alias: {kind: CANNOT_ASSESS} for alias, kind in kinds.items()})
     marks = {name: Mark(value=CANNOT_ASSESS) for name in ("polite", "depth", "tone")}
     assert read_marks(text, CRITERIA) == Judgement(marks)
 
 
+SEVERAL = "the reply holds more than one JSON object; expected exactly one"
+MARKED = [{"id": n, **v} for n, v in GOOD.items()]
+NO_SCORE = 'c1 (polite) has a property "score" that is not asked for'
 REFUSED = {
     "empty": (" \n", ["the reply is empty"]),
     "no JSON": ("I would give it a seven.", ["the reply holds no JSON object"]),
     "a list": (f"[{TEXT}]", ["the reply is a list; one JSON object is wanted"]),
     "a list in prose": (f"Marks: [{TEXT}]", ["the reply is a list; one JSON object is wanted"]),
-    "two objects": (
-        f"{TEXT}\n{TEXT}",
-        ["the reply holds more than one JSON object; expected exactly one"],
-    ),
-    "a draft before": (
-        f"Draft: {changed(c2=entry(score=3))} Final: {TEXT}",
-        ["the reply holds more than one JSON object; expected exactly one"],
-    ),
-    "cut off": (
-        TEXT[:60],
-        [f"{INVALID}: Unterminated string starting at: line 1 column 59 (char 58)"],
-    ),
+    "two objects": (f"{TEXT}\n{TEXT}", [SEVERAL]),
+    "a draft before": (f"Draft: {changed(c2=entry(score=3))} Final: {TEXT}", [SEVERAL]),
+    "cut": (TEXT[:60], [f"{INVALID}: Unterminated string starting at: line 1 column 59 (char 58)"]),
     "an inner object of a broken one does not count": (
         '{"draft": {"c1": 1} ' + TEXT,
         [f"{INVALID}: Expecting ',' delimiter: line 1 column 21 (char 20)"],
@@ -134,31 +123,22 @@ REFUSED = {
     ),
     "not a number": (TEXT.replace("7", "NaN"), ["NaN is not JSON"]),
     "nested without end": ("{" + '"a": {' * 100_000, ["the JSON is nested too deeply"]),
-    "omitted": (json.dumps({"c1": GOOD["c1"], "c3": GOOD["c3"]}), ["c2 (depth) is missing"]),
-    "all omitted": (
-        "{}",
-        ["c1 (polite) is missing", "c2 (depth) is missing", "c3 (tone) is missing"],
-    ),
+    "one omitted": (json.dumps({"c1": GOOD["c1"], "c3": GOOD["c3"]}), ["c2 (depth) is missing"]),
+    "all": ("{}", ["c1 (polite) is missing", "c2 (depth) is missing", "c3 (tone) is missing"]),
     "unknown": (changed(c9=entry(satisfied=True)), ['"c9" is not one of c1, c2, c3']),
     "unknown and omitted are both said": (
         json.dumps({"c1": GOOD["c1"], "c2": GOOD["c2"], "level": 5}),
         ['"level" is not one of c1, c2, c3', "c3 (tone) is missing"],
     ),
     "repeated with another mark": (
-        listed(*({"id": n, **v} for n, v in GOOD.items()), {"id": "polite", "satisfied": False}),
+        listed(*MARKED, {"id": "polite", "satisfied": False}),
         ["c1 (polite) is marked twice and differently"],
     ),
-    "list entry without id": (
-        listed({"satisfied": True}),
-        ['entry 1 of "checks" has no "id" that is a string'],
-    ),
+    "list entry without id": (listed({}), ['entry 1 of "checks" has no "id" that is a string']),
     "list entry that is none": (listed("c1"), ['"checks.0": Input should be a valid dictionary']),
-    "a list with more than marks": (
-        listed(*({"id": n, **v} for n, v in GOOD.items()), score=10),
-        ['"score": Extra inputs are not permitted'],
-    ),
+    "more than marks": (listed(*MARKED, score=10), ['"score": Extra inputs are not permitted']),
     "a remark that is no text": (
-        listed(*({"id": n, **v} for n, v in GOOD.items()), overall_reasoning=5),
+        listed(*MARKED, overall_reasoning=5),
         ['"overall_reasoning": Input should be a valid string'],
     ),
     "61 characters are cut": (
@@ -167,15 +147,9 @@ REFUSED = {
     ),
     "a mark of another kind": (
         changed(c1=entry(score=7)),
-        [
-            'c1 (polite) has no "satisfied"',
-            'c1 (polite) has a property "score" that is not asked for',
-        ],
+        ['c1 (polite) has no "satisfied"', NO_SCORE],
     ),
-    "two marks": (
-        changed(c1=entry(satisfied=True, score=0)),
-        ['c1 (polite) has a property "score" that is not asked for'],
-    ),
+    "two marks": (changed(c1=entry(satisfied=True, score=0)), [NO_SCORE]),
     "a bare mark": (changed(c1=True), ["c1 (polite) is true; an object is wanted"]),
     "evidence that is no text": (
         changed(c1={"evidence": ["Dear"], "satisfied": True}),

@@ -94,9 +94,7 @@ ELECTED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], MarkValue]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("criterion", "panel", "values", "value"), ELECTED.values(), ids=ELECTED.keys()
-)
+@pytest.mark.parametrize(("criterion", "panel", "values", "value"), ELECTED.values(), ids=ELECTED)
 def test_elected(
     criterion: Criterion, panel: int, values: tuple[MarkValue, ...], value: MarkValue
 ) -> None:
@@ -105,7 +103,7 @@ def test_elected(
 
 UNDECIDED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], str]] = {
     "a lost vote": (CHECK, 3, (True, False), "no majority of 3 votes on c: true, false"),
-    "two lost votes": (
+    "two lost": (
         CHECK,
         5,
         (True, True, NO),
@@ -124,7 +122,7 @@ UNDECIDED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], str]] = {
 
 
 @pytest.mark.parametrize(
-    ("criterion", "panel", "values", "reason"), UNDECIDED.values(), ids=UNDECIDED.keys()
+    ("criterion", "panel", "values", "reason"), UNDECIDED.values(), ids=UNDECIDED
 )
 def test_undecided(
     criterion: Criterion, panel: int, values: tuple[MarkValue, ...], reason: str

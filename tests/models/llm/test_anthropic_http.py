@@ -16,6 +16,7 @@ from tests.bodies import Body, answering
 
 MODEL = "anthropic/claude-sonnet-5-5"
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+SCHEMA_FORMAT = {"type": "json_schema", "schema": SCHEMA}
 MESSAGES = (
     ChatMessage(role="system", content="Be brief."),
     ChatMessage(role="user", content="Hello"),
@@ -40,21 +41,15 @@ def call(
     ("asked", "differs"),
     [
         pytest.param(call(), {"max_tokens": 128000}, id="the limit of the model"),
-        pytest.param(call(model="anthropic/new"), {"model": "new", "max_tokens": 4096}, id="none"),
+        pytest.param(
+            call(model="anthropic/new"), {"model": "new", "max_tokens": 4096}, id="unknown"
+        ),
         pytest.param(
             call({"reasoning_effort": "low"}, output_schema=SCHEMA, max_tokens=50),
-            {
-                "max_tokens": 50,
-                "output_config": {
-                    "effort": "low",
-                    "format": {"type": "json_schema", "schema": SCHEMA},
-                },
-            },
+            {"max_tokens": 50, "output_config": {"effort": "low", "format": SCHEMA_FORMAT}},
             id="a schema",
         ),
-        pytest.param(
-            call(output_schema=SCHEMA, mode="prompt"), {"max_tokens": 128000}, id="no schema"
-        ),
+        pytest.param(call(output_schema=SCHEMA, mode="prompt"), {"max_tokens": 128000}, id="none"),
         pytest.param(
             call({"temperature": 0, "top_k": 2, "stop": "x", "max_tokens": 9, "api_key": "k"}),
             {"temperature": 0, "top_k": 2, "stop_sequences": ["x"], "max_tokens": 9},

@@ -11,19 +11,14 @@ from rubric_ci.values.json_value import JSON
 from rubric_ci.values.service_program import HttpRequest
 from rubric_ci.values.usage import Usage
 
+LOOK_UP = {"name": "look_up", "arguments": '{"order": 4711}'}
 OPENAI = {
     "choices": [
         {
             "message": {
                 "role": "assistant",
                 "content": "Done",
-                "tool_calls": [
-                    {
-                        "id": "1",
-                        "type": "function",
-                        "function": {"name": "look_up", "arguments": '{"order": 4711}'},
-                    }
-                ],
+                "tool_calls": [{"id": "1", "type": "function", "function": LOOK_UP}],
             }
         }
     ]
@@ -81,11 +76,7 @@ TEXTS = "data: Hel\n\ndata: lo\ndata: there\n\n"
 def test_a_stream_is_read_to_its_end(stream: str) -> None:
     http = HttpRequest(answer="d", tool_calls="steps", usage={"input_tokens": "u.in"}, stream=True)
     found = read_reply(stream.encode(), http)
-    assert (found.text, list(found.calls), found.usage.input_tokens) == (
-        "Hello",
-        [{"tool": "f"}],
-        7,
-    )
+    assert (found.text, found.calls, found.usage.input_tokens) == ("Hello", ({"tool": "f"},), 7)
 
 
 @pytest.mark.parametrize(

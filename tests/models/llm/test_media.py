@@ -30,6 +30,7 @@ MESSAGES = (
 )
 SHOWN = b64encode(png(4, 3)).decode()
 READ = b64encode(pdf(1)).decode()
+MAY = {"filename": "may.pdf", "file_data": f"data:application/pdf;base64,{READ}"}
 
 
 def call(model: str, **options: str) -> ModelCall:
@@ -53,13 +54,7 @@ def test_openai() -> None:
             "content": [
                 {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{SHOWN}"}},
                 {"type": "text", "text": "Above: the cart.\n\nWhat is"},
-                {
-                    "type": "file",
-                    "file": {
-                        "filename": "may.pdf",
-                        "file_data": f"data:application/pdf;base64,{READ}",
-                    },
-                },
+                {"type": "file", "file": MAY},
                 {"type": "text", "text": "about?"},
             ],
         },

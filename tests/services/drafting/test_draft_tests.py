@@ -15,14 +15,11 @@ from rubric_ci.values.llm_calls import ModelCall
 from rubric_ci.values.rubric import Judged
 from tests.services.drafting.test_drafter import ENDPOINT, ITEMS, answering, case, draft_all
 
+NO_ID = "an entry has no id that is a text"
 WRITTEN: list[dict[str, Any]] = [
     {"id": "limit", "expected_outcome": "Names the limit", "applies_if": "It is asked for"},
     {"id": "day", "expected_outcome": "Promises a day", "penalty": 2},
-    {
-        "id": "depth",
-        "score_ranges": {0: "nothing", 3: "some", 9: "all"},
-        "expected_outcome": "Explains it",
-    },
+    {"id": "depth", "score_ranges": {0: "no", 3: "half", 9: "all"}, "expected_outcome": "Explains"},
     {"id": "tone", "levels": {1: "Rude", 2: "Flat", 4: "Warm"}},
 ]
 
@@ -76,13 +73,7 @@ def test_marks_of_each_kind() -> None:
             ['"yes" and "no" of "limit" are the same text'],
         ),
         (reply(*ALL, pair("day")), ['there are two entries for the criterion "day"']),
-        (
-            reply(*ALL, "day", {"id": [1]}),
-            [
-                'an entry has no id that is a text: "day"',
-                'an entry has no id that is a text: {"id": [1]}',
-            ],
-        ),
+        (reply(*ALL, "day", {"id": [1]}), [f'{NO_ID}: "day"', f'{NO_ID}: {{"id": [1]}}']),
     ],
     ids=["no list", "missing", "unknown", "blank", "same", "twice", "no id"],
 )

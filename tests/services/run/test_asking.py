@@ -88,14 +88,10 @@ def one(here: str, before: str, **facts: Any) -> tuple[Script, Settled]:
 
 KEY = ("e.yaml", "a")
 BOTH = ["h1", "h2 b1", "h3 b2", "h4 b3", "b4"]
+DISSENT = ["h1", "h2 b1", "h3 b2", "h4", "h5 b3", "b4", "b5"]
 OUTCOMES: dict[str, tuple[str, str, str, list[str]]] = {
     "it fails however it is asked": ("f fffff", "p ppppp", "broken", BOTH),
-    "one dissents on each side": (
-        "f ffpff",
-        "p pfppp",
-        "broken",
-        ["h1", "h2 b1", "h3 b2", "h4", "h5 b3", "b4", "b5"],
-    ),
+    "one dissents on each side": ("f ffpff", "p pfppp", "broken", DISSENT),
     "it passes when it is asked again": ("f pp", "p pp", "not-confirmed", ["h1", "h2"]),
     "it failed before as well": ("f ff", "p ff", "not-confirmed", BOTH[:3]),
     "from pass to borderline": ("b bbbbb", "p ppppp", "broken", BOTH),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from posixpath import basename, dirname, join, normpath, relpath, splitext
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.project.links import ancestors, named_paths
 from rubric_ci.files.validation.located_problems import ignored_rules
 from rubric_ci.files.validation.rubric_files import open_rubric
@@ -152,7 +153,11 @@ class ScriptFiles:
         yield from (path for path in self._odd if basename(path) in text)
 
     def _text(self, path: str) -> str:
-        return (self._read(path) or b"").decode("utf-8", "replace")
+        """Return the text of a path; a submodule, or a link to a folder, has none."""
+        try:
+            return (self._read(path) or b"").decode("utf-8", "replace")
+        except CannotReadFile:
+            return ""
 
 
 def _module(path: str) -> str:

@@ -359,6 +359,22 @@ def test_a_new_module_that_an_unchanged_script_imports(restored: Checkout) -> No
     ]
 
 
+@pytest.mark.parametrize(("path", "expected"), [("sub", ["sub"]), ("link", ["link/check.py"])])
+def test_a_script_in_a_folder_that_is_one_path(
+    path: str, expected: list[str], own: Checkout, tmp_path: Path
+) -> None:
+    library = Checkout.create(tmp_path / "library")
+    library.commit({"check.py": "print(1)\n"})
+    own.git("submodule", "--quiet", "add", library.root.as_uri(), "sub")
+    platforms.symlink(own.root / "link", "real")
+    script = f"{{name: s, type: code_judge, script: python {path}/check.py, cwd: .}}"
+    cases = f"evalcases:\n  - {{id: a, input: q, evaluators: [{script}]}}\n"
+    own.commit({"rubric-ci.yaml": GATE, "b.yaml": cases, "real/check.py": "print(1)\n"})
+    Checkout(own.root / "sub").commit({"check.py": "print(2)\n"})
+    write(own, {"real/check.py": "print(2)\n"})
+    assert [each.file for each in changes_of(own)] == expected
+
+
 CUT_SHORT = "the base does not parse: line 1: the file ends in the middle of a value"
 ONE_CASE = "evalcases:\n  - {id: a, input: q, rubrics: [Greets]}\n"
 OTHER_CASE = ONE_CASE.replace("id: a", "id: c")

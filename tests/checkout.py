@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rubric_ci.system.git.plumbing import open_repository
 from rubric_ci.system.git.process import Repository
+from tests.captured import captured
 
 ENVIRONMENT = {
     **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
@@ -76,15 +77,8 @@ class Checkout:
         return Checkout(root)
 
     def git(self, *arguments: str) -> str:
-        done = subprocess.run(
-            ["git", *OPTIONS, *arguments],
-            cwd=self.root,
-            env=ENVIRONMENT,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
+        done = captured(
+            ["git", *OPTIONS, *arguments], cwd=self.root, env=ENVIRONMENT, stdin=subprocess.DEVNULL
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()

@@ -20,6 +20,7 @@ from click.testing import CliRunner
 from rubric_ci.cli.main import main
 from rubric_ci.cli.output_streams import open_streams
 from rubric_ci.system import masking
+from tests.captured import captured
 
 
 def invoke(
@@ -72,13 +73,6 @@ def in_a_process(
     root: Path, environment: Mapping[str, str], *arguments: str, stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run the command as a shell does."""
-    return subprocess.run(
-        [sys.executable, "-m", "rubric_ci", *arguments],
-        cwd=root,
-        env={**environment},
-        input=stdin,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=90,
-        check=False,
+    return captured(
+        [sys.executable, "-m", "rubric_ci", *arguments], cwd=root, env={**environment}, input=stdin
     )

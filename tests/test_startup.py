@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.values.usage import Usage, UsedBy
+from tests.captured import captured
 from tests.checkout import Checkout
 from tests.sample_reports import a_report, graded
 
@@ -34,14 +34,10 @@ BROKEN = "evalcases:\n  - id: one\n    input: Hi\n    rubric: [Greets back]\n"
 
 def loaded(tmp_path: Path, *arguments: str, **environment: str) -> set[str]:
     """Return the top-level modules that a command loaded, and the modules of rubric-ci."""
-    done = subprocess.run(
+    done = captured(
         [sys.executable, "-X", "importtime", "-m", "rubric_ci", *arguments],
         cwd=tmp_path,
         env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
     )
     assert done.returncode in {0, 1}, done.stderr[-500:]  # 2: the command line is wrong
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]

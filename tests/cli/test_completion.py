@@ -1,6 +1,5 @@
 """Completion as a shell asks for it."""
 
-import subprocess
 from contextlib import chdir
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from click.testing import CliRunner
 
 from rubric_ci.cli.main import main
 from tests import platforms
+from tests.captured import captured
 
 EVALS = """\
 evalcases:
@@ -65,13 +65,8 @@ def test_words(project: Path, words: tuple[str, ...], found: list[str]) -> None:
 
 
 def test_the_program_completes(project: Path) -> None:
-    done = subprocess.run(
-        [platforms.SCRIPTS / "rubric-ci"],
-        cwd=project,
-        env=environment("run", "--case", "ref"),
-        capture_output=True,
-        text=True,
-        check=False,
+    done = captured(
+        [platforms.SCRIPTS / "rubric-ci"], cwd=project, env=environment("run", "--case", "ref")
     )
     assert (found_in(done.stdout), done.stderr) == (["refund-late", "refund-early"], "")
 

@@ -2,13 +2,14 @@
 
 import json
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from tests.captured import captured
 
 EXPRESSION = re.compile(r"\$\{\{ ([\w.-]+|toJSON\(inputs\)) \}\}")
 
@@ -53,7 +54,7 @@ def run(
     summary = workspace.parent / f"{workspace.name}.summary"
     for file in (written, summary):
         file.write_text("")
-    ended = subprocess.run(
+    ended = captured(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
         cwd=workspace,
         env={
@@ -63,10 +64,7 @@ def run(
             "GITHUB_OUTPUT": str(written),
             "GITHUB_STEP_SUMMARY": str(summary),
         },
-        capture_output=True,
-        text=True,
         timeout=120,
-        check=False,
     )
     said = outputs(written.read_text(encoding="utf-8"))
     context |= {f"steps.{step['id']}.outputs.{name}": value for name, value in said.items()}

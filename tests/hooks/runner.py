@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ import pytest
 from rubric_ci import __version__
 from rubric_ci.system.git.committed import checkout_commit
 from tests import platforms
+from tests.captured import captured
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks import roles
 from tests.hooks.pins import OURS, PINS, at
@@ -115,13 +115,10 @@ def place(properties: Mapping[str, str]) -> str:
 def listed(repository: Checkout, event: str) -> set[str]:
     """Return the files of the workflows of a repository that an event starts."""
     words = [str(ACT), event, "--list", "--no-cache-server"]
-    said = subprocess.run(
+    said = captured(
         words,
         cwd=repository.root,
         env=ENVIRONMENT | {"XDG_CACHE_HOME": str(repository.root.parent)},
-        capture_output=True,
-        text=True,
-        timeout=60,
         check=True,
     )
     return set(re.findall(r"[\w-]+\.yml", said.stdout))
@@ -172,15 +169,7 @@ def run(
         # The runner's tools are kept from job to job, as on a runner of one's own.
         "XDG_CACHE_HOME": str(published.root.parent / "runner"),
     }
-    ended = subprocess.run(
-        words,
-        cwd=repository.root,
-        env=ENVIRONMENT | own,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+    ended = captured(words, cwd=repository.root, env=ENVIRONMENT | own, timeout=240)
     events = tuple(json.loads(line) for line in ended.stdout.splitlines() if line.startswith("{"))
     results = [event["jobResult"] for event in events if "jobResult" in event]
     assert results or not ended.returncode, ended.stdout + ended.stderr

@@ -2,13 +2,13 @@
 
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from rubric_ci import __version__
 from tests import platforms
+from tests.captured import captured
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks import runner
 
@@ -57,14 +57,7 @@ def test_the_session(published: Checkout, shared: Path, checkout: Checkout, tmp_
             hook = folder / ".pre-commit-config.yaml"
             hook.write_text(re.sub(r"rev: .*", f"rev: v{__version__}", hook.read_text("utf-8")))
         expected = int(re.findall(r"# exit code (\d)$", command)[0]) if "# exit" in command else 0
-        done = subprocess.run(
-            ["bash", "-c", typed],
-            cwd=folder,
-            env=environ,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = captured(["bash", "-c", typed], cwd=folder, env=environ)
         shown = done.stdout + done.stderr
         assert done.returncode == expected, (command, shown)
         printed = [

@@ -1,13 +1,13 @@
 """Mutants: which changes there are, which a test notices, and the list of those that none can."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from tests.captured import captured
 from tests.mutants.modules import HELD, PACKAGE
 from tests.mutants.mutate import mutants
 from tests.mutants.survivors import read_survivors
@@ -74,13 +74,8 @@ def test_a_change_that_no_test_notices_survives(tmp_path: Path) -> None:
         "from pathlib import Path; from tests.mutants.run import survivors_of; "
         f"print(survivors_of(Path({str(tmp_path / 'sample.py')!r}), [{str(tmp_path)!r}]))"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
+    run = captured(
+        [sys.executable, "-c", script], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(tmp_path)}
     )
     assert run.stdout == "['module: 1 → 2 (2)', 'over: x > LIMIT → x >= LIMIT']\n", run.stderr
 

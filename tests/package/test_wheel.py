@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import rubric_ci
+from tests.captured import captured
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.deep
@@ -80,13 +81,7 @@ def run(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProce
 def test_validate(installed: Path, tmp_path: Path) -> None:
     eval_file = tmp_path / "a.eval.yaml"
     eval_file.write_text("evalcases:\n  - id: one\n    input: Hi\n    rubric: [Greets]\n")
-    done = subprocess.run(
-        [installed, "validate", "a.eval.yaml"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = captured([installed, "validate", "a.eval.yaml"], cwd=tmp_path)
     assert done.returncode == 1
     assert "a.eval.yaml:4:5" in done.stdout
     assert "rubrics" in done.stdout

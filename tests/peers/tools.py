@@ -3,10 +3,11 @@
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
+
+from tests.captured import captured
 
 ROOT: Final = Path(__file__).parents[2] / ".tools" / "peers"
 SUITES: Final = Path(__file__).parent / "suites"
@@ -62,15 +63,7 @@ def results(tool: str, folder: Path, url: str) -> str:
 def _run(folder: Path, variables: Mapping[str, str], *command: str) -> str:
     program = shutil.which(command[0], path=variables["PATH"])
     assert program, f"{command[0]} is not installed: run `make peers`"
-    done = subprocess.run(
-        [program, *command[1:]],
-        cwd=folder,
-        env=variables,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=SECONDS,
-        check=False,
-    )
+    done = captured([program, *command[1:]], cwd=folder, env=variables, timeout=SECONDS)
     assert done.returncode in {0, 1, 100}, done.stderr  # 1 and 100: some tests fail
     return done.stdout
 

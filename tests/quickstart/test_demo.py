@@ -4,11 +4,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.captured import captured
 from tests.invoke import invoke
 
 ROOT = Path(__file__).parents[2]
@@ -37,11 +37,9 @@ def test_the_example_shows_each_outcome(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_make_demo_installs_what_an_offline_run_needs() -> None:
-    recipe = subprocess.run(
+    recipe = captured(
         ["make", "--no-print-directory", "--dry-run", "--always-make", "demo", "clean"],
         cwd=ROOT,
-        capture_output=True,
-        text=True,
         check=True,
     ).stdout
     assert re.findall(r"requirements/\S+\.txt", recipe) == ["requirements/light.txt"]

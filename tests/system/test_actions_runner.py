@@ -2,13 +2,13 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from rubric_ci.system.actions_runner import can_install, in_workflow
+from tests.captured import captured
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,10 @@ def test_a_run_that_lacks_litellm(tmp_path: Path, *, action: bool) -> None:
         "judge: bedrock/some-model\ntargets: [{name: default, provider: mock, response: Hello}]\n"
     )
     again = {"RUBRIC_CI_RESTART": json.dumps([sys.executable, "-c", RESTARTED])} if action else {}
-    done = subprocess.run(
+    done = captured(
         [sys.executable, "-c", WITHOUT_LITELLM, "run", "a.eval.yaml"],
         cwd=tmp_path,
         env=os.environ | {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "summary"} | again,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
     )
     shown = "litellm is not installed" in done.stdout + done.stderr
     assert (done.returncode, shown) == ((1, False) if action else (2, True)), done.stderr

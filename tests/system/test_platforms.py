@@ -3,7 +3,6 @@
 import ast
 import os
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Final
 
 import pytest
 
+from tests.captured import captured
 from tests.sample_project import EVAL, Project, clean_environment
 
 ROOT: Final = Path(__file__).parents[2]
@@ -240,14 +240,7 @@ def test_a_system_without_fork(tmp_path: Path) -> None:
         project.write(f"evals/{n}.eval.yaml", EVAL.replace("evalcases", "evalcases" * (1 + n % 2)))
     command = [sys.executable, "-c", WITHOUT.format(names=["fork", "sched_getaffinity"]), *WORDS]
     done = [
-        subprocess.run(
-            argv,
-            cwd=tmp_path,
-            env=clean_environment() | {"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        captured(argv, cwd=tmp_path, env=clean_environment() | {"PYTHONPATH": str(ROOT)})
         for argv in (command, [sys.executable, "-m", "rubric_ci", *WORDS])
     ]
     without, usual = done

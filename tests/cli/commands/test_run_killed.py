@@ -1,7 +1,6 @@
 """A run that is killed at any moment leaves whole files, and loses at most what was under way."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from rubric_ci.models.llm.cache import Cache
 from tests import platforms
 from tests.aimock import Aimock, says
+from tests.captured import captured
 from tests.sample_project import Project, clean_environment
 
 pytestmark = [pytest.mark.deep, pytest.mark.slow, pytest.mark.timeout(500)]
@@ -54,14 +54,8 @@ def test_fifty_kills(project: Project, aimock: Aimock) -> None:
         str(CASES // 2),
         "4",
     ]
-    killed = subprocess.run(
-        command,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        timeout=400,
-        check=True,
-        cwd=Path(__file__).parents[3],
+    killed = captured(
+        command, env=clean_environment(), timeout=400, check=True, cwd=Path(__file__).parents[3]
     )
     ended, lost = map(int, killed.stdout.split())
     kept = kept_judgements(project)

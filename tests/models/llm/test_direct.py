@@ -1,7 +1,6 @@
 """The three large providers are asked without litellm, whose import costs seconds."""
 
 import json
-import subprocess
 import sys
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from rubric_ci.models.llm.direct import named_provider, provider_of, provider_with_entry
 from rubric_ci.values.config import Endpoint
 from tests.aimock import Aimock, says
+from tests.captured import captured
 
 PROBE = """\
 import asyncio, json, sys
@@ -28,13 +28,7 @@ def test_no_litellm_is_loaded_and_nothing_stays_open(aimock: Aimock) -> None:
     aimock.script(says("Hello."))
     endpoints = [aimock.endpoint(wire) for wire in ("openai", "anthropic", "gemini")]
     options = json.dumps({each.model: {**each.options} for each in endpoints})
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROBE, options],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = captured([sys.executable, "-W", "error", "-c", PROBE, options])
     expected = "".join(f"{each.model} Hello. 0 False\n" * 2 for each in endpoints)
     assert (done.stdout, done.stderr) == (expected, "")
 

@@ -36,6 +36,7 @@ from rubric_ci.values.trace import KeptFile, steps_of
 from rubric_ci.values.usage import Usage
 from rubric_ci.values.workspace_settings import Workspace
 from tests import platforms
+from tests.captured import captured
 from tests.cases import build_case, build_context, span
 from tests.checkout import Checkout
 from tests.docs.code_blocks import ROOT, code_blocks
@@ -87,9 +88,7 @@ def test_steps_tokens_and_cost(bench: Bench) -> None:
         ("gemini-cli", json.dumps({**GEMINI, "response": ""}), "empty answer"),
     ],
 )
-def test_a_failure_that_exits_with_0_is_no_answer(
-    bench: Bench, agent: str, stdout: str, message: str
-) -> None:
+def test_a_failure_with_exit_0_is_none(bench: Bench, agent: str, stdout: str, message: str) -> None:
     assert message in bench.refusal(bench.program(agent, stdout))
 
 
@@ -103,9 +102,7 @@ WITHOUT_ANSWER = [
 
 @pytest.mark.parametrize(("said", "message"), WITHOUT_ANSWER)
 @pytest.mark.parametrize("by", ["name", "trace", "file"])
-def test_no_answer_costs_what_it_used(
-    bench: Bench, by: str, said: dict[str, Any], message: str
-) -> None:
+def test_no_answer_has_a_cost(bench: Bench, by: str, said: dict[str, Any], message: str) -> None:
     (bench.root / "out.json").write_text(json.dumps(said))
     target = {
         "name": bench.program("claude-code", json.dumps(said)),
@@ -355,12 +352,7 @@ def documented_prefix() -> tuple[str, ...]:
     (target,) = yaml.safe_load(block.text)["targets"]
     if shutil.which("bwrap") is None:
         pytest.skip("bwrap is not installed (package bubblewrap)")
-    tried = subprocess.run(
-        ["bwrap", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    tried = captured(["bwrap", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"])
     if tried.returncode:
         pytest.skip(f"bwrap cannot run here: {tried.stderr.strip()}")
     return tuple(target["workspace"]["sandbox"])
@@ -641,9 +633,7 @@ def test_an_agent_that_fails_leaves_its_steps(bench: Bench, agent: str) -> None:
 
 
 @pytest.mark.parametrize("levels", [150, 900])
-def test_a_call_with_more_levels_than_a_report_can_hold_is_no_answer(
-    bench: Bench, levels: int
-) -> None:
+def test_a_call_too_deep_for_a_report_is_no_answer(bench: Bench, levels: int) -> None:
     deep = json.dumps(CALL).replace("{}", f'{{"a": {"[" * levels}{"]" * levels}}}')
     (bench.root / "out.jsonl").write_text(f"{json.dumps(CALL)}\n{deep}\n{json.dumps(CLAUDE)}\n")
     refused = bench.refusal(command("cat out.jsonl", trace="claude-code"))

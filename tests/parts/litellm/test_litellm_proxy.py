@@ -6,7 +6,6 @@ Both ways of sending are tested: directly, and through litellm (`n: 1`, which on
 
 import asyncio
 import json
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from rubric_ci.parts.litellm.litellm_client import load_litellm
 from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
 from tests import litellm_proxy
+from tests.captured import captured
 from tests.http_server import JsonHandler, serving
 from tests.litellm_proxy import Deployment, Proxy, deployment
 from tests.sample_project import Project, clean_environment
@@ -367,22 +367,16 @@ def test_a_run_with_a_fallback_warns_and_a_calibration_refuses_it(
         marks={"rubric-1": True},
     )
     judged.write("labels.jsonl", labels.dump([label]))
-    done = subprocess.run(
+    done = captured(
         [sys.executable, "-m", "rubric_ci", "judge", "calibrate", "labels.jsonl"],
         cwd=tmp_path,
         env=clean_environment() | {"OPENAI_API_KEY": gateway.proxy.key},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
     )
     assert done.returncode == 3
     assert "which does not count for a calibration" in done.stdout + done.stderr
 
 
-def test_a_run_with_an_unknown_model_ends_with_one_message(
-    gateway: Gateway, tmp_path: Path
-) -> None:
+def test_a_run_with_an_unknown_model_has_one_message(gateway: Gateway, tmp_path: Path) -> None:
     judged = project(tmp_path, gateway, "no-such-model")
     done = judged.run(OPENAI_API_KEY=gateway.proxy.key, COLUMNS="200")
     assert done.returncode == 3

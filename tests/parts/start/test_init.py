@@ -17,6 +17,7 @@ from rubric_ci.parts.start import init
 from rubric_ci.parts.start.init_providers import PROVIDERS, TARGETS
 from rubric_ci.system import resources
 from tests import platforms
+from tests.captured import captured
 from tests.checkout import Checkout, start_repository
 from tests.forked_command import at_a_terminal
 from tests.invoke import invoke
@@ -105,12 +106,7 @@ def test_the_workflows_are_valid(tmp_path: Path) -> None:
         command(tmp_path / provider, "init", "--yes", "--provider", provider)
     check = platforms.SCRIPTS / "check-jsonschema"
     workflows = sorted(tmp_path.glob("*/.github/workflows/*.yml"))
-    done = subprocess.run(
-        [check, "--builtin-schema", "vendor.github-workflows", *workflows],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = captured([check, "--builtin-schema", "vendor.github-workflows", *workflows])
     assert (done.returncode, len(workflows)) == (0, 4 * len(PROVIDERS)), done.stdout
 
 
@@ -118,9 +114,7 @@ def test_the_workflows_are_valid(tmp_path: Path) -> None:
     ("provider", "env"),
     [("anthropic", {"ANTHROPIC_API_KEY": "${{ secrets.ANTHROPIC_API_KEY }}"}), ("ollama", None)],
 )
-def test_a_public_repository_gets_a_workflow_for_strangers(
-    tmp_path: Path, provider: str, env: object
-) -> None:
+def test_a_public_repository_is_for_strangers(tmp_path: Path, provider: str, env: object) -> None:
     done = command(tmp_path, "init", "--yes", "--public", "--provider", provider)
     path = tmp_path / ".github/workflows/evals-strangers.yml"
     assert "wrote .github/workflows/evals-strangers.yml" in done.stdout
@@ -282,9 +276,7 @@ def test_services_and_agents(words: tuple[str, ...], target: object, tmp_path: P
         (("--command", "x", "--url", "http://x"), "--url is for --target http, not command"),
     ],
 )
-def test_an_option_of_another_target_is_refused(
-    words: tuple[str, ...], message: str, tmp_path: Path
-) -> None:
+def test_an_option_of_another_target(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
     done = command(tmp_path, "init", "--yes", *words)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"Error: {message}")
     assert not files(tmp_path)
@@ -550,9 +542,7 @@ def test_what_a_run_leaves_in_a_folder_below_is_ignored_too(repository: Path) ->
         ("pyproject.toml", '[project]\nname = "pytest"\n', False),
     ],
 )
-def test_pytest_is_proposed_where_it_has_settings(
-    tmp_path: Path, file: str, text: str, proposed: bool
-) -> None:
+def test_pytest_is_proposed_if_in_use(tmp_path: Path, file: str, text: str, proposed: bool) -> None:
     (tmp_path / file).write_text(text)
     line = "export OPENAI_API_KEY=... && pytest --rubric-ci    # the same cases as tests of pytest"
     assert (line in command(tmp_path, "init").stdout) is proposed

@@ -16,6 +16,7 @@ from rubric_ci.parts.bring.dialects import promptfoo
 from rubric_ci.parts.bring.dialects.promptfoo_code import SHIMS
 from rubric_ci.parts.bring.translation import SKIPPED_THERE, Beside, Translation
 from tests import platforms
+from tests.captured import captured
 from tests.parts.bring.dialects.reported import refused
 from tests.tables import rows
 
@@ -515,9 +516,7 @@ CHANGED_BY_CODE = "code that changes variables has no counterpart"
         ("file://vars.js", ["old "], [CHANGED_BY_CODE]),
     ],
 )
-def test_variables_that_are_added_to_each_test(
-    code: str, made: list[str], reports: list[str]
-) -> None:
+def test_variables_added_to_each_test(code: str, made: list[str], reports: list[str]) -> None:
     options = json.dumps({"transformVars": code})
     cases, said = translated(
         f"prompts: ['{{{{q}}}} {{{{n}}}}']\ndefaultTest: {{options: {options}}}\n"
@@ -621,14 +620,7 @@ def test_typescript_runs_or_says_which_node_it_needs(tmp_path: Path) -> None:
     shutil.copyfile(SHIM / shim.name, shim)
     checks = [{"name": "typed", "value": "file://a.ts"}]
     given = {"output": "a", "question": "q", "config": {"checks": checks, "vars": {}}}
-    done = subprocess.run(
-        ["node", shim.name],
-        input=json.dumps(given),
-        cwd=tmp_path,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    done = captured(["node", shim.name], input=json.dumps(given), cwd=tmp_path)
     native = subprocess.run(
         ["node", "-p", "process.features.typescript ?? ''"], capture_output=True, check=True
     ).stdout.strip()

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,6 +11,7 @@ import yaml
 
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects.promptfoo_code import as_argument
+from tests.captured import captured
 from tests.http_server import QuietHandler, serving
 from tests.parts.bring.dialects.test_promptfoo_providers import imported
 from tests.tables import rows
@@ -163,13 +163,11 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Ended]:
             spec = {**request, "url": f"{server.url}{request.get('url', '/')}", **settings}
             words = ["--vars", "vars.json", case, "--http", as_argument(json.dumps(spec))]
             runs.append([str(SHIM), *words, 'Say "hi"'])
-        done = subprocess.run(
+        done = captured(
             ["node", str(Path(__file__).with_name("shims.mjs"))],
             cwd=folder,
             env={**os.environ, "KEY": "secret"},
             input=json.dumps(runs),
-            capture_output=True,
-            encoding="utf-8",
             check=True,
         )
     return dict(zip(ASKED, map(tuple, json.loads(done.stdout)), strict=True))

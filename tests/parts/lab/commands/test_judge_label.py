@@ -16,6 +16,7 @@ import pytest
 from rubric_ci.gate.report import json_format
 from rubric_ci.values.scope import Scope
 from tests import platforms
+from tests.captured import captured
 from tests.forked_command import at_a_terminal, press
 from tests.sample_reports import a_report, errored, graded
 
@@ -194,14 +195,10 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(folder: Path, start: Start) -> Non
 
 
 def test_without_a_terminal(folder: Path) -> None:
-    done = subprocess.run(
+    done = captured(
         [sys.executable, "-m", "rubric_ci", "judge", "label", "a.eval.yaml"],
         cwd=folder,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
     )
     assert done.returncode == 2
     assert done.stderr == (

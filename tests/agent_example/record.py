@@ -22,7 +22,7 @@ def main() -> None:
         words = (*RUN, "--concurrency", "1", "--record", RECORDING)
         environment = {
             **os.environ,
-            "OPENAI_API_KEY": "none",
+            "OPENAI_API_KEY": "-",
             "OPENAI_API_BASE": url,
             "RUBRIC_CI_CACHE": "false",
         }

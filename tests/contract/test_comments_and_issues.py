@@ -137,9 +137,7 @@ def test_a_run_without_a_pull_request(
 
 
 @pytest.mark.parametrize(("number", "requests"), [(0, 1), (50, 1), (51, 2), (120, 3)], ids=str)
-def test_a_check_run_takes_fifty_annotations_at_a_time(
-    contract: GitHub, number: int, requests: int
-) -> None:
+def test_fifty_annotations_at_a_time(contract: GitHub, number: int, requests: int) -> None:
     facts: Any = {"level": "error", "rule": "fail", "subject": ("a",), "file": "evals/a.yaml"}
     remarks = [
         Annotation(line=line + 1, title="t" * 300, message="m", **facts) for line in range(number)

@@ -73,7 +73,7 @@ CANNOT_FIND = "GitHub cannot find pull request #{} (404: Not Found)"
     ],
     ids=["wrong token", "may only read", "no such pull request", "no such repository"],
 )
-def test_who_or_what_is_wrong(
+def test_what_is_wrong(
     github: GitHub, options: dict[str, Any], message: str, methods: list[str]
 ) -> None:
     github.tokens["fork"] = Token(writes=False)
@@ -100,9 +100,7 @@ def _meet_a_stray_request(github: GitHub) -> None:
 @pytest.mark.parametrize(
     ("status", "message"), [(429, "Too many"), (403, "You have exceeded a secondary rate limit")]
 )
-def test_waits_as_long_as_github_asks(
-    github: GitHub, waits: list[float], status: int, message: str
-) -> None:
+def test_waits_as_asked(github: GitHub, waits: list[float], status: int, message: str) -> None:
     github.faults = faults(status, message=message, headers={"Retry-After": "7"})
     assert write(github, waits) == "created"
     assert waits == [9.0]
@@ -182,9 +180,7 @@ def test_a_new_comment_whose_answer_got_lost_is_not_written_twice(github: GitHub
     ],
     ids=["its answer got lost: found again", "a new one was turned away: written"],
 )
-def test_a_comment_is_there_once(
-    github: GitHub, fault: dict[str, Any], mode: Mode, done: str
-) -> None:
+def test_one_comment(github: GitHub, fault: dict[str, Any], mode: Mode, done: str) -> None:
     github.faults = [Fault("POST", COMMENTS, **fault)]
     assert write(github, [], mode=mode) == done
     assert len(github.bodies(7)) == 1

@@ -85,7 +85,7 @@ def test_a_page_has_no_other_word(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", sorted((ROOT / "docs/commands").glob("*.md")), ids=lambda page: page.stem
+    "page", sorted((ROOT / "docs/commands").glob("*.md")), ids=lambda it: it.stem
 )
 def test_the_help_has_no_other_word(page: Path) -> None:
     assert OTHER.findall(page.read_text(encoding="utf-8")) == []

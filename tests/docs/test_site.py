@@ -157,9 +157,7 @@ new Promise((done) => {
 """Types words into the field of the search, and returns the place of the first result."""
 
 
-def test_a_search_in_the_words_of_a_user_finds_the_heading_first(
-    site: Path, browser: Browser
-) -> None:
+def test_a_search_in_words_of_a_user_finds_the_heading(site: Path, browser: Browser) -> None:
     handler = partial(Quiet, directory=str(site))
     with serving(handler) as server, chromium.tab(browser) as page:
         page.open(f"{server.url}/gate/")

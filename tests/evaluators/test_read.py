@@ -419,9 +419,7 @@ ORIGINS: dict[str, tuple[str, str, str, str]] = {
 
 
 @pytest.mark.parametrize(("text", "default", "name", "word"), ORIGINS.values(), ids=ORIGINS)
-def test_where_the_evaluator_of_a_case_comes_from(
-    text: str, default: str, name: str, word: str
-) -> None:
+def test_where_a_case_has_its_evaluator(text: str, default: str, name: str, word: str) -> None:
     (found,) = evaluators(text, default)
     assert (found.name, found.span) == (name, at(text)(word))
 

@@ -267,9 +267,7 @@ def test_criteria_that_do_not_apply_count_nowhere(
     [(LINK, {}), (ASKED, {"dates": NOT_APPLICABLE})],
     ids=["an assertion", "the judge"],
 )
-def test_a_rubric_of_which_nothing_applies_gives_no_score(
-    criterion: Check, marks: dict[str, object]
-) -> None:
+def test_a_rubric_that_does_not_apply(criterion: Check, marks: dict[str, object]) -> None:
     with pytest.raises(CannotJudge, match="no criterion that counts applies to this answer"):
         conditional(criterion, **marks)
 

@@ -170,7 +170,5 @@ UNUSED = (
         pytest.param("", (), id="nothing"),
     ],
 )
-def test_a_printed_score_that_is_not_used_is_reported(
-    printed: str, warnings: tuple[str, ...]
-) -> None:
+def test_an_unused_score_is_reported(printed: str, warnings: tuple[str, ...]) -> None:
     assert unused_score(finished(printed)) == warnings

@@ -96,9 +96,7 @@ def suite(project: Project) -> Project:
     ],
     ids=" ".join,
 )
-def test_the_cases_of_a_suite_with_a_table(
-    suite: Project, words: list[str], expected: list[str]
-) -> None:
+def test_cases_of_a_suite_and_table(suite: Project, words: list[str], expected: list[str]) -> None:
     done = run(suite, *words)
     assert done.returncode == 0, done.stderr
     assert sorted(chosen(suite)) == sorted(expected)

@@ -86,8 +86,6 @@ def test_the_reason_of_a_failure(evaluators: list[Assessed], text: str) -> None:
     ],
     ids=["a pass with losses", "weights count", "full"],
 )
-def test_the_reason_of_a_score(
-    score: float, criteria: tuple[CriterionResult, ...], text: str
-) -> None:
+def test_a_score_s_reason(score: float, criteria: tuple[CriterionResult, ...], text: str) -> None:
     verdict: Verdict = "pass" if score >= 0.8 else "borderline"
     assert reason(Score(value=score, verdict=verdict), [rubric(*criteria)]) == text

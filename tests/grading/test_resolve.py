@@ -20,9 +20,7 @@ from tests.cases import build_case
         ("${{ HOME }}", "evals/a.yaml", "${{ HOME }}"),
     ],
 )
-def test_a_command_from_an_eval_folder_runs_in_the_folder_of_each(
-    cwd: str, file: str, expected: str
-) -> None:
+def test_a_command_of_an_eval_folder_runs_in_each(cwd: str, file: str, expected: str) -> None:
     target = CliTarget(
         name="agent",
         command_template="run",

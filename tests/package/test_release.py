@@ -85,9 +85,7 @@ def test_a_tag_is_checked(tmp_path: Path, tag: str, version: str, problem: str) 
         ("v1.2.3", "gate.yml calls another release; run `make pin-workflows TAG=v1.2.3`"),
     ],
 )
-def test_a_tag_needs_called_workflows_of_its_release(
-    tmp_path: Path, pin: str, problem: str
-) -> None:
+def test_a_tag_needs_workflows_of_its_release(tmp_path: Path, pin: str, problem: str) -> None:
     (tmp_path / "rubric_ci").mkdir()
     (tmp_path / "rubric_ci/__init__.py").write_text('__version__ = "1.2.3"\n')
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)

@@ -164,9 +164,7 @@ def outcome(case: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("args", "error"), [([], "user"), (["--allow-all-paths"], "")], ids=["asks", "allowed"]
 )
-def test_copilot_outside_of_its_folder(
-    args: list[str], error: str, aimock: Aimock, tmp_path: Path
-) -> None:
+def test_copilot_elsewhere(args: list[str], error: str, aimock: Aimock, tmp_path: Path) -> None:
     """It would ask before it reads elsewhere, and no one answers: the call has an error."""
     outside = tmp_path / "outside"
     outside.write_text("of the host")

@@ -60,9 +60,7 @@ SERVERS: Final = {
 
 @pytest.mark.parametrize("cli", SERVERS)
 @pytest.mark.parametrize("answer", PATHS.values(), ids=PATHS)
-def test_no_path_of_an_answer_is_expanded(
-    answer: str, cli: str, aimock: Aimock, tmp_path: Path
-) -> None:
+def test_no_path_is_expanded(answer: str, cli: str, aimock: Aimock, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("text-of-the-host\n")
     aimock.load([{**scripted.says(MARKS), "match": {}}])

@@ -24,9 +24,7 @@ CASE = """evalcases:
 @pytest.mark.parametrize("text", TARGET, ids=["target", "judge"])
 @pytest.mark.parametrize("price", PRICES)
 @pytest.mark.parametrize("key", KEYS)
-def test_a_price_below_nothing(
-    key: str, price: str, text: str, command: str, tmp_path: Path
-) -> None:
+def test_a_negative_price(key: str, price: str, text: str, command: str, tmp_path: Path) -> None:
     config = "evals: [a.eval.yaml]\n" + text.format(key=key, price=price)
     (tmp_path / "rubric-ci.yaml").write_text(config)
     (tmp_path / "a.eval.yaml").write_text(CASE)

@@ -26,12 +26,8 @@ from rubric_ci.text.code_blocks import Code, extract
         pytest.param("~~~ JavaScript\nlet a\n~~~", "let a\n", ".js", id="tildes-and-capitals"),
         pytest.param("````md\n```py\nx\n```\n````", "```py\nx\n```\n", ".md", id="longer-fence"),
         pytest.param("```python\nx = 1", "x = 1", ".py", id="never-closed"),
-        pytest.param(
-            "``` `a` ```\ntext", "``` `a` ```\ntext", ".txt", id="inline-code-is-no-fence"
-        ),
-        pytest.param(
-            "    ```py\n    x\n", "    ```py\n    x\n", ".txt", id="indented-code-is-no-fence"
-        ),
+        pytest.param("``` `a` ```\ntext", "``` `a` ```\ntext", ".txt", id="inline-code"),
+        pytest.param("    ```py\n    x\n", "    ```py\n    x\n", ".txt", id="indented-code"),
         pytest.param("```{.haskell}\nmain\n```", "main\n", ".haskell", id="pandoc-attributes"),
         pytest.param("```../../etc/x\nmain\n```", "main\n", ".txt", id="a-suffix-is-no-path"),
         pytest.param("```py\r\nx = 1\r\n```\r\n", "x = 1\r\n", ".py", id="crlf"),

@@ -134,9 +134,7 @@ def test_large_sums_of_clusters_are_counted_in_larger_steps(clusters: int) -> No
         pytest.param([0.0] * 9, 1.0, id="equal"),
     ],
 )
-def test_a_bound_of_the_mean_for_any_distribution(
-    differences: list[float], expected: float
-) -> None:
+def test_a_bound_of_the_mean(differences: list[float], expected: float) -> None:
     assert significance.bound_of_mean(differences) == pytest.approx(expected, rel=0.02)
 
 

@@ -25,9 +25,7 @@ VARIABLES: dict[str, JSON] = {
         pytest.param("{{ user.city }} {{ user['city'] }}", "<Rome> <Rome>", id="no-escaping"),
         pytest.param("{{ user.items }} {{ tags.1 }}", '["é", 2] b', id="keys-and-positions"),
         pytest.param("{% if on %}yes{% else %}no{% endif %}", "yes", id="if"),
-        pytest.param(
-            "{% for tag in tags %}{{ loop.index }}{{ tag }} {% endfor %}", "1a 2b ", id="for"
-        ),
+        pytest.param("{% for t in tags %}{{ loop.index }}{{ t }} {% endfor %}", "1a 2b ", id="for"),
         pytest.param(
             "{{ name|upper }} {{ name|lower }} {{ ' x '|trim }}", "ADA ada x", id="filters"
         ),

@@ -57,9 +57,7 @@ def ran(tmp_path: Path, words: tuple[str, ...]) -> tuple[int, list[str | None], 
     return done.returncode, [case.get("verdict") for case in report["cases"]], done.stderr
 
 
-def test_a_conversation_runs_and_announces_the_messages_of_its_simulated_user(
-    tmp_path: Path,
-) -> None:
+def test_a_conversation_runs_and_announces_messages_of_its_user(tmp_path: Path) -> None:
     """Also of a command, whose own requests are unknown."""
     words = ("--config", "examples/conversation/rubric-ci.yaml")
     code, verdicts, said = ran(tmp_path, words)

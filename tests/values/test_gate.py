@@ -223,9 +223,7 @@ def test_waivers(
         ("fail", False, ["weaker"], True),
     ],
 )
-def test_weaker_grading(
-    fail_on: FailOn, enforced: bool, directions: list[Direction], passes: bool
-) -> None:
+def test_weaker(fail_on: FailOn, enforced: bool, directions: list[Direction], passes: bool) -> None:
     gate = replace(a_gate(fail_on), on_weaker_grading="fail" if enforced else "note")
     place = {"about": "gate.fail_on", "file": "rubric-ci.yaml", "before": "fail", "after": "never"}
     changes = [GradingChange(kind="gate", direction=each, line=1, **place) for each in directions]

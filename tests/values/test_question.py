@@ -77,9 +77,7 @@ def test_the_messages_of_a_question(messages: tuple[Message, ...], *, same: bool
     ],
     ids=["next to a text", "next to data", "alone", "with an image", "before a turn", "of a turn"],
 )
-def test_a_file_without_a_text_is_the_question(
-    case: EvalCase, edited: EvalCase, seen: bool
-) -> None:
+def test_a_file_alone_is_the_question(case: EvalCase, edited: EvalCase, seen: bool) -> None:
     assert (question(case) != question(edited)) is seen
     assert question(case, files=True) != question(edited, files=True)
 

@@ -24,9 +24,7 @@ SPEC = LatencySpec(name="fast", weight=2.0, threshold_ms=1, span=span(5))
         (0.8, Thresholds(passing=0.9), "borderline"),
     ],
 )
-def test_the_verdict_follows_from_the_thresholds(
-    score: float, thresholds: Thresholds, verdict: str
-) -> None:
+def test_the_verdict_of_thresholds(score: float, thresholds: Thresholds, verdict: str) -> None:
     assert assessed(SPEC, Assessment(score=score), thresholds).verdict == verdict
 
 

@@ -98,9 +98,7 @@ def test_the_value_of_a_mark_and_its_gate(
     assert (criterion.normalise(given), criterion.gates(given)) == (value, gates)
 
 
-@pytest.mark.parametrize(
-    "criterion", [CHECK, ASSERTION, SCORED, LEVELLED], ids=lambda each: each.kind
-)
+@pytest.mark.parametrize("criterion", [CHECK, ASSERTION, SCORED, LEVELLED], ids=lambda it: it.kind)
 def test_a_criterion_without_a_weight_counts_once(criterion: Criterion) -> None:
     assert criterion.weight == 1.0
 
@@ -114,9 +112,7 @@ def test_a_criterion_without_a_weight_counts_once(criterion: Criterion) -> None:
         (LEVELLED, ("1: cold", "4: mild", "5 (good): warm"), ("1: cold", "4: mild", "5: warm")),
     ],
 )
-def test_the_scale_of_a_criterion(
-    criterion: Criterion, plain: tuple[str, ...], dashed: tuple[str, ...]
-) -> None:
+def test_the_scale(criterion: Criterion, plain: tuple[str, ...], dashed: tuple[str, ...]) -> None:
     assert scale(criterion) == plain
     assert scale(criterion, between=" to ", names=False) == dashed
 

@@ -240,7 +240,7 @@ def test_score_is_within_bounds(pairs: list[tuple[Criterion, MarkValue]]) -> Non
 
 
 @given(rubrics(), weights)
-def test_a_present_fault_never_raises_a_score(
+def test_a_fault_never_raises_a_score(
     pairs: list[tuple[Criterion, MarkValue]], penalty: float
 ) -> None:
     absent, present = (judged(*pairs, (fault(penalty=penalty), mark)) for mark in (False, True))

@@ -25,9 +25,7 @@ def case(*scores: float, further: int = 0, to_pass: int = 0) -> Graded:
         pytest.param(
             case(0.0, 0.9, 0.7, 1.0, 1.0, further=2), 0.533333, "borderline", 0.7, id="the median"
         ),
-        pytest.param(
-            case(0.0, 0.9, 1.0, 1.0, further=2), 0.45, "fail", 0.0, id="the lower median of two"
-        ),
+        pytest.param(case(0.0, 0.9, 1.0, 1.0, further=2), 0.45, "fail", 0.0, id="the lower median"),
         pytest.param(
             case(0.0, 0.7, 0.9, *[1.0] * 7, further=7, to_pass=7),
             0.533333,

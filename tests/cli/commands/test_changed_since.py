@@ -138,9 +138,7 @@ def test_a_calibration_that_decides_the_mode_of_the_judge(checkout: Checkout) ->
     assert listed.startswith("evals/a.yaml:2  one  default  judge changed\n1 case\n")
 
 
-def test_globs_and_changed_files_that_are_too_many(
-    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_globs_and_files_too_many(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     """A case is never skipped because its globs could not be compared."""
     monkeypatch.setattr(Comparisons, "MOST", 20)
     row = "- {{id: c{0}, input: Hi, rubrics: [contains: H], depends_on: ['src/*[0-9{0}]']}}\n"

@@ -151,10 +151,7 @@ targets: [{{name: default, provider: cli, command_template: "{command}"}}]
             id="a-suspect-is-cleared",
         ),
         pytest.param(
-            "echo bye",
-            1,
-            ["greets broke. Always: passed before, fails now"],
-            id="a-suspect-is-confirmed",
+            "echo bye", 1, ["greets broke. Always: passed before, fails now"], id="confirmed"
         ),
     ],
 )

@@ -140,9 +140,7 @@ REFUSED: dict[str, tuple[Callable[[Run], object], str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("prepare", "head", "token", "message"), REFUSED.values(), ids=REFUSED.keys()
-)
+@pytest.mark.parametrize(("prepare", "head", "token", "message"), REFUSED.values(), ids=REFUSED)
 def test_refused(
     run: Run, prepare: Callable[[Run], object], head: str, token: str, message: str
 ) -> None:

@@ -129,9 +129,7 @@ def test_calls_without_a_price_are_said_before_and_counted(judged: Judged) -> No
     ],
     ids=["one vote", "three", "auto"],
 )
-def test_the_estimate_is_shown_before(
-    judged: Judged, arguments: tuple[str, ...], shown: str
-) -> None:
+def test_the_estimate_comes_first(judged: Judged, arguments: tuple[str, ...], shown: str) -> None:
     judged.cases("one", "two")
     judged.server.script(marks(True, True))
     assert re.search(shown, judged.run(*arguments).stderr)

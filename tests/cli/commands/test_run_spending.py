@@ -258,9 +258,7 @@ def test_a_batch_is_one_start(bench: Bench) -> None:
     ],
     ids=["its own figure", "the target's", "unknown"],
 )
-def test_the_second_run_knows_the_first(
-    bench: Bench, keys: Mapping[str, object], announced: str
-) -> None:
+def test_a_second_run_knows(bench: Bench, keys: Mapping[str, object], announced: str) -> None:
     bench.target(OK if keys is CLAUDE_CODE else SAID, **keys)
     bench.graded()
     _, _, said = bench.graded()

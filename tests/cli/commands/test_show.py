@@ -133,9 +133,7 @@ def test_no_report(tmp_path: Path) -> None:
     [((), "", 1), (("--reuse", "marks"), "", 2), ((), "true", 2)],
     ids=["kept", "fresh", "in CI"],
 )
-def test_verbose_takes_kept_answers(
-    words: tuple[str, ...], job: str, starts: int, tmp_path: Path
-) -> None:
+def test_verbose_takes_kept(words: tuple[str, ...], job: str, starts: int, tmp_path: Path) -> None:
     config = (
         "targets: [{name: default, provider: cli, depends_on: [], "
         f"command_template: 'echo x >> {tmp_path}/log; echo within 30 days'}}]\n"

@@ -114,7 +114,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize(
-    ("answer", "key", "value", "holds", "found", "evidence"), TABLE.values(), ids=TABLE.keys()
+    ("answer", "key", "value", "holds", "found", "evidence"), TABLE.values(), ids=TABLE
 )
 def test_marks(answer: str, key: str, value: JSON, holds: bool, found: str, evidence: str) -> None:
     reasoning = f"{described(key, value, negated=False, field='')}: {found}"
@@ -161,9 +161,7 @@ EXACT: list[tuple[str, str, JSON, bool, bool]] = [
 
 
 @pytest.mark.parametrize(("answer", "key", "value", "holds", "exactly"), EXACT)
-def test_exact_leaves_nothing_out(
-    answer: str, key: str, value: JSON, holds: bool, exactly: bool
-) -> None:
+def test_exact_is_whole(answer: str, key: str, value: JSON, holds: bool, exactly: bool) -> None:
     loose, exact = (an_assertion(key, value, exact=each) for each in (False, True))
     assert (mark(loose, answer).value, mark(exact, answer).value) == (holds, exactly)
 
@@ -179,7 +177,7 @@ def test_the_format_of_a_schema_is_checked(text: str, holds: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "key", "value", "holds", "evidence"), FOLDED.values(), ids=FOLDED.keys()
+    ("answer", "key", "value", "holds", "evidence"), FOLDED.values(), ids=FOLDED
 )
 def test_case_is_ignored(answer: str, key: str, value: JSON, holds: bool, evidence: str) -> None:
     found = mark(an_assertion(key, value, ignore_case=True), answer)
@@ -210,7 +208,7 @@ FIELDS: dict[str, tuple[str, str, str, JSON, bool, str]] = {
         False,
         "has at least 0 words: the answer has no such field",
     ),
-    "no JSON": (
+    "none": (
         "no",
         "id",
         "contains",
@@ -222,7 +220,7 @@ FIELDS: dict[str, tuple[str, str, str, JSON, bool, str]] = {
 
 
 @pytest.mark.parametrize(
-    ("answer", "field", "key", "value", "holds", "reasoning"), FIELDS.values(), ids=FIELDS.keys()
+    ("answer", "field", "key", "value", "holds", "reasoning"), FIELDS.values(), ids=FIELDS
 )
 def test_a_field(
     answer: str, field: str, key: str, value: JSON, holds: bool, reasoning: str

@@ -40,9 +40,7 @@ def test_the_keys_of_a_criterion() -> None:
         ("is_json", True, False, "a.b", "Field `a.b` is JSON"),
     ],
 )
-def test_an_assertion_in_words(
-    key: str, value: Any, negated: bool, field: str, expected: str
-) -> None:
+def test_an_assertion_told(key: str, value: Any, negated: bool, field: str, expected: str) -> None:
     assert described(key, value, negated=negated, field=field) == expected
 
 

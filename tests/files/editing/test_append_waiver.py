@@ -33,10 +33,7 @@ TABLE = {
         f"waivers:\n{WRITTEN}{WRITTEN}".replace("\n", "\r\n"),
     ),
     "lists that are not indented": (f"waivers:\n{FLAT}", f"waivers:\n{FLAT}{FLAT}"),
-    "another key comes first": (
-        f"x-a: 1\nwaivers:\n{WRITTEN}",
-        f"x-a: 1\nwaivers:\n{WRITTEN}{WRITTEN}",
-    ),
+    "another key first": (f"x-a: 1\nwaivers:\n{WRITTEN}", f"x-a: 1\nwaivers:\n{WRITTEN}{WRITTEN}"),
     "flow": ("waivers: [{case: a}]\n", None),
     "another key comes last": (f"waivers:\n{WRITTEN}x-a: 1\n", None),
 }

@@ -416,7 +416,7 @@ UNUSED = {
         "`max_retries` has no effect on a model",
         RETRIES,
     ),
-    "retries in camel case": (
+    "camel case": (
         "{name: a, model: m, retryMaxDelayMs: 9}",
         "`retryMaxDelayMs` has no effect on a model",
         RETRIES,
@@ -441,7 +441,7 @@ UNUSED = {
         "`timeout` has no effect on a command",
         "did you mean `timeout_seconds`?",
     ),
-    "a delay": (
+    "delay": (
         "{name: a, provider: mock, delay_ms: 3}",
         "`delay_ms` has no effect on a fixed answer",
         REMOVE,

@@ -61,9 +61,7 @@ def test_eval_files_that_are_left_out(origin: Checkout, options: list[str]) -> N
     [(["x", "y"], [], 1), (["x"], ["x"], 0)],
     ids=["others", "paths"],
 )
-def test_what_is_asked_for_is_there(
-    origin: Checkout, folders: list[str], paths: list[str], status: int
-) -> None:
+def test_sparse(origin: Checkout, folders: list[str], paths: list[str], status: int) -> None:
     made = sparse(origin, *folders)
     done = invoke(made.root, ENVIRONMENT, "run", "--changed-since", "HEAD^", *paths)
     assert (done.returncode, "Removed" in done.stdout) == (status, False)

@@ -64,7 +64,7 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), LINES.items(), ids=LINES.keys())
+@pytest.mark.parametrize(("text", "expected"), LINES.items(), ids=LINES)
 def test_json_lines_as_eval_files(tree: Path, text: str, expected: tuple[bool, bool]) -> None:
     (tree / "empty/lines.jsonl").write_text(f"{text}\n")
     found = []

@@ -35,9 +35,7 @@ MISSPELT = {
 }
 
 
-@pytest.mark.parametrize(
-    ("text", "targets_only", "expected"), MISSPELT.values(), ids=MISSPELT.keys()
-)
+@pytest.mark.parametrize(("text", "targets_only", "expected"), MISSPELT.values(), ids=MISSPELT)
 def test_misspelt_keys(text: str, *, targets_only: bool, expected: str) -> None:
     found = check_config(Document("a.yaml", text), targets_only=targets_only)
     assert "\n".join(f"{d.rule}: {d.message}; {d.hint}" for d in found) == expected

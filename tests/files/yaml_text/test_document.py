@@ -9,10 +9,7 @@ from rubric_ci.values.problems import Path
 
 FOUND: dict[str, tuple[str, list[Path]]] = {
     "a list in a mapping": ("a: [0, {b: 1_0}]", [("a", 1, "b")]),
-    "where it is used, not where it is left out": (
-        "free: &x {b: 1_0}\nused: [*x]",
-        [("used", 0, "b")],
-    ),
+    "where it is used": ("free: &x {b: 1_0}\nused: [*x]", [("used", 0, "b")]),
     "what is merged": ("a: {<<: {b: 1_0}}", [("a", "b")]),
     "what is merged from a list": ("a: {<<: [{b: 1_0}, {c: 2_0}]}", [("a", "b"), ("a", "c")]),
     "what is merged and hidden": ("free: &x {b: 1_0}\na: {<<: *x, b: 1}", []),

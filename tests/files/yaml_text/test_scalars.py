@@ -31,7 +31,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), ODD.items(), ids=ODD.keys())
+@pytest.mark.parametrize(("text", "expected"), ODD.items(), ids=ODD)
 def test_odd_scalars(text: str, expected: tuple[Any, str]) -> None:
     assert resolve(text) == expected
 

@@ -35,9 +35,7 @@ TARGETS: dict[str, tuple[RunReport, RunReport, int, str]] = {
 
 
 @pytest.mark.parametrize(("head", "then", "kept", "lacking"), TARGETS.values(), ids=TARGETS)
-def test_targets_that_a_run_does_not_ask(
-    head: RunReport, then: RunReport, kept: int, lacking: str
-) -> None:
+def test_targets_not_asked(head: RunReport, then: RunReport, kept: int, lacking: str) -> None:
     assert len(compared.of_asked_targets(head, then)) == kept
     note = f"The baseline also has the targets {lacking}, which this run does not ask."
     assert list(compared.parts_of_suite(head, then)) == ([note] if lacking else [])

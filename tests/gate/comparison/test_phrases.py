@@ -302,9 +302,7 @@ def test_all_cases_together(together: Together, lines: list[str]) -> None:
         (replace(WORSE, worse=False), "regression", "pass"),
     ],
 )
-def test_the_gate_follows_all_cases_together(
-    together: Together, fail_on: FailOn, state: str
-) -> None:
+def test_the_gate_of_all_cases_together(together: Together, fail_on: FailOn, state: str) -> None:
     report: RunReport = a_report(QUIET[0], against=replace(BASE, together=together))
     report = with_gate(replace(report, gate=replace(report.gate, fail_on=fail_on)))
     assert gate_state(report) == state

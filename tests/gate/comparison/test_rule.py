@@ -28,9 +28,7 @@ def test_how_often_a_suspect_is_asked_again(rows: int, times: int) -> None:
         (1, (10, 0), (1, 0)),
     ],
 )
-def test_what_each_side_needs(
-    kept: int | None, here: tuple[int, int], before: tuple[int, int]
-) -> None:
+def test_what_sides_need(kept: int | None, here: tuple[int, int], before: tuple[int, int]) -> None:
     found = rule.needs(5, kept)
     assert (found.here.answers, found.here.dissents) == here
     assert (found.before.answers, found.before.dissents) == before

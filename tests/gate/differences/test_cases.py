@@ -92,9 +92,7 @@ MOVED = [
 
 
 @pytest.mark.parametrize(("words", "told"), MOVED)
-def test_a_case_that_moved_to_a_file_that_is_not_chosen(
-    words: str, told: list[tuple[str, ...]]
-) -> None:
+def test_a_case_that_moved_to_an_unchosen_file(words: str, told: list[tuple[str, ...]]) -> None:
     was, case = replace(build_case(), file="a.yaml"), replace(build_case(), file="b.yaml")
     found = changes_of(case, was, POLICY, lambda each: words in each.file)
     assert [(each.direction, each.before, each.after) for each in found] == told
@@ -147,9 +145,7 @@ def test_expected_messages(now: Message) -> None:
         (["a", "b"], ["b", "a"], "changed"),
     ],
 )
-def test_files_that_a_case_depends_on(
-    before: list[str] | None, after: list[str] | None, expected: str
-) -> None:
+def test_files_of_a_case(before: list[str] | None, after: list[str] | None, expected: str) -> None:
     assert narrowed(before, after) == expected
 
 
@@ -178,9 +174,7 @@ def test_variables_are_part_of_the_question() -> None:
     ("messages", "role", "kind"),
     [("input_messages", "user", "case"), ("expected_messages", "assistant", "reference")],
 )
-def test_another_picture_is_another_question_or_reference(
-    messages: str, role: Role, kind: str
-) -> None:
+def test_another_picture_is_another_question(messages: str, role: Role, kind: str) -> None:
     def showing(colour: tuple[int, int, int]) -> EvalCase:
         shot = media("shots/cart.png", png(4, 3, colour))
         return build_case(**{messages: (Message(role=role, parts=(MediaPart(shot),)),)})

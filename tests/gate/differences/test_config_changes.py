@@ -146,9 +146,7 @@ SET: dict[str, tuple[Config, list[tuple[str, str, str, str | None]]]] = {
 
 
 @pytest.mark.parametrize(("head", "expected"), SET.values(), ids=SET)
-def test_every_setting_that_is_set(
-    head: Config, expected: list[tuple[str, str, str, str | None]]
-) -> None:
+def test_every_setting_set(head: Config, expected: list[tuple[str, str, str, str | None]]) -> None:
     """Beside a configuration without any: its values, and what a change of it is."""
     found = policy_changes(head, Config())
     assert [(each.key, each.before, each.after, each.kind) for each in found] == expected

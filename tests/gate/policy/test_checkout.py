@@ -79,9 +79,7 @@ def test_a_base_without_configuration_is_named(base: Checkout) -> None:
         pytest.param("evalcases: 1\n", {"judge.example:443"}, id="of-the-root"),
     ],
 )
-def test_targets_that_serve_an_eval_file_allow_their_hosts(
-    base: Checkout, evals: str, hosts: set[str]
-) -> None:
+def test_targets_of_an_eval_file_allow_hosts(base: Checkout, evals: str, hosts: set[str]) -> None:
     base.commit({"rubric-ci.yaml": JUDGE, "evals/targets.yaml": TARGETS})
     base.git("update-ref", "refs/remotes/origin/main", "HEAD")
     base.write({"evals/a.eval.yaml": evals})

@@ -45,9 +45,7 @@ def test_a_file_brings_its_calibration_and_waivers_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("policy_from", ["", "head"])
-def test_outside_of_a_pull_request_the_checkout_has_its_own(
-    tmp_path: Path, policy_from: str
-) -> None:
+def test_outside_a_pull_request_the_checkout_has_its_own(tmp_path: Path, policy_from: str) -> None:
     (tmp_path / "rubric-ci.yaml").write_text(LAX)
     assert found(tmp_path, policy_from) is None
     own, notes = under_rules(project(tmp_path), policy_from)
@@ -79,9 +77,7 @@ def test_a_file_is_the_policy(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_policy_that_cannot_be_read(
-    tmp_path: Path, policy_from: str, message: str, hint: str
-) -> None:
+def test_an_unreadable_policy(tmp_path: Path, policy_from: str, message: str, hint: str) -> None:
     with pytest.raises(CannotReadPolicy) as raised:
         found(tmp_path, policy_from)
     assert raised.value.message.startswith(message)
@@ -122,9 +118,7 @@ def test_the_gate_is_the_policy_s_and_the_targets_are_the_project_s(tmp_path: Pa
     assert (held.targets, held.config_for("").gate.fail_on) == (("b",), "borderline")
 
 
-def test_a_base_without_configuration_says_that_the_change_sets_the_rules(
-    checkout: Checkout,
-) -> None:
+def test_a_base_without_configuration_says_that_the_change_rules(checkout: Checkout) -> None:
     base = checkout.commit({"README.md": "x\n"})
     checkout.write({"rubric-ci.yaml": LAX})
     checkout.git("update-ref", "refs/remotes/origin/main", base)

@@ -165,9 +165,7 @@ TOGETHER = Together(cases=200, clusters=200, fewer_pass=9, more_fail=9, p_value=
         ("never", True, True),
     ],
 )
-def test_all_cases_together_fail_the_gate_of_regressions(
-    fail_on: FailOn, *, worse: bool, holds: bool
-) -> None:
+def test_all_cases_together_fail_the_gate(fail_on: FailOn, *, worse: bool, holds: bool) -> None:
     comparison = Comparison(source="reference", together=replace(TOGETHER, worse=worse))
     gate = GateInfo(fail_on=fail_on, passing=0.8, borderline=0.6, holds=True)
     case = graded("a", "pass", change="unchanged")

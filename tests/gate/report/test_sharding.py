@@ -61,9 +61,7 @@ def test_the_order_of_the_cases_does_not_matter(
 
 
 @given(COSTS, COUNTS)
-def test_loads_differ_by_at_most_the_most_expensive_case(
-    costs: list[tuple[str, float]], count: int
-) -> None:
+def test_loads_differ_by_one_case_at_most(costs: list[tuple[str, float]], count: int) -> None:
     loads = [sum(costs[n][1] for n in shard) for shard in split(costs, count)]
     dearest = max((cost for _, cost in costs), default=0)
     assert max(loads) - min(loads) <= dearest + 1e-6

@@ -302,9 +302,7 @@ RULED = replace(CASE, evaluators=(replace(SCRIPT, script="python ../judges"),))
         (SHARED, MOCK, ["lib/inner.py", "lib/gate.py"], "`lib/gate.py` and `lib/inner.py`"),
     ],
 )
-def test_files_that_it_depends_on(
-    case: EvalCase, target: Target, paths: list[str], changed: str
-) -> None:
+def test_files_it_reads(case: EvalCase, target: Target, paths: list[str], changed: str) -> None:
     now = side(case, target=target)
     selection = select(now, now, ChangedPaths(paths, compared={"evals/b.yaml"}))
     assert [why for _, why in selection.chosen] == ([f"{changed} changed"] if changed else [])

@@ -310,9 +310,7 @@ def test_a_base_that_does_not_parse(checkout: Checkout, path: str, broken: str, 
         ("answers.jsonl", ["recorded"], "its answer in `answers.jsonl` changed"),
     ],
 )
-def test_a_file_that_git_does_not_keep(
-    checkout: Checkout, path: str, cases: Sequence[str], why: str
-) -> None:
+def test_an_untracked_file(checkout: Checkout, path: str, cases: Sequence[str], why: str) -> None:
     base = checkout.commit(FILES | {".gitignore": f"{path}\n"})
     assert path not in checkout.git("ls-files").splitlines()
     assert reasons(chosen(checkout, base)) == dict.fromkeys(cases, why)
@@ -462,9 +460,7 @@ def test_a_shallow_clone_without_a_base(checkout: Checkout, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("option", ["--depth=2", "--no-local"])
-def test_the_merge_commit_of_a_pull_request(
-    checkout: Checkout, tmp_path: Path, option: str
-) -> None:
+def test_a_merge_commit_of_a_pull_request(checkout: Checkout, tmp_path: Path, option: str) -> None:
     """Main has moved on meanwhile: what it brought is not the pull request's change."""
     checkout.commit(FILES)
     checkout.git("switch", "--quiet", "--create", "topic")
@@ -488,9 +484,7 @@ def test_the_merge_commit_of_a_pull_request(
         ("rubric-ci.yaml", ["evals/agents.yaml", "evals/greetings.yaml", "evals/plain.yaml"]),
     ],
 )
-def test_only_files_that_the_change_may_concern_are_read(
-    checkout: Checkout, path: str, read: list[str]
-) -> None:
+def test_only_files_of_the_change_are_read(checkout: Checkout, path: str, read: list[str]) -> None:
     case = "  - id: {}\n    input: Hi\n    rubrics: [polite]\n"
     plain = "evalcases:\n" + case.format("one") + case.format("two")
     base = checkout.commit(
@@ -506,9 +500,7 @@ def test_only_files_that_the_change_may_concern_are_read(
     chosen(checkout, base)
 
 
-def test_a_broken_file_that_the_change_does_not_concern_is_left_to_validate(
-    checkout: Checkout,
-) -> None:
+def test_a_broken_file_of_no_change_is_left_to_validate(checkout: Checkout) -> None:
     broken = "evalcases:\n  - id: one\n    inputs: Hi\n"
     base = checkout.commit(FILES | {"evals/broken.yaml": broken})
     with chdir(checkout.root):
@@ -529,9 +521,7 @@ PLACES = ("", ".agentv/", "evals/", "evals/.agentv/", "evals/sub/")
 
 @pytest.mark.parametrize("path", [f"{folder}targets.yaml" for folder in PLACES])
 @pytest.mark.parametrize("new", [False, True], ids=["edited", "new"])
-def test_a_targets_file_in_the_evals_folder_or_above_it(
-    checkout: Checkout, path: str, *, new: bool
-) -> None:
+def test_a_targets_file_in_the_folder_or_above(checkout: Checkout, path: str, *, new: bool) -> None:
     below, apart = one_case("below"), one_case("apart")
     evals = {"evals/sub/a.yaml": below, "other/b.yaml": apart, "other/targets.yaml": TARGETS}
     base = checkout.commit(evals if new else evals | {path: TARGETS})

@@ -31,7 +31,5 @@ CONCERNED: dict[str, tuple[Target, list[str], bool]] = {
 
 
 @pytest.mark.parametrize(("target", "paths", "concerned"), CONCERNED.values(), ids=CONCERNED)
-def test_a_change_that_concerns_a_target(
-    target: Target, paths: list[str], *, concerned: bool
-) -> None:
+def test_a_change_about_a_target(target: Target, paths: list[str], *, concerned: bool) -> None:
     assert ChangedPaths(paths, compared={"evals/a.yaml"}).concerns(target) is concerned

@@ -133,9 +133,7 @@ def every_change() -> Compared:
     return tuple(compared())
 
 
-def test_a_change_of_anything_that_a_verdict_depends_on_runs_the_case(
-    every_change: Compared,
-) -> None:
+def test_a_change_of_what_a_verdict_depends_on_runs_the_case(every_change: Compared) -> None:
     missed = {
         change.place
         for change, runs in every_change
@@ -178,9 +176,7 @@ LIMIT = LatencySpec(name="l", threshold_ms=1, span=HERE)
         pytest.param((composite(LIMIT, by=SCRIPT),), False, id="composite that a script combines"),
     ],
 )
-def test_the_judge_counts_only_if_it_marks_the_case(
-    specs: tuple[EvaluatorSpec, ...], *, judged: bool
-) -> None:
+def test_the_judge_counts_if_it_marks(specs: tuple[EvaluatorSpec, ...], *, judged: bool) -> None:
     case = replace(PLAIN, evaluators=specs, simulated_user=None)
     assert affected_cases.is_judged(replace(case, simulated_user=PLAIN.simulated_user))
     assert affected_cases.is_judged(case) is judged

@@ -167,9 +167,7 @@ def test_a_new_case_of_an_agent_is_refused() -> None:
     ],
     ids=["the same", "another question", "other metadata", "a new case", "without hooks"],
 )
-def test_hooks_get_no_text_of_the_change(
-    was: EvalCase | None, now: dict[str, Any], gradable: bool
-) -> None:
+def test_hooks_get_no_new_text(was: EvalCase | None, now: dict[str, Any], gradable: bool) -> None:
     known = [PREPARED, replace(PREPARED, id="works", workspace=SHOP)]
     why = TrustedWork(known, ChangedPaths([])).why_not(replace(PREPARED, **now), was, MODEL)
     refused = "its `workspace` has `hooks`, programs which get no text of the change"

@@ -108,9 +108,7 @@ def test_in_sarif() -> None:
         ),
     ],
 )
-def test_a_waiver_to_fix_is_reported_at_its_line(
-    state: WaiverState, level: str, advice: str
-) -> None:
+def test_a_waiver_to_fix_is_told_at_its_line(state: WaiverState, level: str, advice: str) -> None:
     report = reported(a_waiver(), a_waiver(state, case="d", line=14))
     [found] = [each for each in annotations.annotations(report) if each.rule == "waiver"]
     text = f"the waiver of d/gated (until 2026-12-31): {advice}"

@@ -138,9 +138,7 @@ def test_a_kept_answer_is_found(tmp_path: Path) -> None:
     assert answer_cache.find(CASE, COMMAND, replace(context, cache=None)) is None
 
 
-def test_an_answer_with_a_secret_is_not_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_with_a_secret_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_API_KEY", "correct-horse")
     answer = Answer(text="Use correct-horse")
     answer_cache.keep(CASE, COMMAND, build(tmp_path), answer)
@@ -162,9 +160,7 @@ def change(name: str, value: object) -> Callable[[dict[str, Any]], object]:
         pytest.param(change("answered_at", ""), id="time"),
     ],
 )
-def test_an_entry_of_another_form_is_not_used(
-    tmp_path: Path, edit: Callable[[dict[str, Any]], object]
-) -> None:
+def test_an_entry_of_another_form(tmp_path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
     context, cache = build(tmp_path), Cache(tmp_path)
     answer_cache.keep(CASE, COMMAND, context, ANSWER)
     known = answer_cache.key_of(CASE, COMMAND, context)

@@ -176,9 +176,7 @@ def test_a_recording_has_a_text_per_turn(tmp_path: Path) -> None:
     ],
     ids=["a text", "too few", "none"],
 )
-def test_a_recording_that_does_not_fit(
-    recorded: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+def test_a_recording_does_not_fit(recorded: dict[str, Any], message: str, tmp_path: Path) -> None:
     record(tmp_path, **recorded)
     assert str(refusal(KEPT, tmp_path)) == message
 
@@ -296,9 +294,7 @@ def test_an_invalid_reply_of_the_user_is_repaired(tmp_path: Path) -> None:
     ],
     ids=["invalid", "silent"],
 )
-def test_a_user_who_says_nothing(
-    replies: tuple[str, ...], message: str, calls: int, tmp_path: Path
-) -> None:
+def test_a_silent_user(replies: tuple[str, ...], message: str, calls: int, tmp_path: Path) -> None:
     failed = refusal(MODEL, tmp_path, TALK, call_model=People(*replies), judge=JUDGE)
     assert (str(failed), failed.usage.calls) == (message, calls)
 

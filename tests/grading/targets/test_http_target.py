@@ -73,9 +73,7 @@ REPLY = {"role": "assistant", "content": "answer 1"}
         ("{{ input }}", "[system]\nBe brief\n\n[user]\nThey squeak", f"{HISTORY}\n\n[user]\n4711"),
     ],
 )
-def test_the_variables_of_a_conversation(
-    tmp_path: Path, template: str, first: JSON, second: JSON
-) -> None:
+def test_variables_of_a_talk(tmp_path: Path, template: str, first: JSON, second: JSON) -> None:
     bot = Bot()
     given = answer({"text": template}, tmp_path, bot)
     assert bot.bodies[0] == {"text": first}

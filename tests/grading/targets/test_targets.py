@@ -145,9 +145,7 @@ NO_LEVELS = "the answer has JSON of more than 100 levels"
         ),
     ],
 )
-def test_a_broken_recording_is_found_by_its_line(
-    line: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+def test_a_broken_line_of_a_recording(line: dict[str, Any], message: str, tmp_path: Path) -> None:
     record(tmp_path, {"id": "two", "answer": "2"}, {"id": "x", "answer": "", **line})
     assert refusal(KEPT, tmp_path) == f"answers.jsonl:2: {message}"
 

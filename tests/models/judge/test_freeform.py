@@ -60,7 +60,7 @@ FILLED = {
 }
 
 
-@pytest.mark.parametrize(("template", "text"), FILLED.items(), ids=FILLED.keys())
+@pytest.mark.parametrize(("template", "text"), FILLED.items(), ids=FILLED)
 def test_template(template: str, text: str) -> None:
     assert body(template) == text
 
@@ -183,6 +183,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("text", "problems"), REFUSED.items(), ids=REFUSED.keys())
+@pytest.mark.parametrize(("text", "problems"), REFUSED.items(), ids=REFUSED)
 def test_no_opinion(text: str, problems: list[str]) -> None:
     assert read_freeform_mark(text) == InvalidReply(tuple(problems))

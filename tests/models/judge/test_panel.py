@@ -278,11 +278,7 @@ AUTO = {
     "a gate, all agree": (rubric(1, required=True), lambda _, __: True, 3),
     "a gate in dispute": (rubric(1, required=True), lambda _, nth: nth != 3, 4),
     "a gate in dispute to the end": (rubric(1, required=True), lambda _, nth: nth not in {2, 4}, 5),
-    "a gate, a vote is lost": (
-        rubric(1, required=True),
-        lambda _, nth: "down" if nth == 3 else True,
-        4,
-    ),
+    "gate, a vote lost": (rubric(1, required=True), lambda _, nth: "down" if nth == 3 else True, 4),
 }
 
 

@@ -243,7 +243,7 @@ CHANGES = {
     "text of a criterion": key(criteria=(replace(POLITE, text="Is rude"), DEPTH, TONE)),
     "order": key(criteria=(DEPTH, POLITE, TONE)),
     "ranges": key(
-        criteria=(POLITE, replace(DEPTH, ranges=(ScoreRange(low=0, high=10, text="x"),)), TONE)
+        criteria=(POLITE, replace(DEPTH, ranges=(ScoreRange(low=0, high=10, text=""),)), TONE)
     ),
     "vote": key(vote=2),
     "model": key(judge=JudgeConfig(endpoint=Endpoint(model="openai/n"))),

@@ -253,9 +253,7 @@ def test_without_a_limit_a_reply_is_as_long_as_the_model_can() -> None:
         pytest.param(Caps(cost_usd=99), {"max_completion_tokens": 9}, 4_000, None, id="new name"),
     ],
 )
-def test_a_cap_on_cost_limits_replies(
-    caps: Caps, options: dict[str, int], most: int, sent: int | None
-) -> None:
+def test_a_cap_on_cost(caps: Caps, options: dict[str, int], most: int, sent: int | None) -> None:
     seen: list[int | None] = []
 
     async def answered(call: ModelCall) -> ModelReply:

@@ -94,9 +94,7 @@ def test_a_server_that_is_down_is_asked_a_limited_number_of_times() -> None:
         pytest.param([OK, failed("account"), OK], 9, id="account-after-a-success"),
     ],
 )
-def test_a_server_that_replies_is_asked_on(
-    outcomes: list[ModelReply | Exception], calls: int
-) -> None:
+def test_a_server_that_replies(outcomes: list[ModelReply | Exception], calls: int) -> None:
     server = Server(*outcomes)
     _, breaker = run(server, *[call()] * calls)
     assert server.calls == calls

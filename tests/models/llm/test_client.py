@@ -88,7 +88,7 @@ NO_REPLIES: dict[str, tuple[str, bytes, bool, str]] = {
 
 
 @pytest.mark.parametrize(
-    ("wire", "content", "retryable", "message"), NO_REPLIES.values(), ids=NO_REPLIES.keys()
+    ("wire", "content", "retryable", "message"), NO_REPLIES.values(), ids=NO_REPLIES
 )
 def test_no_reply(wire: str, content: bytes, retryable: bool, message: str) -> None:
     trouble = ask(wire, Body(content=content))

@@ -152,9 +152,7 @@ NO_CONNECTION = {
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize(
-    ("url", "text", "retryable"), NO_CONNECTION.values(), ids=NO_CONNECTION.keys()
-)
+@pytest.mark.parametrize(("url", "text", "retryable"), NO_CONNECTION.values(), ids=NO_CONNECTION)
 def test_no_connection(url: str, text: str, retryable: bool, wire: str) -> None:
     error = ask(wire, url)
     assert str(error) == text

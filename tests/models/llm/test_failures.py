@@ -49,9 +49,7 @@ ERRORS: dict[str, tuple[Mapping[str, JSON], int | None, bool, str]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "retryable", "said"), ERRORS.values(), ids=ERRORS.keys()
-)
+@pytest.mark.parametrize(("body", "status", "retryable", "said"), ERRORS.values(), ids=ERRORS)
 def test_an_error_is_understood(
     body: Mapping[str, JSON], status: int | None, retryable: bool, said: str
 ) -> None:

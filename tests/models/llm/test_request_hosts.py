@@ -40,7 +40,7 @@ LOGIN = {"ACTIONS_ID_TOKEN_REQUEST_URL": "https://run.actions.example/token?a=b"
         ("", BASE, {"X_API_BASE": "nonsense"}, False),
     ],
 )
-def test_hosts(
+def test_host(
     host: str, allowed: AllowedHosts, environment: Mapping[str, str], expected: bool
 ) -> None:
     assert is_allowed(host, allowed, environment) is expected

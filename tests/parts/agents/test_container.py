@@ -76,9 +76,7 @@ def test_an_agent_works_in_it_and_commands_of_assertions_outside(bench: Bench) -
     assert "sk-secret" not in log.read_text()
 
 
-def test_it_is_removed_when_the_target_is_killed(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_removed_with_the_target(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container_engine, "_ENGINES", ("docker",))
     log = stub(bench, "docker")
     target = bench.program("claude-code", "", "import time; time.sleep(60)")

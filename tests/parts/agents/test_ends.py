@@ -103,9 +103,7 @@ def test_the_answer_is_what_follows_the_last_tool(text: str, answer: list[str]) 
     ],
     ids=["nothing", "stops", "limit", "continued", "filter", "in a text of the model"],
 )
-def test_its_telemetry_says_why_the_last_reply_ended(
-    agent: str, file: str, text: str, finish: str
-) -> None:
+def test_telemetry_says_why_a_reply_ended(agent: str, file: str, text: str, finish: str) -> None:
     said = {
         "copilot": [copilot("assistant.message", content="a"), DONE],
         "gemini-cli": [gemini("message", role="assistant", content="a"), SUCCESS],

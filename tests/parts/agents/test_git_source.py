@@ -107,9 +107,7 @@ def test_a_repository_that_an_agent_makes_is_no_work(bench: Bench) -> None:
     assert [change.path for change in work.changes] == ["a"]
 
 
-def test_a_server_is_asked_once_for_all_trials(
-    bench: Bench, origin: Checkout, tmp_path: Path
-) -> None:
+def test_a_server_is_asked_once_for_all(bench: Bench, origin: Checkout, tmp_path: Path) -> None:
     target = bench.program("claude-code", printed("claude", "ok"), "Path('a').unlink()")
     asked: list[str] = []
     with git_servers.http(tmp_path, asked) as url:

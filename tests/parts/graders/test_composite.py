@@ -93,9 +93,7 @@ def test_the_mean_lists_its_members(tmp_path: Path) -> None:
     [({"a": 3.0}, 0.875), ({"b": 0.0}, 1.0), ({"a": 0.0, "b": 0.2}, 0.5)],
     ids=["the-other-keeps-its-own", "0-is-shown-only", "relative"],
 )
-def test_weights_of_the_aggregator_come_first(
-    weights: dict[str, float], score: float, tmp_path: Path
-) -> None:
+def test_weights_of_the_aggregator(weights: dict[str, float], score: float, tmp_path: Path) -> None:
     members = (script(1.0, "a"), script(0.5, "b"))
     assert assessed(tmp_path, *members, by=WeightedAverage(weights=weights)).score == score
 

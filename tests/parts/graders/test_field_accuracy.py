@@ -251,9 +251,7 @@ OPTIONALS: dict[str, tuple[Any, list[FieldSpec], float, list[Any]]] = {
 @pytest.mark.parametrize(
     ("answer", "fields", "score", "criteria"), OPTIONALS.values(), ids=OPTIONALS
 )
-def test_optional_fields(
-    answer: Any, fields: list[FieldSpec], score: float, criteria: list[Any]
-) -> None:
+def test_optional(answer: Any, fields: list[FieldSpec], score: float, criteria: list[Any]) -> None:
     result = compare(json.dumps(answer), *fields)
     assert result.score == score
     found = [(c.id, c.mark, c.weight, c.reasoning) for c in result.criteria]

@@ -106,9 +106,7 @@ def test_the_page_of_the_run_is_linked() -> None:
     ],
     ids=["fixed", "failing from the start", "the first night", "an outage", "failing all the same"],
 )
-def test_what_an_issue_is_open_for(
-    head: RunReport, headline: str, *, red: bool, complete: bool
-) -> None:
+def test_why_an_issue_is_open(head: RunReport, headline: str, *, red: bool, complete: bool) -> None:
     about = subject(head)
     assert issue.render(about, SITE).startswith(f"## rubric-ci · {headline}\n")
     assert (about.red, about.complete) == (red, complete)

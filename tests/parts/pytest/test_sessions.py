@@ -225,9 +225,7 @@ def test_problems_of_a_file_are_an_error_with_their_places(tests: Suite) -> None
         ),
     ],
 )
-def test_a_configuration_that_cannot_be_used_ends_the_session(
-    tests: Suite, config: str, message: str
-) -> None:
+def test_an_unusable_configuration_ends_it(tests: Suite, config: str, message: str) -> None:
     tests.write("rubric-ci.yaml", config)
     session = tests.run()
     assert session.code == pytest.ExitCode.USAGE_ERROR

@@ -188,9 +188,7 @@ def test_a_present_fault_is_a_fail(checkout: Checkout, receiver: tuple[Receiver,
     ] == [("day", "fail"), ("thanks", "pass")]
 
 
-def test_events_are_log_records_on_demand(
-    checkout: Checkout, receiver: tuple[Receiver, str]
-) -> None:
+def test_events_are_logged_on_demand(checkout: Checkout, receiver: tuple[Receiver, str]) -> None:
     found, url = receiver
     done = run(checkout, **{ENDPOINT: url, "OTEL_LOGS_EXPORTER": "otlp"})
     assert "exported 3 spans to 127.0.0.1\n" in done.stderr
@@ -207,9 +205,7 @@ def test_events_are_log_records_on_demand(
     ]
 
 
-def test_a_file_of_the_checkout_names_no_endpoint(
-    checkout: Checkout, receiver: tuple[Receiver, str]
-) -> None:
+def test_a_file_names_no_endpoint(checkout: Checkout, receiver: tuple[Receiver, str]) -> None:
     found, url = receiver
     named = f"{ENDPOINT}={url}\n"
     checkout.write({".env": named, ".otel/.env": named, "otel.yaml": f"endpoint: {url}\n"})
@@ -259,9 +255,7 @@ def test_an_offline_run_sends_nothing(checkout: Checkout, receiver: tuple[Receiv
 
 
 @pytest.mark.parametrize(("status", "said"), [(404, "404"), (503, "Failed to export spans")])
-def test_an_endpoint_that_refuses_changes_no_verdict(
-    checkout: Checkout, status: int, said: str
-) -> None:
+def test_an_endpoint_that_refuses_is_told(checkout: Checkout, status: int, said: str) -> None:
     pytest.importorskip(EXPORTER, reason="the extra `otel` is not installed")
     with serving(Receiver(status).handler) as server:
         own = {ENDPOINT: server.url, "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}

@@ -134,13 +134,11 @@ def test_a_comment_links_the_images_of_a_case_at_the_commit() -> None:
     found = (*pictures_of("question", [shot]), *pictures_of("answer", [answer]))
     hostile = replace(found[0], path="../../evil/x](http://a.example).png")
     report = a_report(graded("a", "fail", a_criterion(), **TEXTS, media=(*found, hostile)))
-    text = markdown.render(
-        report, links=Links(blob="https://github.example/acme/shop/blob/0a1b2c3")
-    )
+    text = markdown.render(report, links=Links(blob="https://github.example/acme/shop/blob/0a1b"))
     assert (
         "**Images and documents**\n\n"
         "- question [shots/my cart.png]"
-        "(https://github.example/acme/shop/blob/0a1b2c3/shots/my%20cart.png)\n"
+        "(https://github.example/acme/shop/blob/0a1b/shots/my%20cart.png)\n"
         "- answer `out/a|b.png`\n"
         "- question ../../evil/x\\](http:&#8203;//a.example).png\n"
     ) in text

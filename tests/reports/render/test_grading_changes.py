@@ -148,9 +148,7 @@ def test_the_gate(config: GateConfig, code: ExitCode) -> None:
     ],
     ids=["note", "review", "fail", "both", "never"],
 )  # fmt: skip
-def test_what_is_done_about_changes(
-    config: GateConfig, levels: list[str], text: str, review: str
-) -> None:
+def test_what_is_done(config: GateConfig, levels: list[str], text: str, review: str) -> None:
     report = reported(config)
     found = [f"{a.level} {a.title.partition(' ')[0]}" for a in annotations.annotations(report)]
     assert found == levels

@@ -84,9 +84,7 @@ def test_omits_the_least_important_parts_and_lists_them(
     ],
     ids=["few", "many pass", "many fail"],
 )
-def test_a_comment_is_short_for_a_large_run(
-    failing: int, passing: int, left_out: str | None
-) -> None:
+def test_a_comment_is_short(failing: int, passing: int, left_out: str | None) -> None:
     cases = [graded(f"bad-{n}", "fail") for n in range(failing)]
     cases += [graded(f"good-{n}", "pass") for n in range(passing)]
     text = markdown.render(a_report(*cases), most=markdown.COMMENT_CASES)

@@ -19,9 +19,7 @@ from tests.sample_reports import a_report, errored, graded, skipped
 
 GOOD, FINE = graded("good", "pass"), graded("fine", "pass")
 MEDIUM, BAD, LOST = graded("medium", "borderline"), graded("bad"), errored("lost")
-OLD, BROKEN, NEW = (
-    replace(graded(kind), change=kind) for kind in ("failing-before", "broken", "new")
-)
+OLD, BROKEN, NEW = (replace(graded(it), change=it) for it in ("failing-before", "broken", "new"))
 UNKNOWN = replace(graded("unknown"), change="not-comparable")
 WAIVED = replace(graded("waived"), waived=("c",), without_waived="pass")
 WEAKER = GradingChange(

@@ -127,9 +127,7 @@ def open_mark(name: str, weight: float = 1, **changes: Any) -> CriterionResult:
         ([a_rubric(name="script", verdict="pass"), a_rubric(name="s", weight=0)], []),
     ],
 )
-def test_a_missed_gate_comes_first_then_the_larger_loss(
-    evaluators: list[Assessed], order: list[str]
-) -> None:
+def test_a_missed_gate_then_the_larger_loss(evaluators: list[Assessed], order: list[str]) -> None:
     case = graded("a", evaluators=tuple(evaluators), waived=("waived",))
     found = wording.misses(case, a_report())
     assert [m.criterion.id if m.criterion else m.evaluator.name for m in found] == order

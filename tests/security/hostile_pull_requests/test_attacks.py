@@ -157,9 +157,7 @@ def test_an_honest_pull_request(
 
 
 @platforms.SHELL
-def test_the_attackers_judge_would_make_it_green(
-    tmp_path: Path, strict: Judge, attacker: Judge
-) -> None:
+def test_an_attackers_judge_makes_it_green(tmp_path: Path, strict: Judge, attacker: Judge) -> None:
     """Under the policy of the head the attack works, so that its row can fail."""
     attack = policy.ATTACKS["another address of the judge"]
     own = {"RUBRIC_CI_RUN_POLICY_FROM": "head", "RUBRIC_CI_RUN_AGAINST": ""}

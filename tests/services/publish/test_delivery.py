@@ -57,9 +57,7 @@ def test_a_comment_that_cannot_be_posted_is_a_line_and_no_verdict(
 
 
 @platforms.TERMINALS
-def test_a_runner_with_a_terminal_reads_the_commands(
-    project: Project, environment: dict[str, str]
-) -> None:
+def test_a_runner_with_a_terminal_reads_them(project: Project, environment: dict[str, str]) -> None:
     printed = pexpect.run(
         f"{sys.executable} -m rubric_ci run",
         cwd=str(project.root),

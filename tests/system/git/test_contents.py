@@ -78,9 +78,7 @@ def test_equal_digests(checkout: Checkout, change: Callable[[Checkout], None], s
         (["src/missing.py"], "src/a.py", True),
     ],
 )
-def test_named_files_and_folders(
-    checkout: Checkout, names: list[str], path: str, same: bool
-) -> None:
+def test_named_paths(checkout: Checkout, names: list[str], path: str, same: bool) -> None:
     checkout.commit(FILES)
     before = now(checkout).digest(nothing, names)
     checkout.write({path: "edited"})

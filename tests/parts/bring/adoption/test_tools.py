@@ -401,9 +401,7 @@ PARTS_OF_RUNS = """
 
 
 @pytest.mark.parametrize(("text", "reason"), rows(PARTS_OF_RUNS))
-def test_results_of_a_part_of_a_run(
-    text: str, reason: list[str], request: pytest.FixtureRequest
-) -> None:
+def test_results_of_a_part(text: str, reason: list[str], request: pytest.FixtureRequest) -> None:
     tool, _, _ = request.node.callspec.id.partition(":")
     if tool != "junit":
         found = yaml.safe_load(text)

@@ -125,9 +125,7 @@ def test_history_and_formats_take_the_report(folder: Path) -> None:
         (("empty.json", "--from", "promptfoo"), "rubric-ci: empty.json: no case in these results"),
     ],
 )
-def test_unusable_results_are_a_usage_error(
-    folder: Path, arguments: tuple[str, ...], message: str
-) -> None:
+def test_unusable_results_are_told(folder: Path, arguments: tuple[str, ...], message: str) -> None:
     (folder / "empty.json").write_text('{"results": {"results": []}}')
     done = rubric_ci(folder, "adopt", *arguments)
     assert done.returncode == 2

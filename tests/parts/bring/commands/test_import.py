@@ -331,9 +331,7 @@ LEFT_OUT = {
 
 
 @pytest.mark.parametrize(("name", "text", "reason"), LEFT_OUT.values(), ids=LEFT_OUT)
-def test_a_file_of_which_no_case_is_imported(
-    name: str, text: str, reason: str, checkout: Checkout
-) -> None:
+def test_a_file_without_any_case(name: str, text: str, reason: str, checkout: Checkout) -> None:
     checkout.commit({name: text})
     done = run(checkout, name)
     assert done.returncode == 1

@@ -181,9 +181,7 @@ LOOP = "{% for c in _conversation %}U: {{c.input}} {% endfor %}U: {{question}}"
 
 
 @pytest.mark.parametrize("prompt", [f"'{LOOP}'", "file://chat.json"])
-def test_a_prompt_with_the_conversation_before_is_not_one_turn(
-    checkout: Checkout, prompt: str
-) -> None:
+def test_a_prompt_with_a_conversation_is_not_one_turn(checkout: Checkout, prompt: str) -> None:
     chat = json.dumps([{"role": "user", "content": LOOP}])
     files = {"promptfooconfig.yaml": CONVERSATION.replace("PROMPT", prompt), "chat.json": chat}
     checkout.commit(files)
@@ -196,9 +194,7 @@ def test_a_prompt_with_the_conversation_before_is_not_one_turn(
 @pytest.mark.parametrize(
     "limit", [{"multipleOf": 0.1}, {"maximum": 2**53}, {"properties": {"a": {"minimum": -(2**60)}}}]
 )
-def test_a_limit_that_javascript_rounds_is_not_imported(
-    checkout: Checkout, limit: dict[str, Any]
-) -> None:
+def test_a_limit_that_javascript_rounds(checkout: Checkout, limit: dict[str, Any]) -> None:
     check = {"type": "is-json", "value": {"type": "number", **limit}}
     suite = {
         "prompts": ["{{q}}"],

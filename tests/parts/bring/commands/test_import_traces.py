@@ -125,9 +125,7 @@ SIX = runs(
     ],
     ids=["langfuse observations", "langfuse traces", "braintrust", "langsmith"],
 )
-def test_a_table_has_the_cases_of_the_same_export_in_json(
-    checkout: Checkout, text: Callable[[], str]
-) -> None:
+def test_a_table_has_the_cases_of_an_export(checkout: Checkout, text: Callable[[], str]) -> None:
     checkout.write({"a/traces.json": text(), "b/traces.csv": records.as_table(text())})
     for name in ("a/traces.json", "b/traces.csv"):
         done = run(checkout, name)
@@ -330,9 +328,7 @@ def test_items_without_ids_are_named_by_their_number(checkout: Checkout, end: st
     ]
 
 
-def test_braces_control_characters_and_numbers_that_are_none_are_kept_as_data(
-    checkout: Checkout,
-) -> None:
+def test_braces_control_characters_and_no_numbers_are_kept_as_data(checkout: Checkout) -> None:
     asked = "Fill {{ name }}: \x00 \x85 \u2028 {% x %}"
     text = runs({"inputs": {"question": asked, "n": float("nan"), "m": 7}})
     checkout.write({"traces.jsonl": text.replace('"m": 7', '"m": 1e999')})

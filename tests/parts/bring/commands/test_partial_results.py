@@ -85,9 +85,7 @@ targets:
         ("exit 137", "exit status 137, no output"),
     ],
 )
-def test_a_runner_that_was_killed_has_no_verdict(
-    checkout: Checkout, ending: str, said: str
-) -> None:
+def test_a_runner_that_was_killed_is_told(checkout: Checkout, ending: str, said: str) -> None:
     write = "import sys; open(sys.argv[1] + '/r.csv', 'w').write('id,passed\\na,yes\\n')\n"
     script = f"{sys.executable} w.py {{RESULTS}}; {ending}; true {{ONLY}}"
     checkout.commit({"w.py": write, "rubric-ci.yaml": CONFIG.format(script=script)})

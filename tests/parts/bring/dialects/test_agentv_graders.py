@@ -47,9 +47,7 @@ AFTER = "Refuses?\n\nThe question:\n{{ input }}\n\nThe answer:\n{{ output }}\n"
     ],
     ids=["no variable", "answer", "other variable", "empty", "no file"],
 )
-def test_a_prompt_file_that_shows_no_answer(
-    text: str | None, prompt: str, problems: list[str]
-) -> None:
+def test_a_prompt_file_without_answer(text: str | None, prompt: str, problems: list[str]) -> None:
     test = {"id": "a", "input": "Hi", "assert": [PROMPT]}
     found = translate({"tests": [test]}, {"../refusal.md": text}.get)
     (judge,) = found.data["evalcases"][0]["execution"]["evaluators"]

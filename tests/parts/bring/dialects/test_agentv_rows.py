@@ -87,9 +87,7 @@ def test_columns_of_a_row() -> None:
         (["a", "vars.a.b.c"], {"vars": {"a": "0"}, "vars.a.b.c": "1"}),
     ],
 )
-def test_a_column_in_the_place_of_another_is_no_variable(
-    columns: list[str], test: dict[str, Any]
-) -> None:
+def test_a_column_that_is_no_variable(columns: list[str], test: dict[str, Any]) -> None:
     row = {name: str(number) for number, name in enumerate(columns)}
     assert of_row(row, 1).case == {"id": "row-1", **test}
 

@@ -82,9 +82,7 @@ GEMINI: list[dict[str, Any]] = yaml.safe_load("""
     ],
     ids=str,
 )
-def test_a_question_has_the_messages_of_every_form(
-    value: Any, spoken: tuple[ChatMessage, ...]
-) -> None:
+def test_a_question_has_every_message(value: Any, spoken: tuple[ChatMessage, ...]) -> None:
     assert chat.question(value).messages == spoken
 
 

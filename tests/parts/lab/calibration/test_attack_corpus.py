@@ -181,9 +181,7 @@ LEVELLED = Levelled(
         pytest.param(LEVELLED, [2, 5, "cannot_assess"], [3, True, "5"], id="levelled"),
     ],
 )
-def test_which_marks_a_criterion_allows(
-    criterion: Judged, good: list[object], bad: list[object]
-) -> None:
+def test_which_marks_are_allowed(criterion: Judged, good: list[object], bad: list[object]) -> None:
     assert [is_allowed(criterion, value) for value in [*good, *bad]] == [True] * len(good) + [
         False
     ] * len(bad)

@@ -119,9 +119,7 @@ def test_invalid_lines(line: str, messages: list[str]) -> None:
         ),
     ],
 )
-def test_labels_of_missing_cases_and_criteria(
-    changed: dict[str, object], messages: list[str]
-) -> None:
+def test_labels_of_missing_criteria(changed: dict[str, object], messages: list[str]) -> None:
     matched, problems = match("l.jsonl", [label(**changed)], [CASE])
     assert [p.message for p in problems] == messages
     assert len(matched) == (not messages)

@@ -314,15 +314,13 @@ def test_a_budget_for_nothing(judge: Gullible) -> None:
     assert not Path("calibration.json").exists()
 
 
-def test_the_estimate_is_shown_before(calibrated: Calibrated) -> None:
+def test_the_estimate_comes_first(calibrated: Calibrated) -> None:
     shown = calibrated.result.stderr
     assert "about 4 requests to openai/gullible, " in shown
     assert "remembered" not in shown
 
 
-def test_a_judge_of_an_evaluators_own_needs_a_calibration_too(
-    judge: Gullible, calibrated: Calibrated
-) -> None:
+def test_a_judge_of_an_evaluator_needs_its_own(judge: Gullible, calibrated: Calibrated) -> None:
     calibrated.copy()
     configure(judge, min_kappa=-0.5)
     own = "execution: {evaluators: [{name: tone, type: llm_judge, model: openai/other}]}"

@@ -80,9 +80,7 @@ def test_a_mark_that_differs(folder: Path) -> None:
     assert done.exit_code == 1
 
 
-def test_a_workflow_shows_the_marks_that_differ(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_workflow_shows_other_marks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(RUBRIC + WRONG)
     summary = folder / "summary.md"
     monkeypatch.setenv("GITHUB_ACTIONS", "true")

@@ -148,9 +148,7 @@ def test_what_a_probe_costs_is_said_before_and_a_second_one_is_free(folder: Path
 @pytest.mark.parametrize(
     ("judge", "code"), [(faulty_judges.always_yes, 1), (faulty_judges.ignores_numbers, 0)]
 )
-def test_a_required_criterion_that_never_fails_can_fail(
-    folder: Path, judge: Marking, code: int
-) -> None:
+def test_a_required_criterion_that_never_fails(folder: Path, judge: Marking, code: int) -> None:
     words = ("--case", "parcel", "--fail-on", "never-fails")
     assert probe(folder, judge, *words).returncode == code
     assert len(written(folder)["criteria"]) == 2
@@ -236,9 +234,7 @@ def test_a_later_run_shows_the_figures(folder: Path) -> None:
         (faulty_judges.always_yes, ["never-fails", "untested"]),
     ],
 )
-def test_a_prohibition_is_tested_by_what_it_forbids(
-    folder: Path, judge: Marking, words: list[str]
-) -> None:
+def test_a_prohibition_is_tested(folder: Path, judge: Marking, words: list[str]) -> None:
     prohibitions = (
         "evalcases:\n  - id: refund\n    input: Can I return a jacket?\n    rubrics:\n"
         '      - {id: words, expected_outcome: Does not say "we pay twice"}\n'

@@ -1,13 +1,13 @@
 """Output to a closed pipe and to a full disk, in a real shell."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests import platforms
+from tests.captured import captured
 from tests.forked_command import at_a_terminal
 from tests.sample_project import EVAL, Project, clean_environment
 
@@ -29,15 +29,8 @@ def project(tmp_path: Path) -> Project:
 def shell(project: Project, line: str) -> tuple[str, str, str]:
     """Run `rubric-ci …` of a shell's line; return its exit code and what the shell saw."""
     script = f'rubric-ci() {{ "{sys.executable}" -m rubric_ci "$@"; }}\n{line}\necho $code > code'
-    done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=project.root,
-        env=clean_environment(),
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=60,
-        check=False,
+    done = captured(
+        ["bash", "-c", script], cwd=project.root, env=clean_environment(), errors="replace"
     )
     return (project.root / "code").read_text().strip(), done.stdout, done.stderr
 

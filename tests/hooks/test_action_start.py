@@ -3,13 +3,13 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from hooks import installation
+from tests.captured import captured
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.contract.fake_github import GitHub, Pull
 from tests.contract.fake_github import serving as github
@@ -127,14 +127,8 @@ def test_pip_where_uv_is_not(published: Checkout, checkout: Checkout, tmp_path: 
     checkout.commit({"evals/a.eval.yaml": GOOD})
     words = [sys.executable, "-I", str(published.root / "hooks" / "action.py")]
     environ = {"PATH": os.defpath, "RUNNER_TOOL_CACHE": str(tmp_path / "tools")}
-    ended = subprocess.run(
-        words,
-        cwd=checkout.root,
-        env=ENVIRONMENT | environ | {"RUBRIC_CI_COMMAND": "validate"},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
+    ended = captured(
+        words, cwd=checkout.root, env=ENVIRONMENT | environ | {"RUBRIC_CI_COMMAND": "validate"}
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
 

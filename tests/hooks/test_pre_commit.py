@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests import platforms
+from tests.captured import captured
 from tests.checkout import ENVIRONMENT, Checkout
 
 pytestmark = pytest.mark.slow
@@ -29,15 +30,7 @@ def run(checkout: Checkout, shared: Path, *words: str) -> subprocess.CompletedPr
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PREK_HOME": str(shared / "prek"),
     }
-    return subprocess.run(
-        words,
-        cwd=checkout.root,
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+    return captured(words, cwd=checkout.root, env=environ, timeout=240)
 
 
 @pytest.fixture

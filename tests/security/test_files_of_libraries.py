@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import rubric_ci
+from tests.captured import captured
 from tests.checkout import Checkout
 from tests.http_server import QuietHandler, serving
 from tests.platforms import INHERITED, symlink
@@ -128,14 +129,11 @@ def run_inside(
     """Run a script by the interpreter of the environment inside."""
     (home := checkout.root.parent / "home").mkdir(exist_ok=True)
     named = {"PATH": os.environ["PATH"], "HOME": str(home), "HTTPS_PROXY": CLOSED}
-    return subprocess.run(
+    return captured(
         [str(checkout.root / ".venv/bin/python"), str(script), *arguments],
         cwd=checkout.root,
         env=INHERITED | named | environment,
-        capture_output=True,
-        text=True,
         timeout=120,
-        check=False,
     )
 
 

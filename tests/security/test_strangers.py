@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.selection.proposed_cases import is_setting
+from tests.captured import captured
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.security.hostile_strangers import hostile
 
@@ -94,14 +94,11 @@ def graded(victim: Checkout, kinds: Iterable[str]) -> dict[str, Run]:
         (stranger.root / f".git/refs/heads/kind-{len(commits)}").write_text(commits[name])
     quiet = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
     victim.git(*quiet, "fetch", "--quiet", str(stranger.root), "+refs/heads/*:refs/strangers/*")
-    done = subprocess.run(
+    done = captured(
         [sys.executable, "-m", "tests.security.watched_run", str(victim.root), *commits.values()],
         cwd=ROOT,
         env={**ENVIRONMENT, "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
         timeout=900,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     found = {}

@@ -45,10 +45,7 @@ WRITTEN = {
     "run --output-dir up": (["run", "--offline", "--output-dir", "x/../out/y"], "x/../out/y"),
     "run --record": (["run", "--record", "out/deep/judge.jsonl"], "out/deep"),
     "judge attack --record": (["judge", "attack", "--record", "out/judge.jsonl"], "out"),
-    "merge --output-dir": (
-        ["report", "merge", ".rubric-ci/report.json", "--output-dir", "out"],
-        "out",
-    ),
+    "merge's folder": (["report", "merge", ".rubric-ci/report.json", "--output-dir", "out"], "out"),
     "init": (["init", "out/new"], "out/new"),
 }
 

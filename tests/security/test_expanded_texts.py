@@ -66,10 +66,7 @@ FILES: dict[str, tuple[dict[str, Any], str]] = {
         suite(vars=dict.fromkeys(map("v{}".format, range(500)), 1), evalcases=cases(401)),
         TOO_MANY.format(500),
     ),
-    "a path": (
-        suite(evalcases=[{**CASE, "evaluators": [JUDGE]}]),
-        "has more than 4,096 characters",
-    ),
+    "path": (suite(evalcases=[{**CASE, "evaluators": [JUDGE]}]), "has more than 4,096 characters"),
     "globs": (
         suite(depends_on=["a"] * 1_001),
         "`depends_on` must have at most 1,000 entries, not 1,001",

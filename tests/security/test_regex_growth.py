@@ -282,11 +282,7 @@ def _traits(sign: str, ranges: list[tuple[int, int]]) -> tuple[bool, ...]:
     return (
         sign == "\n",
         *(bool(re.match(each, sign)) for each in CATEGORIES.values()),
-        *(
-            low <= ord(s) <= high
-            for low, high in ranges
-            for s in (sign, sign.lower(), sign.upper())
-        ),
+        *(low <= ord(s) <= top for low, top in ranges for s in (sign, sign.lower(), sign.upper())),
     )
 
 

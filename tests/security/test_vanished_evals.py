@@ -83,10 +83,7 @@ HIDING = {
         {"evals/c.jsonl": '{"note": 1}\n'},
         ["weaker case line: graded → no longer found as an eval file"],
     ),
-    "another suffix": (
-        {"evals/a.yaml": None, "evals/a.txt": suite("one")},
-        ["weaker case one: graded → "],
-    ),
+    "a text": ({"evals/a.yaml": None, "evals/a.txt": suite("one")}, ["weaker case one: graded → "]),
     "a folder that is not searched": (
         {"evals/a.yaml": None, ".evals/a.yaml": suite("one")},
         ["weaker case one: graded → "],
@@ -157,11 +154,8 @@ def filtered(topic: Checkout, name: str, smudge: str) -> None:
 @platforms.SHELL
 def test_a_filter_that_takes_the_key_away(topic: Checkout) -> None:
     filtered(topic, "evals/a.yaml", "sed s/evalcases/description/")
-    assert graded(topic) == (
-        1,
-        ["two", "line"],
-        ["weaker case one: graded → no longer found as an eval file"],
-    )
+    lost = "weaker case one: graded → no longer found as an eval file"
+    assert graded(topic) == (1, ["two", "line"], [lost])
 
 
 @platforms.SHELL

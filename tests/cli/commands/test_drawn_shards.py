@@ -46,17 +46,11 @@ def suite(draw: Random, fail_on: str, url: str) -> dict[str, str]:
         cases: list[dict[str, Any]] = []
         for n in range(draw.randint(1, 5)):
             name = f"case-{file}-{n}"
-            judged = {"rubrics": ["Greets", "Is kind"][: draw.randint(1, 2)]}
-            cases.append(
-                {
-                    "id": name,
-                    "input": "q",
-                    **draw.choice([judged, judged, {"rubrics": [{"contains": "e"}]}]),
-                }
-            )
-            answers.append(
-                json.dumps({"id": name, "answer": draw.choice(["hello", "hello", "bye"])})
-            )
+            judged: dict[str, Any] = {"rubrics": ["Greets", "Is kind"][: draw.randint(1, 2)]}
+            graded = draw.choice([judged, judged, {"rubrics": [{"contains": "e"}]}])
+            cases.append({"id": name, "input": "q", **graded})
+            answer = draw.choice(["hello", "hello", "bye"])
+            answers.append(json.dumps({"id": name, "answer": answer}))
         files[f"{file}.eval.yaml"] = json.dumps({"evalcases": cases})
     return {**files, "a.jsonl": "\n".join(answers) + "\n"}
 

@@ -62,15 +62,8 @@ def test_it_is_not_comparable(seed: int, tmp_path: Path) -> None:
     checkout.write({"a.eval.yaml": json.dumps({"evalcases": now})})
     with_commit = changes(run(checkout, "run", "--against", "HEAD"))
     with_report = changes(run(checkout, "run", "--baseline", "before.json"))
-    compared = invoke(
-        tmp_path,
-        ENVIRONMENT,
-        "compare",
-        "before.json",
-        ".rubric-ci/report.json",
-        "--format",
-        "json",
-    )
+    words = "compare before.json .rubric-ci/report.json --format json"
+    compared = invoke(tmp_path, ENVIRONMENT, *words.split())
     reason = ("not-comparable", "its question changed")
     for found in (with_commit, with_report, changes(json.loads(compared.stdout))):
         assert {name for name, each in found.items() if each == reason} == other

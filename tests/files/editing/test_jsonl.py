@@ -13,23 +13,18 @@ from rubric_ci.files.yaml_text.jsonlines import JsonLines
 from tests.evals.__main__ import evals
 
 RUBRICS = [{"id": "größe", "weight": 2.0}]
+ADDED = '"rubrics": [{"id": "größe", "weight": 2.0}]'
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
         pytest.param(
-            '{"id": "a", "note": "}"}\n',
-            '{"id": "a", "note": "}", "rubrics": [{"id": "größe", "weight": 2.0}]}\n',
-            id="spaced",
+            '{"id": "a", "note": "}"}\n', f'{{"id": "a", "note": "}}", {ADDED}}}\n', id="spaced"
         ),
+        pytest.param('{"id":"a"}', f'{{"id":"a",{ADDED.replace(" ", "")}}}', id="compact"),
         pytest.param(
-            '{"id":"a"}', '{"id":"a","rubrics":[{"id":"größe","weight":2.0}]}', id="compact"
-        ),
-        pytest.param(
-            ' { "id": "a" } \r\n\r\n',
-            ' { "id": "a", "rubrics": [{"id": "größe", "weight": 2.0}] } \r\n\r\n',
-            id="padded-crlf",
+            ' { "id": "a" } \r\n\r\n', f' {{ "id": "a", {ADDED} }} \r\n\r\n', id="padded-crlf"
         ),
         pytest.param(
             '{"id": "\\u00e9"}',
@@ -37,9 +32,7 @@ RUBRICS = [{"id": "größe", "weight": 2.0}]
             id="ascii",
         ),
         pytest.param(
-            '\ufeff\n{"id": "a"}\n',
-            '\ufeff\n{"id": "a", "rubrics": [{"id": "größe", "weight": 2.0}]}\n',
-            id="byte-order-mark",
+            '\ufeff\n{"id": "a"}\n', f'\ufeff\n{{"id": "a", {ADDED}}}\n', id="byte-order-mark"
         ),
     ],
 )

@@ -34,27 +34,27 @@ TRAPS = {
         "a.yaml",
         "evalcases:\n"
         + "".join(f"- {{id: c{n}, input: q, rubrics: [r]}}\n" for n in range(24_000)),
-        ("0", "notice", "1 file checked: 1 notice"),
+        ("0", "notice", "1 notice"),
     ),
-    "entries of a wrong type": (
+    "wrong entries": (
         "a.yaml",
         "evalcases:\n" + "- 1\n" * 199_000,
-        ("1", "wrong-type", "1 file checked: 1,001 errors"),
+        ("1", "wrong-type", "1,001 errors"),
     ),
     "odd numbers": (
         "a.yaml",
         f"{CASE}  rubrics: [{'1_0,' * 190_000}]\n",
-        ("1", "not-text", "1 file checked: 1,001 errors"),
+        ("1", "not-text", "1,001 errors"),
     ),
     "keys given twice": (
         "a.yaml",
         f"{CASE}  metadata: {{{''.join(f'k{n}: 1,' for n in range(45_000)) * 2}}}\n",
-        ("1", "case-empty", "1 file checked: 1,001 errors"),
+        ("1", "case-empty", "1,001 errors"),
     ),
     "aliases of one case": (
         "a.yaml",
         "x-a: &a {b: [1, 2, 3]}\nevalcases: [" + "*a," * 190_000 + "]\n",
-        ("1", "case-empty", "1 file checked: 5 errors"),
+        ("1", "case-empty", "5 errors"),
     ),
     "merges in merges with keys of their own": (
         "a.yaml",
@@ -65,17 +65,17 @@ TRAPS = {
             for name in "ab"
         )
         + f"{CASE}  rubrics: [r]\n  <<: *a15\n",
-        ("1", "plain-number", "1 file checked: 3 errors"),
+        ("1", "plain-number", "3 errors"),
     ),
     "comments that silence nothing": (
         "a.yaml",
         f"{CASE}  rubrics: [r]\n" + "# rubric-ci: ignore[x]\n" * 190_000,
-        ("0", "warning", "1 file checked: 1,000 warnings"),
+        ("0", "warning", "1,000 warnings"),
     ),
     "braces and blanks of a prompt": (
         "a.yaml",
         f"{CASE}  evaluators:\n  - {{name: e, type: llm_judge, prompt: {BRACES}}}\n",
-        ("0", "", "1 file checked: no problems"),
+        ("0", "", "no problems"),
     ),
     "weights of members that are not there": (
         "a.yaml",
@@ -84,28 +84,20 @@ TRAPS = {
         + "], aggregator: {type: weighted_average, weights: {"
         + "".join(f"m{n:05}y: 1," for n in range(15_000))
         + "}}}]\n",
-        ("1", "unknown-member", "1 file checked: 1,001 errors"),
+        ("1", "unknown-member", "1,001 errors"),
     ),
     "wrong entries at the end of a line": (
         "a.jsonl",
         '{"id": "a", "input": "q", "rubrics": [' + '"r",' * 150_000 + "1," * 500 + '"r"]}\n',
-        ("1", "not-text", "1 file checked: 500 errors"),
+        ("1", "not-text", "500 errors"),
     ),
-    "no JSON": ("a.jsonl", "x\n" * 190_000, ("1", "json-syntax", "1 file checked: 1,001 errors")),
-    "a text that is never closed": (
-        "a.jsonl",
-        '"' + '\\"' * 900_000 + "\n",
-        ("1", "json-syntax", "1 file checked: 1 error"),
-    ),
-    "a text of escapes": (
-        "a.jsonl",
-        f'"{ESCAPES}"\n',
-        ("1", "file-size", "1 file checked: 1 error"),
-    ),
+    "no JSON": ("a.jsonl", "x\n" * 190_000, ("1", "json-syntax", "1,001 errors")),
+    "an open text": ("a.jsonl", '"' + '\\"' * 900_000 + "\n", ("1", "json-syntax", "1 error")),
+    "a text of escapes": ("a.jsonl", f'"{ESCAPES}"\n', ("1", "file-size", "1 error")),
     "judges that are not there": (
         "targets.yaml",
         "targets:\n" + "".join(map(JUDGED.format, range(12_000))),
-        ("1", "unknown-target", "1 file checked: 1,001 errors"),
+        ("1", "unknown-target", "1,001 errors"),
     ),
 }
 
@@ -121,6 +113,7 @@ def test_traps(file: str, text: str, expected: tuple[str, str, str], tmp_path: P
     done = subprocess.run(
         between, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
     )
-    (code, peak), rule, summary = done.stdout.splitlines()[0].split(), *done.stdout.splitlines()[1:]
-    assert (code, rule, summary) == expected
+    first, rule, summary = done.stdout.splitlines()
+    code, peak = first.split()
+    assert (code, rule, summary.removeprefix("1 file checked: ")) == expected
     assert int(peak) < MAX_MEMORY

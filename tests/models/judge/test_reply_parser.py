@@ -145,10 +145,7 @@ REFUSED = {
         changed(c1=entry(satisfied="x" * 59)),
         [f'"satisfied" of c1 (polite) is "{"x" * 56}...; wanted: true, false or "cannot_assess"'],
     ),
-    "a mark of another kind": (
-        changed(c1=entry(score=7)),
-        ['c1 (polite) has no "satisfied"', NO_SCORE],
-    ),
+    "another mark": (changed(c1=entry(score=7)), ['c1 (polite) has no "satisfied"', NO_SCORE]),
     "two marks": (changed(c1=entry(satisfied=True, score=0)), [NO_SCORE]),
     "a bare mark": (changed(c1=True), ["c1 (polite) is true; an object is wanted"]),
     "evidence that is no text": (

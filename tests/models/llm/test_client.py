@@ -114,12 +114,7 @@ UNMARKED: dict[str, tuple[str, Mapping[str, object], str, str]] = {
         "",
     ),
     "gemini, blocked": ("gemini", gemini(promptFeedback={"blockReason": "SAFETY"}), "refusal", ""),
-    "gemini, cut": (
-        "gemini",
-        gemini(candidates=[{"finishReason": "MAX_TOKENS", "index": 0}]),
-        "length",
-        "",
-    ),
+    "gemini, cut": ("gemini", gemini(candidates=[{"finishReason": "MAX_TOKENS"}]), "length", ""),
 }
 
 

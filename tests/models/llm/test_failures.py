@@ -37,12 +37,7 @@ ERRORS: dict[str, tuple[Mapping[str, JSON], int | None, bool, str]] = {
         "Overloaded",
     ),
     "Google's words": ({"error": {"message": "no", "status": "UNAVAILABLE"}}, 503, True, "no"),
-    "vLLM's form": (
-        {"object": "error", "message": "too long", "code": 400},
-        400,
-        False,
-        "too long",
-    ),
+    "vLLM's": ({"object": "error", "message": "too long", "code": 400}, 400, False, "too long"),
     "nothing that is known": ({"error": {"message": "hm", "code": 17}}, None, True, "hm"),
     "a word alone": ({"error": "model is\n loading"}, None, True, "model is loading"),
     "no message": ({"error": {"hint": [1]}}, None, True, '{"hint": [1]}'),

@@ -127,11 +127,7 @@ TROUBLES: dict[str, tuple[Body, str, bool]] = {
         "HTTP 404: no such model",
         False,
     ),
-    "an error of another form": (
-        Body(content=b"<h1>busy</h1>", status=503),
-        "HTTP 503: <h1>",
-        True,
-    ),
+    "an error of a proxy": (Body(content=b"<h1>busy</h1>", status=503), "HTTP 503: <h1>", True),
     "no choices": (Body(content=b'{"choices": []}'), "broken reply: no choices", True),
     "no message": (Body(content=b'{"choices": [{}]}'), "broken reply: 'message'", True),
     "choices of a kind": (Body(content=b'{"choices": 7}'), "broken reply: ", True),

@@ -124,11 +124,8 @@ def test_a_server_that_refuses_both_gets_the_form_in_the_prompt() -> None:
 )
 def test_other_refusals_are_not_sent_again(body: Body, mode: OutputMode, reason: str) -> None:
     seen = ask(body, mode=mode)
-    assert (seen.modes, seen.outcomes, seen.notes) == (
-        [mode],
-        [f"openai/my-own: {reason} (1 request)"],
-        [],
-    )
+    outcome = f"openai/my-own: {reason} (1 request)"
+    assert (seen.modes, seen.outcomes, seen.notes) == ([mode], [outcome], [])
 
 
 def test_requests_in_flight_report_it_once() -> None:

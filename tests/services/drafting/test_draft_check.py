@@ -18,12 +18,8 @@ from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.usage import Usage
 from tests.services.drafting.test_drafter import case
 
-REFERENCE = "You have 30 days. Send the form to us. Thank you for the order. The shop opens at 9."
-QUOTES = {
-    "limit": "You have 30 days",
-    "way": "Send the form to us",
-    "thanks": "Thank you for the order",
-}
+REFERENCE = "You have 30 days. Send the form to us. Thank you for that. The shop opens at 9."
+QUOTES = {"limit": "You have 30 days", "way": "Send the form to us", "thanks": "Thank you for that"}
 ITEMS = [
     {"id": name, "expected_outcome": f"Says {quote}", "weight": 1.0, "required": False}
     for name, quote in QUOTES.items()
@@ -105,7 +101,7 @@ def test_a_reference_that_fails_is_not_changed() -> None:
     ("bad", "warnings"),
     [
         (
-            "You have 30 days. Send the form to us. Thank you for the order.",
+            "You have 30 days. Send the form to us. Thank you for that.",
             ("the answer that the change broke passes this draft",),
         ),
         ("We do not know.", ()),

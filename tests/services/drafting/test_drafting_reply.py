@@ -107,7 +107,7 @@ def test_a_condition() -> None:
 
 
 ONE_LINE = '"{}" of criterion 4 must be one line of text'
-WEIGHT = '"weight" of criterion 4: Input should'
+WEIGHT, REQUIRED = (f'"{name}" of criterion 4: Input should' for name in ("weight", "required"))
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,7 @@ WEIGHT = '"weight" of criterion 4: Input should'
         ([*THREE, check("d", applies_if="a\nb")], [ONE_LINE.format("applies_if")]),
         ([*THREE, check("d", weight=0)], [f"{WEIGHT} be greater than 0"]),
         ([*THREE, check("d", weight="1")], [f"{WEIGHT} be a valid number"]),
-        (
-            [*THREE, check("d", required="yes")],
-            ['"required" of criterion 4: Input should be a valid boolean'],
-        ),
+        ([*THREE, check("d", required="yes")], [f"{REQUIRED} be a valid boolean"]),
         (
             [*THREE, fault("d", weight=1, penalty=0)],
             [

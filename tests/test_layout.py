@@ -62,10 +62,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/bring/dialects/shims/promptfoo_shim""",
     "parts/bring/commands/test_import_traces.py": """
         parts/bring/commands/import_traces
-        parts/bring/traces/trace_formats parts/bring/traces/braintrust
-        parts/bring/traces/span parts/bring/traces/langfuse parts/bring/traces/langsmith
-        parts/bring/traces/otlp_spans parts/bring/traces/phoenix
-        parts/bring/traces/trace_cases
+        parts/bring/traces/trace_formats parts/bring/traces/span
+        parts/bring/traces/otlp_spans parts/bring/traces/trace_cases
         parts/bring/traces/trace_file""",
     "parts/bring/dialects/test_table.py": """
         parts/bring/dialects/agent_skills parts/bring/dialects/agentv

@@ -22,6 +22,9 @@ ADOPTED_TOOLS: Final = (
 )
 """The tools whose results `adopt` reads."""
 
+TRACE_FORMATS: Final = ("otlp", "langfuse", "langsmith", "phoenix", "braintrust")
+"""The formats of traces that `import` reads."""
+
 MASKED_KINDS: Final = ("EMAIL", "PHONE")
 """The kinds of personal data that `import --mask` knows."""
 

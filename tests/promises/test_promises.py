@@ -17,8 +17,8 @@ from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.adoption.tools import TOOLS
-from rubric_ci.parts.bring.traces.trace_formats import TRACE_FORMATS
 from rubric_ci.values import config, evals, messages, workspace_settings
+from rubric_ci.values.formats_and_defaults import TRACE_FORMATS
 from rubric_ci.values.service import ServiceTarget
 from tests import platforms
 from tests.answer_judge import judging

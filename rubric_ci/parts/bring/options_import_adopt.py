@@ -8,8 +8,7 @@ import click
 
 from rubric_ci.cli import options
 from rubric_ci.cli.click_types import FILE, LINES, Count, command, examples, option
-from rubric_ci.parts.bring.traces.trace_formats import TRACE_FORMATS
-from rubric_ci.values.formats_and_defaults import ADOPTED_TOOLS, MASKED_KINDS
+from rubric_ci.values.formats_and_defaults import ADOPTED_TOOLS, MASKED_KINDS, TRACE_FORMATS
 
 _traces = partial(option, heading="Traces")
 

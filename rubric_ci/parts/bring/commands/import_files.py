@@ -54,7 +54,6 @@ from rubric_ci.parts.bring.dialects import (
 )
 from rubric_ci.parts.bring.dialects.promptfoo_code import VARIABLES
 from rubric_ci.parts.bring.other_tools import has_our_keys, recognise, recognise_lines
-from rubric_ci.parts.bring.traces.trace_formats import TRACE_FORMATS
 from rubric_ci.parts.bring.translation import (
     CASE_NOT_SUPPORTED,
     FIXTURE_MISSING,
@@ -67,6 +66,7 @@ from rubric_ci.system.installation import install_command
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.diagnostics import Severity
+from rubric_ci.values.formats_and_defaults import TRACE_FORMATS
 from rubric_ci.values.json_value import nodes
 from rubric_ci.values.references import Found, Lookup
 

@@ -12,7 +12,7 @@ from rubric_ci.models.agents import otlp
 from rubric_ci.models.agents.otlp import decoded
 from rubric_ci.models.agents.program import as_text, items, mapping
 from rubric_ci.parts.bring.traces import chat_messages as chat
-from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span, Unreadable
+from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span, Unreadable, marked
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.trace import Step
 
@@ -247,18 +247,18 @@ def _measures(nested: Attributes) -> dict[str, Any]:
     return {"token_usage": tokens} if tokens else {}
 
 
+_EVALUATED: Final = ("score.label", "score.value", "explanation")
+
+
 def _feedback(facts: Attributes) -> Feedback:
-    label = facts.get("gen_ai.evaluation.score.label")
-    value = facts.get("gen_ai.evaluation.score.value") if label is None else label
-    comment = str(facts.get("gen_ai.evaluation.explanation") or "")
-    return Feedback(str(facts.get("gen_ai.evaluation.name") or "evaluation"), value, comment)
+    found = (facts.get(f"gen_ai.evaluation.{key}") for key in _EVALUATED)
+    return marked(str(facts.get("gen_ai.evaluation.name") or "evaluation"), *found)
 
 
 def _annotations(nested: Attributes) -> Iterator[Feedback]:
     """Yield the annotations of OpenInference, which Phoenix's downloads have as attributes."""
     for place in ("annotations", "trace.annotations"):
         for each in map(mapping, items(_listed(at(nested, place)))):
-            answers = mapping(each.get("annotation"))
-            label, comment = answers.get("label"), str(answers.get("explanation") or "")
-            value = answers.get("score") if label is None else label
-            yield Feedback(str(answers.get("name") or "annotation"), value, comment)
+            given = mapping(each.get("annotation"))
+            found = (given.get(key) for key in ("label", "score", "explanation"))
+            yield marked(str(given.get("name") or "annotation"), *found)

@@ -36,6 +36,11 @@ class Feedback:
         return f"{self.name}={self.value:.4g}" if number else f"{self.name}={self.value}"
 
 
+def marked(name: str, label: JSON, score: JSON, comment: JSON) -> Feedback:
+    """Return a mark with its label, or with its score if it has none."""
+    return Feedback(name, score if label is None else label, str(comment or ""))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traced:
     """The facts of a span, and of the case that it becomes."""

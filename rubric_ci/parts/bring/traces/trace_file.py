@@ -13,7 +13,7 @@ from rubric_ci.files.yaml_text.json_positions import JsonPositions
 from rubric_ci.files.yaml_text.size_limits import MAX_CHARACTERS
 from rubric_ci.parts.bring.traces.chat_messages import NotAChat
 from rubric_ci.parts.bring.traces.span import Span, Unreadable
-from rubric_ci.parts.bring.traces.trace_formats import format_of, trace_format
+from rubric_ci.parts.bring.traces.trace_formats import FORMATS, format_of
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.problems import Path
 
@@ -48,7 +48,7 @@ def spans(file: str, records: Iterable[Record | Fault], form: str) -> Iterator[F
             yield record
             continue
         try:
-            for span in trace_format(form).read_spans(record.value):
+            for span in FORMATS[form].read_spans(record.value):
                 yield _named(replace(span, file=file, line=record.line), number)
         except (Unreadable, NotAChat) as error:
             yield Fault(record.line, str(error))

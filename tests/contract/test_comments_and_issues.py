@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotFindPullRequest, PullRequestSuperseded
-from rubric_ci.github import checks, comments_and_issues
+from rubric_ci.github import comments_and_issues
 from rubric_ci.github.actions import FinishedRun
 from rubric_ci.github.comments_and_issues import Mode, Place, post
 from rubric_ci.github.rest_api import ApiError, Server
@@ -142,7 +142,7 @@ def test_fifty_annotations_at_a_time(contract: GitHub, number: int, requests: in
     remarks = [
         Annotation(line=line + 1, title="t" * 300, message="m", **facts) for line in range(number)
     ]
-    url = checks.create(
+    url = comments_and_issues.create_check_run(
         server(contract),
         "acme/app",
         "f" * 40,

@@ -10,7 +10,7 @@ import pytest
 from rubric_ci.cli.commands.report import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadReport
 from rubric_ci.gate.report import json_format
-from rubric_ci.github import checks, comments_and_issues
+from rubric_ci.github import comments_and_issues
 from rubric_ci.github.rest_api import Server
 from rubric_ci.reports.render.markdown import Links
 from rubric_ci.values.command_settings import CommentSettings
@@ -259,7 +259,7 @@ def test_annotations_are_limited(number: int, requests: int, last: str, github: 
     entry = Annotation(
         level="error", rule="fail", subject=("x",), file="e", line=1, title="t", message="m"
     )
-    checks.create(
+    comments_and_issues.create_check_run(
         Server(api_url=github.url, token="actions"),
         "acme/app",
         HEAD,

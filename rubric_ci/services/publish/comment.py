@@ -6,7 +6,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotFindPullRequest, ExitCode
 from rubric_ci.gate.report.decision import exit_code
-from rubric_ci.github import checks, comments_and_issues
+from rubric_ci.github import comments_and_issues
 from rubric_ci.github.actions import Event, FinishedRun, read_event
 from rubric_ci.github.rest_api import Server, build_server
 from rubric_ci.reports.render import annotations, markdown, summary
@@ -171,20 +171,20 @@ def _body(report: RunReport, target: _Target, limit: int, most: int | None = Non
 
 
 def _check(report: RunReport, settings: CommentSettings, target: _Target) -> str:
-    url = checks.create(
+    url = comments_and_issues.create_check_run(
         target.server,
         target.repository,
         target.head_sha,
         name=settings.check,
         conclusion=_conclusion(report, target),
         title=escape.one_line(summary.heading(report)),
-        summary=_body(report, target, checks.SUMMARY_LIMIT),
+        summary=_body(report, target, comments_and_issues.SUMMARY_LIMIT),
         annotations=annotations.annotations(report),
     )
     return f"check run {settings.check} created{f': {url}' if url else ''}"
 
 
-def _conclusion(report: RunReport, target: _Target) -> checks.Conclusion:
+def _conclusion(report: RunReport, target: _Target) -> comments_and_issues.Conclusion:
     """Return the status that matches the exit code.
 
     `neutral` if no case was graded, if changes to the grading need a review, or if the report is

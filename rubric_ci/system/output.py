@@ -27,7 +27,7 @@ def _printable(text: str, stream: TextIO) -> str:
         return text
     from secrets import token_hex
 
-    from rubric_ci.text.workflow_commands import disable_workflow_commands
+    from rubric_ci.text.escape import disable_workflow_commands
 
     return disable_workflow_commands(visible(text), token_hex(16))
 

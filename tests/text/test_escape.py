@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.text import escape, workflow_commands
+from rubric_ci.text import escape
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 ZWSP = "&#8203;"
@@ -52,8 +52,8 @@ def test_a_text_in_ascii_is_shown_as_in_any_other_text(sign: str) -> None:
     ],
 )
 def test_workflow_commands(text: str, data: str, property_: str) -> None:
-    assert workflow_commands.command_data(text) == data
-    assert workflow_commands.command_property(text) == property_
+    assert escape.command_data(text) == data
+    assert escape.command_property(text) == property_
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_xml_is_always_well_formed(text: str) -> None:
 
 @given(ANY_TEXT)
 def test_workflow_data_is_one_line(text: str) -> None:
-    assert not re.search("[\r\n\u2028\u2029]", workflow_commands.command_data(text))
+    assert not re.search("[\r\n\u2028\u2029]", escape.command_data(text))
 
 
 @given(ANY_TEXT)

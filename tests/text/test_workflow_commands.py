@@ -2,27 +2,27 @@
 
 import pytest
 
-from rubric_ci.text import workflow_commands
+from rubric_ci.text import escape
 
 
 def test_command() -> None:
     properties: dict[str, str | int] = {"file": "a,b.yaml", "line": 3, "title": ""}
-    line = workflow_commands.command("error", "50% of\nthree: bad", properties)
+    line = escape.command("error", "50% of\nthree: bad", properties)
     assert line == "::error file=a%2Cb.yaml,line=3::50%25 of%0Athree: bad"
 
 
 def test_command_without_properties() -> None:
-    assert workflow_commands.command("notice", "hi") == "::notice::hi"
+    assert escape.command("notice", "hi") == "::notice::hi"
 
 
 def test_a_message_is_cut_where_the_runner_would_cut_it() -> None:
-    data = workflow_commands.command("notice", "%" * 5000).removeprefix("::notice::")
+    data = escape.command("notice", "%" * 5000).removeprefix("::notice::")
     assert data == "%25" * 4095 + "…"
 
 
 def test_uncommanded() -> None:
     assert (
-        workflow_commands.disable_workflow_commands("::error::x\n", "t0k")
+        escape.disable_workflow_commands("::error::x\n", "t0k")
         == "::stop-commands::t0k\n::error::x\n::t0k::\n"
     )
 
@@ -33,11 +33,11 @@ def test_uncommanded() -> None:
     ids=["none", "as many as fit", "one too many", "many"],
 )
 def test_the_last_place_is_for_the_count_of_the_rest(count: int, shown: int, beyond: int) -> None:
-    first, rest = workflow_commands.within_cap(range(count))
+    first, rest = escape.within_cap(range(count))
     assert (len(first), len(rest)) == (shown, beyond)
     assert [*first, *rest] == list(range(count))
 
 
 @pytest.mark.parametrize(("length", "shown"), [(4096, "a" * 4096), (4097, f"{'a' * 4095}…")])
 def test_a_message_is_cut_at_the_limit_of_the_runner(length: int, shown: str) -> None:
-    assert workflow_commands.command("error", "a" * length) == f"::error::{shown}"
+    assert escape.command("error", "a" * length) == f"::error::{shown}"

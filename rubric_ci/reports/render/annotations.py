@@ -6,7 +6,7 @@ from dataclasses import replace
 from rubric_ci.gate.waivers import waiver_report as waivers
 from rubric_ci.reports.render import summary, wording
 from rubric_ci.text import numbers
-from rubric_ci.text.workflow_commands import PER_LEVEL, command, within_cap
+from rubric_ci.text.escape import PER_LEVEL, command, within_cap
 from rubric_ci.values.changes import CASE_EDITED, NEW_CASE
 from rubric_ci.values.diagnostics import Annotation, AnnotationLevel
 from rubric_ci.values.formats_and_defaults import WAIVERS

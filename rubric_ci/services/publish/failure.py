@@ -17,9 +17,8 @@ from rubric_ci.reports.render.summary import COULD_NOT_START
 from rubric_ci.services.publish.workflow import Workflow, annotate, not_posted, write_problems
 from rubric_ci.system import file_io, masking
 from rubric_ci.text import escape
-from rubric_ci.text.escape import error_line
+from rubric_ci.text.escape import command, error_line
 from rubric_ci.text.numbers import shortened
-from rubric_ci.text.workflow_commands import command
 from rubric_ci.values.command_settings import CommentSettings, ReportOptions
 from rubric_ci.values.formats_and_defaults import FAILURE, OUTPUT_DIR
 from rubric_ci.values.json_value import parsed

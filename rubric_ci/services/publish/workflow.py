@@ -17,8 +17,7 @@ from rubric_ci.reports.render import annotations, markdown
 from rubric_ci.reports.render.markdown import Links
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.text import escape
-from rubric_ci.text.escape import error_line
-from rubric_ci.text.workflow_commands import PER_LEVEL, command, disable_workflow_commands
+from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, error_line
 from rubric_ci.values import parts
 from rubric_ci.values.command_settings import CommentSettings, ReportOptions
 from rubric_ci.values.comparison import Comparison

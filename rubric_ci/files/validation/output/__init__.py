@@ -43,7 +43,7 @@ def render(
             if not found and not notes:
                 return f"{summary(found, checked)}\n"  # saves importing the escaping rules: 8 ms
             from rubric_ci.files.validation.output import plain_text
-            from rubric_ci.text.workflow_commands import disable_workflow_commands
+            from rubric_ci.text.escape import disable_workflow_commands
 
             lines = plain_text.render(found, checked, notes, color=color)
             return disable_workflow_commands(lines, new_token()) if in_workflow else lines

@@ -8,12 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from rubric_ci.files.validation.output import summary
 from rubric_ci.files.validation.output.plain_text import headline
-from rubric_ci.text.workflow_commands import (
-    PER_LEVEL,
-    command,
-    disable_workflow_commands,
-    within_cap,
-)
+from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, within_cap
 from rubric_ci.values.diagnostics import Diagnostic, Severity
 
 

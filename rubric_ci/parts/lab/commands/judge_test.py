@@ -39,7 +39,7 @@ from rubric_ci.parts.lab.calibration.rubric_tests import (
 from rubric_ci.services.publish.failure import end
 from rubric_ci.services.publish.workflow import Workflow, write_problems
 from rubric_ci.text import escape, numbers
-from rubric_ci.text.workflow_commands import command, within_cap
+from rubric_ci.text.escape import command, within_cap
 from rubric_ci.values import walk
 from rubric_ci.values.changes import Base
 from rubric_ci.values.command_settings import RubricTestSettings

@@ -11,8 +11,7 @@ from rubric_ci.errors import CannotConfigure, ForbiddenVariable, MissingVariable
 from rubric_ci.evaluators.judge_choice import with_model, with_named_model
 from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
-from rubric_ci.text.model_names import misnamed
-from rubric_ci.text.suggestions import suggest
+from rubric_ci.text.suggestions import misnamed, suggest
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import Config, Endpoint, JudgeConfig, MockTarget, Target
 from rubric_ci.values.dataclass import dataclass

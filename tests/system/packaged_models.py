@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rubric_ci.text.model_names import COMMON
+from rubric_ci.text.suggestions import COMMON
 
 FILE = Path(__file__).parents[2] / "rubric_ci/system/models.json"
 _SOURCE = "model_prices_and_context_window_backup.json"

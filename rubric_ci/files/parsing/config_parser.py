@@ -13,7 +13,7 @@ from rubric_ci.files.validation.includes import criteria_by_id, shared_of
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
 from rubric_ci.files.validation.target_rules import is_idle
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.text.model_names import ALIASES
+from rubric_ci.text.suggestions import ALIASES
 from rubric_ci.values.agent_names_and_credentials import (
     AGENTV_AGENTS,
     ALIAS,

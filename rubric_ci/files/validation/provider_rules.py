@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.files.validation.config_summary import KINDS, NO_MODELS, STARTED
-from rubric_ci.text.model_names import ALIASES, COMMON, misnamed
-from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.text.suggestions import ALIASES, COMMON, did_you_mean, misnamed, nearest
 from rubric_ci.values.agent_names_and_credentials import AGENT_NAMES, AGENTV_AGENTS, instead_of
 from rubric_ci.values.problems import Path, Problem, Rule
 

@@ -155,7 +155,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "evaluators/assertions/test_work.py": """
         evaluators/assertions/call_patterns evaluators/assertions/calls
         evaluators/assertions/folder""",
-    "text/test_shell_commands.py": "text/shell_commands",
     "grading/targets/test_targets.py": """
         grading/targets/answer_format grading/targets/kinds grading/targets/llm
         grading/targets/recorded""",

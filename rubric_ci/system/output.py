@@ -19,15 +19,14 @@ def print_block(text: str, *, err: bool = False) -> None:
 
 
 def _printable(text: str, stream: TextIO) -> str:
-    from rubric_ci.text.escape import visible  # output without blocks needs no patterns
+    # Output without blocks needs no patterns.
+    from rubric_ci.text.escape import disable_workflow_commands, visible
 
     if stream.isatty():
         return visible(text)
     if not in_workflow(os.environ) or is_file(stream):
         return text
     from secrets import token_hex
-
-    from rubric_ci.text.escape import disable_workflow_commands
 
     return disable_workflow_commands(visible(text), token_hex(16))
 

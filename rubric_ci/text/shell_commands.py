@@ -1,7 +1,8 @@
 """The commands of a shell line, one by one, that a shell would start, as far as text shows them.
 
 The grammar is tree-sitter's for bash. Quotes, comments and here-documents hold no commands; `$(…)`,
-backquotes, brackets, `sh -c` and `eval` do. A line that the grammar cannot read may start anything.
+backquotes, brackets, `sh -c` and `eval` do, and programs that start the command in their arguments
+(`sudo`, `env`, `timeout`, `xargs`). A line that the grammar cannot read may start anything.
 """
 
 import re

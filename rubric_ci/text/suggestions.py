@@ -1,4 +1,7 @@
-"""Suggestions for a mistake: the known name for a misspelt one, a number for `5m` or `90%`."""
+"""Suggestions for a mistake: the known name for a misspelt one, a number for `5m` or `90%`.
+
+Also the provider that the name of a model lacks or misspells.
+"""
 
 import re
 from collections.abc import Collection, Iterable, Sequence

@@ -17,9 +17,8 @@ from rubric_ci.system import container_engine, processes
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Command, Finished, describe_exit
 from rubric_ci.system.scratch import program_folder
-from rubric_ci.system.shell import shell_quote
-from rubric_ci.text import code_blocks
-from rubric_ci.text.placeholders import filled, placeholders
+from rubric_ci.text import answer_text
+from rubric_ci.text.command_lines import filled, placeholders, shell_quote
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import CodeJudgeSpec, Container, EvalCase
 from rubric_ci.values.json_value import JSON
@@ -163,7 +162,7 @@ def _fill_placeholders(
     if "answer_file" in named:
         paths["answer_file"] = _write(folder / "answer.txt", answer)
     if "code_file" in named:
-        code = code_blocks.extract(answer)
+        code = answer_text.extract_code(answer)
         paths["code_file"] = _write(folder / f"candidate{code.suffix}", code.text)
     if isinstance(script, str):
         return filled(script, {name: shell_quote(path) for name, path in paths.items()})

@@ -26,7 +26,7 @@ from rubric_ci.models.judge.prompt import escaped
 from rubric_ci.models.judge.reply import find_object
 from rubric_ci.models.judge.reply_checks import _is_quoted_in
 from rubric_ci.parts.litellm.litellm_client import _without_prefixes
-from rubric_ci.text import code_blocks, escape
+from rubric_ci.text import answer_text, escape
 from rubric_ci.text.globs import matcher
 from rubric_ci.values.references import NotFound
 
@@ -52,7 +52,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "suspicions": lambda text: scan_for_injection(text, question="What?", criteria=["Is it so?"]),
     "fence": escaped,
     "evidence": lambda text: _is_quoted_in(text, text),
-    "code blocks": code_blocks.extract,
+    "code blocks": answer_text.extract_code,
     "reply": find_object,
     "message": _without_prefixes,
     "glob": glob,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.text.code_blocks import Code, extract
+from rubric_ci.text.answer_text import Code, extract_code
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ from rubric_ci.text.code_blocks import Code, extract
     ],
 )
 def test_extract(answer: str, text: str, suffix: str) -> None:
-    assert extract(answer) == Code(text=text, suffix=suffix)
+    assert extract_code(answer) == Code(text=text, suffix=suffix)

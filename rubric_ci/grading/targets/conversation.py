@@ -15,8 +15,8 @@ from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.models.judge.prompt import fenced, judge_call
 from rubric_ci.models.judge.reply import InvalidReply, find_object, strict_object
 from rubric_ci.models.judge.request import ParsedReply, new_fence, request_cached_reply
-from rubric_ci.text import transcript
-from rubric_ci.text.transcript import Exchange
+from rubric_ci.text import answer_text
+from rubric_ci.text.answer_text import Exchange
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON, parsed
@@ -120,7 +120,7 @@ def recorded(case: EvalCase, answer: Answer) -> Answer:
             f"the recorded answer to the case `{case.own_id}` must be a list with {form} for each "
             f"of its {count} turns"
         )
-    return replace(answer, text=transcript.written(filter(None, exchanges)))
+    return replace(answer, text=answer_text.transcript(filter(None, exchanges)))
 
 
 def _exchange(case: EvalCase, number: int, written: JSON) -> Exchange | None:
@@ -161,7 +161,7 @@ def _whole(exchanges: Sequence[Exchange], given: Sequence[Answer]) -> Answer:
     seconds = [each.duration_seconds for each in given if each.duration_seconds is not None]
     summaries = [each.trace_summary for each in given if each.trace_summary is not None]
     return Answer(
-        text=transcript.written(exchanges),
+        text=answer_text.transcript(exchanges),
         messages=tuple(_messages(exchanges, given)) if all(each.messages for each in given) else (),
         has_no_tools=any(each.has_no_tools for each in given),
         trace_summary=reduce(_sum, summaries) if len(summaries) == len(given) else None,

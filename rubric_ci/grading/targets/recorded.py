@@ -9,7 +9,7 @@ from rubric_ci.errors import CannotAnswer, CannotReadFile
 from rubric_ci.files.yaml_text.recordings import normalised, read_recording
 from rubric_ci.grading.targets import answer_format, conversation
 from rubric_ci.system import file_io
-from rubric_ci.text import transcript
+from rubric_ci.text import answer_text
 from rubric_ci.values.config import Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
@@ -85,7 +85,7 @@ def fixed_answer(case: EvalCase, target: Target, _: RunContext) -> Answer | None
 
     A response that is a conversation belongs to the case. None: a simulated user has to be asked.
     """
-    if target.did or not case.most_turns or transcript.read_exchanges(target.response):
+    if target.did or not case.most_turns or answer_text.read_exchanges(target.response):
         return target.did or Answer(text=target.response)
     if case.simulated_user:
         return None

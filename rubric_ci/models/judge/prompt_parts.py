@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.text import transcript
+from rubric_ci.text import answer_text
 from rubric_ci.values.answers import reported
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
@@ -57,7 +57,7 @@ def marked(case: EvalCase, answer: Answer, turn: int) -> Marked:
     """
     if not case.most_turns:
         return Marked(case, answer, checked=answer.said)
-    said = transcript.read_exchanges(answer.text)
+    said = answer_text.read_exchanges(answer.text)
     if len(said) < max(turn, 1):
         raise CannotMeasure(f"the answer is a conversation of {len(said)} turns")
     said = said[:turn] if turn else said
@@ -82,7 +82,7 @@ def marked(case: EvalCase, answer: Answer, turn: int) -> Marked:
 
 
 def _turns(
-    said: Sequence[transcript.Exchange],
+    said: Sequence[answer_text.Exchange],
     kind: Literal["before", "answer"],
     scripted: Sequence[Turn],
     shown: Sequence[Media],

@@ -19,7 +19,7 @@ from rubric_ci.parts.formats.work_view import (
 from rubric_ci.reports.render import case_blocks, comparison_section, palette, usage_text, wording
 from rubric_ci.reports.render.html.jinja import case_anchor, criterion_anchor
 from rubric_ci.reports.render.wording import CaseStatus
-from rubric_ci.text import numbers, transcript
+from rubric_ci.text import answer_text, numbers
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.media import COPIES, Picture
 from rubric_ci.values.report import RunReport
@@ -277,7 +277,7 @@ def _criterion(
 
 def _texts(case: CaseResult, markdown: bool) -> Iterator[TextView]:
     """Yield the texts of a case; a dialogue, which has its own place, is left out."""
-    exchanges = transcript.read_exchanges(case.answer)
+    exchanges = answer_text.read_exchanges(case.answer)
     for title, text in wording.texts(case):
         shown = before_dialogue(text, exchanges) if title == "Question" else text
         if title != "Answer":

@@ -7,8 +7,8 @@ from typing import TypeAlias
 from markupsafe import Markup
 
 from rubric_ci.parts.formats.answer_markdown import quoted, rendered
-from rubric_ci.text import numbers, transcript
-from rubric_ci.text.transcript import Exchange
+from rubric_ci.text import answer_text, numbers
+from rubric_ci.text.answer_text import Exchange
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.trace import CaseTrace, FileChange, Step
@@ -58,7 +58,7 @@ def dialogue(
     case: CaseResult, quotes: Sequence[str], *, markdown: bool = True
 ) -> tuple[TurnView, ...]:
     """Return the turns of a conversation; empty if the answer is not one."""
-    exchanges = transcript.read_exchanges(case.answer)
+    exchanges = answer_text.read_exchanges(case.answer)
     steps = case.trace.steps if case.trace else ()
     return tuple(
         TurnView(
@@ -82,7 +82,7 @@ def before_dialogue(question: str, exchanges: Sequence[Exchange]) -> str:
 def work(case: CaseResult) -> Iterator[WorkView]:
     """Yield the steps of no turn, the changes of files and the kept files."""
     trace = case.trace or CaseTrace()
-    in_turns = bool(transcript.read_exchanges(case.answer))
+    in_turns = bool(answer_text.read_exchanges(case.answer))
     own = [step for step in trace.steps if not (in_turns and step.turn)]
     if shown := _steps(own, trace.shortened):
         yield shown

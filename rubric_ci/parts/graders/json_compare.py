@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Annotated, Final, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.text import code_blocks
+from rubric_ci.text import answer_text
 from rubric_ci.text.dates import read_days
 from rubric_ci.text.redact import Redactor
 from rubric_ci.values.dataclass import dataclass
@@ -58,7 +58,7 @@ def json_values(text: str, opening: str = "{[") -> list[JSON]:
     whole = list(_whole(text))
     if whole:
         return whole
-    blocks = [block for _, block in code_blocks.fenced_blocks(text)]
+    blocks = [block for _, block in answer_text.fenced_blocks(text)]
     fenced = [v for block in blocks if block.lstrip()[:1] in set(opening) for v in _whole(block)]
     return _different(fenced or list(_in_prose(text, opening)))
 

@@ -13,7 +13,7 @@ from rubric_ci.errors import CannotReachModel, NoJudge, NoVerdict, OverBudget
 from rubric_ci.grading import targets
 from rubric_ci.grading.targets import answer_cache
 from rubric_ci.models.llm.cache import Cache
-from rubric_ci.text.transcript import Exchange, read_exchanges
+from rubric_ci.text.answer_text import Exchange, read_exchanges
 from rubric_ci.values.config import (
     CliTarget,
     Endpoint,

@@ -10,7 +10,7 @@ import pytest
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.grading import targets
-from rubric_ci.text.transcript import Exchange, read_exchanges
+from rubric_ci.text.answer_text import Exchange, read_exchanges
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import Side
 from rubric_ci.values.evals import EvalCase

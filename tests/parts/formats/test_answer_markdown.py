@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rubric_ci.models.judge.reply_checks import missing_quotes
 from rubric_ci.parts.formats import page
 from rubric_ci.parts.formats.answer_markdown import LONGEST, quoted, rendered
-from rubric_ci.text import transcript
-from rubric_ci.text.transcript import Exchange
+from rubric_ci.text import answer_text
+from rubric_ci.text.answer_text import Exchange
 from rubric_ci.values.diagnostics import Span as Place
 from rubric_ci.values.rubric import Check, Judgement, Mark
 from tests.sample_reports import a_criterion, a_report, graded
@@ -145,7 +145,7 @@ def test_an_answer_can_be_seen_as_text() -> None:
 
 
 def test_answers_of_a_conversation_are_rendered() -> None:
-    said = transcript.written([Exchange("*u*", "*a*")])
+    said = answer_text.transcript([Exchange("*u*", "*a*")])
     text = page.render(a_report(graded("a", answer=said, question="*u*")))
     assert '<pre>*u*</pre></div><div class="answered"><h4>Assistant <label' in text
     assert '<div class="markdown"><p><em>a</em></p> </div><pre>*a*</pre></div>' in text

@@ -4,14 +4,14 @@ import pytest
 
 from rubric_ci.parts.formats.case_view import case_view
 from rubric_ci.parts.formats.work_view import TextView, before_dialogue, dialogue, work
-from rubric_ci.text import transcript
-from rubric_ci.text.transcript import Exchange
+from rubric_ci.text import answer_text
+from rubric_ci.text.answer_text import Exchange
 from rubric_ci.values.trace import CaseTrace, FileChange, Step
 from tests.parts.formats import drawn
 from tests.sample_reports import a_criterion, a_report, graded
 
 TALK = (Exchange("Hello <b>", "Which order?"), Exchange("4711", "Until 1 April."))
-TEXT = transcript.written(TALK)
+TEXT = answer_text.transcript(TALK)
 LOOKS = Step(tool="look_up", arguments={"order": 4711}, result="found", duration_ms=12, turn=2)
 CASE = graded(
     "talk", "fail",

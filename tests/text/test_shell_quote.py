@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.system.shell import shell_quote
+from rubric_ci.text.command_lines import shell_quote
 
 REFUSED = (
     "a command line of cmd.exe cannot hold a text with {}; write `{{PROMPT_FILE}}` where it "

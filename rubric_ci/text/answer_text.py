@@ -1,7 +1,12 @@
-"""Code of an answer: its fenced Markdown blocks."""
+"""What the text of an answer holds: the code of its fenced blocks, or a whole conversation.
+
+A conversation is written and read without loss: each text follows a line `[user]` or `[assistant]`.
+Such a line inside a text gets a backslash.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
 from rubric_ci.values.dataclass import dataclass
 
@@ -33,7 +38,7 @@ class Code:
     suffix: str
 
 
-def extract(answer: str) -> Code:
+def extract_code(answer: str) -> Code:
     """Return the blocks in the language of the longest one, in order; without a block, all text.
 
     Blocks of other languages (an installation line, sample output) are not part of the program.
@@ -74,3 +79,33 @@ def _suffix(language: str) -> str:
     if language in _SUFFIXES:
         return _SUFFIXES[language]
     return f".{language}" if re.fullmatch(r"[a-z0-9]{1,8}", language) else ".txt"
+
+
+_HEADING: Final = re.compile(r"(?:\A|\n\n)\[(user|assistant)\]\n")
+_LIKE_HEADING: Final = re.compile(r"^(?=\\*\[(?:user|assistant)\]$)", re.MULTILINE)
+_SLASH: Final = r"\\"
+_ESCAPED: Final = re.compile(r"^\\(?=\\*\[(?:user|assistant)\]$)", re.MULTILINE)
+
+
+class Exchange(NamedTuple):
+    """A message of the user, and the answer to it."""
+
+    user: str
+    answer: str
+
+
+def transcript(exchanges: Iterable[Exchange]) -> str:
+    return "\n\n".join(
+        f"[user]\n{_LIKE_HEADING.sub(_SLASH, each.user)}\n\n"
+        f"[assistant]\n{_LIKE_HEADING.sub(_SLASH, each.answer)}"
+        for each in exchanges
+    )
+
+
+def read_exchanges(text: str) -> tuple[Exchange, ...]:
+    """Return the conversation of a text; empty if it is not one."""
+    before, *found = _HEADING.split(text)
+    roles, texts = found[::2], [_ESCAPED.sub("", each) for each in found[1::2]]
+    if before or roles != ["user", "assistant"] * (len(roles) // 2):
+        return ()
+    return tuple(map(Exchange, texts[::2], texts[1::2]))

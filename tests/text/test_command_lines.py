@@ -1,6 +1,6 @@
 import pytest
 
-from rubric_ci.text.placeholders import filled, placeholders
+from rubric_ci.text.command_lines import filled, placeholders
 
 
 @pytest.mark.parametrize(

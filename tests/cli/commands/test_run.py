@@ -10,6 +10,7 @@ from time import sleep
 import pytest
 
 from tests import platforms
+from tests.captured import captured
 from tests.forked_command import started
 from tests.sample_project import CONFIG, EVAL, RUBRIC, Project, clean_environment
 from tests.wait import wait_until
@@ -363,6 +364,20 @@ def test_a_signal_in_the_first_instant_interrupts(project: Project, seconds: flo
 
     wait_until(lambda: process.poll() is not None or takes_it())
     assert terminated(process, seconds) == (3, True, False)
+
+
+STOPPED_IN_EXEC = """\
+import rubric_ci.cli.main
+from rubric_ci.__main__ import main
+rubric_ci.cli.main.main = lambda: exec("raise KeyboardInterrupt")
+main()
+"""
+
+
+def test_an_interrupt_inside_of_exec_keeps_the_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "stopped.py").write_text(STOPPED_IN_EXEC)
+    done = captured([sys.executable, "-m", "stopped"], cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (3, "rubric-ci: interrupted\n")
 
 
 @platforms.SIGNALS

@@ -10,7 +10,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from errno import EINVAL
+from errno import EINVAL, ELOOP, ENOTDIR
 from pathlib import Path
 from time import sleep, time
 from typing import Final
@@ -28,6 +28,8 @@ _WAITS: Final = (0.01, 0.05, 0.1, 0.25, 0.5)  # seconds for a file that is open 
 _NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 _BINARY: Final = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_FOLDER: Final = getattr(os, "O_DIRECTORY", 0) | _NO_LINK | _BINARY
+_OF_A_LINK: Final = {ENOTDIR, ELOOP}  # that is opened as a folder, by the system
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
@@ -91,7 +93,11 @@ def check_place(path: Path, root: Path) -> None:
     if _is_below(path, root):
         reason = _why_not(os.path.realpath(path), str(root))
         if reason:
-            raise CannotWriteFile(f"{path}: not written: {reason}", "remove the link on its way")
+            raise _led_away(path, reason)
+
+
+def _led_away(path: Path, reason: str) -> CannotWriteFile:
+    return CannotWriteFile(f"{path}: not written: {reason}", "remove the link on its way")
 
 
 def empty_file(path: Path) -> None:
@@ -204,6 +210,48 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
         _move(draft, path)
 
 
+def write_within(path: Path, content: bytes, root: Path) -> None:
+    """Create or replace a file; one below the root raises CannotWriteFile if a link leads it out.
+
+    Its folders are opened one by one, each in the one before: a program of the repository can put
+    a link in the place of a folder between a check and the write.
+    """
+    check_place(path.parent, root)
+    if os.open not in os.supports_dir_fd or not _is_below(path, root):
+        write(path, content)
+        return
+    folder = os.open(root, _FOLDER)
+    try:
+        for name in Path(os.path.realpath(path.parent)[len(str(root)) :]).parts[1:]:
+            below = _open_folder(name, folder)
+            os.close(folder)
+            folder = below
+        with _draft(path.name, (content,), mode=0o666, folder=folder) as draft:
+            os.replace(draft, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError as error:
+        if error.errno not in _OF_A_LINK:
+            raise
+        raise _led_away(path.parent, "a link has taken the place of a folder") from None
+    finally:
+        os.close(folder)
+
+
+def _open_folder(name: str, inside: int) -> int:
+    """Return the descriptor of a folder, which is created if it is missing; raises OSError."""
+    with suppress(FileNotFoundError):
+        return os.open(name, _FOLDER, dir_fd=inside)
+    with suppress(FileExistsError):
+        os.mkdir(name, dir_fd=inside)
+    found = os.open(name, _FOLDER, dir_fd=inside)
+    if name == OUTPUT_DIR:
+        with (
+            suppress(FileExistsError),
+            os.fdopen(os.open(".gitignore", _CREATE, dir_fd=found), "wb") as file,
+        ):
+            file.write(b"*\n")
+    return found
+
+
 def replace(path: Path, before: bytes, after: bytes) -> None:
     """Replace the content `before` with `after`; keep the file's mode.
 
@@ -282,14 +330,22 @@ def _replace(target: Path, before: bytes, after: bytes) -> None:
 
 @contextmanager
 def _draft(
-    target: Path, pieces: Iterable[bytes], *, mode: int, sync: bool = False
+    target: Path | str,
+    pieces: Iterable[bytes],
+    *,
+    mode: int,
+    sync: bool = False,
+    folder: int | None = None,
 ) -> Iterator[str]:
-    """Yield the path of a new file with this content next to the target; delete it on an error."""
+    """Yield the path of a new file with this content next to the target; delete it on an error.
+
+    The paths are relative to the folder of the descriptor, if one is given.
+    """
     ending = f".{os.urandom(4).hex()}.tmp"
     draft = f"{target}{ending}"
     if len(os.fsencode(Path(draft).name)) > _LONGEST_NAME:
         draft = str(Path(target).with_name(f"rubric-ci{ending}"))
-    descriptor = os.open(draft, _CREATE, mode)
+    descriptor = os.open(draft, _CREATE, mode, dir_fd=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.writelines(pieces)
@@ -298,7 +354,8 @@ def _draft(
                 os.fsync(file.fileno())
         yield draft
     except BaseException:  # a signal too leaves no draft
-        Path(draft).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(draft, dir_fd=folder)
         raise
 
 

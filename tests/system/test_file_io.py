@@ -3,7 +3,10 @@
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
+from threading import Event, Thread
 from time import time
 
 import pytest
@@ -94,6 +97,39 @@ def test_a_symbolic_link_is_not_written_through(file: Path, tmp_path: Path) -> N
         file_io.replace(link, b"old\r\n", b"new")
     assert file.read_bytes() == b"old\r\n"
     assert [path.name for path in folder.iterdir()] == ["b.yaml"]
+
+
+@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="Windows opens no folder")
+def test_a_link_that_replaces_a_folder_at_any_moment_leads_nothing_out(tmp_path: Path) -> None:
+    (root := tmp_path / "repository").mkdir()
+    (outside := tmp_path / "outside").mkdir()
+    (folder := root / ".rubric-ci").mkdir()
+    ended, refused = Event(), 0
+
+    def swap() -> None:
+        for n in count():
+            for step in (
+                lambda n=n: folder.rename(root / f"old-{n}"),
+                lambda: folder.symlink_to(outside),
+                folder.unlink,
+                folder.mkdir,
+            ):
+                with suppress(OSError):  # the writer was faster
+                    step()
+            if ended.is_set():
+                return
+
+    swapping = Thread(target=swap)
+    swapping.start()
+    until = time() + 30
+    while refused < 20 and time() < until:
+        try:
+            file_io.write_within(folder / "cache/a.json", b"{}", root)
+        except (CannotWriteFile, OSError):
+            refused += 1
+    ended.set()
+    swapping.join()
+    assert (list(outside.iterdir()), refused) == ([], 20)
 
 
 def test_a_file_that_changed_is_left_alone(file: Path) -> None:

@@ -56,7 +56,8 @@ class Cache:
 
     def prepare(self) -> None:
         """Create the folder; raise CannotWriteFile before any request is sent if that fails."""
-        self._check_place()
+        if self.root:
+            file_io.check_place(self.folder, self.root)
         with file_io.writing(self.folder, "the cache", _HINT):
             file_io.create_folder(self.folder)
 
@@ -80,10 +81,13 @@ class Cache:
 
         Raises CannotWriteFile, also if a command has made the folder a link that leads out.
         """
-        self._check_place()
         entry = {"key": key, "hmac": _code(key, text, self.seal), "text": text}
         with file_io.writing(self.folder, "the cache", _HINT):
-            file_io.write(Path(self._path(key)), json.dumps(entry).encode())
+            path, data = Path(self._path(key)), json.dumps(entry).encode()
+            if self.root:
+                file_io.write_within(path, data, self.root)
+            else:
+                file_io.write(path, data)
 
     def clear(self) -> None:
         self.prune(most_bytes=0)
@@ -115,10 +119,6 @@ class Cache:
                 deleted.append((path, size))
                 remaining -= size
         return _stats(deleted)
-
-    def _check_place(self) -> None:
-        if self.root:
-            file_io.check_place(self.folder, self.root)
 
     def _path(self, key: str) -> str:
         return f"{self.folder}{os.sep}{key[:2]}{os.sep}{key}.json"  # a path per entry

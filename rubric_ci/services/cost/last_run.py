@@ -35,11 +35,10 @@ def keep(cache: Path, root: Path, used: Sequence[UsedBy]) -> None:
     """Keep the figures of a run in the folder of the cache; raises CannotWriteFile."""
     if not used:
         return
-    file_io.check_place(cache, root)
     every = [asdict(each) for each in _by_key((*_used_by(cache / NAME), *used)).values()]
     text = json.dumps({"used_by": every}, indent=2)
     with file_io.writing(cache / NAME):
-        file_io.write(cache / NAME, text.encode())
+        file_io.write_within(cache / NAME, text.encode(), root)
 
 
 def _by_key(every: Iterable[UsedBy]) -> LastRun:

@@ -64,10 +64,9 @@ def keep_passes(
     }
     if not counts:
         return
-    file_io.check_place(cache, root)
     text = json.dumps({**before, **counts}, indent=2, sort_keys=True)
     with file_io.writing(cache / NAME):
-        file_io.write(cache / NAME, text.encode())
+        file_io.write_within(cache / NAME, text.encode(), root)
 
 
 def _times(waiver: WaiverResult, before: Mapping[str, int], new: Set[CaseKey]) -> int:

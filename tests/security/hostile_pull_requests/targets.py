@@ -118,7 +118,7 @@ ATTACKS = {
     "a command that makes the output folder a link": command(
         "sh target.sh",
         code=2,
-        said=("not written: it is outside the repository",),
+        said=("not written: ", "remove the link on its way"),
         files={"target.sh": "rm -rf .rubric-ci; ln -s ../outside .rubric-ci; echo go away\n"},
     ),
     "a command that writes a report": command(

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from rubric_ci.values.config import Endpoint
+from rubric_ci.values.targets import Endpoint
 
 COMMAND = Path(__file__).parent / "npm/node_modules/@copilotkit/aimock/dist/cli.js"
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply, Unsent
 from rubric_ci.values.messages import Message, Role, TextPart
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import Endpoint
 
 Found = TypeVar("Found")
 

@@ -20,8 +20,8 @@ from typing import Any
 
 from rubric_ci.models.judge.prompt import EXAMPLES, PICTURES, WORK
 from rubric_ci.parts.lab.calibration.attack_corpus import Probe
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.scoring import MarkValue
+from rubric_ci.values.targets import Endpoint
 from tests import attack_images
 from tests.bodies import chat
 

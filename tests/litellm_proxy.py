@@ -14,7 +14,7 @@ from secrets import token_hex
 from time import monotonic, sleep
 from typing import Any, Final
 
-from rubric_ci.values.config import Endpoint
+from rubric_ci.values.targets import Endpoint
 from tests.http_server import free_port
 
 COMMAND: Final = Path(__file__).parents[1] / ".tools/litellm-proxy/bin/litellm"

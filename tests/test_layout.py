@@ -115,8 +115,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_http_target.py": "files/validation/http_target_rules",
     "cli/commands/test_shards.py": "cli/commands/plan",
     "cli/commands/test_started_service.py": """
-        grading/targets/started_services system/servers values/service
-        values/service_program""",
+        grading/targets/started_services system/servers values/service_program""",
     "cli/commands/test_validate.py": "files/project/checker files/project/fixer",
     "cli/commands/test_case_files.py": "files/yaml_text/case_files",
     "cli/commands/test_several_targets.py": "reports/render/per_target gate/report/matrix",
@@ -132,7 +131,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parts/litellm/test_workload_identity.py": "values/hosts",
     "files/parsing/test_typed_json.py": "values/json_value",
     "files/project/test_load_config.py": """
-    files/parsing/config_parser files/parsing/program_targets values/config
+    files/parsing/config_parser files/parsing/program_targets values/config values/targets
         values/prompt_and_skill
         values/workspace_settings""",
     "evaluators/test_read.py": """

@@ -20,7 +20,7 @@ HEAVY = {
 }
 OF_A_RUN = {  # their classes take longer to create than a file takes to check
     *("rubric_ci.values.report", "rubric_ci.values.results", "rubric_ci.values.config"),
-    *("rubric_ci.values.evals", "rubric_ci.values.command_settings"),
+    *("rubric_ci.values.evals", "rubric_ci.values.command_settings", "rubric_ci.values.targets"),
 }
 EVAL = """\
 description: of scripts # and more
@@ -80,6 +80,7 @@ def test_adding_a_run_to_the_history_loads_little(tmp_path: Path) -> None:
         "values.config",
         "values.evals",
         "values.rubric",
+        "values.targets",
     }
     assert modules.isdisjoint({f"rubric_ci.{name}" for name in others})
     # Templates are loaded for HTML only.

@@ -28,10 +28,10 @@ from rubric_ci.gate.comparison import rule, together
 from rubric_ci.grading.resolve import Task
 from rubric_ci.services.run.asking import Pair, Request, settle
 from rubric_ci.values.comparison import RegressionConfig
-from rubric_ci.values.config import CliTarget
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.results import CaseResult, Errored, Graded, Trial
+from rubric_ci.values.targets import CliTarget
 
 TARGET = CliTarget(name="t", command_template="true")
 SPAN = Span(line=1, column=1, end_line=1, end_column=1)

@@ -16,13 +16,14 @@ from typing import Final
 
 from rubric_ci.models.judge.panel import PanelRequest, decide
 from rubric_ci.parts.lab.calibration.calibration import is_loss
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.rubric import Check, Judgement, Mark, Rubric, score
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 
 ANSWERS: Final = 2000

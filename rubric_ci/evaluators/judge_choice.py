@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Final
 
 from rubric_ci.errors import NoJudge
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec, asks_judge
 from rubric_ci.values.hosts import CREDENTIALS
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.messages import SimulatedUser
+from rubric_ci.values.targets import Endpoint
 
 SILENT_JUDGE: Final = re.compile("^the judge (.+?) gave no marks: ")
 """A warning on a judge of a panel."""

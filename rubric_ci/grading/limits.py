@@ -7,8 +7,8 @@ from time import monotonic
 from typing import Final, TypeAlias, TypeVar
 
 from rubric_ci.errors import OverBudget
-from rubric_ci.values.config import Target
 from rubric_ci.values.evals import EvaluatorSpec, asks_judge, every_evaluator
+from rubric_ci.values.targets import Target
 
 Slot: TypeAlias = "asyncio.Semaphore | nullcontext[None]"
 """Entered before work starts and left when it ends."""

@@ -13,7 +13,7 @@ from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.text.suggestions import misnamed, suggest
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.config import Config, Endpoint, JudgeConfig, MockTarget, Target
+from rubric_ci.values.config import Config, JudgeConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import (
     CompositeSpec,
@@ -26,6 +26,7 @@ from rubric_ci.values.evals import (
 )
 from rubric_ci.values.report import JudgeInfo
 from rubric_ci.values.results import TEMPLATE, Answer
+from rubric_ci.values.targets import Endpoint, MockTarget, Target
 
 DEFAULT_TARGET = "default"
 

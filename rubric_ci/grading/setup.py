@@ -28,11 +28,12 @@ from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.command_settings import CacheOptions, RequestOptions
-from rubric_ci.values.config import Config, Endpoint
+from rubric_ci.values.config import Config
 from rubric_ci.values.context import Allowance, Findings, JudgementCache, RunContext
 from rubric_ci.values.formats_and_defaults import OUTPUT_DIR
 from rubric_ci.values.hosts import AllowedHosts
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.targets import Endpoint
 
 CACHE_KEY: Final = "RUBRIC_CI_CACHE_KEY"
 TEMPORARY: Final = frozenset({"AWS_SESSION_TOKEN", "AZURE_AD_TOKEN"})

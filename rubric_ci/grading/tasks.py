@@ -32,18 +32,12 @@ from rubric_ci.grading.resolve import (
 )
 from rubric_ci.models.llm.client import batches
 from rubric_ci.values.command_settings import Models, RequestOptions
-from rubric_ci.values.config import (
-    Config,
-    Endpoint,
-    JudgeConfig,
-    MockTarget,
-    Target,
-    UnsupportedTarget,
-)
+from rubric_ci.values.config import Config, JudgeConfig
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec, RubricSpec, asks_judge, every_evaluator
 from rubric_ci.values.messages import FilePart
 from rubric_ci.values.prompt_and_skill import Skill
 from rubric_ci.values.rubric import Assertion
+from rubric_ci.values.targets import Endpoint, MockTarget, Target, UnsupportedTarget
 from rubric_ci.values.waivers import WaiverResult
 
 _ABOUT_FILES: Final = re.compile(

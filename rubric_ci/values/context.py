@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from rubric_ci.values.config import Endpoint, JudgeConfig, Target
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec
 from rubric_ci.values.hosts import AllowedHosts
@@ -16,6 +16,7 @@ from rubric_ci.values.media import Media
 from rubric_ci.values.report import Responder
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
+from rubric_ci.values.targets import Endpoint, Target
 from rubric_ci.values.usage import NOTHING_USED, Accounts, Usage
 
 if TYPE_CHECKING:

@@ -5,11 +5,12 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.config import OutputMode
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.hosts import CREDENTIALS
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.trace import Finish
 from rubric_ci.values.usage import NOTHING_USED, Usage
 

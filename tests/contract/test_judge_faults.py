@@ -17,13 +17,14 @@ from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.retry import with_retries
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 from tests.aimock import Aimock, Reply, breaks, fails, says
 from tests.forwarder import swallowing

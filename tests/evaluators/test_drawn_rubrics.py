@@ -10,12 +10,13 @@ from typing import Any
 
 from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.files.project.loader import load
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.references import NotFound
 from rubric_ci.values.results import Answer, Assessed, Unassessed
+from rubric_ci.values.targets import Endpoint
 
 ANSWER = "alpha beta gamma"
 WORDS = ("alpha", "delta")

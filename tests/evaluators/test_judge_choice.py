@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.evaluators.evaluate import evaluate
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Assessed
 from rubric_ci.values.rubric import Check, Rubric
+from rubric_ci.values.targets import Endpoint
 from tests.cases import build_case, build_context, span, text_answer
 
 KIND = Rubric((Check(id="kind", text="Is it kind?", span=span()),))

@@ -6,8 +6,9 @@ import pytest
 
 from rubric_ci.evaluators.judge_choice import with_model, with_named_model
 from rubric_ci.values.agent_program import JudgeCommand
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.targets import Endpoint
 
 OPTIONS: dict[str, JSON] = {
     "api_base": "https://judge.example",

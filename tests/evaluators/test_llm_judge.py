@@ -6,12 +6,13 @@ import pytest
 
 from rubric_ci.errors import CannotJudge
 from rubric_ci.evaluators.llm_judge import llm_judge
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, LlmJudgeSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Answer, Assessment
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 from tests.cases import marked_by
 

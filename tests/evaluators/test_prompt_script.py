@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from rubric_ci.evaluators.evaluate import evaluate
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.evals import LlmJudgeSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Assessed, EvaluatorResult, Unassessed
+from rubric_ci.values.targets import Endpoint
 from tests import platforms
 from tests.cases import build_case, build_context, build_script, span, text_answer
 

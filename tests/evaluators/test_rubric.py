@@ -12,7 +12,7 @@ import pytest
 from rubric_ci.errors import CannotConfigure, CannotJudge
 from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.system import masking
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
@@ -31,6 +31,7 @@ from rubric_ci.values.rubric import (
     ScoreRange,
 )
 from rubric_ci.values.scoring import NOT_APPLICABLE, MarkValue
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 from tests.cases import marked_by
 from tests.sample_reports import a_criterion

@@ -12,19 +12,19 @@ from rubric_ci.errors import CannotReachModel, MissingExtra
 from rubric_ci.grading import engine
 from rubric_ci.grading.resolve import Task
 from rubric_ci.parts.graders.usage_limits import LatencySpec
-from rubric_ci.values.config import (
+from rubric_ci.values.config import JudgeConfig
+from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, Unassessed
+from rubric_ci.values.rubric import Check, Rubric
+from rubric_ci.values.targets import (
     CliTarget,
     Endpoint,
-    JudgeConfig,
     LlmTarget,
     MockTarget,
     RecordedTarget,
     Target,
 )
-from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.values.llm_calls import ModelCall, ModelReply
-from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, Unassessed
-from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.usage import Usage
 from tests import platforms
 from tests.cases import build_case, build_context, build_script, span

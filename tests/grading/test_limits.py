@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from rubric_ci.grading.limits import ConcurrencyLimits
-from rubric_ci.values.config import CliTarget, Endpoint, LlmTarget, Target
+from rubric_ci.values.targets import CliTarget, Endpoint, LlmTarget, Target
 
 MODEL = LlmTarget(name="model", endpoint=Endpoint(model="openai/m"), concurrency=1)
 COMMAND = CliTarget(name="command", command_template="true", concurrency=1)

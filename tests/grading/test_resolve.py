@@ -8,7 +8,8 @@ from rubric_ci.errors import MissingVariable
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.grading.resolve import choose_cluster, choose_target, resolve_target
 from rubric_ci.values.agent_program import HealthCheck
-from rubric_ci.values.config import CliTarget, Config
+from rubric_ci.values.config import Config
+from rubric_ci.values.targets import CliTarget
 from tests.cases import build_case
 
 

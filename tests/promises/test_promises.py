@@ -17,9 +17,8 @@ from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.adoption.tools import TOOLS
-from rubric_ci.values import config, evals, messages, workspace_settings
+from rubric_ci.values import config, evals, messages, targets, workspace_settings
 from rubric_ci.values.formats_and_defaults import TRACE_FORMATS
-from rubric_ci.values.service import ServiceTarget
 from tests import platforms
 from tests.answer_judge import judging
 from tests.forked_command import at_a_terminal
@@ -102,7 +101,7 @@ def test_every_kind_of_the_program_has_a_row() -> None:
     ]
     marks = {"translate", "translate_lines", "SUFFIX"}
     found = {
-        *(f"target:{each.__name__}" for each in (*get_args(config.Target), ServiceTarget)),
+        *(f"target:{each.__name__}" for each in get_args(targets.Target)),
         *(f"provider:{name}" for name in (*chain(*providers), *PROGRAMS, *AGENTS)),
         *(f"tool:{name}" for name in TOOLS),
         *(f"dialect:{m.__name__.rpartition('.')[2]}" for m in modules if marks & vars(m).keys()),

@@ -14,13 +14,14 @@ from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.files.project.working_tree import lookup
 from rubric_ci.models.llm.recording import record
 from rubric_ci.parts.lab.calibration.rubric_tests import RubricTest, read_tests
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Assessed
 from rubric_ci.values.rubric import ByJudge, Chosen, Judged, Levelled
 from rubric_ci.values.scoring import NOT_APPLICABLE
+from rubric_ci.values.targets import Endpoint
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples/rubrics"

@@ -18,8 +18,8 @@ from rubric_ci.models.llm.cache import Cache
 from rubric_ci.system import file_io
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.snapshot import Snapshot
-from rubric_ci.values.config import CliTarget, RecordedTarget, Target
 from rubric_ci.values.references import NotFound
+from rubric_ci.values.targets import CliTarget, RecordedTarget, Target
 from tests import platforms
 from tests.cases import build_case, build_context
 from tests.checkout import Checkout

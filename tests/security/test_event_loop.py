@@ -16,10 +16,11 @@ from rubric_ci.models.judge.reply_checks import missing_quotes
 from rubric_ci.models.judge.request import request_valid_reply
 from rubric_ci.parts.graders.field_accuracy import FieldAccuracySpec
 from rubric_ci.parts.graders.json_compare import FieldSpec
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.rubric import Check, Judgement, Mark, Rubric
+from rubric_ci.values.targets import Endpoint
 from tests.cases import build_call, build_case, build_context, span, text_answer, text_message
 
 MARK = {"c1": {"evidence": "", "reasoning": "It is.", "satisfied": True}}

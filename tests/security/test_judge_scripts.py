@@ -8,8 +8,8 @@ import pytest
 
 from rubric_ci.models.llm.allowed_hosts import refusal
 from rubric_ci.values.agent_program import JudgeCommand
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.hosts import AllowedHosts
+from rubric_ci.values.targets import Endpoint
 from tests.platforms import symlink
 
 

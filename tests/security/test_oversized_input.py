@@ -26,9 +26,9 @@ from rubric_ci.parts.litellm.batch import send_batch
 from rubric_ci.parts.litellm.batch_http import BatchServer
 from rubric_ci.parts.litellm.litellm_client import loaded_litellm
 from rubric_ci.system.backoff import Backoff
-from rubric_ci.values.config import MockTarget
 from rubric_ci.values.llm_calls import ModelCall
 from rubric_ci.values.references import Found
+from rubric_ci.values.targets import MockTarget
 from tests.cases import build_call, build_case, build_context
 from tests.http_server import QuietHandler, serving
 

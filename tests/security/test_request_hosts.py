@@ -13,10 +13,10 @@ from rubric_ci.models.llm.allowed_hosts import guard
 from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.http_guard import RefusedHost, limited_to
 from rubric_ci.models.llm.retry import RequestError
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.hosts import AllowedHosts
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelReply
+from rubric_ci.values.targets import Endpoint
 from tests.cases import build_call
 
 BASE = AllowedHosts(hosts=frozenset({"judge.example:443"}), providers=True)

@@ -4,8 +4,8 @@ from dataclasses import fields
 
 import pytest
 
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, call_key
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 
 ENDPOINT = Endpoint(model="openai/m", options={"temperature": 0, "api_key": "a"})

@@ -42,8 +42,8 @@ from rubric_ci.system.output import wrapped
 from rubric_ci.text import escape
 from rubric_ci.values import parts
 from rubric_ci.values.command_settings import RunSettings
-from rubric_ci.values.config import RunnerTarget
 from rubric_ci.values.report import RunReport
+from rubric_ci.values.targets import RunnerTarget
 
 
 def run(settings: RunSettings) -> ExitCode:

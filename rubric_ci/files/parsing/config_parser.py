@@ -21,24 +21,23 @@ from rubric_ci.values.agent_names_and_credentials import (
     NOT_STARTED,
 )
 from rubric_ci.values.agent_program import JudgeCommand
-from rubric_ci.values.config import (
-    Config,
-    Endpoint,
-    JudgeConfig,
-    LlmTarget,
-    MockTarget,
-    RecordedTarget,
-    Target,
-    UnsupportedTarget,
-)
+from rubric_ci.values.config import Config, JudgeConfig
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import WorkloadIdentity
 from rubric_ci.values.model_end_and_parameters import NAMES, ModelCall
 from rubric_ci.values.prompt_and_skill import PromptTemplate, Skill
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.scoring import DECIMALS, Thresholds
-from rubric_ci.values.service import ServiceTarget
 from rubric_ci.values.service_program import HttpRequest, ServiceOptions, ServiceProgram
+from rubric_ci.values.targets import (
+    Endpoint,
+    LlmTarget,
+    MockTarget,
+    RecordedTarget,
+    ServiceTarget,
+    Target,
+    UnsupportedTarget,
+)
 from rubric_ci.values.written_keys import declared, keys_of, read_keys
 
 if TYPE_CHECKING:

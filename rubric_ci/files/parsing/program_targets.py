@@ -6,8 +6,8 @@ from typing import Any, Final
 from rubric_ci.files.validation.config_summary import KINDS, STARTED, is_of_agentv
 from rubric_ci.values.agent_names_and_credentials import AGENT_CONCURRENCY, AGENT_TIMEOUT
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.config import CliTarget, RunnerTarget
 from rubric_ci.values.prompt_and_skill import Skill
+from rubric_ci.values.targets import CliTarget, RunnerTarget
 from rubric_ci.values.workspace_settings import Workspace
 from rubric_ci.values.written_keys import read_keys
 

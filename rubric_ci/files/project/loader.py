@@ -24,13 +24,14 @@ from rubric_ci.files.validation.validator import (
 from rubric_ci.files.yaml_text.moved_source import MovedSource
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.values.config import Config, Target, UnsupportedTarget
+from rubric_ci.values.config import Config
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import EvalFile
 from rubric_ci.values.json_value import parsed
 from rubric_ci.values.model_end_and_parameters import Models
 from rubric_ci.values.problems import Path, errors_of
 from rubric_ci.values.references import NO_SUCH_FILE, Lookup, NotFound
+from rubric_ci.values.targets import Target, UnsupportedTarget
 
 
 def no_files(_: str) -> NotFound:

@@ -8,10 +8,11 @@ from rubric_ci.gate.differences.case_changes import moves
 from rubric_ci.gate.differences.effect_of_each_key import Row
 from rubric_ci.gate.differences.move import Move
 from rubric_ci.values.changes import Direction, GradingChange, GradingChangeKind
-from rubric_ci.values.config import Config, Endpoint
+from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.hosts import CREDENTIALS
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.walk import ABSENT, Path, differences
 
 FREE: Final = frozenset(

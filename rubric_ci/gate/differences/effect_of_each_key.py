@@ -30,8 +30,9 @@ from rubric_ci.gate.differences.move import (
     words,
 )
 from rubric_ci.values.changes import Direction, GradingChangeKind
-from rubric_ci.values.config import Config, Target
+from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.targets import Target
 from rubric_ci.values.walk import Path
 
 

@@ -42,10 +42,11 @@ from rubric_ci.grading.resolve import choose_target
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.changes import GradingChange, by_order
-from rubric_ci.values.config import Config, RunnerTarget, Target
+from rubric_ci.values.config import Config
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, EvalFile, every_evaluator
 from rubric_ci.values.formats_and_defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.values.problems import Path
+from rubric_ci.values.targets import RunnerTarget, Target
 
 TARGETS: Final = "targets."
 SHARED: Final = "shared_rubrics."

@@ -23,9 +23,9 @@ from rubric_ci.text.globs import matcher
 from rubric_ci.text.numbers import shortened
 from rubric_ci.values.changes import GradingChange, GradingChangeKind
 from rubric_ci.values.comparison import CaseKey
-from rubric_ci.values.config import RunnerTarget, Target
 from rubric_ci.values.evals import EvalCase, every_evaluator
 from rubric_ci.values.formats_and_defaults import WAIVERS
+from rubric_ci.values.targets import RunnerTarget, Target
 from rubric_ci.values.waivers import Waiver
 from rubric_ci.values.walk import ABSENT, canonical, differences, facts
 from rubric_ci.values.workspace_settings import Workspace

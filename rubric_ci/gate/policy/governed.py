@@ -12,8 +12,9 @@ from typing import Any, Final
 from rubric_ci.gate.differences.config_changes import FREE, connection, judge_targets
 from rubric_ci.gate.differences.effect_of_each_key import CONFIG
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.config import Config, Endpoint, Target
+from rubric_ci.values.config import Config
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.targets import Endpoint, Target
 
 POLICY: Final = frozenset(row.pattern.split(".")[0] for row in CONFIG if row.effect == "policy")
 """Fields of the configuration that are the base's as a whole."""

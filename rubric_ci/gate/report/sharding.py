@@ -13,7 +13,6 @@ from rubric_ci.gate.report.consistency import check_alike
 from rubric_ci.gate.report.decision import concluded, settings_of
 from rubric_ci.gate.waivers.waiver_report import merged
 from rubric_ci.text.escape import DIRTY
-from rubric_ci.values.config import Target
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
 from rubric_ci.values.gate import FailOn
 from rubric_ci.values.report import (
@@ -28,6 +27,7 @@ from rubric_ci.values.report import (
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.scope import merged as merged_scope
+from rubric_ci.values.targets import Target
 from rubric_ci.values.usage import NOTHING_USED, merged_use
 
 CaseCost: TypeAlias = tuple[str, float]

@@ -19,13 +19,14 @@ from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, depends
 from rubric_ci.text import numbers
 from rubric_ci.values.changes import CASE_EDITED, NEW_CASE, GradingChange
 from rubric_ci.values.comparison import CaseKey
-from rubric_ci.values.config import JudgeConfig, Target
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, RubricSpec, asks_judge, every_evaluator
 from rubric_ci.values.messages import FilePart, MediaPart
 from rubric_ci.values.report import ShardInfo
 from rubric_ci.values.scope import EVERY_CASE, WHOLE, Scope
 from rubric_ci.values.scoring import Thresholds
+from rubric_ci.values.targets import Target
 from rubric_ci.values.waivers import WaiverResult
 from rubric_ci.values.walk import Difference, differences
 

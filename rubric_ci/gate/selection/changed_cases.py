@@ -48,9 +48,10 @@ from rubric_ci.text import escape
 from rubric_ci.text.globs import TooManyComparisons
 from rubric_ci.values.changes import SUBMODULE, Base
 from rubric_ci.values.command_settings import Models, ReportOptions, SelectOptions
-from rubric_ci.values.config import Config, MockTarget
+from rubric_ci.values.config import Config
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.scope import CasePlace, Narrowing, Scope
+from rubric_ci.values.targets import MockTarget
 
 
 def open_selected(

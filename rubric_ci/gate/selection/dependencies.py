@@ -12,7 +12,6 @@ from typing import Final
 
 from rubric_ci.files.project.links import ancestors, named_paths
 from rubric_ci.text.globs import Comparisons, PathIndex, TooManyComparisons, matcher
-from rubric_ci.values.config import Target
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
@@ -24,6 +23,7 @@ from rubric_ci.values.evals import (
 )
 from rubric_ci.values.messages import FilePart, MediaPart
 from rubric_ci.values.rubric import Assertion
+from rubric_ci.values.targets import Target
 from rubric_ci.values.workspace_settings import Workspace
 
 _WILD: Final = frozenset("*?[")

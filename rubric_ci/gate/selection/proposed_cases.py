@@ -28,7 +28,6 @@ from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.text import escape
 from rubric_ci.values.changes import Base
 from rubric_ci.values.comparison import CaseKey
-from rubric_ci.values.config import Target
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
@@ -42,6 +41,7 @@ from rubric_ci.values.formats_and_defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.values.references import IS_POINTER, LFS_POINTER, Found, Lookup, NotFound
 from rubric_ci.values.results import NOT_GRADABLE
 from rubric_ci.values.scope import UntrustedCaps
+from rubric_ci.values.targets import Target
 from rubric_ci.values.walk import canonical, facts
 
 _SETTINGS: Final = frozenset((*CONFIG_NAMES, CALIBRATION, LABELS, WAIVERS))

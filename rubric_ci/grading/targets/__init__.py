@@ -7,10 +7,10 @@ from rubric_ci.grading.targets import conversation, http_target
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.kinds import Attempt, at_hand, kind_of
 from rubric_ci.grading.targets.workplace import Workplaces, at_work, needed, with_skill
-from rubric_ci.values.config import Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import Target
 
 MOST_ANSWER: Final = 1_000_000  # characters: more is refused, never cut
 

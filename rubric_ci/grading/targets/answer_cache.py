@@ -20,13 +20,13 @@ from rubric_ci.models.llm.cache import ANSWER
 from rubric_ci.models.llm.media import media_facts, read_media
 from rubric_ci.system import masking
 from rubric_ci.text.redact import is_secret_name
-from rubric_ci.values.config import Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import call_key
 from rubric_ci.values.question import question
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import Target
 from rubric_ci.values.trace import FileChange, KeptFile, Work, WorkCheck
 
 VERSION = 4  # of the key and the entry

@@ -19,10 +19,10 @@ from rubric_ci.models.agents.program import NO_FILES, AgentFailed, Files, last_e
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Finished, describe_exit
-from rubric_ci.values.config import CliTarget
 from rubric_ci.values.json_value import JSON, MAX_DEPTH, depth, parsed
 from rubric_ci.values.references import file_text
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import CliTarget
 from rubric_ci.values.trace import Step, Trace
 from rubric_ci.values.usage import Usage
 

@@ -15,11 +15,11 @@ from rubric_ci.grading.targets.workplace import with_skill
 from rubric_ci.system import coroutines, processes
 from rubric_ci.system.processes import Command, Finished
 from rubric_ci.system.scratch import program_folder
-from rubric_ci.values.config import CliTarget, Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON, parsed
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import CliTarget, Target
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
 BATCH_ID = "batch"  # {EVAL_ID} of a process that answers several cases

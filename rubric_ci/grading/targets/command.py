@@ -27,13 +27,13 @@ from rubric_ci.system.scratch import program_folder, variables
 from rubric_ci.text.command_lines import filled, placeholders, shell_quote
 from rubric_ci.text.suggestions import known_names
 from rubric_ci.values.agent_program import HealthCheck
-from rubric_ci.values.config import CliTarget, Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.hosts import host_of
 from rubric_ci.values.messages import FilePart, MediaPart, Part
 from rubric_ci.values.references import file_text
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import CliTarget, Target
 
 Confine: TypeAlias = Callable[[tuple[str, ...]], tuple[str, ...]]
 """A command line behind another one."""

@@ -16,7 +16,7 @@ from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key
 from rubric_ci.values.media import Media
 from rubric_ci.values.results import Answer
-from rubric_ci.values.service import ServiceTarget
+from rubric_ci.values.targets import ServiceTarget
 from rubric_ci.values.usage import Usage
 
 _POLL_SECONDS: Final = 0.1

@@ -13,23 +13,23 @@ from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.workplace import Workplaces, assertions_of, needed
 from rubric_ci.models.llm.judge_command import version_of_cli
 from rubric_ci.values.agent_names_and_credentials import instead_of
-from rubric_ci.values.config import (
-    CliTarget,
-    LlmTarget,
-    MockTarget,
-    RecordedTarget,
-    RunnerTarget,
-    Target,
-    TargetFacts,
-    UnsupportedTarget,
-)
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import call_key
 from rubric_ci.values.messages import FilePart
 from rubric_ci.values.results import Answer
-from rubric_ci.values.service import ServiceTarget
+from rubric_ci.values.targets import (
+    CliTarget,
+    LlmTarget,
+    MockTarget,
+    RecordedTarget,
+    RunnerTarget,
+    ServiceTarget,
+    Target,
+    TargetFacts,
+    UnsupportedTarget,
+)
 
 
 class Attempt(NamedTuple):

@@ -8,7 +8,6 @@ from typing import assert_never
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading.targets import answer_format
-from rubric_ci.values.config import LlmTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
@@ -17,6 +16,7 @@ from rubric_ci.values.media import Media, with_names
 from rubric_ci.values.messages import MediaPart, Message, Part
 from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import LlmTarget
 from rubric_ci.values.usage import Usage
 
 

@@ -10,12 +10,12 @@ from rubric_ci.files.yaml_text.recordings import normalised, read_recording
 from rubric_ci.grading.targets import answer_format, conversation
 from rubric_ci.system import file_io
 from rubric_ci.text import answer_text
-from rubric_ci.values.config import Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.references import file_text
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import Target
 
 _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 """By file and id; the file is empty where the recording names none."""

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.values.config import CliTarget, Target
 from rubric_ci.values.context import RunContext, Start, StartPrice
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import CliTarget, Target
 from rubric_ci.values.usage import Usage
 
 

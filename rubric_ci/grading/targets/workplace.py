@@ -10,11 +10,11 @@ from rubric_ci.evaluators.assertions.folder import check_name
 from rubric_ci.evaluators.assertions.marking import TABLE
 from rubric_ci.evaluators.assertions.row import FOLDER
 from rubric_ci.values import parts
-from rubric_ci.values.config import Target
 from rubric_ci.values.evals import EvalCase, RubricSpec, every_evaluator
 from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.prompt_and_skill import Skill
 from rubric_ci.values.rubric import Assertion
+from rubric_ci.values.targets import Target
 from rubric_ci.values.workspace_settings import Workspace
 
 

@@ -6,9 +6,10 @@ from functools import partial
 from rubric_ci.errors import CannotJudge
 from rubric_ci.models.judge.prompt import Shown, nothing
 from rubric_ci.system.model_list import model_info
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.media import Media
 from rubric_ci.values.model_end_and_parameters import takes
+from rubric_ci.values.targets import Endpoint
 
 
 def shown_to(judge: JudgeConfig) -> Shown:

@@ -9,10 +9,10 @@ from typing import Final
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.models.llm.direct import named_provider
 from rubric_ci.models.llm.http_guard import limited_to, refusal_of
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.hosts import AllowedHosts, host_of
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.targets import Endpoint
 
 PROVIDER_HOSTS: Final = {
     "anthropic": "api.anthropic.com",

@@ -14,10 +14,10 @@ from rubric_ci.models.llm.media import encoded
 from rubric_ci.models.llm.model_info import cost_of, counted, known_mode
 from rubric_ci.models.llm.openai_http import CONNECTION, max_tokens_param, text_of, usage
 from rubric_ci.system.model_list import model_info
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.media import Media
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.trace import Finish
 
 PREFIX: Final = "anthropic/"

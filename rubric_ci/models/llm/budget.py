@@ -14,11 +14,11 @@ from typing import Final, TypeAlias
 from rubric_ci.errors import CannotConfigure, NoVerdict, OverBudget
 from rubric_ci.models.llm.media_tokens import at_most
 from rubric_ci.models.llm.retry import RequestError
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import Start, StartPrice
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import DECIMALS, NOTHING_USED, Usage
 
 OVERHEAD_TOKENS = 1000  # what a provider may add to the prompt, such as schemas

@@ -24,9 +24,10 @@ from rubric_ci.models.llm.model_info import known_mode
 from rubric_ci.models.llm.output_modes import OutputModes
 from rubric_ci.models.llm.retry import RequestError, with_retries
 from rubric_ci.values import parts
-from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.config import OutputMode
 from rubric_ci.values.context import JudgementCache
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.targets import Endpoint
 
 _TEXT_ONLY = re.compile(
     r"image input is not supported|image_url is only supported by certain models"

@@ -12,10 +12,10 @@ from rubric_ci.models.llm import (
     openai_http,
 )
 from rubric_ci.system.model_list import model_info
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.targets import Endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

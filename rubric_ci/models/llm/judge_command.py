@@ -31,9 +31,9 @@ from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system import processes
 from rubric_ci.system.scratch import outside, program_folder
 from rubric_ci.values.agent_program import JudgeCommand
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.trace import Trace
 
 _GRACE_SECONDS = 5.0  # the timeout of the request ends a command first

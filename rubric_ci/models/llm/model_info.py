@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 
 from rubric_ci.models.llm.budget import UNKNOWN_OUTPUT, Prices
 from rubric_ci.system.model_list import model_info
-from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.config import OutputMode
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.targets import Endpoint
 
 # https://api-docs.deepseek.com/guides/json_mode: `json_object` only.
 _WITHOUT_SCHEMA = frozenset({"deepseek-chat", "deepseek-reasoner"})

@@ -20,10 +20,11 @@ from rubric_ci.models.llm.model_info import cost_of, counted, known_mode
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info
-from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.config import OutputMode
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.media import Media
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.trace import Finish
 from rubric_ci.values.usage import Usage
 

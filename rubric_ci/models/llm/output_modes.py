@@ -9,9 +9,10 @@ from typing import cast, get_args
 
 from rubric_ci.models.llm.cache import MODE
 from rubric_ci.models.llm.retry import RequestError
-from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.config import OutputMode
 from rubric_ci.values.context import JudgementCache
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 
 _SIMPLER: Mapping[OutputMode, OutputMode] = {"json_schema": "json_object", "json_object": "prompt"}

@@ -15,9 +15,9 @@ from typing import Final
 from rubric_ci.errors import CannotReachModel, OverBudget
 from rubric_ci.models.llm.direct import provider_with_entry
 from rubric_ci.models.llm.retry import RequestError, with_retries
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.targets import Endpoint
 
 LONGEST: Final = 10.0  # seconds to read an entry; a server that takes longer is sent the request
 

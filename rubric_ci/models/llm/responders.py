@@ -8,11 +8,11 @@ from datetime import date
 from functools import lru_cache
 
 from rubric_ci.system.model_list import model_info
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.model_end_and_parameters import SWITCH, ending, refused_parameters
 from rubric_ci.values.report import Responder
+from rubric_ci.values.targets import Endpoint
 
 _DATE = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 _MOVING = re.compile(r"[-:](latest|preview)$")

@@ -38,10 +38,10 @@ from rubric_ci.system.scratch import VARIABLE, variables
 from rubric_ci.text import numbers
 from rubric_ci.text.command_lines import filled
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.config import CliTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import CliTarget
 from rubric_ci.values.trace import Trace
 from rubric_ci.values.usage import NOTHING_USED
 from rubric_ci.values.workspace_settings import Workspace

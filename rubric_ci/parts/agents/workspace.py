@@ -33,11 +33,11 @@ from rubric_ci.system.processes import Command, describe_exit
 from rubric_ci.system.scratch import remove_tree, scratch_folder, variables
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.redact import is_secret_name
-from rubric_ci.values.config import CliTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.targets import CliTarget
 from rubric_ci.values.workspace_settings import GitSource, Hook, Workspace
 
 MOST_FILES: Final = 20_000

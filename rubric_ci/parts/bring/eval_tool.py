@@ -43,11 +43,12 @@ from rubric_ci.system.git.worktree import worktree
 from rubric_ci.values.changes import Base, GradingChange, NoBase
 from rubric_ci.values.command_settings import RequestOptions, RunSettings
 from rubric_ci.values.comparison import RegressionConfig
-from rubric_ci.values.config import Config, RunnerTarget
+from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.report import Against, RemovedCase, RunReport
 from rubric_ci.values.results import CaseResult, Errored, both_graded
+from rubric_ci.values.targets import RunnerTarget
 from rubric_ci.values.waivers import WaiverResult
 
 _MOVED: Final = "its graders have other criteria at the base"

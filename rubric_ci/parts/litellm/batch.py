@@ -25,10 +25,10 @@ from rubric_ci.parts.litellm.batch_http import Batch, BatchServer, read_batch
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.model_list import model_info
 from rubric_ci.text.numbers import plural
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import JudgementCache
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.targets import Endpoint
 
 FIRST_POLL = 1.0  # seconds before the first status request, doubled for each later one
 LONGEST_POLL = 60.0

@@ -15,10 +15,10 @@ from rubric_ci.models.llm.openai_http import chat_body, read_reply
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.masking import redact
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON, parsed
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.targets import Endpoint
 
 STEP_SECONDS = 120.0  # for one request about a batch
 FILE_SECONDS = 900.0  # for a file, which may be large

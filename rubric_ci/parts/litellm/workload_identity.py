@@ -16,10 +16,10 @@ from weakref import WeakKeyDictionary
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system import masking
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.hosts import EXCHANGES, IdentitySource, WorkloadIdentity
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.targets import Endpoint
 
 EARLY: Final = 60.0  # seconds before its end that a token is renewed
 _UNSTATED: Final = 300.0  # seconds that a token lives whose reply does not say

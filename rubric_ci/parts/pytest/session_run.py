@@ -44,11 +44,11 @@ from rubric_ci.system import file_io
 from rubric_ci.system.coroutines import BackgroundLoop
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.comparison import CaseKey
-from rubric_ci.values.config import MockTarget
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Narrowing, Scope
+from rubric_ci.values.targets import MockTarget
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
 

@@ -38,8 +38,9 @@ from rubric_ci.system.output import wrapped
 from rubric_ci.text import escape, numbers, variable_names
 from rubric_ci.values.changes import NoBase
 from rubric_ci.values.command_settings import CacheOptions, RequestOptions
-from rubric_ci.values.config import Config, Endpoint, Target
+from rubric_ci.values.config import Config
 from rubric_ci.values.model_end_and_parameters import SWITCH, ending
+from rubric_ci.values.targets import Endpoint, Target
 
 
 class Check(NamedTuple):

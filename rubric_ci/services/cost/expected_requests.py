@@ -22,12 +22,12 @@ from rubric_ci.models.llm.budget import check_start, priced
 from rubric_ci.models.llm.client import identity
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.system import coroutines
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import Allowance, RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvaluatorSpec
 from rubric_ci.values.llm_calls import Unsent
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import Endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

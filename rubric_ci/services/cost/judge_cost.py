@@ -16,12 +16,13 @@ from rubric_ci.services.cost.expected_requests import ExpectedWork, models_to_as
 from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.system import coroutines
 from rubric_ci.text import numbers
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import by_judge
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec
 from rubric_ci.values.media import Media
 from rubric_ci.values.report import CostEstimate
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import UsedBy
 
 CHARACTERS = 4  # per token, in English

@@ -16,11 +16,11 @@ from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.cost.judge_cost import ANSWER_TOKENS, CHARACTERS, picture_tokens
 from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.text import numbers
-from rubric_ci.values.config import Endpoint, Target
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.report import CostEstimate
+from rubric_ci.values.targets import Endpoint, Target
 from rubric_ci.values.usage import UsedBy
 
 UNKNOWN: Final = "cost unknown before the answers"

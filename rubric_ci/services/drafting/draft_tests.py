@@ -20,7 +20,7 @@ from rubric_ci.services.drafting.drafting_prompt import as_data
 from rubric_ci.services.drafting.drafting_reply import validated
 from rubric_ci.text.escape import one_line
 from rubric_ci.text.numbers import shortened
-from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.config import OutputMode
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.json_value import JSON
@@ -28,6 +28,7 @@ from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message
 from rubric_ci.values.results import Answer, Assessed, Unassessed
 from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored, equal_marks
 from rubric_ci.values.scoring import MarkValue
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 
 PROMPT_VERSION: Final = "1"

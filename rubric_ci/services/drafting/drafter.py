@@ -17,11 +17,12 @@ from rubric_ci.services.drafting.draft_tests import call_for_tests, checked_test
 from rubric_ci.services.drafting.drafting_prompt import Contrast, Wanted, draft_call
 from rubric_ci.services.drafting.drafting_reply import Draft, Kind, read_draft, validated
 from rubric_ci.system import coroutines
-from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.config import OutputMode
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ModelCall
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
 

@@ -14,11 +14,12 @@ from rubric_ci.services.drafting.drafting_reply import (
     Kind,
     draft_schema,
 )
-from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.config import OutputMode
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored, condition_text
+from rubric_ci.values.targets import Endpoint
 
 PROMPT_VERSION = "3"
 MAX_TOKENS = 4096

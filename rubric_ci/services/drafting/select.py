@@ -14,9 +14,10 @@ from rubric_ci.services.drafting.drafting_prompt import Contrast
 from rubric_ci.services.drafting.review import SkippedCase
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.values.command_settings import GenerateSettings
-from rubric_ci.values.config import Config, Endpoint, JudgeConfig
+from rubric_ci.values.config import Config, JudgeConfig
 from rubric_ci.values.evals import EvalCase, EvalFile
 from rubric_ci.values.report import RunReport
+from rubric_ci.values.targets import Endpoint
 
 
 def choose_requests(

@@ -31,7 +31,6 @@ from rubric_ci.services.run.asking import (
 )
 from rubric_ci.services.run.sides import BaseSide, HeadOnly, Sides, again, marked_as
 from rubric_ci.values.comparison import Together
-from rubric_ci.values.config import MockTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
@@ -46,6 +45,7 @@ from rubric_ci.values.results import (
     both_graded,
     with_verdict,
 )
+from rubric_ci.values.targets import MockTarget
 from rubric_ci.values.trials import first_trials
 from rubric_ci.values.usage import NOTHING_USED
 

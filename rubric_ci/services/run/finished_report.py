@@ -40,7 +40,7 @@ from rubric_ci.text import numbers
 from rubric_ci.text.numbers import listed
 from rubric_ci.values import parts
 from rubric_ci.values.command_settings import Models, RunSettings
-from rubric_ci.values.config import PANEL, MockTarget
+from rubric_ci.values.config import PANEL
 from rubric_ci.values.formats_and_defaults import PROBE
 from rubric_ci.values.report import (
     CostEstimate,
@@ -53,6 +53,7 @@ from rubric_ci.values.report import (
 )
 from rubric_ci.values.results import Answer, Assessed, CaseResult, with_verdict
 from rubric_ci.values.scope import Narrowing
+from rubric_ci.values.targets import MockTarget
 from rubric_ci.values.usage import NOTHING_USED
 
 INTERRUPTED = "interrupted before it finished"

@@ -30,11 +30,11 @@ from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import run_until_terminated
 from rubric_ci.values.changes import NoBase
 from rubric_ci.values.command_settings import RunSettings
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import RunContext, Services
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import Sentinel
 from rubric_ci.values.results import CaseResult
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 
 

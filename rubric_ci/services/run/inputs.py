@@ -33,12 +33,12 @@ from rubric_ci.values.command_settings import (
     RunSettings,
     SelectOptions,
 )
-from rubric_ci.values.config import RunnerTarget
 from rubric_ci.values.context import RunContext, Side
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.gate import is_gating
 from rubric_ci.values.report import ShardInfo
 from rubric_ci.values.scope import Narrowing, UntrustedCaps
+from rubric_ci.values.targets import RunnerTarget
 
 
 def runner_of(config: Path | None, target: str) -> RunnerTarget | None:

@@ -40,7 +40,6 @@ from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import Base, NoBase
 from rubric_ci.values.command_settings import Models, RequestOptions, RunSettings, SelectOptions
 from rubric_ci.values.comparison import OTHER_QUESTION, RegressionConfig
-from rubric_ci.values.config import Target
 from rubric_ci.values.context import Dependencies, RunContext, Side
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, TrialRule
@@ -48,6 +47,7 @@ from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.question import question
 from rubric_ci.values.report import RemovedCase
 from rubric_ci.values.results import Answer, CaseResult
+from rubric_ci.values.targets import Target
 
 MOST_KEPT: Final = 20  # answers of the base that are looked up in the cache
 

@@ -6,8 +6,8 @@ import pytest
 
 from rubric_ci.files.project.loader import load_targets
 from rubric_ci.files.yaml_text.opened import open_config
-from rubric_ci.values.config import LlmTarget
 from rubric_ci.values.references import Found
+from rubric_ci.values.targets import LlmTarget
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.cli.commands.test_run_against import changes, report, run

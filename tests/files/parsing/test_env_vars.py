@@ -10,7 +10,8 @@ from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.files.parsing.env_vars import Variables, credential, substitute, substituted, written
 from rubric_ci.text.variable_names import PROVIDER_VARIABLES, names
 from rubric_ci.values.agent_program import HealthCheck, JudgeCommand
-from rubric_ci.values.config import CliTarget, Config, Endpoint, JudgeConfig, LlmTarget
+from rubric_ci.values.config import Config, JudgeConfig
+from rubric_ci.values.targets import CliTarget, Endpoint, LlmTarget
 
 SET = Variables(environment={"KEY": "abc", "HOST": "h"}, listed=("KEY", "HO*"))
 

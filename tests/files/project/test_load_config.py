@@ -8,19 +8,18 @@ from rubric_ci.files.project.loader import load_config, load_targets
 from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.values.agent_program import AgentProgram, HealthCheck, JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
-from rubric_ci.values.config import (
+from rubric_ci.values.config import Config, JudgeConfig
+from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.scoring import Thresholds
+from rubric_ci.values.targets import (
     CliTarget,
-    Config,
     Endpoint,
-    JudgeConfig,
     LlmTarget,
     MockTarget,
     RecordedTarget,
     Target,
     UnsupportedTarget,
 )
-from rubric_ci.values.gate import GateConfig
-from rubric_ci.values.scoring import Thresholds
 from rubric_ci.values.workspace_settings import Workspace
 
 

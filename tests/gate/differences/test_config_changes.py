@@ -9,10 +9,11 @@ from rubric_ci.gate.differences.config_changes import change_notes, policy_chang
 from rubric_ci.values.agent_program import AgentProgram, JudgeCommand
 from rubric_ci.values.changes import Direction
 from rubric_ci.values.comparison import RegressionConfig
-from rubric_ci.values.config import CliTarget, Config, Endpoint, JudgeConfig, LlmTarget
+from rubric_ci.values.config import Config, JudgeConfig
 from rubric_ci.values.gate import GateConfig, Group
 from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.scoring import Thresholds
+from rubric_ci.values.targets import CliTarget, Endpoint, LlmTarget
 from tests.gate.policy.test_governed import config, judge, mock, model
 
 

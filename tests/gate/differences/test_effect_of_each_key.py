@@ -10,9 +10,10 @@ import pytest
 from rubric_ci.gate.differences.case_changes import changes_of
 from rubric_ci.gate.differences.config_changes import config_changes
 from rubric_ci.gate.differences.effect_of_each_key import EVERY, effect_of, rows_of
-from rubric_ci.values.config import Config, Target
+from rubric_ci.values.config import Config
 from rubric_ci.values.evals import CompositeSpec, EvalCase, EvaluatorSpec, RubricSpec
 from rubric_ci.values.rubric import Assertion, Criterion, Level, Levelled, Rubric
+from rubric_ci.values.targets import Target
 from rubric_ci.values.walk import ABSENT, differences
 from tests.gate.selection.test_edits import some_of_each_place
 from tests.model_values import Change, changes, examples

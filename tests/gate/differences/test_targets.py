@@ -3,7 +3,8 @@
 import pytest
 
 from rubric_ci.gate.differences.config_changes import config_changes, setting_changes
-from rubric_ci.values.config import Config, RunnerTarget
+from rubric_ci.values.config import Config
+from rubric_ci.values.targets import RunnerTarget
 from tests.checkout import Checkout
 from tests.gate.grading_changes.test_all_changes import committed, edited
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.gate.grading_changes.all_changes import target_changes
-from rubric_ci.values.config import Config, MockTarget
+from rubric_ci.values.config import Config
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.targets import MockTarget
 
 CONFIG = Config(targets={name: MockTarget(name=name, response=name) for name in "xyz"})
 

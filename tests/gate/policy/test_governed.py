@@ -8,18 +8,11 @@ import pytest
 from rubric_ci.gate.policy.governed import POLICY, governed
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.comparison import RegressionConfig
-from rubric_ci.values.config import (
-    CliTarget,
-    Config,
-    Endpoint,
-    JudgeConfig,
-    LlmTarget,
-    MockTarget,
-    Target,
-)
+from rubric_ci.values.config import Config, JudgeConfig
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.scope import UntrustedCaps
+from rubric_ci.values.targets import CliTarget, Endpoint, LlmTarget, MockTarget, Target
 
 
 def judge(model: str = "openai/a", **options: JSON) -> JudgeConfig:

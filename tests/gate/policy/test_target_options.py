@@ -4,8 +4,9 @@ import pytest
 
 from rubric_ci.gate.differences.config_changes import FREE, policy_changes
 from rubric_ci.gate.policy.governed import governed, with_known_prices
-from rubric_ci.values.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
+from rubric_ci.values.config import Config, JudgeConfig
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.targets import Endpoint, LlmTarget, Target
 
 GATEWAY: dict[str, JSON] = {"api_base": "https://gateway.example", "api_key": "${{ KEY }}"}
 

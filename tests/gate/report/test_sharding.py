@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.sharding import case_cost, merge, split
 from rubric_ci.values.comparison import Comparison, Together
-from rubric_ci.values.config import CliTarget, Endpoint, LlmTarget, MockTarget
 from rubric_ci.values.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
 from rubric_ci.values.report import (
     Against,
@@ -25,6 +24,7 @@ from rubric_ci.values.report import (
 )
 from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped
 from rubric_ci.values.scope import Scope
+from rubric_ci.values.targets import CliTarget, Endpoint, LlmTarget, MockTarget
 from rubric_ci.values.usage import Usage
 from rubric_ci.values.waivers import WaiverResult
 from tests.cases import build_case, build_script, span

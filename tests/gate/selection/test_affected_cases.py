@@ -19,15 +19,7 @@ from rubric_ci.gate.selection.affected_cases import (
     select_all,
 )
 from rubric_ci.gate.selection.dependencies import ChangedPaths
-from rubric_ci.values.config import (
-    CliTarget,
-    Endpoint,
-    JudgeConfig,
-    LlmTarget,
-    MockTarget,
-    RecordedTarget,
-    Target,
-)
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
@@ -42,8 +34,17 @@ from rubric_ci.values.messages import DataPart, FilePart, Message, TextPart
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
-from rubric_ci.values.service import DEPLOYED, ServiceTarget
 from rubric_ci.values.service_program import HttpRequest
+from rubric_ci.values.targets import (
+    DEPLOYED,
+    CliTarget,
+    Endpoint,
+    LlmTarget,
+    MockTarget,
+    RecordedTarget,
+    ServiceTarget,
+    Target,
+)
 from rubric_ci.values.workspace_settings import GitSource, Hook, Hooks, Workspace
 
 Aggregator: TypeAlias = WeightedAverage | CodeJudgeSpec | LlmJudgeSpec

@@ -12,7 +12,6 @@ from rubric_ci.gate.selection import affected_cases
 from rubric_ci.gate.selection.affected_cases import Revision, Setup, place, select
 from rubric_ci.gate.selection.dependencies import ChangedPaths, held_files
 from rubric_ci.parts.graders.usage_limits import LatencySpec
-from rubric_ci.values.config import Endpoint, LlmTarget
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
@@ -26,6 +25,7 @@ from rubric_ci.values.messages import DataPart, FilePart, Message, TextPart, Tur
 from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scoring import Thresholds
+from rubric_ci.values.targets import Endpoint, LlmTarget
 from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace
 from tests.gate.selection.test_affected_cases import HERE, composite
 from tests.model_values import Change, changes, examples

@@ -8,7 +8,6 @@ import pytest
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.gate.selection.proposed_cases import TrustedWork, within_caps
 from rubric_ci.values.agent_program import AgentProgram, HealthCheck
-from rubric_ci.values.config import CliTarget, Endpoint, LlmTarget, MockTarget, RunnerTarget, Target
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
@@ -20,6 +19,14 @@ from rubric_ci.values.evals import (
 from rubric_ci.values.messages import Message, SimulatedUser, TextPart
 from rubric_ci.values.prompt_and_skill import Skill
 from rubric_ci.values.scope import UntrustedCaps
+from rubric_ci.values.targets import (
+    CliTarget,
+    Endpoint,
+    LlmTarget,
+    MockTarget,
+    RunnerTarget,
+    Target,
+)
 from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace
 
 SPAN = Span(1, 1, 1, 2)

@@ -15,7 +15,11 @@ import pytest
 
 from rubric_ci.grading.targets import answer_cache
 from rubric_ci.models.llm.cache import Cache
-from rubric_ci.values.config import (
+from rubric_ci.values.context import RunContext, Side
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.messages import FilePart
+from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import (
     CliTarget,
     Endpoint,
     LlmTarget,
@@ -24,10 +28,6 @@ from rubric_ci.values.config import (
     Target,
     UnsupportedTarget,
 )
-from rubric_ci.values.context import RunContext, Side
-from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.messages import FilePart
-from rubric_ci.values.results import Answer
 from tests import platforms
 from tests.cases import ENVIRONMENT, build_case, build_context, build_script, text_message
 

@@ -14,8 +14,8 @@ from rubric_ci.grading import engine
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.targets import command as healthcheck_module
 from rubric_ci.values.agent_program import HealthCheck
-from rubric_ci.values.config import CliTarget
 from rubric_ci.values.results import CaseResult, Errored, Graded
+from rubric_ci.values.targets import CliTarget
 from tests import platforms
 from tests.cases import build_case, build_context, build_script
 from tests.http_server import serving

@@ -14,20 +14,20 @@ from rubric_ci.grading import targets
 from rubric_ci.grading.targets import answer_cache
 from rubric_ci.models.llm.cache import Cache
 from rubric_ci.text.answer_text import Exchange, read_exchanges
-from rubric_ci.values.config import (
-    CliTarget,
-    Endpoint,
-    JudgeConfig,
-    LlmTarget,
-    MockTarget,
-    RecordedTarget,
-    Target,
-)
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import Side
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.messages import SimulatedUser, Turn
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import (
+    CliTarget,
+    Endpoint,
+    LlmTarget,
+    MockTarget,
+    RecordedTarget,
+    Target,
+)
 from rubric_ci.values.usage import Usage
 from rubric_ci.values.workspace_settings import Workspace
 from tests import platforms

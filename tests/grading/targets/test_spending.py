@@ -9,9 +9,9 @@ import pytest
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading.targets import spending
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.config import CliTarget, MockTarget, Target
 from rubric_ci.values.context import StartPrice
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import CliTarget, MockTarget, Target
 from rubric_ci.values.usage import Usage
 from tests.cases import build_context
 

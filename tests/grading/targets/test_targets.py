@@ -9,7 +9,11 @@ import pytest
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.grading import targets
-from rubric_ci.values.config import (
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.messages import FilePart, Message, TextPart
+from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import (
     CliTarget,
     Endpoint,
     LlmTarget,
@@ -17,10 +21,6 @@ from rubric_ci.values.config import (
     RecordedTarget,
     Target,
 )
-from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
-from rubric_ci.values.messages import FilePart, Message, TextPart
-from rubric_ci.values.results import Answer
 from rubric_ci.values.usage import Usage
 from tests import platforms
 from tests.cases import ENVIRONMENT, build_case, build_context, text_message

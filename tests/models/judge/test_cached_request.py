@@ -5,8 +5,8 @@ import hashlib
 import pytest
 
 from rubric_ci.models.judge.request import cache_key
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ModelCall
+from rubric_ci.values.targets import Endpoint
 
 CALL = ModelCall(
     endpoint=Endpoint(model="openai/m", options={"api_base": "http://127.0.0.1:1"}),

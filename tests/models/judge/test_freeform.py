@@ -14,12 +14,13 @@ from rubric_ci.models.judge.freeform import (
 )
 from rubric_ci.models.judge.prompt import MAX_TOKENS, PROMPT_VERSION, about_fences
 from rubric_ci.models.judge.reply import InvalidReply
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ModelCall, call_key
 from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import Endpoint
 
 CASE = EvalCase(
     id="a",

@@ -13,12 +13,13 @@ import pytest
 from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
 from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
 from rubric_ci.models.judge.prompt_parts import Part
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply, Unsent
 from rubric_ci.values.rubric import Assertion, Check, Mark, Rubric
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 from tests.cases import MemoryCache, marked_by
 

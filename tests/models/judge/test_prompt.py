@@ -14,7 +14,7 @@ from rubric_ci.models.judge.prompt import (
     rubric_messages,
 )
 from rubric_ci.models.judge.reply import SCHEMA_VERSION, keyed_schema
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import call_key
@@ -29,6 +29,7 @@ from rubric_ci.values.rubric import (
     Scored,
     ScoreRange,
 )
+from rubric_ci.values.targets import Endpoint
 
 SPAN = Span(1, 1, 1, 2)
 JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))

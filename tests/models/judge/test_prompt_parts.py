@@ -12,13 +12,14 @@ from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.models.judge.prompt_parts import Part, marked, parts_of
 from rubric_ci.text.answer_text import Exchange, transcript
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.messages import SimulatedUser, Turn
 from rubric_ci.values.results import Answer, Assessment
 from rubric_ci.values.rubric import Check, Rubric
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.trace import FileChange, KeptFile, SeenPart, Work
 from tests.cases import build_case, marked_by, span, text_message
 

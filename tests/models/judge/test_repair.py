@@ -10,8 +10,8 @@ from rubric_ci.errors import CannotJudge, CannotReachModel, OverBudget
 from rubric_ci.models.judge.reply import InvalidReply
 from rubric_ci.models.judge.request import ParsedReply, request_valid_reply
 from rubric_ci.values.agent_program import JudgeCommand
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.trace import Finish
 from rubric_ci.values.usage import Usage
 

@@ -15,7 +15,7 @@ from rubric_ci.models.judge.reply import (
 )
 from rubric_ci.models.judge.reply_checks import with_canary
 from rubric_ci.models.judge.voting import grouped, most_per_request
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, call_key
@@ -30,6 +30,7 @@ from rubric_ci.values.rubric import (
     Scored,
     ScoreRange,
 )
+from rubric_ci.values.targets import Endpoint
 
 ANTHROPIC_UNIONS = 16  # parameters with `anyOf` or several types, per request
 

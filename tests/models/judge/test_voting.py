@@ -15,7 +15,7 @@ from rubric_ci.models.judge.voting import (
     tally,
     votes_by_criterion,
 )
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.rubric import (
     Assertion,
@@ -33,6 +33,7 @@ from rubric_ci.values.rubric import (
     ScoreRange,
 )
 from rubric_ci.values.scoring import CANNOT_ASSESS, NOT_APPLICABLE, MarkValue
+from rubric_ci.values.targets import Endpoint
 
 SPAN = Span(1, 1, 1, 2)
 CHECK = Check(id="c", text="x", required=False, span=SPAN)

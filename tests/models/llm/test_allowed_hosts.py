@@ -4,9 +4,9 @@ import pytest
 
 from rubric_ci.models.llm.allowed_hosts import hosts_of, refusal
 from rubric_ci.values.agent_program import JudgeCommand
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.hosts import AllowedHosts
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.targets import Endpoint
 
 BASE = AllowedHosts(hosts=frozenset({"judge.example:443", "any.example"}), providers=True)
 UNKNOWN = AllowedHosts(hosts=frozenset({""}), providers=True)

@@ -18,8 +18,8 @@ from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.retry import with_retries
 from rubric_ci.parts.litellm.litellm_client import load_litellm
 from rubric_ci.system.backoff import Backoff
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.results import Assessment
+from rubric_ci.values.targets import Endpoint
 from tests import toxiproxy
 from tests.aimock import Aimock
 from tests.bodies import Bodies, Body, answering

@@ -9,10 +9,10 @@ import pytest
 from rubric_ci.errors import CannotAnswer, CannotConfigure, OverBudget
 from rubric_ci.models.llm.budget import Budget, Caps, Prices
 from rubric_ci.models.llm.retry import RequestError
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import StartPrice
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 from tests.cases import build_call
 

@@ -17,8 +17,9 @@ import pytest
 from rubric_ci.models.llm.client import complete, request
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.retry import RequestError
-from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.config import OutputMode
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 from tests.aimock import Aimock, says
 from tests.bodies import Body, answering
@@ -309,7 +310,7 @@ def test_importing_the_edge_loads_no_library() -> None:
 IMPORTING = """\
 import asyncio
 from rubric_ci.models.llm.client import request
-from rubric_ci.values.config import Endpoint
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 from rubric_ci.models.llm.retry import RequestError
 

@@ -6,14 +6,14 @@ import sys
 import pytest
 
 from rubric_ci.models.llm.direct import named_provider, provider_of, provider_with_entry
-from rubric_ci.values.config import Endpoint
+from rubric_ci.values.targets import Endpoint
 from tests.aimock import Aimock, says
 from tests.captured import captured
 
 PROBE = """\
 import asyncio, json, sys
 from rubric_ci.models.llm.client import request
-from rubric_ci.values.config import Endpoint
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 for model, options in json.loads(sys.argv[1]).items():
     endpoint = Endpoint(model=model, options=options)

@@ -11,8 +11,8 @@ import pytest
 from rubric_ci.models.llm import judge_command
 from rubric_ci.parts.agents.claude_code import SYSTEM
 from rubric_ci.values.agent_program import JudgeCommand
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall
+from rubric_ci.values.targets import Endpoint
 from tests.checkout import start_repository
 from tests.invoke import invoke
 from tests.models.llm.judge_programs import Program, plant, write_program

@@ -14,10 +14,10 @@ from rubric_ci.models.llm import anthropic_http, gemini_http, openai_http
 from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.media import media_facts, read_media, reply_media
 from rubric_ci.models.llm.retry import RequestError
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.values.media import Media, with_names
+from rubric_ci.values.targets import Endpoint
 from tests.bodies import Body, answering
 from tests.cases import build_call
 from tests.pictures import JPEG, media, pdf, png

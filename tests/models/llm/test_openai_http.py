@@ -14,8 +14,8 @@ from rubric_ci.models.llm.openai_http import supports
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.parts.litellm.litellm_client import ask_litellm
 from rubric_ci.system.model_list import model_info
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.targets import Endpoint
 from tests.aimock import Aimock, says
 from tests.bodies import Body, answering
 from tests.cases import build_call

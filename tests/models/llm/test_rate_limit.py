@@ -6,8 +6,8 @@ import pytest
 
 from rubric_ci.models.llm.client import RateLimiter
 from rubric_ci.models.llm.retry import RequestError
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.targets import Endpoint
 
 CALL = ModelCall(endpoint=Endpoint(model="m"), messages=(), key="k")
 

@@ -10,8 +10,8 @@ import pytest
 from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile
 from rubric_ci.models.llm.recording import log_requests, record, replay
 from rubric_ci.system import masking
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 from tests.cases import build_call
 

@@ -6,10 +6,10 @@ from datetime import date
 import pytest
 
 from rubric_ci.models.llm.responders import ModelChecks, Responders
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.model_end_and_parameters import SWITCH
 from rubric_ci.values.report import Responder
+from rubric_ci.values.targets import Endpoint
 from tests.cases import build_call
 
 LUNA = "openai/gpt-6-luna"

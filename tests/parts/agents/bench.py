@@ -14,10 +14,10 @@ from rubric_ci.grading import targets
 from rubric_ci.grading.targets.workplace import Workplaces
 from rubric_ci.models.llm.cache import Cache
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.config import CliTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.results import Answer
+from rubric_ci.values.targets import CliTarget
 from rubric_ci.values.trace import Work
 from rubric_ci.values.workspace_settings import Workspace
 from tests.cases import ENVIRONMENT, build_case, build_context

@@ -28,10 +28,10 @@ from rubric_ci.parts.agents import workspace
 from rubric_ci.system import scratch
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.values.agent_program import AgentProgram
-from rubric_ci.values.config import CliTarget
 from rubric_ci.values.context import Side
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.rubric import Assertion, Rubric
+from rubric_ci.values.targets import CliTarget
 from rubric_ci.values.trace import KeptFile, steps_of
 from rubric_ci.values.usage import Usage
 from rubric_ci.values.workspace_settings import Workspace

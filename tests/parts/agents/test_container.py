@@ -12,7 +12,7 @@ import pytest
 from rubric_ci.parts.agents import agent
 from rubric_ci.parts.agents.workspace import Folders
 from rubric_ci.system import container_engine
-from rubric_ci.values.config import CliTarget
+from rubric_ci.values.targets import CliTarget
 from rubric_ci.values.workspace_settings import Workspace
 from tests import platforms, podman
 from tests.parts.agents.bench import Bench, worked

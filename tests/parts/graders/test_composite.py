@@ -11,7 +11,7 @@ import pytest
 from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.gate.report.consistency import case_problems
 from rubric_ci.parts.graders.usage_limits import LatencySpec
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.evals import (
     CompositeSpec,
     EvaluatorSpec,
@@ -24,6 +24,7 @@ from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Assessed, BaseResult, EvaluatorResult, Unassessed
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 from tests import platforms
 from tests.cases import build_case, build_context, build_script, span, text_answer

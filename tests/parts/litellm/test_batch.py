@@ -11,8 +11,8 @@ from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.parts.litellm import batch_http
 from rubric_ci.parts.litellm.batch import send_batch
 from rubric_ci.system.backoff import Backoff
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.targets import Endpoint
 from tests.aimock import Aimock, says
 from tests.batches import providing
 from tests.http_server import QuietHandler, serving

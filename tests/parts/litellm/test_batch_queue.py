@@ -7,8 +7,8 @@ import pytest
 
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.parts.litellm.batch import in_batches
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.targets import Endpoint
 
 QUIET = 0.05
 

@@ -25,8 +25,8 @@ from rubric_ci.models.llm.retry import with_retries
 from rubric_ci.parts.lab.calibration import labels
 from rubric_ci.parts.lab.calibration.labels import Label
 from rubric_ci.parts.litellm.litellm_client import load_litellm
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.targets import Endpoint
 from tests import litellm_proxy
 from tests.captured import captured
 from tests.http_server import JsonHandler, serving

@@ -7,8 +7,8 @@ import pytest
 from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.gateway import missing_setup, wording
 from rubric_ci.models.llm.retry import RequestError
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall
+from rubric_ci.values.targets import Endpoint
 
 NOWHERE = {"api_key": "k", "api_base": "http://127.0.0.1:9"}
 

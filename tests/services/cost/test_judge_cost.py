@@ -13,11 +13,12 @@ from rubric_ci.services.cost.judge_cost import (
     estimate_lines,
     requests_of,
 )
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.values.report import CostEstimate
 from rubric_ci.values.rubric import Check, MarkedAnswer, Rubric
+from rubric_ci.values.targets import Endpoint
 
 SPAN = Span(1, 1, 1, 2)
 JUDGE = JudgeConfig(endpoint=Endpoint(model="m"))

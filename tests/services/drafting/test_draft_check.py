@@ -12,9 +12,10 @@ import pytest
 from rubric_ci.services.drafting.draft_check import Drafted, check_draft
 from rubric_ci.services.drafting.drafting_reply import Draft, read_draft
 from rubric_ci.values import parts
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 from tests.services.drafting.test_drafter import case
 

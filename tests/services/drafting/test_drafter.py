@@ -18,10 +18,11 @@ from rubric_ci.services.drafting.drafter import (
     DraftResult,
     draft,
 )
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import JudgementCache, RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 from tests.cases import MemoryCache, build_case, text_message
 

@@ -8,11 +8,11 @@ import pytest
 from rubric_ci.services.drafting.drafting_prompt import Contrast, Wanted, draft_call
 from rubric_ci.services.drafting.drafting_reply import Kind
 from rubric_ci.services.drafting.select import contrasts
-from rubric_ci.values.config import Endpoint
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.results import BaseResult
 from rubric_ci.values.rubric import ByJudge, Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.values.targets import Endpoint
 from tests.cases import build_case, text_message
 from tests.sample_reports import a_report, graded
 

@@ -10,9 +10,9 @@ import pytest
 from rubric_ci.grading.resolve import Task
 from rubric_ci.services.run.asking import Key, Pair, Request, Settled, settle, settle_alone
 from rubric_ci.values.comparison import RegressionConfig
-from rubric_ci.values.config import CliTarget, RecordedTarget, Target
 from rubric_ci.values.results import Answers, CaseResult, Graded, Trial
 from rubric_ci.values.scoring import Verdict
+from rubric_ci.values.targets import CliTarget, RecordedTarget, Target
 from rubric_ci.values.usage import Usage
 from tests.cases import build_case
 from tests.sample_reports import errored, graded

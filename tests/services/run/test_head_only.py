@@ -10,9 +10,9 @@ from rubric_ci.grading.resolve import Task
 from rubric_ci.services.run.base_comparison import ask_suspects
 from rubric_ci.services.run.sides import HeadOnly
 from rubric_ci.values.comparison import RegressionConfig
-from rubric_ci.values.config import CliTarget
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.results import CaseResult, Graded, Trial
+from rubric_ci.values.targets import CliTarget
 from tests.cases import build_case
 from tests.sample_reports import a_report, errored, graded, skipped
 

@@ -20,8 +20,9 @@ from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.system.processes import Command, Finished, describe_exit
 from rubric_ci.text.command_lines import shell_quote
 from rubric_ci.text.numbers import listed, plural
-from rubric_ci.values.config import Config, RunnerTarget
+from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.targets import RunnerTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,9 @@ from rubric_ci.gate.grading_changes.all_changes import check_is_known
 from rubric_ci.gate.grading_changes.file_changes import ScriptFiles, tool_files
 from rubric_ci.parts.bring.adoption.samples import ToolCase, results_changes
 from rubric_ci.parts.bring.adoption.tools import check_tracked
-from rubric_ci.values.config import Config, RunnerTarget
+from rubric_ci.values.config import Config
 from rubric_ci.values.gate import FailOn, GateConfig
+from rubric_ci.values.targets import RunnerTarget
 from tests.cases import build_case
 
 CASE = build_case()

@@ -8,7 +8,7 @@ import yaml
 from rubric_ci.files.project.loader import LoadedTargets, load_targets
 from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.parts.bring.dialects.agentv_targets import translate_providers
-from rubric_ci.values.config import CliTarget, LlmTarget, MockTarget, UnsupportedTarget
+from rubric_ci.values.targets import CliTarget, LlmTarget, MockTarget, UnsupportedTarget
 from tests.parts.bring.dialects.reported import reported
 from tests.tables import rows
 

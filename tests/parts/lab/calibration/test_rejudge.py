@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.parts.lab.calibration.rejudge import AnswerToJudge, Judging, NotJudged, rejudge
-from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Answer
 from rubric_ci.values.rubric import Check, Rubric
+from rubric_ci.values.targets import Endpoint
 from tests.cases import build_case, build_context, span
 
 MARK = '{"c1": {"evidence": "", "reasoning": "Yes.", "satisfied": true}}'

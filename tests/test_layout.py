@@ -58,16 +58,13 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/bring/dialects/promptfoo_assertion_types parts/bring/dialects/promptfoo_prompts
         parts/bring/dialects/promptfoo_targets
         parts/bring/dialects/github_models parts/bring/dialects/openai_evals
-        parts/bring/dialects/healthbench
         parts/bring/dialects/shims/promptfoo_shim""",
     "parts/bring/commands/test_import_traces.py": """
         parts/bring/commands/import_traces
         parts/bring/traces/trace_formats parts/bring/traces/span
-        parts/bring/traces/otlp_spans parts/bring/traces/trace_cases
-        parts/bring/traces/trace_file""",
+        parts/bring/traces/otlp_spans parts/bring/traces/trace_file""",
     "parts/bring/dialects/test_table.py": """
-        parts/bring/dialects/agent_skills parts/bring/dialects/agentv
-        parts/bring/translation""",
+        parts/bring/dialects/agent_skills parts/bring/dialects/agentv""",
     "parts/bring/dialects/test_agentv_graders.py": """
         parts/bring/dialects/agentv_evaluators
         parts/bring/dialects/agentv_rubrics""",
@@ -161,7 +158,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         files/validation/ambiguous_scalars files/validation/assertion_rules
         files/validation/condition_rules
         files/validation/literal_rules files/validation/located_problems
-        parts/bring/other_tools parts/bring/golden_records
+        parts/bring/other_tools
         files/validation/foreign_names
         files/validation/reference_rules
         files/validation/shape_rules

@@ -135,9 +135,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
     "golden": KindRow(
         title="golden set, or cases of another tool, imported",
         page="bring.md",
-        covers=_named(
-            "dialect", *("golden_sets", "github_models", "healthbench", "openai_evals", "promptfoo")
-        ),
+        covers=_named("dialect", *("golden_sets", "github_models", "openai_evals", "promptfoo")),
     ),
     "trace": KindRow(
         title="recorded trace, imported",

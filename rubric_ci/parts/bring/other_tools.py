@@ -1,13 +1,15 @@
 """Files of other tools and of later AgentV versions, and what to do with them.
 
-A file is recognised by its keys, and only if it has problems.
+A file is recognised by its keys, and only if it has problems. A golden set has records with a
+question and its reference answer.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from rubric_ci.files.validation.foreign_names import WRITE_CASES
+from rubric_ci.files.yaml_text.column_names import USUAL, spelt
 from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule
 
 OTHER_TOOL: Final = Rule(
@@ -71,8 +73,6 @@ def _or_agentv(data: dict[str, Any]) -> str:
 
 def golden_set(data: Any, file: str) -> Problem | None:
     """Return the problem of a golden set with its records under a key, also under `evalcases`."""
-    from rubric_ci.parts.bring.golden_records import is_ours, list_of
-
     place = list_of(data) if isinstance(data, dict) else None
     if not place or is_ours(data):
         return None
@@ -157,8 +157,6 @@ def has_our_keys(lines: list[Any]) -> bool:
 
 def recognise_records(lines: list[Any], path: Path, file: str = "FILE") -> Problem | None:
     """Return the one problem of records that `import` reads: questions and reference answers."""
-    from rubric_ci.parts.bring.golden_records import record_names  # few files are of other tools
-
     if traces := _traces_problem(lines[:1], path):
         return traces
     found = record_names(lines)
@@ -200,7 +198,6 @@ _LINES: Final = {
     "messages": ("OpenAI's fine-tuning or evals", _CHAT_HINT),
 }
 """Keys of lines of other tools, each with a hint; "": `import` reads them."""
-_OWN: Final = frozenset(("id", "rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
 
 
 def _means_evalcases(key: str) -> bool:
@@ -235,3 +232,88 @@ def _renamed(keys: frozenset[str], data: Mapping[str, Any], cases: str = "tests"
     moved = [f"`{key}`" for key in ("assertions", "assert") if key in given]
     rest = f", and {' and '.join(moved)} to `rubrics` or `execution.evaluators`" if moved else ""
     return f"rename {' and '.join(names)}{rest} (docs/from-agentv.md)"
+
+
+_CASES: Final = "evalcases"
+_LISTS: Final = (
+    _CASES,
+    *("examples", "data", "cases", "test_cases", "items", "samples", "records", "rows"),
+    *("goldens", "golden_set", "dataset", "questions"),
+)
+_TESTS: Final = "tests"
+_PAIR: Final = ("input", "expected_output")
+_OF_CASE: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
+_OWN: Final = _OF_CASE | {"id"}
+_OF_TEST: Final = frozenset(
+    ("vars", "threshold", "thresholds", "criteria", "graders", "assert", "assertion", "assertions")
+)
+"""Keys by which `tests` of promptfoo, AgentV and EvalView grade answers."""
+
+ABOUT: Final = ("name", "description", "version", "metadata", "$schema", "created_at", "id")
+"""Keys next to the records of a golden set."""
+
+
+def outcome(*, has_reference: bool) -> str:
+    """Return the expected outcome of a record, from which its rubrics are drafted."""
+    if has_reference:
+        return "Answers the request as the reference answer does"
+    return "Answers the request correctly and completely"
+
+
+def list_of(data: Any) -> Path | None:
+    """Return the path of the records of a JSON text; None: it is not a golden set."""
+    if isinstance(data, list):
+        return () if _are_records(data) else None
+    owner = data if isinstance(data, dict) else {}
+    names = [key for key in owner if key in _LISTS and isinstance(owner[key], list)]
+    if not names and _are_plain_tests(owner):
+        return (_TESTS,)
+    if len(names) != 1 or not _are_records(owner[names[0]]):
+        return None
+    if names == [_CASES] and len(owner) > 1:  # alone, it holds the lines of JSON Lines
+        ours = not _OF_CASE.isdisjoint(owner) or not record_names(owner[_CASES])
+        return None if ours else (_CASES,)
+    return (names[0],)
+
+
+def is_ours(data: Mapping[str, Any]) -> bool:
+    """Return True for `evalcases` whose questions and reference answers have our names."""
+    return _CASES in data and record_names(data[_CASES]).keys() <= set(_PAIR)
+
+
+def record_names(records: Sequence[Any]) -> dict[str, str]:
+    """Return the names of question and reference answer in all records; none if one lacks them.
+
+    Each name has the spelling of the last record. A case of an eval file is not a record: it has
+    rubrics, evaluators, or an id with our names.
+    """
+    found: dict[str, str] = {}
+    for each in records:
+        keys = {spelt(str(key)): str(key) for key in each} if isinstance(each, dict) else {}
+        named = [next((k for k in USUAL[of] if k in keys), "") for of in _PAIR]
+        ours = not _OF_CASE.isdisjoint(keys) or ("id" in keys and tuple(named) == _PAIR)
+        if ours or not all(named):
+            return {}
+        found |= {name: keys[name] for name in named}
+    return found
+
+
+def has_question(columns: Iterable[str]) -> bool:
+    """Return True if a column has a usual name of the question."""
+    return any(spelt(each) in USUAL["input"] for each in columns)
+
+
+def _are_records(items: Any) -> bool:
+    mappings = isinstance(items, list) and all(isinstance(each, dict) for each in items)
+    keys = [key for each in items for key in each] if mappings else []
+    texts = all(isinstance(key, str) for key in keys)
+    return texts and any(spelt(key) in USUAL["input"] for key in keys)
+
+
+def _are_plain_tests(owner: Mapping[str, Any]) -> bool:
+    """Return True for `tests` with questions and reference answers, which no other tool grades."""
+    tests = owner.get(_TESTS, [])
+    if not owner.keys() <= {_TESTS, *ABOUT} or not _are_records(tests) or not record_names(tests):
+        return False
+    asks = any(isinstance(each.get("input"), dict) for each in tests)  # as EvalView does
+    return not asks and all(_OF_TEST.isdisjoint(each) for each in tests)

@@ -28,7 +28,6 @@ from rubric_ci.files.yaml_text.csv_cases import Cell
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import STOPPED, Source
-from rubric_ci.parts.bring import golden_records
 from rubric_ci.parts.bring.commands.import_traces import (
     TARGETS,
     Output,
@@ -46,14 +45,20 @@ from rubric_ci.parts.bring.commands.import_traces import (
 from rubric_ci.parts.bring.dialects import (
     github_models,
     golden_sets,
-    healthbench,
     openai_evals,
     promptfoo,
     rubric_formats,
     tables,
 )
 from rubric_ci.parts.bring.dialects.promptfoo_code import VARIABLES
-from rubric_ci.parts.bring.other_tools import has_our_keys, recognise, recognise_lines
+from rubric_ci.parts.bring.other_tools import (
+    has_our_keys,
+    has_question,
+    list_of,
+    outcome,
+    recognise,
+    recognise_lines,
+)
 from rubric_ci.parts.bring.translation import (
     CASE_NOT_SUPPORTED,
     FIXTURE_MISSING,
@@ -140,7 +145,7 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     ungraded = [] if _GRADE & source.data.keys() else source.data["evalcases"]
     ungraded = [each for each in ungraded if _GRADE.isdisjoint(each)]
     for case in ungraded:
-        known = golden_records.outcome(has_reference=not _REFERENCE.isdisjoint(case))
+        known = outcome(has_reference=not _REFERENCE.isdisjoint(case))
         case.setdefault("expected_outcome", known)
     text = as_yaml(source.data)
     checked = load(working_tree.from_root(target, root), text, lookup)
@@ -277,10 +282,10 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         return TranslatedSource(document, found)
     if (rubric := rubric_formats.rubric_of(data, _stem(file))) is not None:
         return TranslatedSource(document, rubric)
-    for each in (github_models, openai_evals, healthbench):
+    for each in (github_models, openai_evals):
         if each.matches(data):
             return TranslatedSource(document, each.translate(data, beside, file.name))
-    if golden_records.list_of(data) is not None and not _is_ours(document):
+    if list_of(data) is not None and not _is_ours(document):
         return TranslatedSource(document, golden_sets.translate_json(data, beside))
     _signpost(file, data)
     raise CannotConfigure(
@@ -293,7 +298,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
 
 def _question(columns: Sequence[str]) -> str:
     """Return the column with the questions, which a person names; empty: its name says it."""
-    known = not columns or golden_records.has_question(columns)
+    known = not columns or has_question(columns)
     if known or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return ""
     choices = click.Choice([each for each in columns if each])

@@ -15,11 +15,10 @@ from rubric_ci.files.project.loader import load
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.size_limits import MAX_CHARACTERS
-from rubric_ci.parts.bring.golden_records import outcome
+from rubric_ci.parts.bring.other_tools import outcome
 from rubric_ci.parts.bring.traces import trace_cases, trace_file
 from rubric_ci.parts.bring.traces.chat_messages import as_input
-from rubric_ci.parts.bring.traces.personal_data import Masker
-from rubric_ci.parts.bring.traces.trace_cases import LeftOut, TraceCase, Traces
+from rubric_ci.parts.bring.traces.trace_cases import LeftOut, Masker, TraceCase, Traces
 from rubric_ci.parts.bring.traces.trace_file import Fault, Record
 from rubric_ci.parts.bring.translation import Translation
 from rubric_ci.system import file_io, masking

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.evaluators.assertions.text import pattern_problem
-from rubric_ci.parts.bring.dialects.js_regex import other_meaning
-from rubric_ci.parts.bring.translation import Translation
+from rubric_ci.parts.bring.translation import Translation, other_meaning
 from rubric_ci.values.problems import Path
 
 OPTIONS: Final = ("type", "name", "metric", "id", "weight", "required", "min_score", "description")

@@ -11,8 +11,6 @@ from rubric_ci.parts.bring.translation import Beside, Placed, Translation, fille
 from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 
-NAME: Final = "GitHub Models"
-
 _STRINGS: Final = {
     "equals": "equals",
     "contains": "contains",

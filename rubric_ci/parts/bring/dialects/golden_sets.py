@@ -12,14 +12,12 @@ from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our
 from rubric_ci.parts.bring.dialects.promptfoo_assert import add_checks
 from rubric_ci.parts.bring.dialects.promptfoo_code import Setting
 from rubric_ci.parts.bring.dialects.promptfoo_tests import test_of_row
-from rubric_ci.parts.bring.golden_records import ABOUT, has_question, list_of
+from rubric_ci.parts.bring.other_tools import ABOUT, has_question, list_of
 from rubric_ci.parts.bring.translation import Beside, Placed, Translation
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import slip
 from rubric_ci.values.problems import Path
 from rubric_ci.values.walk import text_or_json
-
-NAME: Final = "golden set"
 
 _DECIDING: Final = (
     *("choices", "options", "files", "setup", "sandbox", "turns", "assertions", "evaluators"),

@@ -1,7 +1,10 @@
-"""Exports of OpenAI Evals, for `import`: a case an item, graders as criteria.
+"""Exports of OpenAI Evals and lines of HealthBench, for `import`: a case an item or a line.
 
 An export is an eval (`testing_criteria`) with the `data_source` of a run or its `items`; its items
-may be in a file of the same name with the ending `.jsonl`.
+may be in a file of the same name with the ending `.jsonl`. Graders are criteria.
+
+HealthBench's points are weights and penalties. The tool clips the mean of all cases at 0 and 1, not
+the score of a case, so a mean of cases with many faults differs. No criterion of it is a gate.
 """
 
 import json
@@ -13,8 +16,6 @@ from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our
 from rubric_ci.parts.bring.translation import Beside, Placed, Translation, filled, placed
 from rubric_ci.values.problems import Path
 from rubric_ci.values.walk import text_or_json
-
-NAME: Final = "OpenAI Evals"
 
 _OPERATIONS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "eq": ("equals", {}),
@@ -32,10 +33,18 @@ _KNOWN: Final = frozenset(
 
 
 def matches(data: Any) -> bool:
+    return _is_export(data) or _are_healthbench(data)
+
+
+def _is_export(data: Any) -> bool:
     return isinstance(data, dict) and isinstance(data.get("testing_criteria"), list)
 
 
-def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
+def translate(data: Any, beside: Beside, file: str) -> Translation:
+    return _export(data, beside, file) if _is_export(data) else _healthbench(data)
+
+
+def _export(data: dict[str, Any], beside: Beside, file: str) -> Translation:
     found = Translation()
     if isinstance(data.get("name"), str):
         found.put(("dataset",), data["name"], ("name",))
@@ -182,3 +191,70 @@ def _criteria(found: Translation, graders: list[Any], item: dict[str, Any], ours
             found.refuse(place, f"the grader `{kind}` has no counterpart in this form")
     if criteria:
         found.put_list((*ours, "rubrics"), criteria, ("testing_criteria",))
+
+
+_OF_LINE: Final = frozenset(
+    ("prompt", "prompt_id", "rubrics", "example_tags", "ideal_completions_data", "canary")
+)
+_OF_CRITERION: Final = frozenset(("criterion", "points", "tags"))
+
+
+def _are_healthbench(data: Any) -> bool:
+    lines = data.get("evalcases") if isinstance(data, dict) else data
+    return isinstance(lines, list) and bool(lines) and all(map(_is_line, lines))
+
+
+def _is_line(line: Any) -> bool:
+    criteria = line.get("rubrics") if isinstance(line, dict) and "prompt" in line else None
+    return isinstance(criteria, list) and any(
+        isinstance(each, dict) and {"criterion", "points"} <= each.keys() for each in criteria
+    )
+
+
+def _healthbench(data: Any) -> Translation:
+    found, prefix = Translation(), ("evalcases",) if isinstance(data, dict) else ()
+    lines = data["evalcases"] if isinstance(data, dict) else data
+    found.put(("evalcases",), [], prefix)
+    for index, line in enumerate(lines):
+        _line(found, line, index, (*prefix, index))
+    found.keep_braces()
+    return found
+
+
+def _line(found: Translation, line: dict[str, Any], index: int, where: Path) -> None:
+    ours: Path = ("evalcases", len(found.data["evalcases"]))
+    messages = line["prompt"]
+    if not isinstance(messages, list) or not all(map(is_message, messages)):
+        found.refuse((*where, "prompt"), "a prompt that is no list of messages is not imported")
+        return
+    try:
+        asked = [our_message(each, found.images) for each in messages]
+    except NoPart as error:
+        found.refuse((*where, "prompt"), f"a message of it: {error}")
+        return
+    found.put(ours, {"id": str(line.get("prompt_id", f"line-{index + 1}"))}, where)
+    found.put((*ours, "input_messages"), asked, (*where, "prompt"))
+    if tags := _texts(line.get("example_tags")):
+        found.put((*ours, "tags"), tags, (*where, "example_tags"))
+    ideal = line.get("ideal_completions_data")
+    answer = ideal.get("ideal_completion") if isinstance(ideal, dict) else None
+    if isinstance(answer, str) and answer.strip():
+        found.put((*ours, "expected_output"), answer, (*where, "ideal_completions_data"))
+    found.refuse_keys(line, _OF_LINE, where)
+    found.put((*ours, "rubrics"), [], (*where, "rubrics"))
+    for number, each in enumerate(line["rubrics"]):
+        _criterion(found, each, (*ours, "rubrics", number), (*where, "rubrics", number))
+
+
+def _criterion(found: Translation, each: Any, ours: Path, where: Path) -> None:
+    if not isinstance(each, dict) or not isinstance(each.get("points"), int | float):
+        found.refuse(where, "a criterion without `points` is not imported")
+        return
+    found.refuse_keys(each, _OF_CRITERION, where)
+    text, tags = text_or_json(each.get("criterion", "")), _texts(each.get("tags"))
+    made = {"expected_outcome": text, "weight": each["points"], "required": False}
+    found.put(ours, made | ({"tags": tags} if tags else {}), where)
+
+
+def _texts(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

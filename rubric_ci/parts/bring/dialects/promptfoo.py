@@ -44,8 +44,6 @@ from rubric_ci.parts.bring.dialects.promptfoo_tests import DATE, Test, is_named,
 from rubric_ci.parts.bring.translation import Beside, Translation
 from rubric_ci.values.problems import Path
 
-NAME: Final = "promptfoo"
-
 _SUITE: Final = frozenset(("prompts", "providers", "targets", "tests", "defaultTest", "scenarios"))
 _IDLE: Final = frozenset(
     (

@@ -11,10 +11,9 @@ from typing import Any, Final, NamedTuple
 from rubric_ci.evaluators.assertions.json_data import schema_problem
 from rubric_ci.evaluators.assertions.text import pattern_problem
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.parts.bring.dialects.js_regex import other_meaning
 from rubric_ci.parts.bring.dialects.nunjucks import js_text
 from rubric_ci.parts.bring.dialects.promptfoo_code import KEYS, Setting, rendered
-from rubric_ci.parts.bring.translation import Translation
+from rubric_ci.parts.bring.translation import Translation, other_meaning
 from rubric_ci.values.json_value import is_number, nodes
 from rubric_ci.values.problems import Path
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.parts.bring import golden_records
+from rubric_ci.parts.bring import other_tools
 from rubric_ci.parts.bring.dialects import promptfoo
 from rubric_ci.parts.bring.translation import Beside
 from tests import platforms
@@ -727,7 +727,7 @@ def test_a_file_of_another_tool(text: str, results: list[str], checkout: Checkou
 
 @pytest.mark.parametrize("data", [[{1: "a", "input": "Hi"}], [{"input": "Hi"}, "Yo"], [], {"a": 1}])
 def test_what_is_no_golden_set(data: Any) -> None:
-    assert golden_records.list_of(data) is None
+    assert other_tools.list_of(data) is None
 
 
 @pytest.mark.parametrize(
@@ -747,8 +747,8 @@ def test_what_is_no_golden_set(data: Any) -> None:
 )
 def test_tests_of_other_tools_are_no_golden_set(changed: dict[str, Any]) -> None:
     plain = {"tests": [{"input": "Hi", "expected_output": "Hello"}]}
-    assert golden_records.list_of(plain) == ("tests",)
-    assert golden_records.list_of(plain | changed) is None
+    assert other_tools.list_of(plain) == ("tests",)
+    assert other_tools.list_of(plain | changed) is None
 
 
 def test_a_row_with_a_cell_too_many_is_not_cut(checkout: Checkout) -> None:

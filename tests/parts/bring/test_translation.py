@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.parts.bring.dialects.js_regex import other_meaning
+from rubric_ci.parts.bring.translation import other_meaning
 
 ALIKE = [r"INV-\d{4}", r"^\s*(?:yes|no)\.?$", "[^a-z]+", r"(?<year>\d+)", r"a\/b\-c", r"\x41"]
 OTHERWISE = {

@@ -78,7 +78,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         cli/options_report_cache parts/authorize/options_authorize parts/authorize/__init__
         cli/options_generate_show_compare_waive
         parts/bring/options_import_adopt parts/lab/__init__
-        parts/lab/options_judge_probe parts/lab/options_baseline_history
+        parts/lab/options_lab
         cli/options cli/options_run_and_plan
         parts/start/options_init_demo_doctor parts/start/__init__ values/formats_and_defaults""",
     "cli/commands/test_batch_target.py": "grading/targets/batch_command",
@@ -87,17 +87,16 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/lab/commands/judge_calibrate""",
     "services/drafting/test_draft_check.py": "parts/lab/probe/probing",
     "parts/lab/commands/test_probe.py": """
-        parts/lab/probe/probing parts/lab/probe/figures parts/lab/probe/all_variants""",
+        parts/lab/probe/figures""",
     "cli/commands/test_generate.py": """
         services/drafting/review services/drafting/rewrite services/drafting/select""",
     "cli/commands/test_generate_pr.py": """
         services/drafting/pull_request""",
     "parts/start/test_init.py": """
-        parts/start/init_questions parts/start/before_init parts/start/init_providers""",
+        parts/start/before_init parts/start/init_providers""",
     "parts/lab/commands/test_history.py": """
         parts/lab/history_records""",
-    "parts/lab/commands/test_judge_label.py": """
-        parts/lab/calibration/label_file parts/lab/calibration/label_session""",
+    "parts/lab/commands/test_judge_label.py": "parts/lab/calibration/label_file",
     "cli/commands/test_run.py": """
         services/cost/judge_cost grading/setup grading/tasks services/publish/files""",
     "cli/commands/test_run_against.py": """
@@ -138,7 +137,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         files/validation/includes
         files/validation/included_source
         files/validation/example_rules values/include""",
-    "parts/lab/commands/test_judge_test.py": "parts/lab/calibration/rubric_tests",
     "reports/render/test_golden.py": """
         parts/formats/junit reports/render/content reports/render/case_blocks
         reports/render/blocks""",
@@ -189,8 +187,7 @@ IMPURE: Final = """
     models/llm parts/lab/commands/history reports/render/progress
     parts/bring/adoption/tools
     gate/policy/required_agreement parts/lab/calibration/label_file
-    parts/lab/calibration/label_session
-    parts/lab/calibration/rejudge parts/lab/calibration/rubric_tests
+    parts/lab/calibration/rejudge
     services/run/sentinel services/cost/target_cost services/cost/estimate
     services/cost/judge_cost services/cost/last_run services/cost/expected_requests
     parts/start
@@ -203,7 +200,7 @@ IMPURE: Final = """
     parts/graders/composite parts/agents/agent parts/authorize
     parts/agents/grading_files parts/agents/workspace_programs parts/agents/work
     parts/agents/workspace parts/bring/options_import_adopt parts/bring/commands
-    parts/lab/commands parts/lab/options_judge_probe parts/lab/options_baseline_history
+    parts/lab/commands parts/lab/options_lab
     parts/litellm parts/pytest
     parts/telemetry services/publish/workflow services/run/base_comparison
     services/run/waiver_passes services/run/finished_report services/run/announcement

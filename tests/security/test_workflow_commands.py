@@ -13,8 +13,8 @@ import pytest
 from rubric_ci.cli.main import main
 from rubric_ci.files.project.loader import load
 from rubric_ci.gate.report import json_format
-from rubric_ci.parts.lab.calibration import label_session
 from rubric_ci.parts.lab.calibration.labels import Label, dump
+from rubric_ci.parts.lab.commands import judge_label
 from rubric_ci.values.answers import KeptAnswer
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.references import NotFound
@@ -292,12 +292,12 @@ def test_the_screen_of_label() -> None:
         notes=(ORDERS,),
     )
     changes = (FileChange(path=ORDERS, kind="added", diff=ORDERS),)
-    question = label_session.Question(
+    question = judge_label.Question(
         case=eval_file.cases[0],
         spec=spec,
         kept=KeptAnswer(answer=ORDERS, trace=trace, file_changes=changes),
         criterion=spec.rubric.judged[0],
     )
     for unfolded in (False, True):
-        screen = label_session.render(question, place="1 of 1", previous=None, unfolded=unfolded)
-        assert obeyed(screen) == []
+        lines = judge_label.screen(question, place="1 of 1", previous=None, unfolded=unfolded)
+        assert obeyed("\n".join(lines)) == []

@@ -6,12 +6,9 @@ from rubric_ci.values.parts import Part
 
 PART: Final = Part(
     commands={
-        "Every day": {"probe": "options_judge_probe:probe"},
-        "Trust the judge": {"judge": "options_judge_probe:judge"},
-        "Nights": {
-            "baseline": "options_baseline_history:baseline",
-            "history": "options_baseline_history:history",
-        },
+        "Every day": {"probe": "options_lab:probe"},
+        "Trust the judge": {"judge": "options_lab:judge"},
+        "Nights": {"baseline": "options_lab:baseline", "history": "options_lab:history"},
     },
     entries={
         "issue of a comparison": "issue",

@@ -85,9 +85,9 @@ def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
     is the root of the repository. Existing files are kept unless --force is given. The workflows
     pass on the variables that the configuration, targets files and scripts name.
     """
+    from rubric_ci.parts.start.before_init import ask
     from rubric_ci.parts.start.init import init as create_files
     from rubric_ci.parts.start.init_providers import InitSettings
-    from rubric_ci.parts.start.init_questions import ask
     from rubric_ci.system.output import is_interactive
 
     given = _given(context)

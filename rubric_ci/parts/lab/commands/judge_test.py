@@ -1,9 +1,15 @@
-"""`rubric-ci judge test`: ask the judge about the tests of rubric files and of cases."""
+"""`rubric-ci judge test`: ask the judge about the tests of rubric files and of cases.
 
+Tests are no labels: their authors choose easy answers, and κ would rise by them.
+"""
+
+import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from posixpath import basename
+from typing import Any, Final
 
 import click
 
@@ -16,36 +22,255 @@ from rubric_ci.files.project.loaded_project import (
     load_evals,
     show_problems,
 )
+from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.validation.rubric_files import ENDING
+from rubric_ci.files.validation.rubric_files import ENDING, open_rubric
 from rubric_ci.files.validation.validator import check_rubric
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.gate.policy.checkout import open_under_policy, show_policy
+from rubric_ci.parts.lab.calibration.agreement import mark_text
 from rubric_ci.parts.lab.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
+    Marks,
     NotJudged,
     open_judging,
     rejudge,
 )
-from rubric_ci.parts.lab.calibration.rubric_tests import (
-    Checked,
-    RubricTest,
-    read_tests,
-    reasons,
-    render,
-    tests_of,
-)
 from rubric_ci.services.publish.failure import end
 from rubric_ci.services.publish.workflow import Workflow, write_problems
-from rubric_ci.text import escape, numbers
+from rubric_ci.text import escape
 from rubric_ci.text.escape import command, within_cap
+from rubric_ci.text.numbers import plural, shortened
 from rubric_ci.values import walk
 from rubric_ci.values.changes import Base
 from rubric_ci.values.command_settings import RubricTestSettings
-from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.json_value import JSON
 from rubric_ci.values.problems import errors_of
-from rubric_ci.values.rubric import MarkTest
+from rubric_ci.values.references import Found, Lookup
+from rubric_ci.values.results import Answer
+from rubric_ci.values.rubric import equal_marks
+from rubric_ci.values.scoring import NOT_APPLICABLE, MarkValue
+
+_BEFORE: Final = " (as before the change)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RubricTest:
+    """An answer of a test, and the marks of which one is right, by criterion."""
+
+    file: str
+    line: int
+    name: str
+    case: EvalCase  # with the tested rubric alone
+    answer: Answer
+    expected: Mapping[str, tuple[MarkValue, ...]]
+    at_base: bool = False  # the head removed or edited it
+
+    @property
+    def spec(self) -> RubricSpec:
+        return self.case.rubrics[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    test: RubricTest
+    found: Marks | NotJudged
+
+    @property
+    def differing(self) -> tuple[str, ...]:
+        if isinstance(self.found, NotJudged):
+            return ()
+        return tuple(
+            name
+            for name, expected in self.test.expected.items()
+            if not any(equal_marks(mark_in(self.found, name), one) for one in expected)
+        )
+
+    @property
+    def outcome(self) -> str:
+        if isinstance(self.found, NotJudged):
+            return "no-verdict"
+        return "differs" if self.differing else "passed"
+
+
+def mark_in(marks: Marks, name: str) -> MarkValue:
+    """Return the mark of a criterion; one that tag or variable leave out has none."""
+    return marks[name].mark if name in marks else NOT_APPLICABLE
+
+
+def read_tests(path: str, text: str, lookup: Lookup, base: str | None = None) -> list[RubricTest]:
+    """Return the tests of a rubric file without errors; raises InvalidInput.
+
+    `base` is the text of the file before a change: its tests that the head lacks or has edited are
+    returned as well, with the criteria of the head.
+    """
+    document = open_rubric(path, text).document
+    written = document.data.get("tests", [])
+    found = [
+        _test(path, text, lookup, each, document.locate(("tests", n))[0], n + 1)
+        for n, each in enumerate(written)
+    ]
+    old = open_rubric(path, base).document.data if base else None
+    before = old.get("tests") if isinstance(old, dict) else None
+    for number, each in enumerate(before if isinstance(before, list) else [], 1):
+        if each in written:
+            continue
+        made = _test(path, text, lookup, each, 1, number)
+        if known := {k: v for k, v in made.expected.items() if k in _ids(made.spec)}:
+            found.append(replace(made, name=f"{made.name}{_BEFORE}", expected=known, at_base=True))
+    return found
+
+
+def tests_of(case: EvalCase, before: EvalCase | None) -> Iterator[RubricTest]:
+    """Yield the tests of a case, and those that it had before a change."""
+    for spec in case.rubrics:
+        own = [(each.answer, each.marks) for each in spec.tests]
+        gone = [
+            each
+            for old in (before.rubrics if before else ())
+            if old.name == spec.name
+            for each in old.tests
+            if (each.answer, each.marks) not in own
+        ]
+        alone = replace(case, evaluators=(spec,))
+        for at_base, each in (*((False, each) for each in spec.tests), *((True, e) for e in gone)):
+            if known := {k: v for k, v in each.marks.items() if not at_base or k in _ids(spec)}:
+                yield RubricTest(
+                    file=case.file,
+                    line=case.span.line if at_base else each.line,
+                    name=f"{case.id}: {each.name}{_BEFORE if at_base else ''}",
+                    case=alone,
+                    answer=Answer(text=each.answer),
+                    expected=known,
+                    at_base=at_base,
+                )
+
+
+def _ids(spec: RubricSpec) -> set[str]:
+    return {criterion.id for criterion in spec.rubric}
+
+
+def _test(
+    path: str, text: str, lookup: Lookup, test: dict[str, Any], line: int, number: int
+) -> RubricTest:
+    name, stem = test.get("name", f"test-{number}"), basename(path).removesuffix(ENDING)
+    case: dict[str, Any] = {
+        "id": name,
+        "input": test.get("question", "-"),
+        "raw": True,
+        "vars": test.get("vars", {}),
+        "tags": test.get("tags", []),
+        "rubrics": [{"include": f"/{path}", "as": "t"}],
+    }
+    if "expected_outcome" in test:
+        case["expected_outcome"] = test["expected_outcome"]
+
+    def find(reference: str) -> Any:
+        return Found(path, text) if reference == f"/{path}" else lookup(reference)
+
+    loaded = load(path, json.dumps({"evalcases": [case]}), find)
+    if loaded.eval_file is None:
+        raise InvalidInput(
+            f"{path}: {name}: the test cannot be used", problems=[*loaded.diagnostics]
+        )
+    made, answer = loaded.eval_file.cases[0], test.get("answer")
+    if "answer" not in test:
+        file = lookup(test["answer_file"])
+        assert isinstance(file, Found)  # noqa: S101 - the checks found it
+        answer = file.text
+    if "question" not in test:
+        made = replace(made, input_messages=(), vars={})
+    if not made.evaluators:
+        raise InvalidInput(f"{path}: {name}: no criterion applies to its tags and variables")
+    return RubricTest(
+        file=path,
+        line=line,
+        name=f"{stem}: {name}",
+        case=made,
+        answer=Answer(text=str(answer), messages=tuple(test.get("output_messages", ()))),
+        expected={
+            f"t/{name}": tuple(mark) if isinstance(mark, list) else (mark,)
+            for name, mark in test["marks"].items()
+        },
+    )
+
+
+def render(checked: Sequence[Checked], form: str) -> str:
+    """Return the results as `text`, `json` or `junit`."""
+    if form == "json":
+        return json.dumps({"version": 1, "tests": [*map(_as_data, checked)]}, indent=2) + "\n"
+    return _junit(checked) if form == "junit" else "\n".join(_lines(checked)) + "\n"
+
+
+def _lines(checked: Sequence[Checked]) -> Iterator[str]:
+    for each in checked:
+        if each.outcome == "passed":
+            continue
+        yield escape.log_line(f"{each.test.file}:{each.test.line}: {each.test.name}")
+        yield from (f"  {escape.log_line(line)}" for line in reasons(each))
+    passed = sum(each.outcome == "passed" for each in checked)
+    count = f"{passed:,} of {plural(len(checked), 'test')} got the marks that they expect"
+    moved = len({each.test.file for each in checked if each.outcome == "differs"})
+    yield f"{count}; marks of {plural(moved, 'file')} differ" if moved else count
+
+
+def reasons(each: Checked) -> Iterator[str]:
+    """Yield each mark that differs, or why there is none."""
+    if isinstance(each.found, NotJudged):
+        yield f"no verdict: {each.found.reason}"
+        return
+    for name in each.differing:
+        got = each.found.get(name)
+        fault = got is not None and got.fault
+        expected = " or ".join(mark_text(mark, fault=fault) for mark in each.test.expected[name])
+        words = f"expected {expected}, got {mark_text(mark_in(each.found, name), fault=fault)}"
+        why = shortened(got.found, 300) if got else "its tag or variable leaves it out"
+        yield f"{name.removeprefix('t/')}: {words}: {why}"
+
+
+def _as_data(each: Checked) -> JSON:
+    found = each.found
+    marks: list[JSON] = [
+        {
+            "criterion": name.removeprefix("t/"),
+            "expected": [*expected],
+            "got": mark_in(found, name),
+            "reasoning": found[name].reasoning if name in found else "",
+        }
+        for name, expected in each.test.expected.items()
+        if not isinstance(found, NotJudged)
+    ]
+    return {
+        "file": each.test.file,
+        "line": each.test.line,
+        "name": each.test.name,
+        "outcome": each.outcome,
+        "before_the_change": each.test.at_base,
+        "reason": found.reason if isinstance(found, NotJudged) else "",
+        "marks": marks,
+    }
+
+
+def _junit(checked: Sequence[Checked]) -> str:
+    outcomes = [each.outcome for each in checked]
+    counts = f'failures="{outcomes.count("differs")}" errors="{outcomes.count("no-verdict")}"'
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        "<testsuites>",
+        f'  <testsuite name="judge test" tests="{len(checked)}" {counts}>',
+    ]
+    for each in checked:
+        facts = f'name="{escape.xml(each.test.name)}" classname="{escape.xml(each.test.file)}"'
+        lines.append(f"    <testcase {facts}>")
+        if each.outcome != "passed":
+            tag = "failure" if each.outcome == "differs" else "error"
+            text = escape.xml_text("\n".join(reasons(each)))
+            lines.append(f"      <{tag}>{text}</{tag}>")
+        lines.append("    </testcase>")
+    return "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"
 
 
 def run_tests(settings: RubricTestSettings) -> ExitCode:
@@ -59,20 +284,26 @@ def run_tests(settings: RubricTestSettings) -> ExitCode:
         click.echo("no tests of rubric files or cases to run", err=True)
         return ExitCode.OK
     judging = open_judging(loaded, settings.judge, settings.requests)
-    judge = judging.judge
-    judge = replace(judge, votes=settings.votes) if settings.votes else judge
+    judge = replace(judging.judge, votes=settings.votes or judging.judge.votes)
     answers = [
         AnswerToJudge(case=each.case, spec=each.spec, answer=each.answer, judge=judge)
         for each in tests
     ]
-    result = rejudge(answers, judging)
-    pairs = zip(tests, result.marks, strict=True)
-    checked = [Checked(test=test, found=found) for test, found in pairs]
+    marks = rejudge(answers, judging).marks
+    checked = [Checked(test=test, found=each) for test, each in zip(tests, marks, strict=True)]
     click.echo(render(checked, settings.format), nl=False)
     if not judging.live:
         click.echo(REPLAYED, err=True)
     _summarize(checked)
-    return _exit_code(checked)
+    if any(each.differing for each in checked):
+        return ExitCode.GATE
+    lost = [(each.test, each.found) for each in checked if isinstance(each.found, NotJudged)]
+    if not lost:
+        return ExitCode.OK
+    test, found = lost[0]
+    place = f"{test.file}:{test.line}"
+    why = f"{plural(len(lost), 'test')} without marks, the first {place}: {found.reason}"
+    return end(ExitCode.NO_VERDICT, UserError(why, "run it again"), "judge test", os.environ)
 
 
 def _summarize(checked: Sequence[Checked]) -> None:
@@ -88,28 +319,13 @@ def _summarize(checked: Sequence[Checked]) -> None:
             click.echo(escape.log_line(problem), err=True)
 
 
-def _exit_code(checked: Sequence[Checked]) -> ExitCode:
-    if any(each.differing for each in checked):
-        return ExitCode.GATE
-    lost = [(each.test, each.found) for each in checked if isinstance(each.found, NotJudged)]
-    if not lost:
-        return ExitCode.OK
-    test, found = lost[0]
-    count = numbers.plural(len(lost), "test")
-    why = UserError(
-        f"{count} without marks, the first {test.file}:{test.line}: {found.reason}", "run it again"
-    )
-    return end(ExitCode.NO_VERDICT, why, "judge test", os.environ)
-
-
 def _open(settings: RubricTestSettings) -> LoadedProject:
     """Return the cases of the paths; a path with rubric files may have none."""
     options = BaseOptions(policy_from=settings.policy_from, changed_since=settings.changed_since)
     project, change = open_under_policy(settings.config, options)
-    paths = settings.paths
-    names = [each for each in paths if not (_rubric_files(each) and Path(each).is_file())]
+    names = [each for each in settings.paths if not (_rubric_files(each) and Path(each).is_file())]
     try:
-        found = find_evals(project, names) if names or not paths else []
+        found = find_evals(project, names) if names or not settings.paths else []
         loaded = load_evals(project, found, change)
     except CannotFindEvals:
         if any(not _rubric_files(each) for each in names):
@@ -130,14 +346,14 @@ def _case_tests(loaded: LoadedProject, base: Base | None) -> Iterator[RubricTest
 
 def _edited(case: EvalCase, old: EvalCase) -> bool:
     """Return True for a case whose tests could get other marks, or which has other tests."""
-    texts = case.question, case.expected_outcome, case.reference_answer
-    same = texts == (old.question, old.expected_outcome, old.reference_answer)
-    alike = walk.is_alike(case.evaluators, old.evaluators)
-    return not (same and alike and _tests_in(case) == _tests_in(old))
-
-
-def _tests_in(case: EvalCase) -> list[MarkTest]:
-    return [replace(test, line=0) for spec in case.rubrics for test in spec.tests]
+    now, before = (
+        (
+            (each.question, each.expected_outcome, each.reference_answer),
+            [replace(test, line=0) for spec in each.rubrics for test in spec.tests],
+        )
+        for each in (case, old)
+    )
+    return now != before or not walk.is_alike(case.evaluators, old.evaluators)
 
 
 def _rubric_file_tests(
@@ -150,8 +366,7 @@ def _rubric_file_tests(
     for path in files:
         name, text = name_of(path), working_tree.read_text(path, loaded.root)
         lookup = working_tree.lookup(loaded.root, path)
-        found, _ = check_rubric(name, text, lookup)
-        if errors := errors_of(found):
+        if errors := errors_of(check_rubric(name, text, lookup)[0]):
             show_problems(errors)
             raise InvalidInput(f"{name}: invalid", "run `rubric-ci validate`")
         before = commit.files.read(name) if commit else None

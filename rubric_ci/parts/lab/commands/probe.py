@@ -21,9 +21,8 @@ from rubric_ci.grading.setup import readable_cache
 from rubric_ci.grading.targets import recorded
 from rubric_ci.parts.lab.calibration.rejudge import REPLAYED, Judging, open_judging
 from rubric_ci.parts.lab.probe import figures
-from rubric_ci.parts.lab.probe.all_variants import Subject
 from rubric_ci.parts.lab.probe.figures import Measured
-from rubric_ci.parts.lab.probe.probing import measure
+from rubric_ci.parts.lab.probe.probing import Subject, measure
 from rubric_ci.services.cost.estimate import check_prices, show_spent
 from rubric_ci.services.publish.copies import copies_in, shown_again
 from rubric_ci.services.publish.workflow import Workflow, annotate

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rubric_ci.parts.lab.probe.all_variants import without_quoted
+from rubric_ci.parts.lab.probe.probing import without_quoted
 from rubric_ci.values.answers import kept
 from rubric_ci.values.results import Answer
 from rubric_ci.values.trace import FileChange, KeptFile, Work

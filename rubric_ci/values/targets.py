@@ -15,6 +15,7 @@ from rubric_ci.values.service_program import HttpRequest, ServiceProgram
 from rubric_ci.values.workspace_settings import Workspace
 from rubric_ci.values.written_keys import ENVIRONMENT, Key, from_root
 
+ASKED: Final = "asked"
 DEPLOYED: Final = "its service is deployed, and what answers there may have changed"
 
 
@@ -68,7 +69,6 @@ class TargetFacts:
     timeout_seconds: float = 60.0
     workspace: Workspace | None = None
     can_answer: ClassVar[bool] = True  # a case, unless that fails
-    is_at_hand: ClassVar[bool] = False  # its answers are written down, and always the same
     reads_every_file: ClassVar[bool] = False  # unless its settings say which
     runs: ClassVar[str] = ""  # how code of the repository answers, in words
     starts_program: ClassVar[bool] = False  # for each answer, or for all of a file
@@ -108,10 +108,13 @@ class TargetFacts:
 
     @property
     def source(self) -> str:
-        """Where its answers come from, in words; recorded and fixed ones with their source."""
-        if self.is_at_hand:
-            return f"recorded: {self.answers}" if self.answers else f"fixed: {self.response}"
-        return "asked"
+        """Where its answers come from; a kind whose answers are written down has its own words."""
+        return ASKED
+
+    @property
+    def is_at_hand(self) -> bool:
+        """True if its answers are written down, and always the same."""
+        return self.source != ASKED
 
     @property
     def credential_of(self) -> str:
@@ -269,23 +272,29 @@ class ServiceTarget(LlmTarget):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTarget(TargetFacts):
-    is_at_hand: ClassVar[bool] = True
     name: Name
     answers: Annotated[str, Key("answers.jsonl", to=from_root)] = field()
     """JSON Lines file, relative to this file's folder."""
     judge_target: JudgeName = ""
     depends_on: Globs = ()
 
+    @property
+    def source(self) -> str:
+        return f"recorded: {self.answers}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MockTarget(TargetFacts):
-    is_at_hand: ClassVar[bool] = True
     name: Name
     response: Annotated[str, Key("42", type="string")] = ""
     """Answer to every case."""
     did: Answer | None = None  # the answer with the work that a judge sees, in place of `response`
     judge_target: JudgeName = ""
     depends_on: Globs = ()
+
+    @property
+    def source(self) -> str:
+        return f"fixed: {self.response}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -118,7 +118,9 @@ def _of_target(row: Row, move: Move) -> tuple[GradingChangeKind | None, bool]:
         return "target", _is_kept(name, move) and not own  # of one that a run starts: the run's
     if rest in _OF_BASE:
         return "target", _is_kept(name, move)
-    return row.kind, False
+    # A setting of the same kind of target is of what is written down, or of how it is asked.
+    written_down = rest and row.kind == "target" and head.targets[name].is_at_hand
+    return "recording" if written_down else row.kind, False
 
 
 def _is_kept(name: str, move: Move) -> bool:

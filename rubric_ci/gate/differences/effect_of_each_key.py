@@ -245,7 +245,8 @@ TARGETS: Final = (
     _policy("judge", "targets.*.judge_target"),
     Row("targets.*.depends_on", "policy", "depends-on", depends_on, across=True),
     Row("targets.*", "grades", "target", answered_by),
-    Row("targets.*.answers|response", "grades", "recording", recording, across=True),
+    Row("targets.*", "grades", "recording", recording),
+    Row("targets.*.answers|response", "grades", "recording", recording),
     *(
         _tested(f"targets.*.{part}")
         for part in (

@@ -1,10 +1,26 @@
 """Changes to how answers come about, between a commit and the working tree of a real repository."""
 
+from itertools import permutations
+from typing import Any, get_args
+
 import pytest
 
 from rubric_ci.gate.differences.config_changes import config_changes, setting_changes
 from rubric_ci.values.config import Config
-from rubric_ci.values.targets import RunnerTarget
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.service_program import HttpRequest
+from rubric_ci.values.targets import (
+    CliTarget,
+    Endpoint,
+    LlmTarget,
+    MockTarget,
+    RecordedTarget,
+    RunnerTarget,
+    ServiceTarget,
+    Target,
+    TargetFacts,
+    UnsupportedTarget,
+)
 from tests.checkout import Checkout
 from tests.gate.grading_changes.test_all_changes import committed, edited
 
@@ -135,6 +151,57 @@ def test_each_kind_of_change(
         for each in edited(checkout, FILES, file, before, after)
     ]
     assert "\n".join(found) == expected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Echo(TargetFacts):
+    """A kind that no table names."""
+
+    name: str
+    prefix: str = "Hi"
+    depends_on: tuple[str, ...] | None = ()
+    judge_target: str = ""
+
+    @property
+    def source(self) -> str:
+        return f"echo: {self.prefix}"
+
+
+HTTP = Endpoint(model="http/t", http=HttpRequest())
+KINDS: dict[str, Any] = {  # what asks or has the answers, in words
+    "model openai/a": LlmTarget(name="t", endpoint=Endpoint(model="openai/a")),
+    "service http/t": ServiceTarget(name="t", endpoint=HTTP, depends_on=()),
+    "command x": CliTarget(name="t", command_template="x"),
+    "command y": RunnerTarget(name="t", command_template="y", reads="csv"),
+    "": UnsupportedTarget(name="t", provider="p"),
+    "recorded: a.jsonl": RecordedTarget(name="t", answers="a.jsonl"),
+    "fixed: ": MockTarget(name="t"),
+    "echo: Hi": Echo(name="t"),
+}
+
+
+def told(then: Any, now: Any) -> list[str]:
+    base, head = (Config(targets={"t": each}) for each in (then, now))
+    found = setting_changes(head, base, lambda _: ("c.yaml", 1))
+    return [f"{c.direction} {c.kind} {c.about}: {c.before} → {c.after}" for c in found]
+
+
+def test_each_kind_has_a_row() -> None:
+    assert {type(each) for each in KINDS.values()} == {*get_args(Target), Echo}
+
+
+@pytest.mark.parametrize(("then", "now"), [*permutations(KINDS, 2)])
+def test_a_target_of_another_kind(then: str, now: str) -> None:
+    was, has = (each.partition(": ")[1] and each.strip() for each in (then, now))
+    direction = "changed" if was and has else "weaker" if has else "stronger"
+    line = f"{direction} recording targets.t: {was or 'asked'} → {has or 'asked'}"
+    other = [f"changed target targets.t: {then} → {now}"] if then and now else []
+    assert told(KINDS[then], KINDS[now]) == ([line] if was or has else other)
+
+
+def test_a_setting_of_answers_that_are_written_down() -> None:
+    found = told(Echo(name="t"), Echo(name="t", prefix="Ho"))
+    assert found == ["changed recording targets.t.prefix: Hi → Ho"]
 
 
 @pytest.mark.parametrize(

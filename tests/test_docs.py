@@ -9,7 +9,7 @@ from rubric_ci.files.project.working_tree import lookup
 from rubric_ci.files.validation.rules import apply_suppressions
 from rubric_ci.files.validation.validator import Surroundings, check_config, check_evals
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.opened import open_source
+from rubric_ci.files.yaml_text.source import open_source
 from tests import house
 from tests.docs.test_concepts import guides
 

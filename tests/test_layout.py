@@ -117,7 +117,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_several_targets.py": "reports/render/per_target gate/report/matrix",
     "cli/commands/test_prompt_targets.py": "files/yaml_text/prompt_file",
     "cli/commands/test_waivers.py": "cli/commands/waive",
-    "files/editing/test_insertions.py": "files/editing/insertion_point",
     "parts/graders/test_field_accuracy.py": "parts/graders/json_compare values/json_value",
     "evaluators/test_specs.py": "evaluators/kind",
     "evaluators/test_table.py": "parts/graders/grader_kinds",
@@ -127,7 +126,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parts/litellm/test_workload_identity.py": "values/hosts",
     "files/parsing/test_typed_json.py": "values/json_value",
     "files/project/test_load_config.py": """
-    files/parsing/config_parser files/parsing/program_targets values/config values/targets
+    files/parsing/config_parser values/config values/targets
         values/prompt_and_skill
         values/workspace_settings""",
     "evaluators/test_read.py": """
@@ -135,14 +134,13 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/project/test_project.py": "files/validation/config_summary",
     "files/validation/test_rubric_files.py": """
         files/validation/includes
-        files/validation/included_source
         files/validation/example_rules values/include""",
     "reports/render/test_golden.py": """
         parts/formats/junit reports/render/content reports/render/case_blocks
         reports/render/blocks""",
     "security/test_committed_cache.py": "system/git/committed",
     "security/test_workflow_commands.py": "system/output",
-    "gate/selection/test_changed_cases.py": "files/project/difference gate/selection/prefilter",
+    "gate/selection/test_changed_cases.py": "gate/selection/prefilter",
     "parts/agents/test_agent.py": """
         system/scratch parts/agents/work grading/targets/answer_format
         parts/agents/workspace""",
@@ -154,10 +152,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         grading/targets/recorded""",
     "files/validation/test_corpus.py": """
         files/validation/ambiguous_scalars files/validation/assertion_rules
-        files/validation/condition_rules
         files/validation/literal_rules files/validation/located_problems
         parts/bring/other_tools
-        files/validation/foreign_names
         files/validation/reference_rules
         files/validation/shape_rules
         files/validation/target_rules files/validation/variable_rules
@@ -170,7 +166,7 @@ EFFECTS: Final = """
 # Packages and modules that have effects or import one that has; all others are pure.
 IMPURE: Final = """
     __main__ cli files/project/base_state files/project/change
-    files/project/checker files/project/difference files/project/working_tree
+    files/project/checker files/project/working_tree
     files/project/eval_search files/project/file_kinds files/project/fixer
     files/project/loaded_project files/project/near_files files/project/project
     gate/selection/proposed_cases

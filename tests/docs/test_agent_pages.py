@@ -9,7 +9,7 @@ import pytest
 from rubric_ci.cli.main import main
 from rubric_ci.files.project.working_tree import lookup
 from rubric_ci.files.validation.validator import Surroundings, check_evals
-from rubric_ci.files.yaml_text.opened import open_source
+from rubric_ci.files.yaml_text.source import open_source
 from tests.docs import skill
 from tests.docs.skill import ROOT
 

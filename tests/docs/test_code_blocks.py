@@ -26,7 +26,7 @@ from rubric_ci.files.validation.validator import (
     check_waivers,
 )
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.opened import open_config, open_source
+from rubric_ci.files.yaml_text.source import open_config, open_source
 from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms

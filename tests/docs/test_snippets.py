@@ -7,7 +7,7 @@ from textwrap import indent
 import pytest
 
 from rubric_ci.files.project.loader import load, load_targets
-from rubric_ci.files.yaml_text.opened import open_config
+from rubric_ci.files.yaml_text.source import open_config
 from rubric_ci.values.references import Found
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from rubric_ci.files.yaml_text.opened import open_source
+from rubric_ci.files.yaml_text.source import open_source
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.files.project.working_tree import lookup, sidecar_of
 from rubric_ci.files.validation.located_problems import to_diagnostic

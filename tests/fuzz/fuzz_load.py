@@ -21,8 +21,7 @@ with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.files.validation.output import github, json, plain_text, sarif
     from rubric_ci.files.validation.rules import meanings
     from rubric_ci.files.validation.validator import Surroundings, check_evals
-    from rubric_ci.files.yaml_text.opened import open_config, open_source
-    from rubric_ci.files.yaml_text.source import decode
+    from rubric_ci.files.yaml_text.source import decode, open_config, open_source
     from rubric_ci.values.diagnostics import Diagnostic
     from rubric_ci.values.problems import LocatedProblem
     from rubric_ci.values.references import Found, NotFound

@@ -31,9 +31,6 @@ HELD: Final[Mapping[str, str]] = {
     ),
     "gate/policy/policy_source.py": "gate/policy/test_policy_source.py",
     "gate/policy/checkout.py": "gate/policy/test_checkout.py",
-    "files/editing/insertion_point.py": (
-        "files/editing/test_insertions.py files/editing/test_edit_properties.py"
-    ),
     "gate/differences/move.py": (
         "gate/differences/test_move.py gate/differences/test_config_changes.py"
     ),

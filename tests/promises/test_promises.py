@@ -12,7 +12,7 @@ from typing import get_args
 import pexpect
 import pytest
 
-from rubric_ci.files.parsing.program_targets import PROGRAMS
+from rubric_ci.files.parsing.config_parser import PROGRAMS
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.parts.bring import dialects

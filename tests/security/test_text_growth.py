@@ -19,7 +19,7 @@ import pytest
 
 import rubric_ci
 from rubric_ci.files.validation.validator import Surroundings, check_evals
-from rubric_ci.files.yaml_text.opened import open_source
+from rubric_ci.files.yaml_text.source import open_source
 from rubric_ci.gate.selection.prefilter import count_cases
 from rubric_ci.models.judge.injection_scan import scan_for_injection
 from rubric_ci.models.judge.prompt import escaped

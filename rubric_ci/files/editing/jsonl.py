@@ -22,9 +22,8 @@ from rubric_ci.files.editing.yaml_fixes import largest_valid_subset
 from rubric_ci.files.validation.ambiguous_scalars import is_passed_through
 from rubric_ci.files.validation.schema import problems
 from rubric_ci.files.validation.shape_rules import NOT_TEXT
-from rubric_ci.files.yaml_text.json_positions import JsonPositions
-from rubric_ci.files.yaml_text.jsonlines import decode_line
-from rubric_ci.files.yaml_text.size_limits import lines_over_limits
+from rubric_ci.files.yaml_text.document import lines_over_limits
+from rubric_ci.files.yaml_text.jsonlines import JsonPositions, decode_line
 from rubric_ci.files.yaml_text.source import Values
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.problems import Path

@@ -26,8 +26,7 @@ from yaml.tokens import (
 
 from rubric_ci.files.validation.located_problems import ignored_rules
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.escaped_pairs import parseable
-from rubric_ci.files.yaml_text.scalars import YAML_ITEM_IN_TEXT
+from rubric_ci.files.yaml_text.scalars import YAML_ITEM_IN_TEXT, parseable
 from rubric_ci.files.yaml_text.syntax_errors import BREAK, YAML_SYNTAX, split_lines
 from rubric_ci.values.problems import Path
 

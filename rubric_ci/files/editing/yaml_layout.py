@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from rubric_ci.files.yaml_text.escaped_pairs import parseable
+from rubric_ci.files.yaml_text.scalars import parseable
 from rubric_ci.values.dataclass import dataclass
 
 Event: TypeAlias = Any
@@ -30,7 +30,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sequence:
+class SequenceNode:
     start: int
     end: int
     column: int
@@ -39,7 +39,7 @@ class Sequence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mapping:
+class MappingNode:
     start: int
     end: int
     column: int
@@ -50,7 +50,7 @@ class Mapping:
         return next((v for k, v in self.pairs if isinstance(k, Leaf) and k.text == key), None)
 
 
-Node: TypeAlias = Leaf | Sequence | Mapping
+Node: TypeAlias = Leaf | SequenceNode | MappingNode
 
 
 def last_line_break(text: str) -> str:
@@ -79,7 +79,10 @@ def tail(node: Node) -> Leaf | None:
     match node:
         case Leaf():
             return node
-        case Sequence(flow=False, items=(*_, last)) | Mapping(flow=False, pairs=(*_, (_, last))):
+        case (
+            SequenceNode(flow=False, items=(*_, last))
+            | MappingNode(flow=False, pairs=(*_, (_, last)))
+        ):
             return tail(last)
         case _:
             return None
@@ -97,11 +100,11 @@ def _node(text: str, event: Event, events: Iterator[Event]) -> Node:
             return _leaf(text, event)
 
 
-def _sequence(text: str, event: Event, events: Iterator[Event]) -> Sequence:
+def _sequence(text: str, event: Event, events: Iterator[Event]) -> SequenceNode:
     items: list[Node] = []
     while not _closes(last := next(events)):
         items.append(_node(text, last, events))
-    return Sequence(
+    return SequenceNode(
         start=event.start_mark.index,
         end=last.end_mark.index if event.flow_style or not items else items[-1].end,
         column=event.start_mark.column,
@@ -110,12 +113,12 @@ def _sequence(text: str, event: Event, events: Iterator[Event]) -> Sequence:
     )
 
 
-def _mapping(text: str, event: Event, events: Iterator[Event]) -> Mapping:
+def _mapping(text: str, event: Event, events: Iterator[Event]) -> MappingNode:
     pairs: list[tuple[Node, Node]] = []
     while not _closes(last := next(events)):
         key = _node(text, last, events)
         pairs.append((key, _node(text, next(events), events)))
-    return Mapping(
+    return MappingNode(
         start=event.start_mark.index,
         end=last.end_mark.index if event.flow_style or not pairs else pairs[-1][1].end,
         column=_key_column(text, pairs[0][0]) if pairs else event.start_mark.column,

@@ -5,22 +5,23 @@ from dataclasses import replace
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final
 
-from rubric_ci.files.parsing.program_targets import PROGRAMS, program_target
 from rubric_ci.files.validation.agentv import normalised_target, snake_cased
-from rubric_ci.files.validation.config_summary import glob_from_root, is_of_agentv
-from rubric_ci.files.validation.included_source import SHARED
+from rubric_ci.files.validation.config_summary import KINDS, STARTED, glob_from_root, is_of_agentv
 from rubric_ci.files.validation.includes import criteria_by_id, shared_of
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
+from rubric_ci.files.validation.rubric_files import SHARED
 from rubric_ci.files.validation.target_rules import is_idle
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.suggestions import ALIASES
 from rubric_ci.values.agent_names_and_credentials import (
+    AGENT_CONCURRENCY,
+    AGENT_TIMEOUT,
     AGENTV_AGENTS,
     ALIAS,
     COMMAND_TIMEOUT,
     NOT_STARTED,
 )
-from rubric_ci.values.agent_program import JudgeCommand
+from rubric_ci.values.agent_program import AgentProgram, JudgeCommand
 from rubric_ci.values.config import Config, JudgeConfig
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import WorkloadIdentity
@@ -30,18 +31,22 @@ from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.scoring import DECIMALS, Thresholds
 from rubric_ci.values.service_program import HttpRequest, ServiceOptions, ServiceProgram
 from rubric_ci.values.targets import (
+    CliTarget,
     Endpoint,
     LlmTarget,
     MockTarget,
     RecordedTarget,
+    RunnerTarget,
     ServiceTarget,
     Target,
     UnsupportedTarget,
 )
+from rubric_ci.values.workspace_settings import Workspace
 from rubric_ci.values.written_keys import declared, keys_of, read_keys
 
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.prompt_file import PromptFile
+
 
 _AT_HAND: Final[Mapping[str, type[Target]]] = {"recorded": RecordedTarget, "mock": MockTarget}
 """The targets without a request."""
@@ -228,3 +233,41 @@ def _connection(data: Mapping[str, Any]) -> Endpoint:
         timeout_seconds=float(data.get("timeout_seconds", 60.0)),
         http=read_keys(HttpRequest, data),
     )
+
+
+PROGRAMS: Final = ("cli", "runner", *STARTED)
+
+
+def program_target(
+    data: dict[str, Any], file: str, skill: Skill | None
+) -> CliTarget | RunnerTarget:
+    name = data["provider"].lower()
+    if name == "runner":
+        return read_keys(RunnerTarget, data, "" if is_of_agentv(file) else file)
+    target = _command_target(data, file) if name == "cli" else _agent_target(data, name, file)
+    if skill is None:
+        return target
+    own = target.depends_on
+    depends_on = None if own is None else (*own, f"{skill.path}/**")
+    return replace(target, skill=skill, depends_on=depends_on)
+
+
+def _command_target(data: dict[str, Any], file: str) -> CliTarget:
+    """Return a command; its folders count from the file, or from each eval file."""
+    agentv, within = is_of_agentv(file), "workspace" in data
+    target = read_keys(CliTarget, data, "" if agentv else file, cwd_from_eval_folder=agentv)
+    work = read_keys(Workspace, data["workspace"], file) if within else None
+    return replace(target, workspace=work, cwd=data.get("cwd", ".") if within else target.cwd)
+
+
+def _agent_target(data: dict[str, Any], name: str, file: str) -> CliTarget:
+    """Return an agent; its answers depend on the files that are copied for it."""
+    own = {key: data[key] for key in (*KINDS[name].shared, "env") if key in data}
+    target = read_keys(
+        CliTarget,
+        {"timeout_seconds": AGENT_TIMEOUT, "concurrency": AGENT_CONCURRENCY, **own},
+        agent=read_keys(AgentProgram, data, name=name),
+        workspace=read_keys(Workspace, data.get("workspace", {}), file),
+    )
+    written = "depends_on" in data
+    return target if written else replace(target, depends_on=target.assumed_dependencies)

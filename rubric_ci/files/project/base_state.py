@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from posixpath import basename, dirname
 
-from rubric_ci.files.project.difference import Difference
+from rubric_ci.files.project.change import Difference
 from rubric_ci.files.project.file_kinds import (
     HERE,
     SUFFIXES,

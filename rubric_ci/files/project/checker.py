@@ -16,8 +16,7 @@ from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, folder_serv
 from rubric_ci.files.project.project import Project, unreadable
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.config_summary import ConfigSummary, KnownTargets, Prompt, texts_of
-from rubric_ci.files.validation.included_source import IncludedSource
-from rubric_ci.files.validation.rubric_files import ENDING, RUBRIC_UNUSED
+from rubric_ci.files.validation.rubric_files import ENDING, RUBRIC_UNUSED, IncludedSource
 from rubric_ci.files.validation.validator import (
     Surroundings,
     check_config,
@@ -28,8 +27,7 @@ from rubric_ci.files.validation.validator import (
 )
 from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.opened import open_config
-from rubric_ci.files.yaml_text.source import decode
+from rubric_ci.files.yaml_text.source import decode, open_config
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.formats_and_defaults import WAIVERS
 from rubric_ci.values.problems import LocatedProblem
@@ -38,9 +36,8 @@ from rubric_ci.values.references import Lookup
 
 if TYPE_CHECKING:
     from rubric_ci.files.project.near_files import GlobsOfFiles
-    from rubric_ci.files.validation.gate_rules import Sizes
+    from rubric_ci.files.validation.gate_rules import Sizes, States
     from rubric_ci.files.validation.project_rules import Winner
-    from rubric_ci.files.validation.waiver_rules import States
     from rubric_ci.values.diagnostics import Diagnostic
     from rubric_ci.values.references import Machine
 

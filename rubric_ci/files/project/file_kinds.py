@@ -7,7 +7,7 @@ from posixpath import basename, dirname, join, splitext
 from typing import Final, Protocol
 
 from rubric_ci.errors import CannotReadFile
-from rubric_ci.files.yaml_text.opened import AGENTV, PROVIDERS_NAMES, is_providers
+from rubric_ci.files.yaml_text.source import AGENTV, PROVIDERS_NAMES, is_providers
 from rubric_ci.values import parts
 from rubric_ci.values.json_value import parsed
 from rubric_ci.values.problems import INPUTS
@@ -134,7 +134,7 @@ def yaml_holds_cases(data: bytes) -> bool:
         return named and all(problem.rule != YAML_EMPTY for _, problem in document.text_problems)
     if isinstance(document.data, dict) and "evalcases" in document.data:
         return True
-    from rubric_ci.files.yaml_text.opened import dialect_of
+    from rubric_ci.files.yaml_text.source import dialect_of
 
     return dialect is not None and dialect_of(document.data) is not None
 

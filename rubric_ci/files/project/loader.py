@@ -9,10 +9,10 @@ from typing import Final, Literal, NamedTuple
 from rubric_ci.files.parsing.config_parser import read_config, read_targets
 from rubric_ci.files.parsing.eval_file import NO_NAMES, TargetNames, parse
 from rubric_ci.files.validation.config_summary import KnownTargets, summarize_config
-from rubric_ci.files.validation.included_source import NOT_SHARED, Shared
 from rubric_ci.files.validation.includes import with_includes
 from rubric_ci.files.validation.located_problems import position
 from rubric_ci.files.validation.output.plain_text import headline
+from rubric_ci.files.validation.rubric_files import NOT_SHARED, Shared
 from rubric_ci.files.validation.target_rules import TARGET_NAME_DUPLICATE
 from rubric_ci.files.validation.validator import (
     Surroundings,
@@ -21,9 +21,7 @@ from rubric_ci.files.validation.validator import (
     check_prompts,
     switched,
 )
-from rubric_ci.files.yaml_text.moved_source import MovedSource
-from rubric_ci.files.yaml_text.opened import open_source
-from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.files.yaml_text.source import MovedSource, Source, open_source
 from rubric_ci.values.config import Config
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import EvalFile

@@ -23,9 +23,8 @@ from rubric_ci.files.project.file_kinds import (
     targets_candidates,
 )
 from rubric_ci.files.validation.config_summary import ConfigSummary, summarize_config
-from rubric_ci.files.validation.included_source import NOT_SHARED, SHARED, Shared, may_include
-from rubric_ci.files.yaml_text.opened import open_config, open_source
-from rubric_ci.files.yaml_text.source import UNREADABLE, Source, decode
+from rubric_ci.files.validation.rubric_files import NOT_SHARED, SHARED, Shared, may_include
+from rubric_ci.files.yaml_text.source import UNREADABLE, Source, decode, open_config, open_source
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.formats_and_defaults import CALIBRATION
 from rubric_ci.values.problems import LocatedProblem, errors_of

@@ -10,7 +10,7 @@ from typing import Any, Final
 from rubric_ci.evaluators.kind import criteria_at, evaluators_of, execution_of, with_members
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.shape_rules import OUT_OF_RANGE
-from rubric_ci.files.yaml_text.size_limits import FILE_SIZE, MAX_VALUES
+from rubric_ci.files.yaml_text.document import FILE_SIZE, MAX_VALUES
 from rubric_ci.text.suggestions import nearest, suggest
 from rubric_ci.values.problems import (
     GOOD_CASE,

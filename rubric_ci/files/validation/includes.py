@@ -12,23 +12,21 @@ from typing import Any, Final
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY
 from rubric_ci.evaluators.kind import INCLUDED, Included, criteria_at, names_file
 from rubric_ci.files.validation.example_rules import ids_of
-from rubric_ci.files.validation.included_source import (
+from rubric_ci.files.validation.rubric_files import (
+    ENDING,
+    INCLUDE,
     NOT_SHARED,
     SHARED,
     Entry,
     IncludedSource,
+    RubricFile,
     Shared,
+    file_name,
     may_include,
+    open_rubric,
     scaled,
     together,
     union,
-)
-from rubric_ci.files.validation.rubric_files import (
-    ENDING,
-    INCLUDE,
-    RubricFile,
-    file_name,
-    open_rubric,
 )
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.schema import fits

@@ -6,8 +6,12 @@ from typing import Any, Final
 from rubric_ci.evaluators.assertions.keys import keys_of
 from rubric_ci.evaluators.kind import criteria_at, is_penalty
 from rubric_ci.files.validation.ambiguous_wording import wording_problems
-from rubric_ci.files.validation.condition_rules import condition_problems
-from rubric_ci.files.validation.example_rules import case_test_problems, example_problems, ids_of
+from rubric_ci.files.validation.example_rules import (
+    case_test_problems,
+    condition_problems,
+    example_problems,
+    ids_of,
+)
 from rubric_ci.files.yaml_text.scalars import is_short_decimal
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.problems import WEIGHT_TOTAL, WRONG_TYPE, Path, Problem, Rule, with_rubrics

@@ -11,7 +11,6 @@ from rubric_ci.files.validation import (
     ambiguous_wording,
     assertion_rules,
     command_rules,
-    condition_rules,
     config_rules,
     eval_rules,
     evaluator_rules,
@@ -30,7 +29,6 @@ from rubric_ci.files.validation import (
     shape_rules,
     target_rules,
     variable_rules,
-    waiver_rules,
 )
 from rubric_ci.files.validation.located_problems import (
     TOO_MANY_PROBLEMS,
@@ -44,7 +42,6 @@ from rubric_ci.files.yaml_text import (
     document,
     jsonlines,
     scalars,
-    size_limits,
     source,
     syntax_errors,
 )
@@ -53,9 +50,9 @@ from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.problems import MAX_PROBLEMS, Rule
 
 _MODULES = (
-    *(constructor, csv_cases, document, jsonlines, size_limits, problems, scalars, source),
+    *(constructor, csv_cases, document, jsonlines, problems, scalars, source),
     *(syntax_errors, agentv, ambiguous_scalars, assertion_rules, command_rules, config_rules),
-    *(condition_rules, example_rules, rubric_files),
+    *(example_rules, rubric_files),
     *(located_problems, eval_rules, evaluator_rules, gate_rules, media_rules, model_rules),
     *(
         project_rules,
@@ -66,7 +63,7 @@ _MODULES = (
         http_target_rules,
     ),
     shape_rules,
-    *(target_rules, variable_rules, waiver_rules, ambiguous_wording),
+    *(target_rules, variable_rules, ambiguous_wording),
 )
 
 RULES: Final[Mapping[str, Rule]] = {

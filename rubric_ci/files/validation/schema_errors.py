@@ -12,11 +12,12 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.files.validation.foreign_names import hint_for_key, instead_of_type
 from rubric_ci.files.validation.schema_wording import (
     KINDS,
     diagnose_shape,
     hint_for,
+    hint_for_key,
+    instead_of_type,
     one_of,
     owner_name,
     value_in_words,

@@ -15,13 +15,14 @@ from rubric_ci.files.validation.eval_rules import (
     target_problems,
     ungraded_cases,
 )
-from rubric_ci.files.validation.included_source import SHARED, IncludedSource
 from rubric_ci.files.validation.reference_rules import (
     eval_guidelines_problems,
     guidelines_problems,
     reference_problems,
 )
 from rubric_ci.files.validation.rubric_files import (
+    SHARED,
+    IncludedSource,
     open_rubric,
     problems_of_tests,
     repeated_criteria,
@@ -36,9 +37,8 @@ from rubric_ci.values.problems import MAX_PROBLEMS, UNKNOWN_KEY, Problem
 from rubric_ci.values.references import Lookup, Machine, NearFile
 
 if TYPE_CHECKING:
-    from rubric_ci.files.validation.gate_rules import FindSizes
+    from rubric_ci.files.validation.gate_rules import FindSizes, FindStates
     from rubric_ci.files.validation.project_rules import NearestPath, Winners
-    from rubric_ci.files.validation.waiver_rules import FindStates
     from rubric_ci.values.diagnostics import Diagnostic
     from rubric_ci.values.model_end_and_parameters import Models
 
@@ -205,7 +205,7 @@ def check_waivers(
     document: Document, find_states: "FindStates | None" = None
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of `waivers.yaml`; without `find_states`, of the file alone."""
-    from rubric_ci.files.validation.waiver_rules import waiver_problems
+    from rubric_ci.files.validation.gate_rules import waiver_problems
 
     return _diagnosed(document, list(_first(waiver_problems(document, find_states))))
 

@@ -18,9 +18,8 @@ from rubric_ci.evaluators.kind import (
 )
 from rubric_ci.files.validation.assertion_rules import ASSERTION_VALUE
 from rubric_ci.files.validation.shape_rules import NOT_TEXT
-from rubric_ci.files.yaml_text.column_names import spelt, usual_names
-from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
-from rubric_ci.files.yaml_text.size_limits import FILE_SIZE
+from rubric_ci.files.yaml_text.csv_cases import SUFFIXES, spelt, usual_names
+from rubric_ci.files.yaml_text.document import FILE_SIZE
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.suggestions import did_you_mean, slip, suggest
 from rubric_ci.values.problems import (

@@ -1,15 +1,24 @@
-"""Read the bytes of an eval file: UTF-8 text, then YAML or JSON Lines with a sidecar."""
+"""Open the text of a file: UTF-8, then YAML, JSON Lines with a sidecar, or another tool's file.
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, Protocol
+NOTE: a file in rubric-ci's format imports no dialect, which keeps the hook fast.
+"""
+
+from collections.abc import Iterable, Mapping
+from posixpath import basename, dirname
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.values import parts
 from rubric_ci.values.problems import GIT_LFS, LocatedProblem, Location, Path, Place, Rule
 from rubric_ci.values.references import LFS_POINTER, FindFiles
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from rubric_ci.files.yaml_text.document import LeaveOut
+    from rubric_ci.values.references import FindFiles
+
 
 STOPPED: Final = "x-stopped"
 """The key of a case of another tool's file that gets no verdict: why."""
@@ -123,3 +132,121 @@ def open_own_source(
     if sidecar is not None:
         suite = Document(f"{path.removesuffix('.jsonl')}.yaml", sidecar)
     return JsonLines(path, text, suite)
+
+
+PROVIDERS_NAMES: Final = ("providers.yaml", "providers.yml")
+AGENTV: Final = ".agentv"
+
+
+def open_source(
+    path: str, text: str, sidecar: str | None = None, find: "FindFiles | None" = None
+) -> Source:
+    """Parse a text as `open_own_source` does; a file of a dialect has its data as ours."""
+    opened = open_own_source(path, text, sidecar, find)
+    if path.endswith(".jsonl"):
+        foreign = _has_lines_of_agentv(opened.data)
+    else:
+        foreign = isinstance(opened, Document) and dialect_of(opened.data) is not None
+    translate = parts.offered("translated source") if foreign else None
+    read: Source = translate(opened, path, find) if translate else opened
+    return read
+
+
+def open_config(path: str, text: str, place: str = "") -> Source:
+    """Parse the text of a configuration or a targets file; AgentV's are translated.
+
+    `place` is its name with its folder, if `path` may lack it.
+    """
+    document, name = Document(path, text), place or path
+    foreign = basename(dirname(name)) == AGENTV and document.readable
+    translate = parts.offered("translated configuration") if foreign else None
+    read: Source = translate(document, name) if translate else document
+    return read
+
+
+def dialect_of(data: Any) -> "ModuleType | None":
+    """Return the dialect of a file, by its keys; None: ours, or no eval file."""
+    if data is None or (isinstance(data, dict) and "evalcases" in data):
+        return None
+    find = parts.offered("dialect of")
+    found: ModuleType | None = find(data) if find else None
+    return found
+
+
+def is_providers(file: str) -> bool:
+    """Return True for the name of a file with the providers of AgentV 5."""
+    return basename(file) in PROVIDERS_NAMES and basename(dirname(file)) == AGENTV
+
+
+def _has_lines_of_agentv(data: Any) -> bool:
+    """Return True for JSON Lines of AgentV 2.7 or later: by their graders, without our keys."""
+    lines = data["evalcases"] if isinstance(data, dict) else []
+    return any(_OF_LINE & line.keys() for line in lines) and all(
+        "id" in line and _OURS.isdisjoint(line) for line in lines
+    )
+
+
+_OF_LINE: Final = frozenset(("criteria", "assert", "assertions"))
+_OURS: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluators"))
+
+
+class MovedSource:
+    """Implements `Source` with data whose values are at `paths` of a document."""
+
+    of_other_tool: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        document: Source,
+        data: Any,
+        paths: Mapping[Path, Path],
+        problems: Iterable[tuple[Rule, Path, str]] = (),
+    ) -> None:
+        self.read, self._paths = document, paths
+        self.file = document.file
+        self.data: Any = data
+        self.ambiguous: list[Any] = []
+        self.text_problems = [
+            *document.text_problems,
+            *(self._located(*problem) for problem in problems),
+        ]
+
+    def _located(self, rule: Rule, path: Path, message: str) -> tuple[str, LocatedProblem]:
+        found = self.read.location(path, at_key=True)
+        return found.file, LocatedProblem(rule, *found.place, message, rule.hint)
+
+    @property
+    def in_files(self) -> bool:
+        return self.read.in_files
+
+    @property
+    def rubric_files(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def readable(self) -> bool:
+        return self.read.readable
+
+    def texts(self) -> dict[str, str]:
+        return self.read.texts()
+
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        return self.read.location(moved_from(self._paths, path), at_key=at_key)
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        return self.read.locate(moved_from(self._paths, path), at_key=at_key)
+
+    def written(self, path: Path) -> str | None:
+        return self.read.written(moved_from(self._paths, path))
+
+    def paths_of(self, *_unused: Any) -> dict[int, Path]:
+        """Return no path: ambiguous scalars are not looked for."""
+        return {}
+
+
+def moved_from(paths: Mapping[Path, Path], path: Path) -> Path:
+    """Return the place in a file of a value of our data, or of the nearest one around it."""
+    for length in range(len(path), 0, -1):
+        if (found := paths.get(path[:length])) is not None:
+            return (*found, *path[length:])
+    return ()

@@ -10,14 +10,12 @@ from typing import Final
 
 from rubric_ci.errors import CannotConfigure, InvalidInput
 from rubric_ci.files.project.base_state import BaseState
-from rubric_ci.files.project.change import BaseCommit, Change
-from rubric_ci.files.project.difference import Difference
+from rubric_ci.files.project.change import BaseCommit, Change, Difference
 from rubric_ci.files.project.file_kinds import RepositoryFiles, sidecar_name
 from rubric_ci.files.project.links import is_named
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.yaml_text.opened import open_config
-from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.files.yaml_text.source import Source, open_config
 from rubric_ci.gate.differences.case_changes import case_changes, of_case, removed_case
 from rubric_ci.gate.differences.cases import Entry
 from rubric_ci.gate.differences.config_changes import measures_of, setting_changes

@@ -9,8 +9,7 @@ from pathlib import Path
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadFile, CannotUseGit
 from rubric_ci.files.project import eval_search, working_tree
 from rubric_ci.files.project.base_state import BaseState
-from rubric_ci.files.project.change import BaseOptions, Change
-from rubric_ci.files.project.difference import Difference
+from rubric_ci.files.project.change import BaseOptions, Change, Difference
 from rubric_ci.files.project.loaded_project import (
     LoadedProject,
     check_whole,

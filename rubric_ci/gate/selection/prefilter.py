@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.project import working_tree
-from rubric_ci.files.project.difference import Difference
+from rubric_ci.files.project.change import Difference
 from rubric_ci.files.project.file_kinds import sidecar_name
 from rubric_ci.files.project.project import Project
 from rubric_ci.gate.selection.dependencies import ChangedPaths

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from rubric_ci.errors import InvalidInput
 from rubric_ci.files.project.file_kinds import RepositoryFiles
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.validation.gate_rules import States
 from rubric_ci.files.validation.validator import check_waivers
-from rubric_ci.files.validation.waiver_rules import States
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import decode
 from rubric_ci.values.evals import CompositeSpec, EvalCase, EvaluatorSpec, RubricSpec

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from rubric_ci.files.validation.foreign_names import WRITE_CASES
-from rubric_ci.files.yaml_text.column_names import USUAL, spelt
+from rubric_ci.files.validation.schema_wording import WRITE_CASES
+from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt
 from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule
 
 OTHER_TOOL: Final = Rule(

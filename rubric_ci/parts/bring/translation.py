@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.files.yaml_text.moved_source import MovedSource
-from rubric_ci.files.yaml_text.source import STOPPED, Source
+from rubric_ci.files.yaml_text.source import STOPPED, MovedSource, Source
 from rubric_ci.text.numbers import numbered
 from rubric_ci.text.suggestions import SYNONYMS, slip
 from rubric_ci.values.dataclass import dataclass

@@ -14,8 +14,7 @@ from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotUseGit
 from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.eval_search import search
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, targets_candidates
-from rubric_ci.files.yaml_text.opened import is_providers, open_config
-from rubric_ci.files.yaml_text.source import decode, open_own_source
+from rubric_ci.files.yaml_text.source import decode, is_providers, open_config, open_own_source
 from rubric_ci.models.agents.logins import NoLogin, login_of
 from rubric_ci.parts.start.init_http_target import DEPLOYED, PATH, SAMPLE, START
 from rubric_ci.parts.start.init_providers import PROVIDERS, TARGETS

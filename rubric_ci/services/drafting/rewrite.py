@@ -6,13 +6,18 @@ from pathlib import Path
 
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.files.editing.fixes import unified
-from rubric_ci.files.editing.insertion_point import Keys
-from rubric_ci.files.editing.insertions import Edited, EditRejected, insert_rubrics, rubrics_block
+from rubric_ci.files.editing.insertions import (
+    Edited,
+    EditRejected,
+    Keys,
+    insert_rubrics,
+    rubrics_block,
+)
 from rubric_ci.files.editing.jsonl import insert_rubrics_into_lines
 from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.opened import dialect_of
+from rubric_ci.files.yaml_text.source import dialect_of
 from rubric_ci.services.drafting.drafting_reply import Draft
 from rubric_ci.system import file_io
 from rubric_ci.values.dataclass import dataclass

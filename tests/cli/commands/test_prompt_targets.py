@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from rubric_ci.files.project.loader import load_targets
-from rubric_ci.files.yaml_text.opened import open_config
+from rubric_ci.files.yaml_text.source import open_config
 from rubric_ci.values.references import Found
 from rubric_ci.values.targets import LlmTarget
 from tests.answer_judge import AnswerJudge, judging

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.files.editing.yaml_layout import Mapping, last_line_break, layout, line_start
+from rubric_ci.files.editing.yaml_layout import MappingNode, last_line_break, layout, line_start
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from rubric_ci.files.editing.yaml_layout import Mapping, last_line_break, layout
 )
 def test_the_value_of_a_key(text: str, value: str) -> None:
     root = layout(text)
-    assert isinstance(root, Mapping)
+    assert isinstance(root, MappingNode)
     found = root.get("a")
     assert found is not None
     assert text[found.start : found.end] == value

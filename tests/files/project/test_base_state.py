@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.files.project.base_state import BaseSearch, BaseState, load_base_state
-from rubric_ci.files.project.difference import Difference
+from rubric_ci.files.project.change import Difference
 from rubric_ci.files.project.project import Project
 from rubric_ci.system.git.snapshot import Snapshot
 from rubric_ci.values.changes import ABSENT, SUBMODULE, SYMLINK, Change, Entry

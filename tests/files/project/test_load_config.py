@@ -5,7 +5,7 @@ from textwrap import dedent
 import pytest
 
 from rubric_ci.files.project.loader import load_config, load_targets
-from rubric_ci.files.yaml_text.opened import open_config
+from rubric_ci.files.yaml_text.source import open_config
 from rubric_ci.values.agent_program import AgentProgram, HealthCheck, JudgeCommand
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import Config, JudgeConfig

@@ -17,8 +17,7 @@ from rubric_ci.files.project.working_tree import lookup
 from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.schema_errors import explain
 from rubric_ci.files.validation.validator import Surroundings, check_evals
-from rubric_ci.files.yaml_text.opened import open_source
-from rubric_ci.files.yaml_text.source import decode
+from rubric_ci.files.yaml_text.source import decode, open_source
 from rubric_ci.values.problems import LocatedProblem
 from rubric_ci.values.references import NotFound
 from tests import platforms

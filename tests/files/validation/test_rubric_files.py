@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import pytest
 
 from rubric_ci.files.project.loader import Loaded, load
-from rubric_ci.files.validation.included_source import IncludedSource
 from rubric_ci.files.validation.includes import shared_of
+from rubric_ci.files.validation.rubric_files import IncludedSource
 from rubric_ci.files.validation.validator import check_rubric
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.moved_source import MovedSource
+from rubric_ci.files.yaml_text.source import MovedSource
 from rubric_ci.services.drafting.select import choose_requests
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import CompositeSpec, RubricSpec

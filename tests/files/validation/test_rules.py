@@ -19,7 +19,7 @@ from rubric_ci.files.validation.validator import (
     check_prompts,
 )
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.opened import open_source
+from rubric_ci.files.yaml_text.source import open_source
 from rubric_ci.parts import bring, graders
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.problems import Rule

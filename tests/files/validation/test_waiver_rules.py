@@ -2,8 +2,8 @@
 
 import pytest
 
+from rubric_ci.files.validation.gate_rules import States
 from rubric_ci.files.validation.validator import check_waivers
-from rubric_ci.files.validation.waiver_rules import States
 from rubric_ci.files.yaml_text.document import Document
 from tests.files.shown import shown
 

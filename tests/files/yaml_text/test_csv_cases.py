@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.files.yaml_text.column_names import USUAL, spelt
-from rubric_ci.files.yaml_text.csv_cases import CsvCases
+from rubric_ci.files.yaml_text.csv_cases import USUAL, CsvCases, spelt
 
 TABLE = (
     "id,product,rubrics,tags,expected_outcome\r\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.files.yaml_text.json_positions import JsonPositions
+from rubric_ci.files.yaml_text.jsonlines import JsonPositions
 from rubric_ci.values.problems import Path
 
 LINE = ' {"a" : [1, {"b\\u0021": "x"} , ""], "c": -1.5, "a": 2}\r'

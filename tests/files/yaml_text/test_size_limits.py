@@ -8,7 +8,7 @@ from yaml import YAMLError
 from yaml._yaml import CParser
 from yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 
-from rubric_ci.files.yaml_text.size_limits import most_levels, most_values
+from rubric_ci.files.yaml_text.document import most_levels, most_values
 
 TOKENS = [*"[]{},:?-'\"a\n", "- ", ": ", "? ", "\n  ", "&x ", "*x", "!t ", "---\n", "|\n", "\u2028"]
 

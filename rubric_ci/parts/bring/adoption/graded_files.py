@@ -16,8 +16,7 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from rubric_ci.files.parsing.typed_json import Mismatch
-from rubric_ci.files.yaml_text.column_names import spelt
-from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, table
+from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, spelt, table
 from rubric_ci.parts.bring.adoption.samples import Check, Data, Sample, json_data, text_of, unit
 from rubric_ci.values.problems import LocatedProblem
 

@@ -26,8 +26,7 @@ from rubric_ci.files.validation.validator import check_rubric
 from rubric_ci.files.yaml_text import csv_cases
 from rubric_ci.files.yaml_text.csv_cases import Cell
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.opened import open_source
-from rubric_ci.files.yaml_text.source import STOPPED, Source
+from rubric_ci.files.yaml_text.source import STOPPED, Source, open_source
 from rubric_ci.parts.bring.commands.import_traces import (
     TARGETS,
     Output,

@@ -14,7 +14,7 @@ from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
-from rubric_ci.files.yaml_text.size_limits import MAX_CHARACTERS
+from rubric_ci.files.yaml_text.document import MAX_CHARACTERS
 from rubric_ci.parts.bring.other_tools import outcome
 from rubric_ci.parts.bring.traces import trace_cases, trace_file
 from rubric_ci.parts.bring.traces.chat_messages import as_input

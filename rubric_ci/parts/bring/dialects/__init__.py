@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.files.yaml_text.case_files import CaseFiles
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.opened import is_providers
-from rubric_ci.files.yaml_text.source import Source, names_files
+from rubric_ci.files.yaml_text.source import Source, is_providers, names_files
 from rubric_ci.parts.bring.translation import TranslatedSource
 from rubric_ci.values.references import NO_SUCH_FILE, Found
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.column_names import USUAL, spelt, usual_names
+from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt, usual_names
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
 from rubric_ci.parts.bring.dialects.promptfoo_assert import add_checks
 from rubric_ci.parts.bring.dialects.promptfoo_code import Setting

@@ -10,7 +10,7 @@ from dataclasses import replace
 from sys import intern  # the instructions of a program are in all of its traces
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.files.yaml_text.column_names import USUAL, spelt
+from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt
 from rubric_ci.models.agents.program import as_text, items, mapping
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON, parsed

@@ -9,8 +9,8 @@ from itertools import accumulate, chain, islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, table
-from rubric_ci.files.yaml_text.json_positions import JsonPositions
-from rubric_ci.files.yaml_text.size_limits import MAX_CHARACTERS
+from rubric_ci.files.yaml_text.document import MAX_CHARACTERS
+from rubric_ci.files.yaml_text.jsonlines import JsonPositions
 from rubric_ci.parts.bring.traces.chat_messages import NotAChat
 from rubric_ci.parts.bring.traces.span import Span, Unreadable
 from rubric_ci.parts.bring.traces.trace_formats import FORMATS, format_of

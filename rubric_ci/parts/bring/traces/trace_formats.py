@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.files.yaml_text.column_names import spelt
+from rubric_ci.files.yaml_text.csv_cases import spelt
 from rubric_ci.models.agents.program import as_text, items, mapping, milliseconds, number
 from rubric_ci.parts.bring.traces import chat_messages as chat
 from rubric_ci.parts.bring.traces import otlp_spans

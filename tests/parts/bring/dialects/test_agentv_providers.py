@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from rubric_ci.files.project.loader import LoadedTargets, load_targets
-from rubric_ci.files.yaml_text.opened import open_config
+from rubric_ci.files.yaml_text.source import open_config
 from rubric_ci.parts.bring.dialects.agentv_targets import translate_providers
 from rubric_ci.values.targets import CliTarget, LlmTarget, MockTarget, UnsupportedTarget
 from tests.parts.bring.dialects.reported import reported

@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rubric_ci.files.yaml_text.moved_source import moved_from
-from rubric_ci.files.yaml_text.opened import open_source
-from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.files.yaml_text.source import Source, moved_from, open_source
 from rubric_ci.parts.bring.dialects.agentv import translate
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms

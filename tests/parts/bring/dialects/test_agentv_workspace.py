@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rubric_ci.files.yaml_text.opened import open_source
+from rubric_ci.files.yaml_text.source import open_source
 from rubric_ci.parts.bring.dialects.agentv import translate
 from rubric_ci.values.references import Found, NotFound
 from tests.parts.bring.dialects.reported import reported

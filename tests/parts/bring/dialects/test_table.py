@@ -10,7 +10,7 @@ import yaml
 from rubric_ci.files.project.loader import Loaded, load
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
-from rubric_ci.files.yaml_text.opened import dialect_of, open_source
+from rubric_ci.files.yaml_text.source import dialect_of, open_source
 from rubric_ci.values.evals import EvalCase, RubricSpec, TrialRule
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms

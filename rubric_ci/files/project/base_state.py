@@ -4,12 +4,12 @@ Only eval files that may differ are read. One is the same if git has it and ever
 refers to unchanged, and no changed file could come before those in the search for them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from posixpath import basename, dirname
 
-from rubric_ci.files.project.change import Difference
+from rubric_ci.files.project.change import BaseCommit, Difference
 from rubric_ci.files.project.file_kinds import (
     HERE,
     SUFFIXES,
@@ -51,6 +51,26 @@ class BaseState:
                 return f"`{name}` is not kept in git"
         error = self.project.first_error(eval_file)
         return f"the base's `{error.file}` does not parse: {_describe(error)}" if error else ""
+
+
+def state_at(
+    commit: BaseCommit, project: Project, files: Sequence[EvalFile], found: Collection[str]
+) -> BaseState:
+    """Return the project and the cases of a base, read once for a project and its files.
+
+    `project`, `files` and `found`, which names every eval file, are of the working tree.
+    """
+    if (last := commit.last_state) and last[0] is project and last[1] is files:
+        state: BaseState = last[2]
+        return state
+    # The eval files that a search finds at the base only.
+    was = project.at(commit.committed)
+    names = BaseSearch(was, commit.committed).find(commit.change.options.paths, found.__contains__)
+    loaded = (was.load(name) for name in dict.fromkeys(names))
+    lost = [each.eval_file for each in loaded if each and each.eval_file]
+    state = load_base_state(project, files, commit.files, commit.difference, lost)
+    commit.last_state = project, files, state
+    return state
 
 
 def load_base_state(

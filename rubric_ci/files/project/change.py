@@ -6,17 +6,16 @@ NOTE: `validate` imports this on pull requests, so the values of a run are impor
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache, cached_property, partial
 from itertools import chain
 from pathlib import Path
 from posixpath import basename
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from rubric_ci.errors import CannotUseGit
 from rubric_ci.files.project.links import seen_through
-from rubric_ci.files.project.project import Project
 from rubric_ci.github.actions import Event, read_event
 from rubric_ci.system.actions_runner import in_other_ci, in_workflow, is_before_merge
 from rubric_ci.system.git import base_revision, plumbing
@@ -28,11 +27,6 @@ from rubric_ci.values.changes import SYMLINK, Base, Entry, FoundBase, NoBase
 from rubric_ci.values.changes import Change as PathChange
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.media import SUFFIXES
-
-if TYPE_CHECKING:
-    from rubric_ci.files.project.base_state import BaseState
-    from rubric_ci.values.evals import EvalFile
-
 
 _PICTURES: Final = tuple(chain.from_iterable(SUFFIXES.values()))
 
@@ -279,19 +273,19 @@ class BaseCommit:
     """The files of one base commit, and what differs from them."""
 
     def __init__(self, change: Change, commit: str) -> None:
-        self._change, self._commit = change, commit
-        self._state: tuple[Project, Sequence[EvalFile], BaseState] | None = None
+        self.change, self._commit = change, commit
+        self.last_state: Any = None  # for `state_at`, which many steps of a run ask
 
     @cached_property
     def entries(self) -> Mapping[str, Entry]:
         """Every file, link and submodule of the commit, by path."""
-        return plumbing.tree(self._change.repository, self._commit)
+        return plumbing.tree(self.change.repository, self._commit)
 
     @cached_property
     def committed(self) -> Snapshot:
         """The files, each read from git's objects and none from the working tree."""
-        proposal = self._change.proposal
-        return proposal.then if proposal else committed_files(self._change.repository, self.entries)
+        proposal = self.change.proposal
+        return proposal.then if proposal else committed_files(self.change.repository, self.entries)
 
     @cached_property
     def files(self) -> Snapshot:
@@ -299,20 +293,20 @@ class BaseCommit:
 
         With a proposal, all are read from git's objects.
         """
-        if self._change.proposal:
+        if self.change.proposal:
             return self.committed
         rewritten = self.difference.may_be_rewritten
         return Snapshot(
-            root=self._change.root,
+            root=self.change.root,
             entries=self.entries,
             changed=frozenset(self.entries) if rewritten else self.difference.changed,
-            read_blob=self._change.repository.objects.read,
+            read_blob=self.change.repository.objects.read,
         )
 
     @cached_property
     def difference(self) -> Difference:
         """The paths of the working tree, or of the proposal, that differ."""
-        change = self._change
+        change = self.change
         if change.proposal:
             return proposed_difference(change.proposal)
         return read_difference(
@@ -323,29 +317,3 @@ class BaseCommit:
             untracked=change.untracked,
             ignored=change.ignored,
         )
-
-    def state(
-        self, project: Project, files: "Sequence[EvalFile]", found: Collection[str]
-    ) -> "BaseState":
-        """Return the project and the cases of the base.
-
-        `project`, `files` and `found`, which names every eval file, are of the working tree.
-        """
-        from rubric_ci.files.project.base_state import load_base_state
-
-        if self._state and self._state[0] is project and self._state[1] is files:
-            return self._state[2]
-        lost = self._lost(project, found)
-        state = load_base_state(project, files, self.files, self.difference, lost)
-        self._state = project, files, state
-        return state
-
-    def _lost(self, project: Project, found: Collection[str]) -> "list[EvalFile]":
-        """Return the eval files that a search finds at the base only."""
-        from rubric_ci.files.project.base_state import BaseSearch
-
-        was = project.at(self.committed)
-        search = BaseSearch(was, self.committed)
-        names = search.find(self._change.options.paths, found.__contains__)
-        loaded = (was.load(name) for name in dict.fromkeys(names))
-        return [each.eval_file for each in loaded if each and each.eval_file]

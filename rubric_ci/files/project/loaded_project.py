@@ -19,7 +19,7 @@ from rubric_ci.errors import CannotConfigure, CannotFindEvals, InvalidInput
 from rubric_ci.files.parsing import env_vars
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.files.project import eval_search, working_tree
-from rubric_ci.files.project.base_state import BaseSearch, BaseState
+from rubric_ci.files.project.base_state import BaseSearch, BaseState, state_at
 from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.project import Project, open_checkout
 from rubric_ci.files.validation.output.plain_text import headline
@@ -92,7 +92,7 @@ class LoadedProject:
 
         Raises CannotFindEvals if a sparse checkout leaves eval files out.
         """
-        state = self.change.at(base).state(self.project, self.files, self.found)
+        state = state_at(self.change.at(base), self.project, self.files, self.found)
         check_whole(self.change, self.project, self.found, was=state.files)
         return state
 

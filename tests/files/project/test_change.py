@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.files.project.base_state import state_at
 from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
@@ -271,10 +272,10 @@ def test_the_base_is_read_once_for_the_same_files(history: History) -> None:
     base = change.at(change.against)
     project = Project(WorkingTree(root=history.checkout.root), targets=("default",))
     files: list[EvalFile] = []
-    found = base.state(project, files, ())
-    assert base.state(project, files, ()) is found
-    assert base.state(project, [], ()) is not found
-    assert base.state(Project(WorkingTree(root=history.checkout.root)), files, ()) is not found
+    found = state_at(base, project, files, ())
+    assert state_at(base, project, files, ()) is found
+    assert state_at(base, project, [], ()) is not found
+    assert state_at(base, Project(WorkingTree(root=history.checkout.root)), files, ()) is not found
     assert [case.id for case in found.cases] == ["one"]
 
 
@@ -289,7 +290,7 @@ def test_a_file_of_the_base_that_is_lost_and_does_not_parse(checkout: Checkout) 
     base = change.at(change.against)
     for targets, expected in (((), ["one"]), (("x", "y"), ["one [x]", "one [y]"])):
         project = Project(WorkingTree(root=checkout.root), targets=targets)
-        assert [case.id for case in base.state(project, [], ()).cases] == expected
+        assert [case.id for case in state_at(base, project, [], ()).cases] == expected
 
 
 @pytest.mark.parametrize(("attributes", "same"), [({}, True), ({".gitattributes": ""}, False)])

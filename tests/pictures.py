@@ -5,8 +5,7 @@ from base64 import b64decode
 from pathlib import Path
 from struct import pack
 
-from rubric_ci.values.media import Media
-from rubric_ci.values.media_headers import media_of
+from rubric_ci.values.media import Media, media_of
 
 RED = (200, 30, 30)
 

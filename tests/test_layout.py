@@ -127,7 +127,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/parsing/test_typed_json.py": "values/json_value",
     "files/project/test_load_config.py": """
     files/parsing/config_parser values/config values/targets
-        values/prompt_and_skill
         values/workspace_settings""",
     "evaluators/test_read.py": """
         evaluators/written_criteria evaluators/code_judge evaluators/llm_judge evaluators/rubric""",

@@ -24,7 +24,7 @@ from statistics import fmean, median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from rubric_ci.gate.comparison import rule, together
+from rubric_ci.gate.comparison import rule
 from rubric_ci.grading.resolve import Task
 from rubric_ci.services.run.asking import Pair, Request, settle
 from rubric_ci.values.comparison import RegressionConfig
@@ -141,13 +141,13 @@ def pull_request(noise: Noise, *, trials: int = 1, kept: int = 0, whole: bool = 
 
 def _together(noise: Noise, pairs: Mapping[tuple[str, str], Pair]) -> bool:
     both = [(pair.head, pair.base) for pair in pairs.values()]
-    found = together.find(
+    found = rule.find_together(
         [(h, b) for h, b in both if isinstance(h, Graded) and isinstance(b, Graded)]
     )
     if found is None or not found.worse:
         return False
     again = [(h, ONCE[n, noise.draw(n, True, 99)]) for n, (h, _) in enumerate(both)]
-    return together.is_worse([(h, b) for h, b in again if isinstance(h, Graded)])[0]
+    return rule.is_worse_together([(h, b) for h, b in again if isinstance(h, Graded)])[0]
 
 
 def independent(

@@ -24,7 +24,7 @@ from rubric_ci.grading import targets
 from rubric_ci.grading.limits import ConcurrencyLimits, Deadline
 from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped
 from rubric_ci.grading.resolve import Task
-from rubric_ci.grading.targets import answer_cache, spending
+from rubric_ci.grading.targets import answer_cache, command
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.command import HealthChecks
 from rubric_ci.grading.targets.workplace import Workplaces
@@ -181,7 +181,7 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
             started = perf_counter()
             answer = await _guarded(_answer(task, context, run), run.deadline)
         await limits.release_case_slot(held)
-        name, model = task.target.name, spending.model_of(task.target)
+        name, model = task.target.name, command.model_of(task.target)
         context.found.accounts.add("target", name, answer.usage, model, _seconds(answer))
         if isinstance(answer, _Failure):
             seconds = perf_counter() - started

@@ -35,10 +35,10 @@ from rubric_ci.values.command_settings import Models, RequestOptions
 from rubric_ci.values.config import Config, JudgeConfig
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec, RubricSpec, asks_judge, every_evaluator
 from rubric_ci.values.messages import FilePart
-from rubric_ci.values.prompt_and_skill import Skill
 from rubric_ci.values.rubric import Assertion
 from rubric_ci.values.targets import Endpoint, MockTarget, Target, UnsupportedTarget
 from rubric_ci.values.waivers import WaiverResult
+from rubric_ci.values.workspace_settings import Skill
 
 _ABOUT_FILES: Final = re.compile(
     r"\b(?:files?|folders?|director(?:y|ies))\b|\b[\w-]+\.[a-z][a-z0-9]{1,4}\b", re.IGNORECASE

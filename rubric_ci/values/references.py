@@ -48,7 +48,7 @@ def file_content(path: str, data: bytes, read: Callable[[], bytes]) -> Found | N
     if data.startswith(LFS_POINTER):
         return NotFound(IS_POINTER)
     if data.startswith(MEDIA_STARTS):
-        from rubric_ci.values.media_headers import media_of  # few files are one
+        from rubric_ci.values.media import media_of  # few files are one
 
         if media := media_of(path, data, read):
             return NotFound(f"is {'an image' if media.is_image else 'a PDF'}, not a text", media)

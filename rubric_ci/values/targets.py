@@ -9,10 +9,9 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.formats_and_defaults import ADOPTED_TOOLS
 from rubric_ci.values.hosts import WorkloadIdentity
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.prompt_and_skill import PromptTemplate, Skill
 from rubric_ci.values.results import Answer
 from rubric_ci.values.service_program import HttpRequest, ServiceProgram
-from rubric_ci.values.workspace_settings import Workspace
+from rubric_ci.values.workspace_settings import PromptTemplate, Skill, Workspace
 from rubric_ci.values.written_keys import ENVIRONMENT, Key, from_root
 
 ASKED: Final = "asked"

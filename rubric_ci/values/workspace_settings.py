@@ -1,7 +1,7 @@
-"""The folder that a target or a case works in, and what prepares it."""
+"""The folder that a target or a case works in, what prepares it, and the texts given with it."""
 
 from posixpath import normpath
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.written_keys import TEXT, Key, from_root
@@ -139,3 +139,20 @@ class Workspace:
     def varies(self) -> bool:
         """Whether the same settings may give another folder at another time."""
         return bool(self.hooks.every) or any(source.ref for source in self.sources)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptTemplate:
+    """The messages that a model target gets before a case's messages, or instead of them."""
+
+    path: str  # of the prompt file, relative to the repository root
+    messages: tuple[tuple[Literal["system", "user", "assistant"], str], ...]  # role and template
+    takes_input: bool  # `{{ input }}` stands for the messages of the case, which are not sent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skill:
+    """An Agent Skill that a target is given: a folder with `SKILL.md`."""
+
+    path: str  # relative to the repository root
+    text: str  # of `SKILL.md`

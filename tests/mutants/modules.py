@@ -92,8 +92,7 @@ HELD: Final[Mapping[str, str]] = {
     "models/llm/cache.py": "models/llm/test_cache.py",
     "gate/comparison/compared.py": "gate/comparison/test_compared.py gate/comparison/test_notes.py",
     "gate/comparison/verdicts.py": "gate/comparison/test_verdicts.py",
-    "gate/comparison/rule.py": "gate/comparison/test_rule.py",
-    "gate/comparison/together.py": "gate/comparison/test_together.py",
+    "gate/comparison/rule.py": "gate/comparison/test_rule.py gate/comparison/test_together.py",
     "gate/comparison/phrases.py": "gate/comparison/test_phrases.py",
     "gate/comparison/baseline_files.py": (
         "gate/comparison/test_baseline_files.py parts/lab/test_reference_folder.py"

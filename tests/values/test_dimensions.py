@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.gate.report.decision import concluded, gate_of, settings_of
-from rubric_ci.gate.report.reasons import Facts, reasons
+from rubric_ci.gate.report.decision import Facts, concluded, gate_of, reasons, settings_of
 from rubric_ci.values.dimensions import Dimension, by_tag, dimensions, tag_score
 from rubric_ci.values.gate import GateConfig, GateInfo, Group
 from rubric_ci.values.results import BaseResult, Graded

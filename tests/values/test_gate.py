@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.gate.report.reasons import Facts, verdict_code
+from rubric_ci.gate.report.decision import Facts, verdict_code
 from rubric_ci.values.changes import Direction, GradingChange
 from rubric_ci.values.gate import (
     FailOn,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.values.media_headers import media_of
+from rubric_ci.values.media import media_of
 from tests.pictures import JPEG, WEBP_EXTENDED, WEBP_LOSSLESS, WEBP_LOSSY, gif, media, pdf, png
 
 KNOWN = {

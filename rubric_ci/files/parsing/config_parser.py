@@ -26,7 +26,6 @@ from rubric_ci.values.config import Config, JudgeConfig
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import WorkloadIdentity
 from rubric_ci.values.model_end_and_parameters import NAMES, ModelCall
-from rubric_ci.values.prompt_and_skill import PromptTemplate, Skill
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.scoring import DECIMALS, Thresholds
 from rubric_ci.values.service_program import HttpRequest, ServiceOptions, ServiceProgram
@@ -41,7 +40,7 @@ from rubric_ci.values.targets import (
     Target,
     UnsupportedTarget,
 )
-from rubric_ci.values.workspace_settings import Workspace
+from rubric_ci.values.workspace_settings import PromptTemplate, Skill, Workspace
 from rubric_ci.values.written_keys import declared, keys_of, read_keys
 
 if TYPE_CHECKING:

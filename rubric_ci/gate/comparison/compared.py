@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rubric_ci.gate.comparison import reference, rule, together, verdicts
+from rubric_ci.gate.comparison import reference, rule, verdicts
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.comparison.verdicts import SUSPECTED, Compared
 from rubric_ci.text import numbers
@@ -113,7 +113,7 @@ def _whole(
     worse: tuple[CaseKey, ...],
 ) -> Comparison:
     pairs = both_graded((case, matched.get(case.key)) for case in cases)
-    every = None if moved else together.find(pairs)
+    every = None if moved else rule.find_together(pairs)
     info = reference.info(head, baseline.report, baseline.log)
     found = replace(
         verdicts.of_cases(baseline.source, cases),

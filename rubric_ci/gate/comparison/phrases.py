@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Final
 
 from rubric_ci.gate.comparison.verdicts import SUSPECTED
-from rubric_ci.gate.report.reasons import dropped_by
+from rubric_ci.gate.report.decision import dropped_by
 from rubric_ci.text import escape, numbers
 from rubric_ci.values.comparison import Comparison, ReferenceInfo, ReferenceMove, Source
 from rubric_ci.values.report import Against, RunReport, case_names

@@ -1,27 +1,269 @@
-"""The gate of a report: its settings, the counts of its pass rates, and whether it passes."""
+"""The gate of a report: its settings, its pass rates, whether it passes, and why not.
 
-from collections.abc import Mapping, Sequence
+The reasons are one list, which heading, next steps and exit code read.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.gate.report.matrix import difference
-from rubric_ci.gate.report.reasons import Facts, verdict_code
+from rubric_ci.text import numbers
 from rubric_ci.values.changes import GradingChange
-from rubric_ci.values.comparison import Comparison, GateState
+from rubric_ci.values.comparison import Comparison, GateState, Together
+from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import (
+    EACH,
     GateInfo,
     MinScore,
     PassRate,
     as_written,
     gating,
+    is_better,
+    is_changed,
+    is_forbidden,
+    is_held_against,
+    is_together_open,
+    is_weakened,
+    lacks_difference,
     min_scores,
+    needs_review,
     pass_rates,
+    too_many_waivers,
 )
-from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult
+from rubric_ci.values.report import RemovedCase, RunReport, case_names, totals
+from rubric_ci.values.results import CaseResult, Change
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.waivers import WaiverResult
+
+Rule: TypeAlias = Literal[
+    "broke",
+    "service",
+    "together",
+    "new",
+    "verdict",
+    "target",
+    "rate",
+    "dimension",
+    "no-group",
+    "waivers",
+    "weaker",
+    "changed",
+    "errored",
+    "incomplete",
+    "unread",
+    "none-decides",
+    "refused",
+    "asked-again",
+    "difference",
+    "review",
+]
+_NAMED: Final = 3  # cases that a reason names
+_LONGEST: Final = 160  # characters of the reason of an errored case
+_UNDO: Final = "undo the changes to the grading, which the gate does not allow"
+
+
+class Facts(NamedTuple):
+    """The part of a report that decides the gate."""
+
+    cases: Sequence[CaseResult]
+    gate: GateInfo
+    scope: Scope
+    waivers: Sequence[WaiverResult] = ()
+    grading_changes: Sequence[GradingChange] = ()
+    comparison: Comparison | None = None
+    removed: Sequence[RemovedCase] = ()
+
+
+Run: TypeAlias = RunReport | Facts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why the gate does not simply pass, and how to change that."""
+
+    rule: Rule
+    code: ExitCode  # GATE: it fails; NO_VERDICT: it is undecided; OK: it passes, with a request
+    text: str  # of the heading
+    fix: str = ""  # empty: look at the cases
+    cases: tuple[CaseResult, ...] = ()  # to look at, in the order of the report
+
+
+def reasons(run: Run) -> tuple[Reason, ...]:
+    """Return the reasons: those that fail the gate first, the one that decides at the top."""
+    return (*_failures(run), *_gaps(run), *_requests(run))
+
+
+def verdict_code(run: Run) -> ExitCode:
+    """Return the exit code of the gate: GATE, NO_VERDICT or OK."""
+    codes = [reason.code for reason in reasons(run)]
+    return next((c for c in (ExitCode.GATE, ExitCode.NO_VERDICT) if c in codes), ExitCode.OK)
+
+
+def _failures(run: Run) -> Iterator[Reason]:
+    gate = run.gate
+    every = [case for case in run.cases if is_forbidden(case, gate)]
+    held: Sequence[CaseResult] = [case for case in every if case.status != "errored"]
+    if unready := [case for case in every if case.status == "errored"]:
+        text = f"the service of {_names(run, unready)} gets ready at the base, and not here"
+        yield _failure("service", text, "fix the start of the service", unready)
+    if gate.fail_on == "regression":
+        yield from _regressions(run, held)
+        held = [case for case in held if case.change is None]
+    if held:
+        alone = ", nothing to compare with" if gate.fail_on == "regression" else ""
+        text = f"{failing(run.cases, gate)} (fail_on: {gate.fail_on}{alone})"
+        yield _failure("verdict", text, cases=held)
+    if not is_better(gate) and (found := gate.difference):
+        less = f"is not better than {found.than}"
+        fix = f"improve target {found.target}: it {less}"
+        yield _failure("target", f"{found.target} {less}", fix)
+    if gate.fail_on != "never":
+        for rate in gate.rates:
+            if not rate.holds:
+                held = [case for case in run.cases if is_held_against(case, gate)]
+                yield _failure("rate", rate_text(rate), cases=held)
+        for least in gate.scores:
+            if not least.holds:
+                text = score_text(least)
+                fix = f"look at the {text}"
+                yield _failure("dimension", text, fix)
+        if text := too_many_waivers(gate.max_waivers, len(run.waivers)):
+            yield _failure("waivers", text, f"edit `waivers.yaml`: {text}")
+    if is_weakened(gate, run.grading_changes):
+        yield _failure("weaker", "the change makes the grading weaker", _UNDO)
+    if is_changed(gate, run.grading_changes):
+        yield _failure("changed", "the change edits the grading", _UNDO)
+
+
+def _regressions(run: Run, held: Sequence[CaseResult]) -> Iterator[Reason]:
+    if broken := _of(held, {"broken"}):
+        yield _failure("broke", f"{_names(run, broken)} broke", cases=broken)
+    together = run.comparison.together if run.comparison else None
+    if together is not None and together.worse:
+        yield _failure("together", dropped_by(together), cases=[*_lower(run.cases)])
+    if new := _of(held, {"new"}):
+        yield _failure("new", f"new and failing: {_names(run, new)}", cases=new)
+    if other := _of(held, {"not-comparable"}):
+        yield _failure("new", f"failing, and not comparable: {_names(run, other)}", cases=other)
+
+
+def _gaps(run: Run) -> Iterator[Reason]:
+    if lost := [case for case in gating(run.cases, run.gate) if case.status == "errored"]:
+        count = numbers.plural(len(lost), "case")
+        [(reason, same)] = Counter(case.reason for case in lost).most_common(1)
+        said = numbers.shortened(" ".join(reason.split()), _LONGEST)
+        fix = f"fix what leaves {numbers.plural(same, 'case')} without a verdict: {said}"
+        yield _gap("errored", f"{count} errored", fix)
+    elif run.scope.unfinished:
+        yield _gap("incomplete", "the run is incomplete", "run again: the run is incomplete")
+    if run.scope.unread:
+        fix = "fix the eval files that could not be read"
+        yield _gap("unread", "some eval files could not be read", fix)
+    if run.gate.none_decides and run.gate.fail_on != "never":
+        chosen = numbers.listed([*run.gate.tags, *run.gate.targets]) or "no other tag"
+        text = f"no case decides: the gate is about {chosen}"
+        yield _gap("none-decides", text, "name tags and targets of cases under `gate`")
+    if run.scope.complete and run.gate.fail_on != "never":
+        yield from _empty_groups(run.gate)
+    if refused := sum(case.status == "skipped" and case.lacks_verdict for case in run.cases):
+        count = numbers.plural(refused, "case")
+        yield _gap("refused", f"{count} not gradable for an untrusted change")
+    if is_together_open(run.gate, run.comparison):
+        text = "the base could not be asked again"
+        yield _gap("asked-again", text, f"run again: {text}")
+    if lacks_difference(run.cases, run.gate):
+        than, found = run.gate.better_than, run.gate.difference
+        text = f"no case was graded for both {than} and another target"
+        if found:
+            text = f"{numbers.plural(found.cases, 'case')} cannot show a difference from {than}"
+        yield _gap("difference", text, f"run more cases for {than} and another target")
+
+
+def _empty_groups(gate: GateInfo) -> Iterator[Reason]:
+    """Yield the groups of the gate that no graded case or criterion is in."""
+    cases = [each.group for each in gate.rates if each.group and not each.counted + each.waived]
+    criteria = [each.group for each in gate.scores if each.score is None]
+    for tags, noun in ((cases, "case"), (criteria, "criterion")):
+        for tag in tags:
+            text = f"no graded {noun} is tagged {tag}" if tag != EACH else f"no {noun} has a tag"
+            yield _gap("no-group", text, f"{text}: tag some, or edit `gate.groups`")
+
+
+def _requests(run: Run) -> Iterator[Reason]:
+    if needs_review(run.gate, run.grading_changes):
+        yield Reason(
+            rule="review",
+            code=ExitCode.OK,
+            text="review the changes to the grading",
+            fix="let a person review the changes to the grading",
+        )
+
+
+def _failure(rule: Rule, text: str, fix: str = "", cases: Sequence[CaseResult] = ()) -> Reason:
+    return Reason(rule=rule, code=ExitCode.GATE, text=text, fix=fix, cases=tuple(cases))
+
+
+def _gap(rule: Rule, text: str, fix: str = "") -> Reason:
+    return Reason(rule=rule, code=ExitCode.NO_VERDICT, text=text, fix=fix)
+
+
+def _of(cases: Sequence[CaseResult], changes: Set[Change]) -> list[CaseResult]:
+    return [case for case in cases if case.change in changes]
+
+
+def _names(run: Run, cases: Sequence[CaseResult]) -> str:
+    return numbers.listed([*map(case_names(run), cases)], _NAMED)
+
+
+def _lower(cases: Sequence[CaseResult]) -> Iterator[CaseResult]:
+    for case in cases:
+        before = case.before.score if case.before else None
+        if case.score is not None and before is not None and case.score < before:
+            yield case
+
+
+def failing(cases: Sequence[CaseResult], gate: GateInfo) -> str:
+    """Return how many of the deciding cases fail or are borderline: "2 of 20 cases fail"."""
+    deciding = gating(cases, gate)
+    counts = totals(tuple(deciding))
+    size = numbers.plural(counts.graded, noun_of_cases(cases, deciding))
+    if counts.failed:
+        return f"{counts.failed:,} of {size} {'fails' if counts.failed == 1 else 'fail'}"
+    return f"{counts.borderline:,} of {size} {'is' if counts.borderline == 1 else 'are'} borderline"
+
+
+def noun_of_cases(cases: Sequence[CaseResult], deciding: Sequence[CaseResult]) -> str:
+    """Return the word for the deciding cases that were graded."""
+    if deciding and len(deciding) < len(cases):
+        return "deciding case"
+    return "case" if all(case.verdict for case in cases) else "graded case"
+
+
+def dropped_by(together: Together) -> str:
+    """Return how many more cases are worse: "29 more of 200 fail than before"."""
+    if together.more_fail > 0:
+        return f"{together.more_fail:,} more of {together.cases:,} fail than before"
+    if together.fewer_pass > 0:
+        return f"{together.fewer_pass:,} fewer of {together.cases:,} pass than before"
+    return f"{together.cases:,} cases have worse verdicts than before"
+
+
+def score_text(least: MinScore) -> str:
+    found = "no criterion" if least.score is None else numbers.score(least.score)
+    return f"criteria tagged {least.group}: {found}, {least.min_score} needed"
+
+
+def rate_text(rate: PassRate) -> str:
+    cases = f"tag {rate.group}" if rate.group else "all cases"
+    errored = f", {rate.errored:,} errored not counted" if rate.errored else ""
+    waived = f", {rate.waived:,} waived not counted" if rate.waived else ""
+    new = f", {rate.new:,} new not counted before the merge" if rate.new else ""
+    needed = f"{rate.required:,} needed for {rate.min_pass_rate}"
+    return f"{cases}: {rate.passed:,} of {rate.counted:,} pass, {needed}{errored}{waived}{new}"
+
 
 if TYPE_CHECKING:  # a report is checked without the types of the configuration
     from rubric_ci.values.gate import FailOn, GateConfig

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotAnswer, NoVerdict
-from rubric_ci.grading.targets import answer_format, command, spending
+from rubric_ci.grading.targets import answer_format, command
 from rubric_ci.grading.targets.answer_format import measured
 from rubric_ci.grading.targets.workplace import with_skill
 from rubric_ci.system import coroutines, processes
@@ -72,7 +72,7 @@ async def _started(
         found.append((finished, lines))
         return Answer(text="", usage=Usage(cost_usd=_own_cost(lines)))
 
-    used = (await spending.started(target, context, run)).usage
+    used = (await command.started(target, context, run)).usage
     finished, lines = found[0]
     return finished, lines, replace(used, cost_usd=used.cost_usd - _own_cost(lines))
 

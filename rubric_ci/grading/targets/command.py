@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import TypeAlias, TypeGuard
@@ -16,10 +17,10 @@ from rubric_ci.errors import (
     NoVerdict,
     ScriptTimedOut,
 )
-from rubric_ci.grading.targets import answer_format, spending
+from rubric_ci.grading.targets import answer_format
 from rubric_ci.grading.targets.answer_format import measured, traced, with_files
 from rubric_ci.grading.targets.call_spelling import Spelling
-from rubric_ci.models.agents import READERS
+from rubric_ci.models.agents import AGENTS, READERS
 from rubric_ci.models.llm.http_guard import is_allowed, refusal_of
 from rubric_ci.system import coroutines, file_io, processes
 from rubric_ci.system.processes import Command, Finished, describe_exit, one_line_tail
@@ -27,13 +28,14 @@ from rubric_ci.system.scratch import program_folder, variables
 from rubric_ci.text.command_lines import filled, placeholders, shell_quote
 from rubric_ci.text.suggestions import known_names
 from rubric_ci.values.agent_program import HealthCheck
-from rubric_ci.values.context import RunContext
+from rubric_ci.values.context import RunContext, Start, StartPrice
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.hosts import host_of
 from rubric_ci.values.messages import FilePart, MediaPart, Part
 from rubric_ci.values.references import file_text
 from rubric_ci.values.results import Answer
 from rubric_ci.values.targets import CliTarget, Target
+from rubric_ci.values.usage import Usage
 
 Confine: TypeAlias = Callable[[tuple[str, ...]], tuple[str, ...]]
 """A command line behind another one."""
@@ -94,7 +96,7 @@ async def answer(
         async def run(_: float | None) -> Answer:
             return await _run_command(command, target, written, place or context.root)
 
-        return await spending.started(target, context, run)
+        return await started(target, context, run)
 
 
 async def _run_command(command: Command, target: CliTarget, written: Path, top: Path) -> Answer:
@@ -313,3 +315,44 @@ def _probe(url: str, timeout_seconds: float, *, direct: bool) -> str:
         return f"{url} responds with {error.code} {error.reason}{redirected}"
     except (URLError, OSError, ValueError) as error:
         return f"{url} does not respond: {getattr(error, 'reason', error)}"
+
+
+def price_of(target: Target) -> StartPrice | None:
+    """Return the highest cost of a start; None: it is not a call that the caps count."""
+    if target.agent is None and target.cost_per_run is None:
+        return None
+    agent = target.agent
+    obeys = agent is not None and bool(AGENTS[agent.name].cap)
+    limits = [target.cost_per_run, agent.max_cost_usd if agent and obeys else None]
+    most = min((limit for limit in limits if limit is not None), default=None)
+    return StartPrice(target=target.name, most=most, obeys=obeys)
+
+
+def model_of(target: Target) -> str:
+    """Return the model that answers; empty: a program, or nothing that is asked."""
+    return target.endpoint.model if target.endpoint else ""
+
+
+async def started(target: CliTarget, context: RunContext, start: Start) -> Answer:
+    """Return the answer of one start, which counts as a call; raises OverBudget before it."""
+    price = price_of(target)
+    if price is None:
+        return await context.allowance.spend(StartPrice(target=target.name, counts=False), start)
+
+    async def counted(most: float | None) -> Answer:
+        try:
+            given = await start(most)
+        except NoVerdict as error:
+            raise error.with_usage(_as_call(error.usage, target)) from None
+        return replace(given, usage=_as_call(given.usage, target))
+
+    return await context.allowance.spend(price, counted)
+
+
+def _as_call(used: Usage, target: CliTarget) -> Usage:
+    """Return the usage of one call: its own figure, else the target's, else unknown."""
+    if used.cost_usd or used.calls:
+        return replace(used, calls=1)
+    if target.cost_per_run is None:
+        return replace(used, calls=1, unpriced_calls=1)
+    return replace(used, calls=1, cost_usd=target.cost_per_run)

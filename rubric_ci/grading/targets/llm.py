@@ -14,10 +14,10 @@ from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply, call_key, message_of
 from rubric_ci.values.media import Media, with_names
 from rubric_ci.values.messages import MediaPart, Message, Part
-from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.results import Answer
 from rubric_ci.values.targets import LlmTarget
 from rubric_ci.values.usage import Usage
+from rubric_ci.values.workspace_settings import PromptTemplate
 
 
 async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt: int) -> Answer:

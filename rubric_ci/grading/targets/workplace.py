@@ -12,10 +12,9 @@ from rubric_ci.evaluators.assertions.row import FOLDER
 from rubric_ci.values import parts
 from rubric_ci.values.evals import EvalCase, RubricSpec, every_evaluator
 from rubric_ci.values.messages import Message, TextPart
-from rubric_ci.values.prompt_and_skill import Skill
 from rubric_ci.values.rubric import Assertion
 from rubric_ci.values.targets import Target
-from rubric_ci.values.workspace_settings import Workspace
+from rubric_ci.values.workspace_settings import Skill, Workspace
 
 
 def with_skill(case: EvalCase, target: Target) -> EvalCase:

@@ -141,7 +141,7 @@ def _json_or_text(text: str) -> JSON:
 def _whole(data: bytes) -> tuple[str, tuple[Media, ...]]:
     """Return a reply that is the answer: a text, an image or a document."""
     if data.startswith(MEDIA_STARTS):
-        from rubric_ci.values.media_headers import media_of  # few replies are one
+        from rubric_ci.values.media import media_of  # few replies are one
 
         if media := media_of("answer", data, partial(bytes, data)):
             return "", (replace(media, path=f"answer{SUFFIXES[media.type][0]}"),)

@@ -14,8 +14,7 @@ from typing import Any, Final
 from rubric_ci.errors import CannotReadFile, FailureScope
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.media import MOST_BYTES, MOST_BYTES_OF_CASE, TYPES, Media
-from rubric_ci.values.media_headers import media_of
+from rubric_ci.values.media import MOST_BYTES, MOST_BYTES_OF_CASE, TYPES, Media, media_of
 
 DATA: Final = "data:"
 _FACTS: Final = ("path", "type", "digest", "size", "width", "height", "pages")

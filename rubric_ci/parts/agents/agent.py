@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut, TargetBusy
-from rubric_ci.grading.targets import command, conversation, spending
+from rubric_ci.grading.targets import command, conversation
 from rubric_ci.grading.targets.answer_format import answer_of, did, read_trace, timed_out
 from rubric_ci.grading.targets.call_spelling import Spelling, server_spellings
 from rubric_ci.models.agents import AGENTS
@@ -195,7 +195,7 @@ async def _run(
             raise error.after(done) from None
 
     start(None)  # what cannot be started costs nothing
-    return await spending.started(target, context, begin)
+    return await command.started(target, context, begin)
 
 
 def _settings(

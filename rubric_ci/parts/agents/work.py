@@ -114,7 +114,7 @@ def _media(name: str, path: Path) -> Iterator[Media]:
         return
     if not data.startswith(MEDIA_STARTS):
         return
-    from rubric_ci.values.media_headers import media_of  # few files are one
+    from rubric_ci.values.media import media_of  # few files are one
 
     if media := media_of(name, data, partial(bytes, data)):
         yield media

@@ -14,7 +14,7 @@ from rubric_ci.errors import CannotConfigure, CannotRunTool
 from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.files.project.change import AGAINST, BaseOptions, Change
 from rubric_ci.files.project.project import Project
-from rubric_ci.gate.comparison import together, verdicts
+from rubric_ci.gate.comparison import rule, verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.gate.grading_changes.all_changes import check_is_known, find_tool_changes, ordered
 from rubric_ci.gate.policy.checkout import open_under_policy
@@ -296,7 +296,7 @@ async def _settled(sides: ToolSides, head: Ran, base: Ran, against: Against) -> 
         if key in base.results and _same_ruler(key, head, base)
     }
     both = both_graded((pair.head, pair.base) for pair in pairs.values())
-    every = together.find(both)  # both sides ran now: the base need not be asked again
+    every = rule.find_together(both)  # both sides ran now: the base need not be asked again
     found = await settle(sides, pairs)
     changed: list[CaseResult] = []
     for key, case in head.results.items():

@@ -16,7 +16,7 @@ from rubric_ci.parts.formats.work_view import (
     dialogue,
     work,
 )
-from rubric_ci.reports.render import case_blocks, comparison_section, palette, usage_text, wording
+from rubric_ci.reports.render import blocks, case_blocks, comparison_section, usage_text, wording
 from rubric_ci.reports.render.html.jinja import case_anchor, criterion_anchor
 from rubric_ci.reports.render.wording import CaseStatus
 from rubric_ci.text import answer_text, numbers
@@ -188,9 +188,9 @@ def _viewed(
 
 
 def change_badge(case: CaseResult) -> Badge | None:
-    if case.change is None or case.change not in palette.CHANGES:
+    if case.change is None or case.change not in blocks.CHANGES:
         return None
-    return Badge(tone=palette.CHANGES[case.change], word=compared.kind(case))
+    return Badge(tone=blocks.CHANGES[case.change], word=compared.kind(case))
 
 
 def before_view(case: CaseResult, noun: str) -> BeforeView | None:

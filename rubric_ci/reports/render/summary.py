@@ -5,10 +5,10 @@ from typing import Final
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.gate.comparison import phrases
-from rubric_ci.gate.report.decision import gate_state
-from rubric_ci.gate.report.reasons import (
+from rubric_ci.gate.report.decision import (
     Reason,
     failing,
+    gate_state,
     noun_of_cases,
     rate_text,
     reasons,

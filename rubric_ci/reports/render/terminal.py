@@ -10,8 +10,9 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rubric_ci.reports.render import case_blocks, content, palette, usage_text, wording
+from rubric_ci.reports.render import case_blocks, content, usage_text, wording
 from rubric_ci.reports.render.blocks import (
+    COLOURS,
     SIGNS,
     Block,
     Differs,
@@ -36,7 +37,7 @@ from rubric_ci.values.results import CaseResult, Graded, with_verdict
 
 Detail: TypeAlias = Literal["verdict", "failures", "full"]
 STYLES: Final[Mapping[wording.CaseStatus, str]] = {
-    status: palette.COLOURS[status].terminal for status in wording.STATUSES
+    status: COLOURS[status].terminal for status in wording.STATUSES
 }
 MOST_ROWS = MOST_DETAILS = 50
 LONGEST = 600  # characters of a reason

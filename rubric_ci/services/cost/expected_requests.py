@@ -16,7 +16,7 @@ from rubric_ci.evaluators.judge_choice import with_model
 from rubric_ci.evaluators.table import KINDS
 from rubric_ci.grading.limits import Deadline
 from rubric_ci.grading.resolve import Task, judges_of
-from rubric_ci.grading.targets import answer_cache, spending
+from rubric_ci.grading.targets import answer_cache, command
 from rubric_ci.grading.targets.kinds import at_hand
 from rubric_ci.models.llm.budget import check_start, priced
 from rubric_ci.models.llm.client import identity
@@ -98,7 +98,7 @@ def _check(task: Task) -> None:
         return
     if target.endpoint:
         priced(target.endpoint, prices_of, f"{target.endpoint.model} of the target `{target.name}`")
-    elif price := spending.price_of(target):
+    elif price := command.price_of(target):
         check_start(price)
     if user and (player := with_model(task.judge, user.model)):
         priced(player.endpoint, prices_of, f"{player.endpoint.model}, the simulated user,")

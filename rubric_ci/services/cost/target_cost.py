@@ -9,7 +9,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading.resolve import Task
-from rubric_ci.grading.targets import llm, spending
+from rubric_ci.grading.targets import command, llm
 from rubric_ci.models.llm.budget import Prices
 from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.services.cost.expected_requests import ExpectedWork
@@ -18,10 +18,10 @@ from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.text import numbers
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.report import CostEstimate
 from rubric_ci.values.targets import Endpoint, Target
 from rubric_ci.values.usage import UsedBy
+from rubric_ci.values.workspace_settings import PromptTemplate
 
 UNKNOWN: Final = "cost unknown before the answers"
 LAST_RUN: Final = "as in the last run"
@@ -105,7 +105,7 @@ def _estimated(asked: _Asked, last: LastRun, said: str, *, batched: bool) -> Ans
         what = f"{upto}{starts}"
     else:
         return _unpaid(asked, said)
-    counts = target.endpoint is not None or spending.price_of(target) is not None
+    counts = target.endpoint is not None or command.price_of(target) is not None
     if not counts and not asked.of_users:
         return AnswerEstimate(line=f"{said}{what}{asked.more}")
     cost = _cost(asked, last, batched=batched)
@@ -144,10 +144,10 @@ def _cost(asked: _Asked, last: LastRun, *, batched: bool) -> Cost:
     if not asked.cases:
         return Cost(dollars=0.0, words="$0")
     prices = (batch_prices_of if batched else prices_of)(target.model) if target.model else None
-    known = last.get(("target", target.name, spending.model_of(target)))
+    known = last.get(("target", target.name, command.model_of(target)))
     if known and (found := _as_before(asked, known, prices, batched=batched)):
         return found
-    price = spending.price_of(target)
+    price = command.price_of(target)
     if price and price.most is not None and not asked.of_users:
         most = asked.turns * price.most
         return Cost(dollars=most, words=numbers.bounded("at most ", most), at_most=True)

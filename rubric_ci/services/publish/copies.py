@@ -9,8 +9,7 @@ from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.project import working_tree
 from rubric_ci.models.llm.media import content
 from rubric_ci.system import file_io
-from rubric_ci.values.media import COPIES, Media, Picture, ReadCopy, answer_pictures
-from rubric_ci.values.media_headers import media_of
+from rubric_ci.values.media import COPIES, Media, Picture, ReadCopy, answer_pictures, media_of
 
 
 def write_copies(pictures: Mapping[str, Media], folder: Path, hint: str) -> None:

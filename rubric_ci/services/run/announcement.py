@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from rubric_ci.errors import NoJudge
-from rubric_ci.gate.comparison import phrases, rule, together
+from rubric_ci.gate.comparison import phrases, rule
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.tasks import check_judges
 from rubric_ci.services.cost.estimate import Estimate, estimate_work
@@ -139,7 +139,7 @@ def _if_all_are_suspects(
     more = rule.times(sides.rows)
     first = max((task.trials(sides.trials) for task in again), default=0)
     here, there = _again(asked, more, inputs), _again(again, more + first, inputs)
-    fresh = _again(asked if len(asked) >= together.LEAST else (), 1, inputs)
+    fresh = _again(asked if len(asked) >= rule.LEAST_CLUSTERS else (), 1, inputs)
     return here, here, there, there, fresh
 
 

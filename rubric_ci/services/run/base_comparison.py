@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.gate.comparison import rule, together, verdicts
+from rubric_ci.gate.comparison import rule, verdicts
 from rubric_ci.gate.comparison.compared import counterparts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
@@ -210,7 +210,7 @@ def _against(
 async def find_together(sides: Sides, every: Mapping[Key, Pair]) -> Together | None:
     """Return the test of the cases that the gate is about; the base is asked again if they fell."""
     pairs = [pair for pair in every.values() if is_gating(pair.head, sides.gate)]
-    found = together.find(_graded(pairs))
+    found = rule.find_together(_graded(pairs))
     if found is None or not found.worse or not sides.can_ask:
         return found
     now = await _asked_again(sides, [pair for pair in pairs if pair.base_task])
@@ -220,8 +220,8 @@ async def find_together(sides: Sides, every: Mapping[Key, Pair]) -> Together | N
         problem = next(reasons, "it cannot be asked again")
         return replace(found, worse=False, problem=problem)
     same = [pair for pair in pairs if not pair.base_task]
-    worse, p_value = together.is_worse(_graded([*now, *same]))
-    moved = not worse and together.is_worse(_bases(pairs, now))[0]
+    worse, p_value = rule.is_worse_together(_graded([*now, *same]))
+    moved = not worse and rule.is_worse_together(_bases(pairs, now))[0]
     return replace(found, again=len(fresh), again_p_value=p_value, worse=worse, before_moved=moved)
 
 

@@ -14,10 +14,9 @@ from rubric_ci.grading.tasks import with_files_seen
 from rubric_ci.values.context import Side
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
-from rubric_ci.values.prompt_and_skill import Skill
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.targets import CliTarget, Endpoint, LlmTarget
-from rubric_ci.values.workspace_settings import Workspace
+from rubric_ci.values.workspace_settings import Skill, Workspace
 from tests import platforms
 from tests.cases import build_case, build_context, span
 from tests.checkout import Checkout

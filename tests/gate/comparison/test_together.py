@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from rubric_ci.gate.comparison import together
+from rubric_ci.gate.comparison import rule
 from rubric_ci.values.results import Graded, Trial
 from rubric_ci.values.scoring import Verdict
 from tests.sample_reports import graded
@@ -18,26 +18,26 @@ def pairs(count: int, worse: int, better: int = 0, **facts: str) -> list[tuple[G
 
 
 def test_fewer_than_100_clusters_are_not_tested() -> None:
-    assert together.find(pairs(99, 99)) is None
-    assert together.find(pairs(120, 60, cluster="one")) is None
+    assert rule.find_together(pairs(99, 99)) is None
+    assert rule.find_together(pairs(120, 60, cluster="one")) is None
 
 
 def test_a_drop_that_is_spread() -> None:
-    found = together.find(pairs(100, 12, 2))
+    found = rule.find_together(pairs(100, 12, 2))
     assert found is not None
     assert (found.cases, found.clusters, found.fewer_pass, found.more_fail) == (100, 100, 10, 10)
     assert found.worse
     assert found.p_value == 57 / 10_001  # on every machine; 106 of 2 ** 14 choices are as low
-    assert together.is_worse(pairs(150, 70, 48)) == (False, 261 / 10_001)
+    assert rule.is_worse_together(pairs(150, 70, 48)) == (False, 261 / 10_001)
 
 
 def test_as_many_better_as_worse() -> None:
-    found = together.find(pairs(200, 9, 8))
+    found = rule.find_together(pairs(200, 9, 8))
     assert found is not None
     assert not found.worse
-    assert together.find(pairs(200, 8, 8)) == together.find(pairs(200, 8, 8))
+    assert rule.find_together(pairs(200, 8, 8)) == rule.find_together(pairs(200, 8, 8))
     for better in (8, 9):
-        assert together.is_worse(pairs(200, 8, better)) == (False, 1.0)
+        assert rule.is_worse_together(pairs(200, 8, better)) == (False, 1.0)
 
 
 def trials(*verdicts: Verdict) -> Graded:
@@ -48,10 +48,10 @@ def trials(*verdicts: Verdict) -> Graded:
 def test_trials_are_weighed_by_their_mean() -> None:
     """A third of a verdict better, in one cluster: nothing is worse."""
     here, before = trials("pass", "pass", "pass"), trials("pass", "borderline", "pass")
-    assert together.is_worse([(here, before)]) == (False, 1.0)
-    assert together.is_worse([(before, here)]) == (False, 4856 / 10_001)  # one of two choices
+    assert rule.is_worse_together([(here, before)]) == (False, 1.0)
+    assert rule.is_worse_together([(before, here)]) == (False, 4856 / 10_001)  # one of two choices
     thirds = [(trials("pass", "pass", "fail"), here)] * 12  # one cluster, of one difference
-    assert together.is_worse(thirds) == together.is_worse([(before, here)])
+    assert rule.is_worse_together(thirds) == rule.is_worse_together([(before, here)])
 
 
 def test_cases_of_two_files_with_one_id_are_two_clusters() -> None:
@@ -59,7 +59,7 @@ def test_cases_of_two_files_with_one_id_are_two_clusters() -> None:
         (replace(here, file="b.yaml"), replace(before, file="b.yaml"))
         for here, before in pairs(50, 5)
     ]
-    found = together.find([*pairs(50, 5), *other])
+    found = rule.find_together([*pairs(50, 5), *other])
     assert found is not None
     assert (found.clusters, found.more_fail) == (100, 10)
 
@@ -70,4 +70,4 @@ def test_targets_of_a_case_are_one_cluster() -> None:
         for n in range(60)
         for target in ("a", "b")
     ]
-    assert together.find(both) is None
+    assert rule.find_together(both) is None

@@ -7,8 +7,14 @@ import pytest
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.gate.report import consistency
-from rubric_ci.gate.report.decision import concluded, exit_code, gate_of, settings_of, with_gate
-from rubric_ci.gate.report.reasons import rate_text
+from rubric_ci.gate.report.decision import (
+    concluded,
+    exit_code,
+    gate_of,
+    rate_text,
+    settings_of,
+    with_gate,
+)
 from rubric_ci.reports.render import summary
 from rubric_ci.values.comparison import Comparison, Together
 from rubric_ci.values.gate import FailOn, GateConfig, GateInfo, Group, PassRate

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.gate.report.decision import exit_code, with_gate
-from rubric_ci.gate.report.reasons import reasons, verdict_code
+from rubric_ci.gate.report.decision import exit_code, reasons, verdict_code, with_gate
 from rubric_ci.parts.formats import page
 from rubric_ci.reports.render import markdown, terminal
 from rubric_ci.values.changes import GradingChange

@@ -3,8 +3,8 @@
 import pytest
 
 from rubric_ci.gate.selection.dependencies import ChangedPaths
-from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.targets import CliTarget, Endpoint, LlmTarget, Target
+from rubric_ci.values.workspace_settings import PromptTemplate
 
 MODEL = LlmTarget(name="m", endpoint=Endpoint(model="openai/m"))
 TEMPLATE = PromptTemplate(path="prompts/t.md", messages=(), takes_input=True)

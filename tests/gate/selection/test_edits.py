@@ -22,11 +22,10 @@ from rubric_ci.values.evals import (
     TrialRule,
 )
 from rubric_ci.values.messages import DataPart, FilePart, Message, TextPart, Turn
-from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scoring import Thresholds
 from rubric_ci.values.targets import Endpoint, LlmTarget
-from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace
+from rubric_ci.values.workspace_settings import Hook, Hooks, PromptTemplate, Workspace
 from tests.gate.selection.test_affected_cases import HERE, composite
 from tests.model_values import Change, changes, examples
 

@@ -17,7 +17,6 @@ from rubric_ci.values.evals import (
     LlmJudgeSpec,
 )
 from rubric_ci.values.messages import Message, SimulatedUser, TextPart
-from rubric_ci.values.prompt_and_skill import Skill
 from rubric_ci.values.scope import UntrustedCaps
 from rubric_ci.values.targets import (
     CliTarget,
@@ -27,7 +26,7 @@ from rubric_ci.values.targets import (
     RunnerTarget,
     Target,
 )
-from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace
+from rubric_ci.values.workspace_settings import Hook, Hooks, Skill, Workspace
 
 SPAN = Span(1, 1, 1, 2)
 MODEL = LlmTarget(name="m", endpoint=Endpoint(model="openai/m"))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.gate.report.reasons import Facts, verdict_code
+from rubric_ci.gate.report.decision import Facts, verdict_code
 from rubric_ci.gate.waivers.matching import (
     answered_alone,
     answered_by,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotAnswer
-from rubric_ci.grading.targets import spending
+from rubric_ci.grading.targets import command
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.context import StartPrice
 from rubric_ci.values.results import Answer
@@ -34,7 +34,7 @@ COMMAND = CliTarget(name="a", command_template="run")
     ],
 )
 def test_the_price_of_a_start(target: Target, price: StartPrice | None) -> None:
-    assert spending.price_of(target) == price
+    assert command.price_of(target) == price
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_start_counts_also_if_it_fails(
 
     async def usage() -> Usage:
         try:
-            return (await spending.started(target, build_context(tmp_path), start)).usage
+            return (await command.started(target, build_context(tmp_path), start)).usage
         except CannotAnswer as error:
             return error.usage
 

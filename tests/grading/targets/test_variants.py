@@ -15,9 +15,9 @@ from rubric_ci.grading.targets import llm
 from rubric_ci.parts.agents.agent import prompt
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.messages import MediaPart, Message, TextPart, Turn
-from rubric_ci.values.prompt_and_skill import PromptTemplate
 from rubric_ci.values.results import Graded
 from rubric_ci.values.targets import CliTarget, Target
+from rubric_ci.values.workspace_settings import PromptTemplate
 from tests.cases import build_case, build_context, build_script, text_message
 from tests.pictures import media, png
 

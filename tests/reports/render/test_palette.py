@@ -5,29 +5,29 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.reports.render import palette, terminal, wording
+from rubric_ci.reports.render import blocks, terminal, wording
 
-PACKAGE = Path(palette.__file__).parents[2]
+PACKAGE = Path(blocks.__file__).parents[2]
 SOURCES = sorted(p for p in PACKAGE.rglob("*") if p.suffix in {".py", ".css", ".js", ".html"})
-HEX = {colour for row in palette.COLOURS.values() for colour in (row.light, row.dark)}
+HEX = {colour for row in blocks.COLOURS.values() for colour in (row.light, row.dark)}
 
 
 @pytest.mark.parametrize("value", sorted(HEX))
 def test_no_other_file_has_a_colour_of_the_palette(value: str) -> None:
     found = [path.name for path in SOURCES if value in path.read_text(encoding="utf-8").lower()]
-    assert found == ["palette.py"]
+    assert found == ["blocks.py"]
 
 
 def test_style_sheets_use_names_that_exist() -> None:
     sheets = [path.read_text(encoding="utf-8") for path in SOURCES if path.suffix == ".css"]
     used = {name for text in sheets for name in re.findall(r"var\(--([\w-]+)", text)}
-    assert used - {"tone"} <= set(palette.COLOURS)
+    assert used - {"tone"} <= set(blocks.COLOURS)
     assert [re.findall("#[0-9a-f]{3,8}\\b *[;}]", text) for text in sheets] == [[]] * len(sheets)
 
 
 def test_the_variables_are_those_of_light_and_dark_paper() -> None:
-    light, dark = palette.style().split("@media")
-    fail = palette.COLOURS["fail"]
+    light, dark = blocks.style().split("@media")
+    fail = blocks.COLOURS["fail"]
     assert f"--fail: {fail.light};" in light
     assert f"--fail: {fail.dark};" in dark
     assert "(prefers-color-scheme: dark)" in dark
@@ -39,4 +39,4 @@ def test_every_verdict_has_a_style_of_the_terminal() -> None:
 
 
 def test_changes_have_colours_of_verdicts() -> None:
-    assert set(palette.CHANGES.values()) <= set(palette.COLOURS)
+    assert set(blocks.CHANGES.values()) <= set(blocks.COLOURS)

@@ -11,8 +11,7 @@ from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any, Final
 
-from rubric_ci.values.media import SUFFIXES
-from rubric_ci.values.media_headers import type_of
+from rubric_ci.values.media import SUFFIXES, type_of
 
 FILE: Final = "file://"
 IMAGES: Final = "images"  # the folder of the files that an import writes

@@ -41,8 +41,7 @@ from rubric_ci.values.command_settings import AttackSettings
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.media import Media
-from rubric_ci.values.media_headers import media_of
+from rubric_ci.values.media import Media, media_of
 from rubric_ci.values.references import NotFound
 from rubric_ci.values.rubric import Judged
 from rubric_ci.values.scoring import MarkValue

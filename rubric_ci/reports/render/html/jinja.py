@@ -15,7 +15,7 @@ from jinja2.compiler import CodeGenerator, Frame
 from jinja2.nodes import Expr
 from markupsafe import Markup
 
-from rubric_ci.reports.render import palette
+from rubric_ci.reports.render import blocks
 from rubric_ci.system.resources import read_page_part
 from rubric_ci.text import escape
 
@@ -29,7 +29,7 @@ def template(name: str) -> Template:
 
 def style(*names: str) -> str:
     """Return the colours and style sheets as one."""
-    return palette.style() + "".join(map(read_page_part, names))
+    return blocks.style() + "".join(map(read_page_part, names))
 
 
 def script() -> str:

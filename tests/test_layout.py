@@ -33,7 +33,7 @@ SAME_NAMES: Final = {  # file names that stand in several packages with one mean
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
     "cli/commands/test_report_comment.py": "services/publish/comment",
-    "cli/commands/test_images.py": "files/validation/media_rules models/judge/shown_media",
+    "cli/commands/test_images.py": "files/validation/media_rules models/judge/request",
     "parts/pytest/test_sessions.py": """
         parts/pytest/__init__ parts/pytest/plugin parts/pytest/session_run parts/pytest/hooks
         parts/pytest/items parts/pytest/outcomes""",
@@ -106,7 +106,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         values/usage services/cost/target_cost services/cost/estimate services/cost/last_run
         services/drafting/draft_requests""",
     "cli/commands/test_run_choice.py": "services/run/finished_report gate/selection/last_failed",
-    "cli/commands/test_run_judge_down.py": "models/llm/preflight",
+    "cli/commands/test_run_judge_down.py": "models/llm/responders",
     "cli/commands/test_run_killed.py": "system/coroutines",
     "cli/commands/test_http_target.py": "files/validation/http_target_rules",
     "cli/commands/test_shards.py": "cli/commands/plan",
@@ -121,7 +121,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "evaluators/test_specs.py": "evaluators/kind",
     "evaluators/test_table.py": "parts/graders/grader_kinds",
     "parts/agents/test_options.py": "parts/agents/opencode parts/agents/qwen",
-    "models/judge/test_injection_scan.py": "models/judge/injection_patterns",
+    "models/judge/test_injection_scan.py": "models/judge/injection_scan",
     "models/llm/test_openai_http.py": "models/llm/direct_http",
     "parts/litellm/test_workload_identity.py": "values/hosts",
     "files/parsing/test_typed_json.py": "values/json_value",
@@ -178,7 +178,7 @@ IMPURE: Final = """
     evaluators/rubric evaluators/scripts grading/engine
     grading/limits grading/setup grading/targets grading/tasks
     values/context values/command_settings models/agents/logins
-    models/judge/panel models/judge/request models/judge/shown_media
+    models/judge/panel models/judge/request models/judge/request
     models/llm parts/lab/commands/history reports/render/progress
     parts/bring/adoption/tools
     gate/policy/required_agreement parts/lab/calibration/label_file

@@ -125,7 +125,7 @@ def test_a_run_loads_what_its_answers_and_reports_need(tmp_path: Path) -> None:
     assert found == {
         "rubric_ci.values.media",
         *("rubric_ci.models.llm.media", "rubric_ci.models.llm.media_tokens"),
-        "rubric_ci.models.judge.shown_media",
+        "rubric_ci.models.judge.request",
     }
     pytest.importorskip("opentelemetry.exporter", reason="the extra `otel` is not installed")
     sends = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}

@@ -20,8 +20,13 @@ from rubric_ci.models.judge.freeform import (
     read_freeform_mark,
     unknown_variables,
 )
-from rubric_ci.models.judge.request import ParsedReply, new_fence, request_or_count
-from rubric_ci.models.judge.shown_media import shown_to, unseen
+from rubric_ci.models.judge.request import (
+    ParsedReply,
+    new_fence,
+    request_or_count,
+    shown_to,
+    unseen,
+)
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import worked_on
 from rubric_ci.system.processes import describe_exit

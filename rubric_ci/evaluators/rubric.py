@@ -15,7 +15,7 @@ from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
 from rubric_ci.models.judge.prompt import Briefing, rubric_messages
 from rubric_ci.models.judge.prompt_parts import ISOLATED, marked, parts_of
 from rubric_ci.models.judge.reply_checks import missing_quotes, sources
-from rubric_ci.models.judge.shown_media import shown_to, unseen
+from rubric_ci.models.judge.request import shown_to, unseen
 from rubric_ci.models.judge.voting import PANEL, flakiness, grouped, most_per_request
 from rubric_ci.system.coroutines import worked_on
 from rubric_ci.system.masking import redact, redacted

@@ -15,14 +15,14 @@ from rubric_ci.files.parsing.env_vars import credential
 from rubric_ci.files.project.working_tree import find_root
 from rubric_ci.github.actions import read_event
 from rubric_ci.grading.targets.started_services import StartedServices
-from rubric_ci.models.llm import preflight, recording
+from rubric_ci.models.llm import recording
 from rubric_ci.models.llm.allowed_hosts import guard, refusal
 from rubric_ci.models.llm.budget import Budget, Caps
 from rubric_ci.models.llm.cache import Cache
 from rubric_ci.models.llm.client import CircuitBreaker, batches, connect
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.recording import log_requests
-from rubric_ci.models.llm.responders import ModelChecks, Responders
+from rubric_ci.models.llm.responders import ModelChecks, Responders, entry_of, send_preflight
 from rubric_ci.system import masking
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import first_tracked
@@ -112,12 +112,12 @@ def _preflight(
         if hosts and refusal(endpoint, hosts):
             return  # nothing is sent there; the request itself has the reason
         try:
-            entry = await preflight.entry_of(endpoint)
+            entry = await entry_of(endpoint)
         except CannotReachModel as error:
             breaker.close(endpoint, str(error))
             return
         if entry is None:
-            await preflight.ask(endpoint, ask)
+            await send_preflight(endpoint, ask)
         else:
             ModelChecks(add_note, known_models().today).read_entry(endpoint, entry)
 

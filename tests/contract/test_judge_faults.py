@@ -16,7 +16,7 @@ import pytest
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.retry import with_retries
+from rubric_ci.models.llm.failures import with_retries
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span

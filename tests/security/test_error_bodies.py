@@ -6,7 +6,7 @@ from time import process_time
 import pytest
 
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.parts.litellm.litellm_client import loaded_litellm
 from tests.cases import build_call
 from tests.http_server import JsonHandler, serving

@@ -89,7 +89,7 @@ ASK_AND_RUN = """\
 import asyncio, sys
 from rubric_ci.__main__ import main as rubric_ci
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 

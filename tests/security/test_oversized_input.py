@@ -20,7 +20,7 @@ from rubric_ci.grading import targets
 from rubric_ci.grading.targets import command
 from rubric_ci.models.llm import http_guard
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.parts.litellm import batch_http
 from rubric_ci.parts.litellm.batch import send_batch
 from rubric_ci.parts.litellm.batch_http import BatchServer

@@ -12,7 +12,7 @@ from rubric_ci.errors import CannotReachGitHub
 from rubric_ci.github.rest_api import Server, connected, own_login
 from rubric_ci.grading.targets import command
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.parts.litellm.batch import send_batch
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.values.llm_calls import ModelCall

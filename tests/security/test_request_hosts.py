@@ -11,8 +11,8 @@ import pytest
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.models.llm.allowed_hosts import guard
 from rubric_ci.models.llm.client import request
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.models.llm.http_guard import RefusedHost, limited_to
-from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.hosts import AllowedHosts
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelReply

@@ -1,7 +1,9 @@
 """Scan of answers for prompt injection and for text that is not an answer: warnings, never marks.
 
 A heuristic over the text: it finds simple attacks and has false positives. Protection against
-the attacks that it misses are the fences of the prompt.
+the attacks that it misses are the fences of the prompt. Patterns are matched in folded text: lower
+case, without accents. Ordinary answers must not match: `set debug to true`, `>>> f(10)`,
+`user: root`, `if all conditions are met`.
 """
 
 import base64
@@ -15,9 +17,116 @@ from functools import cached_property, lru_cache, partial
 from typing import TypeAlias
 from urllib.parse import unquote
 
-from rubric_ci.models.judge import injection_patterns
 from rubric_ci.text.escape import IGNORABLE, SHAPED, without_ignorable
 from rubric_ci.values.dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """A pattern, and hints: each of its matches contains one, and most answers contain none.
+
+    It is compiled when an answer contains one.
+    """
+
+    hints: tuple[str, ...]
+    pattern: Callable[[], re.Pattern[str]]
+
+    def matches(self, text: str) -> Iterator[re.Match[str]]:
+        """Return the matches in folded text; a search for the hints takes a tenth of the time."""
+        for hint in self.hints:
+            if hint in text:
+                return self.pattern().finditer(text)
+        return iter(())
+
+
+_JUDGE = r"(?:judge|grader|evaluator|examiner)"
+_TOP = r"(?:full|top|maximum|maximal|highest|perfect|best)(?:\ possible)?\ (?:mark|score|point)s?"
+_ALL = r"(?:all|each|every|everything|both|the\ criteri\w+|this\ answer)"
+_MET = r"(?:satisfied|met|fulfilled|passed)"
+
+ORDER = Pattern(
+    hints=(
+        *("ignore", "disregard", "forget", "override", "satisfied", "met", "fulfilled", "passed"),
+        *("mark", "score", "point", "judge", "grader", "evaluator", "examiner", "instruction"),
+    ),
+    pattern=lambda: re.compile(
+        rf"""
+    \b(?:
+        (?:ignore|disregard|forget|override)\b .{{0,20}} \b(?:rubric|criteri\w+)\b
+        | (?:ignore|disregard|forget|override)\b .{{0,20}} \b(?:previous|prior|above|earlier|your)\b
+            .{{0,15}} \b(?:instructions?|rules|prompts?|text)\b
+        | (?:mark|grade|rate|count)\s+{_ALL}\b .{{0,30}} \b{_MET}\b
+        | (?:give|award|assign|output)\b .{{0,40}} \b{_TOP}\b
+        | (?:award|give)\ {_TOP}
+        | as\ (?:the\ |an?\ )?{_JUDGE},?\ you\b | dear\ {_JUDGE}\b | note\ to\ the\ {_JUDGE}\b
+        | {_JUDGE}\ must\b
+        | (?:new|final|updated)\ instructions?\b
+        | (?:return|set|say)\ satisfied\b
+    )
+    | ^\W{{0,20}}{_JUDGE}:
+    """,
+        re.VERBOSE | re.DOTALL | re.MULTILINE,
+    ),
+)
+ROLE = Pattern(
+    hints=(
+        *("im_start", "im_end", "endoftext", "sys>", "inst]", "system", "developer", "human:"),
+        *("assistant:", "judge", "you are ", "stay in character"),
+    ),
+    pattern=lambda: re.compile(
+        r"""
+    <(?: \|?/?(?:im_start|im_end|system|endoftext)\|?> | </?sys>> ) | \[/?inst\]
+    | ^(?:
+        [ \t]*(?:system|developer|human|assistant):\s+\S+\ +\S+\ +\S+
+        | [ \t]*\[(?:system|developer|judge)\] | \#+\ *(?:system|judge)\ *$
+    )
+    | \b(?: you\ are\ (?:now\ an?\b | \w+bot\b) | stay\ in\ character\b )
+    """,
+        re.VERBOSE | re.MULTILINE,
+    ),
+)
+FENCE = Pattern(
+    hints=("_", "</", "<<<", "end ", "begin ", "]]></"),
+    pattern=lambda: re.compile(
+        r"""
+    [<‹⟨〈《«]\s*+(?:/\s*+)?(?:question|expected_outcome|reference_answer|answer|data)_[0-9a-f]{6,}
+    | </\s*(?:candidate_|model_)?(?:answer|response|submission)\s*>
+    | <<<[^<>\n]{0,60}\b(?:end|begin)\b[^<>\n]{0,60}>>>
+    | ^\W{0,20}(?:end|begin)\ (?:of\ )?(?:the\ )?(?:untrusted\ |candidate\ )?
+        (?:answer|text|data)\W{0,20}$
+    | \]\]></
+    """,
+        re.VERBOSE | re.MULTILINE,
+    ),
+)
+REPLY = Pattern(
+    hints=("satisfied", '"c'),
+    pattern=lambda: re.compile(
+        r"""
+    \bsatisfied["']?\s*[:=]\s*(?:true|satisfied)\b
+    | "c\d+"\s*:\s*\{ | "checks"\s*:\s*\[\s*\{
+    | =\ satisfied,
+    """,
+        re.VERBOSE,
+    ),
+)
+CLAIM = Pattern(
+    hints=("criteri", "self-", "10 "),
+    pattern=lambda: re.compile(
+        rf"""
+    \b(?:all|both|every|each)\b .{{0,20}} \bcriteri\w+ .{{0,20}} \b{_MET}\b
+    | \bself-(?:assessment|grade|score)\b
+    | \b(?:score|scored|rating|answer)\b .{{0,20}} \b10\ (?:/|out\ of)\ 10\b
+    """,
+        re.VERBOSE | re.DOTALL,
+    ),
+)
+OPENING = re.compile(
+    r"(?:thought process|solution|(?:final )?answer|解答?)"
+    r"|(?:let|think)"
+    r"(?: (?:s|us|me|solve|think|work|this|it|the|problem|through|about|step|by|out))*"
+)
+
 
 _SIGN = r"[A-Za-z0-9+/_-]"
 _BASE64 = re.compile(rf"{_SIGN}{{8,}}+(?:\s{{1,2}}+{_SIGN}{{8,}}+)*+(?:\s{{1,2}}+{_SIGN}++)?+")
@@ -141,9 +250,7 @@ def scan_for_injection(
     )
 
 
-def _pattern_matches(
-    wanted: injection_patterns.Pattern, message: str, scanned: _ScannedAnswer
-) -> _Found:
+def _pattern_matches(wanted: Pattern, message: str, scanned: _ScannedAnswer) -> _Found:
     yield from ((message, _shorten(match[0])) for match in wanted.matches(scanned.folded))
 
 
@@ -185,7 +292,7 @@ def _nothing(scanned: _ScannedAnswer) -> _Found:
     first = _FIRST_WORD.search(scanned.folded)
     if not first:
         yield "the answer has no words", scanned.answer
-    elif first[0] in _OPENINGS and injection_patterns.OPENING.fullmatch(scanned.words):
+    elif first[0] in _OPENINGS and OPENING.fullmatch(scanned.words):
         yield "the answer is only an introduction", _shorten(scanned.answer)
 
 
@@ -215,11 +322,11 @@ _RULES: Mapping[str, Callable[[_ScannedAnswer], _Found]] = {
     **{
         rule: partial(_pattern_matches, wanted, message)
         for rule, wanted, message in (
-            ("orders-the-judge", injection_patterns.ORDER, "the answer instructs the judge"),
-            ("plays-a-role", injection_patterns.ROLE, "the answer imitates another role"),
-            ("forges-a-fence", injection_patterns.FENCE, "the answer imitates its own end"),
-            ("forges-a-reply", injection_patterns.REPLY, "the answer contains a judge's reply"),
-            ("marks-itself", injection_patterns.CLAIM, "the answer claims a mark"),
+            ("orders-the-judge", ORDER, "the answer instructs the judge"),
+            ("plays-a-role", ROLE, "the answer imitates another role"),
+            ("forges-a-fence", FENCE, "the answer imitates its own end"),
+            ("forges-a-reply", REPLY, "the answer contains a judge's reply"),
+            ("marks-itself", CLAIM, "the answer claims a mark"),
         )
     },
     "encodes-an-order": _encoded,
@@ -228,7 +335,7 @@ _RULES: Mapping[str, Callable[[_ScannedAnswer], _Found]] = {
     "repeats-itself": _repeats,
 }
 
-_ENCODED = (injection_patterns.ORDER, injection_patterns.ROLE, injection_patterns.CLAIM)
+_ENCODED = (ORDER, ROLE, CLAIM)
 _WORD = re.compile(r"\w{2,}")
 _FIRST_WORD = re.compile(r"\w+")
 _OPENINGS = frozenset(("thought", "solution", "final", "answer", "解", "解答", "let", "think"))

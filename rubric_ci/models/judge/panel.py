@@ -19,8 +19,7 @@ from rubric_ci.models.judge.reply_checks import (
     with_sentence,
     without_canary,
 )
-from rubric_ci.models.judge.request import ParsedReply, new_fence, request_or_count
-from rubric_ci.models.judge.shown_media import shown_to
+from rubric_ci.models.judge.request import ParsedReply, new_fence, request_or_count, shown_to
 from rubric_ci.models.judge.voting import (
     NoMajority,
     given_to,

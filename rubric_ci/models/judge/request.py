@@ -1,22 +1,30 @@
 """Judge requests: answered from the cache, or sent until the reply is valid, and cached.
 
-An invalid reply is requested again with its problems, three attempts in all.
+Also which images and documents a judge is shown, and notes on the others. An invalid reply is
+requested again with its problems, three attempts in all.
 """
 
 import asyncio
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, Generic, TypeVar
 
 from rubric_ci.errors import CannotJudge, NoVerdict
+from rubric_ci.models.judge.prompt import Shown, nothing
 from rubric_ci.models.judge.reply import InvalidReply
 from rubric_ci.models.llm.judge_command import version_of
 from rubric_ci.system.coroutines import worked_on
+from rubric_ci.system.model_list import model_info
+from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply, Unsent
+from rubric_ci.values.media import Media
+from rubric_ci.values.model_end_and_parameters import takes
+from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
 ATTEMPTS = 3
@@ -192,3 +200,36 @@ def cache_key(call: ModelCall, trial: int) -> str:
     host = options.get("api_base") or options.get("base_url") or version_of(call.endpoint)
     later = f"\ntrial {trial}" if trial else ""
     return hashlib.sha256(f"{call.key}\n{host}{later}".encode()).hexdigest()
+
+
+def shown_to(judge: JudgeConfig) -> Shown:
+    if judge.images == "off":
+        return nothing
+    return partial(takes_media, judge.endpoint)
+
+
+def takes_media(endpoint: Endpoint, media: Media) -> bool:
+    """Return True if a model is sent a file; one that is not listed is, and may refuse it."""
+    if endpoint.command or endpoint.http:  # gets a text
+        return False
+    info = model_info(endpoint.model)
+    return takes(media.kind, endpoint.model, endpoint.options, info) is not False
+
+
+def unseen(judges: Sequence[JudgeConfig], media: Sequence[Media]) -> tuple[str, ...]:
+    """Return a warning per judge that is not shown all; raises CannotJudge if it must be."""
+    found = []
+    for judge in judges if media else ():
+        shown = shown_to(judge)
+        if hidden := [each for each in media if not shown(each)]:
+            name = judge.endpoint.model
+            kinds = " and ".join(sorted({f"{each.kind}s" for each in hidden}, reverse=True))
+            if judge.images == "required":
+                raise CannotJudge(
+                    f"{name} takes no {kinds}, and `judge.images` is `required`; choose a model "
+                    "that does"
+                )
+            paths = ", ".join(f"`{each.path}`" for each in hidden)
+            why = "`judge.images` is `off`" if judge.images == "off" else f"it takes no {kinds}"
+            found.append(f"{name} did not see {paths}: {why}")
+    return tuple(found)

@@ -12,8 +12,8 @@ from time import monotonic
 from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotConfigure, NoVerdict, OverBudget
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.models.llm.media_tokens import at_most
-from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.context import Start, StartPrice
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply

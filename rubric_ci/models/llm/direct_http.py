@@ -8,7 +8,13 @@ from ssl import SSLContext, create_default_context
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from rubric_ci.models.llm.failures import FAILED, error_message, find_failure
+from rubric_ci.models.llm.failures import (
+    FAILED,
+    RequestError,
+    error_message,
+    find_failure,
+    retry_after,
+)
 from rubric_ci.models.llm.gateway import gateway_error
 from rubric_ci.models.llm.http_guard import (
     MAX_BODY,
@@ -19,7 +25,6 @@ from rubric_ci.models.llm.http_guard import (
     check,
     too_large,
 )
-from rubric_ci.models.llm.retry import RequestError, retry_after
 from rubric_ci.values.json_value import JSON, parsed
 
 if TYPE_CHECKING:

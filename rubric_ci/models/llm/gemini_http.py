@@ -9,11 +9,10 @@ from typing import Final
 from urllib.parse import quote
 
 from rubric_ci.models.llm import direct_http
-from rubric_ci.models.llm.failures import find_error
+from rubric_ci.models.llm.failures import RequestError, find_error
 from rubric_ci.models.llm.media import encoded, reply_media
 from rubric_ci.models.llm.model_info import cost_of, counted, known_mode
 from rubric_ci.models.llm.openai_http import CONNECTION, max_tokens_param, text_of, usage
-from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.json_value import JSON, value_at
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.media import Media

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any, Final
 
 from rubric_ci.models.llm import direct_http
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.models.llm.media import reply_media
-from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.text import numbers
 from rubric_ci.values.json_value import JSON, MAX_DEPTH, Missing, depth, value_at
 from rubric_ci.values.llm_calls import ModelCall, ModelReply

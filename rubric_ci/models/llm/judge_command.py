@@ -26,8 +26,8 @@ from rubric_ci.models.agents.program import (
     last_object,
     never,
 )
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.models.llm.openai_http import text_of, usage
-from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system import processes
 from rubric_ci.system.scratch import outside, program_folder
 from rubric_ci.values.agent_program import JudgeCommand

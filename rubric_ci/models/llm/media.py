@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from rubric_ci.errors import CannotReadFile, FailureScope
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import MOST_BYTES, MOST_BYTES_OF_CASE, TYPES, Media, media_of
 

@@ -13,11 +13,10 @@ from typing import Final
 from urllib.parse import quote
 
 from rubric_ci.models.llm import direct_http
-from rubric_ci.models.llm.failures import find_error
+from rubric_ci.models.llm.failures import RequestError, find_error
 from rubric_ci.models.llm.gateway import NO_GATEWAY, GatewayFacts, gateway_facts
 from rubric_ci.models.llm.media import encoded, reply_media
 from rubric_ci.models.llm.model_info import cost_of, counted, known_mode
-from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.config import OutputMode

@@ -8,11 +8,10 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from rubric_ci.models.llm import direct_http, openai_http
-from rubric_ci.models.llm.failures import error_message, find_error
+from rubric_ci.models.llm.failures import RequestError, error_message, find_error
 from rubric_ci.models.llm.http_guard import MAX_FILE
 from rubric_ci.models.llm.model_info import batch_prices_of
 from rubric_ci.models.llm.openai_http import chat_body, read_reply
-from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.masking import redact
 from rubric_ci.values.dataclass import dataclass

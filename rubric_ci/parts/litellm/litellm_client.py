@@ -10,14 +10,16 @@ from typing import Any
 
 from rubric_ci.errors import MissingExtra
 from rubric_ci.models.llm import http_guard
-from rubric_ci.models.llm.failures import causes as causes_of
 from rubric_ci.models.llm.failures import (
+    RequestError,
     error_message,
     find_error,
     find_failure,
     find_object,
+    retry_after,
     status_of,
 )
+from rubric_ci.models.llm.failures import causes as causes_of
 from rubric_ci.models.llm.gateway import (
     bare,
     gateway_error,
@@ -38,7 +40,6 @@ from rubric_ci.models.llm.openai_http import (
     text_of,
     usage,
 )
-from rubric_ci.models.llm.retry import RequestError, retry_after
 from rubric_ci.system.installation import install_command
 from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
 from rubric_ci.models.llm import direct_http
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.system import masking
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.hosts import EXCHANGES, IdentitySource, WorkloadIdentity

@@ -28,7 +28,7 @@ from rubric_ci.grading.setup import readable_cache
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.agents.logins import NoLogin, login_of
 from rubric_ci.models.llm.direct import named_provider, provider_of, provider_with_entry
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.parts.start.before_init import look
 from rubric_ci.system.ci_advice import command_to_set, is_public
 from rubric_ci.system.git import base_revision, plumbing

@@ -11,7 +11,7 @@ from rubric_ci.grading.resolve import judges_of
 from rubric_ci.models.llm.client import identity
 from rubric_ci.models.llm.direct import provider_with_entry
 from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
-from rubric_ci.models.llm.preflight import MOST_TOKENS, PROMPT_TOKENS
+from rubric_ci.models.llm.responders import MOST_TOKENS, PROMPT_TOKENS
 from rubric_ci.services.cost.expected_requests import ExpectedWork, models_to_ask
 from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.system import coroutines

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, assert_never
 from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.models.judge.prompt import about_fences, background, fenced
 from rubric_ci.models.judge.reply import InvalidReply, find_object, strict_object
-from rubric_ci.models.judge.shown_media import takes_media
+from rubric_ci.models.judge.request import takes_media
 from rubric_ci.services.drafting.draft_check import Drafted
 from rubric_ci.services.drafting.drafting_prompt import as_data
 from rubric_ci.services.drafting.drafting_reply import validated

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final, NamedTuple, assert_never
 
 from rubric_ci.models.judge.prompt import Shown, about_fences, background, fenced
-from rubric_ci.models.judge.shown_media import takes_media
+from rubric_ci.models.judge.request import takes_media
 from rubric_ci.services.drafting.drafting_reply import (
     FEWEST,
     MOST,

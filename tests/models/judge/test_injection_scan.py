@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.models.judge import injection_patterns
+from rubric_ci.models.judge import injection_scan
 from rubric_ci.models.judge.injection_scan import scan_for_injection
 
 QUESTION = "What is the capital of Australia?"
@@ -122,7 +122,7 @@ def test_stays_quiet(answer: str) -> None:
 @pytest.mark.parametrize("name", ["ORDER", "ROLE", "FENCE", "REPLY", "CLAIM"])
 @given(data=st.data())
 def test_every_match_contains_a_hint(name: str, data: st.DataObject) -> None:
-    wanted = getattr(injection_patterns, name)
+    wanted = getattr(injection_scan, name)
     text = data.draw(st.from_regex(wanted.pattern()))
     found = wanted.pattern().search(text)
     assert found

@@ -9,7 +9,7 @@ import pytest
 
 from rubric_ci.models.llm import anthropic_http
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.values.config import OutputMode
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 from rubric_ci.values.targets import Endpoint

@@ -15,7 +15,7 @@ import pytest
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.retry import with_retries
+from rubric_ci.models.llm.failures import with_retries
 from rubric_ci.parts.litellm.litellm_client import load_litellm
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.values.results import Assessment

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.models.llm.client import complete, request
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.models.llm.model_info import prices_of
-from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.config import OutputMode
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.targets import Endpoint
@@ -312,7 +312,7 @@ import asyncio
 from rubric_ci.models.llm.client import request
 from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.failures import RequestError
 
 async def main():
     options = {"api_base": "http://127.0.0.1:9", "api_key": "x"}

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.parts.litellm.litellm_client import load_litellm
 from rubric_ci.values.targets import Endpoint
 from tests.aimock import Aimock

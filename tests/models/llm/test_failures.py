@@ -7,8 +7,13 @@ from collections.abc import Mapping
 import pytest
 
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.failures import error_message, find_error, find_object, status_of
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.failures import (
+    RequestError,
+    error_message,
+    find_error,
+    find_object,
+    status_of,
+)
 from rubric_ci.values.json_value import JSON
 from tests.aimock import Aimock
 from tests.bodies import Body, answering

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.models.llm.http_service import read_reply
-from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.service_program import HttpRequest
 from rubric_ci.values.usage import Usage

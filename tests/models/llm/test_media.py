@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotReadFile
-from rubric_ci.models.judge.shown_media import takes_media
+from rubric_ci.models.judge.request import takes_media
 from rubric_ci.models.llm import anthropic_http, gemini_http, openai_http
 from rubric_ci.models.llm.client import request
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.models.llm.media import media_facts, read_media, reply_media
-from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.values.media import Media, with_names

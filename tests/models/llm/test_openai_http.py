@@ -10,8 +10,8 @@ import pytest
 
 from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.direct import provider_of
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.models.llm.openai_http import supports
-from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.parts.litellm.litellm_client import ask_litellm
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.llm_calls import ModelCall, ModelReply

@@ -11,9 +11,14 @@ import pytest
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.models.llm.budget import Budget, Caps
 from rubric_ci.models.llm.cache import MODE, Cache
-from rubric_ci.models.llm.client import CircuitBreaker, connect, output_mode_of, request
+from rubric_ci.models.llm.client import (
+    CircuitBreaker,
+    OutputModes,
+    connect,
+    output_mode_of,
+    request,
+)
 from rubric_ci.models.llm.model_info import prices_of
-from rubric_ci.models.llm.output_modes import OutputModes
 from rubric_ci.values.config import OutputMode
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.usage import Usage

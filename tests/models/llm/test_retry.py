@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from rubric_ci.errors import CannotReachModel, FailureScope, OverBudget
-from rubric_ci.models.llm.retry import RequestError, with_retries
+from rubric_ci.models.llm.failures import RequestError, with_retries
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.usage import Usage

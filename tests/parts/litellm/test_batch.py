@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.parts.litellm import batch_http
 from rubric_ci.parts.litellm.batch import send_batch
 from rubric_ci.system.backoff import Backoff

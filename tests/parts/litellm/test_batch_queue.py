@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.parts.litellm.batch import in_batches
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.targets import Endpoint

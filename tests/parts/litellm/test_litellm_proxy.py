@@ -18,10 +18,9 @@ import pytest
 import yaml
 
 from rubric_ci.errors import CannotReachModel, FailureScope
-from rubric_ci.models.llm.client import output_mode_of, request
-from rubric_ci.models.llm.output_modes import OutputModes
+from rubric_ci.models.llm.client import OutputModes, output_mode_of, request
+from rubric_ci.models.llm.failures import with_retries
 from rubric_ci.models.llm.responders import Responders
-from rubric_ci.models.llm.retry import with_retries
 from rubric_ci.parts.lab.calibration import labels
 from rubric_ci.parts.lab.calibration.labels import Label
 from rubric_ci.parts.litellm.litellm_client import load_litellm

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from rubric_ci.models.llm.client import request
+from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.models.llm.gateway import missing_setup, wording
-from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 from rubric_ci.values.targets import Endpoint
 

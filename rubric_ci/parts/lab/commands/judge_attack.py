@@ -14,7 +14,7 @@ from rubric_ci.files.project.loaded_project import LoadedProject, load_project, 
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
 from rubric_ci.gate.policy.checkout import open_under_policy, show_policy
-from rubric_ci.models.judge.shown_media import shown_to
+from rubric_ci.models.judge.request import shown_to
 from rubric_ci.parts.lab.calibration import attack_corpus
 from rubric_ci.parts.lab.calibration.agreement import aligned, mark_text
 from rubric_ci.parts.lab.calibration.attack_corpus import (

@@ -13,13 +13,7 @@ from textwrap import indent
 from typing import Final, NamedTuple, TypeAlias
 
 from rubric_ci.models.judge.prompt_parts import Part
-from rubric_ci.models.judge.reply import (
-    SCHEMA_VERSION,
-    aliased,
-    allowed_marks,
-    keyed_schema,
-    mark_property,
-)
+from rubric_ci.models.judge.reply import SCHEMA_VERSION, aliased, keyed_schema, mark_and_values
 from rubric_ci.text.escape import is_ignorable
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.evals import EvalCase
@@ -186,7 +180,7 @@ def rubric_messages(
     `media` are the images and documents of the answer; those that are not `shown` are only named.
     """
     every = "c1" if len(criteria) == 1 else f"c1 to c{len(criteria)}"
-    properties = tuple(map(mark_property, criteria))
+    properties, values = zip(*map(mark_and_values, criteria), strict=True)
     said, work = [p for p in seen if p.said], [p for p in seen if not p.said]
     turns = CONVERSATION if any(part.said == "answer" for part in said) else TURN
     parts = [
@@ -195,7 +189,8 @@ def rubric_messages(
             f"Guidelines for the criteria:\n\n{_indented(escaped(text))}"
             for text in briefing.guidelines
         ),
-        "Criteria:\n\n" + "\n\n".join(map(_described, aliased(criteria), criteria, properties)),
+        "Criteria:\n\n"
+        + "\n\n".join(map(_described, aliased(criteria), criteria, properties, values)),
         *_about_faults(criteria),
         *([CONDITIONS] if any(isinstance(c.applies_if, ByJudge) for c in criteria) else []),
         *_marked_before(briefing.examples, criteria, fence),
@@ -280,9 +275,9 @@ def pictures(of: str, media: Sequence[Media], fence: str, shown: Shown) -> Itera
         yield f"You are not shown every image and document that the {of} names in brackets."
 
 
-def _described(alias: str, criterion: Judged, mark: str) -> str:
+def _described(alias: str, criterion: Judged, mark: str, values: str) -> str:
     lines = "\n".join([_indented(escaped(line)) for line in _lines(criterion)])
-    return f'{alias}: "{mark}" is {allowed_marks(criterion)}\n{lines}'
+    return f'{alias}: "{mark}" is {values}\n{lines}'
 
 
 def _indented(text: str) -> str:

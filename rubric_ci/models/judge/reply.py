@@ -65,31 +65,20 @@ def _schema(marks: tuple[_Marks, ...]) -> tuple[Mapping[str, JSON], str]:
     return schema, in_keys(schema)
 
 
-def mark_property(criterion: Judged) -> str:
-    return _marks_and_type(criterion)[0]
-
-
-def allowed_marks(criterion: Judged) -> str:
-    """Return the possible marks, as prompts and messages name them."""
-    match criterion:
-        case Check():
-            marks = "true, false"
-        case Chosen():
-            marks = "one of " + ", ".join(
-                json.dumps(c.name, ensure_ascii=False) for c in criterion.choices
-            )
-        case Scored():
-            marks = "an integer from 0 to 10"
-        case Levelled():
-            marks = "one of " + ", ".join(str(level.level) for level in criterion.levels)
-        case _:
-            assert_never(criterion)
-    return _joined(marks, _marks(criterion)[3])
+def mark_and_values(criterion: Judged) -> tuple[str, str]:
+    """Return the property of the mark, and the possible marks as prompts and messages name them."""
+    marks = _marks(criterion)
+    return marks[0], _in_words(*marks)
 
 
 @lru_cache(maxsize=100)
-def _joined(marks: str, others: tuple[str, ...]) -> str:
-    """Return marks in words; most criteria of a suite have one of a few."""
+def _in_words(name: str, kind: str, allowed: tuple[int | str, ...], others: tuple[str, ...]) -> str:
+    """Return the possible marks in words; most criteria of a suite have one of a few."""
+    marks = "true, false" if kind == "boolean" else "an integer from 0 to 10"
+    if name == "level":
+        marks = "one of " + ", ".join(map(str, allowed))
+    elif name == "choice":
+        marks = "one of " + ", ".join(json.dumps(each, ensure_ascii=False) for each in allowed)
     quoted = [f'"{each}"' for each in others]
     *first, last = [marks, *quoted] if quoted else marks.rsplit(", ", 1)
     return f"{', '.join(first)} or {last}"
@@ -258,11 +247,11 @@ def _judgement(
 
 
 def _read_mark(alias: str, criterion: Judged, entry: JSON) -> Mark | InvalidReply:
-    mark = mark_property(criterion)
-    if problems := tuple(_explained(alias, criterion, entry, mark)):
+    marks = _marks(criterion)
+    if problems := tuple(_explained(_name(alias, criterion), entry, marks)):
         return InvalidReply(problems)
     given: Any = entry
-    value = given[mark]
+    value = given[marks[0]]
     if value == NOT_APPLICABLE and not given.get("reasoning", "").strip():
         unsaid = f"{_name(alias, criterion)} is marked as not applicable without a reason"
         return InvalidReply((unsaid,))
@@ -271,28 +260,32 @@ def _read_mark(alias: str, criterion: Judged, entry: JSON) -> Mark | InvalidRepl
     )
 
 
-def _explained(alias: str, criterion: Judged, entry: JSON, mark: str) -> Iterator[str]:
+def _explained(name: str, entry: JSON, marks: _Marks) -> Iterator[str]:
     """Yield the problems of the entry of a criterion; nothing is converted."""
     if not isinstance(entry, dict):
-        yield f"{_name(alias, criterion)} is {_shortened(entry)}; an object is wanted"
+        yield f"{name} is {_shortened(entry)}; an object is wanted"
         return
     for key in _TEXTS:
         if key in entry and not is_text(entry[key]):
-            found = _shortened(entry[key])
-            yield f'"{key}" of {_name(alias, criterion)} is {found}; a string is wanted'
+            yield f'"{key}" of {name} is {_shortened(entry[key])}; a string is wanted'
+    mark = marks[0]
     if mark not in entry:
-        yield f'{_name(alias, criterion)} has no "{mark}"'
-    elif not is_allowed(criterion, entry[mark]):
-        where, found = f'"{mark}" of {_name(alias, criterion)}', _shortened(entry[mark])
-        yield f"{where} is {found}; wanted: {allowed_marks(criterion)}"
+        yield f'{name} has no "{mark}"'
+    elif not _is_one_of(marks, entry[mark]):
+        found = _shortened(entry[mark])
+        yield f'"{mark}" of {name} is {found}; wanted: {_in_words(*marks)}'
     for key in entry:
         if key == mark or key in _TEXTS:
             continue
-        yield f"{_name(alias, criterion)} has a property {json.dumps(key)} that is not asked for"
+        yield f"{name} has a property {json.dumps(key)} that is not asked for"
 
 
 def is_allowed(criterion: Judged, value: JSON) -> bool:
-    _, kind, allowed, others = _marks(criterion)
+    return _is_one_of(_marks(criterion), value)
+
+
+def _is_one_of(marks: _Marks, value: JSON) -> bool:
+    _, kind, allowed, others = marks
     if isinstance(value, str):
         return value in others or value in allowed
     if kind == "boolean":

@@ -6,13 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.models.judge.reply import (
-    aliased,
-    allowed_marks,
-    is_allowed,
-    keyed_schema,
-    mark_property,
-)
+from rubric_ci.models.judge.reply import aliased, is_allowed, keyed_schema, mark_and_values
 from rubric_ci.models.judge.reply_checks import with_canary
 from rubric_ci.models.judge.voting import grouped, most_per_request
 from rubric_ci.values.config import JudgeConfig
@@ -96,7 +90,7 @@ def test_choices_are_an_enum() -> None:
 
 def test_criteria_have_aliases_and_their_marks_names() -> None:
     assert aliased(KINDS) == {"c1": CHECK, "c2": SCORED, "c3": LEVELLED}
-    assert [mark_property(each) for each in KINDS] == ["satisfied", "score", "level"]
+    assert [mark_and_values(each)[0] for each in KINDS] == ["satisfied", "score", "level"]
 
 
 def test_the_judge_writes_the_mark_last() -> None:
@@ -119,7 +113,7 @@ def test_the_judge_writes_the_mark_last() -> None:
     ],
 )
 def test_the_marks_that_a_prompt_names(criterion: Judged, marks: str) -> None:
-    assert allowed_marks(criterion) == marks
+    assert mark_and_values(criterion)[1] == marks
 
 
 @pytest.mark.parametrize("canary", [False, True], ids=["plain", "canary"])

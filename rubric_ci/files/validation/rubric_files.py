@@ -130,7 +130,7 @@ def repeated_criteria(data: Any) -> Iterator[Problem]:
 
 def _places_of_equal(data: Any) -> Iterable[list[tuple[int, int, Path]]]:
     """Return for each criterion its places: number of the case, number in the list, path of it."""
-    alike = dict[str, list[tuple[Any, tuple[int, int, Path]]]]()  # by a text that is cheap
+    places = dict[Any, list[tuple[int, int, Path]]]()
     lists = set[int]()  # an alias is the same list
     for number, case in enumerate(list_at(data, "evalcases")):
         rubrics = case.get("rubrics") if isinstance(case, dict) else None
@@ -138,15 +138,8 @@ def _places_of_equal(data: Any) -> Iterable[list[tuple[int, int, Path]]]:
         if isinstance(criteria, list) and id(criteria) not in lists:
             lists.add(id(criteria))
             for index, each in enumerate(criteria):
-                if isinstance(each, str):
-                    alike.setdefault(each, []).append((each, (number, index, path)))
-                elif isinstance(each, dict) and "include" not in each:
-                    text = f"{each.get('id')} {each.get('expected_outcome')}"
-                    alike.setdefault(text, []).append((each, (number, index, path)))
-    places = dict[Any, list[tuple[int, int, Path]]]()
-    for found in alike.values():
-        for each, place in found if len(found) >= OFTEN else ():
-            places.setdefault(_exact(each), []).append(place)
+                if isinstance(each, str) or (isinstance(each, dict) and "include" not in each):
+                    places.setdefault(_exact(each), []).append((number, index, path))
     return places.values()
 
 

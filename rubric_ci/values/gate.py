@@ -320,8 +320,11 @@ def too_many_waivers(most: int | None, count: int) -> str:
 
 def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:
     """Return True if this case alone makes the gate fail."""
-    if gate.fail_on == "never" or not is_gating(case, gate):
-        return False
+    return gate.fail_on != "never" and _is_bad(case, gate) and is_gating(case, gate)
+
+
+def _is_bad(case: CaseResult, gate: GateInfo) -> bool:
+    """Return True if the gate forbids this result in each case that it is about."""
     if case.score is None:  # its service does not start, and does at the base
         return case.status == "errored" and case.change == "broken"
     if gate.fail_on == "regression":

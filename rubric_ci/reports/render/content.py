@@ -115,11 +115,8 @@ def table(report: RunReport) -> Table:
     name = case_names(report)
     compared = report.comparison is not None
     heads = ["", "Case", "Score", *(["Before → now"] if compared else []), "Misses"]
-    rows = [
-        _row(case, report)
-        for case in wording.by_attention(report.cases, report.gate)
-        if case.status not in {"pass", "errored", "skipped"}
-    ]
+    missed = [c for c in report.cases if c.status not in {"pass", "errored", "skipped"}]
+    rows = [_row(case, report) for case in wording.by_attention(missed, report.gate)]
     lost = [case for case in report.cases if case.status == "errored"]
     for reason, same in wording.grouped((case.reason, case) for case in lost):
         about = plain(numbers.shortened(" ".join(reason.split()), LONGEST))
@@ -245,5 +242,5 @@ def end(report: RunReport) -> Facts:
 
 def detailed(report: RunReport) -> list[Graded]:
     """Return the cases with details, the most urgent first: those that did not pass."""
-    cases = wording.by_attention(report.cases, report.gate)
-    return [case for case in with_verdict(cases) if case.status != "pass"]
+    missed = [case for case in report.cases if case.status != "pass"]
+    return with_verdict(wording.by_attention(missed, report.gate))

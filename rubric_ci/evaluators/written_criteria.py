@@ -131,7 +131,7 @@ def _test(written: Written, number: int, test: dict[str, Any]) -> MarkTest:
 
 
 def _rubric(written: Written, criteria: list[Any], path: Path) -> Rubric:
-    found = (_placed(written, each, (*path, n), n + 1) for n, each in enumerate(criteria))
+    found = [_placed(written, each, (*path, n), n + 1) for n, each in enumerate(criteria)]
     return Rubric(tuple([each for each in found if each is not None]))
 
 

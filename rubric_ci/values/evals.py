@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from itertools import chain
 from typing import Annotated, ClassVar, Literal, TypeAlias, TypeGuard
 
 from rubric_ci.values.dataclass import dataclass
@@ -310,9 +309,9 @@ class EvalCase:
     @property
     def media(self) -> tuple[Media, ...]:
         """The images and documents of the question, each once, in order."""
-        parts = [m.parts for m in self.input_messages]
-        parts += [turn.parts for turn in self.turns]
-        return tuple(dict.fromkeys(media_in(chain.from_iterable(parts))))
+        parts = [part for message in self.input_messages for part in message.parts]
+        parts += [part for turn in self.turns for part in turn.parts]
+        return tuple(dict.fromkeys(media_in(parts)))
 
     @property
     def reference_media(self) -> tuple[Media, ...]:

@@ -88,7 +88,7 @@ class Message:
     @property
     def text(self) -> str:
         """All parts but guidelines as one text, separated by blank lines."""
-        return "\n\n".join(part.text for part in self.parts if not _is_guideline(part))
+        return "\n\n".join([part.text for part in self.parts if not _is_guideline(part)])
 
     @property
     def media(self) -> tuple[Media, ...]:

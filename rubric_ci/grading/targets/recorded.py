@@ -27,17 +27,17 @@ def answer(case: EvalCase, target: Target, context: RunContext) -> Answer:
     if target.answers not in known:
         known[target.answers] = _read_recordings(target.answers, context)
     recordings = known[target.answers]
-    for file in (normalised(case.file), ""):
-        if (file, case.own_id) in recordings:
-            read = partial(content, context=context)
-            found = answer_format.with_files(recordings[file, case.own_id], read)
-            return conversation.recorded(case, found) if case.most_turns else found
+    name = case.own_id
+    found = recordings.get((normalised(case.file), name)) or recordings.get(("", name))
+    if found:
+        found = answer_format.with_files(found, partial(content, context=context))
+        return conversation.recorded(case, found) if case.most_turns else found
     turns: list[JSON] = ["…"] * len(case.turns)
     if case.simulated_user:
         turns.append({"user": "…", "answer": "…"})
-    line = {"id": case.own_id, "answer": turns or "…"}
+    line = {"id": name, "answer": turns or "…"}
     raise CannotAnswer(
-        f"{target.answers} has no answer for the case `{case.own_id}` of {case.file}; "
+        f"{target.answers} has no answer for the case `{name}` of {case.file}; "
         f"add a line {json.dumps(line, ensure_ascii=False)}"
     )
 

@@ -251,7 +251,8 @@ def scan_for_injection(
 
 
 def _pattern_matches(wanted: Pattern, message: str, scanned: _ScannedAnswer) -> _Found:
-    yield from ((message, _shorten(match[0])) for match in wanted.matches(scanned.folded))
+    for match in wanted.matches(scanned.folded):
+        yield message, _shorten(match[0])
 
 
 def _encoded(scanned: _ScannedAnswer) -> _Found:

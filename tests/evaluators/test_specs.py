@@ -7,8 +7,7 @@ from textwrap import dedent, indent
 import pytest
 
 from rubric_ci.files.project.loader import load
-from rubric_ci.parts.graders.field_accuracy import FieldAccuracySpec
-from rubric_ci.parts.graders.json_compare import FieldSpec
+from rubric_ci.parts.graders.field_accuracy import FieldAccuracySpec, FieldSpec
 from rubric_ci.parts.graders.tool_trajectory import ExpectedCall, ToolTrajectorySpec
 from rubric_ci.parts.graders.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.values.evals import (

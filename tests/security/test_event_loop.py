@@ -14,8 +14,7 @@ from rubric_ci.errors import CannotReachModel
 from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.models.judge.reply_checks import missing_quotes
 from rubric_ci.models.judge.request import request_valid_reply
-from rubric_ci.parts.graders.field_accuracy import FieldAccuracySpec
-from rubric_ci.parts.graders.json_compare import FieldSpec
+from rubric_ci.parts.graders.field_accuracy import FieldAccuracySpec, FieldSpec
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelReply

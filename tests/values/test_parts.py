@@ -86,7 +86,7 @@ def test_no_part_is_imported_before_it_is_asked_for() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     before, after = json.loads(done.stdout)
-    assert before == ["rubric_ci.parts.agents", "rubric_ci.parts.agents.programs"]
+    assert before == ["rubric_ci.parts.agents"]
     assert after == ["rubric_ci.parts.agents.codex"]
 
 

@@ -4,15 +4,22 @@ The event only says where to look. The person, their permission, the words and t
 from GitHub, now. Each word is good for one run of one commit.
 """
 
+import os
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
-from rubric_ci.errors import UserError
-from rubric_ci.github.actions import number_of
-from rubric_ci.github.rest_api import Server
+import click
+
+from rubric_ci.errors import CannotConfigure, ExitCode, UserError
+from rubric_ci.github import comments_and_issues
+from rubric_ci.github.actions import number_of, read_event, read_payload, set_outputs
+from rubric_ci.github.comments_and_issues import Place
+from rubric_ci.github.rest_api import Server, build_server
 from rubric_ci.parts.authorize import authority
 from rubric_ci.parts.authorize.authority import Asked, Proposed
 from rubric_ci.text import escape
+from rubric_ci.text.escape import error_line
+from rubric_ci.values.command_settings import AuthorizeSettings
 from rubric_ci.values.dataclass import dataclass
 
 HELP: Final = (
@@ -58,7 +65,51 @@ class Rules:
     label: str = "rubric-ci"
 
 
-def authorize(
+def authorize(settings: AuthorizeSettings) -> ExitCode:
+    """Set the outputs of the step; exit 1 with the reason if no one with the right asked for it."""
+    environment = os.environ
+    event, payload = read_event(environment), read_payload(environment)
+    if event is None:
+        raise CannotConfigure(
+            "this command reads the event of a workflow run", "run it in GitHub Actions"
+        )
+    server = build_server(environment)
+    rules = Rules(repository=event.repository, people=settings.allow, label=settings.label)
+    attempt = environment.get("GITHUB_RUN_ATTEMPT", "1")
+    try:
+        found = decide(server, rules, event.name, payload, int(attempt or 1))
+    except NotAuthorized as refused:
+        click.echo(escape.log_line(f"not authorized: {refused.message}"))
+        number = number_of(payload, "issue", "number")
+        if refused.answer and number is not None and settings.comment:
+            place = Place(repository=event.repository, pull_request=number, key=settings.key)
+            _answer(refused.answer, server, place)
+        return ExitCode.GATE
+    outputs = {
+        "sha": found.sha,
+        "pull-request": str(found.pull_request),
+        "case": found.case,
+        "again": str(found.again).lower(),
+        "by": found.by,
+    }
+    for name, value in outputs.items():
+        click.echo(escape.log_line(f"{name}={value}"))
+    if file := environment.get("GITHUB_OUTPUT"):
+        set_outputs(file, outputs)
+    return ExitCode.OK
+
+
+def _answer(text: str, server: Server, place: Place) -> None:
+    """Put the sentence into the one comment, for a person who may ask; no one else changes it."""
+    try:
+        posted = comments_and_issues.post(server, place, [f"{text}\n"], mode="update", failing=True)
+    except UserError as error:
+        click.echo(escape.log_line(f"not posted: {error_line(error)}"))
+    else:
+        click.echo(escape.log_line(f"comment on {place.about} {posted.done}"))
+
+
+def decide(
     server: Server, rules: Rules, event: str, payload: Mapping[str, Any], attempt: int = 1
 ) -> Authorized:
     """Return the request of a person; raises NotAuthorized with the reason."""
@@ -104,8 +155,7 @@ def _by_comment(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Aut
     if not isinstance(issue, Mapping) or not issue.get("pull_request"):
         raise NotAuthorized("the comment is not on a pull request")
     request = authority.comment(server, rules.repository, number)
-    first = request.text.lstrip().startswith("/rubric-ci")
-    if not first:
+    if not request.text.lstrip().startswith("/rubric-ci"):
         raise NotAuthorized("the comment is not a command")
     _check_right(server, rules, request.login, is_person=request.is_person)
     if request.edited:

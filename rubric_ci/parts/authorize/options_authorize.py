@@ -33,7 +33,7 @@ def authorize(**options: Any) -> None:
     right, and at which commit. Sets the outputs `sha`, `pull-request`, `case` and `again`; exit
     code 1 if no one with the right asked, or the commit came later. GITHUB_TOKEN must be set.
     """
-    from rubric_ci.parts.authorize.commands.authorize import authorize as check
+    from rubric_ci.parts.authorize.authorization import authorize as check
     from rubric_ci.values.command_settings import AuthorizeSettings
 
     raise SystemExit(check(AuthorizeSettings(**options)))

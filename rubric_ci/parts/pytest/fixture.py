@@ -14,8 +14,13 @@ import pytest
 from rubric_ci.errors import UserError
 from rubric_ci.files.project.loader import load, no_files
 from rubric_ci.grading.trial_results import median_trial
-from rubric_ci.parts.pytest.items import failure
-from rubric_ci.parts.pytest.session_run import InvalidCheck, NoVerdict, SessionRun, error_text
+from rubric_ci.parts.pytest.session_run import (
+    InvalidCheck,
+    NoVerdict,
+    SessionRun,
+    error_text,
+    failure,
+)
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import EvalCase, TrialRule

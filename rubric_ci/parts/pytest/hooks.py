@@ -18,9 +18,9 @@ from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.parts.pytest.fixture import Checks, Rubric
-from rubric_ci.parts.pytest.items import WIDTH, CaseItem, EvalFile, GateItem, item_name
-from rubric_ci.parts.pytest.outcomes import OutcomeHooks, asks
+from rubric_ci.parts.pytest.items import CaseItem, EvalFile, GateItem, OutcomeHooks, asks, item_name
 from rubric_ci.parts.pytest.session_run import (
+    WIDTH,
     NoVerdict,
     SessionRun,
     Waived,

@@ -35,6 +35,7 @@ from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.gate.selection.changed_cases import open_with_change
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.tasks import build_task
+from rubric_ci.reports.render import terminal, wording
 from rubric_ci.services.publish.files import check_outputs, write_reports
 from rubric_ci.services.run.base_comparison import Outcome
 from rubric_ci.services.run.finished_report import finish, remember, with_cases
@@ -46,7 +47,7 @@ from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult
+from rubric_ci.values.results import CaseResult, Graded
 from rubric_ci.values.scope import Narrowing, Scope
 from rubric_ci.values.targets import MockTarget
 from rubric_ci.values.usage import NOTHING_USED, Usage
@@ -99,6 +100,7 @@ def cut(info: pytest.ExceptionInfo[BaseException], path: Path) -> None:
 
 
 TARGET: Final = "pytest"  # what reports call the target of an answer that a test brings
+WIDTH: Final = 100  # columns of a failure
 _PATIENCE: Final = 86_400  # seconds that a worker waits for the one that grades
 
 
@@ -299,6 +301,18 @@ class SessionRun:
     def close(self) -> None:
         if "loop" in self.__dict__:
             self.loop.close()
+
+
+def failure(result: Graded, report: RunReport) -> Missed | Waived | None:
+    """Return the failure of a graded answer; None: nothing that fails a test."""
+    match result.status:
+        case "waived":
+            return Waived(", ".join(result.waived))
+        case "fail" | report.gate.fail_on:
+            text = terminal.case_text(result, report, width=WIDTH)
+            return Missed(f"{wording.reason(result)}\n{text}")
+        case _:
+            return None
 
 
 def shared_report(folder: Path) -> Path:

@@ -6,8 +6,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from rubric_ci.gate.differences.case_changes import changes_of
-from rubric_ci.parts.graders.field_accuracy import FieldAccuracySpec
-from rubric_ci.parts.graders.json_compare import FieldSpec
+from rubric_ci.parts.graders.field_accuracy import FieldAccuracySpec, FieldSpec
 from rubric_ci.parts.graders.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.config import Config

@@ -2,7 +2,7 @@
 
 import re
 
-from rubric_ci.parts.formats.view import MOST, link
+from rubric_ci.parts.formats.page import MOST, link
 from tests.parts.formats.drawn import tables
 from tests.sample_reports import a_criterion, a_report, graded, skipped
 

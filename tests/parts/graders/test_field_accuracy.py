@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.parts.graders.field_accuracy import FieldAccuracySpec, field_accuracy
-from rubric_ci.parts.graders.json_compare import FieldSpec
+from rubric_ci.parts.graders.field_accuracy import FieldAccuracySpec, FieldSpec, field_accuracy
 from rubric_ci.text.redact import redactor
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.messages import DataPart, Message

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.gate.report.matrix import matrix
-from rubric_ci.parts.formats import view
+from rubric_ci.parts.formats import page
 from rubric_ci.reports.render import markdown, per_target, terminal
 from rubric_ci.values.gate import GateInfo
 from rubric_ci.values.report import RunReport
@@ -74,8 +74,8 @@ def test_cases_that_differ_are_first() -> None:
 def test_no_format_has_a_mean_over_the_targets() -> None:
     alone = markdown.render(a_report(CASES[0]))
     assert ["average score" in text for text in (markdown.render(REPORT), alone)] == [False, True]
-    assert view.cards(REPORT)["scores"] is None
-    heads = {head for table in view.tables(REPORT) for head in table.heads}
+    assert page.cards(REPORT)["scores"] is None
+    heads = {head for table in page.tables(REPORT) for head in table.heads}
     assert heads.isdisjoint({"mean score", "mean mark"})
 
 

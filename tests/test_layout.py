@@ -108,7 +108,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_run_judge_down.py": "models/llm/responders",
     "cli/commands/test_run_killed.py": "system/coroutines",
     "cli/commands/test_http_target.py": "files/validation/http_target_rules",
-    "cli/commands/test_shards.py": "cli/commands/plan",
     "cli/commands/test_started_service.py": """
         grading/targets/started_services system/servers values/service_program""",
     "cli/commands/test_validate.py": "files/project/checker files/project/fixer",

@@ -1,6 +1,7 @@
 """The commands `run` and `plan`, which select cases by the same options."""
 
 import os
+from math import ceil
 from typing import Any, Final
 
 import click
@@ -222,7 +223,24 @@ def plan(**options: Any) -> None:
 
     PATHS and options, also -k (--keyword), select cases as in `run`; pass the same to both.
     """
-    from rubric_ci.cli.commands.plan import plan as plan_shards
-    from rubric_ci.values.command_settings import PlanSettings, settings_of
+    import json
 
-    raise SystemExit(plan_shards(settings_of(PlanSettings, _with_places(options))))
+    from rubric_ci.errors import ExitCode
+    from rubric_ci.files.project.loaded_project import show_problems
+    from rubric_ci.gate.selection.changed_cases import open_selected
+    from rubric_ci.services.publish.failure import end
+    from rubric_ci.services.publish.workflow import Workflow
+    from rubric_ci.values.command_settings import Models, PlanSettings, ReportOptions, settings_of
+
+    settings = settings_of(PlanSettings, _with_places(options))
+    loaded, selection = open_selected(settings.select, Models(), ReportOptions())
+    show_problems(loaded.diagnostics)
+    cases = len(selection.chosen)
+    count = min(settings.max_shards, ceil(cases / settings.cases_per_shard))
+    matrix = json.dumps({"shard": [f"{index}/{count}" for index in range(1, count + 1)]})
+    click.echo(matrix)
+    if workflow := Workflow.of(os.environ):  # the outputs of the job
+        workflow.set_outputs({"matrix": matrix, "shards": str(count), "cases": str(cases)})
+    if loaded.invalid:
+        raise SystemExit(end(ExitCode.USAGE, loaded.problems, "plan", os.environ))
+    raise SystemExit(ExitCode.OK)

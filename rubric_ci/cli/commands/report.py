@@ -1,27 +1,54 @@
-"""`rubric-ci report`: merge the reports of shards; post a report on its pull request."""
+"""`rubric-ci report`, `compare` and `show`: what is done with reports that are there.
 
+`report` merges the reports of shards and posts one on its pull request, `compare` compares two and
+keeps an issue open while it fails, `show` prints cases. Nothing is graded or requested.
+"""
+
+import json
 import os
+import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
-from rubric_ci.errors import CannotReadReport, ExitCode, UserError
-from rubric_ci.gate.comparison.baseline_files import find_reports, open_baseline, with_comparison
+from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadReport, ExitCode, UserError
+from rubric_ci.gate.comparison.baseline_files import (
+    find_reports,
+    open_baseline,
+    read_baseline,
+    with_comparison,
+)
+from rubric_ci.gate.comparison.compared import compare
+from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.gate.report.sharding import merge
+from rubric_ci.reports.render import comparison_section, terminal
 from rubric_ci.services.publish.comment import post, post_failure
 from rubric_ci.services.publish.copies import copies_in, keep_copies
-from rubric_ci.services.publish.failure import failure_text, publish_failure_of_run, read_failure
-from rubric_ci.services.publish.files import HINT, write_and_show
-from rubric_ci.services.publish.workflow import publish
+from rubric_ci.services.publish.failure import (
+    end,
+    failure_text,
+    publish_failure_of_run,
+    read_failure,
+)
+from rubric_ci.services.publish.files import HINT, NARROWEST, WIDEST, write_and_show
+from rubric_ci.services.publish.workflow import Workflow, publish, write_comparison_outputs
 from rubric_ci.services.run.sentinel import with_merged_sentinel
+from rubric_ci.system.output import use_color
 from rubric_ci.text import escape
-from rubric_ci.values.command_settings import CommentSettings, ReportOptions
+from rubric_ci.text.numbers import plural
+from rubric_ci.text.suggestions import suggest
+from rubric_ci.values import parts
+from rubric_ci.values.command_settings import CommentSettings, CompareSettings, ReportOptions
+from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.media import COPIES, Picture
+from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult
 
 _NO_PARTS: Final = (
@@ -73,3 +100,117 @@ def _pictures_in(cases: Sequence[CaseResult]) -> tuple[Picture, ...]:
     before = [case.before for case in cases if case.before]
     trials = [each for case in cases for each in case.trials]
     return tuple(each for owner in (*cases, *trials, *before) for each in owner.media)
+
+
+def compare_reports(settings: CompareSettings) -> ExitCode:
+    """Print the comparison; return 1 on a regression, 3 without verdicts to compare."""
+    issue = parts.offered("issue of a comparison") if settings.issue else None
+    if settings.issue and issue is None:
+        raise CannotConfigure("no issue is kept: the part `lab` was removed")
+    head = read_report(settings.head)
+    baseline = read_baseline(settings.baseline, head)
+    compared = compare(head, baseline)
+    click.echo(comparison_section.FORMATS[settings.format](compared), nl=False)
+    lines = write_comparison_outputs(compared, Workflow.of(os.environ))
+    if issue:
+        subject = issue.Subject(head=compared, log=baseline.log)
+        lines.append(issue.update_issue(subject, settings.issue, os.environ))
+    for line in lines:
+        click.echo(escape.log_line(line), err=True)
+    found = compared.comparison
+    if found and found.worse:
+        return ExitCode.GATE
+    if why := _why_undecided(compared):
+        return end(ExitCode.NO_VERDICT, why, "compare", os.environ)
+    return ExitCode.OK
+
+
+def _why_undecided(compared: RunReport) -> UserError | None:
+    if compared.comparison and compared.comparison.judge_moved:
+        fix = "make a run with this judge the baseline: `rubric-ci baseline accept`"
+        return UserError(compared.comparison.judge_moved, fix)
+    if errored := compared.totals.errored:
+        cases = (
+            f"{plural(errored, 'case')} of the run errored and {'is' if errored == 1 else 'are'}"
+        )
+        return UserError(f"{cases} not compared", "the report of the run says why")
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowSettings:
+    """The report, and the cases of it that are printed."""
+
+    case: str  # an id, a glob or FILE::CASE; empty: all
+    criterion: str  # its id; empty: all
+    format: str
+    report: Path
+
+
+def show(settings: ShowSettings) -> ExitCode:
+    """Print the cases; raise CannotFindEvals if the report has none of this name."""
+    report = read_report(settings.report)
+    cases = _chosen(report, settings.case) if settings.case else report.cases
+    if settings.criterion:
+        cases = _with_criterion(cases, settings.criterion)
+    if settings.format == "json":
+        click.echo(_json(report, cases, settings.criterion), nl=False)
+        return ExitCode.OK
+    width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((100, 24)).columns))
+    color = use_color(sys.stdout, os.environ)
+    if settings.case or settings.criterion:
+        text = terminal.cases(cases, settings.criterion, width=width, color=color)
+    else:
+        text = terminal.render(report, width=width, color=color)
+    if workflow := Workflow.of(os.environ):
+        text = workflow.guarded(text)
+    click.echo(text, color=color)
+    return ExitCode.OK
+
+
+def _chosen(report: RunReport, name: str) -> Sequence[CaseResult]:
+    file, _, own = name.rpartition("::")
+    found = [case for case in report.cases if file in {"", case.file} and _is_called(case, own)]
+    if not found:
+        known = [case.id for case in report.cases]
+        message = f"the last report has no case `{name}`"
+        raise CannotFindEvals(message, suggest(own, known, most=0))
+    return found
+
+
+def _is_called(case: CaseResult, pattern: str) -> bool:
+    own = case.id.removesuffix(f" [{case.target}]")
+    return pattern in {case.id, own} or fnmatchcase(own, pattern)
+
+
+def _with_criterion(cases: Sequence[CaseResult], name: str) -> Sequence[CaseResult]:
+    known = {case.id: [*_criteria(case)] for case in cases}
+    found = [case for case in cases if name in known[case.id]]
+    if not found:
+        every = [each for ids in known.values() for each in ids]
+        raise CannotFindEvals(f"no case shown has a criterion `{name}`", suggest(name, every))
+    return found
+
+
+def _criteria(case: CaseResult) -> Sequence[str]:
+    evaluators = case.evaluators if case.verdict else ()
+    return [each.id for one in evaluators for each in getattr(one, "criteria", ())]
+
+
+def _json(report: RunReport, cases: Sequence[CaseResult], criterion: str) -> str:
+    """Return the cases as report.json has them; with `criterion`, only its marks."""
+    written = json.loads(json_format.render(report))["cases"]
+    chosen = {id(case) for case in cases}
+    found = [each for case, each in zip(report.cases, written, strict=True) if id(case) in chosen]
+    shown = [_only(case, criterion) for case in found] if criterion else found
+    return json.dumps({"cases": shown}, ensure_ascii=False, indent=2) + "\n"
+
+
+def _only(case: dict[str, Any], criterion: str) -> dict[str, Any]:
+    marks = [
+        {"evaluator": one["name"], **each}
+        for one in case["evaluators"]
+        for each in one.get("criteria", ())
+        if each["id"] == criterion
+    ]
+    return {"file": case["file"], "id": case["id"], "criteria": marks}

@@ -54,6 +54,15 @@ def with_evaluator(evaluator: str) -> str:
     return f"{CASE}    execution:\n      evaluators:\n{_indented(evaluator, 8)}"
 
 
+def with_target(keys: str) -> str:
+    """Return an example of a configuration with a target."""
+    return f"targets: [{{name: default, {keys}}}]\n"
+
+
+def with_service(keys: str) -> str:
+    return with_target(f"provider: http, url: 'https://a.example', {keys}")
+
+
 def _indented(text: str, columns: int) -> str:
     return "".join(f"{' ' * columns}{line}\n" for line in text.splitlines())
 

@@ -45,6 +45,7 @@ from rubric_ci.values.problems import (
     list_at,
     mapping_at,
     mappings,
+    with_target,
 )
 from rubric_ci.values.written_keys import keys_of
 
@@ -67,6 +68,7 @@ LITERAL_SECRET: Final = Rule(
     bad="judge: {model: openai/gpt-6-luna, api_key: sk-abc}\n",
     good='judge: {model: openai/gpt-6-luna, api_key: "${{ OPENAI_API_KEY }}"}\n',
 )
+_WITH_KEY: Final = with_target("provider: cli, command_template: 'echo {PROMPT} ${{ SHOP_KEY }}'")
 VARIABLE_NOT_ALLOWED: Final = Rule(
     id="variable-not-allowed",
     meaning=(
@@ -74,14 +76,8 @@ VARIABLE_NOT_ALLOWED: Final = Rule(
         "lists. A run stops at any other."
     ),
     hint="add it to `env.allow`",
-    bad=(
-        "targets: [{name: default, provider: cli, "
-        "command_template: 'echo {PROMPT} ${{ SHOP_KEY }}'}]\n"
-    ),
-    good=(
-        "targets: [{name: default, provider: cli, "
-        "command_template: 'echo {PROMPT} ${{ SHOP_KEY }}'}]\nenv: {allow: [SHOP_KEY]}\n"
-    ),
+    bad=_WITH_KEY,
+    good=f"{_WITH_KEY}env: {{allow: [SHOP_KEY]}}\n",
 )
 THRESHOLD_ORDER: Final = Rule(
     id="threshold-order",

@@ -13,6 +13,7 @@ from rubric_ci.files.validation.shape_rules import OUT_OF_RANGE
 from rubric_ci.files.yaml_text.document import FILE_SIZE, MAX_VALUES
 from rubric_ci.text.suggestions import nearest, suggest
 from rubric_ci.values.problems import (
+    CASE,
     GOOD_CASE,
     GOOD_FILE,
     WEIGHT_TOTAL,
@@ -38,10 +39,8 @@ CASE_EMPTY: Final = Rule(
     switchable=True,
     meaning="The case has nothing to be graded by, and no description of a good answer.",
     hint="add `rubrics`, or an `expected_outcome` to draft them from",
-    bad=with_cases("  - id: greeting\n    input: Say hello\n"),
-    good=with_cases(
-        "  - id: greeting\n    input: Say hello\n    expected_outcome: A friendly greeting\n"
-    ),
+    bad=CASE,
+    good=f"{CASE}    expected_outcome: A friendly greeting\n",
 )
 UNUSED_SETTING: Final = Rule(
     id="unused-setting",

@@ -25,6 +25,11 @@ FOREIGN_OPTIONS: Final[Mapping[str, str]] = {
 }
 """Options of graders of other tools, which a script here would get as configuration."""
 
+
+def _with_script(keys: str) -> str:
+    return with_evaluator(f"- {{name: check, type: code_judge, script: ./check, {keys}}}")
+
+
 _LIMITS: Final = "it decides nothing here: `gate.thresholds` has the limits of all scores"
 
 SIMILAR_KEY: Final = Rule(
@@ -47,10 +52,8 @@ FOREIGN_OPTION: Final = Rule(
         "to the script as configuration: a gate or a limit would be lost. Below `config` every "
         "key is yours."
     ),
-    bad=with_evaluator("- {name: check, type: code_judge, script: ./check, required: true}"),
-    good=with_evaluator(
-        "- {name: check, type: code_judge, script: ./check, config: {required: true}}"
-    ),
+    bad=_with_script("required: true"),
+    good=_with_script("config: {required: true}"),
 )
 TARGET_PROXY: Final = Rule(
     id="target-proxy",
@@ -59,18 +62,14 @@ TARGET_PROXY: Final = Rule(
         "has none, so the script could not give a mark."
     ),
     hint="use an `llm_judge`, or list in `env` what the script needs to call a model",
-    bad=with_evaluator(
-        "- {name: check, type: code_judge, script: ./check, target: {max_calls: 10}}"
-    ),
-    good=with_evaluator("- {name: check, type: code_judge, script: ./check, env: [API_KEY]}"),
+    bad=_with_script("target: {max_calls: 10}"),
+    good=_with_script("env: [API_KEY]"),
 )
 NOT_IN_CONTAINER: Final = Rule(
     id="not-in-container",
     meaning="A script in a `container` gets no file and no folder of this machine.",
     hint="remove it, or remove `container`",
-    bad=with_evaluator(
-        "- {name: check, type: code_judge, script: ./check, cwd: .., container: {image: a}}"
-    ),
+    bad=_with_script("cwd: .., container: {image: a}"),
     good=with_evaluator("- {name: check, type: code_judge, script: ./check}"),
 )
 PROMPT_VARIABLES: Final = (

@@ -6,15 +6,7 @@ from typing import Any, Final
 from rubric_ci.evaluators.assertions.keys import keys_of
 from rubric_ci.evaluators.kind import is_penalty
 from rubric_ci.text.suggestions import did_you_mean, nearest
-from rubric_ci.values.problems import (
-    WRONG_TYPE,
-    Path,
-    Problem,
-    Rule,
-    mappings,
-    with_cases,
-    with_rubrics,
-)
+from rubric_ci.values.problems import WRONG_TYPE, Path, Problem, Rule, mappings, with_rubrics
 
 CONDITION: Final = Rule(
     id="condition",
@@ -26,20 +18,21 @@ CONDITION: Final = Rule(
     bad=with_rubrics("- expected_outcome: Greets\n  applies_if: {tag: formal, contains: Dear}"),
     good=with_rubrics("- expected_outcome: Greets\n  applies_if: {tag: formal}"),
 )
+
+
+def _with_parent(name: str) -> str:
+    warm = f"{{expected_outcome: Is warm, applies_if: {{criterion: {name}, is: true}}}}"
+    return with_rubrics(f"- {{id: greets, expected_outcome: Greets}}\n- {warm}")
+
+
 CONDITION_PARENT: Final = Rule(
     id="condition-parent",
     meaning=(
         "`applies_if: {criterion, is}` names a criterion of the same list that has no condition of "
         "its own, and a mark that it can have."
     ),
-    bad=with_rubrics(
-        "- {id: greets, expected_outcome: Greets}\n"
-        "- {expected_outcome: Is warm, applies_if: {criterion: greet, is: true}}"
-    ),
-    good=with_rubrics(
-        "- {id: greets, expected_outcome: Greets}\n"
-        "- {expected_outcome: Is warm, applies_if: {criterion: greets, is: true}}"
-    ),
+    bad=_with_parent("greet"),
+    good=_with_parent("greets"),
 )
 _PARTNERS: Final = {"criterion": "is", "var": "equals"}
 _WAYS: Final = ("criterion", "tag", "var")
@@ -114,7 +107,8 @@ def wrong_mark(criterion: Any, mark: Any) -> str:
 MOST_CHARACTERS: Final = 8_000
 _OF_CASE: Final = len(("evalcases", 0, "rubrics"))
 
-_RUBRICS: Final = "  - id: greeting\n    input: Say hello\n    rubrics:\n"
+_WARM: Final = "criteria: [{id: warm, expected_outcome: Is warm}]"
+_TESTS: Final = "tests: [{answer: Hi, marks: {warm: true}}]"
 EXAMPLE_MARK: Final = Rule(
     id="example-mark",
     meaning=(
@@ -122,14 +116,8 @@ EXAMPLE_MARK: Final = Rule(
         "criterion can have."
     ),
     hint="write a mark that the judge can give",
-    bad=with_cases(
-        f"{_RUBRICS}      examples: [{{answer: Hi, marks: {{warm: 7}}}}]\n"
-        "      criteria: [{id: warm, expected_outcome: Is warm}]\n"
-    ),
-    good=with_cases(
-        f"{_RUBRICS}      examples: [{{answer: Hi, marks: {{warm: true}}}}]\n"
-        "      criteria: [{id: warm, expected_outcome: Is warm}]\n"
-    ),
+    bad=with_rubrics(f"examples: [{{answer: Hi, marks: {{warm: 7}}}}]\n{_WARM}"),
+    good=with_rubrics(f"examples: [{{answer: Hi, marks: {{warm: true}}}}]\n{_WARM}"),
 )
 TEST_ANSWER: Final = Rule(
     id="test-answer",
@@ -140,15 +128,8 @@ TEST_PLACE: Final = Rule(
     id="test-place",
     meaning="`tests` are of a rubric file, or in `rubrics` of a case: they are answers to it.",
     hint="move them to `rubrics` of a case, or to a rubric file",
-    bad=(
-        "rubrics:\n  criteria: [{id: warm, expected_outcome: Is warm}]\n"
-        "  tests: [{answer: Hi, marks: {warm: true}}]\n"
-        "evalcases:\n  - {id: greeting, input: Say hello}\n"
-    ),
-    good=with_cases(
-        f"{_RUBRICS}      criteria: [{{id: warm, expected_outcome: Is warm}}]\n"
-        "      tests: [{answer: Hi, marks: {warm: true}}]\n"
-    ),
+    bad=f"rubrics:\n  {_WARM}\n  {_TESTS}\nevalcases:\n  - {{id: greeting, input: Say hello}}\n",
+    good=with_rubrics(f"{_WARM}\n{_TESTS}"),
 )
 EXAMPLE_SIZE: Final = Rule(
     id="example-size",

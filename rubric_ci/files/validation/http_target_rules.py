@@ -12,7 +12,15 @@ from rubric_ci.files.validation.literal_rules import (
     literal_variables,
     places_of_service,
 )
-from rubric_ci.values.problems import INPUTS, Path, Problem, Rule, mappings
+from rubric_ci.values.problems import (
+    INPUTS,
+    Path,
+    Problem,
+    Rule,
+    mappings,
+    with_service,
+    with_target,
+)
 
 _OWN_ADDRESS: Final = "http://127.0.0.1:{PORT}"
 BODY_VARIABLES: Final = frozenset(
@@ -25,21 +33,15 @@ _OF_MESSAGES: Final = frozenset(("messages", "history", "input"))
 UNKNOWN_PLACEHOLDER: Final = Rule(
     id="unknown-placeholder",
     meaning="Only known placeholders are replaced: the command would run with the braces in it.",
-    bad="targets: [{name: default, provider: cli, command_template: 'agent {PROMT}'}]\n",
-    good="targets: [{name: default, provider: cli, command_template: 'agent {PROMPT}'}]\n",
+    bad=with_target("provider: cli, command_template: 'agent {PROMT}'"),
+    good=with_target("provider: cli, command_template: 'agent {PROMPT}'"),
 )
 BODY_TEMPLATE: Final = Rule(
     id="body-template",
     meaning="A text in the body of a request is a template of the case's variables.",
     hint="write `{{ input }}`, or a variable of `vars`",
-    bad=(
-        "targets: [{name: default, provider: http, url: 'https://a.example', "
-        "url_before: 'https://b.example', body: '{{ input'}]\n"
-    ),
-    good=(
-        "targets: [{name: default, provider: http, url: 'https://a.example', "
-        "url_before: 'https://b.example', body: '{{ input }}'}]\n"
-    ),
+    bad=with_service("url_before: 'https://b.example', body: '{{ input'"),
+    good=with_service("url_before: 'https://b.example', body: '{{ input }}'"),
 )
 CONVERSATION_NOT_SENT: Final = Rule(
     id="conversation-not-sent",
@@ -59,14 +61,8 @@ SERVICE_URL: Final = Rule(
         "with `http://127.0.0.1:{PORT}`."
     ),
     hint=f"write `url: {_OWN_ADDRESS}/PATH`",
-    bad=(
-        "targets: [{name: default, provider: http, start: 'python bot.py', "
-        "url: 'http://127.0.0.1:8000/'}]\n"
-    ),
-    good=(
-        "targets: [{name: default, provider: http, start: 'python bot.py', "
-        "url: 'http://127.0.0.1:{PORT}/'}]\n"
-    ),
+    bad=with_target("provider: http, start: 'python bot.py', url: 'http://127.0.0.1:8000/'"),
+    good=with_target("provider: http, start: 'python bot.py', url: 'http://127.0.0.1:{PORT}/'"),
 )
 BASE_NOT_ASKED: Final = Rule(
     id="base-not-asked",
@@ -78,11 +74,12 @@ BASE_NOT_ASKED: Final = Rule(
         "case is not comparable."
     ),
     hint="set `start`, so that a run starts both sides, or `url_before` where the base is deployed",
-    bad="targets: [{name: default, provider: http, url: 'https://a.example', depends_on: [b]}]\n",
-    good=(
-        "targets: [{name: default, provider: http, url: 'https://a.example', depends_on: [b], "
-        "url_before: 'https://b.example'}]\n"
-    ),
+    bad=with_service("depends_on: [b]"),
+    good=with_service("depends_on: [b], url_before: 'https://b.example'"),
+)
+_INSTALLING: Final = (
+    "provider: http, setup: 'pip install {} requirements.txt', start: 'python bot.py', "
+    "url: 'http://127.0.0.1:{{PORT}}/'"
 )
 SETUP_SHARED: Final = Rule(
     id="setup-shared",
@@ -96,14 +93,8 @@ SETUP_SHARED: Final = Rule(
         "install into the folder: `pip install --target .deps`, with `env PYTHONPATH=.deps` in "
         "`start`, or a virtual environment"
     ),
-    bad=(
-        "targets: [{name: default, provider: http, setup: 'pip install -r requirements.txt', "
-        "start: 'python bot.py', url: 'http://127.0.0.1:{PORT}/'}]\n"
-    ),
-    good=(
-        "targets: [{name: default, provider: http, setup: 'pip install -t .deps -r "
-        "requirements.txt', start: 'python bot.py', url: 'http://127.0.0.1:{PORT}/'}]\n"
-    ),
+    bad=with_target(_INSTALLING.format("-r")),
+    good=with_target(_INSTALLING.format("-t .deps -r")),
 )
 _INSTALL: Final = re.compile(
     r"(?:^|[;&|(])[ \t]*(?:\w+=\S*[ \t]+)*(?:python[0-9.]*\s+-m\s+)?"

@@ -5,8 +5,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.text.suggestions import did_you_mean
-from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule, list_at, mapping_at, mappings
+from rubric_ci.values.problems import (
+    GOOD_FILE,
+    Path,
+    Problem,
+    Rule,
+    list_at,
+    mapping_at,
+    mappings,
+    with_service,
+)
 
+_ASKED: Final = "url_before: 'https://b.example', body: '{{ input }}'"
 LITERAL_FILE: Final = Rule(
     id="literal-file",
     meaning="`file://` names no file in a text: the words themselves would be asked.",
@@ -18,29 +28,15 @@ LITERAL_VARIABLE: Final = Rule(
     id="literal-variable",
     meaning="Only `${{ NAME }}` is a variable in the address and the headers of a service.",
     hint="write `${{ NAME }}`",
-    bad=(
-        "targets: [{name: default, provider: http, url: 'https://a.example', "
-        "url_before: 'https://b.example', "
-        "body: '{{ input }}', headers: {Authorization: 'Bearer $TOKEN'}}]\n"
-    ),
-    good=(
-        "targets: [{name: default, provider: http, url: 'https://a.example', "
-        "url_before: 'https://b.example', "
-        "body: '{{ input }}', headers: {Authorization: 'Bearer ${{ OPENAI_TOKEN }}'}}]\n"
-    ),
+    bad=with_service(f"{_ASKED}, headers: {{Authorization: 'Bearer $TOKEN'}}"),
+    good=with_service(f"{_ASKED}, headers: {{Authorization: 'Bearer ${{{{ OPENAI_TOKEN }}}}'}}"),
 )
 JSON_PATH: Final = Rule(
     id="json-path",
     meaning="A place in JSON is a JSON Pointer (`/a/0`) or a dotted path (`a.0`), no JSONPath.",
     hint="write `/a/0` or `a.0`",
-    bad=(
-        "targets: [{name: default, provider: http, url: 'https://a.example', "
-        "url_before: 'https://b.example', body: '{{ input }}', answer: $.reply}]\n"
-    ),
-    good=(
-        "targets: [{name: default, provider: http, url: 'https://a.example', "
-        "url_before: 'https://b.example', body: '{{ input }}', answer: reply}]\n"
-    ),
+    bad=with_service(f"{_ASKED}, answer: $.reply"),
+    good=with_service(f"{_ASKED}, answer: reply"),
 )
 _FILE: Final = re.compile(r"file://\S+")
 _VARIABLE: Final = re.compile(

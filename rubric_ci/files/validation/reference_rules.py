@@ -28,6 +28,18 @@ NOT_TEXT: Final = "is not UTF-8 text"
 _WITH_FILE: Final = ("file", "image")
 
 
+_GREETING: Final = "  - id: greeting\n    rubrics: [Greets]\n    input:"
+
+
+def _with_part(content: str) -> str:
+    return with_cases(f"{_GREETING}\n      - role: user\n        content: {content}\n")
+
+
+def _with_file(name: str) -> str:
+    part = f"{{type: file, value: {name}}}"
+    return with_cases(f"{_GREETING} [{{role: user, content: [{part}]}}]\n")
+
+
 LONE_PART: Final = Rule(
     id="lone-part",
     severity="warning",
@@ -37,27 +49,15 @@ LONE_PART: Final = Rule(
         "that it names would not be read."
     ),
     hint="start it with `- `",
-    bad=with_cases(
-        "  - id: greeting\n    rubrics: [Greets]\n    input:\n"
-        "      - role: user\n        content: {type: file, value: prompts/task.md}\n"
-    ),
-    good=with_cases(
-        "  - id: greeting\n    rubrics: [Greets]\n    input:\n"
-        "      - role: user\n        content: [{type: file, value: prompts/task.md}]\n"
-    ),
+    bad=_with_part("{type: file, value: prompts/task.md}"),
+    good=_with_part("[{type: file, value: prompts/task.md}]"),
 )
 FILE_MISSING: Final = Rule(
     id="file-missing",
     meaning="The file cannot be used: it is missing, is not text, or is outside the repository.",
     hint="paths are resolved from the eval file's folder, then from its parent folders",
-    bad=with_cases(
-        "  - id: greeting\n    rubrics: [Greets]\n"
-        "    input: [{role: user, content: [{type: file, value: gone.md}]}]\n"
-    ),
-    good=with_cases(
-        "  - id: greeting\n    rubrics: [Greets]\n"
-        "    input: [{role: user, content: [{type: file, value: prompts/task.md}]}]\n"
-    ),
+    bad=_with_file("gone.md"),
+    good=_with_file("prompts/task.md"),
 )
 PROMPT_VARIABLE: Final = Rule(
     id="prompt-variable",

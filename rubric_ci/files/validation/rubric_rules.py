@@ -18,6 +18,22 @@ from rubric_ci.values.problems import WEIGHT_TOTAL, WRONG_TYPE, Path, Problem, R
 
 MAX_RANGES: Final = 11
 
+_TWO_IDS: Final = (
+    "- {{id: greets, expected_outcome: Says hello}}\n- {{id: {}, expected_outcome: Is warm}}"
+)
+
+
+def _with_ranges(cold: str, warm: str) -> str:
+    ranges = ((cold, "cold"), (warm, "warm"))
+    listed = (f"    - {{score_range: {each}, expected_outcome: {text}}}" for each, text in ranges)
+    return with_rubrics("\n".join(("- score_ranges:", *listed)))
+
+
+def _with_levels(cold: int, warm: int) -> str:
+    levels = f"    - {{level: {cold}, criteria: cold}}\n    - {{level: {warm}, criteria: warm}}"
+    return with_rubrics(f"- levels:\n{levels}")
+
+
 CRITERION_ID_DUPLICATE: Final = Rule(
     id="criterion-id-duplicate",
     meaning=(
@@ -25,12 +41,8 @@ CRITERION_ID_DUPLICATE: Final = Rule(
         "gets `rubric-<n>` from its position."
     ),
     hint="give every criterion of a list its own id",
-    bad=with_rubrics(
-        "- {id: greets, expected_outcome: Says hello}\n- {id: greets, expected_outcome: Is warm}"
-    ),
-    good=with_rubrics(
-        "- {id: greets, expected_outcome: Says hello}\n- {id: warm, expected_outcome: Is warm}"
-    ),
+    bad=with_rubrics(_TWO_IDS.format("greets")),
+    good=with_rubrics(_TWO_IDS.format("warm")),
 )
 GATE_KIND: Final = Rule(
     id="gate-kind",
@@ -98,14 +110,8 @@ SCORE_RANGE_OVERLAP: Final = Rule(
     id="score-range-overlap",
     meaning="A score that belongs to two ranges is ambiguous.",
     hint="ranges must not share a value",
-    bad=with_rubrics(
-        "- score_ranges:\n    - {score_range: [0, 6], expected_outcome: cold}\n"
-        "    - {score_range: [6, 10], expected_outcome: warm}"
-    ),
-    good=with_rubrics(
-        "- score_ranges:\n    - {score_range: [0, 5], expected_outcome: cold}\n"
-        "    - {score_range: [6, 10], expected_outcome: warm}"
-    ),
+    bad=_with_ranges("[0, 6]", "[6, 10]"),
+    good=_with_ranges("[0, 5]", "[6, 10]"),
 )
 SCORE_RANGE_COVERAGE: Final = Rule(
     id="score-range-coverage",
@@ -113,14 +119,8 @@ SCORE_RANGE_COVERAGE: Final = Rule(
         "Every score from 0 to 10 must belong to a range. In a map, the first range starts at 0."
     ),
     hint="together the ranges must cover 0 to 10",
-    bad=with_rubrics(
-        "- score_ranges:\n    - {score_range: [0, 5], expected_outcome: cold}\n"
-        "    - {score_range: [7, 10], expected_outcome: warm}"
-    ),
-    good=with_rubrics(
-        "- score_ranges:\n    - {score_range: [0, 5], expected_outcome: cold}\n"
-        "    - {score_range: [6, 10], expected_outcome: warm}"
-    ),
+    bad=_with_ranges("[0, 5]", "[7, 10]"),
+    good=_with_ranges("[0, 5]", "[6, 10]"),
 )
 LEVELS_TYPE: Final = Rule(
     id="levels-type",
@@ -133,12 +133,8 @@ LEVELS_DUPLICATE: Final = Rule(
     id="levels-duplicate",
     meaning="A level is declared once.",
     hint="declare every level once",
-    bad=with_rubrics(
-        "- levels:\n    - {level: 1, criteria: cold}\n    - {level: 1, criteria: warm}"
-    ),
-    good=with_rubrics(
-        "- levels:\n    - {level: 1, criteria: cold}\n    - {level: 2, criteria: warm}"
-    ),
+    bad=_with_levels(1, 1),
+    good=_with_levels(1, 2),
 )
 
 

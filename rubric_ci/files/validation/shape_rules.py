@@ -19,6 +19,12 @@ from rubric_ci.values.problems import (
     with_rubrics,
 )
 
+
+def _with_role(role: str) -> str:
+    text = f"  - id: greeting\n    input: [{{role: {role}, content: Hello}}]\n"
+    return with_cases(f"{text}    rubrics: [Greets]\n")
+
+
 MISSING_KEY: Final = Rule(
     id="missing-key",
     meaning="A required field is missing.",
@@ -45,12 +51,8 @@ NOT_TEXT: Final = Rule(
 UNKNOWN_VALUE: Final = Rule(
     id="unknown-value",
     meaning="The field accepts only certain values.",
-    bad=with_cases(
-        "  - id: greeting\n    input: [{role: human, content: Hello}]\n    rubrics: [Greets]\n"
-    ),
-    good=with_cases(
-        "  - id: greeting\n    input: [{role: user, content: Hello}]\n    rubrics: [Greets]\n"
-    ),
+    bad=_with_role("human"),
+    good=_with_role("user"),
 )
 EMPTY_TEXT: Final = Rule(
     id="empty-text",

@@ -36,6 +36,10 @@ from rubric_ci.values.problems import (
 INPUT: Final = "input"
 OUTCOMES: Final = ("expected_outcome", "outcome")
 
+_ADA: Final = with_cases(
+    "  - id: greeting\n    vars: {name: Ada}\n"
+    '    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'
+)
 UNDEFINED_VARIABLE: Final = Rule(
     id="undefined-variable",
     meaning=(
@@ -45,10 +49,7 @@ UNDEFINED_VARIABLE: Final = Rule(
     ),
     hint="add it to `vars`, or set `raw: true` if the braces are part of the text",
     bad=with_cases('  - id: greeting\n    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'),
-    good=with_cases(
-        "  - id: greeting\n    vars: {name: Ada}\n"
-        '    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'
-    ),
+    good=_ADA,
 )
 UNUSED_VARIABLE: Final = Rule(
     id="unused-variable",
@@ -59,26 +60,15 @@ UNUSED_VARIABLE: Final = Rule(
         "A column of a table may be unused, unless its name misspells another one."
     ),
     hint="use it as `{{ name }}` in a message or a criterion, or remove it",
-    bad=with_cases(
-        "  - id: greeting\n    vars: {name: Ada}\n    input: Say hello\n    rubrics: [Greets]\n"
-    ),
-    good=with_cases(
-        "  - id: greeting\n    vars: {name: Ada}\n"
-        '    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'
-    ),
+    bad=_ADA.replace('"Greet {{ name }}"', "Say hello"),
+    good=_ADA,
 )
 VARIABLE_NAME: Final = Rule(
     id="variable-name",
     meaning="In the prompt of a target `{{ input }}` is the input of the case.",
     hint="give the variable another name",
-    bad=with_cases(
-        "  - id: greeting\n    vars: {input: Ada}\n"
-        '    input: "Greet {{ input }}"\n    rubrics: [Greets]\n'
-    ),
-    good=with_cases(
-        "  - id: greeting\n    vars: {name: Ada}\n"
-        '    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'
-    ),
+    bad=_ADA.replace("name", "input"),
+    good=_ADA,
 )
 TEMPLATE_SYNTAX: Final = Rule(
     id="template-syntax",
@@ -87,14 +77,8 @@ TEMPLATE_SYNTAX: Final = Rule(
         "the filters `trim`, `lower`, `upper`, `join`, `tojson`."
     ),
     hint="correct it, or set `raw: true` if the braces are part of the text",
-    bad=with_cases(
-        "  - id: greeting\n    vars: {name: Ada}\n"
-        '    input: "Greet {{ name"\n    rubrics: [Greets]\n'
-    ),
-    good=with_cases(
-        "  - id: greeting\n    vars: {name: Ada}\n"
-        '    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'
-    ),
+    bad=_ADA.replace(" }}", ""),
+    good=_ADA,
 )
 MOST_FILLED: Final = 64_000_000  # characters of all texts of a file with their variables
 _TOO_LONG: Final = (

@@ -27,6 +27,12 @@ _TAGS = "tag:yaml.org,2002:"
 _CONTAINER_TAGS = {MappingNode: ("!", f"{_TAGS}map"), SequenceNode: ("!", f"{_TAGS}seq")}
 
 
+def _expanding() -> str:
+    """Return anchors that name the anchor before them nine times each."""
+    items = (("a", "1"), ("b", "*a"), ("c", "*b"), ("d", "*c"), ("e", "*d"), ("f", "*e"))
+    return "".join(f"x-{name}: &{name} [{', '.join([each] * 9)}]\n" for name, each in items)
+
+
 YAML_DUPLICATE_KEY: Final = Rule(
     id="yaml-duplicate-key",
     meaning=(
@@ -61,15 +67,7 @@ YAML_EXPANSION: Final = Rule(
     id="yaml-expansion",
     meaning="Aliases of aliases can expand a small file to millions of values.",
     hint="write the values out",
-    bad=(
-        "x-a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
-        "x-b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\n"
-        "x-c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b]\n"
-        "x-d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c]\n"
-        "x-e: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d]\n"
-        "x-f: &f [*e, *e, *e, *e, *e, *e, *e, *e, *e]\n"
-        f"{GOOD_FILE}"
-    ),
+    bad=_expanding() + GOOD_FILE,
     good=f"x-a: &a [1, 1]\nx-b: [*a, *a]\n{GOOD_FILE}",
 )
 YAML_DEPTH: Final = Rule(

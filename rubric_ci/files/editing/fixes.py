@@ -67,7 +67,13 @@ def fix(
 
 
 def _fix_data(document: Document, switched_off: Collection[str], attempts: int) -> FixResult:
-    fixes = list({fix.start: fix for fix in _fixes(document, switched_off)}.values())
+    found = [
+        Fix(node.start_mark.index, node.end_mark.index, name, path, name, is_key=True)
+        for node, path, name in renamings(document)
+    ]
+    for node, path, value in (*quotings(document, switched_off), *bounds(document)):
+        found.append(Fix(node.start_mark.index, node.end_mark.index, dumps(value), path, value))
+    fixes = list({fix.start: fix for fix in found}.values())
     valid = largest_valid_subset(fixes, lambda some: _holds(document, some), attempts)
     return FixResult(apply(document.text, valid), len(valid))
 
@@ -102,13 +108,6 @@ def expected_data(data: Any, fixes: list[Fix]) -> Any:
     return fixed
 
 
-def _fixes(document: Document, switched_off: Collection[str]) -> Iterator[Fix]:
-    for node, path, name in renamings(document):
-        yield Fix(node.start_mark.index, node.end_mark.index, name, path, name, is_key=True)
-    for node, path, value in (*quotings(document, switched_off), *bounds(document)):
-        yield Fix(node.start_mark.index, node.end_mark.index, dumps(value), path, value)
-
-
 def _holds(document: Document, fixes: list[Fix]) -> bool:
     after = Document("", apply(document.text, fixes))
     return has_certain_data(after) and dumps(after.data) == dumps(
@@ -136,9 +135,7 @@ NAMES: Final[dict[str, dict[str, str]]] = {
 }
 """Current names of old keys, by the list that contains their mapping."""
 
-LISTS_ONLY: Final = frozenset(
-    ("input", "expected_output")
-)  # other forms of these keys keep their name
+LISTS_ONLY: Final = frozenset(("input", "expected_output"))  # other forms keep their name
 
 
 def renamings(document: Document) -> Iterator[tuple[Any, Path, str]]:
@@ -169,17 +166,11 @@ def quotings(document: Document, switched_off: Collection[str]) -> Iterator[tupl
 def bounds(document: Document) -> Iterator[tuple[Any, Path, list[int]]]:
     """Yield ranges that lack a bound if the other ranges leave one possibility."""
     for path, node in _mappings(document):
-        if any(key.value == "score_ranges" for key, _ in node.value):
-            yield from _bounds_of(document, (*path, "score_ranges"))
-
-
-def _bounds_of(document: Document, path: Path) -> Iterator[tuple[Any, Path, list[int]]]:
-    found = open_bound(document.value(path))
-    if found is not None:
-        where: Path = (*path, found[0], "score_range")
-        node = document.node(where)
-        if node is not None:
-            yield node, where, found[1]
+        has_ranges = any(key.value == "score_ranges" for key, _ in node.value)
+        if has_ranges and (found := open_bound(document.value((*path, "score_ranges")))):
+            where: Path = (*path, "score_ranges", found[0], "score_range")
+            if (bound := document.node(where)) is not None:
+                yield bound, where, found[1]
 
 
 def open_bound(ranges: Any) -> tuple[int, list[int]] | None:

@@ -142,7 +142,8 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
             alias = data.get(ALIAS, "") if is_of_agentv(file) else ""
             return read_keys(UnsupportedTarget, data, provider=provider, reason=reason, alias=alias)
         case "http":
-            return _http_target(data, file)
+            program = read_keys(ServiceProgram, data, file) if "start" in data else None
+            return read_keys(ServiceTarget, data, endpoint=_connection(data), program=program)
         case _:
             prompt = _prompt(data, lookup)
             options = {**_prompt_options(prompt, data), **data}
@@ -198,25 +199,12 @@ def _endpoint(data: dict[str, Any]) -> Endpoint:
     name = next(data[key] for key in names if key in data)
     return Endpoint(
         model=f"{prefix}/{name}" if prefix and not name.startswith(f"{prefix}/") else name,
-        options=_options({**data.get("settings", {}), **data}),
+        options={
+            _OPTIONS.get(key, key): value
+            for key, value in {**data.get("settings", {}), **data}.items()
+            if not (key in _NOT_OPTIONS or is_idle(key) or key.startswith("x-"))
+        },
         timeout_seconds=float(data.get("timeout_seconds", 60.0)),
-    )
-
-
-def _options(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        _OPTIONS.get(key, key): value
-        for key, value in data.items()
-        if not (key in _NOT_OPTIONS or is_idle(key) or key.startswith("x-"))
-    }
-
-
-def _http_target(data: Mapping[str, Any], file: str) -> ServiceTarget:
-    return read_keys(
-        ServiceTarget,
-        data,
-        endpoint=_connection(data),
-        program=read_keys(ServiceProgram, data, file) if "start" in data else None,
     )
 
 

@@ -23,6 +23,7 @@ from rubric_ci.system import file_io
 from rubric_ci.text.globs import Comparisons, matching
 from rubric_ci.text.numbers import listed, plural
 from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.values.problems import list_at, mapping_at
 from rubric_ci.values.references import Machine
 
 IsKind: TypeAlias = Callable[[str], bool]
@@ -218,29 +219,21 @@ def count_cases(project: Project, paths: Iterable[Path]) -> Sizes:
         name = project.name_of(path)
         opened = project.open_cases(name, text) if (text := text_of(path, project.root)) else None
         suite = opened.data if opened and isinstance(opened.data, dict) else {}
-        cases = suite.get("evalcases")
-        variables.update(_vars(suite))
-        for case in cases if isinstance(cases, list) else ():
+        variables.update(filter(_is_text, mapping_at(suite, "vars")))
+        for case in list_at(suite, "evalcases"):
             count += 1
             if isinstance(case, dict):
-                variables.update(_vars(case))
-                tags.update(_tags(case.get("tags")))
+                variables.update(filter(_is_text, mapping_at(case, "vars")))
+                tags.update({*filter(_is_text, list_at(case, "tags"))})
                 if isinstance(case.get("id"), str):
                     names.append(CaseName(name, case["id"], _target(case) or _target(suite)))
     return Sizes(count, tags, tuple(names), variables=frozenset(variables))
 
 
-def _vars(owner: dict[str, Any]) -> set[str]:
-    found = owner.get("vars")
-    return {name for name in found if isinstance(name, str)} if isinstance(found, dict) else set()
-
-
-def _tags(listed: Any) -> set[str]:
-    return {tag for tag in listed if isinstance(tag, str)} if isinstance(listed, list) else set()
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _target(owner: dict[str, Any]) -> str:
-    execution = owner.get("execution")
-    inner = execution.get("target") if isinstance(execution, dict) else None
-    named = inner or owner.get("target")
+    named = mapping_at(owner, "execution").get("target") or owner.get("target")
     return named if isinstance(named, str) else ""

@@ -18,10 +18,18 @@ LONGEST = 60  # characters
 
 
 def suite_of(config: Path | None, paths: Sequence[str]) -> str:
-    """Return the name of the suite with a configuration, or of paths."""
+    """Return the name of the suite: of a configuration its folder, or its file by another name.
+
+    Without one it is the paths in one line; a long one ends with a digest of all.
+    """
     if config:
-        return _config_suite(from_root(config, find_root(Path.cwd())))
-    return _short(paths)
+        file = PurePosixPath(from_root(config, find_root(Path.cwd())))
+        folder = file.parent.as_posix().removeprefix(".")
+        return folder if file.name in CONFIG_NAMES else file.with_suffix("").as_posix()
+    whole = " ".join(path.rstrip("/") for path in paths)
+    if len(whole) <= LONGEST:
+        return whole
+    return f"{whole[: LONGEST - 9].rstrip()}-{sha256(whole.encode()).hexdigest()[:8]}"
 
 
 def slug(name: str) -> str:
@@ -35,18 +43,3 @@ def comment_of_suite(comment: CommentSettings, select: SelectOptions) -> Comment
     page = PurePosixPath(comment.page)
     own = f"{page.stem}-{slug(name)}{page.suffix}" if comment.page and name else comment.page
     return replace(comment, key=name, page=own)
-
-
-def _config_suite(name: str) -> str:
-    """Return the folder of a configuration; the file, if it has another name."""
-    file = PurePosixPath(name)
-    folder = file.parent.as_posix().removeprefix(".")
-    return folder if file.name in CONFIG_NAMES else file.with_suffix("").as_posix()
-
-
-def _short(paths: Sequence[str]) -> str:
-    """Return the paths in one line; a long one ends with a digest of all."""
-    whole = " ".join(path.rstrip("/") for path in paths)
-    if len(whole) <= LONGEST:
-        return whole
-    return f"{whole[: LONGEST - 9].rstrip()}-{sha256(whole.encode()).hexdigest()[:8]}"

@@ -1,7 +1,7 @@
 """Files of AgentV: which eval files are, and their settings in camelCase, as snake_case."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.files.validation.shape_rules import ALIAS_CONFLICT
@@ -38,13 +38,20 @@ def normalise_keys(data: Any) -> Any:
     return made
 
 
-def to_original_key(problem: Problem, data: Any) -> Problem:
-    return problem._replace(path=to_original_path(problem.path, data))
-
-
 def to_original_path(path: Path, data: Any) -> Path:
     """Return the path in the original data for a path in normalised data."""
-    return tuple(_steps(path, data))
+    found: list[str | int] = []
+    for step in path:
+        key = step
+        if isinstance(data, dict) and isinstance(step, str) and step not in data:
+            key = next((each for each in data if snake_case(each) == step), step)
+        found.append(key)
+        if isinstance(data, dict):
+            data = data.get(str(key))
+        else:
+            inside = isinstance(data, list) and isinstance(key, int) and key < len(data)
+            data = data[key] if inside else None
+    return tuple(found)
 
 
 def conflicting_aliases(owner: Mapping[str, Any], path: Path) -> Iterator[Problem]:
@@ -64,26 +71,6 @@ def normalised_target(target: Any) -> Any:
         known = {key for key in check if snake_case(key) in OF_HEALTH_CHECK}
         made["healthcheck"] = {snake_case(k) if k in known else k: v for k, v in check.items()}
     return made
-
-
-def _steps(path: Path, data: Any) -> Iterator[str | int]:
-    for step in path:
-        key = step
-        if isinstance(data, dict) and isinstance(step, str) and step not in data:
-            key = next(_spellings(step, data), step)
-        yield key
-        data = _child(data, key)
-
-
-def _spellings(name: str, keys: Iterable[str]) -> Iterator[str]:
-    yield from (key for key in keys if snake_case(key) == name)
-
-
-def _child(data: Any, key: str | int) -> Any:
-    if isinstance(data, dict):
-        return data.get(str(key))
-    inside = isinstance(data, list) and isinstance(key, int) and key < len(data)
-    return data[key] if inside else None
 
 
 CONFIG: Final = ".agentv/config.yaml"

@@ -108,14 +108,8 @@ def repeated(texts: Sequence[set[str]]) -> Iterator[tuple[int, int]]:
 
 def words_of(text: str) -> set[str]:
     """Return the words in lower case; a semicolon is a separate word."""
-    return set(
-        text.casefold()
-        .replace(";", " ; ")
-        .replace(",", " ")
-        .replace(":", " ")
-        .rstrip(".!?")
-        .split()
-    )
+    spaced = text.casefold().replace(";", " ; ").replace(",", " ").replace(":", " ")
+    return set(spaced.rstrip(".!?").split())
 
 
 def wording_problems(criteria: Sequence[Any], path: Path) -> Iterator[Problem]:
@@ -218,21 +212,8 @@ KINDS: Final = (
     Kind(
         "not-seen",
         frozenset(
-            [
-                "ticket",
-                "wiki",
-                "spreadsheet",
-                "jira",
-                "confluence",
-                "slack",
-                "notion",
-                "discussed",
-                "agreed",
-                "above",
-                "before",
-                "previous",
-                "earlier",
-            ]
+            {"ticket", "wiki", "spreadsheet", "jira", "confluence", "slack", "notion", "discussed"}
+            | {"agreed", "above", "before", "previous", "earlier"}
         ),
         lambda: re.compile(
             r"\b(?:the (?:ticket|wiki|spreadsheet)|"

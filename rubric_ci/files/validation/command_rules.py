@@ -57,7 +57,10 @@ def script_problems(data: Any, machine: Machine) -> Iterator[Problem]:
     for path, owner in ((), data), *mappings(data, "evalcases"):
         if isinstance(owner, dict):
             yield from workspace_problems(owner, path, machine)
-            yield from _hook_problems(owner, path, machine)
+            for name, hook in mapping_at(mapping_at(owner, "workspace"), "hooks").items():
+                if isinstance(hook, dict):
+                    where = (*path, "workspace", "hooks", name)
+                    yield from _checked(hook, where, ("command",), machine)
     for path, evaluator in written_evaluators(data):
         for script in scripts_of(evaluator, path):
             yield from _checked(script.data, script.path, (script.key,), machine)
@@ -83,13 +86,6 @@ def workspace_problems(owner: dict[str, Any], path: Path, machine: Machine) -> I
         message = f"there is no folder `{folder}`"
         hint = "fix `copy`, which is relative to this file; or let `setup`, a list, make the folder"
         yield Problem(FOLDER_MISSING, (*path, "workspace", "copy"), message, hint)
-
-
-def _hook_problems(owner: dict[str, Any], path: Path, machine: Machine) -> Iterator[Problem]:
-    for name, hook in mapping_at(mapping_at(owner, "workspace"), "hooks").items():
-        if isinstance(hook, dict):
-            where = (*path, "workspace", "hooks", name)
-            yield from _checked(hook, where, ("command",), machine)
 
 
 def _checked(

@@ -9,7 +9,6 @@ from rubric_ci.files.validation.agentv import (
     normalise_keys,
     snake_case,
     snake_cased,
-    to_original_key,
     to_original_path,
 )
 from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems
@@ -117,7 +116,7 @@ def config_problems(
     if not document.readable:
         return
     normalised = schema_problems("config", _Normalised(document))
-    found = [to_original_key(problem, document.data) for problem in normalised]
+    found = [each._replace(path=to_original_path(each.path, document.data)) for each in normalised]
     data = document.data if isinstance(document.data, dict) else {}
     if targets_only:
         found.extend(_misplaced_in_targets_file(data))

@@ -110,15 +110,14 @@ def evaluator_problems(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
         yield from _code_judge(evaluator, path)
     elif problems := kind_of(evaluator).problems:
         yield from problems(evaluator, path)
-    elif isinstance(kind, str) and kind not in KINDS and kind in _written_types():
+    elif (
+        isinstance(kind, str)
+        and kind not in KINDS
+        # The schema has the types of a removed part as well.
+        and kind in read_schema("eval")["$defs"]["evaluator"]["properties"]["type"]["enum"]
+    ):
         message = f"`{kind}` is a type of a part of rubric-ci that was removed"
         yield Problem(EVALUATOR_TYPE, (*path, "type"), message)
-
-
-def _written_types() -> list[str]:
-    """Return the types that the schema accepts, with the types of a removed part."""
-    types: list[str] = read_schema("eval")["$defs"]["evaluator"]["properties"]["type"]["enum"]
-    return types
 
 
 def prompts_of(evaluator: Evaluator, path: Path) -> Iterator[Prompt]:

@@ -1,7 +1,6 @@
 """Rules of the gate (pass rates at the present number of cases) and of `waivers.yaml`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.validation.config_summary import Prompt
@@ -199,24 +198,22 @@ def waiver_problems(document: Document, find_states: FindStates | None = None) -
     if not document.readable:
         return
     found = [*schema_problems("waivers", document)]
-    found += [*_dates(document.data), *_repeated(document.data)] if not found else []
+    found = found or list(_dates_and_repeated(document.data["waivers"]))
     yield from found
     if not found and find_states:
         yield from _not_in_force(document.data["waivers"], find_states())
 
 
-def _dates(data: Any) -> Iterator[Problem]:
-    for index, entry in enumerate(data["waivers"]):
+def _dates_and_repeated(entries: Sequence[Any]) -> Iterator[Problem]:
+    from datetime import date  # few projects have waivers
+
+    seen: set[tuple[str, ...]] = set()
+    for index, entry in enumerate(entries):
         try:
             date.fromisoformat(entry["until"])
         except ValueError:
             path: Path = ("waivers", index, "until")
             yield Problem(WAIVER_DATE, path, f"`{entry['until']}` is not a date")
-
-
-def _repeated(data: Any) -> Iterator[Problem]:
-    seen: set[tuple[str, ...]] = set()
-    for index, entry in enumerate(data["waivers"]):
         key = entry.get("file", ""), entry["case"], entry["criterion"]
         if key in seen:
             message = f"`{entry['case']}/{entry['criterion']}` is waived twice"

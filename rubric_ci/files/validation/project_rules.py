@@ -154,7 +154,7 @@ def unused_prompt_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
     """
     known, prompts = sizes().variables | {"input"}, sizes().prompts()
     targets = list_at(data, "targets")
-    default = targets[0].get("name") if _is_one_mapping(targets) else "default"
+    default = _default(targets)
     used = {*(case.target or default for case in sizes().names), *list_at(data, "compare")}
     for index, target in enumerate(targets if sizes().names else ()):
         prompt = prompts.get(str(target.get("name"))) if isinstance(target, dict) else None
@@ -170,7 +170,7 @@ def unused_prompt_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
 def recorded_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
     """Yield recordings of a configuration that are missing, cannot be read or lack cases."""
     targets = list_at(data, "targets")
-    default = targets[0].get("name") if _is_one_mapping(targets) else "default"
+    default = _default(targets)
     for index, target in enumerate(targets):
         answers = target.get("answers") if isinstance(target, dict) else None
         if not isinstance(answers, str) or target.get("provider") != "recorded" or "${{" in answers:
@@ -194,8 +194,9 @@ def recorded_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
             yield Problem(RECORDED_UNKNOWN, place, message)
 
 
-def _is_one_mapping(targets: list[Any]) -> bool:
-    return len(targets) == 1 and isinstance(targets[0], dict)
+def _default(targets: list[Any]) -> Any:
+    only = len(targets) == 1 and isinstance(targets[0], dict)
+    return targets[0].get("name") if only else "default"
 
 
 def _read_recorded(content: bytes) -> _Recorded:

@@ -80,11 +80,8 @@ class RubricFile(NamedTuple):
     @property
     def faulty(self) -> bool:
         """Return True if no list can include it."""
-        return bool(self.document.text_problems) or any(map(_is_error, self.problems))
-
-
-def _is_error(problem: Problem) -> bool:
-    return problem.rule.severity == "error"
+        errors = any(each.rule.severity == "error" for each in self.problems)
+        return errors or bool(self.document.text_problems)
 
 
 @lru_cache(maxsize=1_000)

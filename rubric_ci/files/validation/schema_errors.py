@@ -75,7 +75,8 @@ def _problems(schema: Any, data: Any, written: Written) -> Iterator[Problem]:
         elif error.validator is None:
             yield from _mutually_exclusive(error, path, data, excluded)
         elif error.validator == "type" and path and error.instance is None:
-            yield _missing_value(path)
+            hint = "write one, or remove the `-`" if isinstance(path[-1], int) else ""
+            yield Problem(MISSING_VALUE, path, f"{value_name(path)} has no value", hint)
         elif error.validator == "type" and _is_unquoted(error):
             yield _unquoted(error, path, written(path))
         else:
@@ -90,11 +91,6 @@ def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
     rule = rule_of(path, "type", WRONG_TYPE)
     message = f"{name} must be {expected}, not {value_in_words(value)}"
     yield Problem(rule, path, message, hint_for(path, kinds, value))
-
-
-def _missing_value(path: Path) -> Problem:
-    hint = "write one, or remove the `-`" if isinstance(path[-1], int) else ""
-    return Problem(MISSING_VALUE, path, f"{value_name(path)} has no value", hint)
 
 
 def _is_unquoted(error: ValidationError) -> bool:
@@ -267,16 +263,13 @@ def _mutually_exclusive(
     for step in path:
         data = data[step]
     key = next(key for key in excluded(other) if data.get(key) is error.instance)
-    if other in ("url", "ref"):
-        what = "`git`" if path[-1] == "git" else "a repository"
-        message = f"{what} has either `{key}` or `{other}`, not both"
-        yield Problem(ALIAS_CONFLICT, (*path, key), message, "remove one", at_key=True)
-    elif other == "penalty":
-        message = f"a criterion has either `{key}` or `{other}`, not both"
-        yield Problem(ALIAS_CONFLICT, (*path, key), message, "remove one", at_key=True)
+    repository = "`git`" if path[-1:] == ("git",) else "a repository"
+    what = repository if other in ("url", "ref") else "a criterion"
+    either = f"{what} has either `{key}` or `{other}`, not both"
+    if other in ("url", "ref", "penalty"):
+        yield Problem(ALIAS_CONFLICT, (*path, key), either, "remove one", at_key=True)
     elif other in {"levels", "choices"} or other in KEYS:
-        message = f"a criterion has either `{key}` or `{other}`, not both"
-        yield Problem(CRITERION_KIND, (*path, key), message, at_key=True)
+        yield Problem(CRITERION_KIND, (*path, key), either, at_key=True)
     else:
         same = f"{other}.{key}" if other == "execution" else other
         message = f"`{key}` and `{same}` mean the same; use one of them"

@@ -24,7 +24,8 @@ def hint_for_key(key: str, path: Path, owner: Mapping[str, Any]) -> str:
         return _as_criterion({"type": key, "value": owner[key]})
     if len(path) > 1 and path[-2] == "turns" and key == "assistant":
         return "a turn has the user's message only: the target answers it"
-    return _HINTS.get(key, "") if _is_suite_or_case(path) else ""
+    of_suite_or_case = not path or (len(path) == 2 and path[0] == "evalcases")
+    return _HINTS.get(key, "") if of_suite_or_case else ""
 
 
 def _as_criterion(owner: Mapping[str, Any]) -> str:
@@ -65,10 +66,6 @@ _HINTS: Final = {
     "sidecar": "no documented key; suite fields of `cases.jsonl` are in `cases.yaml` next to it",
     "tests": "a key of promptfoo and AgentV 2.7 to 4; move the cases to `evalcases`",
 }
-
-
-def _is_suite_or_case(path: Path) -> bool:
-    return not path or (len(path) == 2 and path[0] == "evalcases")
 
 
 def _min_score(criterion: Mapping[str, Any]) -> str:

@@ -222,17 +222,14 @@ def switched(
 
 
 def _media_problems(source: Source, around: Surroundings) -> Iterator[Problem]:
-    if around.models is None or not any(map(_has_media, source.texts().values())):
+    texts = source.texts().values()
+    if not around.models or not any("image" in each or ".pdf" in each.lower() for each in texts):
         return
     from rubric_ci.files.validation.media_rules import model_problems
     from rubric_ci.files.validation.reference_rules import media_of
 
     media = list(media_of(source.data, around.lookup))
     yield from model_problems(source.data, media, around.known, around.models)
-
-
-def _has_media(text: str) -> bool:
-    return "image" in text or ".pdf" in text.lower()
 
 
 def _mentions(source: Source, *words: str) -> bool:

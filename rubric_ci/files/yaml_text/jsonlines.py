@@ -117,17 +117,13 @@ class JsonLines:
         suite = self.sidecar.data if self.sidecar else None
         own = dict(suite) if isinstance(suite, dict) else {}
         if "evalcases" in own and self.sidecar:
-            self._report_sidecar("the cases of a JSON Lines file belong in its lines")
+            place = self.sidecar.locate(("evalcases",), at_key=True)
+            message = "the cases of a JSON Lines file belong in its lines"
+            found = LocatedProblem(UNKNOWN_KEY, *place, message)
+            self.text_problems.append((self.sidecar.file, found))
         if not cases and all(file != self.file for file, _ in self.text_problems):
             self._report(YAML_EMPTY, 1, 0, "the file is empty")
         self.data = {**own, "evalcases": cases} if cases else None
-
-    def _report_sidecar(self, message: str) -> None:
-        if self.sidecar:
-            place = self.sidecar.locate(("evalcases",), at_key=True)
-            self.text_problems.append(
-                (self.sidecar.file, LocatedProblem(UNKNOWN_KEY, *place, message))
-            )
 
     def _line(self, number: int, line: str) -> Any:
         repeated: list[str] = []

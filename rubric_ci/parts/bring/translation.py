@@ -11,6 +11,7 @@ from rubric_ci.text.numbers import numbered
 from rubric_ci.text.suggestions import SYNONYMS, slip
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import GOOD_FILE, Path, Rule
+from rubric_ci.values.references import Found, NotFound
 from rubric_ci.values.walk import text_or_json
 
 _MOST_COMPARED: Final = 100  # problems of a file, of which a key names the nearest known one
@@ -91,17 +92,22 @@ ReadText: TypeAlias = Callable[[str], str | None]
 
 
 class Beside(NamedTuple):
-    """The files that an import may read and name: those from the folder of the tool's file."""
+    """The files that a translation may read and name: those from the folder of the tool's file."""
 
     read: ReadText = lambda _: None
-    base: str = "."  # that folder, from the folder of the new file
+    base: str = "."  # that folder, from the folder of the new file of an import
     glob: Callable[[str], Sequence[str]] = lambda _: ()
     stem: str = "cases"  # of the new file
+    place: ReadText = lambda _: None  # of a file, from the root
+    below: Callable[[str], Sequence[Found | NotFound]] = lambda _: ()  # a folder that is not empty
+    is_missing: Callable[[str], bool] = lambda _: False  # nothing is there
 
     def matching(self, name: str) -> Sequence[str]:
         """Return a name, or the files that fit it as a glob."""
         return self.glob(name) if any(sign in name for sign in "*?[") else (name,)
 
+
+ALONE: Final = Beside()
 
 Placed: TypeAlias = tuple[Any, Path]
 """A value, and its path in the file of a tool."""
@@ -117,8 +123,7 @@ class Translation:
     slips: set[Path] = field(default_factory=set)  # of problems: misspelt keys
     targets: list[dict[str, Any]] = field(default_factory=list)  # of an import
     judges: dict[str, Path] = field(default_factory=dict)  # of an import: each as JSON
-    read: ReadText = lambda _: None
-    place: ReadText = lambda _: None  # of a file, from the root
+    beside: Beside = ALONE
     variables: dict[str, Any] = field(default_factory=dict)  # of an import: by case, for programs
     shims: set[str] = field(default_factory=set)  # names of the scripts that an import writes
     images: dict[str, bytes] = field(default_factory=dict)  # that an import writes, by their names

@@ -6,10 +6,9 @@ whether the skill is used; lists of queries with it (`trigger-eval.json`) do not
 """
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final
 
-from rubric_ci.parts.bring.translation import ReadText, Translation, placed
+from rubric_ci.parts.bring.translation import ALONE, Beside, Translation, placed
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.problems import Path
 from rubric_ci.values.references import Found, NotFound
@@ -83,36 +82,20 @@ def drafted(rubrics: Any, _: str) -> list[str]:
     return [each["expected_outcome"] for each in rubrics]
 
 
-Below: TypeAlias = Callable[[str], Sequence[Found | NotFound]]
-"""The files below a folder that a file names; none: it is not a folder, or an empty one."""
-
-
-class _Files(NamedTuple):
-    below: Below
-    is_missing: Callable[[str], bool]
-
-
 MAX_FILES: Final = 100
 MAX_CHARACTERS: Final = 1_000_000
 """Of one folder that a case names: more is not a message."""
 
 
-def translate(
-    data: Any,
-    below: Below = lambda _: (),
-    read: ReadText = lambda _: None,
-    is_missing: Callable[[str], bool] = lambda _: False,
-) -> Translation:
-    """Return the file as ours; a file of a case `is_missing` if nothing is there."""
-    found = Translation(read=read)
-    files = _Files(below, is_missing)
+def translate(data: Any, beside: Beside = ALONE) -> Translation:
+    found = Translation(beside=beside)
     suite: dict[str, Any] = {} if isinstance(data, list) else data
     name = _list_of(suite)
     texts = {key: each for key, each in suite.items() if isinstance(each, str)}
     found.copy(texts, {"skill_name": "dataset", "description": "description"}, (), ())
     found.refuse_keys(suite, (name, "skill_name", "skill", *_ABOUT), ())
     cases, place = (suite[name], (name,)) if suite else (data, ())
-    _cases(found, cases, place, files)
+    _cases(found, cases, place)
     _triggers(found, cases, place, suite.get("skill_name", suite.get("skill")))
     found.keep_braces()
     return found
@@ -125,7 +108,7 @@ def _triggers(found: Translation, cases: list[Any], place: Path, skill: Any) -> 
     """Add to cases with `should_trigger` that the skill is used, or that it is not."""
     of_list = [case for case in cases if isinstance(case, dict) and "should_trigger" in case]
     if of_list and not skill:  # the nearest skill above the file
-        front = (found.read("SKILL.md") or "").removeprefix("---").partition("\n---")[0]
+        front = (found.beside.read("SKILL.md") or "").removeprefix("---").partition("\n---")[0]
         named = _NAME.search(front)
         skill = named[1] if named else None
     for index, case in enumerate(cases):
@@ -146,10 +129,10 @@ def _triggers(found: Translation, cases: list[Any], place: Path, skill: Any) -> 
             found.put((*rubrics, len(criteria)), check, where)
 
 
-def _cases(found: Translation, cases: list[Any], place: Path, files: _Files) -> None:
+def _cases(found: Translation, cases: list[Any], place: Path) -> None:
     found.put(("evalcases",), [], place)
     for index, case in enumerate(cases):
-        _case(found, case, index, (*place, index), files)
+        _case(found, case, index, (*place, index))
     about = {
         key: (*place, index, key)
         for index, case in enumerate(cases)
@@ -162,7 +145,7 @@ def _cases(found: Translation, cases: list[Any], place: Path, files: _Files) -> 
         found.describe(next(iter(about.values())), message)
 
 
-def _case(found: Translation, case: Any, index: int, theirs: Path, files: _Files) -> None:
+def _case(found: Translation, case: Any, index: int, theirs: Path) -> None:
     ours: Path = ("evalcases", index)
     if not isinstance(case, dict):
         found.put(ours, case, theirs)
@@ -171,7 +154,7 @@ def _case(found: Translation, case: Any, index: int, theirs: Path, files: _Files
     name = index + 1 if case.get("id") is None else case["id"]  # a number is a text here
     is_whole = isinstance(name, int) and not isinstance(name, bool)
     found.put((*ours, "id"), str(name) if is_whole else name, (*theirs, "id"))
-    _input(found, case, ours, theirs, files)
+    _input(found, case, ours, theirs)
     found.copy(case, {"expected_output": "expected_outcome", "tags": "tags"}, ours, theirs)
     if about := {key: case[key] for key in case if key in _ABOUT}:
         found.put((*ours, "metadata"), about, theirs)
@@ -179,9 +162,7 @@ def _case(found: Translation, case: Any, index: int, theirs: Path, files: _Files
     _rubrics(found, case, ours, theirs)
 
 
-def _input(
-    found: Translation, case: dict[str, Any], ours: Path, theirs: Path, known: _Files
-) -> None:
+def _input(found: Translation, case: dict[str, Any], ours: Path, theirs: Path) -> None:
     files = case.get("files") or []
     key = next((name for name in _PROMPTS if name in case), _PROMPTS[0])
     prompt, place = case.get(key), (*theirs, key)
@@ -193,18 +174,19 @@ def _input(
     for index, file in enumerate(files):
         path = file.get("path") if isinstance(file, dict) else file
         where = (*theirs, "files", index)
-        if isinstance(path, str) and known.is_missing(path) and not known.below(path):
+        beside = found.beside
+        if isinstance(path, str) and beside.is_missing(path) and not beside.below(path):
             found.stop(ours, where, f"`{path}`: no such file")
         else:
-            parts += [(part, where) for part in _parts(found, path, where, known.below)]
+            parts += [(part, where) for part in _parts(found, path, where)]
     content = (*ours, "input_messages", 0, "content")
     found.put_list(content, parts, place)
     found.paths |= {(*content, at, "value"): where for at, (_, where) in enumerate(parts)}
 
 
-def _parts(found: Translation, path: Any, where: Path, below: Below) -> list[dict[str, Any]]:
+def _parts(found: Translation, path: Any, where: Path) -> list[dict[str, Any]]:
     """Return a file as a part; of a folder each file below it, under its name."""
-    files = below(path) if isinstance(path, str) else ()
+    files = found.beside.below(path) if isinstance(path, str) else ()
     if not files:
         return [{"type": "file", "value": path}]
     for unread in (each for each in files if isinstance(each, NotFound)):

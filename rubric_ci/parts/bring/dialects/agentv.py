@@ -25,7 +25,15 @@ from rubric_ci.parts.bring.dialects.agentv_suite import (
     suite_prompt,
 )
 from rubric_ci.parts.bring.dialects.message_parts import FILE, is_image_name
-from rubric_ci.parts.bring.translation import Placed, ReadText, Translation, filled, placed, renamed
+from rubric_ci.parts.bring.translation import (
+    ALONE,
+    Beside,
+    Placed,
+    Translation,
+    filled,
+    placed,
+    renamed,
+)
 from rubric_ci.values.json_value import nodes
 from rubric_ci.values.problems import Path
 
@@ -115,11 +123,8 @@ _CHECKS: Final = {"contains": "contains", "is_json": "is-json"}
 _UNKNOWN: Final = frozenset(("max_words", "min_words"))
 
 
-def translate(
-    data: dict[str, Any], read: ReadText = lambda _: None, place: ReadText = lambda _: None
-) -> Translation:
-    """Return the file as ours; `read` returns the text of a prompt file, `place` its path."""
-    found = Translation(read=read, place=place)
+def translate(data: dict[str, Any], beside: Beside = ALONE) -> Translation:
+    found = Translation(beside=beside)
     add_suite(found, data)
     prompt = suite_prompt(found, data)
     default = default_variables(found, data.get("default_test"))

@@ -247,7 +247,7 @@ def discovered(found: Translation, grader: dict[str, Any], place: Path) -> Parts
     if not _BY_NAME.fullmatch(kind):
         return None
     names = (f".agentv/assertions/{kind}{ending}" for ending in _ENDINGS)
-    path = next(filter(None, map(found.place, names)), None)
+    path = next(filter(None, map(found.beside.place, names)), None)
     if path is None:
         return None
     for key in ("negate", "transform"):
@@ -288,7 +288,7 @@ _QUESTION_AND_ANSWER: Final = "\n\nThe question:\n{{ input }}\n\nThe answer:\n{{
 
 def _with_answer(found: Translation, name: str, place: Path) -> str:
     """Return the name of a prompt file, or its text with the answer if it has no variables."""
-    text = None if "{{" in name else found.read(name)
+    text = None if "{{" in name else found.beside.read(name)
     if text is None or "{{" in text or not text.strip():
         return name
     message = f"AgentV skips this test: {name} does not show the answer; here it comes at the end"

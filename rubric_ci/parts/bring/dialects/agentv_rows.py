@@ -7,7 +7,7 @@ from typing import Any, Final
 from rubric_ci.files.yaml_text.csv_cases import Row
 from rubric_ci.parts.bring.dialects.agentv import translate
 from rubric_ci.parts.bring.dialects.agentv_graders import GRADERS
-from rubric_ci.parts.bring.translation import ReadText, Translation
+from rubric_ci.parts.bring.translation import Beside, Translation
 from rubric_ci.values.problems import Path
 
 _EXPECTED: Final = re.compile(
@@ -119,16 +119,14 @@ def _named(graders: list[dict[str, Any]], metric: str) -> list[dict[str, Any]]:
 _OF_SIDECAR: Final[tuple[str, ...]] = ("name", "description", "execution")
 
 
-def translate_lines(
-    data: dict[str, Any], read: ReadText = lambda _: None, place: ReadText = lambda _: None
-) -> Translation:
+def translate_lines(data: dict[str, Any], beside: Beside) -> Translation:
     suite: dict[str, Any] = {key: data[key] for key in _OF_SIDECAR if key in data}
     execution = suite.get("execution")
     if isinstance(execution, dict):
         suite["execution"] = {k: v for k, v in execution.items() if k not in GRADERS}
         suite |= {key: execution[key] for key in GRADERS if key in execution}
     lines = [{k: v for k, v in line.items() if k != "vars"} for line in data["evalcases"]]
-    found = translate({**suite, "tests": lines}, read, place)
+    found = translate({**suite, "tests": lines}, beside)
     for index, line in enumerate(data["evalcases"]):
         if "vars" in line:
             found.skip(("tests", index, "vars"), "AgentV reads no `vars` of a line")

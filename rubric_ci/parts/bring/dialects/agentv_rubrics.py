@@ -126,17 +126,17 @@ def included(
         yield entry, place
         return
     files = _candidates(name, dirname(chain[-1]) if chain else "")
-    file = next((each for each in files if found.read(each) is not None), "")
+    file = next((each for each in files if found.beside.read(each) is not None), "")
     chain_text = " → ".join((*chain, file or name))
     if not file:
         found.refuse((*place, "include"), f"`include: {name}` names no file: {files[0]}")
         return
-    found.files[found.place(file) or file] = None
+    found.files[found.beside.place(file) or file] = None
     if file in chain or len(chain) >= DEPTH:
         what = "it is a circle" if file in chain else f"AgentV includes {DEPTH} deep at most"
         found.refuse((*place, "include"), f"`include`: {what}: {chain_text}")
         return
-    data = Document(file, found.read(file) or "").data
+    data = Document(file, found.beside.read(file) or "").data
     lists = [data.get(key) for key in keys] if isinstance(data, dict) else []
     graders = next((each for each in lists if isinstance(each, list)), None)
     if graders is None:

@@ -122,7 +122,7 @@ def _configured(found: Translation) -> str:
 
 
 def _mapping(found: Translation, name: str) -> dict[str, Any]:
-    data = Document(name, found.read(name) or "").data
+    data = Document(name, found.beside.read(name) or "").data
     return data if isinstance(data, dict) else {}
 
 

@@ -66,11 +66,11 @@ def translate(
     rows: Sequence[Mapping[str, Any]], beside: Beside, place: Path = (), question: str = ""
 ) -> Translation:
     """Return the rows as cases; `place` is the path of their list."""
-    found = Translation()
+    found = Translation(beside=Beside(base=beside.base))  # cells name no files that are read
     found.put(("evalcases",), [], place)
     usual = {**USUAL, "input": (*USUAL["input"], *([spelt(question)] if question else ()))}
     for index, row in enumerate(rows):
-        _case(found, row, index, beside, place, usual)
+        _case(found, row, index, place, usual)
     found.keep_braces()
     return found
 
@@ -79,7 +79,6 @@ def _case(
     found: Translation,
     row: Mapping[str, Any],
     index: int,
-    beside: Beside,
     place: Path,
     usual: Mapping[str, Sequence[str]],
 ) -> None:
@@ -111,7 +110,7 @@ def _case(
     lines = _listed(row.get(names["rubrics"]), between="\n")
     checks: list[Any] = [{"type": "llm-rubric", "value": line} for line in lines]
     placed: list[Placed] = [(each, where) for each in (*checks, *test["assert"])]
-    add_checks(found, placed, ours, Setting(dict(row), beside.base))
+    add_checks(found, placed, ours, Setting(dict(row)))
 
 
 def _named(row: Mapping[str, Any], names: Sequence[str]) -> str:

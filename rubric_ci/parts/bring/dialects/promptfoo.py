@@ -41,7 +41,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_providers import (
     target_of_test,
 )
 from rubric_ci.parts.bring.dialects.promptfoo_tests import DATE, Test, is_named, is_value, tests_of
-from rubric_ci.parts.bring.translation import Beside, Translation
+from rubric_ci.parts.bring.translation import ALONE, Beside, Translation
 from rubric_ci.values.problems import Path
 
 _SUITE: Final = frozenset(("prompts", "providers", "targets", "tests", "defaultTest", "scenarios"))
@@ -55,7 +55,6 @@ _IDLE: Final = frozenset(
 
 _DECIDING: Final = ("extensions", "nunjucksFilters", "redteam")
 _DECIDING_OPTIONS: Final = ("repeat", "generateSuggestions")
-_ALONE: Final = Beside()
 
 
 def matches(data: Any) -> bool:
@@ -64,26 +63,24 @@ def matches(data: Any) -> bool:
     return known and ("tests" in data or "scenarios" in data)
 
 
-def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
-    found = Translation()
+def translate(data: dict[str, Any], beside: Beside = ALONE) -> Translation:
+    found = Translation(beside=beside)
     data = _dereferenced(found, data)
     if isinstance(data.get("description"), str):
         found.put(("description",), data["description"], ("description",))
     _other_keys(found, data)
-    providers = add_targets(found, data, beside)
+    providers = add_targets(found, data)
     programs, replies = runs_programs(found.targets), keep_replies(found.targets)
     written = data.get("prompts") or ["{{prompt}}"]
-    prompts = list(prompts_of(found, written, beside, programs))
+    prompts = list(prompts_of(found, written, programs))
     found.put(("evalcases",), [], ("tests",))
     taken: Counter[str] = Counter()
     options = []
-    for test in tests_of(found, data, beside):
+    for test in tests_of(found, data):
         options.append(test.settings)
-        own = transform_of(found, *test.transform, beside.base, beside.read)
-        transforms = (*providers.transforms, *own)
-        read, judge = beside.read, test.judge
-        setting = Setting({}, beside.base, test.threshold, transforms, read, judge, replies)
-        targets = _targets(found, test, providers, beside)
+        transforms = (*providers.transforms, *transform_of(found, *test.transform))
+        setting = Setting({}, test.threshold, transforms, test.judge, replies)
+        targets = _targets(found, test, providers)
         every = [
             (prompt, variables, target)
             for prompt, variables, target in product(
@@ -143,10 +140,10 @@ def _prompts(found: Translation, test: Test, prompts: Sequence[Prompt]) -> list[
     return chosen
 
 
-def _targets(found: Translation, test: Test, providers: Providers, beside: Beside) -> list[str]:
+def _targets(found: Translation, test: Test, providers: Providers) -> list[str]:
     """Return the targets of a test that chooses some; "": it asks all of them."""
     if test.provider[0] is not None:
-        target = target_of_test(found, providers, test.provider, beside)
+        target = target_of_test(found, providers, test.provider)
         return [target] if target else []
     names, place = test.providers
     if names is None:

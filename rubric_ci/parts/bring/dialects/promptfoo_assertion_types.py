@@ -91,7 +91,7 @@ def _value(found: Translation, written: Any, place: Path, setting: Setting) -> A
     if not isinstance(written, str) or not written.startswith(("file://", "package:")):
         return rendered(found, written, place, setting)
     name = written.removeprefix("file://")
-    text = setting.read(name) if name.endswith(_FILES) else None
+    text = found.beside.read(name) if name.endswith(_FILES) else None
     if text is None:
         raise _Refused(f"`{written}` is not read")
     return text.strip() if name.endswith(".txt") else Document(name, text, core=True).data

@@ -6,7 +6,7 @@ from posixpath import join
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.parts.bring.dialects.nunjucks import NotSame, filled_in
-from rubric_ci.parts.bring.translation import ReadText, Translation
+from rubric_ci.parts.bring.translation import Translation
 from rubric_ci.values.problems import Path
 
 _SHIM: Final = "promptfoo_shim."
@@ -36,10 +36,8 @@ _FUNCTION: Final = re.compile(r":\w+$")
 
 class Setting(NamedTuple):
     variables: Mapping[str, Any]
-    base: str = "."  # the folder of promptfoo's file, from the folder of the eval file
     limit: float | None = None
     transforms: tuple[str, ...] = ()  # of the provider and of the test
-    read: ReadText = lambda _: None
     judge: tuple[Any, Path] = (None, ())  # of the test
     replies: bool = False  # the shims keep what else every provider replied
 
@@ -81,9 +79,7 @@ _KNOWN_PARTS: Final = frozenset(
 )
 
 
-def transform_of(
-    found: Translation, written: Any, place: Path, base: str, read: ReadText
-) -> list[str]:
+def transform_of(found: Translation, written: Any, place: Path) -> list[str]:
     """Return a transform as the shims take it; none, and a report, without a counterpart."""
     if not written:
         return []
@@ -91,7 +87,7 @@ def transform_of(
         found.refuse(place, "a `transform` is a text")
         return []
     name = written.removeprefix("file://")
-    code = written if name == written else read(_FUNCTION.sub("", name)) or ""
+    code = written if name == written else found.beside.read(_FUNCTION.sub("", name)) or ""
     if part := unfilled(code, replies=False):
         found.refuse(place, f"`context.{part}` of promptfoo {_NOT_KEPT}")
         return []
@@ -100,7 +96,7 @@ def transform_of(
     if language_of(name) is None:
         found.refuse(place, f"`{name}` is not a file of JavaScript, TypeScript or Python")
         return []
-    return [f"file://{join(base, name)}"]
+    return [f"file://{join(found.beside.base, name)}"]
 
 
 def language_of(name: str) -> str | None:
@@ -125,8 +121,8 @@ def check_of(
         if language_of(text) != plain:
             found.refuse((*place, "value"), f"`{text}` is not a file that {COMMANDS[plain]} runs")
             return None
-        code = setting.read(_FUNCTION.sub("", text)) or ""
-        value = f"file://{join(setting.base, text)}"
+        code = found.beside.read(_FUNCTION.sub("", text)) or ""
+        value = f"file://{join(found.beside.base, text)}"
     else:
         filled = rendered(found, value, (*place, "value"), setting)
         if filled is None:
@@ -165,7 +161,7 @@ def as_argument(text: str) -> str:
 def transforms_of(found: Translation, owner: Any, place: Path, setting: Setting) -> list[str]:
     """Return the transforms of an answer before an assertion, the provider's first."""
     written = owner.get("transform") if isinstance(owner, dict) else None
-    own = transform_of(found, written, (*place, "transform"), setting.base, setting.read)
+    own = transform_of(found, written, (*place, "transform"))
     return [*setting.transforms, *own]
 
 

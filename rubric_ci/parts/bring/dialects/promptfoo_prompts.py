@@ -49,9 +49,7 @@ class Prompt(NamedTuple):
     names: tuple[str, ...] = ()  # by which a test can choose it
 
 
-def prompts_of(
-    found: Translation, written: Any, beside: Beside, programs: bool | None
-) -> Iterator[Prompt]:
+def prompts_of(found: Translation, written: Any, programs: bool | None) -> Iterator[Prompt]:
     """Yield the prompts; `programs` says who answers, None: programs and models."""
     for item, place in placed(written, ("prompts",), alone=True):
         text = item.get("raw", item.get("id")) if isinstance(item, dict) else item
@@ -60,7 +58,7 @@ def prompts_of(
             found.skip_keys(item, known, ("function", "provider", "config", "prefix"), place)
         given = [item.get("label", text), item.get("id")] if isinstance(item, dict) else [item]
         names = tuple(each for each in given if isinstance(each, str))
-        texts = list(_texts(text, beside)) if isinstance(text, str) else []
+        texts = list(_texts(text, found.beside)) if isinstance(text, str) else []
         if not texts:
             is_file = isinstance(text, str) and text.endswith(_TEXTS)
             found.refuse(place, f"`{text}` {_NOT_THERE}" if is_file else _NOT_TEXT)

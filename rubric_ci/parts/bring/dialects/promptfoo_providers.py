@@ -27,7 +27,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_targets import (
     service_of,
     settings_of,
 )
-from rubric_ci.parts.bring.translation import Beside, Placed, Translation, placed
+from rubric_ci.parts.bring.translation import Placed, Translation, placed
 from rubric_ci.text.numbers import numbered
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import Path
@@ -50,11 +50,11 @@ class Providers:
     prompts: dict[str, list[Any]] = field(default_factory=dict)  # labels, of targets that get some
 
 
-def add_targets(found: Translation, data: Mapping[str, Any], beside: Beside) -> Providers:
+def add_targets(found: Translation, data: Mapping[str, Any]) -> Providers:
     key = "providers" if "providers" in data else "targets"
     providers = Providers()
-    for item, where in _listed(data.get(key) or [], key, beside):
-        _add(found, providers, item, where, beside)
+    for item, where in _listed(found, data.get(key) or [], key):
+        _add(found, providers, item, where)
     names = [target["name"] for target in found.targets]
     if names:
         several = len(names) > 1
@@ -72,15 +72,13 @@ def keep_replies(targets: Sequence[Mapping[str, Any]]) -> bool:
     )
 
 
-def target_of_test(
-    found: Translation, providers: Providers, written: Placed, beside: Beside
-) -> str:
+def target_of_test(found: Translation, providers: Providers, written: Placed) -> str:
     """Return the target of the provider of a test, which is added; "": it has no counterpart."""
     item, place = written
     key = as_key(item)
     if key not in providers.of_tests:
         configured = dict(providers.names)
-        name = _add(found, providers, item, place, beside)
+        name = _add(found, providers, item, place)
         providers.names = configured
         if name and (providers.transforms or any(providers.left.values())):
             found.refuse(place, "`provider` of a test next to a `transform` has no counterpart")
@@ -88,21 +86,20 @@ def target_of_test(
     return providers.of_tests[key]
 
 
-def _listed(written: Any, key: str, beside: Beside) -> Iterator[Placed]:
+def _listed(found: Translation, written: Any, key: str) -> Iterator[Placed]:
     """Yield the providers of a list, those in files of YAML and JSON included."""
     for item, where in placed(written, (key,), alone=True):
         name = item.removeprefix("file://") if isinstance(item, str) else ""
-        text = beside.read(name) if name.endswith((".yaml", ".yml", ".json")) else None
+        text = found.beside.read(name) if name.endswith((".yaml", ".yml", ".json")) else None
         data = item if text is None else Document(name, text, core=True).data
         yield from ((each, where) for each in (data if isinstance(data, list) else [data]))
 
 
-def _add(found: Translation, providers: Providers, item: Any, where: Path, beside: Beside) -> str:
+def _add(found: Translation, providers: Providers, item: Any, where: Path) -> str:
     """Add a target, and return its name; "": it has no counterpart."""
     options, place = _options(item, where)
-    at: Path = (*place, "transform")
-    transforms = transform_of(found, options.get("transform"), at, beside.base, beside.read)
-    target = _target(found, options, place, beside, transforms)
+    transforms = transform_of(found, options.get("transform"), (*place, "transform"))
+    target = _target(found, options, place, transforms)
     if target is None:
         return ""
     name = _name(found, options)
@@ -205,7 +202,7 @@ def _common_transforms(found: Translation, left: Mapping[Path, tuple[str, ...]])
 
 
 def _target(
-    found: Translation, options: dict[str, Any], place: Path, beside: Beside, transforms: list[str]
+    found: Translation, options: dict[str, Any], place: Path, transforms: list[str]
 ) -> dict[str, Any] | Service | None:
     """Return the settings of a provider; None, and a report, without a counterpart."""
     name = str(options.get("id", ""))
@@ -214,11 +211,11 @@ def _target(
         found.shims.add(SHIMS["python"])
         return run_by_shim("python", ["--echo"])
     if name.startswith("exec:"):
-        return _executed(found, options, beside, transforms)
-    if (program := _program(found, options, place, beside, transforms)) is not None:
+        return _executed(found, options, transforms)
+    if (program := _program(found, options, place, transforms)) is not None:
         return program
     if name.startswith(("http:", "https:")) or name in ("http", "https"):
-        return service_of(found, options, place, beside, transforms)
+        return service_of(found, options, place, transforms)
     if is_model(options):
         return model_of(found, options, place)
     found.refuse(place, _NO_COUNTERPART.format(_stub(name)))
@@ -235,11 +232,7 @@ def _stub(name: str) -> str:
 
 
 def _program(
-    found: Translation,
-    options: Mapping[str, Any],
-    place: Path,
-    beside: Beside,
-    transforms: list[str],
+    found: Translation, options: Mapping[str, Any], place: Path, transforms: list[str]
 ) -> dict[str, Any] | None:
     """Return a file of JavaScript or Python as a command that runs the shim; None: it is none."""
     name = str(options.get("id", ""))
@@ -252,22 +245,22 @@ def _program(
     if "{{" in json.dumps(config, default=str):
         found.refuse((*place, "config"), "a template in `config` of a program is not filled in")
     given = ["--config", as_argument(json.dumps(config, default=str))] if config else []
-    words = [*given, as_argument(join(beside.base, file))]
-    variables = f"{beside.stem}{VARIABLES}" if _reads_vars(file, beside) else ""
+    words = [*given, as_argument(join(found.beside.base, file))]
+    variables = f"{found.beside.stem}{VARIABLES}" if _reads_vars(found, file) else ""
     return run_by_shim(language, words, transforms, variables)
 
 
-def _reads_vars(file: str, beside: Beside) -> bool:
+def _reads_vars(found: Translation, file: str) -> bool:
     """Return True for a program that reads the variables of a test, or passes its context on."""
-    text = beside.read(_FUNCTION.sub("", file)) or ""
+    text = found.beside.read(_FUNCTION.sub("", file)) or ""
     return bool(re.search(r"\bvars\b", text)) or len(re.findall(r"\bcontext\b", text)) > 1
 
 
 def _executed(
-    found: Translation, options: Mapping[str, Any], beside: Beside, transforms: list[str]
+    found: Translation, options: Mapping[str, Any], transforms: list[str]
 ) -> dict[str, Any]:
     """Return a command; the shim runs one that reads more than the prompt, or is transformed."""
-    command = str(options["id"]).removeprefix("exec:").strip()
+    beside, command = found.beside, str(options["id"]).removeprefix("exec:").strip()
     files = [_FUNCTION.sub("", word) for word in command.split()]
     texts = [beside.read(file) or "" for file in files if language_of(file)]
     if not transforms and not any(map(_READS_MORE.search, texts)):

@@ -236,11 +236,7 @@ class Service(NamedTuple):
 
 
 def service_of(
-    found: Translation,
-    options: Mapping[str, Any],
-    place: Path,
-    beside: Beside,
-    transforms: list[str],
+    found: Translation, options: Mapping[str, Any], place: Path, transforms: list[str]
 ) -> Service | None:
     """Return a service; None, and a report, without a counterpart."""
     config = _config(options)
@@ -263,7 +259,7 @@ def service_of(
     used = [*_VARIABLE.finditer(text)]
     names = {match[2] for match in used if not match[1]}
     reader = str(next((config[key] for key in _READERS if key in config), "")).strip()
-    program = _program(request, reader, used, beside, transforms)
+    program = _program(found.beside, request, reader, used, transforms)
     path = _answer(reader)
     others = names - {"prompt"} or transforms or any(match[3] or "-" in match[0] for match in used)
     plain = path and not others
@@ -272,10 +268,10 @@ def service_of(
 
 
 def _program(
+    beside: Beside,
     request: Mapping[str, Any],
     reader: str,
     used: list[re.Match[str]],
-    beside: Beside,
     transforms: list[str],
 ) -> dict[str, Any]:
     file = reader.removeprefix("file://")

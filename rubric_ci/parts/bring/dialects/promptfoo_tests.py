@@ -11,7 +11,7 @@ from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.parts.bring.dialects.message_parts import FILE, is_image_name
 from rubric_ci.parts.bring.dialects.promptfoo_assert import KINDS
 from rubric_ci.parts.bring.dialects.promptfoo_targets import SETTINGS
-from rubric_ci.parts.bring.translation import Beside, Placed, Translation, placed
+from rubric_ci.parts.bring.translation import Placed, Translation, placed
 from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 
@@ -43,26 +43,26 @@ class Test(NamedTuple):
     provider: Placed = (None, ())  # in place of all providers
 
 
-def tests_of(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[Test]:
+def tests_of(found: Translation, data: Mapping[str, Any]) -> Iterator[Test]:
     default = data.get("defaultTest") or {}
     if isinstance(default, str):
-        default = _data(default.removeprefix("file://"), beside)
+        default = _data(found, default.removeprefix("file://"))
     message = "`defaultTest` is in a file that is not read"
     default = found.mapping([] if default is None else default, ("defaultTest",), message)
     written = data.get("tests") or ([] if data.get("scenarios") else [{}])
-    alone = ([each] for each in _listed(found, written, ("tests",), beside))
-    for index, parts in enumerate(chain(alone, _scenarios(found, data, beside))):
-        yield _merged(found, (default, ("defaultTest",)), parts, index, beside)
+    alone = ([each] for each in _listed(found, written, ("tests",)))
+    for index, parts in enumerate(chain(alone, _scenarios(found, data))):
+        yield _merged(found, (default, ("defaultTest",)), parts, index)
 
 
-def _listed(found: Translation, written: Any, place: Path, beside: Beside) -> Iterator[_Part]:
+def _listed(found: Translation, written: Any, place: Path) -> Iterator[_Part]:
     """Yield the tests of a list, those in files included."""
     for item, where in placed(written, place, alone=True):
         if isinstance(item, dict):
             yield item, where
             continue
-        names = beside.matching(str(item).removeprefix("file://"))
-        listed = [_in_file(found, name, where, beside) for name in names]
+        names = found.beside.matching(str(item).removeprefix("file://"))
+        listed = [_in_file(found, name, where) for name in names]
         if None in listed or not listed:
             found.refuse(where, "tests in this file are not imported")
         rows = [row for each in listed for row in each or ()]
@@ -74,10 +74,10 @@ def _listed(found: Translation, written: Any, place: Path, beside: Beside) -> It
                 found.refuse(where, "a test in this file is not a mapping")
 
 
-def _in_file(found: Translation, name: str, place: Path, beside: Beside) -> list[Any] | None:
+def _in_file(found: Translation, name: str, place: Path) -> list[Any] | None:
     """Return the rows of a table, lines or list; None without a counterpart."""
     known = (".csv", ".json", ".jsonl", ".yaml", ".yml")
-    text = beside.read(name) if name.endswith(known) else None
+    text = found.beside.read(name) if name.endswith(known) else None
     if text is None:
         return None
     try:
@@ -102,18 +102,18 @@ def is_value(path: Path) -> bool:
     return bool({"vars", "assert"} & {*path})
 
 
-def _data(name: str, beside: Beside) -> Any:
+def _data(found: Translation, name: str) -> Any:
     """Return the data of a file of YAML or JSON; None: it is not read."""
-    text = beside.read(name) if name.endswith((".yaml", ".yml", ".json")) else None
+    text = found.beside.read(name) if name.endswith((".yaml", ".yml", ".json")) else None
     return None if text is None else Document(name, text, core=True).data
 
 
-def _scenarios(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[_Parts]:
+def _scenarios(found: Translation, data: Mapping[str, Any]) -> Iterator[_Parts]:
     """Yield each `config` of a scenario with each of its tests."""
     for scenario, place in _mappings(found, data.get("scenarios"), ("scenarios",)):
         found.refuse_keys(scenario, ("config", "tests", "description"), place)
         written = [{}] if scenario.get("tests") is None else scenario["tests"]
-        tests = list(_listed(found, written, (*place, "tests"), beside))
+        tests = list(_listed(found, written, (*place, "tests")))
         configurations = _mappings(found, scenario.get("config"), (*place, "config"))
         yield from ([each, test] for each, test in product(configurations, tests))
 
@@ -128,7 +128,7 @@ def _mappings(found: Translation, written: Any, place: Path) -> _Parts:
     return [each for each in items if isinstance(each[0], dict)]
 
 
-def _merged(found: Translation, default: _Part, parts: _Parts, index: int, beside: Beside) -> Test:
+def _merged(found: Translation, default: _Part, parts: _Parts, index: int) -> Test:
     """Return a test of its parts: assertions add up, of everything else the later one wins."""
     options: dict[str, Placed] = {}
     values: dict[str, Any] = {}
@@ -137,7 +137,7 @@ def _merged(found: Translation, default: _Part, parts: _Parts, index: int, besid
     for test, place in (default, *parts):
         _other_keys(found, test, place)
         options |= _options(found, test, place)
-        values |= _vars(found, test, place, beside)
+        values |= _vars(found, test, place)
         threshold = _number(found, test, (*place, "threshold"), threshold)
         named = (key for key in _CHOOSING if test.get(key) is not None)
         chosen |= {key: (test[key], (*place, key)) for key in named}
@@ -241,30 +241,28 @@ def _name(tests: Iterable[Mapping[str, Any]], index: int) -> str:
     return "-".join(words)[:60] or f"test-{index + 1}"
 
 
-def _vars(
-    found: Translation, test: Mapping[str, Any], place: Path, beside: Beside
-) -> dict[str, Any]:
+def _vars(found: Translation, test: Mapping[str, Any], place: Path) -> dict[str, Any]:
     message = "variables in another file are not imported"
     written = found.mapping(test.get("vars") or {}, (*place, "vars"), message)
     values = {str(key): value for key, value in written.items()}
     for key, value in values.items():
         if isinstance(value, str) and value.startswith("file://"):
-            values[key] = _file_value(found, value, (*place, "vars", key), beside)
+            values[key] = _file_value(found, value, (*place, "vars", key))
     return values
 
 
-def _file_value(found: Translation, value: str, place: Path, beside: Beside) -> Any:
+def _file_value(found: Translation, value: str, place: Path) -> Any:
     """Return the texts of the files that a variable names; data is its JSON, an image its name."""
     texts = []
-    for name in beside.matching(value.removeprefix("file://")):
+    for name in found.beside.matching(value.removeprefix("file://")):
         if is_image_name(f"{FILE}{name}"):
             texts.append(f"{FILE}{name}")
             continue
         if name.endswith((".yaml", ".yml")):
-            data = _data(name, beside)
+            data = _data(found, name)
             text = None if data is None else json.dumps(data, ensure_ascii=False, separators=_SHORT)
         else:
-            text = None if name.endswith(_NOT_TEXT) else beside.read(name)
+            text = None if name.endswith(_NOT_TEXT) else found.beside.read(name)
         if text is None:
             found.refuse(place, f"`{place[-1]}` is a file that is not read")
             return value

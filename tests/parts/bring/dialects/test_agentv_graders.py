@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from rubric_ci.parts.bring.dialects.agentv import translate
+from rubric_ci.parts.bring.translation import Beside
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
@@ -49,7 +50,7 @@ AFTER = "Refuses?\n\nThe question:\n{{ input }}\n\nThe answer:\n{{ output }}\n"
 )
 def test_a_prompt_file_without_answer(text: str | None, prompt: str, problems: list[str]) -> None:
     test = {"id": "a", "input": "Hi", "assert": [PROMPT]}
-    found = translate({"tests": [test]}, {"../refusal.md": text}.get)
+    found = translate({"tests": [test]}, Beside({"../refusal.md": text}.get))
     (judge,) = found.data["evalcases"][0]["execution"]["evaluators"]
     assert judge == {"name": "llm-judge", "type": "llm_judge", "prompt": prompt}
     assert [f"{rule.id}: {message}" for rule, _, message in found.problems] == problems
@@ -189,7 +190,7 @@ SCRIPTS = {
 def by_name(grader: dict[str, Any]) -> tuple[list[Any], list[str]]:
     """Return the evaluators and the problems of a grader where there are scripts by name."""
     suite = {"tests": [{"id": "a", "input": "Hi", "assert": [grader]}]}
-    found = translate(suite, place=SCRIPTS.get)
+    found = translate(suite, Beside(place=SCRIPTS.get))
     case = found.data["evalcases"][0]
     said = [f"{rule.id}: {message}" for rule, _, message in found.problems]
     return case.get("execution", {}).get("evaluators", []), said

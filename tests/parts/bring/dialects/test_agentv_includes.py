@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from rubric_ci.parts.bring.dialects import agentv
+from rubric_ci.parts.bring.translation import Beside
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 
@@ -26,7 +27,7 @@ FILES = {
 
 
 def translated(files: Mapping[str, str] = FILES) -> tuple[dict[str, Any], list[str]]:
-    found = agentv.translate(yaml.safe_load(SUITE), files.get, lambda name: name)
+    found = agentv.translate(yaml.safe_load(SUITE), Beside(files.get, place=lambda name: name))
     return found.data, [message for _, _, message in found.problems]
 
 

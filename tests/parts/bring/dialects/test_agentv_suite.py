@@ -8,6 +8,7 @@ import yaml
 
 from rubric_ci.files.yaml_text.source import Source, moved_from, open_source
 from rubric_ci.parts.bring.dialects.agentv import translate
+from rubric_ci.parts.bring.translation import Beside
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms
 from tests.parts.bring.dialects.reported import reported
@@ -96,7 +97,7 @@ def test_metadata_of_the_suite(suite: Any, test: Any, expected: Any) -> None:
 def test_the_target_that_the_configuration_of_agentv_names(
     files: dict[str, str], suite: dict[str, Any], target: str | None
 ) -> None:
-    found = translate({"tests": [TEST], **suite}, files.get)
+    found = translate({"tests": [TEST], **suite}, Beside(files.get))
     assert found.data.get("target") == target
 
 

@@ -4,7 +4,9 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
+
+from rubric_ci.values.targets import Target
 
 ROOT: Final = Path(__file__).parents[1]
 PACKAGE: Final = ROOT / "rubric_ci"
@@ -15,12 +17,7 @@ GENERATED: Final = {
 _MADE = re.compile(r"<!-- [\w-]+: made by `make golden` -->.*?<!-- end of [\w-]+ -->", re.DOTALL)
 _COMMENT = re.compile(r"^\s*#(?! (?:fmt|noqa|type))", re.MULTILINE)
 _RESULTS: Final = frozenset({"Graded", "Errored", "Skipped"})
-_TARGETS: Final = frozenset(
-    {
-        *("CliTarget", "LlmTarget", "MockTarget", "RecordedTarget", "RunnerTarget"),
-        *("ServiceTarget", "UnsupportedTarget"),
-    }
-)
+_TARGETS: Final = frozenset(kind.__name__ for kind in get_args(Target))
 
 
 def counts() -> dict[str, int]:

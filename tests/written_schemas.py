@@ -21,6 +21,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
 from rubric_ci.evaluators.assertions.marking import OPTIONS, TABLE
+from rubric_ci.files.validation.config_summary import KINDS as WRITTEN_KINDS
 from rubric_ci.values.parts import PARTS
 from rubric_ci.values.written_keys import Key, declared
 
@@ -41,9 +42,16 @@ def outputs() -> Iterator[tuple[Path, str]]:
     read = {name: json.loads(path_of(name).read_text(encoding="utf-8")) for name in NAMES}
     made = {name: filled(schema) for name, schema in read.items()}
     write_assertions(made["eval"]["$defs"])
+    write_providers(made["config"]["$defs"]["target"]["properties"]["provider"])
     made["rubric"]["$defs"] = shared(made["rubric"], made["eval"]["$defs"])
     for name, schema in made.items():
         yield path_of(name), f"{text_of(schema)}\n"
+
+
+def write_providers(key: Schema) -> None:
+    """Write the kinds of target in the meaning of their key."""
+    kinds = ", ".join(f"`{name}`" for name in WRITTEN_KINDS)
+    key["description"] = key["description"].replace("{providers}", kinds)
 
 
 def path_of(name: str) -> Path:

@@ -28,9 +28,7 @@ class ModelCall:
     """The keys of a model's request; others are passed to the call unchanged."""
 
     provider: Annotated[str, Key("cli", "recorded", "azure")] = ""
-    """`cli`, `claude-code`, `codex`, `copilot`, `gemini-cli`, `opencode`, `qwen`, `recorded`,
-    `http`, `mock`, `runner`, or the provider of the model. Without it, `model` contains the
-    provider."""
+    """{providers}, or the provider of the model. Without it, `model` contains the provider."""
     model: Annotated[
         str, Key("anthropic/claude-sonnet-5-5", aliases=dict.fromkeys(NAMES[1:], ""))
     ] = ""

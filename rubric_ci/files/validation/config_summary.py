@@ -18,6 +18,7 @@ class WrittenKind(NamedTuple):
     what: str  # in messages
     definition: str  # in the schema: its own keys
     shared: tuple[str, ...]  # the keys of all targets that have an effect
+    telling: tuple[str, ...]  # settings by which a target without `provider` is seen to be one
     no_calls: str = ""  # why its answers have no calls of tools; empty: they may have
 
 
@@ -25,14 +26,23 @@ _SHARED: Final = ("name", "provider", "judge_target", "grader_target", "depends_
 _PROGRAM: Final = (*_SHARED, "timeout_seconds", "concurrency", "skill", "cost_per_run")
 _SERVICE: Final = (*_SHARED, "timeout_seconds", "concurrency", "workers")
 KINDS: Final[Mapping[str, WrittenKind]] = {
-    "cli": WrittenKind("a command", "cliTarget", (*_PROGRAM, "workers", "attachments_format")),
-    "http": WrittenKind("a service", "httpTarget", _SERVICE),
-    "mock": WrittenKind("a fixed answer", "mockTarget", _SHARED, "calls no tools"),
-    "recorded": WrittenKind("recorded answers", "recordedTarget", _SHARED),
-    "runner": WrittenKind("a runner", "runnerTarget", ("name", "provider", "depends_on")),
-    **dict.fromkeys(STARTED, WrittenKind("an agent", "agentTarget", _PROGRAM)),
+    "cli": WrittenKind(
+        "a command",
+        "cliTarget",
+        (*_PROGRAM, "workers", "attachments_format"),
+        ("command_template", "command"),
+    ),
+    "http": WrittenKind("a service", "httpTarget", _SERVICE, ("url",)),
+    "mock": WrittenKind("a fixed answer", "mockTarget", _SHARED, ("response",), "calls no tools"),
+    "recorded": WrittenKind("recorded answers", "recordedTarget", _SHARED, ("answers",)),
+    "runner": WrittenKind(
+        "a runner", "runnerTarget", ("name", "provider", "depends_on"), ("reads",)
+    ),
+    **dict.fromkeys(STARTED, WrittenKind("an agent", "agentTarget", _PROGRAM, ())),
 }
 """By `provider`; any other is the provider of a model."""
+PROVIDERS: Final = {key: name for name in reversed([*KINDS]) for key in KINDS[name].telling}
+"""Settings of a target that is not a model, and its provider; a runner has a command as well."""
 NO_MODELS: Final = tuple(name for name in KINDS if name not in STARTED)
 
 

@@ -12,6 +12,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from rubric_ci.evaluators.assertions.keys import KEYS
+from rubric_ci.files.validation.config_summary import PROVIDERS
 from rubric_ci.files.validation.schema_wording import (
     KINDS,
     diagnose_shape,
@@ -112,28 +113,19 @@ def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
     for key in wanted:
         if key not in instance:
             rule = rule_of((*path, key), "required", MISSING_KEY)
-            setting = next((each for each in _PROVIDERS if each in instance), "")
+            setting = next((each for each in PROVIDERS if each in instance), "")
             of_provider = key == "model" and path[:1] == ("targets",) and setting
             keys = ("provider",) if of_provider else _alternatives(path, key)
             message = f"{owner_name(path)} has no {one_of(keys)}"
             other = next((other for other in _OTHERS.get(key, ()) if other in instance), "")
             hint = f"write `{key}` in place of `{other}`" if other else ""
             if of_provider:
-                hint = f"`{setting}` is a setting of `provider: {_PROVIDERS[setting]}`"
+                hint = f"`{setting}` is a setting of `provider: {PROVIDERS[setting]}`"
             yield Problem(rule, path, message, hint, missing=keys)
 
 
 _OTHERS: Final = {"tool": ("name", "function"), "script": ("command", "cmd")}
 """Wrong keys for a required one, in mappings that accept any key."""
-
-_PROVIDERS: Final = {
-    "reads": "runner",
-    **dict.fromkeys(("command_template", "command"), "cli"),
-    "url": "http",
-    "answers": "recorded",
-    "response": "mock",
-}
-"""Settings of a target that is not a model, and the provider that it lacks."""
 
 _ALTERNATIVES: Final = {INPUTS[0]: INPUTS, "max_total": ("max_total", "max_input", "max_output")}
 """Keys of which any one is enough, by the key that the schema names."""

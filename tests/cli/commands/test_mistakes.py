@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from rubric_ci.files.validation.schema import read_schema
 from tests.checkout import start_repository
 from tests.invoke import invoke
 
@@ -28,6 +29,7 @@ evalcases:
 ROWS: list[dict[str, Any]] = yaml.load(
     Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
 )
+TYPES: list[str] = read_schema("eval")["$defs"]["evaluator"]["properties"]["type"]["enum"]
 NO_KEY = "no key"
 JOB = {
     "CI": "true",
@@ -72,5 +74,6 @@ def test_what_is_said(row: dict[str, Any], tmp_path: Path) -> None:
     words = command.split() if isinstance(command, str) else command
     done = invoke(tmp_path / row.get("folder", ""), environment, *words)
     said = [*done.stderr.splitlines(), *done.stdout.splitlines()]
-    missing = [line for line in row["says"].splitlines() if line not in said]
+    expected = row["says"].replace("{types}", ", ".join(f"`{name}`" for name in TYPES))
+    missing = [line for line in expected.splitlines() if line not in said]
     assert (done.returncode, missing) == (row["exit"], []), done.stdout + done.stderr

@@ -109,7 +109,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_run_killed.py": "system/coroutines",
     "cli/commands/test_http_target.py": "files/validation/http_target_rules",
     "cli/commands/test_started_service.py": """
-        grading/targets/started_services system/servers values/service_program""",
+        grading/targets/started_services system/servers""",
     "cli/commands/test_validate.py": "files/project/checker files/project/fixer",
     "cli/commands/test_case_files.py": "files/yaml_text/case_files",
     "cli/commands/test_several_targets.py": "reports/render/per_target gate/report/matrix",

@@ -51,16 +51,10 @@ def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:
     """
     if not model:
         return judge
-    if judge is None:
-        return JudgeConfig(endpoint=Endpoint(model=model))
-    if judge.endpoint.command:
-        return judge.alone(Endpoint(model=model))
-    options = judge.endpoint.options
-    identity = judge.endpoint.identity
-    if model.partition("/")[0] != judge.endpoint.model.partition("/")[0]:
-        identity = None
-        options = {key: value for key, value in options.items() if not _connects(key, value)}
-    return judge.alone(replace(judge.endpoint, model=model, options=options, identity=identity))
+    own = judge.endpoint.model if judge and not judge.endpoint.command else ""
+    if judge is None or not own or model.partition("/")[0] != own.partition("/")[0]:
+        return with_named_model(judge, model)
+    return judge.alone(replace(judge.endpoint, model=model))
 
 
 def with_named_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:

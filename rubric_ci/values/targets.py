@@ -4,13 +4,18 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, cast
 
-from rubric_ci.values.agent_program import AgentProgram, HealthCheck, JudgeCommand
+from rubric_ci.values.agent_program import (
+    AgentProgram,
+    HealthCheck,
+    HttpRequest,
+    JudgeCommand,
+    ServiceProgram,
+)
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.formats_and_defaults import ADOPTED_TOOLS
 from rubric_ci.values.hosts import WorkloadIdentity
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.results import Answer
-from rubric_ci.values.service_program import HttpRequest, ServiceProgram
 from rubric_ci.values.workspace_settings import PromptTemplate, Skill, Workspace
 from rubric_ci.values.written_keys import ENVIRONMENT, Key, from_root
 

@@ -21,14 +21,19 @@ from rubric_ci.values.agent_names_and_credentials import (
     COMMAND_TIMEOUT,
     NOT_STARTED,
 )
-from rubric_ci.values.agent_program import AgentProgram, JudgeCommand
+from rubric_ci.values.agent_program import (
+    AgentProgram,
+    HttpRequest,
+    JudgeCommand,
+    ServiceOptions,
+    ServiceProgram,
+)
 from rubric_ci.values.config import Config, JudgeConfig
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.hosts import WorkloadIdentity
 from rubric_ci.values.model_end_and_parameters import NAMES, ModelCall
 from rubric_ci.values.references import Found, Lookup
 from rubric_ci.values.scoring import DECIMALS, Thresholds
-from rubric_ci.values.service_program import HttpRequest, ServiceOptions, ServiceProgram
 from rubric_ci.values.targets import (
     CliTarget,
     Endpoint,

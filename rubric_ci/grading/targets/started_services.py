@@ -20,10 +20,10 @@ from rubric_ci.system.ci_advice import how_to_set
 from rubric_ci.system.processes import Command, clean_environment
 from rubric_ci.system.servers import LINES, Line, Server, ServerCommand, Watcher, free_ports
 from rubric_ci.text.command_lines import filled
+from rubric_ci.values.agent_program import ServiceProgram
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.hosts import host_of
-from rubric_ci.values.service_program import ServiceProgram
 from rubric_ci.values.targets import Endpoint, Target
 
 MOST_STARTS: Final = 2

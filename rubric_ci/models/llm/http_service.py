@@ -15,11 +15,11 @@ from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.models.llm.media import reply_media
 from rubric_ci.text import numbers
+from rubric_ci.values.agent_program import HttpRequest
 from rubric_ci.values.json_value import JSON, MAX_DEPTH, Missing, depth, value_at
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.media import SUFFIXES, Media
 from rubric_ci.values.references import MEDIA_STARTS
-from rubric_ci.values.service_program import HttpRequest
 from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
 from rubric_ci.values.walk import text_or_json

@@ -6,9 +6,9 @@ from typing import Any, get_args
 import pytest
 
 from rubric_ci.gate.differences.config_changes import config_changes, setting_changes
+from rubric_ci.values.agent_program import HttpRequest
 from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.service_program import HttpRequest
 from rubric_ci.values.targets import (
     CliTarget,
     Endpoint,

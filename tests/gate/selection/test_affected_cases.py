@@ -19,6 +19,7 @@ from rubric_ci.gate.selection.affected_cases import (
     select_all,
 )
 from rubric_ci.gate.selection.dependencies import ChangedPaths
+from rubric_ci.values.agent_program import HttpRequest
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import (
@@ -34,7 +35,6 @@ from rubric_ci.values.messages import DataPart, FilePart, Message, TextPart
 from rubric_ci.values.rubric import Check, Rubric
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
-from rubric_ci.values.service_program import HttpRequest
 from rubric_ci.values.targets import (
     DEPLOYED,
     CliTarget,

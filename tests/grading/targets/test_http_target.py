@@ -11,6 +11,7 @@ import pytest
 from rubric_ci.errors import NoVerdict
 from rubric_ci.grading import targets
 from rubric_ci.text.answer_text import Exchange, read_exchanges
+from rubric_ci.values.agent_program import HttpRequest
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import Side
 from rubric_ci.values.evals import EvalCase
@@ -18,7 +19,6 @@ from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.messages import SimulatedUser, Turn
 from rubric_ci.values.results import Answer
-from rubric_ci.values.service_program import HttpRequest
 from rubric_ci.values.targets import Endpoint, ServiceTarget
 from rubric_ci.values.usage import Usage
 from tests.cases import build_case, build_context, text_message

@@ -7,8 +7,8 @@ import pytest
 
 from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.models.llm.http_service import read_reply
+from rubric_ci.values.agent_program import HttpRequest
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.service_program import HttpRequest
 from rubric_ci.values.usage import Usage
 
 LOOK_UP = {"name": "look_up", "arguments": '{"order": 4711}'}

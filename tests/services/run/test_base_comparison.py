@@ -19,6 +19,7 @@ from rubric_ci.services.run.base_comparison import (
     without_base,
 )
 from rubric_ci.services.run.sides import BaseSide, Sides
+from rubric_ci.values.agent_program import HttpRequest
 from rubric_ci.values.changes import Base
 from rubric_ci.values.comparison import RegressionConfig, Together
 from rubric_ci.values.context import RunContext
@@ -27,7 +28,6 @@ from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.report import Against, RemovedCase
 from rubric_ci.values.results import CaseResult, Graded, Skipped
-from rubric_ci.values.service_program import HttpRequest
 from rubric_ci.values.targets import CliTarget, Endpoint, LlmTarget, MockTarget, ServiceTarget
 from rubric_ci.values.usage import Usage
 from tests.cases import build_case

@@ -28,7 +28,6 @@ class Asked:
 class Proposed:
     """A pull request as it is now."""
 
-    number: int
     head_sha: str
     head_branch: str
     head_repository: str  # owner/name; empty: it was deleted
@@ -40,7 +39,6 @@ def pull_request(server: Server, repository: str, number: int) -> Proposed:
     found = _get_json(server, f"/repos/{repository}/pulls/{number}")
     head = found["head"]
     return Proposed(
-        number=number,
         head_sha=str(head["sha"]),
         head_branch=str(head["ref"]),
         head_repository=str((head["repo"] or {}).get("full_name", "")),

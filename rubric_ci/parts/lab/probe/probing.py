@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias, assert_never
+from typing import Final, assert_never
 
 import click
 
@@ -13,6 +13,7 @@ from rubric_ci.parts.lab.calibration.attack_corpus import rank
 from rubric_ci.parts.lab.calibration.rejudge import (
     AnswerToJudge,
     Judging,
+    Marks,
     NotJudged,
     rejudge,
     show_not_judged,
@@ -46,8 +47,6 @@ NOT_PLANTED: Final = (
     "it forbids something that no rule can plant; write the forbidden words in quotation marks"
 )
 NOT_QUOTED: Final = "the judge's quote is not in the answer or the work"
-Marks: TypeAlias = Mapping[str, CriterionResult]
-"""By criterion id."""
 WORK: Final[tuple[SeenPart, ...]] = ("tool_calls", "file_changes", "files")
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Final, NamedTuple
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.written_keys import Key
+from rubric_ci.values.written_keys import VARIABLE, Key
 
 WARNING_TIME: Final = timedelta(days=90)
 SWITCH: Final = (
@@ -57,9 +57,20 @@ class ModelCall:
         JSON, Key("2024-10-21", title="API version", aliases={"version": ""})
     ] = None
     """Version of the API, for Azure."""
-    temperature: Annotated[JSON, Key(0, type=["number", "string"])] = None
+    temperature: Annotated[JSON, Key(0, type=["number", "string"], minimum=0, pattern=VARIABLE)] = (
+        None
+    )
     """Sampling temperature of the model."""
-    max_tokens: Annotated[JSON, Key(4000, aliases={"max_output_tokens": ""})] = None
+    max_tokens: Annotated[
+        JSON,
+        Key(
+            4000,
+            aliases={"max_output_tokens": ""},
+            type=["integer", "string"],
+            minimum=1,
+            pattern=VARIABLE,
+        ),
+    ] = None
     """Maximum length of the reply in tokens."""
     timeout_seconds: Annotated[float, Key.of("seconds")] = 60.0
     input_cost_per_token: Annotated[JSON, Key(1e-07)] = None

@@ -51,6 +51,7 @@ class Key:
 
 ENVIRONMENT: Final = Key.of("environment")
 TEXT: Final[dict[str, Any]] = {"$ref": "#/$defs/text"}
+VARIABLE: Final = r"^\$\{\{"
 URL: Final = r"^(https?://|\$\{\{)"
 
 

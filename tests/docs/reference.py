@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from rubric_ci.values.written_keys import VARIABLE
 from tests.docs import command_pages
 
 ROOT = Path(__file__).parents[2]
@@ -139,6 +140,8 @@ def kind(schema: Schema, root: Schema) -> str:
 def one_kind(name: str, schema: Schema, root: Schema) -> str:
     """Say the same for one type of JSON."""
     words = [*branch_words(schema)] if name == "string" else []
+    if name == "string" and schema.get("pattern") == VARIABLE:
+        words = ["${{ NAME }}"]
     if words:
         return " or ".join(f"`{word}`" for word in words)
     if name == "array" and "items" in schema:

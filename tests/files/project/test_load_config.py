@@ -350,6 +350,18 @@ WRONG = {
         ),
         "1:91 unknown-key unknown key `waitFor` in `healthcheck`",
     ),
+    "no number of tokens": (
+        "targets: [{name: a, model: m, max_tokens: many}]",
+        "1:43 unknown-value `max_tokens` cannot be `many`; write a value such as `4000`",
+    ),
+    "no token": (
+        "targets: [{name: a, model: m, max_tokens: 0}]",
+        "1:43 out-of-range `max_tokens` must be at least 1, not 0",
+    ),
+    "a temperature below zero": (
+        "targets: [{name: a, model: m, temperature: -1}]",
+        "1:44 out-of-range `temperature` must be at least 0, not -1",
+    ),
     "both spellings": (
         "targets: [{name: a, model: m, maxTokens: 1, max_tokens: 2}]",
         "1:31 alias-conflict `maxTokens` and `max_tokens` mean the same; use one of them",

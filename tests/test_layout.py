@@ -88,9 +88,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "parts/lab/commands/test_probe.py": """
         parts/lab/probe/figures""",
     "cli/commands/test_generate.py": """
-        services/drafting/review services/drafting/rewrite services/drafting/select""",
+        services/drafting/review services/drafting/rewrite services/drafting/draft_requests""",
     "cli/commands/test_generate_pr.py": """
-        services/drafting/pull_request""",
+        services/drafting/publish""",
     "parts/start/test_init.py": """
         parts/start/before_init parts/start/init_providers""",
     "parts/lab/commands/test_history.py": """
@@ -102,7 +102,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         services/run/grade services/run/sides parts/bring/eval_tool services/run/inputs""",
     "cli/commands/test_run_against_counts.py": "services/run/announcement",
     "cli/commands/test_announced.py": """
-        values/usage services/cost/target_cost services/cost/estimate services/cost/last_run
+        values/usage services/cost/estimate services/cost/estimate services/cost/last_run
         services/drafting/draft_requests""",
     "cli/commands/test_run_choice.py": "services/run/finished_report gate/selection/last_failed",
     "cli/commands/test_run_judge_down.py": "models/llm/responders",
@@ -181,13 +181,13 @@ IMPURE: Final = """
     parts/bring/adoption/tools
     gate/policy/required_agreement parts/lab/calibration/label_file
     parts/lab/calibration/rejudge
-    services/run/sentinel services/cost/target_cost services/cost/estimate
+    services/run/sentinel services/cost/estimate services/cost/estimate
     services/cost/judge_cost services/cost/last_run services/cost/expected_requests
     parts/start
-    services/drafting/draft_check services/drafting/draft_tests
+    services/drafting/draft_check services/drafting/draft_check
     services/drafting/drafter services/drafting/drafting_prompt
-    services/drafting/draft_requests services/drafting/publish services/drafting/pull_request
-    services/drafting/review services/drafting/rewrite services/drafting/select
+    services/drafting/draft_requests services/drafting/publish services/drafting/publish
+    services/drafting/review services/drafting/rewrite services/drafting/draft_requests
     parts/lab/probe/probing
     services/publish/comment services/publish/copies services/publish/files parts/lab/issue
     parts/graders/composite parts/agents/agent parts/authorize
@@ -196,7 +196,7 @@ IMPURE: Final = """
     parts/lab/commands parts/lab/options_lab
     parts/litellm parts/pytest
     parts/telemetry services/publish/workflow services/run/base_comparison
-    services/run/waiver_passes services/run/finished_report services/run/announcement
+    services/cost/last_run services/run/finished_report services/run/announcement
     services/run/grade services/run/inputs
     services/run/sides parts/bring/eval_tool system
 """

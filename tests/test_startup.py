@@ -124,7 +124,7 @@ def test_a_run_loads_what_its_answers_and_reports_need(tmp_path: Path) -> None:
     # Values, and the blocks of requests and replies, which take a millisecond; no file is read.
     assert found == {
         "rubric_ci.values.media",
-        *("rubric_ci.models.llm.media", "rubric_ci.models.llm.media_tokens"),
+        *("rubric_ci.models.llm.media", "rubric_ci.models.llm.model_info"),
         "rubric_ci.models.judge.request",
     }
     pytest.importorskip("opentelemetry.exporter", reason="the extra `otel` is not installed")

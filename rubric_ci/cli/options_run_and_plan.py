@@ -8,7 +8,7 @@ import click
 
 from rubric_ci.cli import completion, options
 from rubric_ci.cli.click_types import Count, command, examples, help_all, option
-from rubric_ci.system.ci_advice import in_a_job
+from rubric_ci.system.actions_runner import in_a_job
 
 
 def _read_shard(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int, int] | None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.system.ci_advice import how_to_set
+from rubric_ci.system.actions_runner import how_to_set
 
 CALLED = """\
 jobs:

@@ -17,6 +17,9 @@ from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.services.drafting.draft_check import Drafted
 from rubric_ci.services.drafting.draft_requests import (
     check_prices,
+    choose_drafter,
+    choose_requests,
+    contrasts,
     request_lines,
     write_step_outputs,
 )
@@ -39,7 +42,6 @@ from rubric_ci.services.drafting.rewrite import (
     why_not,
     write,
 )
-from rubric_ci.services.drafting.select import choose_drafter, choose_requests, contrasts
 from rubric_ci.services.publish.failure import end
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import run_until_terminated
@@ -96,7 +98,7 @@ def _open_publication(
 ) -> Publish | NothingToPublish:
     """Check before any model request that the drafts can be published."""
     if requests and settings.pr:
-        from rubric_ci.services.drafting.pull_request import open_proposal
+        from rubric_ci.services.drafting.publish import open_proposal
 
         suite = suite_of(settings.config, settings.paths)
         return open_proposal(root, requests, os.environ, suite)

@@ -20,8 +20,14 @@ from rubric_ci.github.actions import Event, read_event
 from rubric_ci.system.actions_runner import in_other_ci, in_workflow, is_before_merge
 from rubric_ci.system.git import base_revision, plumbing
 from rubric_ci.system.git.process import Repository, guarded
-from rubric_ci.system.git.proposal import Proposal, open_proposal
-from rubric_ci.system.git.snapshot import Snapshot, committed_files, follow, without_reports
+from rubric_ci.system.git.snapshot import (
+    Proposal,
+    Snapshot,
+    committed_files,
+    follow,
+    open_proposal,
+    without_reports,
+)
 from rubric_ci.text.escape import error_line
 from rubric_ci.values.changes import SYMLINK, Base, Entry, FoundBase, NoBase
 from rubric_ci.values.changes import Change as PathChange

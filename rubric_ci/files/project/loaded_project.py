@@ -24,7 +24,7 @@ from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.project import Project, open_checkout
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.system import masking
-from rubric_ci.system.ci_advice import how_to_set
+from rubric_ci.system.actions_runner import how_to_set
 from rubric_ci.system.git.snapshot import committed_files
 from rubric_ci.system.output import wrapped
 from rubric_ci.text import escape

@@ -41,7 +41,7 @@ from rubric_ci.gate.selection.proposed_cases import (
 from rubric_ci.grading.case_choice import choose_cases, named_cases
 from rubric_ci.grading.resolve import choose_judge, choose_target, lacks_target
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
-from rubric_ci.system.git.proposal import Proposal
+from rubric_ci.system.git.snapshot import Proposal
 from rubric_ci.system.repository import is_empty
 from rubric_ci.text import escape
 from rubric_ci.text.globs import TooManyComparisons

@@ -24,7 +24,7 @@ from rubric_ci.gate.policy.checkout import under_policy
 from rubric_ci.gate.selection.affected_cases import Selection, is_asked_alike, matched
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, commands_of, prepared_from
 from rubric_ci.grading.resolve import choose_target, lacks_target
-from rubric_ci.system.git.proposal import Proposal
+from rubric_ci.system.git.snapshot import Proposal
 from rubric_ci.text import escape
 from rubric_ci.values.changes import Base
 from rubric_ci.values.comparison import CaseKey

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from rubric_ci.errors import CannotAnswer, CannotRunScript, NotCached, NoVerdict, ScriptTimedOut
 from rubric_ci.grading.targets.command import probe
 from rubric_ci.system import coroutines, file_io, processes
-from rubric_ci.system.ci_advice import how_to_set
+from rubric_ci.system.actions_runner import how_to_set
 from rubric_ci.system.processes import Command, clean_environment
 from rubric_ci.system.servers import LINES, Line, Server, ServerCommand, Watcher, free_ports
 from rubric_ci.text.command_lines import filled

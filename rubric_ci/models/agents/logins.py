@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from rubric_ci.models.agents.program import NO_FILES, Files, Start, mapping
 from rubric_ci.system import masking
-from rubric_ci.system.ci_advice import how_to_set, in_a_job
+from rubric_ci.system.actions_runner import how_to_set, in_a_job
 from rubric_ci.system.file_io import read_end
 from rubric_ci.system.processes import clean_environment
 from rubric_ci.values.agent_names_and_credentials import CREDENTIALS

@@ -4,7 +4,6 @@ Each reserves its maximum cost before it is sent or started.
 """
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from math import fsum
@@ -13,7 +12,7 @@ from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotConfigure, NoVerdict, OverBudget
 from rubric_ci.models.llm.failures import RequestError
-from rubric_ci.models.llm.media_tokens import at_most
+from rubric_ci.models.llm.model_info import Prices, longest_reply
 from rubric_ci.values.context import Start, StartPrice
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
@@ -21,8 +20,6 @@ from rubric_ci.values.results import Answer
 from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import DECIMALS, NOTHING_USED, Usage
 
-OVERHEAD_TOKENS = 1000  # what a provider may add to the prompt, such as schemas
-UNKNOWN_OUTPUT = 128_000  # tokens, for a model without a known limit of its replies
 LEAST_START = 0.01  # dollars, below which no program is started that gets what is left
 _CUT = Usage(calls=1, unpriced_calls=1)  # maybe sent, and its end was not awaited
 CUT_NOTE: Final = (
@@ -40,26 +37,6 @@ class Caps:
     calls: int | None = None
     cost_usd: float | None = None
     seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
-    """Prices of a model in dollars per token, and the maximum length of its replies."""
-
-    input: float
-    output: float
-    most_output_tokens: int = UNKNOWN_OUTPUT
-    above: tuple[tuple[int, "Prices"], ...] = ()  # of prompts of more tokens than this
-
-    def worst(self, call: ModelCall) -> float:
-        """Return the maximum cost of a call: a token has at least one byte."""
-        texts = [message.content for message in call.messages]
-        texts.append(json.dumps(call.output_schema))
-        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-        written = _limit(call) or self.most_output_tokens
-        read = size + OVERHEAD_TOKENS + at_most(call.media, call.endpoint.model)
-        passed = [self, *(prices for tokens, prices in self.above if read > tokens)]
-        return max(read * prices.input + written * prices.output for prices in passed)
 
 
 PriceOf: TypeAlias = Callable[[Endpoint], Prices | None]
@@ -165,7 +142,7 @@ class Budget:
     async def _reserve(self, call: ModelCall) -> tuple[ModelCall, float]:
         """Return the call as it is sent, and its maximum cost, which is reserved."""
         call, worst = self._limited(call)
-        model, most = call.endpoint.model, _limit(call)
+        model, most = call.endpoint.model, longest_reply(call)
         advice = f"increase the limit, or set `max_tokens` of {model} below {most:,}"
         async with self._changed:
             while not self._fits(worst, advice):
@@ -223,7 +200,7 @@ class Budget:
         if self._caps.cost_usd is None:
             return call, 0.0
         prices = priced(call.endpoint, self._price_of)
-        if not _limit(call):
+        if not longest_reply(call):
             call = replace(call, max_tokens=min(CAPPED_OUTPUT, prices.most_output_tokens))
         return call, prices.worst(call)
 
@@ -238,14 +215,6 @@ class Budget:
     def _close(self, reason: str) -> str:
         self._closed = self._closed or reason
         return reason
-
-
-def _limit(call: ModelCall) -> int:
-    """Return the maximum length of the reply in tokens; 0: the model's maximum."""
-    options = call.endpoint.options
-    return int(
-        call.max_tokens or options.get("max_tokens") or options.get("max_completion_tokens") or 0
-    )
 
 
 def priced(endpoint: Endpoint, price_of: PriceOf, name: str = "") -> Prices:

@@ -37,7 +37,7 @@ from rubric_ci.parts.bring.adoption.tools import TOOLS, Place, check_tracked
 from rubric_ci.services.run.asking import Key, Pair, Request, settle
 from rubric_ci.services.run.base_comparison import Outcome, settled_case, with_lone
 from rubric_ci.system import masking
-from rubric_ci.system.ci_advice import how_to_set
+from rubric_ci.system.actions_runner import how_to_set
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.worktree import worktree
 from rubric_ci.values.changes import Base, GradingChange, NoBase

@@ -16,11 +16,11 @@ from typing import Any, Final, TypeAlias
 
 from rubric_ci.errors import CannotConfigure, CannotWriteFile
 from rubric_ci.models.llm import openai_http
-from rubric_ci.models.llm.budget import Budget, Prices
+from rubric_ci.models.llm.budget import Budget
 from rubric_ci.models.llm.cache import BATCH
 from rubric_ci.models.llm.client import OutputModes
 from rubric_ci.models.llm.failures import BACKOFF, RequestError, with_retries
-from rubric_ci.models.llm.model_info import batch_prices_of, known_mode, prices_of
+from rubric_ci.models.llm.model_info import Prices, batch_prices_of, known_mode, prices_of
 from rubric_ci.parts.litellm.batch_http import Batch, BatchServer, read_batch
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.model_list import model_info

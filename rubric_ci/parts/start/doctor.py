@@ -30,7 +30,7 @@ from rubric_ci.models.agents.logins import NoLogin, login_of
 from rubric_ci.models.llm.direct import named_provider, provider_of, provider_with_entry
 from rubric_ci.models.llm.failures import RequestError
 from rubric_ci.parts.start.before_init import look
-from rubric_ci.system.ci_advice import command_to_set, is_public
+from rubric_ci.system.actions_runner import command_to_set, is_public
 from rubric_ci.system.git import base_revision, plumbing
 from rubric_ci.system.installation import install_command
 from rubric_ci.system.model_list import known_models

@@ -25,7 +25,7 @@ from rubric_ci.parts.start.init_http_target import (
 )
 from rubric_ci.parts.start.init_providers import PROVIDERS, InitSettings, Provider, TargetKind
 from rubric_ci.system import resources
-from rubric_ci.system.ci_advice import command_to_set, is_public
+from rubric_ci.system.actions_runner import command_to_set, is_public
 from rubric_ci.system.git.committed import checkout_commit
 from rubric_ci.system.installation import install_command
 from rubric_ci.values.dataclass import dataclass

@@ -237,6 +237,6 @@ def picture_tokens(shown: Sequence[Media], model: Endpoint) -> int:
     """Return the tokens of images and documents."""
     if not shown:
         return 0
-    from rubric_ci.models.llm.media_tokens import estimated  # few requests have one
+    from rubric_ci.models.llm.model_info import estimated  # few requests have one
 
     return estimated(shown, model.model)

@@ -1,18 +1,23 @@
-"""The figures of the last run, from which the next one is estimated.
+"""What a run keeps for the next one: its figures, and how often the criterion of a waiver was met.
 
-They are in its report, and in the folder of the cache, which workflows restore.
+The figures, from which the next run is estimated, are in the report as well; the folder of the
+cache has both, and workflows restore it. Of a waiver, a run counts for a case that was answered and
+marked in it: a mark from the cache shows nothing new.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.system import file_io
+from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import Assessed, CaseResult, with_verdict
 from rubric_ci.values.usage import NOTHING_USED, Role, UsedBy
+from rubric_ci.values.waivers import ENOUGH, WaiverResult
 
 LastRun: TypeAlias = dict[tuple[Role, str, str], UsedBy]
 """By role, name and model; empty: no run is known."""
@@ -69,3 +74,66 @@ def _filled(known: Any, data: Any) -> Any:
     if type(data) is type(known) or (type(known) is float and type(data) is int):
         return data
     raise typed_json.Mismatch(f"not of type {type(known).__name__}")
+
+
+PASSES: Final = "waiver-passes.json"
+
+
+def with_passes(
+    waivers: Sequence[WaiverResult], before: Mapping[str, int], new: Set[CaseKey]
+) -> tuple[WaiverResult, ...]:
+    """Return the waivers; one whose criterion was met often enough in a row is unneeded."""
+    return tuple(
+        replace(each, state="unneeded")
+        if each.state == "met" and _times(each, before, new) >= ENOUGH
+        else each
+        for each in waivers
+    )
+
+
+def read_passes(cache: Path | None) -> Mapping[str, int]:
+    """Return how often each was met before; nothing of a file that cannot be read."""
+    if cache is None:
+        return {}
+    try:
+        data = typed_json.load(file_io.read_end(cache / PASSES, _MOST_BYTES).decode())
+    except (OSError, UnicodeDecodeError, typed_json.Mismatch):
+        return {}
+    counts = data if isinstance(data, dict) else {}
+    return {key: count for key, count in counts.items() if isinstance(count, int)}
+
+
+def newly_marked(cases: Iterable[CaseResult]) -> frozenset[CaseKey]:
+    """Return the cases that were answered and marked in this run."""
+    return frozenset(
+        case.key
+        for case in with_verdict(cases)
+        if not case.answer_reused
+        if not any(isinstance(each, Assessed) and each.cached_marks for each in case.evaluators)
+    )
+
+
+def keep_passes(
+    cache: Path, root: Path, waivers: Sequence[WaiverResult], new: Set[CaseKey]
+) -> None:
+    """Count this run; raises CannotWriteFile."""
+    before = dict(read_passes(cache))
+    ended = [each for each in waivers if each.state in {"applied", "met", "unneeded"}]
+    counts = {
+        _waiver_key(each): 0 if each.state == "applied" else _times(each, before, new)
+        for each in ended
+    }
+    if not counts:
+        return
+    text = json.dumps({**before, **counts}, indent=2, sort_keys=True)
+    with file_io.writing(cache / PASSES):
+        file_io.write_within(cache / PASSES, text.encode(), root)
+
+
+def _times(waiver: WaiverResult, before: Mapping[str, int], new: Set[CaseKey]) -> int:
+    """Return in how many runs in a row the criterion was met, this one included if it counts."""
+    return before.get(_waiver_key(waiver), 0) + ((waiver.file, waiver.case) in new)
+
+
+def _waiver_key(waiver: WaiverResult) -> str:
+    return f"{waiver.file}\n{waiver.case}\n{waiver.criterion}\n{waiver.until}"

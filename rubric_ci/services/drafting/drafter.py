@@ -11,8 +11,14 @@ from typing import Any, Final, TypeAlias, TypeVar
 from rubric_ci.errors import NoVerdict
 from rubric_ci.models.judge.reply import InvalidReply
 from rubric_ci.models.judge.request import ParsedReply, request_valid_reply, takes_media
-from rubric_ci.services.drafting.draft_check import Drafted, check_draft, lint
-from rubric_ci.services.drafting.draft_tests import call_for_tests, checked_tests, read_tests
+from rubric_ci.services.drafting.draft_check import (
+    Drafted,
+    call_for_tests,
+    check_draft,
+    checked_tests,
+    lint,
+    read_tests,
+)
 from rubric_ci.services.drafting.drafting_prompt import Contrast, Wanted, draft_call
 from rubric_ci.services.drafting.drafting_reply import Draft, Kind, read_draft, validated
 from rubric_ci.system import coroutines

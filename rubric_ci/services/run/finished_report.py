@@ -28,11 +28,16 @@ from rubric_ci.grading.outcome import errored
 from rubric_ci.grading.resolve import Task, choose_judge, judge_info, name_judge
 from rubric_ci.grading.targets.answer_cache import varies
 from rubric_ci.grading.targets.workplace import is_of_hook_after_answer
-from rubric_ci.services.cost.last_run import keep
+from rubric_ci.services.cost.last_run import (
+    keep,
+    keep_passes,
+    newly_marked,
+    read_passes,
+    with_passes,
+)
 from rubric_ci.services.publish.files import HINT
 from rubric_ci.services.run.grade import GradedRun, RunInput
 from rubric_ci.services.run.inputs import has_every_case
-from rubric_ci.services.run.waiver_passes import keep_passes, newly_marked, read_passes, with_passes
 from rubric_ci.system import masking
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import head_of

@@ -10,7 +10,7 @@ from rubric_ci.files.validation.rubric_files import IncludedSource
 from rubric_ci.files.validation.validator import check_rubric
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import MovedSource
-from rubric_ci.services.drafting.select import choose_requests
+from rubric_ci.services.drafting.draft_requests import choose_requests
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import CompositeSpec, RubricSpec
 from rubric_ci.values.references import Found, Lookup, NotFound

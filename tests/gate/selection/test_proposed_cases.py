@@ -7,7 +7,7 @@ import pytest
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.gate.selection.proposed_cases import ProposedFiles, is_setting
 from rubric_ci.system.git import plumbing
-from rubric_ci.system.git.proposal import open_proposal
+from rubric_ci.system.git.snapshot import open_proposal
 from rubric_ci.values.references import Found, NotFound
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.platforms import symlink

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.errors import CannotAnswer, CannotConfigure, OverBudget
-from rubric_ci.models.llm.budget import Budget, Caps, Prices
+from rubric_ci.models.llm.budget import Budget, Caps
 from rubric_ci.models.llm.failures import RequestError
+from rubric_ci.models.llm.model_info import Prices
 from rubric_ci.values.context import StartPrice
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.results import Answer

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.models.llm.media_tokens import at_most, estimated
+from rubric_ci.models.llm.model_info import at_most, estimated
 from tests.pictures import media, pdf, png
 
 SHOT = media("a.png", png(1, 1))

@@ -2,8 +2,7 @@
 
 import pytest
 
-from rubric_ci.models.llm.budget import Prices
-from rubric_ci.models.llm.model_info import UNCOUNTED, Tokens, cost_of, counted, prices_of
+from rubric_ci.models.llm.model_info import UNCOUNTED, Prices, Tokens, cost_of, counted, prices_of
 from rubric_ci.models.llm.openai_http import usage
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall

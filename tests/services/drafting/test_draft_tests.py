@@ -7,8 +7,7 @@ import pytest
 
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.models.judge.reply import InvalidReply
-from rubric_ci.services.drafting.draft_check import Drafted
-from rubric_ci.services.drafting.draft_tests import DraftTest, call_for_tests, read_tests
+from rubric_ci.services.drafting.draft_check import Drafted, DraftTest, call_for_tests, read_tests
 from rubric_ci.services.drafting.drafter import DraftFailed
 from rubric_ci.services.drafting.drafting_reply import Draft, validated
 from rubric_ci.values.llm_calls import ModelCall

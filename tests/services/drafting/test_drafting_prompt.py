@@ -5,9 +5,9 @@ from typing import get_args
 
 import pytest
 
+from rubric_ci.services.drafting.draft_requests import contrasts
 from rubric_ci.services.drafting.drafting_prompt import Contrast, Wanted, draft_call
 from rubric_ci.services.drafting.drafting_reply import Kind
-from rubric_ci.services.drafting.select import contrasts
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.results import BaseResult

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.services.run.waiver_passes import (
+from rubric_ci.services.cost.last_run import (
     NAME,
     keep_passes,
     newly_marked,

@@ -9,7 +9,7 @@ import pytest
 from rubric_ci.errors import CannotConfigure, CannotFindRevision, CannotUseGit
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.process import guarded
-from rubric_ci.system.git.proposal import Proposal, open_proposal
+from rubric_ci.system.git.snapshot import Proposal, open_proposal
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 

@@ -121,21 +121,26 @@ def _failures(run: Run) -> Iterator[Reason]:
         fix = f"improve target {found.target}: it {less}"
         yield _failure("target", f"{found.target} {less}", fix)
     if gate.fail_on != "never":
-        for rate in gate.rates:
-            if not rate.holds:
-                held = [case for case in run.cases if is_held_against(case, gate)]
-                yield _failure("rate", rate_text(rate), cases=held)
-        for least in gate.scores:
-            if not least.holds:
-                text = score_text(least)
-                fix = f"look at the {text}"
-                yield _failure("dimension", text, fix)
-        if text := too_many_waivers(gate.max_waivers, len(run.waivers)):
-            yield _failure("waivers", text, f"edit `waivers.yaml`: {text}")
+        yield from _missed_limits(run)
     if is_weakened(gate, run.grading_changes):
         yield _failure("weaker", "the change makes the grading weaker", _UNDO)
     if is_changed(gate, run.grading_changes):
         yield _failure("changed", "the change edits the grading", _UNDO)
+
+
+def _missed_limits(run: Run) -> Iterator[Reason]:
+    gate = run.gate
+    for rate in gate.rates:
+        if not rate.holds:
+            held = [case for case in run.cases if is_held_against(case, gate)]
+            yield _failure("rate", rate_text(rate), cases=held)
+    for least in gate.scores:
+        if not least.holds:
+            text = score_text(least)
+            fix = f"look at the {text}"
+            yield _failure("dimension", text, fix)
+    if text := too_many_waivers(gate.max_waivers, len(run.waivers)):
+        yield _failure("waivers", text, f"edit `waivers.yaml`: {text}")
 
 
 def _regressions(run: Run, held: Sequence[CaseResult]) -> Iterator[Reason]:

@@ -34,8 +34,6 @@ from rubric_ci.parts.lab.history_records import (
     record_of,
     strips,
 )
-from rubric_ci.reports.render.html import jinja
-from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.system.file_io import create_folder, writing
 from rubric_ci.system.scratch import alone_in
 from rubric_ci.text import escape, numbers
@@ -191,6 +189,8 @@ def _runs(path: Path) -> list[RunRecord]:
 
 def render_page(records: Sequence[RunRecord], title: str = TITLE) -> str:
     """Return the page of at least one run, the oldest first."""
+    from rubric_ci.reports.render.html import jinja
+
     hrefs = [record.link if _LINK.fullmatch(record.link) else "" for record in records]
     changes = judge_changes(records)
     found = strips(records)
@@ -241,6 +241,8 @@ def _verdicts(found: Sequence[Strip]) -> list[tuple[str, str]]:
 
 
 def _strip(strip: Strip, records: Sequence[RunRecord], hrefs: Sequence[str]) -> StripView:
+    from rubric_ci.reports.render.html.jinja import case_anchor
+
     (file, case), href = strip.key, hrefs[-1]
     anchor = f"#{case_anchor(file, case)}" if href.endswith(".html") else ""
     facts = [file, flips(strip), "" if strip.latest != ABSENT else "not in the latest run"]

@@ -27,7 +27,7 @@ FUNCTION_LINES: Final = 50  # from `def` to the last line
 SAME_NAMES: Final = {  # file names that stand in several packages with one meaning
     "agentv",  # a tool: what its files are told by, and how they are read
     "rubric",  # the values, and the evaluator
-    *("cache", "media", "report"),  # a value or a store, and the command about it
+    *("cache", "media"),  # a value or a store, and the command about it
     "sarif",  # a format: of problems, of results
 }
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
@@ -131,7 +131,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/project/test_project.py": "files/validation/config_summary",
     "files/validation/test_rubric_files.py": """
         files/validation/includes
-        files/validation/example_rules values/include""",
+        files/validation/example_and_condition_rules values/include""",
     "reports/render/test_golden.py": """
         parts/formats/junit reports/render/content reports/render/case_blocks
         reports/render/blocks""",

@@ -107,8 +107,8 @@ def show(**options: Any) -> None:
     CASE is an id, a glob or FILE::CASE; without it, the report is printed as after the run.
     Nothing is requested.
     """
-    from rubric_ci.cli.commands.report import ShowSettings
-    from rubric_ci.cli.commands.report import show as show_cases
+    from rubric_ci.cli.commands.report_show_compare import ShowSettings
+    from rubric_ci.cli.commands.report_show_compare import show as show_cases
 
     raise SystemExit(show_cases(ShowSettings(**options)))
 
@@ -136,7 +136,7 @@ def compare(**options: Any) -> None:
     Exits with 1 on a regression, with 3 if a case lost its
     verdict.
     """
-    from rubric_ci.cli.commands.report import compare_reports
+    from rubric_ci.cli.commands.report_show_compare import compare_reports
     from rubric_ci.values.command_settings import CompareSettings
 
     raise SystemExit(compare_reports(CompareSettings(**options)))

@@ -27,7 +27,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
 
     PARTS are their report.json files, or folders that contain such files.
     """
-    from rubric_ci.cli.commands.report import merge_reports
+    from rubric_ci.cli.commands.report_show_compare import merge_reports
     from rubric_ci.values.command_settings import ReportOptions, settings_of
 
     settings = settings_of(ReportOptions, options)
@@ -92,7 +92,7 @@ def comment(**options: Any) -> None:
 
     REPORT is the report.json of a run; GITHUB_TOKEN must be set.
     """
-    from rubric_ci.cli.commands.report import comment as post
+    from rubric_ci.cli.commands.report_show_compare import comment as post
     from rubric_ci.values.command_settings import CommentSettings
 
     raise SystemExit(post(CommentSettings(**options), os.environ))

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from rubric_ci.cli.commands.report import comment
+from rubric_ci.cli.commands.report_show_compare import comment
 from rubric_ci.errors import UserError
 from rubric_ci.values.command_settings import CommentSettings
 from tests.contract.fake_github import GitHub, Pull, serving

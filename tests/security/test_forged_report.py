@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.cli.commands.report import comment
+from rubric_ci.cli.commands.report_show_compare import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadReport
 from rubric_ci.gate.report import json_format
 from rubric_ci.github import comments_and_issues

@@ -24,7 +24,7 @@ from rubric_ci.system.fork_pool import in_parallel, usable_cores
 from rubric_ci.system.output import use_color
 
 if TYPE_CHECKING:
-    from rubric_ci.files.validation.gate_rules import States
+    from rubric_ci.files.validation.gate_and_waiver_rules import States
     from rubric_ci.files.yaml_text.document import Document
     from rubric_ci.values.diagnostics import Diagnostic
 

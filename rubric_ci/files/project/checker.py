@@ -36,7 +36,7 @@ from rubric_ci.values.references import Lookup
 
 if TYPE_CHECKING:
     from rubric_ci.files.project.near_files import GlobsOfFiles
-    from rubric_ci.files.validation.gate_rules import Sizes, States
+    from rubric_ci.files.validation.gate_and_waiver_rules import Sizes, States
     from rubric_ci.files.validation.project_rules import Winner
     from rubric_ci.values.diagnostics import Diagnostic
     from rubric_ci.values.references import Machine

@@ -18,7 +18,7 @@ from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.project.file_kinds import foreign_tool
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import text_of
-from rubric_ci.files.validation.gate_rules import CaseName, Sizes
+from rubric_ci.files.validation.gate_and_waiver_rules import CaseName, Sizes
 from rubric_ci.system import file_io
 from rubric_ci.text.globs import Comparisons, matching
 from rubric_ci.text.numbers import listed, plural

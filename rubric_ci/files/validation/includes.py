@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY
 from rubric_ci.evaluators.kind import INCLUDED, Included, criteria_at, names_file
-from rubric_ci.files.validation.example_rules import ids_of
+from rubric_ci.files.validation.example_and_condition_rules import ids_of
 from rubric_ci.files.validation.rubric_files import (
     ENDING,
     INCLUDE,

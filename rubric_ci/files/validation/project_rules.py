@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.agentv import snake_case
 from rubric_ci.files.validation.config_summary import Prompt
-from rubric_ci.files.validation.gate_rules import CaseName, FindSizes
+from rubric_ci.files.validation.gate_and_waiver_rules import CaseName, FindSizes
 from rubric_ci.files.validation.http_target_rules import BODY_VARIABLES
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.files.yaml_text.recordings import read_recording

@@ -6,7 +6,11 @@ from posixpath import basename
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.evaluators.kind import criteria_at
-from rubric_ci.files.validation.example_rules import TEST_ANSWER, ids_of, mark_problems
+from rubric_ci.files.validation.example_and_condition_rules import (
+    TEST_ANSWER,
+    ids_of,
+    mark_problems,
+)
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar

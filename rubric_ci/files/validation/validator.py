@@ -37,7 +37,7 @@ from rubric_ci.values.problems import MAX_PROBLEMS, UNKNOWN_KEY, Problem
 from rubric_ci.values.references import Lookup, Machine, NearFile
 
 if TYPE_CHECKING:
-    from rubric_ci.files.validation.gate_rules import FindSizes, FindStates
+    from rubric_ci.files.validation.gate_and_waiver_rules import FindSizes, FindStates
     from rubric_ci.files.validation.project_rules import NearestPath, Winners
     from rubric_ci.values.diagnostics import Diagnostic
     from rubric_ci.values.model_end_and_parameters import Models
@@ -151,7 +151,7 @@ def check_config(
     The functions look up things outside of the file; without one, rules that need it are skipped.
     """
     from rubric_ci.files.validation.config_rules import config_problems
-    from rubric_ci.files.validation.gate_rules import pass_rate_problems, tag_problems
+    from rubric_ci.files.validation.gate_and_waiver_rules import pass_rate_problems, tag_problems
     from rubric_ci.files.validation.project_rules import shadowed_targets, unmatched_dependencies
 
     problems = config_problems(document, _rule_ids, targets_only=targets_only, others=others)
@@ -205,7 +205,7 @@ def check_waivers(
     document: Document, find_states: "FindStates | None" = None
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of `waivers.yaml`; without `find_states`, of the file alone."""
-    from rubric_ci.files.validation.gate_rules import waiver_problems
+    from rubric_ci.files.validation.gate_and_waiver_rules import waiver_problems
 
     return _diagnosed(document, list(_first(waiver_problems(document, find_states))))
 
@@ -278,7 +278,7 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> list[
 
         found.extend(_first(literal_files(source.data)))
     if _mentions(source, "trials"):
-        from rubric_ci.files.validation.gate_rules import trial_problems
+        from rubric_ci.files.validation.gate_and_waiver_rules import trial_problems
 
         found.extend(_first(trial_problems(source.data)))
     if _mentions(source, *KEYS):

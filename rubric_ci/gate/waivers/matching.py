@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from rubric_ci.errors import InvalidInput
 from rubric_ci.files.project.file_kinds import RepositoryFiles
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.validation.gate_rules import States
+from rubric_ci.files.validation.gate_and_waiver_rules import States
 from rubric_ci.files.validation.validator import check_waivers
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import decode

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.cli.commands.report import compare_reports
+from rubric_ci.cli.commands.report_show_compare import compare_reports
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.gate.report import json_format
 from rubric_ci.values import parts

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.cli.commands.report import comment
+from rubric_ci.cli.commands.report_show_compare import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadFile, CannotReadReport, ExitCode
 from rubric_ci.gate.report import json_format
 from rubric_ci.services.publish.workflow import try_to_post

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.files.project.working_tree import lookup
-from rubric_ci.files.validation.gate_rules import Sizes
+from rubric_ci.files.validation.gate_and_waiver_rules import Sizes
 from rubric_ci.files.validation.validator import Surroundings, check_config, check_evals
 from rubric_ci.files.yaml_text.document import Document
 from tests.files.shown import shown

@@ -1,4 +1,4 @@
-from rubric_ci.files.validation.gate_rules import CaseName, Sizes
+from rubric_ci.files.validation.gate_and_waiver_rules import CaseName, Sizes
 from rubric_ci.files.validation.project_rules import recorded_problems
 
 

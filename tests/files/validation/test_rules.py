@@ -9,7 +9,7 @@ import pytest
 from rubric_ci import values as model
 from rubric_ci.files import validation, yaml_text
 from rubric_ci.files.validation.config_summary import KnownTargets
-from rubric_ci.files.validation.gate_rules import Sizes
+from rubric_ci.files.validation.gate_and_waiver_rules import Sizes
 from rubric_ci.files.validation.includes import with_includes
 from rubric_ci.files.validation.rules import RULES, apply_suppressions, meanings, render
 from rubric_ci.files.validation.validator import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.files.validation.gate_rules import States
+from rubric_ci.files.validation.gate_and_waiver_rules import States
 from rubric_ci.files.validation.validator import check_waivers
 from rubric_ci.files.yaml_text.document import Document
 from tests.files.shown import shown

@@ -11,7 +11,7 @@ from rubric_ci.errors import InvalidInput
 from rubric_ci.files.project.loaded_project import load_project
 from rubric_ci.files.project.project import Policy, Project
 from rubric_ci.files.project.working_tree import WorkingTree
-from rubric_ci.files.validation.gate_rules import States
+from rubric_ci.files.validation.gate_and_waiver_rules import States
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.gate.policy.governed import governed
 from rubric_ci.gate.waivers.matching import (

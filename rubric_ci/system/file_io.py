@@ -222,7 +222,7 @@ def write_within(path: Path, content: bytes, root: Path) -> None:
         return
     folder = os.open(root, _FOLDER)
     try:
-        for name in Path(os.path.realpath(path.parent)[len(str(root)) :]).parts[1:]:
+        for name in Path(os.path.realpath(path.parent)).relative_to(root).parts:
             below = _open_folder(name, folder)
             os.close(folder)
             folder = below

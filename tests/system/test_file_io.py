@@ -132,6 +132,12 @@ def test_a_link_that_replaces_a_folder_at_any_moment_leads_nothing_out(tmp_path:
     assert (list(outside.iterdir()), refused) == ([], 20)
 
 
+def test_a_file_below_the_root_of_the_file_system_is_written(tmp_path: Path) -> None:
+    root = Path(tmp_path.anchor)
+    file_io.write_within(tmp_path / "cache/a.json", b"{}", root)
+    assert (tmp_path / "cache/a.json").read_bytes() == b"{}"
+
+
 def test_a_file_that_changed_is_left_alone(file: Path) -> None:
     before = file.read_bytes()
     file.write_bytes(b"theirs")

@@ -41,7 +41,11 @@ KINDS: Final[Mapping[str, WrittenKind]] = {
     **dict.fromkeys(STARTED, WrittenKind("an agent", "agentTarget", _PROGRAM, ())),
 }
 """By `provider`; any other is the provider of a model."""
-PROVIDERS: Final = {key: name for name in reversed([*KINDS]) for key in KINDS[name].telling}
+PROVIDERS: Final = {
+    key: name
+    for name in sorted(KINDS, key=lambda name: name != "runner")
+    for key in KINDS[name].telling
+}
 """Settings of a target that is not a model, and its provider; a runner has a command as well."""
 NO_MODELS: Final = tuple(name for name in KINDS if name not in STARTED)
 

@@ -407,6 +407,7 @@ def test_what_is_wrong(text: str, expected: str) -> None:
         ("answers: a.jsonl", "recorded"),
         ("response: yes of course", "mock"),
         ("reads: inspect, command_template: run", "runner"),
+        ("command: run, response: yes of course", "cli"),
     ],
 )
 def test_a_setting_names_the_provider_that_a_target_lacks(setting: str, provider: str) -> None:

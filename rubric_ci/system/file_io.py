@@ -216,13 +216,16 @@ def write_within(path: Path, content: bytes, root: Path) -> None:
     Its folders are opened one by one, each in the one before: a program of the repository can put
     a link in the place of a folder between a check and the write.
     """
-    check_place(path.parent, root)
     if os.open not in os.supports_dir_fd or not _is_below(path, root):
+        check_place(path.parent, root)
         write(path, content)
         return
+    real = os.path.realpath(path.parent)  # once: a link may take its place at any moment
+    if reason := _why_not(real, str(root)):
+        raise _led_away(path.parent, reason)
     folder = os.open(root, _FOLDER)
     try:
-        for name in Path(os.path.realpath(path.parent)).relative_to(root).parts:
+        for name in Path(real).relative_to(root).parts:
             below = _open_folder(name, folder)
             os.close(folder)
             folder = below

@@ -24,7 +24,7 @@ NOT_CURRENT = {  # names that a test is about, never sent to their providers
 }
 # Prices of images by the names of families, old ones as well; and this file.
 FAMILIES = {
-    "rubric_ci/models/llm/media_tokens.py",
+    "rubric_ci/models/llm/model_info.py",
     "tests/models/llm/test_media_tokens.py",
     "tests/docs/test_model_names.py",
 }

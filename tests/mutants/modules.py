@@ -76,7 +76,7 @@ HELD: Final[Mapping[str, str]] = {
         "models/judge/test_panel.py services/cost/test_expected_requests.py"
     ),
     "values/gate.py": "values/test_gate.py gate/report/test_decision.py",
-    "models/llm/retry.py": "models/llm/test_retry.py",
+    "models/llm/failures.py": "models/llm/test_retry.py",
     "text/escape.py": "text/test_escape.py text/test_error_text.py text/test_workflow_commands.py",
     "system/backoff.py": "models/llm/test_retry.py system/test_backoff.py",
     "gate/selection/affected_cases.py": (

@@ -122,12 +122,12 @@ def test_how_the_work_is_kept_is_not_asked() -> None:
 def test_each_field_of_a_case_is_asked_or_listed() -> None:
     """A new field is asked until it is listed with the others."""
     plain = examples(EvalCase)[0]
-    moved = {
-        change.place[0].removeprefix("EvalCase.")
-        for change in changes(EvalCase, plain)
-        if question(change.value, files=True) != question(plain, files=True)
-    }
-    every = {change.place[0].removeprefix("EvalCase.") for change in changes(EvalCase, plain)}
+    before, moved, every = question(plain, files=True), set(), set()
+    for change in changes(EvalCase, plain):
+        field = change.place[0].removeprefix("EvalCase.")
+        every.add(field)
+        if field not in moved and question(change.value, files=True) != before:
+            moved.add(field)
     asked = {"input_messages", "turns", "simulated_user", "vars", "workspace"}
     assert moved - {"metadata"} == asked
     assert every - asked - {"span"} <= NOT_ASKED

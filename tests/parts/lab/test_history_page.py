@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from rubric_ci.parts.lab.commands import history as history_page
+from rubric_ci.parts.lab import history_page
 from rubric_ci.parts.lab.history_records import record_of
 from rubric_ci.reports.render.html.jinja import case_anchor
 from tests.parts.lab.nights import a_case, records
@@ -35,7 +35,7 @@ def links(text: str) -> list[str]:
 
 
 def test_the_page_loads_nothing() -> None:
-    text = history_page.render_page(list(records()))
+    text = history_page.render(list(records()))
     tags = Tags(text).found
     assert {tag for tag, _ in tags} & {"script", "link", "img", "iframe", "image", "use"} == set()
     assert not any("src" in attrs for _, attrs in tags)
@@ -46,7 +46,7 @@ def test_the_page_loads_nothing() -> None:
 
 def test_texts_are_escaped() -> None:
     record = record_of(a_report(a_case(HOSTILE, "f")), link=HOSTILE)
-    text = history_page.render_page([replace(record, commit=HOSTILE, tool=HOSTILE)], title=HOSTILE)
+    text = history_page.render([replace(record, commit=HOSTILE, tool=HOSTILE)], title=HOSTILE)
     assert {tag for tag, _ in Tags(text).found} & {"script"} == set()
     assert links(text) == []
 
@@ -63,17 +63,17 @@ LINKS = {
 
 @pytest.mark.parametrize(("link", "shown"), LINKS.values(), ids=LINKS)
 def test_only_addresses_are_links(link: str, shown: bool) -> None:
-    text = history_page.render_page([record_of(a_report(a_case("one", "p")), link=link)])
+    text = history_page.render([record_of(a_report(a_case("one", "p")), link=link)])
     assert bool(links(text)) is shown
 
 
 def test_a_case_links_to_its_place_in_an_html_report() -> None:
-    text = history_page.render_page([record_of(a_report(a_case("one", "p")), link="r.html")])
+    text = history_page.render([record_of(a_report(a_case("one", "p")), link="r.html")])
     assert f"r.html#{case_anchor('e.yaml', 'one')}" in links(text)
 
 
 def test_every_part_is_there() -> None:
-    text = history_page.render_page(list(records()))
+    text = history_page.render(list(records()))
     assert re.findall(r"<h2>(.*?)</h2>", text) == ["Score and pass rate", "Cost", "6 cases", "Runs"]
     assert "<li>2026-01-09 02:43: gpt → opus</li>" in text
     assert "e.yaml · 11 verdict changes" in text
@@ -85,14 +85,14 @@ def test_partial_runs_and_unknown_costs_are_counted() -> None:
     nights = list(records())
     nights[3] = replace(nights[3], complete=False)
     nights[4] = replace(nights[4], cost_usd=None)
-    text = history_page.render_page(nights)
+    text = history_page.render(nights)
     assert '<p class="note">1 partial run not drawn.</p>' in text
     assert '<p class="note">1 run of unknown cost not drawn.</p>' in text
     assert text.count('<path class="line score"') == 2, "the line is interrupted"
 
 
 def test_one_run_is_a_page() -> None:
-    text = history_page.render_page([next(iter(records()))])
+    text = history_page.render([next(iter(records()))])
     assert "1 run, the latest 2026-01-01 02:43 UTC" in text
 
 
@@ -119,7 +119,7 @@ def test_a_strip_says_since_when_and_links_the_run() -> None:
         )
         for n, letter in enumerate("pff", 1)
     ]  # fmt: skip
-    text = history_page.render_page(nights)
+    text = history_page.render(nights)
     assert re.findall(r'<rect x="\d+" width="\d+" height="1"><title>(.*?)</title>', text) == [
         "pass since 2026-01-01 02:43 · 1 run · commit 1111111111",
         "fail since 2026-01-02 02:43 · 2 runs · commit 2222222222",
@@ -131,5 +131,5 @@ def test_a_strip_says_since_when_and_links_the_run() -> None:
 
 def test_a_commit_that_is_none_has_no_link() -> None:
     record = record_of(a_report(a_case("one", "p")), link="https://x.example/actions/runs/1")
-    text = history_page.render_page([replace(record, commit="../../evil")])
+    text = history_page.render([replace(record, commit="../../evil")])
     assert "/commit/" not in text

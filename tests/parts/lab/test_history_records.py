@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
-from rubric_ci.parts.lab.commands import history as history_page
+from rubric_ci.parts.lab import history_page
 from rubric_ci.parts.lab.history_records import (
     JudgeChange,
     Strip,
@@ -174,7 +174,7 @@ def test_scores_of_tags_and_the_share_to_which_criteria_do_not_apply() -> None:
         "criteria with a condition, answers to which they do not apply",
         "post: 2 of 4 (50 %)",
     ]
-    page = history_page.render_page([record, later])
+    page = history_page.render([record, later])
     assert "<li>safety: 1.00 → -</li>" in page
     assert "<li>post: 2 of 4 (50 %)</li>" in page
 

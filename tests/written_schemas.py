@@ -86,7 +86,7 @@ def with_keys(schema: Schema, mark: str) -> Schema:
     ]
     found = (pair for cls in classes for pair in properties(cls))
     own = {key: each for key, each in found if key not in (*lacking, *by_hand)}
-    present = schema["properties"]
+    present = schema.get("properties", {})
     keys = {key: own.get(key, present[key]) for key in present if key in own or key in by_hand}
     needed = [key for key in schema.get("required", ()) if key in by_hand]
     needed += [key for cls in classes for key in required(cls) if key in own]

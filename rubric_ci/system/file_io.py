@@ -29,7 +29,7 @@ _NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 _BINARY: Final = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER: Final = getattr(os, "O_DIRECTORY", 0) | _NO_LINK | _BINARY
-_OF_A_LINK: Final = {ENOTDIR, ELOOP}  # that is opened as a folder, by the system
+_NO_FOLDER: Final = {ENOTDIR, ELOOP}  # what systems say of a link, or of a file
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
@@ -232,9 +232,9 @@ def write_within(path: Path, content: bytes, root: Path) -> None:
         with _draft(path.name, (content,), mode=0o666, folder=folder) as draft:
             os.replace(draft, path.name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError as error:
-        if error.errno not in _OF_A_LINK:
+        if error.errno not in _NO_FOLDER:
             raise
-        raise _led_away(path.parent, "a link has taken the place of a folder") from None
+        raise _led_away(path.parent, "a link or a file stands in the place of a folder") from None
     finally:
         os.close(folder)
 

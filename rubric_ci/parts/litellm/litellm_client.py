@@ -141,7 +141,7 @@ def _arguments(litellm: ModuleType, call: ModelCall) -> dict[str, Any]:
         "model": call.endpoint.model,
         "messages": messages(call),
         "timeout": call.endpoint.timeout_seconds,
-        # Retries are done by models/llm/retry.py; litellm's differ by provider.
+        # Retries are done by models/llm/failures.py; litellm's differ by provider.
         "num_retries": 0,
         "max_retries": 0,
         **max_tokens_param(call),

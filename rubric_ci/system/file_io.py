@@ -223,18 +223,32 @@ def write_within(path: Path, content: bytes, root: Path) -> None:
     real = os.path.realpath(path.parent)  # once: a link may take its place at any moment
     if reason := _why_not(real, str(root)):
         raise _led_away(path.parent, reason)
-    folder = os.open(root, _FOLDER)
+    inside = Path(real).relative_to(root).parts
     try:
-        for name in Path(real).relative_to(root).parts:
-            below = _open_folder(name, folder)
-            os.close(folder)
-            folder = below
-        with _draft(path.name, (content,), mode=0o666, folder=folder) as draft:
-            os.replace(draft, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        for is_last in (False, False, True):
+            try:
+                _write_below(root, inside, path.name, content)
+            except FileNotFoundError:  # a folder was removed after it was opened
+                if is_last:
+                    raise
+            else:
+                return
     except OSError as error:
         if error.errno not in _NO_FOLDER:
             raise
         raise _led_away(path.parent, "a link or a file stands in the place of a folder") from None
+
+
+def _write_below(root: Path, folders: Iterable[str], name: str, content: bytes) -> None:
+    """Write a file below folders that are opened one in another; raises OSError."""
+    folder = os.open(root, _FOLDER)
+    try:
+        for each in folders:
+            below = _open_folder(each, folder)
+            os.close(folder)
+            folder = below
+        with _draft(name, (content,), mode=0o666, folder=folder) as draft:
+            os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
     finally:
         os.close(folder)
 

@@ -1,13 +1,15 @@
 """Write a file: complete or not at all; a replaced file keeps its mode and other changes."""
 
 import os
+import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from itertools import count
 from pathlib import Path
 from threading import Event, Thread
 from time import time
+from typing import Any
 
 import pytest
 
@@ -130,6 +132,25 @@ def test_a_link_that_replaces_a_folder_at_any_moment_leads_nothing_out(tmp_path:
     ended.set()
     swapping.join()
     assert (list(outside.iterdir()), refused) == ([], 20)
+
+
+@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="Windows opens no folder")
+@pytest.mark.parametrize(("removals", "is_written"), [(1, True), (2, True), (3, False)])
+def test_a_folder_that_is_removed_on_the_way_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, removals: int, is_written: bool
+) -> None:
+    path, left = tmp_path / ".rubric-ci/cache/a.json", count(1)
+    made = file_io._draft
+
+    def draft(*given: Any, **named: Any) -> Any:
+        if next(left) <= removals:
+            shutil.rmtree(tmp_path / ".rubric-ci")
+        return made(*given, **named)
+
+    monkeypatch.setattr(file_io, "_draft", draft)
+    with nullcontext() if is_written else pytest.raises(FileNotFoundError):
+        file_io.write_within(path, b"{}", tmp_path)
+    assert path.exists() == is_written
 
 
 def test_a_file_below_the_root_of_the_file_system_is_written(tmp_path: Path) -> None:

@@ -119,7 +119,12 @@ ATTACKS = {
         "sh target.sh",
         code=2,
         said=("not written: ", "remove the link on its way"),
-        files={"target.sh": "rm -rf .rubric-ci; ln -s ../outside .rubric-ci; echo go away\n"},
+        files={  # again, as a mark of the other side may be kept in a new folder meanwhile
+            "target.sh": (
+                "until [ -L .rubric-ci ]; do rm -rf .rubric-ci; ln -s ../outside .rubric-ci; done\n"
+                "echo go away\n"
+            )
+        },
     ),
     "a command that writes a report": command(
         "sh target.sh",

@@ -63,6 +63,7 @@ def test_light_commands_load_nothing_heavy(tmp_path: Path, arguments: list[str],
     assert "click" in modules
     assert modules.isdisjoint(HEAVY)
     assert modules.isdisjoint(OF_A_RUN)
+    assert "rubric_ci.files.validation.rules" not in modules  # imports every rule
     if text == EVAL:  # a good file needs nothing that others need
         assert not any("media" in name for name in modules)
         unused = {"dataclasses", "fractions", "html", "json", "jsonschema", "shlex", "shutil"}

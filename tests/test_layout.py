@@ -112,7 +112,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         grading/targets/started_services system/servers""",
     "cli/commands/test_validate.py": "files/project/checker files/project/fixer",
     "cli/commands/test_case_files.py": "files/yaml_text/case_files",
-    "cli/commands/test_several_targets.py": "reports/render/per_target gate/report/matrix",
+    "cli/commands/test_several_targets.py": "reports/per_target gate/report/matrix",
     "cli/commands/test_prompt_targets.py": "files/yaml_text/prompt_file",
     "cli/commands/test_waivers.py": "cli/commands/waive",
     "parts/graders/test_field_accuracy.py": "values/json_value",
@@ -132,9 +132,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/validation/test_rubric_files.py": """
         files/validation/includes
         files/validation/example_and_condition_rules values/include""",
-    "reports/render/test_golden.py": """
-        parts/formats/junit reports/render/content reports/render/case_blocks
-        reports/render/blocks""",
+    "reports/test_golden.py": """
+        parts/formats/junit reports/content reports/case_blocks
+        reports/blocks""",
     "security/test_committed_cache.py": "system/git/committed",
     "security/test_workflow_commands.py": "system/output",
     "gate/selection/test_changed_cases.py": "gate/selection/prefilter",
@@ -177,7 +177,7 @@ IMPURE: Final = """
     grading/limits grading/setup grading/targets grading/tasks
     values/context values/command_settings models/agents/logins
     models/judge/panel models/judge/request models/judge/request
-    models/llm parts/lab/commands/history reports/render/progress
+    models/llm parts/lab/commands/history reports/progress
     parts/bring/adoption/tools
     gate/policy/required_agreement parts/lab/calibration/label_file
     parts/lab/calibration/rejudge
@@ -473,7 +473,7 @@ def names_of(path: Path) -> set[str]:
 TABLES: Final = """
     parts/bring/adoption parts/agents evaluators/assertions cli/commands parts/bring/dialects
     evaluators
-    parts/bring/traces reports/render grading/targets files/validation/output
+    parts/bring/traces reports grading/targets files/validation/output
 """
 # Modules under 40 lines that one module imports, with their reason.
 FRAGMENTS: Final[Mapping[str, str]] = {}

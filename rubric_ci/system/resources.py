@@ -17,7 +17,7 @@ def read_example(name: str) -> str:
 
 def read_page_part(name: str) -> str:
     """Return the text of a style sheet or script of the HTML pages, such as "page.css"."""
-    return (_PACKAGE / "reports" / "render" / "html" / name).read_text(encoding="utf-8")
+    return (_PACKAGE / "reports" / "html" / name).read_text(encoding="utf-8")
 
 
 def read_model_list() -> str:

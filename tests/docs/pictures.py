@@ -22,8 +22,8 @@ from rich.text import Text
 from rubric_ci.gate.report import json_format
 from rubric_ci.parts.formats import page
 from rubric_ci.parts.lab import history_page
-from rubric_ci.reports.render import markdown, terminal
-from rubric_ci.reports.render.markdown import Links
+from rubric_ci.reports import markdown, terminal
+from rubric_ci.reports.markdown import Links
 from tests import chromium
 from tests.chromium import Page
 from tests.parts.lab.nights import records

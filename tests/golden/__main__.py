@@ -8,9 +8,8 @@ from pathlib import Path
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.parts.formats import page
-from rubric_ci.reports.render import annotations, formats, markdown, terminal
-from rubric_ci.reports.render.html import jinja
-from rubric_ci.reports.render.markdown import Links
+from rubric_ci.reports import annotations, formats, html_templates, markdown, terminal
+from rubric_ci.reports.markdown import Links
 from rubric_ci.values.formats_and_defaults import REPORT_FILES
 from tests import written_schemas
 
@@ -43,10 +42,10 @@ def outputs() -> Iterator[tuple[Path, str]]:
 
 def own_html(text: str) -> str:
     """Return a page an element a line, without what all pages have: style sheet and script."""
-    script, style = jinja.script(), jinja.style(*page.STYLES)
+    script, style = html_templates.script(), html_templates.style(*page.STYLES)
     for shared, name in ((script, "page.js"), (style, "page.css")):
         text = text.replace(shared, name)
-    return text.replace(jinja.policy(script, style), "policy").replace("><", ">\n<")
+    return text.replace(html_templates.policy(script, style), "policy").replace("><", ">\n<")
 
 
 if __name__ == "__main__":

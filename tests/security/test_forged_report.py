@@ -12,7 +12,7 @@ from rubric_ci.errors import CannotFindPullRequest, CannotReadReport
 from rubric_ci.gate.report import json_format
 from rubric_ci.github import comments_and_issues
 from rubric_ci.github.rest_api import Server
-from rubric_ci.reports.render.markdown import Links
+from rubric_ci.reports.markdown import Links
 from rubric_ci.values.command_settings import CommentSettings
 from rubric_ci.values.diagnostics import Annotation
 from rubric_ci.values.scope import Scope

@@ -8,11 +8,11 @@ from typing import Final
 import pytest
 
 from rubric_ci.parts.formats import page
-from rubric_ci.reports.render.html.jinja import case_anchor
+from rubric_ci.reports.html_templates import case_anchor
 from rubric_ci.values.report import RunReport
 from tests import chromium
 from tests.chromium import Browser, Page
-from tests.reports.render.test_hostile import HARMLESS, HOSTILE, hostile
+from tests.reports.test_hostile import HARMLESS, HOSTILE, hostile
 
 ATTACKS: Final = {
     **HOSTILE,

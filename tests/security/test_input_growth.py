@@ -20,7 +20,7 @@ import pytest
 from rubric_ci.files.validation.schema import fits, read_schema
 from rubric_ci.gate.report import json_format
 from rubric_ci.parts.formats import junit, sarif
-from rubric_ci.reports.render import annotations, markdown, terminal
+from rubric_ci.reports import annotations, markdown, terminal
 from rubric_ci.values.report import RunReport
 from tests.checkout import Checkout
 from tests.invoke import invoke

@@ -13,7 +13,7 @@ from hypothesis import settings
 from rubric_ci.parts.formats.page import render
 from rubric_ci.text import escape
 from tests.compared import compared
-from tests.reports.render.test_hostile import (
+from tests.reports.test_hostile import (
     ALLOWED_TAGS,
     HOSTILE,
     LINKED_BY_GITHUB,

@@ -40,7 +40,7 @@ def test_only_the_owner_has_the_level() -> None:
     (owner,) = [path for path, each in found.items() if each]
     assert owner == Path(significance.__file__)
     assert [each.partition(": ")[2] for each in found[owner]] == [str(CONFIDENCE)]
-    pages = (PACKAGE / "reports/render/html/templates").glob("*.html")
+    pages = (PACKAGE / "reports/html/templates").glob("*.html")
     assert [path.name for path in pages if PERCENT in path.read_text("utf-8")] == []
 
 

@@ -28,7 +28,7 @@ from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.gate.report.sharding import merge
-from rubric_ci.reports.render import comparison_section, terminal
+from rubric_ci.reports import comparison_section, terminal
 from rubric_ci.services.publish.comment import post, post_failure
 from rubric_ci.services.publish.copies import copies_in, keep_copies
 from rubric_ci.services.publish.failure import (

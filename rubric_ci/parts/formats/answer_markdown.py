@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from rubric_ci.reports.render.html.jinja import trusted
+from rubric_ci.reports.html_templates import trusted
 from rubric_ci.text.escape import html
 
 Span: TypeAlias = tuple[int, int]

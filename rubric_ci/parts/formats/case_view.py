@@ -16,9 +16,9 @@ from rubric_ci.parts.formats.work_view import (
     dialogue,
     work,
 )
-from rubric_ci.reports.render import blocks, case_blocks, comparison_section, usage_text, wording
-from rubric_ci.reports.render.html.jinja import case_anchor, criterion_anchor
-from rubric_ci.reports.render.wording import CaseStatus
+from rubric_ci.reports import blocks, case_blocks, comparison_section, usage_text, wording
+from rubric_ci.reports.html_templates import case_anchor, criterion_anchor
+from rubric_ci.reports.wording import CaseStatus
 from rubric_ci.text import answer_text, numbers
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.media import COPIES, Picture

@@ -5,8 +5,8 @@ from typing import Final
 from rubric_ci.gate.report.matrix import Row, matrix
 from rubric_ci.parts.formats.case_view import Badge
 from rubric_ci.parts.formats.work_view import Piece
-from rubric_ci.reports.render import comparison_section, per_target
-from rubric_ci.reports.render.html.jinja import case_anchor
+from rubric_ci.reports import comparison_section, per_target
+from rubric_ci.reports.html_templates import case_anchor
 from rubric_ci.text import numbers
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport

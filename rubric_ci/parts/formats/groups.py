@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final, TypeAlias
 
-from rubric_ci.reports.render import wording
-from rubric_ci.reports.render.html.jinja import shared_criterion_anchor
-from rubric_ci.reports.render.wording import CaseStatus
+from rubric_ci.reports import wording
+from rubric_ci.reports.html_templates import shared_criterion_anchor
+from rubric_ci.reports.wording import CaseStatus
 from rubric_ci.text import numbers
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import RunReport, usage_of_sides

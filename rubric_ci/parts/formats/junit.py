@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from rubric_ci.gate.waivers import waiver_report as waivers
-from rubric_ci.reports.render import wording
+from rubric_ci.reports import wording
 from rubric_ci.text import escape, numbers
 from rubric_ci.values.report import RunReport, usage_of_sides
 from rubric_ci.values.results import CaseResult, CriterionResult, Errored, Graded, Skipped

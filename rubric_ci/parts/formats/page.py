@@ -28,19 +28,10 @@ from rubric_ci.parts.formats.groups import (
     file_groups,
     is_missed,
 )
-from rubric_ci.reports.render import content, summary, usage_text, wording
-from rubric_ci.reports.render.blocks import (
-    Block,
-    Differs,
-    Line,
-    Listed,
-    Quoted,
-    changed_lines,
-    text_of,
-)
-from rubric_ci.reports.render.html import jinja
-from rubric_ci.reports.render.html.jinja import case_anchor
-from rubric_ci.reports.render.usage_text import report_notes
+from rubric_ci.reports import content, html_templates, summary, usage_text, wording
+from rubric_ci.reports.blocks import Block, Differs, Line, Listed, Quoted, changed_lines, text_of
+from rubric_ci.reports.html_templates import case_anchor
+from rubric_ci.reports.usage_text import report_notes
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import visible
 from rubric_ci.values.dataclass import dataclass
@@ -124,7 +115,7 @@ def render(report: RunReport) -> str:
 def pieces(report: RunReport, inline: Callable[[Picture], str] = lambda _: "") -> Iterator[str]:
     """Yield the page in small pieces, so that it is never in memory as a whole."""
     cases = wording.by_attention(report.cases, report.gate)
-    script, style = jinja.script(), jinja.style(*STYLES)
+    script, style = html_templates.script(), html_templates.style(*STYLES)
     lengths = accumulate(len(case.answer) for case in cases)  # up to each case
     views = (
         case_view(
@@ -136,13 +127,15 @@ def pieces(report: RunReport, inline: Callable[[Picture], str] = lambda _: "") -
         )
         for number, (case, length) in enumerate(zip(cases, lengths, strict=True))
     )
-    yield from jinja.template("page.html").generate(
+    yield from html_templates.template("page.html").generate(
         **top_and_tables(report),
         cases=views,
-        data=map(jinja.trusted, script_data(cases, criterion_groups(report), report)),
-        script=jinja.trusted(script),
-        style=jinja.trusted(style),
-        policy=jinja.trusted(jinja.policy(script, style, images=any(map(has_pictures, cases)))),
+        data=map(html_templates.trusted, script_data(cases, criterion_groups(report), report)),
+        script=html_templates.trusted(script),
+        style=html_templates.trusted(style),
+        policy=html_templates.trusted(
+            html_templates.policy(script, style, images=any(map(has_pictures, cases)))
+        ),
     )
     yield "\n"
 

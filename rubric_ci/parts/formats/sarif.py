@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 
-from rubric_ci.reports.render import wording
-from rubric_ci.reports.render.annotations import annotations
+from rubric_ci.reports import wording
+from rubric_ci.reports.annotations import annotations
 from rubric_ci.text import escape
 from rubric_ci.values.diagnostics import Annotation
 from rubric_ci.values.json_value import JSON

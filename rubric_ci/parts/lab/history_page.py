@@ -22,8 +22,8 @@ from rubric_ci.parts.lab.history_records import (
     judge_changes,
     strips,
 )
-from rubric_ci.reports.render.html import jinja
-from rubric_ci.reports.render.html.jinja import case_anchor
+from rubric_ci.reports import html_templates
+from rubric_ci.reports.html_templates import case_anchor
 from rubric_ci.text import escape, numbers
 from rubric_ci.values.dataclass import dataclass
 
@@ -67,8 +67,8 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
     hrefs = [record.link if _LINK.fullmatch(record.link) else "" for record in records]
     changes = judge_changes(records)
     found = strips(records)
-    page = jinja.template("history.html").render(
-        style=jinja.trusted(jinja.style("base.css", "history.css")),
+    page = html_templates.template("history.html").render(
+        style=html_templates.trusted(html_templates.style("base.css", "history.css")),
         title=title,
         tone=records[-1].verdict,
         facts=_facts(records),

@@ -15,8 +15,8 @@ from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.github.actions import read_event
 from rubric_ci.github.comments_and_issues import IssueKey, keep_issue
 from rubric_ci.github.rest_api import build_server
-from rubric_ci.reports.render import summary, wording
-from rubric_ci.reports.render.markdown import GATE_ICONS, Links
+from rubric_ci.reports import summary, wording
+from rubric_ci.reports.markdown import GATE_ICONS, Links
 from rubric_ci.text import escape, numbers
 from rubric_ci.text.escape import error_line
 from rubric_ci.values.comparison import CaseKey

@@ -286,7 +286,7 @@ def accept(report: Path, baseline: Path, reason: str, cases: tuple[str, ...]) ->
     from rubric_ci.gate.report.report_file import read_report
     from rubric_ci.parts.lab.reference_folder import Acceptance
     from rubric_ci.parts.lab.reference_folder import accept as accept_run
-    from rubric_ci.reports.render import comparison_section
+    from rubric_ci.reports import comparison_section
 
     head, now = read_report(report), datetime.now(UTC).isoformat(timespec="seconds")
     compared = accept_run(head, baseline, Acceptance(reason=reason, cases=cases, decided_at=now))

@@ -28,7 +28,7 @@ from rubric_ci.parts.pytest.session_run import (
     read_settings,
     shared_report,
 )
-from rubric_ci.reports.render import terminal, usage_text
+from rubric_ci.reports import terminal, usage_text
 from rubric_ci.services.publish.files import write_reports
 from rubric_ci.services.publish.workflow import publish
 from rubric_ci.values.command_settings import RunSettings

@@ -25,7 +25,7 @@ from rubric_ci.parts.pytest.session_run import (
     failure,
     raise_at,
 )
-from rubric_ci.reports.render import summary, wording
+from rubric_ci.reports import summary, wording
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
 from rubric_ci.values.evals import EvalCase, TrialRule
 from rubric_ci.values.report import RunReport

@@ -9,8 +9,8 @@ from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.github import comments_and_issues
 from rubric_ci.github.actions import Event, FinishedRun, read_event
 from rubric_ci.github.rest_api import Server, build_server
-from rubric_ci.reports.render import annotations, markdown, summary
-from rubric_ci.reports.render.markdown import Links
+from rubric_ci.reports import annotations, markdown, summary
+from rubric_ci.reports.markdown import Links
 from rubric_ci.text import escape
 from rubric_ci.values.command_settings import CommentSettings
 from rubric_ci.values.dataclass import dataclass

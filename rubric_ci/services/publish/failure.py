@@ -13,7 +13,7 @@ import click
 from rubric_ci.errors import CannotFindEvals, CannotReadReport, ExitCode, InvalidInput, UserError
 from rubric_ci.files.project.suite_name import suite_of
 from rubric_ci.files.project.working_tree import read_text, write_text
-from rubric_ci.reports.render.summary import COULD_NOT_START
+from rubric_ci.reports.summary import COULD_NOT_START
 from rubric_ci.services.publish.workflow import Workflow, annotate, not_posted, write_problems
 from rubric_ci.system import file_io, masking
 from rubric_ci.text import escape

@@ -12,7 +12,7 @@ import click
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
 from rubric_ci.files.project import working_tree
-from rubric_ci.reports.render import formats
+from rubric_ci.reports import formats
 from rubric_ci.services.publish.workflow import Workflow
 from rubric_ci.system import file_io
 from rubric_ci.system.output import use_color
@@ -105,7 +105,7 @@ def _inline(folder: Path) -> Callable[[Picture], str]:
 
 def show_report(report: RunReport, written: Sequence[Path], options: ReportOptions) -> None:
     """Print the verdict table, the reasons and the paths of the files."""
-    from rubric_ci.reports.render import terminal
+    from rubric_ci.reports import terminal
 
     width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((100, 24)).columns))
     files = [str(path) for path in written]

@@ -13,8 +13,8 @@ from rubric_ci.files.project.suite_name import slug
 from rubric_ci.files.validation.output.github import annotation
 from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.github.actions import Event, add_summary, read_event, set_outputs
-from rubric_ci.reports.render import annotations, markdown
-from rubric_ci.reports.render.markdown import Links
+from rubric_ci.reports import annotations, markdown
+from rubric_ci.reports.markdown import Links
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.text import escape
 from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, error_line

@@ -15,7 +15,7 @@ from rubric_ci.gate.report.decision import (
     settings_of,
     with_gate,
 )
-from rubric_ci.reports.render import summary
+from rubric_ci.reports import summary
 from rubric_ci.values.comparison import Comparison, Together
 from rubric_ci.values.gate import FailOn, GateConfig, GateInfo, Group, PassRate
 from rubric_ci.values.report import RunReport

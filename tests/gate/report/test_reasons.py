@@ -9,7 +9,7 @@ import pytest
 from rubric_ci.errors import ExitCode
 from rubric_ci.gate.report.decision import exit_code, reasons, verdict_code, with_gate
 from rubric_ci.parts.formats import page
-from rubric_ci.reports.render import markdown, terminal
+from rubric_ci.reports import markdown, terminal
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.gate import GateInfo, PassRate
 from rubric_ci.values.report import RunReport

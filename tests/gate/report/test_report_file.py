@@ -38,7 +38,7 @@ def test_another_file_is_refused_by_name(tmp_path: Path, text: str | None) -> No
 def test_no_comparison_is_loaded() -> None:
     script = "import sys, rubric_ci.gate.report.report_file; print(*sys.modules, sep='\\n')"
     loaded = run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    heavy = {"rubric_ci.gate.comparison.compared", "rubric_ci.reports.render.formats", "rich"}
+    heavy = {"rubric_ci.gate.comparison.compared", "rubric_ci.reports.formats", "rich"}
     assert heavy.isdisjoint(loaded.split())
 
 

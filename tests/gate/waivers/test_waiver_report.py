@@ -17,8 +17,8 @@ from rubric_ci.gate.waivers.waiver_report import (
     with_outcomes,
 )
 from rubric_ci.parts.formats import junit, page, sarif
-from rubric_ci.reports.render import annotations, markdown, summary
-from rubric_ci.reports.render import terminal as at_terminal
+from rubric_ci.reports import annotations, markdown, summary
+from rubric_ci.reports import terminal as at_terminal
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.waivers import WaiverResult, WaiverState
 from tests.sample_reports import a_criterion, a_report, errored, graded

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from rubric_ci.parts.formats.case_view import case_view
-from rubric_ci.reports.render.html.jinja import case_anchor
+from rubric_ci.reports.html_templates import case_anchor
 from rubric_ci.values.results import CaseResult, Trial
 from tests.parts.formats import drawn
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped

@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.parts.formats.case_view import before_view, change_badge
-from rubric_ci.reports.render.html.jinja import case_anchor
+from rubric_ci.reports.html_templates import case_anchor
 from rubric_ci.values.report import Against
 from rubric_ci.values.results import BaseResult, CaseResult
 from tests.compared import compared

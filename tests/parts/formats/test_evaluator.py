@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.parts.formats.case_view import evaluator_view
-from rubric_ci.reports.render.html.jinja import criterion_anchor
+from rubric_ci.reports.html_templates import criterion_anchor
 from rubric_ci.values.results import BaseResult, CriterionResult, Unassessed
 from tests.compared import compared
 from tests.parts.formats import drawn

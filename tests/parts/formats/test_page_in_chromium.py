@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.parts.formats import page
-from rubric_ci.reports.render.html.jinja import (
-    case_anchor,
-    criterion_anchor,
-    shared_criterion_anchor,
-)
+from rubric_ci.reports.html_templates import case_anchor, criterion_anchor, shared_criterion_anchor
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import BaseResult, Graded
 from rubric_ci.values.usage import Usage

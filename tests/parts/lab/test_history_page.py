@@ -8,7 +8,7 @@ import pytest
 
 from rubric_ci.parts.lab import history_page
 from rubric_ci.parts.lab.history_records import record_of
-from rubric_ci.reports.render.html.jinja import case_anchor
+from rubric_ci.reports.html_templates import case_anchor
 from tests.parts.lab.nights import a_case, records
 from tests.sample_reports import a_report
 

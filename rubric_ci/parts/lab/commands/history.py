@@ -51,7 +51,7 @@ def write_page(history: Path, output: Path, title: str, last: int | None) -> Exi
 def publish(report: Path, site: Path, title: str) -> ExitCode:
     """Add a report to the history of a site, and write its page and latest report."""
     from rubric_ci.parts.lab import history_page
-    from rubric_ci.reports.render import formats
+    from rubric_ci.reports import formats
 
     found = read_report(report)
     record = record_of(found)

@@ -13,7 +13,7 @@ from rubric_ci.gate.report import json_format
 from rubric_ci.parts.lab.commands.history import add_record
 from rubric_ci.parts.lab.commands.history import records as read
 from rubric_ci.parts.lab.history_records import record_of
-from rubric_ci.reports.render.html.jinja import case_anchor
+from rubric_ci.reports.html_templates import case_anchor
 from tests import platforms
 from tests.invoke import invoke
 from tests.parts.lab.nights import a_history, a_night, records

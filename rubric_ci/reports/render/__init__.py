@@ -1,1 +1,0 @@
-"""A report as terminal text, markdown, HTML, SARIF, JUnit and annotations."""

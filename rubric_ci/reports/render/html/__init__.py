@@ -1,1 +1,0 @@
-"""A report as one self-contained HTML page that is readable with and without its script."""

@@ -263,7 +263,8 @@ def _words(holds: Callable[[int, int], bool], text: str, limit: int, _: bool) ->
 
 
 def _not_whole(limit: object) -> str:
-    return f"it must be an integer, not {limit}" if isinstance(limit, float) else ""
+    whole = isinstance(limit, float) and limit.is_integer()  # the schema reports other floats
+    return f"it must be an integer, not {limit}" if whole else ""
 
 
 _COUNT: Final = {"type": "integer", "minimum": 0}

@@ -279,8 +279,14 @@ def _other_error(error: ValidationError, path: Path) -> Iterator[Problem]:
 
 
 _OF_KEYS: Final = frozenset(("required", "additionalProperties"))
-_KINDS: Final = frozenset((*KEYS, "score_ranges", "levels", "choices"))
+_KINDS: Final = frozenset((*KEYS, "score_ranges", "levels", "choices", "include"))
 """Keys that give a criterion its kind; with one of them it needs no text."""
+_OLD_SPELLINGS: Final = {
+    "description": ("expected_outcome", "criteria"),
+    "expected_outcome": ("criteria",),
+    **dict.fromkeys(("maxTotal", "maxInput", "maxOutput"), ("max_total",)),
+}
+"""Required keys in whose place another key is enough, by the other key."""
 _EXPLAIN: Final[dict[str, Explain]] = {
     "type": _type,
     "required": _required,
@@ -298,7 +304,11 @@ def _explains(meant: str, other: Problem) -> bool:
     """Return True if a misspelt key is why another one is missing, or an option has no effect."""
     if other.rule == ASSERTION_OPTION:
         return meant in KEYS
-    return meant in other.missing or (meant in _KINDS and "expected_outcome" in other.missing)
+    if other.rule == UNKNOWN_KEY:
+        return meant == "include" and other.path[-1] in ("as", "only", "except")
+    wanted = (meant, *_OLD_SPELLINGS.get(meant, ()))
+    of_kind = meant in _KINDS and "expected_outcome" in other.missing
+    return of_kind or any(key in other.missing for key in wanted)
 
 
 def _merge_misspelt(found: list[Problem]) -> list[Problem]:
@@ -310,7 +320,7 @@ def _merge_misspelt(found: list[Problem]) -> list[Problem]:
     kept = {(p.path, p.message): p for p in found}
     for unknown in (each for each in found if each.rule == UNKNOWN_KEY and each.meant):
         for other in found:
-            owner = other.path[:-1] if other.rule == ASSERTION_OPTION else other.path
+            owner = other.path[:-1] if other.at_key else other.path
             if owner == unknown.path[:-1] and _explains(unknown.meant, other):
                 kept.pop((other.path, other.message), None)
                 rule = CRITERION_KIND if unknown.meant in _KINDS else other.rule

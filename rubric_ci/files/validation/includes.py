@@ -354,7 +354,7 @@ def _without_known(shared: Iterable[Entry], listed: list[Any]) -> Iterator[Entry
     known = {_way(each) for each in listed}
     for each in shared:
         way = _way(each.data)
-        if not way or way not in known:
+        if each.more is None or way not in known:
             known.add(way)
             yield each
 

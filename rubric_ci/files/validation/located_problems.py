@@ -44,8 +44,10 @@ class Ignored(NamedTuple):
     rule: str
 
 
-def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
-    """Return the problems as diagnostics, sorted by place."""
+def diagnose(
+    source: Source, found: list[Problem], others: tuple[Diagnostic, ...] = ()
+) -> tuple[Diagnostic, ...]:
+    """Return the problems as diagnostics with the others, sorted by place."""
     texts = source.texts()
     lines_of = cache(lambda file: split_lines(texts[file]))
     located = [
@@ -65,7 +67,7 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
         message = problem.message + f" (through the alias on line {alias_line})" * through
         found_at = LocatedProblem(problem.rule, *place, message, _hint(problem, source))
         located.append(to_diagnostic(file, found_at, lines_of(file)))
-    shown = (_without(each, secrets) for each in located) if secrets else located
+    shown = [_without(each, secrets) for each in (*others, *located)]
     return _bounded(sorted(dict.fromkeys(shown), key=position))
 
 

@@ -298,10 +298,12 @@ def union(owner: Mapping[str, Any], more: More) -> dict[str, Any]:
     for key, default in (("sees", ["answer"]), ("guidelines", [])):
         if key in more:
             written = owner.get(key, default)
-            own = dict.fromkeys([written] if isinstance(written, str) else written, "")
+            listed = [written] if isinstance(written, str) else written
+            texts = listed if isinstance(listed, list) else ()  # the schema reports others
+            own = dict.fromkeys((each for each in texts if isinstance(each, str)), "")
             found[key] = own | (written if isinstance(written, dict) else {})
             for part, file in more[key]:
                 found[key].setdefault(part, file)
     if "examples" in more:
-        found["examples"] = [*owner.get("examples", ()), *more["examples"]]
+        found["examples"] = [*list_at(owner, "examples"), *more["examples"]]
     return found

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from rubric_ci.values.model_end_and_parameters import Models
 
 _MARK = "rubric-ci:"  # of comments that silence a rule
+_OF_WHOLE_LISTS = frozenset(("condition-parent", "example-mark", "unused-variable", "weight-total"))
+"""Rules that would report what a criterion explains that could not be included."""
 _KINDS = frozenset(("score_ranges", "levels", "choices"))  # make a criterion of another kind
 
 
@@ -61,8 +63,7 @@ class Surroundings(NamedTuple):
 def check_evals(source: Source, around: Surroundings) -> "tuple[Diagnostic, ...]":
     if other := _other_tool(source):
         return _diagnosed(source, [other])
-    if isinstance(source, IncludedSource) and (first := _include_problems(source)):
-        return first
+    first = _include_problems(source) if isinstance(source, IncludedSource) else ()
     if not source.readable:
         return _diagnosed(source, [])
     found = _eval_problems(source, around.lookup, around.near_file)
@@ -90,7 +91,9 @@ def check_evals(source: Source, around: Surroundings) -> "tuple[Diagnostic, ...]
         from rubric_ci.files.validation.command_rules import script_problems
 
         found.extend(_first(script_problems(source.data, around.machine())))
-    return _diagnosed(source, found)
+    if any(each.severity.value == "error" for each in first):
+        found = [each for each in found if each.rule.id not in _OF_WHOLE_LISTS]
+    return _diagnosed(source, found, first)
 
 
 def _problems_with_targets(source: Source, known: KnownTargets) -> Iterator[Problem]:
@@ -269,9 +272,10 @@ def _rule_ids() -> Collection[str]:
 
 
 def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> list[Problem]:
-    included = isinstance(source, IncludedSource)  # its schema is checked as written
-    found = [] if included else schema_problems("eval", source)
-    kinds = {problem.path[:-1] for problem in found if problem.meant in _KINDS}  # misspelt
+    written = source.raw if isinstance(source, IncludedSource) else source
+    of_schema = schema_problems("eval", written)
+    kinds = {problem.path[:-1] for problem in of_schema if problem.meant in _KINDS}  # misspelt
+    found = of_schema if written is source else []  # `_include_problems` has them
     rules = _first(chain(expansion_problems(source.data), eval_problems(source.data)))
     found.extend(p for p in rules if p.rule != GATE_KIND or p.path[:-1] not in kinds)
     found.extend(_ambiguous(source, found))
@@ -331,9 +335,11 @@ def _first(problems: Iterator[Problem]) -> Iterator[Problem]:
     return islice(problems, MAX_PROBLEMS + 1)
 
 
-def _diagnosed(source: Source, found: list[Problem]) -> "tuple[Diagnostic, ...]":
-    if not found and not source.text_problems:
+def _diagnosed(
+    source: Source, found: list[Problem], first: "tuple[Diagnostic, ...]" = ()
+) -> "tuple[Diagnostic, ...]":
+    if not (found or first or source.text_problems):
         return ()
     from rubric_ci.files.validation.located_problems import diagnose
 
-    return diagnose(source, found)
+    return diagnose(source, found, first)

@@ -31,6 +31,10 @@ FILES = {
     "other.yaml": "criteria: [Is short]\n",
     "none.rubric.yaml": "description: no criteria\n",
     "broken.rubric.yaml": "criteria:\n- {id: a, expected_outcom: x}\n",
+    "seeing.yaml": (
+        "sees: [answer, tool_calls]\nguidelines: Be kind\n"
+        "examples: [{answer: a, marks: {x: true}}]\ncriteria: [{id: x, expected_outcome: y}]\n"
+    ),
     "loop.rubric.yaml": "criteria:\n- A\n- include: ../loop.rubric.yaml\n",
 }
 
@@ -190,6 +194,31 @@ PROBLEMS: dict[str, tuple[str, str]] = {
             "evals/a.yaml:6:22: unknown-key: unknown key `onyl` in the criterion"
         ),
     ),
+    "a slip, and problems of rules": (
+        "  - include: safty\n  - {score_ranges: {1: a}, weigth: 0}\n- {id: a, rubrics: [x]}\n",
+        (
+            "evals/a.yaml:5:14: include: `rubrics/safty.rubric.yaml`: no such file\n"
+            "evals/a.yaml:6:20: score-range-coverage: no range covers 0\n"
+            "evals/a.yaml:6:28: unknown-key: unknown key `weigth` in the criterion\n"
+            "evals/a.yaml:7:3: missing-key: the case has no `input_messages` or `input`\n"
+            "evals/a.yaml:7:8: case-id-duplicate: the id `a` is taken by an earlier case"
+        ),
+    ),
+    "nothing of criteria that are not there": (
+        "  - include: safty\n  - {expected_outcome: x, weight: 0}\n",
+        "evals/a.yaml:5:14: include: `rubrics/safty.rubric.yaml`: no such file",
+    ),
+    "parts of another type": (
+        (
+            "    sees: 5\n    guidelines: [[a]]\n    examples: 5\n"
+            "    criteria: [include: seeing.yaml]\n"
+        ),
+        (
+            "evals/a.yaml:5:11: wrong-type: `sees` must be a list, not `5`\n"
+            "evals/a.yaml:6:17: wrong-type: `guidelines` must be text, not a list\n"
+            "evals/a.yaml:7:15: wrong-type: `examples` must be a list, not `5`"
+        ),
+    ),
     "a problem of the file": ("  - include: broken.rubric.yaml\n", BROKEN),
     "a circle": (
         "  - include: loop.rubric.yaml\n",
@@ -280,6 +309,14 @@ def test_a_case_with_shared_criteria_alone_is_graded_and_can_be_drafted_for() ->
     assert ([e.name for e in case.evaluators], case.only_shared) == (["rubric"], True)
     requests, _ = choose_requests([found.eval_file], [])
     assert [each.case.id for each in requests] == ["a"]
+
+
+def test_shared_criteria_with_one_id_are_an_error() -> None:
+    text = "shared_rubrics: [{id: a, contains: x}, {id: a, contains: y}]\n"
+    found = load("evals/a.yaml", f"{text}evalcases: [{{id: b, input: q}}]\n", find)
+    assert shown(found.diagnostics) == [
+        "evals/a.yaml:1:45: criterion-id-duplicate: the id `a` is taken by an earlier criterion"
+    ]
 
 
 def test_shared_criteria_of_a_configuration_are_checked_there() -> None:
@@ -391,7 +428,9 @@ def test_files_that_a_rubric_file_names_exist() -> None:
         "n.rubric.yaml:4:64: file-missing: `../order.json`: no such file",
     ]
     assert shown(loaded("  - include: n.rubric.yaml\n", lookup=within(files)).diagnostics) == [
-        "evals/a.yaml:5:14: include: `guidelines: brief.md` of n.rubric.yaml: no such file"
+        "evals/a.yaml:5:14: include: `guidelines: brief.md` of n.rubric.yaml: no such file",
+        "n.rubric.yaml:3:24: file-missing: `/order.json`: no such file",
+        "n.rubric.yaml:4:64: file-missing: `/../order.json`: no such file",
     ]
 
 

@@ -29,7 +29,7 @@ from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.gate.report.sharding import merge
 from rubric_ci.reports import comparison_section, terminal
-from rubric_ci.services.publish.comment import post, post_failure
+from rubric_ci.services.publish.comment import Posted, post, post_failure
 from rubric_ci.services.publish.copies import copies_in, keep_copies
 from rubric_ci.services.publish.failure import (
     end,
@@ -87,11 +87,13 @@ def comment(settings: CommentSettings, environment: Mapping[str, str]) -> ExitCo
     if failure:
         settings = replace(settings, key=settings.key or suite)
         text = failure_text(UserError(failure), suite=settings.key)
-        lines = [post_failure(text, settings, environment)]
+        lines, refused = Posted([post_failure(text, settings, environment)], [])
     else:
-        lines = post(read_report(settings.report), settings, environment)
+        lines, refused = post(read_report(settings.report), settings, environment)
     for line in lines:
         click.echo(escape.log_line(line))
+    if refused:
+        raise refused[0]
     return ExitCode.OK
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
-from rubric_ci.errors import CannotFindPullRequest, ExitCode
+from rubric_ci.errors import CannotFindPullRequest, ExitCode, UserError
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.github import comments_and_issues
 from rubric_ci.github.actions import Event, FinishedRun, read_event
@@ -47,18 +47,31 @@ def _with_warning(before: str, body: str) -> str:
     return f"{title}\n\n{STALE}\n\n{rest}"
 
 
-def post(report: RunReport, settings: CommentSettings, environment: Mapping[str, str]) -> list[str]:
-    """Write comment and check run; return one line about each.
+class Posted(NamedTuple):
+    """A line about each of comment and check run, and why one is missing."""
+
+    lines: list[str]
+    refused: list[UserError]
+
+
+def post(report: RunReport, settings: CommentSettings, environment: Mapping[str, str]) -> Posted:
+    """Write comment and check run, each also if the other fails.
 
     A key that is given names the suite, instead of the one that was run.
-    Raises `CannotReachGitHub`, `CannotFindPullRequest` or `CannotConfigure`.
+    Raises `CannotReachGitHub`, `CannotFindPullRequest` or `CannotConfigure` if neither is tried.
     """
     suite = settings.key or report.metadata.get("suite", "")
     settings = replace(settings, key=suite)
     report = replace(report, metadata={**report.metadata, "suite": suite})
     target = _target(report, settings, environment)
-    lines = [] if settings.mode == "off" else [_post(report, settings, target)]
-    return [*lines, *([_check(report, settings, target)] if settings.check else [])]
+    posted = Posted([], [])
+    wanted = {_post: settings.mode != "off", _check: bool(settings.check)}
+    for write in (each for each, asked in wanted.items() if asked):
+        try:
+            posted.lines.append(write(report, settings, target))
+        except UserError as error:
+            posted.refused.append(error)
+    return posted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +80,18 @@ class _Target:
 
     server: Server
     repository: str
-    pull_request: int
+    pull_request: int | None
+    source: str  # of the pull request, for a message that there is none
     head_sha: str
     links: Links
     distrust: str  # why the report is not trusted; empty: it is
     run: tuple[int, int] | None  # id and attempt of the run that graded
 
     def place(self, key: str) -> comments_and_issues.Place:
+        """Return where the comment is; raises `CannotFindPullRequest`."""
+        if self.pull_request is None:
+            hint = "use the step summary, or `rubric-ci report comment --pull-request N`"
+            raise CannotFindPullRequest(f"{self.source} no pull request", hint)
         return comments_and_issues.Place(
             repository=self.repository, pull_request=self.pull_request, key=key, run=self.run
         )
@@ -98,13 +116,13 @@ def _target(
         message = f"this workflow runs in {event.repository}, not in {repository}"
         raise CannotFindPullRequest(message, "remove `--repository`")
     server = build_server(environment)
-    number = _pull_request(report, settings, event, server)
     finished = event.finished if event else None
     source = finished or event
     return _Target(
         server=server,
         repository=repository,
-        pull_request=number,
+        pull_request=_pull_request(report, settings, event, server),
+        source=f"the {event.name} event has" if event else "outside a workflow there is",
         head_sha=settings.sha or (source.head_sha if source else ""),
         links=Links(
             blob=event.blob_of(settings.sha) if event else "",
@@ -118,7 +136,7 @@ def _target(
 
 def _pull_request(
     report: RunReport | None, settings: CommentSettings, event: Event | None, server: Server
-) -> int:
+) -> int | None:
     if event and event.finished:
         if report is not None:
             _check_commit(report, event.finished)
@@ -127,12 +145,7 @@ def _pull_request(
             message = f"the run belongs to #{found}, not to #{settings.pull_request}"
             raise CannotFindPullRequest(message, "remove `--pull-request`")
         return found
-    number = settings.pull_request or (event.pull_request if event else None)
-    if number is None:
-        source = f"the {event.name} event has" if event else "outside a workflow there is"
-        hint = "use the step summary, or `rubric-ci report comment --pull-request N`"
-        raise CannotFindPullRequest(f"{source} no pull request", hint)
-    return number
+    return settings.pull_request or (event.pull_request if event else None)
 
 
 def _check_commit(report: RunReport, finished: FinishedRun) -> None:

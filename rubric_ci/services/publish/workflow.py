@@ -188,10 +188,12 @@ def try_to_post(
     """Post at the end of a run; a failure is one line and does not change the exit code."""
     from rubric_ci.services.publish.comment import post  # loads PyGithub
 
+    workflow = Workflow.of(environment)
     try:
-        return post(report, settings, environment)
+        lines, refused = post(report, settings, environment)
     except UserError as error:
-        return [not_posted(error, Workflow.of(environment))]
+        lines, refused = [], [error]
+    return [*lines, *(not_posted(error, workflow) for error in refused)]
 
 
 def not_posted(error: UserError, workflow: Workflow | None) -> str:

@@ -16,7 +16,7 @@ from rubric_ci.services.publish.workflow import try_to_post
 from rubric_ci.values.command_settings import CommentSettings
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.scope import Scope
-from tests.contract.fake_github import GitHub, Pull, Token, serving
+from tests.contract.fake_github import Fault, GitHub, Pull, Token, serving
 from tests.invoke import invoke
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
@@ -275,6 +275,32 @@ def test_best_effort_one_line(step: Step, token: str, event: dict[str, Any], mes
     around = step.environment(event) | {"GITHUB_TOKEN": token}
     assert try_to_post(RED, step.settings, around) == [f"not posted: {message}"]
     assert step.bodies == []
+
+
+CREATED = {
+    "comment": "comment on pull request #7 of acme/app created: "
+    "https://github.example/acme/app/pull/7#issuecomment-1",
+    "check": "check run evals created: https://github.example/acme/app/runs/1",
+}
+
+
+@pytest.mark.parametrize(
+    ("event", "path", "created", "message"),
+    [
+        pytest.param(PULL_EVENT, "/comments", "check", READ_ONLY, id="comment"),
+        pytest.param(PULL_EVENT, "/check-runs", "comment", READ_ONLY, id="check run"),
+        pytest.param({"after": HEAD}, "/nothing", "check", NO_PULL, id="no pull request"),
+    ],
+)
+def test_one_is_posted_although_the_other_is_not(
+    step: Step, event: dict[str, Any], path: str, created: str, message: str
+) -> None:
+    """A check run is about a commit: a merge queue and a push have one, without a pull request."""
+    step.github.faults = [Fault("POST", path, 403, "Resource not accessible by integration")]
+    settings = replace(step.settings, check="evals")
+    lines = try_to_post(RED, settings, step.environment(event))
+    assert lines == [CREATED[created], f"not posted: {message}"]
+    assert [check["head_sha"] for check in step.github.checks] == [HEAD] * (created == "check")
 
 
 def test_a_run_that_was_overtaken_is_not_red(step: Step) -> None:

@@ -264,6 +264,8 @@ def kind(case: CaseResult) -> str:
     """Return how a case differs in two words; empty if it was not compared."""
     if case.change_reason == SUSPECTED:
         return "worse tonight"
+    if case.change == "unchanged" and case.status == "waived":
+        return "waived"
     return TITLES[case.change] if case.change else ""
 
 

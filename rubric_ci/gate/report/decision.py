@@ -160,7 +160,8 @@ def _gaps(run: Run) -> Iterator[Reason]:
         count = numbers.plural(len(lost), "case")
         [(reason, same)] = Counter(case.reason for case in lost).most_common(1)
         said = numbers.shortened(" ".join(reason.split()), _LONGEST)
-        fix = f"fix what leaves {numbers.plural(same, 'case')} without a verdict: {said}"
+        some = count if same == len(lost) else f"{same:,} of {count}"
+        fix = f"fix what leaves {some} without a verdict: {said}"
         yield _gap("errored", f"{count} errored", fix)
     elif run.scope.unfinished:
         yield _gap("incomplete", "the run is incomplete", "run again: the run is incomplete")

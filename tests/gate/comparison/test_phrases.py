@@ -232,6 +232,14 @@ ONE_CASE = {
     "unchanged without a score": shown(
         *("unchanged", "", "pass → fail"), change="unchanged", before=replace(WAS, score=None)
     ),
+    "waived": shown(
+        *("waived: pass 0.90 → fail 0.10", "pass 0.90 → fail 0.10", "pass → fail"),
+        score=0.1,
+        change="unchanged",
+        before=WAS,
+        waived=("c",),
+        without_waived="pass",
+    ),
     "without a verdict": shown("▼ broke", change="broken", before=replace(WAS, verdict=None)),
     "without both": shown("≈ not confirmed", change="not-confirmed"),
     "errored": Shown(errored("a", change="broken", before=WAS), "▼ broke"),

@@ -215,11 +215,11 @@ def notes(report: RunReport) -> Iterator[Block]:
         lines += [f"Ran because {why}: {_ids(cases)}" for why, cases in reasons]
     elif reasons:
         lines.append(f"These cases ran because {reasons[0][0]}")
-    listed = [*_list("", lines)]
     if len(lines) <= FEW_NOTES:
-        yield from listed
+        yield from _list("Notes", lines)
     else:
-        yield Folded(title=plain(numbers.plural(len(lines), "note")), blocks=tuple(listed))
+        folded = tuple(_list("", lines))
+        yield Folded(title=plain(numbers.plural(len(lines), "note")), blocks=folded)
 
 
 def _ids(cases: Sequence[CaseResult]) -> str:

@@ -12,7 +12,7 @@ from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
 from rubric_ci.models.llm.media import encoded
 from rubric_ci.models.llm.model_info import cost_of, counted, known_mode
-from rubric_ci.models.llm.openai_http import CONNECTION, max_tokens_param, text_of, usage
+from rubric_ci.models.llm.openai_http import max_tokens_param, text_of, usage
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
@@ -25,7 +25,6 @@ _BASE = "https://api.anthropic.com"
 _VERSION = "2023-06-01"
 _DEFAULT_LIMIT = 4096  # tokens of a reply, for a model without a known limit: it must be sent
 _SENT = {"temperature": "temperature", "top_p": "top_p", "top_k": "top_k", "stop": "stop_sequences"}
-_UNDERSTOOD = CONNECTION | _SENT.keys() | {"reasoning_effort"}
 _FINISHES: Mapping[str, Finish] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -39,20 +38,18 @@ def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
     has_token = not endpoint.identity and (
         key.startswith("sk-ant-oat") or (not key and "ANTHROPIC_AUTH_TOKEN" in os.environ)
     )
-    return (
-        endpoint.model.startswith(PREFIX)
-        and endpoint.options.keys() <= _UNDERSTOOD
-        and info.get("mode", "chat") == "chat"
-        and not has_token
-    )
+    options = {*_SENT, "reasoning_effort"}
+    return direct_http.is_chat_model(endpoint, info, PREFIX, options) and not has_token
+
+
+def has_entry(endpoint: Endpoint) -> bool:
+    return supports(endpoint, {}) and bool(server_of(endpoint)[1])
 
 
 def server_of(endpoint: Endpoint) -> tuple[str, str]:
-    given = endpoint.options.get("api_base") or endpoint.options.get("base_url")
-    from_environment = os.environ.get("ANTHROPIC_API_BASE") or os.environ.get("ANTHROPIC_BASE_URL")
-    base = str(given or from_environment or _BASE).rstrip("/")
-    key = endpoint.options.get("api_key") or os.environ.get("ANTHROPIC_API_KEY") or ""
-    return base.removesuffix("/messages").removesuffix("/v1"), str(key)
+    urls, keys = ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"), ("ANTHROPIC_API_KEY",)
+    base, key = direct_http.connection(endpoint, _BASE, urls=urls, keys=keys)
+    return base.rstrip("/").removesuffix("/messages").removesuffix("/v1"), key
 
 
 async def ask(call: ModelCall) -> ModelReply:
@@ -107,9 +104,7 @@ def _output_config(call: ModelCall) -> dict[str, JSON]:
 
 
 def _headers(endpoint: Endpoint) -> dict[str, str]:
-    key = server_of(endpoint)[1]
-    if not key:
-        raise direct_http.missing_key("ANTHROPIC_API_KEY")
+    key = direct_http.required(server_of(endpoint)[1], "ANTHROPIC_API_KEY")
     own = endpoint.options.get("extra_headers") or {}
     if endpoint.identity:
         token = {"Authorization": f"Bearer {key}", "anthropic-beta": "oauth-2025-04-20"}

@@ -1,11 +1,14 @@
-"""One HTTP request to a model server: session, limits, errors. Providers' formats are elsewhere."""
+"""One HTTP request to a model server: address, session, limits, errors.
+
+Providers' formats are elsewhere.
+"""
 
 import json
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from functools import cache
 from ssl import SSLContext, create_default_context
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from rubric_ci.models.llm.failures import (
@@ -26,6 +29,7 @@ from rubric_ci.models.llm.http_guard import (
     too_large,
 )
 from rubric_ci.values.json_value import JSON, parsed
+from rubric_ci.values.targets import Endpoint
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -33,6 +37,50 @@ if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
 
     _Opened = tuple[AsyncGenerator[ClientSession, None], ClientSession]
+
+
+CONNECTION: Final = frozenset(
+    {
+        *("api_base", "api_key", "base_url", "extra_headers", "max_tokens"),
+        *("input_cost_per_token", "input_cost_per_token_batches"),
+        *("output_cost_per_token", "output_cost_per_token_batches"),
+    }
+)
+"""Options that every direct client reads, besides those that it sends."""
+
+
+def is_chat_model(
+    endpoint: Endpoint, info: Mapping[str, JSON], prefix: str, sent: Iterable[str]
+) -> bool:
+    """Return True for a provider's model for chats, with options that its client understands."""
+    return (
+        endpoint.model.startswith(prefix)
+        and endpoint.options.keys() <= CONNECTION.union(sent)
+        and info.get("mode", "chat") == "chat"
+    )
+
+
+def connection(
+    endpoint: Endpoint, default: str, *, urls: Sequence[str], keys: Sequence[str]
+) -> tuple[str, str]:
+    """Return the base URL of a model and its API key, else the first set variable of each."""
+    given = [endpoint.options.get(name) for name in ("api_base", "base_url")]
+    base = next(filter(None, [*given, *map(os.environ.get, urls)]), default)
+    key = next(filter(None, [endpoint.options.get("api_key"), *map(os.environ.get, keys)]), "")
+    return str(base), str(key)
+
+
+def required(key: str, *variables: str) -> str:
+    """Return an API key; raise RequestError without one."""
+    if key:
+        return key
+    raise RequestError(
+        f"the API key is missing; set `api_key` of the model or the variable "
+        f"{' or '.join(variables)}",
+        retryable=False,
+        billed=False,
+        reached=False,
+    )
 
 
 async def get(url: str, headers: Mapping[str, str]) -> Mapping[str, JSON]:
@@ -103,16 +151,6 @@ async def send(
 def broken_format() -> RequestError:
     """Return the error for a reply that is an object of another format."""
     return RequestError("broken reply: not in the provider's format", retryable=True)
-
-
-def missing_key(*variables: str) -> RequestError:
-    return RequestError(
-        f"the API key is missing; set `api_key` of the model or the variable "
-        f"{' or '.join(variables)}",
-        retryable=False,
-        billed=False,
-        reached=False,
-    )
 
 
 async def _read_body(response: "ClientResponse", limit: int) -> bytes:

@@ -3,7 +3,6 @@
 https://ai.google.dev/api/generate-content
 """
 
-import os
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
@@ -12,7 +11,7 @@ from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import RequestError, find_error
 from rubric_ci.models.llm.media import encoded, reply_media
 from rubric_ci.models.llm.model_info import cost_of, counted, known_mode
-from rubric_ci.models.llm.openai_http import CONNECTION, max_tokens_param, text_of, usage
+from rubric_ci.models.llm.openai_http import max_tokens_param, text_of, usage
 from rubric_ci.values.json_value import JSON, value_at
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from rubric_ci.values.media import Media
@@ -31,7 +30,7 @@ _SENT = {
     "frequency_penalty": "frequencyPenalty",
     "presence_penalty": "presencePenalty",
 }
-_UNDERSTOOD = CONNECTION | _SENT.keys()
+_KEYS = "GEMINI_API_KEY", "GOOGLE_API_KEY"
 _ROLES = {"user": "user", "assistant": "model"}
 _FINISHES: Mapping[str, Finish] = {
     "MAX_TOKENS": "length",
@@ -40,20 +39,17 @@ _FINISHES: Mapping[str, Finish] = {
 
 
 def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
-    return (
-        endpoint.model.startswith(PREFIX)
-        and not endpoint.model.startswith(_OPEN_MODELS)
-        and endpoint.options.keys() <= _UNDERSTOOD
-        and info.get("mode", "chat") == "chat"
-    )
+    known = direct_http.is_chat_model(endpoint, info, PREFIX, _SENT)
+    return known and not endpoint.model.startswith(_OPEN_MODELS)
+
+
+def has_entry(endpoint: Endpoint) -> bool:
+    return supports(endpoint, {}) and bool(server_of(endpoint)[1])
 
 
 def server_of(endpoint: Endpoint) -> tuple[str, str]:
-    environment = os.environ
-    given = endpoint.options.get("api_base") or endpoint.options.get("base_url")
-    base = str(given or environment.get("GEMINI_API_BASE") or _BASE)
-    key = endpoint.options.get("api_key") or environment.get("GEMINI_API_KEY")
-    return base.rstrip("/"), str(key or environment.get("GOOGLE_API_KEY") or "")
+    base, key = direct_http.connection(endpoint, _BASE, urls=("GEMINI_API_BASE",), keys=_KEYS)
+    return base.rstrip("/"), key
 
 
 async def ask(call: ModelCall) -> ModelReply:
@@ -115,9 +111,7 @@ def _url(endpoint: Endpoint) -> str:
 
 
 def _headers(endpoint: Endpoint) -> dict[str, str]:
-    key = server_of(endpoint)[1]
-    if not key:
-        raise direct_http.missing_key("GEMINI_API_KEY", "GOOGLE_API_KEY")
+    key = direct_http.required(server_of(endpoint)[1], *_KEYS)
     return {"x-goog-api-key": key, **(endpoint.options.get("extra_headers") or {})}
 
 

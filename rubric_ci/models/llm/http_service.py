@@ -28,6 +28,13 @@ _NAMED: Final = 10  # keys of a reply in a message
 _NO_EVENT: Final = frozenset(("", "[DONE]"))
 
 
+def supports(*_: object) -> bool:
+    return True
+
+
+has_entry = supports
+
+
 async def ask(call: ModelCall) -> ModelReply:
     """Send the body, which is the message of the call, and return the answer of the reply."""
     endpoint = call.endpoint

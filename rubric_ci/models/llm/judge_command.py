@@ -40,6 +40,13 @@ _GRACE_SECONDS = 5.0  # the timeout of the request ends a command first
 _VERSION_SECONDS = 20.0
 
 
+def supports(*_: object) -> bool:
+    return True
+
+
+has_entry = supports
+
+
 async def ask(call: ModelCall) -> ModelReply:
     """Start the command with the prompt and return its reply; raises RequestError."""
     command, login = _startable(call.endpoint)

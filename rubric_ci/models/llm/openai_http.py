@@ -37,16 +37,6 @@ SENT = frozenset(
         "reasoning_effort",
     }
 )
-CONNECTION: Final = frozenset(
-    {
-        *("api_base", "api_key", "base_url", "extra_headers", "max_tokens"),
-        *("input_cost_per_token", "input_cost_per_token_batches"),
-        *("output_cost_per_token", "output_cost_per_token_batches"),
-    }
-)
-"""Options that every direct client reads, besides those that it sends."""
-_UNDERSTOOD = SENT | CONNECTION | {"organization"}
-
 _LOOPBACK = re.compile(r"https?://(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(/|$)", re.IGNORECASE)
 _NO_KEY = "none"  # servers without keys take any
 
@@ -54,16 +44,11 @@ _LONGEST_NAME = 120  # characters
 
 
 def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
-    return (
-        endpoint.model.startswith(PREFIX)
-        and not endpoint.model.startswith(PREFIX + _RESPONSES)
-        and endpoint.options.keys() <= _UNDERSTOOD
-        and info.get("mode", "chat") == "chat"
-    )
+    known = direct_http.is_chat_model(endpoint, info, PREFIX, {*SENT, "organization"})
+    return known and not endpoint.model.startswith(PREFIX + _RESPONSES)
 
 
 def has_entry(endpoint: Endpoint) -> bool:
-    """Return True if the server of a model has an entry of it at a known place."""
     return (
         endpoint.model.startswith(PREFIX)
         and "custom_llm_provider" not in endpoint.options
@@ -73,16 +58,10 @@ def has_entry(endpoint: Endpoint) -> bool:
 
 def server_of(endpoint: Endpoint) -> tuple[str, str]:
     """Return the base URL of a model and its API key; a server on this machine needs none."""
-    given = (
-        endpoint.options.get("api_base")
-        or endpoint.options.get("base_url")
-        # litellm reads these variables for every request as well.
-        or os.environ.get("OPENAI_BASE_URL")
-        or os.environ.get("OPENAI_API_BASE")
-        or DEFAULT_BASE
-    )
-    key = endpoint.options.get("api_key") or os.environ.get("OPENAI_API_KEY")
-    return str(given), str(key or (_NO_KEY if _LOOPBACK.match(str(given)) else ""))
+    # litellm reads these variables for every request as well.
+    urls, keys = ("OPENAI_BASE_URL", "OPENAI_API_BASE"), ("OPENAI_API_KEY",)
+    base, key = direct_http.connection(endpoint, DEFAULT_BASE, urls=urls, keys=keys)
+    return base, key or (_NO_KEY if _LOOPBACK.match(base) else "")
 
 
 async def ask(call: ModelCall) -> ModelReply:
@@ -128,9 +107,7 @@ def headers_of(endpoint: Endpoint) -> dict[str, str]:
 
     Raises RequestError without an API key.
     """
-    key = server_of(endpoint)[1]
-    if not key:
-        raise direct_http.missing_key("OPENAI_API_KEY")
+    key = direct_http.required(server_of(endpoint)[1], "OPENAI_API_KEY")
     environment = os.environ
     organization = (
         endpoint.options.get("organization")

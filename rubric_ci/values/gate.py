@@ -13,7 +13,7 @@ from rubric_ci.values.changes import GradingChange, added_cases
 from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.dimensions import dimension, dimensions
-from rubric_ci.values.results import CaseResult, with_verdict
+from rubric_ci.values.results import CaseResult, own_id, with_verdict
 from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.values.written_keys import Key
 
@@ -203,7 +203,7 @@ def is_gating(case: Tagged, gate: GateConfig | GateInfo) -> bool:
         return False
     if not gate.targets or case.target in gate.targets:
         return True
-    return not case.id.endswith(f" [{case.target}]")
+    return own_id(case.id, case.target) == case.id
 
 
 def is_chosen(tags: Sequence[str], gate: GateConfig | GateInfo) -> bool:

@@ -378,6 +378,11 @@ ADOPTED: Final = "adopted"  # the type of an evaluator with the marks of another
 CaseResult: TypeAlias = Graded | Errored | Skipped
 
 
+def own_id(case_id: str, target: str) -> str:
+    """Return the id of a case without its target, which is in it if several answer."""
+    return case_id.removesuffix(f" [{target}]")
+
+
 def with_verdict(cases: Iterable[CaseResult | None]) -> list[Graded]:
     return [case for case in cases if isinstance(case, Graded)]
 

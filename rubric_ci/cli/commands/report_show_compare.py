@@ -49,7 +49,7 @@ from rubric_ci.values.command_settings import CommentSettings, CompareSettings, 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.media import COPIES, Picture
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult
+from rubric_ci.values.results import CaseResult, own_id
 
 _NO_PARTS: Final = (
     "pass the reports of the shards; a workflow fetches them with actions/download-artifact"
@@ -181,7 +181,7 @@ def _chosen(report: RunReport, name: str) -> Sequence[CaseResult]:
 
 
 def _is_called(case: CaseResult, pattern: str) -> bool:
-    own = case.id.removesuffix(f" [{case.target}]")
+    own = own_id(case.id, case.target)
     return pattern in {case.id, own} or fnmatchcase(own, pattern)
 
 

@@ -13,7 +13,7 @@ from rubric_ci.values.comparison import OTHER_QUESTION, CaseKey, Comparison, Reg
 from rubric_ci.values.dimensions import by_tag
 from rubric_ci.values.media import answer_pictures
 from rubric_ci.values.report import JudgeInfo, RemovedCase, RunReport
-from rubric_ci.values.results import BaseResult, CaseResult, Graded, both_graded
+from rubric_ci.values.results import BaseResult, CaseResult, Graded, both_graded, own_id
 from rubric_ci.values.trials import judge_noise, same_marks_again, trials_of
 
 
@@ -187,7 +187,7 @@ def of_asked_targets(head: RunReport, baseline: RunReport) -> tuple[CaseResult, 
 
 def _own_id(case: CaseResult) -> str:
     """Return the id of a case without the target that it has if several answer."""
-    return case.id.removesuffix(f" [{_target(case)}]")
+    return own_id(case.id, _target(case))
 
 
 def _target(case: CaseResult) -> str:

@@ -21,7 +21,7 @@ from typing import Final, Literal, TypeAlias
 
 from rubric_ci.values.comparison import Together
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.results import Answers, Graded, Trial
+from rubric_ci.values.results import Answers, Graded, Trial, own_id
 from rubric_ci.values.scoring import Verdict
 from rubric_ci.values.trials import first_result, first_trials, tier, trials_of
 
@@ -154,8 +154,8 @@ def _has(verdict: str, case: Graded) -> bool:
 def _by_cluster(pairs: Sequence[Pair]) -> list[Fraction]:
     clusters: dict[object, Fraction] = defaultdict(Fraction)
     for here, before in pairs:
-        own = here.id.removesuffix(f" [{here.target}]")  # the targets of a case are one cluster
-        clusters[here.cluster or (here.file, own)] += _mean(here) - _mean(before)
+        own = here.file, own_id(here.id, here.target)  # the targets of a case are one cluster
+        clusters[here.cluster or own] += _mean(here) - _mean(before)
     return list(clusters.values())
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from rubric_ci.text.p_values_and_intervals import SIGNIFICANT, bound_of_mean, p_value
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import TargetDifference
-from rubric_ci.values.results import TEMPLATE, CaseResult, both_graded, with_verdict
+from rubric_ci.values.results import TEMPLATE, CaseResult, both_graded, own_id, with_verdict
 from rubric_ci.values.scoring import DECIMALS
 from rubric_ci.values.trials import first_mean
 
@@ -82,7 +82,7 @@ def matrix(cases: Iterable[CaseResult]) -> Matrix | None:
         return None
     cells: dict[tuple[str, str], dict[str, CaseResult]] = {}
     for case, name in found:
-        cells.setdefault((case.file, case.id.removesuffix(f" [{name}]")), {})[name] = case
+        cells.setdefault((case.file, own_id(case.id, name)), {})[name] = case
     rows = tuple(
         Row(
             file=file,
@@ -98,4 +98,4 @@ def matrix(cases: Iterable[CaseResult]) -> Matrix | None:
 def _target(case: CaseResult) -> str:
     """Return the target that is part of the id of a case, or ""."""
     name = case.target or case.id.rpartition(" [")[2].removesuffix("]")
-    return name if name and case.id.endswith(f" [{name}]") else ""
+    return name if name and own_id(case.id, name) != case.id else ""

@@ -1,7 +1,7 @@
 """Let an evaluator assess an answer: a score and a verdict, or the reason why there is none."""
 
 from dataclasses import fields, replace
-from typing import Final
+from typing import Any, Final
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.judge_choice import judge_model
@@ -47,10 +47,7 @@ async def _assess(
 
 def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> Assessed:
     return Assessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
+        **_written(spec),
         verdict=verdict(found.score, found.gated_by, thresholds),
         **{name: getattr(found, name) for name in _FOUND},
     )
@@ -59,12 +56,8 @@ def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> 
 def unassessed(
     spec: EvaluatorSpec, reason: str, *, judge: str = "", usage: Usage = NOTHING_USED
 ) -> Unassessed:
-    return Unassessed(
-        name=spec.name,
-        type=spec.type,
-        weight=spec.weight,
-        line=spec.span.line,
-        reason=reason,
-        judge=judge,
-        usage=usage,
-    )
+    return Unassessed(**_written(spec), reason=reason, judge=judge, usage=usage)
+
+
+def _written(spec: EvaluatorSpec) -> dict[str, Any]:
+    return {"name": spec.name, "type": spec.type, "weight": spec.weight, "line": spec.span.line}

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rubric_ci.grading.resolve import Task
 from rubric_ci.values.answers import pictures_of, reported
@@ -30,7 +31,6 @@ from rubric_ci.values.scoring import (
     combine,
     format_score,
 )
-from rubric_ci.values.usage import Usage
 from rubric_ci.values.waivers import with_waivers
 
 
@@ -44,34 +44,19 @@ def concluded(
     """Combine the evaluators with a weight; if one of them has no score, the case has none."""
     counted = [result for result in results if result.weight > 0]
     if why_none := _why_no_score(counted):
-        return errored(task, why_none, answer, tuple(results), seconds)
+        return errored(task, why_none, answer, results, seconds)
     assessed = [result for result in counted if isinstance(result, Assessed)]
     score = combine(((result.weight, _score(result)) for result in assessed), thresholds)
     graded = Graded(
-        file=task.case.file,
-        line=task.case.span.line,
-        id=task.case.id,
+        **_of_task(task),
+        **_of_answer(task, answer, results, seconds),
         verdict=score.verdict,
         score=score.value,
         reason=reason(score, assessed, thresholds),
         cluster=task.cluster,
         gated_by=score.gated_by,
-        why=task.why,
-        tags=task.case.tags,
-        target=task.target.name,
-        question=task.case.question,
         question_id=question_id(task.case),
-        expected_outcome=task.case.expected_outcome,
-        answer=answer.text,
         recorded=bool(task.target.answers),
-        answer_reused=bool(answer.answered_at),
-        answered_at=answer.answered_at,
-        evaluators=tuple(results),
-        usage=_spent(answer, results),
-        duration_seconds=seconds,
-        trace=reported(answer),
-        file_changes=answer.work.changes if answer.work else (),
-        media=pictures(task.case, answer),
     )
     return with_waivers(graded, task.waived, thresholds)
 
@@ -91,30 +76,49 @@ def errored(
     task: Task,
     why_none: str,
     answer: Answer,
-    results: tuple[EvaluatorResult, ...] = (),
+    results: Sequence[EvaluatorResult] = (),
     seconds: float | None = None,
 ) -> Errored:
     return Errored(
-        file=task.case.file,
-        line=task.case.span.line,
-        id=task.case.id,
+        **_of_task(task),
+        **_of_answer(task, answer, results, seconds),
         reason=why_none,
-        why=task.why,
-        tags=task.case.tags,
-        target=task.target.name,
-        question=task.case.question,
-        expected_outcome=task.case.expected_outcome,
-        answer=answer.text,
         recorded=bool(task.target.answers and answer.text),
-        answer_reused=bool(answer.answered_at),
-        answered_at=answer.answered_at,
-        evaluators=results,
-        usage=_spent(answer, results),
-        duration_seconds=seconds,
-        trace=reported(answer),
-        file_changes=answer.work.changes if answer.work else (),
-        media=pictures(task.case, answer),
     )
+
+
+def skipped(task: Task, why_not: str) -> Skipped:
+    return Skipped(**_of_task(task), reason=why_not)
+
+
+def _of_task(task: Task) -> dict[str, Any]:
+    """Return the facts that a result of any kind has of its case."""
+    return {
+        "file": task.case.file,
+        "line": task.case.span.line,
+        "id": task.case.id,
+        "why": task.why,
+        "tags": task.case.tags,
+        "target": task.target.name,
+        "question": task.case.question,
+        "expected_outcome": task.case.expected_outcome,
+    }
+
+
+def _of_answer(
+    task: Task, answer: Answer, results: Sequence[EvaluatorResult], seconds: float | None
+) -> dict[str, Any]:
+    return {
+        "answer": answer.text,
+        "answer_reused": bool(answer.answered_at),
+        "answered_at": answer.answered_at,
+        "evaluators": tuple(results),
+        "usage": sum((result.usage for result in results), answer.usage),
+        "duration_seconds": seconds,
+        "trace": reported(answer),
+        "file_changes": answer.work.changes if answer.work else (),
+        "media": pictures(task.case, answer),
+    }
 
 
 def pictures(case: EvalCase, answer: Answer) -> tuple[Picture, ...]:
@@ -127,20 +131,6 @@ def pictures(case: EvalCase, answer: Answer) -> tuple[Picture, ...]:
     )
 
 
-def skipped(task: Task, why_not: str) -> Skipped:
-    return Skipped(
-        file=task.case.file,
-        line=task.case.span.line,
-        id=task.case.id,
-        reason=why_not,
-        why=task.why,
-        tags=task.case.tags,
-        target=task.target.name,
-        question=task.case.question,
-        expected_outcome=task.case.expected_outcome,
-    )
-
-
 def nothing_to_grade(case: EvalCase) -> str:
     if case.inapplicable:
         return "no criterion applies to the tags and variables of the case"
@@ -150,10 +140,6 @@ def nothing_to_grade(case: EvalCase) -> str:
         return f"{reason}; add an `expected_outcome`, from which {draft}"
     other = "`default_evaluator: llm_judge` in rubric-ci.yaml lets the judge grade"
     return f"{reason}; {draft}, {other}"
-
-
-def _spent(answer: Answer, results: Sequence[EvaluatorResult]) -> Usage:
-    return sum((result.usage for result in results), answer.usage)
 
 
 _LONGEST_REASON = 240

@@ -13,7 +13,7 @@ from rubric_ci.files.validation.example_and_condition_rules import (
 )
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.schema import problems as schema_problems
-from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
+from rubric_ci.files.yaml_text.constructor import AmbiguousScalar, OneSource
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.values.problems import (
@@ -210,26 +210,19 @@ def may_include(source: Source) -> bool:
     return any(word in text for text in source.texts().values() for word in ("include", SHARED))
 
 
-class IncludedSource:
+class IncludedSource(OneSource):
     """Implements `Source` with included criteria in place of each include."""
 
     def __init__(self, raw: Source) -> None:
         self.raw = raw
-        self.file = raw.file
+        self.file, self.in_files = raw.file, raw.in_files
+        self.of_other_tool = raw.of_other_tool
         self.data: Any = raw.data
         self.text_problems: list[tuple[str, LocatedProblem]] = list(raw.text_problems)
         self.ambiguous: list[AmbiguousScalar] = []  # they are problems of the texts as written
         self.problems: list[Problem] = []  # of includes, with paths as written
         self.files: dict[str, RubricFile] = {}
         self.moved: dict[Path, tuple[Source, Path]] = {}
-
-    @property
-    def of_other_tool(self) -> bool:
-        return self.raw.of_other_tool
-
-    @property
-    def in_files(self) -> bool:
-        return self.raw.in_files
 
     @property
     def rubric_files(self) -> tuple[str, ...]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from posixpath import basename, dirname
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
+from rubric_ci.files.yaml_text.constructor import AmbiguousScalar, OneSource
 from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES, CsvCases, OfRow
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.jsonlines import JsonLines
@@ -50,12 +50,10 @@ class Origin(NamedTuple):
         return (*self.path, *(_in_test_data(rest) if self.path[:1] == ("testData",) else rest))
 
 
-class CaseFiles:
+class CaseFiles(OneSource):
     """Implements `Source` with a suite and the files that `evalcases`, or another key, names."""
 
-    of_other_tool: ClassVar[bool] = False
-    in_files: ClassVar[bool] = True
-    rubric_files: ClassVar[tuple[str, ...]] = ()
+    in_files = True
 
     def __init__(
         self,
@@ -91,10 +89,6 @@ class CaseFiles:
 
     def texts(self) -> dict[str, str]:
         return self._texts
-
-    @property
-    def readable(self) -> bool:
-        return self.data is not None
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
         file, inside = self._placed(path)

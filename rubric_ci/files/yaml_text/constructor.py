@@ -4,7 +4,7 @@ PyYAML's own constructor drops duplicate keys, turns keys into booleans and numb
 types that JSON does not have.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
@@ -19,7 +19,14 @@ from rubric_ci.files.yaml_text.scalars import (
     resolve_core,
 )
 from rubric_ci.values.json_value import MAX_DEPTH
-from rubric_ci.values.problems import GOOD_FILE, MAX_PROBLEMS, LocatedProblem, Rule, with_rubrics
+from rubric_ci.values.problems import (
+    GOOD_FILE,
+    MAX_PROBLEMS,
+    LocatedProblem,
+    Path,
+    Rule,
+    with_rubrics,
+)
 
 MAX_EXPANSION: Final = 200_000  # values that aliases may add to the written ones
 
@@ -269,3 +276,25 @@ def merged_nodes(merges: list[Any]) -> Iterator[Any]:
             yield from merge.value
         else:
             yield merge
+
+
+class OneSource:
+    """What holds for a source in the format of rubric-ci, in one file, without YAML nodes."""
+
+    __slots__ = ()
+
+    data: Any
+    of_other_tool = False
+    in_files = False
+
+    @property
+    def rubric_files(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def readable(self) -> bool:
+        return self.data is not None
+
+    def paths_of(self, _nodes: Iterable[Any], _leave_out: Any) -> dict[int, Path]:
+        """Return no path: ambiguous scalars are not looked for."""
+        return {}

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from yaml import YAMLError
 from yaml._yaml import CParser
@@ -21,6 +21,7 @@ from rubric_ci.files.yaml_text.constructor import (
     YAML_DEPTH,
     AmbiguousScalar,
     DataBuilder,
+    OneSource,
     merged_nodes,
     place,
 )
@@ -137,7 +138,7 @@ YAML_EMPTY: Final = Rule(
 )
 
 
-class Document:
+class Document(OneSource):
     """One text, its data, and the problems of the text itself.
 
     With `core` scalars are read by the core schema of YAML 1.2: `no` is a text.
@@ -147,10 +148,6 @@ class Document:
         *("_aliases", "_keys", "_last", "ambiguous", "data", "file", "root", "text"),
         "text_problems",
     )
-
-    of_other_tool: ClassVar[bool] = False
-    in_files: ClassVar[bool] = False
-    rubric_files: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, file: str, text: str, *, core: bool = False) -> None:
         self.file = file

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from json import JSONDecoder
 from json.decoder import scanstring  # type: ignore[attr-defined] # has no stub
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rubric_ci.files.yaml_text.constructor import (
     YAML_DEPTH,
     YAML_DUPLICATE_KEY,
     YAML_NUMBER_SIZE,
     AmbiguousScalar,
+    OneSource,
 )
 from rubric_ci.files.yaml_text.document import YAML_EMPTY, Document, lines_over_limits
 from rubric_ci.files.yaml_text.scalars import MAX_DIGITS, NOT_FINITE
@@ -44,12 +45,8 @@ JSON_SYNTAX: Final = Rule(
 )
 
 
-class JsonLines:
+class JsonLines(OneSource):
     """The cases of all lines as one suite, and the place of each value."""
-
-    of_other_tool: ClassVar[bool] = False
-    in_files: ClassVar[bool] = False
-    rubric_files: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, file: str, text: str, sidecar: Document | None = None) -> None:
         self.file = file
@@ -66,10 +63,6 @@ class JsonLines:
 
     def texts(self) -> dict[str, str]:
         return {self.file: self.text} | (self.sidecar.texts() if self.sidecar else {})
-
-    @property
-    def readable(self) -> bool:
-        return self.data is not None
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
         """Return file, place and alias of the value at a path; JSON has no aliases."""

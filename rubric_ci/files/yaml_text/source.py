@@ -5,9 +5,9 @@ NOTE: a file in rubric-ci's format imports no dialect, which keeps the hook fast
 
 from collections.abc import Iterable, Mapping
 from posixpath import basename, dirname
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
+from rubric_ci.files.yaml_text.constructor import AmbiguousScalar, OneSource
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.values import parts
 from rubric_ci.values.problems import GIT_LFS, LocatedProblem, Location, Path, Place, Rule
@@ -190,10 +190,10 @@ _OF_LINE: Final = frozenset(("criteria", "assert", "assertions"))
 _OURS: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluators"))
 
 
-class MovedSource:
+class MovedSource(OneSource):
     """Implements `Source` with data whose values are at `paths` of a document."""
 
-    of_other_tool: ClassVar[bool] = True
+    of_other_tool = True
 
     def __init__(
         self,
@@ -203,7 +203,7 @@ class MovedSource:
         problems: Iterable[tuple[Rule, Path, str]] = (),
     ) -> None:
         self.read, self._paths = document, paths
-        self.file = document.file
+        self.file, self.in_files = document.file, document.in_files
         self.data: Any = data
         self.ambiguous: list[Any] = []
         self.text_problems = [
@@ -214,14 +214,6 @@ class MovedSource:
     def _located(self, rule: Rule, path: Path, message: str) -> tuple[str, LocatedProblem]:
         found = self.read.location(path, at_key=True)
         return found.file, LocatedProblem(rule, *found.place, message, rule.hint)
-
-    @property
-    def in_files(self) -> bool:
-        return self.read.in_files
-
-    @property
-    def rubric_files(self) -> tuple[str, ...]:
-        return ()
 
     @property
     def readable(self) -> bool:
@@ -238,10 +230,6 @@ class MovedSource:
 
     def written(self, path: Path) -> str | None:
         return self.read.written(moved_from(self._paths, path))
-
-    def paths_of(self, *_unused: Any) -> dict[int, Path]:
-        """Return no path: ambiguous scalars are not looked for."""
-        return {}
 
 
 def moved_from(paths: Mapping[Path, Path], path: Path) -> Path:

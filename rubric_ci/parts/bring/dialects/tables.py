@@ -9,21 +9,20 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import date, time
 from io import BytesIO
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from rubric_ci.errors import CannotConfigure, InvalidInput
+from rubric_ci.files.yaml_text.constructor import OneSource
 from rubric_ci.files.yaml_text.csv_cases import Broken, Cell, HeaderAndRows, header_and_rows
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.problems import LocatedProblem, Location, Path, Place
 
 
-class Table:
+class Table(OneSource):
     """Implements `Source` with the rows of a table; a path is a row and a column."""
 
-    of_other_tool: ClassVar[bool] = True
-    in_files: ClassVar[bool] = False
-    rubric_files: ClassVar[tuple[str, ...]] = ()
+    of_other_tool = True
 
     def __init__(self, file: str, rows: Iterable[list[Cell]], text: str = "") -> None:
         self.file, self._text = file, text
@@ -57,10 +56,6 @@ class Table:
     def written(self, path: Path) -> str | None:  # noqa: ARG002 - a cell is a text
         """Return None: a cell is a text."""
         return None
-
-    def paths_of(self, *_unused: Any) -> dict[int, Path]:
-        """Return no path: a table has no YAML nodes."""
-        return {}
 
 
 SUFFIX: Final = ".xlsx"

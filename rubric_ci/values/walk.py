@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.values.json_value import JSON
+from rubric_ci.values.messages import DataPart, Message
 
 Path: TypeAlias = tuple[str, ...]
 """Names of fields, ids and numbers of items: `("evaluators", "rubric", "rubric", …)`."""
@@ -98,7 +99,7 @@ def _differ_as_a_whole(
     then, now = parts
     if [key for key in then if key in now] == [key for key in now if key in then]:
         return False
-    return not isinstance(before, Mapping) or any(hasattr(one, "data") for one, _ in owners)
+    return not isinstance(before, Mapping) or any(isinstance(one, DataPart) for one, _ in owners)
 
 
 def _opened(before: Any, after: Any, opened: bool) -> tuple[dict[Any, Any], dict[Any, Any]] | None:
@@ -147,9 +148,11 @@ def names(cls: type[Any]) -> tuple[str, ...]:
 
 
 def _by_name(items: Sequence[Any]) -> dict[str, Any] | None:
-    """Return items by their ids or names; None: they are known by their numbers."""
+    """Return items by their ids or names; None: they are known by their numbers, as messages."""
+    if any(isinstance(each, Message) for each in items):
+        return None
     found = [getattr(each, "id", getattr(each, "name", "")) for each in items]
-    if not all(found) or len(set(found)) < len(found) or any(hasattr(i, "role") for i in items):
+    if not all(found) or len(set(found)) < len(found):
         return None
     return dict(zip(found, items, strict=True))
 

@@ -12,8 +12,10 @@ from rubric_ci.evaluators.assertions.marking import TABLE
 from rubric_ci.gate.differences.move import MAXIMUM, Move, Told, text
 from rubric_ci.values.changes import Direction, compared
 from rubric_ci.values.evals import (
+    CodeJudgeSpec,
     CompositeSpec,
     EvaluatorSpec,
+    LlmJudgeSpec,
     MeasuringSpec,
     RubricSpec,
     WeightedAverage,
@@ -129,14 +131,13 @@ def _of_weight(move: Move) -> Direction:
 
 
 def _shares(items: Sequence[Criterion | EvaluatorSpec]) -> Mapping[str, Fraction]:
-    counted = (each for each in items if not getattr(each, "fault", False))
-    exact = {_name(each): Fraction(repr(each.weight)) for each in counted}
+    counted = (each for each in items if not _is_fault(each))
+    exact = {
+        (each.id if isinstance(each, Criterion) else each.name): Fraction(repr(each.weight))
+        for each in counted
+    }
     total = sum(exact.values())
     return {name: weight / total for name, weight in exact.items()} if total else exact
-
-
-def _name(item: Any) -> str:
-    return str(getattr(item, "id", getattr(item, "name", "")))
 
 
 def wording(move: Move) -> Iterator[Told]:
@@ -270,7 +271,7 @@ def minimum_score(move: Move) -> Iterator[Told]:
 def aggregator(move: Move) -> Iterator[Told]:
     """Yield another way to combine the members; an edited script or prompt is not known."""
     then, now = move.before, move.after
-    edited = type(then) is type(now) and hasattr(now, "type")
+    edited = type(then) is type(now) and isinstance(now, CodeJudgeSpec | LlmJudgeSpec)
     yield "changed" if edited else "weaker", _combined(then), _combined(now)
 
 

@@ -49,7 +49,6 @@ class Setup:
     target: Target
     judge: JudgeConfig | None
     thresholds: Thresholds
-    prompt_version: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,8 +307,6 @@ def _part_of(found: Difference, target: Target) -> str:
             return f"`{path}`"
         case ("target", *_):
             return f"target `{target.name}`"
-        case ("prompt_version", *_):
-            return "judge"
         case (name, *_):
             return name
     raise AssertionError(found)

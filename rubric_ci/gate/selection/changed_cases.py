@@ -40,7 +40,6 @@ from rubric_ci.gate.selection.proposed_cases import (
 )
 from rubric_ci.grading.case_choice import choose_cases, named_cases
 from rubric_ci.grading.resolve import choose_judge, choose_target, lacks_target
-from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.system.git.snapshot import Proposal
 from rubric_ci.system.repository import is_empty
 from rubric_ci.text import escape
@@ -251,7 +250,6 @@ def _setup(case: EvalCase, config: Config, models: Models) -> Setup:
         target=target,
         judge=choose_judge(config, target, models.judge),
         thresholds=config.gate.thresholds,
-        prompt_version=PROMPT_VERSION,
     )
 
 

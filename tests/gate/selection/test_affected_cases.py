@@ -95,7 +95,7 @@ def side(
     answers: Mapping[str, str] | None = None,
     unreadable: Mapping[str, str] | None = None,
 ) -> Revision:
-    setup = Setup(target=target, judge=judge, thresholds=thresholds, prompt_version="1")
+    setup = Setup(target=target, judge=judge, thresholds=thresholds)
     return Revision(
         cases=cases,
         setups={place(case): setup for case in cases},

@@ -179,7 +179,7 @@ def test_the_judge_counts_if_it_marks(specs: tuple[EvaluatorSpec, ...], *, judge
     case = replace(PLAIN, evaluators=specs, simulated_user=None)
     assert affected_cases.is_judged(replace(case, simulated_user=PLAIN.simulated_user))
     assert affected_cases.is_judged(case) is judged
-    assert differs(side(case), side(case, replace(SETUP, prompt_version="older"))) is judged
+    assert differs(side(case), side(case, replace(SETUP, judge=None))) is judged
 
 
 ASKED = Message(role="user", parts=(TextPart("Yes?"), FilePart("data/a.csv", "1")))
@@ -302,7 +302,6 @@ SETUPS: dict[str, tuple[Setup, set[str]]] = {
     "a model": (replace(RUNS, target=MODELLED), {"target `bot`"}),
     "thresholds": (replace(RUNS, thresholds=Thresholds(passing=0.9)), {"thresholds"}),
     "a judge": (replace(RUNS, judge=None), {"judge"}),
-    "the instructions of the judge": (replace(RUNS, prompt_version="older"), {"judge"}),
 }
 
 

@@ -45,6 +45,7 @@ from rubric_ci.values.targets import Target
 from rubric_ci.values.walk import canonical, facts
 
 _SETTINGS: Final = frozenset((*CONFIG_NAMES, CALIBRATION, LABELS, WAIVERS))
+_NOT_STARTED: Final = frozenset(("name", "type", "weight", "depends_on"))  # of a script
 _IN_LFS: Final = "is in Git LFS, which is not fetched for an untrusted change"
 
 
@@ -287,8 +288,8 @@ def _folders(target: Target) -> Iterator[str]:
 
 
 def _script(spec: CodeJudgeSpec) -> str:
-    facts = (spec.script, normpath(join("/", spec.cwd)), spec.timeout_seconds, spec.env)
-    return repr((*facts, sorted(spec.config.items()), spec.score_from, spec.container))
+    at_root = replace(spec, cwd=normpath(join("/", spec.cwd)))
+    return canonical(facts(at_root, without=_NOT_STARTED))
 
 
 def _model(spec: EvaluatorSpec) -> str:

@@ -5,15 +5,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.editing.fixes import MAX_ATTEMPTS, FixResult, fix, unified
 from rubric_ci.files.editing.jsonl import fix_lines
 from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, is_targets_file
-from rubric_ci.files.yaml_text.source import decode
 from rubric_ci.system import file_io
 from rubric_ci.system.output import print_block
-from rubric_ci.values.problems import LocatedProblem
 
 MAX_COUNTED: Final = 200_000  # characters: a check must not cost as much as a fix
 Rules: TypeAlias = Mapping[str, str]  # severities by rule
@@ -42,7 +39,7 @@ def fix_files(paths: Iterable[Path], rules: Rules, *, write: bool) -> int:
 def count_fixable(paths: Iterable[Path], rules: Rules) -> int:
     """Return the number of places that `--fix` changes in eval files whose fixes all hold."""
     files = [path for path in paths if _is_eval(path)]
-    texts = ((path, _bytes_and_text(path)[1]) for path in files)
+    texts = ((path, working_tree.text_of(path)) for path in files)
     counted = ((path, text) for path, text in texts if text and len(text) <= MAX_COUNTED)
     off = _switched_off(rules)
     return sum(_fixed(text, path, off, attempts=1).places for path, text in counted)
@@ -57,25 +54,13 @@ def _switched_off(rules: Rules) -> frozenset[str]:
 
 
 def _fix_file(path: Path, switched_off: frozenset[str], *, write: bool) -> int:
-    data, text = _bytes_and_text(path)
-    if text is None:
-        return 0
+    text = working_tree.text_of(path)
     fixed = _fixed(text, path, switched_off)
     if fixed.places and write:
-        file_io.replace(path, data, fixed.text.encode())
+        file_io.replace(path, text.encode(), fixed.text.encode())
     elif fixed.places:
         print_block(unified(path.as_posix(), text, fixed.text))
     return fixed.places
-
-
-def _bytes_and_text(path: Path) -> tuple[bytes, str | None]:
-    """Return the bytes and the text of a file; None: `validate` reports why there is none."""
-    try:
-        data = working_tree.read_bytes(path)
-    except CannotReadFile:
-        return b"", None
-    text = decode(data)
-    return data, None if isinstance(text, LocatedProblem) else text
 
 
 def _fixed(

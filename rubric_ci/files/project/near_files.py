@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.project.file_kinds import foreign_tool
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.project.working_tree import text_of
+from rubric_ci.files.project.working_tree import text_of, upwards
 from rubric_ci.files.validation.gate_and_waiver_rules import CaseName, Sizes
 from rubric_ci.system import file_io
 from rubric_ci.text.globs import Comparisons, matching
@@ -38,7 +38,7 @@ def near_file(reference: str, folder: str, top: str) -> str:
     """
     start = "/" if reference.startswith("/") else ""
     steps = [step for step in reference.split("/") if step]
-    for place in [top] if start else _upwards(folder, top):
+    for place in [top] if start else upwards(folder, top):
         found = _resolved(steps, place, top, os.path.isfile)
         if found:
             return start + "/".join(found)
@@ -80,13 +80,6 @@ def _names(place: str, top: str, kind: IsKind) -> list[str]:
 def _fits(place: str, name: str, top: str, kind: IsKind) -> bool:
     real = os.path.realpath(os.path.join(place, name))
     return kind(real) and file_io.is_inside(real, top)
-
-
-def _upwards(folder: str, top: str) -> Iterator[str]:
-    yield folder
-    while folder != top and file_io.is_inside(folder, top):
-        folder = os.path.dirname(folder)
-        yield folder
 
 
 FROM_ROOT: Final = "globs count from the root of the repository"

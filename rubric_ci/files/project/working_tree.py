@@ -83,7 +83,7 @@ def read_bytes(path: Path, root: Path | None = None) -> bytes:
     return file_io.read_given(path, root or find_root(Path.cwd()))
 
 
-def text_of(path: Path, root: Path) -> str:
+def text_of(path: Path, root: Path | None = None) -> str:
     """Return the text of a file; empty: it cannot be read, which its check reports."""
     with suppress(CannotReadFile):
         if isinstance(text := decode(read_bytes(path, root)), str):
@@ -154,12 +154,16 @@ def _found(real: str, top: str) -> Found | NotFound:
 def _candidates(reference: str, folder: str, top: str) -> Iterator[str]:
     if reference.startswith("/"):
         yield top + reference
-        return
-    while True:
-        yield os.path.join(folder, reference)
-        if folder == top or not file_io.is_inside(folder, top):
-            return
+    else:
+        yield from (os.path.join(each, reference) for each in upwards(folder, top))
+
+
+def upwards(folder: str, top: str) -> Iterator[str]:
+    """Yield a folder and those above it, to the root; both are real paths."""
+    yield folder
+    while folder != top and file_io.is_inside(folder, top):
         folder = os.path.dirname(folder)
+        yield folder
 
 
 class WorkingTree(NamedTuple):

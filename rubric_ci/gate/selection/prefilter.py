@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 
-from rubric_ci.errors import CannotReadFile
-from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.change import Difference
 from rubric_ci.files.project.file_kinds import sidecar_name
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import sidecar_of, text_of
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.grading.resolve import default_target
 from rubric_ci.values.command_settings import Models, SelectOptions
@@ -53,7 +52,7 @@ def find_unconcerned(
     changed = ChangedPaths(sorted(difference.changed_paths), compared)
     concerned = cache(partial(_concerned, project, difference, changed, models.target))
     same = [path for path, name in names.items() if _is_same(path, name, difference)]
-    texts = {path: text for path in same if (text := _text(path, project.root)) is not None}
+    texts = {path: text for path in same if (text := text_of(path, project.root))}
     counts = {
         path: count_cases(names[path], text)
         for path, text in texts.items()
@@ -83,20 +82,13 @@ def _concerned(
 
 
 def _is_same(path: Path, name: str, difference: Difference) -> bool:
-    used = [name, *([sidecar_name(name)] if working_tree.sidecar_of(path) else [])]
+    used = [name, *([sidecar_name(name)] if sidecar_of(path) else [])]
     return all(each in difference.entries and each not in difference.changed for each in used)
 
 
 def _suite(path: Path, root: Path) -> str:
-    sidecar = working_tree.sidecar_of(path)
-    return (_text(sidecar, root) or "") if sidecar else ""
-
-
-def _text(path: Path, root: Path) -> str | None:
-    try:
-        return working_tree.read_text(path, root)
-    except CannotReadFile:
-        return None  # it is read later, and its problem reported
+    sidecar = sidecar_of(path)
+    return text_of(sidecar, root) if sidecar else ""
 
 
 def may_mention(names: Iterable[str]) -> Callable[[str], bool]:

@@ -79,35 +79,6 @@ class Difference:
         return frozenset(basename(path) for path in (*self.changed_paths, *self.ignored))
 
 
-def read_difference(
-    repository: Repository,
-    commit: str,
-    outputs: str,
-    *,
-    entries: Mapping[str, Entry],
-    untracked: Sequence[str],
-    ignored: Sequence[str],
-) -> Difference:
-    """Compare the working tree with a commit, except for the output folder."""
-
-    def is_output(path: str) -> bool:
-        return path == outputs or path.startswith(f"{outputs}/")
-
-    found = plumbing.changes(repository, commit, untracked)
-    changes = tuple(change for change in found if not is_output(change.path))
-    names = {path for path, entry in entries.items() if entry.mode == SYMLINK}
-    names |= {change.path for change in changes if change.new_mode == SYMLINK}
-    links = dict(_links(repository.root, names))
-    return Difference(
-        root=repository.root,
-        entries=entries,
-        changes=changes,
-        changed_paths=frozenset(seen_through(links, [change.path for change in changes])),
-        ignored=tuple(path for path in ignored if not is_output(path)),
-        links=links,
-    )
-
-
 def proposed_difference(proposal: Proposal) -> Difference:
     """Compare a stranger's commit with the checkout, both as git objects."""
     links = {
@@ -311,15 +282,24 @@ class BaseCommit:
 
     @cached_property
     def difference(self) -> Difference:
-        """The paths of the working tree, or of the proposal, that differ."""
-        change = self.change
-        if change.proposal:
-            return proposed_difference(change.proposal)
-        return read_difference(
-            change.repository,
-            self._commit,
-            change.options.outputs,
+        """The paths of the working tree without the output folder, or of the proposal."""
+        repository, outputs = self.change.repository, self.change.options.outputs
+        if self.change.proposal:
+            return proposed_difference(self.change.proposal)
+
+        def is_output(path: str) -> bool:
+            return path == outputs or path.startswith(f"{outputs}/")
+
+        found = plumbing.changes(repository, self._commit, self.change.untracked)
+        changes = tuple(each for each in found if not is_output(each.path))
+        names = {path for path, entry in self.entries.items() if entry.mode == SYMLINK}
+        names |= {each.path for each in changes if each.new_mode == SYMLINK}
+        links = dict(_links(repository.root, names))
+        return Difference(
+            root=repository.root,
             entries=self.entries,
-            untracked=change.untracked,
-            ignored=change.ignored,
+            changes=changes,
+            changed_paths=frozenset(seen_through(links, [each.path for each in changes])),
+            ignored=tuple(path for path in self.change.ignored if not is_output(path)),
+            links=links,
         )

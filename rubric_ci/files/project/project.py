@@ -167,15 +167,9 @@ class Project:
 
     def policy_for(self, eval_file: str) -> "Config":
         """Return the configuration that serves an eval file; files with errors have no targets."""
-        from dataclasses import replace
-
         from rubric_ci.values.config import Config
 
-        config = self.own_config.config or Config()
-        files = map(self.load_targets, self.targets_files(eval_file))
-        found = (target for file in files for target in file.targets)
-        targets = {target.name: target for target in reversed([*config.targets.values(), *found])}
-        return replace(config, targets=targets)
+        return self._with_targets(self.own_config.config or Config(), self.targets_files(eval_file))
 
     def place_of_variable(self, eval_file: str, name: str) -> str:
         """Return `file:line` of `${{ name }}` in the files that serve an eval file."""
@@ -288,19 +282,21 @@ class Project:
                 return load_targets(opened, self.rules, lookup=lookup, models=known_models)
 
     def _build_config(self, targets_files: tuple[str, ...]) -> "Config":
-        from dataclasses import replace
-
-        config = self.own_config.config
-        if config is None:
+        if self.own_config.config is None:
             raise _has_problems(self.config_name, self.own_config.diagnostics)
-        targets = dict(config.targets)
         for name in targets_files:
             loaded = self.load_targets(name)
             if errors_of(loaded.diagnostics) and not loaded.targets:
                 raise _has_problems(name, loaded.diagnostics)
-            for target in loaded.targets:
-                targets.setdefault(target.name, target)
-        return replace(config, targets=targets)
+        return self._with_targets(self.own_config.config, targets_files)
+
+    def _with_targets(self, config: "Config", files: Iterable[str]) -> "Config":
+        """Return the configuration with the targets of files; the first of a name counts."""
+        from dataclasses import replace
+
+        found = (target for name in files for target in self.load_targets(name).targets)
+        named = [*config.targets.values(), *found]
+        return replace(config, targets={each.name: each for each in reversed(named)})
 
     def _build_governed(self, folder: str) -> "Config":
         from rubric_ci.files.project.loader import with_mode

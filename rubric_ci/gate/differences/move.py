@@ -104,24 +104,17 @@ def _numbers(move: Move, *, unset: float) -> tuple[float, float]:
     return before, after
 
 
-def narrowed(before: Any, after: Any) -> Direction:
-    """Return the direction of globs: `weaker` if some are gone and none is new."""
+def narrowed(before: Any, after: Any, *, mixed: Direction = "changed") -> Direction:
+    """Return `weaker` if the second set lacks a member of the first; None has every member.
+
+    `mixed`: where it also has a new one, as two globs may match the same files.
+    """
     if before is None or after is None:
         return "weaker" if before is None else "stronger"
     gone, new = set(before) - set(after), set(after) - set(before)
-    if gone and not new:
-        return "weaker"
-    return "stronger" if new and not gone else "changed"
-
-
-def _of_sets(before: Any, after: Any) -> Direction:
-    """Return `weaker` if the second set lacks a name of the first; None has every name."""
-    if before is None or after is None:
-        return "weaker" if before is None else "stronger"
-    was, now = set(before), set(after)
-    if was - now:
-        return "weaker"
-    return "stronger" if now - was else "changed"
+    if gone:
+        return mixed if new else "weaker"
+    return "stronger" if new else "changed"
 
 
 MINIMUM: Final = _limit("lowered or removed", float("-inf"))
@@ -138,10 +131,11 @@ KEPT: Final = Order(  # a part of the grading; how an edit moves it is not known
 )
 CHOSEN: Final = Order(  # names that choose cases; without one, every case is chosen
     weaker="a name is dropped; added where there was none, so that other cases do not count",
-    direction=lambda move: _of_sets(move.before or None, move.after or None),
+    direction=lambda move: narrowed(move.before or None, move.after or None, mixed="weaker"),
 )
 LEFT_OUT: Final = Order(
-    weaker="a name is added", direction=lambda move: _of_sets(move.after or [], move.before or [])
+    weaker="a name is added",
+    direction=lambda move: narrowed(move.after or [], move.before or [], mixed="weaker"),
 )
 GLOBS: Final = Order(  # of `depends_on`; None is every file of the repository
     weaker="a glob is removed", direction=lambda move: narrowed(move.before, move.after)

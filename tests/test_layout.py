@@ -212,7 +212,6 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/rooms.md
     ),
     *(
         "models/llm/anthropic_http",
-        "models/llm/gemini_http",
         "models/llm/judge_command",
         "models/llm/http_guard",
         "parts/litellm/workload_identity",

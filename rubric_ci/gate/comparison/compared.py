@@ -22,7 +22,7 @@ def compare(head: RunReport, baseline: Baseline) -> RunReport:
 
     A case that a part of the suite left out was not run; it is not `removed`.
     """
-    matched = counterparts((case.key for case in head.cases), baseline.report.cases)
+    matched = counterparts(head.cases, baseline.report.cases)
     moved = why_judge_moved(head, baseline.report, pinned=baseline.log is not None)
     found = {case.key: _change(case, matched.get(case.key), head, baseline) for case in head.cases}
     worse = frozenset(key for key, each in found.items() if each.change == "broken")
@@ -54,16 +54,27 @@ def removed_cases(
 
 
 def counterparts(
-    head: Iterable[CaseKey], baseline: Iterable[CaseResult]
+    head: Iterable[CaseResult], baseline: Iterable[CaseResult]
 ) -> dict[CaseKey, CaseResult]:
-    """Return each case's counterpart: the same file and id, or the only moved case with its id."""
+    """Return each case's counterpart: the same file and id, or the only moved case with its id.
+
+    A case that one target answered is the one of that target where several do now.
+    """
     there = {case.key: case for case in baseline}
-    here = set(head)
-    moved: dict[str, list[CaseResult]] = defaultdict(list)
-    for key in there.keys() - here:
+    here = {case.key: case for case in head}
+    moved: dict[object, list[CaseResult]] = defaultdict(list)
+    for key in there.keys() - here.keys():
         moved[key[1]].append(there[key])
-    found = {key: [there[key]] if key in there else moved[key[1]] for key in here}
+        moved[_row(there[key])].append(there[key])
+    found = {
+        key: [there[key]] if key in there else moved[key[1]] or moved[_row(case)]
+        for key, case in here.items()
+    }
     return {key: known[0] for key, known in found.items() if len(known) == 1}
+
+
+def _row(case: CaseResult) -> tuple[str, str]:
+    return _own_id(case), _target(case)
 
 
 def _change(

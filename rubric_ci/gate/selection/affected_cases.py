@@ -16,6 +16,7 @@ from rubric_ci.files.project.links import is_named
 from rubric_ci.files.yaml_text.recordings import normalised
 from rubric_ci.gate.differences.effect_of_each_key import effect_of
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, depends_on_everything
+from rubric_ci.grading.resolve import DEFAULT_TARGET
 from rubric_ci.text import numbers
 from rubric_ci.values.changes import CASE_EDITED, NEW_CASE, GradingChange
 from rubric_ci.values.comparison import CaseKey
@@ -167,23 +168,33 @@ class _Change:
 
 
 def matched(head: Sequence[EvalCase], base: Sequence[EvalCase]) -> dict[CaseKey, EvalCase]:
-    """Return each head case's counterpart in the base, also where it was moved."""
+    """Return each head case's counterpart in the base, also where it was moved.
+
+    A case that one target answered is the one of that target where several do now.
+    """
     there = {case.key: case for case in base}
     here = {case.key for case in head}
     moved: dict[str, list[EvalCase]] = defaultdict(list)
     for was in base:
         if was.key not in here:
-            moved[was.id].append(was)
-    found = {c.key: _earlier(c, there.get(c.key), moved.get(c.id, [])) for c in head}
+            moved[was.own_id].append(was)
+    found = {c.key: _earlier(c, there.get(c.key), moved.get(c.own_id, [])) for c in head}
     return {key: was for key, was in found.items() if was is not None}
 
 
 def _earlier(case: EvalCase, same: EvalCase | None, moved: list[EvalCase]) -> EvalCase | None:
-    if same is case or not moved:
+    went = [was for was in moved if was.id == case.id or _only_one_has_several(case, was)]
+    if same is case or not went:
         return same
-    known = [was for was in (same, *moved) if was is not None]
+    known = [was for was in (same, *went) if was is not None]
     alike = [was for was in known if not _edits(case, was)]
     return next((was for was in alike if was.target == case.target), (alike or known)[0])
+
+
+def _only_one_has_several(case: EvalCase, was: EvalCase) -> bool:
+    """Return True if the same target answers both, and others one of them as well."""
+    then, now = was.target or DEFAULT_TARGET, case.target or DEFAULT_TARGET
+    return then == now and bool(was.written_id) != bool(case.written_id)
 
 
 def _edits(case: EvalCase, was: EvalCase) -> list[str]:

@@ -254,7 +254,7 @@ async def ask_suspects(
 
     How they differ is said when the report of the run is compared.
     """
-    matched = counterparts((case.key for case in cases), baseline.cases)
+    matched = counterparts(cases, baseline.cases)
     before = {key: was for key, each in matched.items() for was in with_verdict([each])}
     suspects: dict[Key, Pair] = {}
     failing: dict[Key, tuple[Task, Graded]] = {}

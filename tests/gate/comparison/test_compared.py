@@ -168,6 +168,15 @@ def test_a_case_that_has_moved_is_the_same_case() -> None:
     assert (case.change, case.file, found.removed) == ("broken", "b.yaml", ())
 
 
+@pytest.mark.parametrize("there", ["a", "a [m]"])
+def test_a_case_of_one_target_is_its_row_where_several_answer(there: str) -> None:
+    (here,) = {"a", "a [m]"} - {there}
+    then = replace(graded(0.9, case=there), target="m")
+    other = replace(graded(0.9, case="a [n]"), target="n")
+    found = compared(report(replace(graded(0.5, case=here), target="m"), other), report(then))
+    assert kinds(found) == [f"broken {here}", "new a [n]"]
+
+
 def test_an_id_of_two_files_has_not_moved() -> None:
     then = report(graded(0.9, file="b.yaml"), graded(0.5, file="c.yaml"))
     found = compared(report(graded(0.9)), then)

@@ -412,6 +412,7 @@ OLD = replace(CASE, file="evals/old.yaml")
 OLDER = replace(CASE, file="evals/older.yaml")
 EDITED = replace(OLD, expected_outcome="Says no")
 ELSEWHERE_EDITED = replace(EDITED, target="other")
+ROW = replace(CASE, id=f"{CASE.id} [default]", written_id=CASE.id, target="default")
 
 
 @pytest.mark.parametrize(
@@ -424,6 +425,8 @@ ELSEWHERE_EDITED = replace(EDITED, target="other")
         pytest.param((replace(OLD, target="other"), OLDER), OLDER, id="moved, same target"),
         pytest.param((ELSEWHERE_EDITED,), ELSEWHERE_EDITED, id="moved and edited"),
         pytest.param((replace(EDITED, file=CASE.file), OLD), OLD, id="another one took its place"),
+        pytest.param((ROW,), ROW, id="one of several targets"),
+        pytest.param((replace(ROW, target="other"),), None, id="another of several targets"),
     ],
 )
 def test_the_origin_of_a_case(base: tuple[EvalCase, ...], origin: EvalCase | None) -> None:

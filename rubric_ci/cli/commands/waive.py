@@ -89,7 +89,7 @@ def _find(settings: WaiveSettings, cases: Sequence[EvalCase], today: date) -> tu
     found = [
         (case, criterion)
         for case in cases
-        if settings.file in {"", case.file}
+        if settings.file in {"", case.file} and settings.what.startswith(f"{case.id}/")
         if (criterion := settings.what.removeprefix(f"{case.id}/")) in dict(criteria_of(case))
     ]
     if len(found) > 1:

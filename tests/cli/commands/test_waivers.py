@@ -61,6 +61,13 @@ def test_an_edited_criterion_fails_again(judged: Judged) -> None:
             "there is no criterion `greeting/greet`\n  did you mean `greeting/greets`?",
         ),
         (
+            ("waive", "greets", *WAIVE[2:]),
+            (
+                "there is no criterion `greets`\n  only criteria of rubrics can be waived; "
+                "known: `greeting/greets`, `greeting/short`"
+            ),
+        ),
+        (
             (*WAIVE[:3], "2020-01-01", *WAIVE[4:]),
             "--until 2020-01-01 has passed\n  set a later date",
         ),
@@ -77,7 +84,7 @@ def test_an_edited_criterion_fails_again(judged: Judged) -> None:
             ),
         ),
     ],
-    ids=["unknown", "past", "twice", "safety", "evaluator"],
+    ids=["unknown", "without a case", "past", "twice", "safety", "evaluator"],
 )
 def test_what_is_not_waived(judged: Judged, arguments: tuple[str, ...], message: str) -> None:
     judged.call(*WAIVE)

@@ -154,7 +154,7 @@ def criterion_blocks(
     then = comparison_section.marks_before(case, evaluator.name).get(criterion.id)
     was = wording.mark(then) if then and then.mark != criterion.mark else ""
     own = wording.own_id(criterion) if criterion.text else ""
-    several = len(case.evaluators) > 1
+    several = len(case.evaluators) > 1 and not own.startswith(f"{evaluator.name}/")  # of a turn
     label = "/".join(filter(None, [evaluator.name if several else "", own]))
     facts = [
         wording.mark(criterion),

@@ -12,7 +12,7 @@ from rubric_ci.reports.markdown import Links
 from rubric_ci.values.answers import pictures_of
 from rubric_ci.values.results import CaseResult
 from tests.pictures import media, png
-from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
+from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
 TEXTS: dict[str, Any] = {"question": "Why?", "expected_outcome": "A reason."}
 
@@ -56,6 +56,18 @@ def test_each_format_names_the_part_of_the_work_that_a_quote_is_from() -> None:
     assert text.count("> “quote” (tool calls)\n") == text.count("tool calls") == 2
     text = terminal.render(report, width=90, color=False)
     assert text.count("    “quote” (tool calls)\n") == text.count("tool calls") == 2
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "criterion", "label"),
+    [("rubric", "tone", "rubric/tone"), ("turn-2", "turn-2/rubric-1", "turn-2/rubric-1")],
+)
+def test_the_evaluator_of_a_criterion_is_named_once(
+    evaluator: str, criterion: str, label: str
+) -> None:
+    own, other = a_rubric(a_criterion(criterion), name=evaluator), a_rubric(name="z")
+    report = a_report(graded("a", "fail", evaluators=(own, other)))
+    assert f" · {label} · " in terminal.render(report, width=200, color=False)
 
 
 def test_a_quote_from_the_work_is_not_highlighted_in_the_answer() -> None:

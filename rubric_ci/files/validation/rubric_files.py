@@ -45,7 +45,7 @@ INCLUDE: Final = Rule(
         "them. A bare name is the nearest `rubrics/NAME.rubric.yaml` upwards. An included file "
         "includes no other."
     ),
-    hint="docs/good-rubrics.md shows a rubric file",
+    hint="docs/rubrics.md shows a rubric file",
     bad=with_rubrics("- Greets\n- include: gone"),
     good=with_rubrics("- Greets"),
 )

@@ -4,6 +4,7 @@ NOTE: `validate` imports this on pull requests, so it needs neither the classes 
 code for the other events.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from rubric_ci.errors import CannotReadFile, CannotReadPolicy
 from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.files.project.project import Policy, Project
+from rubric_ci.system import file_io
 from rubric_ci.text import escape
 from rubric_ci.values.changes import NoBase
 from rubric_ci.values.dataclass import dataclass
@@ -39,7 +41,10 @@ class OneFile:
         return working_tree.read_bytes(neighbour, self.root) if neighbour.is_file() else None
 
     def lookup(self, name: str) -> Lookup:
-        return working_tree.lookup(self.root, self.root / name)
+        """Resolve references in the repository; of a file that is elsewhere, in its folder."""
+        path = self.root / name
+        inside = file_io.is_inside(os.path.realpath(path), os.path.realpath(self.root))
+        return working_tree.lookup(self.root if inside else path.parent, path)
 
     def matching(self, _: str) -> list[str]:
         return []

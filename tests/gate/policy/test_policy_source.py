@@ -9,7 +9,7 @@ from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.gate.policy.policy_source import OneFile, find_policy, under, under_rules
-from rubric_ci.values.references import Found
+from rubric_ci.values.references import Found, NotFound
 from tests.checkout import Checkout
 
 STRICT = "rules: {unknown-key: error}\n"
@@ -42,6 +42,16 @@ def test_a_file_brings_its_calibration_and_waivers_only(tmp_path: Path) -> None:
     assert files.matching("**") == []
     found = files.lookup("policy/strict.yaml")("other.yaml")
     assert found == Found("policy/other.yaml", "other.yaml")
+
+
+def test_a_file_of_another_folder_includes_what_is_there(tmp_path: Path) -> None:
+    (root := tmp_path / "root").mkdir()
+    (folder := tmp_path / "policy").mkdir()
+    for place in (root, folder, tmp_path):
+        (place / "a.rubric.yaml").write_text(place.name)
+    lookup = OneFile(root=root, file=folder / "p.yaml").lookup(f"{folder}/p.yaml")
+    assert lookup("a.rubric.yaml") == Found("a.rubric.yaml", "policy")
+    assert isinstance(lookup("../a.rubric.yaml"), NotFound)
 
 
 @pytest.mark.parametrize("policy_from", ["", "head"])

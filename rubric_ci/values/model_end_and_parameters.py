@@ -54,7 +54,7 @@ class ModelCall:
     ] = ""
     """Base URL of an OpenAI-compatible server, a proxy or a resource."""
     api_version: Annotated[
-        JSON, Key("2024-10-21", title="API version", aliases={"version": ""})
+        JSON, Key("2024-10-21", title="API version", aliases={"version": ""}, type="string")
     ] = None
     """Version of the API, for Azure."""
     temperature: Annotated[JSON, Key(0, type=["number", "string"], minimum=0, pattern=VARIABLE)] = (
@@ -73,13 +73,13 @@ class ModelCall:
     ] = None
     """Maximum length of the reply in tokens."""
     timeout_seconds: Annotated[float, Key.of("seconds")] = 60.0
-    input_cost_per_token: Annotated[JSON, Key(1e-07)] = None
+    input_cost_per_token: Annotated[JSON, Key(1e-07, type="number", minimum=0)] = None
     """Price in US dollars of a token that is read, for a model that litellm has no price for."""
-    output_cost_per_token: Annotated[JSON, Key(4e-07)] = None
+    output_cost_per_token: Annotated[JSON, Key(4e-07, type="number", minimum=0)] = None
     """Price in US dollars of a token that is written, for a model that litellm has no price for."""
-    input_cost_per_token_batches: Annotated[JSON, Key(5e-08)] = None
+    input_cost_per_token_batches: Annotated[JSON, Key(5e-08, type="number", minimum=0)] = None
     """Price in US dollars of a token that is read in a batch."""
-    output_cost_per_token_batches: Annotated[JSON, Key(2e-07)] = None
+    output_cost_per_token_batches: Annotated[JSON, Key(2e-07, type="number", minimum=0)] = None
     """Price in US dollars of a token that is written in a batch."""
 
 

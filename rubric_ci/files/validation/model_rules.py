@@ -69,7 +69,7 @@ MODEL_NAME: Final = Rule(
 MODEL_PRICE: Final = Rule(
     id="model-price",
     meaning="A price is a number of dollars, 0 or more: a negative one would void a cap on cost.",
-    hint="write the price of one token in dollars, or remove it",
+    hint="write the dollars of one token, such as 0.0000004, or remove it",
     bad="judge: {model: openai/gpt-6-luna, input_cost_per_token: -1, output_cost_per_token: 1}\n",
     good="judge: {model: openai/gpt-6-luna, input_cost_per_token: 1, output_cost_per_token: 1}\n",
 )

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
@@ -315,7 +316,7 @@ def _number(text: str) -> str:
     if re.fullmatch(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", text):
         return f"write {text} without quotes"
     if re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]{1,2}", text):
-        return f"write {float(text)}"
+        return f"write {Decimal(text):f}"
     return number_hint(text)
 
 

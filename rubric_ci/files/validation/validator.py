@@ -158,13 +158,14 @@ def check_config(
     from rubric_ci.files.validation.project_rules import shadowed_targets, unmatched_dependencies
 
     problems = config_problems(document, _rule_ids, targets_only=targets_only, others=others)
-    found = list(_first(problems))
-    found.extend(_first(pass_rate_problems(document.data, sizes)))
+    found = [*_first(problems), *_first(pass_rate_problems(document.data, sizes))]
     if models:
-        from rubric_ci.files.validation.model_rules import model_problems
+        from rubric_ci.files.validation.model_rules import MODEL_PRICE, model_problems
 
-        providers = not is_of_agentv(document.file)
-        found.extend(_first(model_problems(document.data, models, providers=providers)))
+        own = not is_of_agentv(document.file)
+        of_models = [*_first(model_problems(document.data, models, providers=own))]
+        prices = {each.path for each in of_models if each.rule == MODEL_PRICE}
+        found = [*(each for each in found if each.path not in prices), *of_models]
     if sizes and _mentions(document, "tags"):
         found.extend(_first(tag_problems(document.data, sizes)))
     if sizes and not targets_only:

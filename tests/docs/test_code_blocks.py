@@ -30,7 +30,15 @@ from rubric_ci.files.yaml_text.source import open_config, open_source
 from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms
-from tests.docs.code_blocks import ALL, CodeBlock, kind_of_yaml, load_yaml, of_language
+from tests.docs.code_blocks import (
+    ALL,
+    FENCE,
+    PAGES,
+    CodeBlock,
+    kind_of_yaml,
+    load_yaml,
+    of_language,
+)
 from tests.pictures import media, png
 
 CHECKED = {"yaml", "json", "sh", "console", "text", "python", "toml"}
@@ -210,6 +218,18 @@ def usage_error(arguments: list[str]) -> str:
     except click.UsageError as error:
         return error.format_message()
     return ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_in_sentences(page: Path) -> None:
+    """A removed command may stand in the list of changes, an option without its value anywhere."""
+    names = "|".join(main.list_commands(click.Context(main)))
+    lines = [
+        each for each in FENCE.sub("", page.read_text("utf-8")).splitlines() if each[:1] != "#"
+    ]
+    calls = re.findall(rf"`(?:rubric-ci )?((?:{names}) [^`\n]+)`", "\n".join(lines))
+    found = [problem for call in calls if (problem := usage_error(shlex.split(call)))]
+    assert page.name == "CHANGELOG.md" or [each for each in found if "requires" not in each] == []
 
 
 @pytest.mark.parametrize(

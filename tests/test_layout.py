@@ -39,8 +39,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/pytest/items""",
     "cli/commands/test_run_untrusted.py": "gate/selection/proposed_cases",
     "cli/commands/test_run_workspace.py": "parts/agents/workspace_programs",
-    "parts/authorize/test_authorize.py": """
-        parts/authorize/authority parts/authorize/authorization""",
+    "parts/authorize/test_authorize.py": "parts/authorize/authorization",
     "parts/bring/adoption/test_tools.py": """
         parts/bring/adoption/graded_files parts/bring/adoption/tool_results
         parts/bring/adoption/adopted_report""",
@@ -92,7 +91,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_generate_pr.py": """
         services/drafting/publish""",
     "parts/start/test_init.py": """
-        parts/start/before_init parts/start/init_providers""",
+        parts/start/before_init parts/start/init_providers_and_targets""",
     "parts/lab/commands/test_history.py": """
         parts/lab/history_records""",
     "parts/lab/commands/test_judge_label.py": "parts/lab/calibration/label_file",
@@ -117,7 +116,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_waivers.py": "cli/commands/waive",
     "parts/graders/test_field_accuracy.py": "values/json_value",
     "evaluators/test_specs.py": "evaluators/kind",
-    "evaluators/test_table.py": "parts/graders/grader_kinds",
+    "evaluators/test_table.py": "parts/graders/grader_kinds_and_rules",
     "parts/agents/test_options.py": "parts/agents/opencode parts/agents/qwen",
     "models/judge/test_injection_scan.py": "models/judge/injection_scan",
     "models/llm/test_openai_http.py": "models/llm/direct_http",

@@ -110,8 +110,8 @@ HELD: Final[Mapping[str, str]] = {
         "evaluators/test_rubric.py evaluators/test_read.py files/project/test_loader.py"
     ),
     "parts/graders/composite.py": "parts/graders/test_composite.py evaluators/test_read.py",
-    "parts/graders/grader_rules.py": (
-        "parts/graders/test_grader_rules.py files/validation/test_rules.py "
+    "parts/graders/grader_kinds_and_rules.py": (
+        "parts/graders/test_grader_kinds_and_rules.py files/validation/test_rules.py "
         "files/validation/test_corpus.py"
     ),
     "files/validation/evaluator_rules.py": (

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from rubric_ci.cli.main import main
 from rubric_ci.files.project.working_tree import lookup
 from rubric_ci.files.validation.validator import check_rubric
-from rubric_ci.parts.start.init_providers import RUBRICS
+from rubric_ci.parts.start.init_providers_and_targets import RUBRICS
 from tests.rubrics_example.record import FOLDER, ROOT, every_test
 
 FILES = sorted((FOLDER / "rubrics").glob("*.rubric.yaml"))

@@ -18,7 +18,7 @@ from rubric_ci.grading.engine import grade
 from rubric_ci.grading.tasks import build_tasks
 from rubric_ci.models.llm.recording import record
 from rubric_ci.parts.start.init import init
-from rubric_ci.parts.start.init_providers import PROVIDERS, InitSettings
+from rubric_ci.parts.start.init_providers_and_targets import PROVIDERS, InitSettings
 from rubric_ci.system import resources
 from rubric_ci.values.command_settings import Models, ReportOptions, RequestOptions, SelectOptions
 from rubric_ci.values.context import RunContext

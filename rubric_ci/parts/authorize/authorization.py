@@ -1,12 +1,15 @@
 """Whether a person asked to grade a stranger's commit, and which one; see the page of the docs.
 
-The event only says where to look. The person, their permission, the words and the commit are read
-from GitHub, now. Each word is good for one run of one commit.
+The event only says where to look. The person, their permission, the words, the times and the commit
+are read from GitHub, now: the dates of a commit are its author's to choose. Each word is good for
+one run of one commit.
 """
 
 import os
 from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from typing import Any, Final
+from urllib.parse import quote
 
 import click
 
@@ -14,13 +17,127 @@ from rubric_ci.errors import CannotConfigure, ExitCode, UserError
 from rubric_ci.github import comments_and_issues
 from rubric_ci.github.actions import number_of, read_event, read_payload, set_outputs
 from rubric_ci.github.comments_and_issues import Place
-from rubric_ci.github.rest_api import Server, build_server
-from rubric_ci.parts.authorize import authority
-from rubric_ci.parts.authorize.authority import Asked, Proposed
+from rubric_ci.github.rest_api import ApiError, Server, build_server, connected, with_retries
 from rubric_ci.text import escape
 from rubric_ci.text.escape import error_line
 from rubric_ci.values.command_settings import AuthorizeSettings
 from rubric_ci.values.dataclass import dataclass
+
+NOT_FOUND = 404
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A person's word, as GitHub keeps it."""
+
+    login: str
+    is_person: bool  # False: an app
+    at: datetime
+    text: str = ""  # of a comment
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposed:
+    """A pull request as it is now."""
+
+    head_sha: str
+    head_branch: str
+    head_repository: str  # owner/name; empty: it was deleted
+    is_open: bool
+
+
+def pull_request(server: Server, repository: str, number: int) -> Proposed:
+    """Return a pull request; raises ApiError if it cannot be read."""
+    found = _get_json(server, f"/repos/{repository}/pulls/{number}")
+    head = found["head"]
+    return Proposed(
+        head_sha=str(head["sha"]),
+        head_branch=str(head["ref"]),
+        head_repository=str((head["repo"] or {}).get("full_name", "")),
+        is_open=found["state"] == "open",
+    )
+
+
+def comment(server: Server, repository: str, number: int) -> Asked:
+    found = _get_json(server, f"/repos/{repository}/issues/comments/{number}")
+    return Asked(
+        login=str(found["user"]["login"]),
+        is_person=found["user"]["type"] == "User",
+        at=_time(found["created_at"]),
+        text=str(found["body"] or ""),
+        edited=found["created_at"] != found["updated_at"],
+    )
+
+
+def labelled(server: Server, repository: str, number: int, label: str) -> Asked | None:
+    """Return the person who last put a label on a pull request; None: no one did."""
+    page, last = 1, None
+    while events := _get_json(server, f"/repos/{repository}/issues/{number}/events?page={page}"):
+        named = (each for each in events if each["event"] == "labeled")
+        last = next((e for e in reversed([*named]) if e["label"]["name"] == label), last)
+        page += 1
+    if last is None:
+        return None
+    actor = last["actor"]
+    person = actor["type"] == "User"
+    return Asked(login=str(actor["login"]), is_person=person, at=_time(last["created_at"]))
+
+
+def may_write(server: Server, repository: str, login: str) -> bool:
+    """Return True if a person may push to a repository now."""
+    path = f"/repos/{repository}/collaborators/{quote(login)}/permission"
+    try:
+        return _get_json(server, path)["permission"] in {"admin", "write"}
+    except ApiError as error:
+        if error.status == NOT_FOUND:
+            return False
+        raise
+
+
+def head_at(server: Server, pull: Proposed, when: datetime) -> str:
+    """Return the commit that the branch of a pull request had before a time; empty: not known."""
+    branch = quote(f"refs/heads/{pull.head_branch}", safe="")
+    entries = _get_json(server, f"/repos/{pull.head_repository}/activity?ref={branch}&per_page=100")
+    before = (each for each in entries if _time(each["timestamp"]) < when)
+    latest = max(before, key=lambda each: _time(each["timestamp"]), default=None)
+    return str(latest["after"]) if latest else ""
+
+
+def use_comment(server: Server, repository: str, number: int) -> bool:
+    """Mark a comment as used; return False if it was used before."""
+    path = f"/repos/{repository}/issues/comments/{number}/reactions"
+    with connected(server, f"comment {number} of {repository}") as client:
+        status, _, _ = client.requester.requestJson("POST", path, input={"content": "rocket"})
+    if status not in {200, 201}:
+        raise ApiError(
+            f"GitHub does not accept a reaction to the comment ({status})", status=status
+        )
+    return status == 201  # 200: our reaction was there
+
+
+def take_label(server: Server, repository: str, number: int, label: str) -> bool:
+    """Remove a label; return False if it was gone."""
+    path = f"/repos/{repository}/issues/{number}/labels/{quote(label, safe='')}"
+    with connected(server, f"pull request #{number} of {repository}") as client:
+        status, _, _ = client.requester.requestJson("DELETE", path)
+    if status not in {200, NOT_FOUND}:
+        raise ApiError(f"GitHub does not let the label be removed ({status})", status=status)
+    return status == 200
+
+
+def _get_json(server: Server, path: str) -> Any:
+    def attempt() -> Any:
+        with connected(server, path.partition("?")[0]) as client:
+            _, found = client.requester.requestJsonAndCheck("GET", path)
+            return found
+
+    return with_retries(server, attempt)
+
+
+def _time(text: Any) -> datetime:
+    return datetime.fromisoformat(str(text))
+
 
 HELP: Final = (
     "`/rubric-ci run` grades this pull request, `/rubric-ci run CASE` one case (a glob over ids), "
@@ -154,7 +271,7 @@ def _by_comment(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Aut
         raise NotAuthorized("only a new comment counts, not an edited one")
     if not isinstance(issue, Mapping) or not issue.get("pull_request"):
         raise NotAuthorized("the comment is not on a pull request")
-    request = authority.comment(server, rules.repository, number)
+    request = comment(server, rules.repository, number)
     if not request.text.lstrip().startswith("/rubric-ci"):
         raise NotAuthorized("the comment is not a command")
     _check_right(server, rules, request.login, is_person=request.is_person)
@@ -166,7 +283,7 @@ def _by_comment(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Aut
     if word is None:
         raise NotAuthorized("the comment is not a command")
     pull = _unchanged(server, rules, place, request)
-    _once(lambda: authority.use_comment(server, rules.repository, number))
+    _once(lambda: use_comment(server, rules.repository, number))
     return Authorized(
         sha=pull.head_sha, pull_request=place, case=word.case, again=word.again, by=request.login
     )
@@ -177,12 +294,12 @@ def _by_label(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Autho
     name = label.get("name") if isinstance(label, Mapping) else None
     if payload.get("action") != "labeled" or name != rules.label or place is None:
         raise NotAuthorized(f"only the label `{rules.label}` counts, when it is added")
-    request = authority.labelled(server, rules.repository, place, rules.label)
+    request = labelled(server, rules.repository, place, rules.label)
     if request is None:
         raise NotAuthorized(f"no one added the label `{rules.label}`")
     _check_right(server, rules, request.login, is_person=request.is_person)
     pull = _unchanged(server, rules, place, request)
-    _once(lambda: authority.take_label(server, rules.repository, place, rules.label))
+    _once(lambda: take_label(server, rules.repository, place, rules.label))
     return Authorized(sha=pull.head_sha, pull_request=place, by=request.login)
 
 
@@ -205,12 +322,12 @@ def _check_right(server: Server, rules: Rules, login: str, *, is_person: bool) -
     if not is_person:
         raise NotAuthorized(f"`{login}` is an app, and not a person")
     named = login.casefold() in {each.casefold() for each in rules.people}
-    if not named and not authority.may_write(server, rules.repository, login):
+    if not named and not may_write(server, rules.repository, login):
         raise NotAuthorized(f"`{login}` may not push to {rules.repository}, and is not listed")
 
 
 def _open_pull(server: Server, rules: Rules, number: int) -> Proposed:
-    pull = authority.pull_request(server, rules.repository, number)
+    pull = pull_request(server, rules.repository, number)
     if not pull.is_open or not pull.head_repository:
         raise NotAuthorized(f"#{number} is closed, or its branch is gone")
     return pull
@@ -219,7 +336,7 @@ def _open_pull(server: Server, rules: Rules, number: int) -> Proposed:
 def _unchanged(server: Server, rules: Rules, number: int, request: Asked) -> Proposed:
     """Return the pull request if its head is the one that the person saw."""
     pull = _open_pull(server, rules, number)
-    seen = authority.head_at(server, pull, request.at)
+    seen = head_at(server, pull, request.at)
     if seen != pull.head_sha:
         now = escape.commit(pull.head_sha)
         what = f"it was {escape.commit(seen)} then" if seen else "when it came is not known"

@@ -16,8 +16,14 @@ from rubric_ci.files.project.eval_search import search
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, targets_candidates
 from rubric_ci.files.yaml_text.source import decode, is_providers, open_config, open_own_source
 from rubric_ci.models.agents.logins import NoLogin, login_of
-from rubric_ci.parts.start.init_http_target import DEPLOYED, PATH, SAMPLE, START
-from rubric_ci.parts.start.init_providers import PROVIDERS, TARGETS
+from rubric_ci.parts.start.init_providers_and_targets import (
+    DEPLOYED,
+    PATH,
+    PROVIDERS,
+    SAMPLE,
+    START,
+    TARGETS,
+)
 from rubric_ci.system.git import branch, plumbing, process
 from rubric_ci.system.model_list import model_info
 from rubric_ci.text import variable_names

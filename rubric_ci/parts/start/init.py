@@ -17,13 +17,16 @@ from rubric_ci.files.editing.yaml_layout import last_line_break
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES
 from rubric_ci.files.project.working_tree import read_text, write_text
 from rubric_ci.parts.start.before_init import Found, look
-from rubric_ci.parts.start.init_http_target import (
+from rubric_ci.parts.start.init_providers_and_targets import (
     DEPENDENCIES,
+    PROVIDERS,
+    InitSettings,
+    Provider,
+    TargetKind,
     setup_file,
     target_of,
     with_language,
 )
-from rubric_ci.parts.start.init_providers import PROVIDERS, InitSettings, Provider, TargetKind
 from rubric_ci.system import resources
 from rubric_ci.system.actions_runner import command_to_set, is_public
 from rubric_ci.system.git.committed import checkout_commit

@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from rubric_ci.cli import options
 from rubric_ci.cli.click_types import command, examples, option
-from rubric_ci.parts.start import init_providers
+from rubric_ci.parts.start.init_providers_and_targets import PROVIDERS, RUBRICS, TARGETS
 
 _choices = partial(option, heading="Choices")
 _target = partial(option, heading="Target")
@@ -19,8 +19,8 @@ def _read_rubrics(_: click.Context, __: click.Parameter, text: str) -> tuple[str
     """Return the names of a list with commas."""
     names = tuple(each.strip() for each in text.split(",") if each.strip())
     for name in names:
-        if name not in init_providers.RUBRICS:
-            known = ", ".join(init_providers.RUBRICS)
+        if name not in RUBRICS:
+            known = ", ".join(RUBRICS)
             raise click.BadParameter(f"there is no rubric `{name}`; known: {known}")
     return names
 
@@ -34,7 +34,7 @@ def _read_rubrics(_: click.Context, __: click.Parameter, text: str) -> tuple[str
 @click.argument("folder", type=click.Path(path_type=Path), default=Path())
 @_choices(
     "--provider",
-    type=click.Choice(list(init_providers.PROVIDERS)),
+    type=click.Choice(list(PROVIDERS)),
     default="openai",
     help="Provider of the judge, and of the model target.",
 )
@@ -43,11 +43,11 @@ def _read_rubrics(_: click.Context, __: click.Parameter, text: str) -> tuple[str
     metavar="NAMES",
     callback=_read_rubrics,
     default="",
-    help=f"Rubric files of the library to copy to rubrics/: {', '.join(init_providers.RUBRICS)}.",
+    help=f"Rubric files of the library to copy to rubrics/: {', '.join(RUBRICS)}.",
 )
 @_target(
     "--target",
-    type=click.Choice(list(init_providers.TARGETS)),
+    type=click.Choice(list(TARGETS)),
     default="model",
     help="Target of the cases: a model, a command, a service, an agent, or recorded answers.",
 )
@@ -87,7 +87,7 @@ def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
     """
     from rubric_ci.parts.start.before_init import ask
     from rubric_ci.parts.start.init import init as create_files
-    from rubric_ci.parts.start.init_providers import InitSettings
+    from rubric_ci.parts.start.init_providers_and_targets import InitSettings
     from rubric_ci.system.output import is_interactive
 
     given = _given(context)
@@ -123,6 +123,12 @@ def _given(context: click.Context) -> dict[str, str]:
     return given
 
 
+_DEMO_FILES = (
+    *("rubric-ci.yaml", "answers.jsonl", "judge.replay.jsonl"),
+    *("evals/support.eval.yaml", "prompts/support.md"),
+)
+
+
 @command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("rubric-ci-demo"))
 def demo(folder: Path) -> None:
@@ -130,9 +136,31 @@ def demo(folder: Path) -> None:
 
     Answers and judge are recorded. FOLDER is new; it receives the example and its reports.
     """
-    from rubric_ci.parts.start.demo import demo as run_demo
+    from contextlib import chdir
 
-    raise SystemExit(run_demo(folder))
+    from rubric_ci.cli.commands.run import run
+    from rubric_ci.errors import CannotWriteFile, ExitCode
+    from rubric_ci.files.project.working_tree import write_text
+    from rubric_ci.system import resources
+    from rubric_ci.values import command_settings as given
+
+    if folder.exists() and any(folder.iterdir()):
+        raise CannotWriteFile(f"{folder} is not empty", "name a new folder: rubric-ci demo FOLDER")
+    for name in _DEMO_FILES:
+        write_text(folder / name, resources.read_example(f"quickstart/{name}"))
+    config = Path("rubric-ci.yaml")  # not the one of an enclosing repository, nor its base
+    settings = given.RunSettings(
+        select=given.SelectOptions(config=config, policy_from="head"),
+        requests=given.RequestOptions(replay=Path("judge.replay.jsonl")),
+        report=given.ReportOptions(reports=("json", "markdown", "html")),
+    )
+    with chdir(folder):  # settings count from the current folder
+        code = run(settings)
+    click.echo(
+        f"Exit code {code}: one answer breaks a promise that its rubric forbids.\n"
+        f"See {folder}/evals/support.eval.yaml and {folder}/.rubric-ci/report.html."
+    )
+    raise SystemExit(ExitCode.OK if code is ExitCode.GATE else code)
 
 
 @command(epilog=examples("doctor                 what is missing on this machine"))

@@ -14,7 +14,7 @@ import yaml
 
 from rubric_ci import __version__
 from rubric_ci.parts.start import init
-from rubric_ci.parts.start.init_providers import PROVIDERS, TARGETS
+from rubric_ci.parts.start.init_providers_and_targets import PROVIDERS, TARGETS
 from rubric_ci.system import resources
 from tests import platforms
 from tests.captured import captured

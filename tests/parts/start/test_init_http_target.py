@@ -9,7 +9,7 @@ import pexpect
 import pytest
 import yaml
 
-from rubric_ci.parts.start.init_http_target import answer_at, calls_at, with_port
+from rubric_ci.parts.start.init_providers_and_targets import answer_at, calls_at, with_port
 from tests import platforms
 from tests.checkout import Checkout
 from tests.forked_command import at_a_terminal

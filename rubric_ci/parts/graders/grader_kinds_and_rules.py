@@ -1,9 +1,11 @@
-"""Rules of this part's evaluators that the schema cannot state; they need data alone."""
+"""The types of this part as rows of the table, and their rules that the schema cannot state."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
-from rubric_ci.evaluators.kind import Evaluator, evaluators_of, is_agentv_file, with_members
+from rubric_ci.evaluators.kind import Evaluator, Kind, evaluators_of, is_agentv_file, with_members
+from rubric_ci.evaluators.table import late, spec_reader
 from rubric_ci.files.validation.evaluator_rules import has_weights_by_name
 from rubric_ci.text.dates import read_days
 from rubric_ci.text.suggestions import did_you_mean, nearest
@@ -150,3 +152,32 @@ def _date_problems(path: str, value: Any, formats: Any) -> Iterator[tuple[str, s
             yield f"`{path}` of the reference answer is not a date", ""
         case [day, other]:
             yield f"`{path}` of the reference answer is {day} or {other}", "set `formats`"
+
+
+_late: Final = partial(late, __package__)
+_spec_reader: Final = partial(spec_reader, __package__)
+
+COMPOSITE: Final = Kind(
+    _late("composite.read_composite"),
+    assess=_late("composite.composite"),
+    problems=weights_problems,
+    members=True,
+)
+FIELD_ACCURACY: Final = Kind(
+    _late("field_accuracy.read_field_accuracy"),
+    measure=_late("field_accuracy.field_accuracy"),
+    problems=no_field_counts,
+    means=True,
+)
+TOOL_TRAJECTORY: Final = Kind(
+    _spec_reader("tool_trajectory.ToolTrajectorySpec"),
+    measure=_late("tool_trajectory.tool_trajectory"),
+    whole=("minimums",),
+)
+LATENCY: Final = Kind(
+    _spec_reader("usage_limits.LatencySpec"), measure=_late("usage_limits.latency")
+)
+COST: Final = Kind(_spec_reader("usage_limits.CostSpec"), measure=_late("usage_limits.cost"))
+TOKEN_USAGE: Final = Kind(
+    _spec_reader("usage_limits.TokenUsageSpec"), measure=_late("usage_limits.token_usage")
+)

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.parts.lab.calibration import attack_corpus
+from rubric_ci.parts.lab import attack_corpus
 from tests import chromium
 
 FOLDER: Final = Path(attack_corpus.__file__).with_name("attack_images")

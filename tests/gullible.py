@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rubric_ci.models.judge.prompt import EXAMPLES, PICTURES, WORK
-from rubric_ci.parts.lab.calibration.attack_corpus import Probe
+from rubric_ci.parts.lab.attack_corpus import Probe
 from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.targets import Endpoint
 from tests import attack_images

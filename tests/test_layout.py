@@ -80,21 +80,17 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         cli/options cli/options_run_and_plan
         parts/start/options_init_demo_doctor parts/start/__init__ values/formats_and_defaults""",
     "cli/commands/test_batch_target.py": "grading/targets/batch_command",
-    "parts/lab/commands/test_judge_calibrate.py": """
-        parts/lab/calibration/calibration gate/policy/required_agreement
-        parts/lab/commands/judge_calibrate""",
-    "services/drafting/test_draft_check.py": "parts/lab/probe/probing",
-    "parts/lab/commands/test_probe.py": """
-        parts/lab/probe/figures""",
+    "parts/lab/test_judge_calibrate.py": """
+        parts/lab/calibration gate/policy/required_agreement parts/lab/judge_calibrate""",
+    "services/drafting/test_draft_check.py": "parts/lab/probing",
+    "parts/lab/test_probe.py": "parts/lab/probe_figures",
     "cli/commands/test_generate.py": """
         services/drafting/review services/drafting/rewrite services/drafting/draft_requests""",
     "cli/commands/test_generate_pr.py": """
         services/drafting/publish""",
     "parts/start/test_init.py": """
         parts/start/before_init parts/start/init_providers_and_targets""",
-    "parts/lab/commands/test_history.py": """
-        parts/lab/history_records""",
-    "parts/lab/commands/test_judge_label.py": "parts/lab/calibration/label_file",
+    "parts/lab/test_history.py": "parts/lab/history_records",
     "cli/commands/test_run.py": """
         services/cost/judge_cost grading/setup grading/tasks services/publish/files""",
     "cli/commands/test_run_against.py": """
@@ -176,10 +172,10 @@ IMPURE: Final = """
     grading/limits grading/setup grading/targets grading/tasks
     values/context values/command_settings models/agents/logins
     models/judge/panel models/judge/request models/judge/request
-    models/llm parts/lab/commands/history reports/progress
+    models/llm parts/lab/history reports/progress
     parts/bring/adoption/tools
-    gate/policy/required_agreement parts/lab/calibration/label_file
-    parts/lab/calibration/rejudge
+    gate/policy/required_agreement parts/lab/labels
+    parts/lab/rejudge
     services/run/sentinel services/cost/estimate services/cost/estimate
     services/cost/judge_cost services/cost/last_run services/cost/expected_requests
     parts/start
@@ -187,12 +183,13 @@ IMPURE: Final = """
     services/drafting/drafter services/drafting/drafting_prompt
     services/drafting/draft_requests services/drafting/publish services/drafting/publish
     services/drafting/review services/drafting/rewrite services/drafting/draft_requests
-    parts/lab/probe/probing
+    parts/lab/probing
     services/publish/comment services/publish/copies services/publish/files parts/lab/issue
     parts/graders/composite parts/agents/agent parts/authorize
     parts/agents/grading_files parts/agents/workspace_programs parts/agents/work
     parts/agents/workspace parts/bring/options_import_adopt parts/bring/commands
-    parts/lab/commands parts/lab/options_lab
+    parts/lab/judge_attack parts/lab/judge_calibrate parts/lab/judge_label parts/lab/judge_test
+    parts/lab/probe parts/lab/options_lab
     parts/litellm parts/pytest
     parts/telemetry services/publish/workflow services/run/base_comparison
     services/cost/last_run services/run/finished_report services/run/announcement
@@ -204,7 +201,7 @@ DATA: Final = "system/resources"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/rooms.md says why
     *(
         "parts/authorize/authorization",
-        "parts/lab/calibration/rejudge",
+        "parts/lab/rejudge",
         "grading/tasks",
         "parts/litellm/litellm_client",
         "models/llm/openai_http",
@@ -236,8 +233,8 @@ DEEP: Final = """
     hooks/test_first_ten_minutes hooks/test_pre_commit models/llm/test_client package/test_wheel
     security/test_document_growth security/test_error_bodies
     security/test_input_growth security/test_markdown_injection security/test_regex_growth
-    security/test_strangers security/test_text_growth parts/lab/calibration/test_drawn_labels
-    parts/lab/calibration/test_scikit_learn text/test_p_values_extremes text/test_p_values_scipy
+    security/test_strangers security/test_text_growth parts/lab/test_drawn_labels
+    parts/lab/test_scikit_learn text/test_p_values_extremes text/test_p_values_scipy
 """
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from rubric_ci.parts.lab.calibration.agreement import Cell, Pair, interval, kappa
+from rubric_ci.parts.lab.agreement import Cell, Pair, interval, kappa
 
 CASES = 400  # in the suite that labels are drawn from
 MIN_KAPPA = 0.6

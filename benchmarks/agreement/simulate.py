@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
 
-from rubric_ci.parts.lab.calibration.agreement import Cell, Pair, interval, kappa
+from rubric_ci.parts.lab.agreement import Cell, Pair, interval, kappa
 
 ANSWERS = (20, 50, 100)
 PREVALENCES = (0.5, 0.8, 0.95)  # share of "satisfied", of the person and of the judge

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from rubric_ci.files.project.loader import load
-from rubric_ci.parts.lab.probe.figures import Share, figures
-from rubric_ci.parts.lab.probe.probing import Subject, key, mutations, plan
+from rubric_ci.parts.lab.probe_figures import Share, figures
+from rubric_ci.parts.lab.probing import Subject, key, mutations, plan
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.references import NotFound
 from rubric_ci.values.results import Answer, CriterionResult

@@ -15,7 +15,7 @@ from random import Random
 from typing import Final
 
 from rubric_ci.models.judge.panel import PanelRequest, decide
-from rubric_ci.parts.lab.calibration.calibration import is_loss
+from rubric_ci.parts.lab.calibration import is_loss
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span

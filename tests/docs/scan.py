@@ -7,9 +7,9 @@ from pathlib import Path
 
 from rubric_ci.files.project.loader import load
 from rubric_ci.models.judge.injection_scan import scan_for_injection
-from rubric_ci.parts.lab.calibration import attack_corpus
-from rubric_ci.parts.lab.calibration.attack_corpus import Probe, probes
-from rubric_ci.parts.lab.commands.judge_attack import images_below
+from rubric_ci.parts.lab import attack_corpus
+from rubric_ci.parts.lab.attack_corpus import Probe, probes
+from rubric_ci.parts.lab.judge_attack import images_below
 from rubric_ci.values.references import NotFound
 
 PAGE = Path(__file__).parents[2] / "docs/calibration.md"

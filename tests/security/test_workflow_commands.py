@@ -13,8 +13,8 @@ import pytest
 from rubric_ci.cli.main import main
 from rubric_ci.files.project.loader import load
 from rubric_ci.gate.report import json_format
-from rubric_ci.parts.lab.calibration.labels import Label, dump
-from rubric_ci.parts.lab.commands import judge_label
+from rubric_ci.parts.lab import judge_label
+from rubric_ci.parts.lab.labels import Label, dump
 from rubric_ci.values.answers import KeptAnswer
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.references import NotFound

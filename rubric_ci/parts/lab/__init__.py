@@ -12,7 +12,7 @@ PART: Final = Part(
     },
     entries={
         "issue of a comparison": "issue",
-        "figures of a probe": "probe.figures:with_figures",
-        "criteria that never fail": "probe.probing:never_failing",
+        "figures of a probe": "probe_figures:with_figures",
+        "criteria that never fail": "probing:never_failing",
     },
 )

@@ -57,7 +57,7 @@ def run_tests(**options: Any) -> None:
     folders; default: every `*.rubric.yaml` of the repository and the eval files of the
     configuration. Exits with 1 if a mark differs, with 3 if one is missing.
     """
-    from rubric_ci.parts.lab.commands.judge_test import run_tests as test_rubrics
+    from rubric_ci.parts.lab.judge_test import run_tests as test_rubrics
     from rubric_ci.values.command_settings import RubricTestSettings, settings_of
 
     raise SystemExit(test_rubrics(settings_of(RubricTestSettings, options)))
@@ -101,7 +101,7 @@ def label(**options: Any) -> None:
     One criterion at a time, in the terminal. Press q to stop; run the same command again to
     continue.
     """
-    from rubric_ci.parts.lab.commands.judge_label import label as label_answers
+    from rubric_ci.parts.lab.judge_label import label as label_answers
     from rubric_ci.values.command_settings import LabelSettings
 
     raise SystemExit(label_answers(LabelSettings(**options)))
@@ -133,7 +133,7 @@ def calibrate(**options: Any) -> None:
     LABELS is the file that `rubric-ci judge label` writes. PATHS are the eval files; default: the
     files that LABELS names.
     """
-    from rubric_ci.parts.lab.commands.judge_calibrate import calibrate_judge
+    from rubric_ci.parts.lab.judge_calibrate import calibrate_judge
     from rubric_ci.values.command_settings import CalibrateSettings, settings_of
 
     raise SystemExit(calibrate_judge(settings_of(CalibrateSettings, options)))
@@ -167,7 +167,7 @@ def attack(**options: Any) -> None:
 
     PATHS are eval files whose cases carry answers; default: the built-in corpus.
     """
-    from rubric_ci.parts.lab.commands.judge_attack import attack as attack_judge
+    from rubric_ci.parts.lab.judge_attack import attack as attack_judge
     from rubric_ci.values.command_settings import AttackSettings, settings_of
 
     if options["work"] and options["examples"]:
@@ -233,8 +233,8 @@ def probe(aa: int | None, **options: Any) -> None:
     does not find what it was written for. PATHS are eval files, folders or globs; default: `evals`
     of the configuration.
     """
-    from rubric_ci.parts.lab.commands.probe import probe as measure
-    from rubric_ci.parts.lab.commands.probe import probe_aa
+    from rubric_ci.parts.lab.probe import probe as measure
+    from rubric_ci.parts.lab.probe import probe_aa
     from rubric_ci.values.command_settings import ProbeSettings, settings_of
 
     settings = settings_of(ProbeSettings, options)
@@ -341,7 +341,7 @@ def add(**options: Any) -> None:
 
     REPORT is the report.json of a run. A report that was added before is not added twice.
     """
-    from rubric_ci.parts.lab.commands import history as commands
+    from rubric_ci.parts.lab import history as commands
 
     raise SystemExit(commands.add(**options))
 
@@ -351,7 +351,7 @@ def add(**options: Any) -> None:
 @_last(20, shown=True)
 def show(**options: Any) -> None:
     """Print changes of score and cost, and cases whose verdict changes."""
-    from rubric_ci.parts.lab.commands import history as commands
+    from rubric_ci.parts.lab import history as commands
 
     raise SystemExit(commands.show(**options))
 
@@ -372,7 +372,7 @@ def page(**options: Any) -> None:
 
     The page refers to no other file.
     """
-    from rubric_ci.parts.lab.commands import history as commands
+    from rubric_ci.parts.lab import history as commands
 
     raise SystemExit(commands.write_page(**options))
 
@@ -387,6 +387,6 @@ def publish(**options: Any) -> None:
     The site is history.jsonl, index.html, and report.html with the latest run. A
     history.jsonl that is there already is continued.
     """
-    from rubric_ci.parts.lab.commands import history as commands
+    from rubric_ci.parts.lab import history as commands
 
     raise SystemExit(commands.publish(**options))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rubric_ci.parts.lab.commands import history
+from rubric_ci.parts.lab import history
 from rubric_ci.parts.lab.history_records import RunRecord, record_of
 from rubric_ci.values.report import JudgeInfo, RunReport
 from rubric_ci.values.results import CaseResult, Trial

@@ -21,8 +21,8 @@ from rubric_ci.errors import CannotReachModel, FailureScope
 from rubric_ci.models.llm.client import OutputModes, output_mode_of, request
 from rubric_ci.models.llm.failures import with_retries
 from rubric_ci.models.llm.responders import Responders
-from rubric_ci.parts.lab.calibration import labels
-from rubric_ci.parts.lab.calibration.labels import Label
+from rubric_ci.parts.lab import labels
+from rubric_ci.parts.lab.labels import Label
 from rubric_ci.parts.litellm.litellm_client import load_litellm
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.targets import Endpoint

@@ -1,1 +1,0 @@
-"""Measure the judge: agreement with people, robustness against prompt injection."""

@@ -1,1 +1,0 @@
-"""Variants of answers, and the criteria that notice them."""

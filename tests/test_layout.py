@@ -174,7 +174,7 @@ IMPURE: Final = """
     models/judge/panel models/judge/request models/judge/request
     models/llm parts/lab/history reports/progress
     parts/bring/adoption/tools
-    gate/policy/required_agreement parts/lab/labels
+    gate/policy/required_agreement parts/lab/labels parts/lab/calibration
     parts/lab/rejudge
     services/run/sentinel services/cost/estimate services/cost/estimate
     services/cost/judge_cost services/cost/last_run services/cost/expected_requests
@@ -450,7 +450,7 @@ def test_who_reads_the_environment() -> None:
     named = {name for name, path in paths.items() if "environ" in path.read_text("utf-8")}
     found = {name for name in named if "environ" in names_of(paths[name])}
     commands = {each for each in found if each.startswith(("cli/", "parts/start/"))}
-    commands |= {each for each in found if "/commands/" in each}
+    commands |= found & {"parts/lab/judge_test", "parts/lab/probe", "parts/bring/commands/adopt"}
     assert found - commands == ENVIRONMENT
 
 

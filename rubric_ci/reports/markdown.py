@@ -43,7 +43,8 @@ PHONE: Final = 36  # columns of a code block at 400 pixels: GitHub lets a longer
 GATE_ICONS: Mapping[Tone, str] = {"pass": "✅", "fail": "❌", "error": "⚠️", "nothing": "⏭️"}
 _NARROW: Final = 3  # columns next to the one of signs
 _BREAK: Final = re.compile(r"(?<=[_./])(?=\w)")  # where the name of a case may go on below
-_CHARACTERS: Final = (case_blocks.LONGEST, 400, 120)  # of a text, from the first that fits
+_SHAPES: Final = ((case_blocks.LONGEST, FIRST), (400, FIRST), (120, FIRST), (120, 1))
+"""Characters of a text, and cases that keep their details, from the first that fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,15 +82,18 @@ def render(
     links: Links = _NO_LINKS,
 ) -> str:
     """Return at most `limit` bytes, and at most `most` cases with their details."""
-    for characters in _CHARACTERS:
-        text = _fitted(report, characters, limit, most, links)
+    for shape in _SHAPES:
+        text = _fitted(report, shape, limit, most, links)
         if _size(text) <= limit:
             return text
     return numbers.shortened(text, limit // 4)
 
 
-def _fitted(report: RunReport, characters: int, limit: int, most: int | None, links: Links) -> str:
+def _fitted(
+    report: RunReport, shape: tuple[int, int], limit: int, most: int | None, links: Links
+) -> str:
     """Return the text with as many details and rows as fit; the first ones are never left out."""
+    characters, least = shape
     write = Writer(links)
     table = content.table(report)
     head = [write.block(block) for block in (*content.top(report), *content.targets(report, 100))]
@@ -101,17 +105,18 @@ def _fitted(report: RunReport, characters: int, limit: int, most: int | None, li
     cases = content.detailed(report)[:most]
     rows = table.rows if most is None else _bounded(table.rows, COMMENT_ROWS)
     room = limit - sum(_size(text) + 2 for text in (*head, *tail)) - 400  # for the note
-    first = [write.block(case_blocks.detail(case, report, characters)) for case in cases[:FIRST]]
+    first = [write.block(case_blocks.detail(case, report, characters)) for case in cases[:least]]
     room -= sum(_size(text) + 2 for text in first)
     lines = [write.row(row) for row in rows]
     kept, room = _that_fit(lines[:-1], room - _size(lines[-1]) if lines else room)
     more, room = _that_fit(
-        (write.block(case_blocks.detail(case, report, characters)) for case in cases[FIRST:]), room
+        (write.block(case_blocks.detail(case, report, characters)) for case in cases[least:]), room
     )
-    left_out = _left_out(report, table, len(kept) + len(lines[-1:]), len(first) + len(more))
+    shown = [*first, *more]
+    left_out = _left_out(report, table, len(kept) + len(lines[-1:]), len(shown))
     passing = [] if most is not None else [*_passing(report, write, room)]
     middle = _tables(write.table_head(table), [*kept, *lines[-1:]])
-    details = _together(f"Details of {len(cases):,} cases", [*first, *more], FEW)
+    details = _together(f"Details of {len(shown):,} cases", shown, FEW)
     blocks = [*head, *middle, *left_out, *tail[:-1], *details, *passing, tail[-1]]
     return "\n\n".join(filter(None, blocks)) + "\n"
 

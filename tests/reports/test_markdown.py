@@ -101,6 +101,17 @@ def test_a_summary_of_1200_failures_keeps_its_rows_and_the_first_details() -> No
     assert len(text.encode()) <= markdown.SUMMARY_LIMIT
 
 
+@pytest.mark.parametrize(("limit", "shown"), [(30_000, 14), (6_000, 10), (4_000, 1)])
+def test_a_shorter_comment_is_whole_and_counts_what_it_shows(limit: int, shown: int) -> None:
+    rubric = a_rubric(a_criterion(reasoning=LONG), verdict="fail", warnings=("it is odd " * 3,))
+    cases = [graded(f"bad-{n}", "fail", evaluators=(rubric,)) for n in range(400)]
+    text = markdown.render(a_report(*cases), limit=limit, most=markdown.COMMENT_CASES)
+    assert text.count("<b>bad-") == shown
+    assert (f"<summary>Details of {shown} cases</summary>" in text) == (shown > markdown.FEW)
+    assert f"details of {400 - shown} of 400 cases" in text
+    assert text.count("<details>") == text.count("</details>")
+
+
 @pytest.mark.parametrize(("passing", "listed"), [(markdown.PASSING, 1), (1_001, 0)])
 def test_passing_cases_are_listed_up_to_a_number(passing: int, listed: int) -> None:
     text = markdown.render(a_report(*(graded(f"good-{n}", "pass") for n in range(passing))))

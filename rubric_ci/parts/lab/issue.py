@@ -17,8 +17,8 @@ from rubric_ci.github.comments_and_issues import IssueKey, keep_issue
 from rubric_ci.github.rest_api import build_server
 from rubric_ci.reports import summary, wording
 from rubric_ci.reports.markdown import GATE_ICONS, Links
+from rubric_ci.services.publish.workflow import Workflow, not_posted
 from rubric_ci.text import escape, numbers
-from rubric_ci.text.escape import error_line
 from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import is_held_against
@@ -89,7 +89,7 @@ def update_issue(subject: Subject, name: str, environment: Mapping[str, str]) ->
         server, about = build_server(environment), wrong(subject)
         result = keep_issue(server, key, body, red=subject.red, wrong=about)
     except (CannotReachGitHub, CannotConfigure) as error:
-        return f"no issue: {error_line(error)}"
+        return not_posted(error, Workflow.of(environment))
     number = f" #{result.number}" if result.number else ""
     line = f"issue{number} {result.done}{f': {result.url}' if result.url else ''}"
     if subject.suspected and not subject.red:

@@ -38,7 +38,7 @@ from rubric_ci.parts.lab.rejudge import (
 )
 from rubric_ci.services.publish.copies import copies_in, shown_again
 from rubric_ci.text.escape import log_line
-from rubric_ci.text.numbers import listed
+from rubric_ci.text.numbers import listed, plural
 from rubric_ci.text.p_values_and_intervals import PERCENT
 from rubric_ci.values.answers import answer_of
 from rubric_ci.values.command_settings import CalibrateSettings
@@ -120,7 +120,7 @@ def _marks(
     for judge in judges:
         how = f", {judge.mode}" if len(judges) > 1 else ""
         name = log_line(judge.name)
-        click.echo(f"judging {len(each):,} answers with {name}{how}", err=True)
+        click.echo(f"judging {plural(len(each), 'answer')} with {name}{how}", err=True)
     result = rejudge(answers, judging)
     show_not_judged(answers, result)
     starts = range(0, len(answers), len(each))
@@ -194,8 +194,8 @@ def _sections(found: Calibration) -> Iterator[Sequence[str]]:
         _, marks, _, kappa, interval, *_ = _row("", found.work)
         yield [f"Criteria about the work of an agent: kappa {kappa} ({interval}) in {marks} marks"]
     if lone := found.overall.lone_criteria:
-        only = "criteria are marked in one answer only, so they cannot raise kappa"
-        yield [f"{lone} {only}: label more answers to them"]
+        counted = plural(lone, "criterion has", "criteria have")
+        yield [f"{counted} marks of one answer only and cannot raise kappa: label more answers"]
     yield [*_confusion(found.overall)]
     yield [*_differences(found)]
     if found.flips is not None:

@@ -328,16 +328,18 @@ def test_a_run_that_ended_early_is_not_complete() -> None:
     assert not Subject(head=head).complete
 
 
-def test_an_issue_that_cannot_be_kept(github: GitHub) -> None:
+def test_an_issue_that_cannot_be_kept(github: GitHub, capsys: pytest.CaptureFixture[str]) -> None:
     about = broken(1)
     assert issue.update_issue(about, "Nights", {}) == (
         "no issue: not a workflow run, so the repository is unknown"
     )
-    without = {k: v for k, v in environment(github).items() if k != "GITHUB_TOKEN"}
-    assert issue.update_issue(about, "Nights", without).startswith(
-        "no issue: GITHUB_TOKEN is not set, so nothing can be posted"
-    )
+    around = environment(github) | {"GITHUB_ACTIONS": "true"}
+    without = {k: v for k, v in around.items() if k != "GITHUB_TOKEN"}
     github.tokens.clear()
-    assert issue.update_issue(about, "Nights", environment(github)).startswith(
-        "no issue: GitHub does not accept the token (401"
-    )
+    for given, why in (
+        (without, "GITHUB_TOKEN is not set, so nothing can be posted"),
+        (around, "GitHub does not accept the token (401"),
+    ):
+        line = issue.update_issue(about, "Nights", given)
+        assert line.startswith(f"not posted: {why}")
+        assert f"::warning title=rubric-ci::{line}\n" == capsys.readouterr().out

@@ -127,10 +127,12 @@ def test_fix_writes_through_no_link(root: Path) -> None:
     assert (root.parent / "kept").read_text() == text
 
 
-def test_a_recording_goes_through_no_link(root: Path) -> None:
-    with pytest.raises(CannotWriteFile):
-        recording.record(root / "kept", root)
+def test_a_recording_replaces_a_link(root: Path) -> None:
+    recording.record(root / "kept", root)
     assert (root.parent / "kept").read_text() == "kept"
+    assert not (root / "kept").is_symlink()
+    with pytest.raises(CannotWriteFile):
+        recording.record(root / "out" / "judge.jsonl", root)
 
 
 def test_a_recording_that_becomes_a_link(root: Path) -> None:

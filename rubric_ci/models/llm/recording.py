@@ -73,10 +73,8 @@ class Recording:
 
 def record(path: Path, root: Path) -> Recording:
     """Return a new recording; raises CannotWriteFile."""
-    file_io.check_place(path.parent, root)
     with file_io.writing(path, "the recording"):
-        file_io.create_folder(path.parent)
-        file_io.empty_file(path)
+        file_io.write_within(path, b"", root)
     return Recording(path=path, replays=False)
 
 

@@ -42,7 +42,7 @@ def test_what_is_recorded_is_replayed_at_no_cost(tmp_path: Path) -> None:
     async def model(_: ModelCall) -> ModelReply:
         return said
 
-    assert asked(record(file, file.parent).wrap(model), "a") == [said.text]
+    assert asked(record(file, tmp_path).wrap(model), "a") == [said.text]
     assert reply(replay(file, file.parent).ask, call("a")) == ModelReply(
         text=said.text, finish="length", usage=Usage()
     )
@@ -117,9 +117,11 @@ def test_a_recording_that_cannot_be_read(tmp_path: Path, data: bytes | None, rea
 
 def test_a_recording_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    for path in (tmp_path, tmp_path / "file" / "judge.jsonl"):
-        with pytest.raises(CannotWriteFile, match="cannot write the recording"):
-            record(path, tmp_path)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(CannotWriteFile, match="cannot write the recording"):
+        record(tmp_path / "folder", tmp_path)
+    with pytest.raises(CannotWriteFile, match="a file stands in the place of a folder"):
+        record(tmp_path / "file" / "judge.jsonl", tmp_path)
 
 
 CALL = ModelCall(

@@ -82,7 +82,7 @@ class Project:
         self.name_of = cache(lambda path: working_tree.from_root(path, files.root))
         self.lookup_in = cache(lambda folder: cache(files.lookup(join(folder, "any"))))
         self._text = cache(self._read_text)
-        self._opened = cache(self._open)
+        self.opened = cache(self._open)
         self._targets_files = cache(self._find_targets_files)
         self.load_targets = cache(self._load_targets)
         self.config_with = cache(self._build_config)
@@ -93,6 +93,11 @@ class Project:
     ) -> "Project":
         """Return the project in another state of the repository, or under another policy."""
         return Project(files, self.named_config, policy, origin=origin, targets=self.targets)
+
+    @cached_property
+    def own(self) -> "Project":
+        """The project under its own configuration."""
+        return self.at(self.files) if self.policy else self
 
     @property
     def root(self) -> Path:
@@ -137,7 +142,7 @@ class Project:
         return (*self._config_candidates(), *targets_candidates(folder), *agentv_configs(folder))
 
     def summarize(self, name: str) -> ConfigSummary:
-        match self._opened(name):
+        match self.opened(name):
             case None | LocatedProblem():
                 return ConfigSummary()
             case opened:
@@ -149,7 +154,7 @@ class Project:
         from rubric_ci.files.project.loader import LoadedConfig, load_config
         from rubric_ci.values.config import Config
 
-        match self._opened(self.config_name):
+        match self.opened(self.config_name):
             case None:
                 return LoadedConfig(Config(), ())
             case LocatedProblem() as problem:
@@ -244,7 +249,7 @@ class Project:
 
     @cached_property
     def _own_shared(self) -> Shared:
-        opened = self._opened(self.config_name)
+        opened = self.opened(self.config_name)
         if opened is None or isinstance(opened, LocatedProblem):
             return NOT_SHARED
         if not any(SHARED in text for text in opened.texts().values()):
@@ -272,7 +277,7 @@ class Project:
     def _load_targets(self, name: str) -> "LoadedTargets":
         from rubric_ci.files.project.loader import LoadedTargets, load_targets
 
-        match self._opened(name):
+        match self.opened(name):
             case None:
                 return LoadedTargets((), ())
             case LocatedProblem() as problem:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import partial
 from itertools import chain, groupby
 from operator import attrgetter
 from posixpath import join, normpath
@@ -15,7 +15,7 @@ from rubric_ci.files.project.file_kinds import RepositoryFiles, sidecar_name
 from rubric_ci.files.project.links import is_named
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.yaml_text.source import Source, open_config
+from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.gate.differences.case_changes import case_changes, of_case, removed_case
 from rubric_ci.gate.differences.cases import Entry
 from rubric_ci.gate.differences.config_changes import measures_of, setting_changes
@@ -43,7 +43,7 @@ from rubric_ci.values.changes import GradingChange, by_order
 from rubric_ci.values.config import Config
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, EvalFile, every_evaluator
 from rubric_ci.values.formats_and_defaults import CALIBRATION, LABELS, WAIVERS
-from rubric_ci.values.problems import Path
+from rubric_ci.values.problems import LocatedProblem, Path, list_at
 from rubric_ci.values.targets import RunnerTarget, Target
 
 TARGETS: Final = "targets."
@@ -118,9 +118,9 @@ def find_tool_changes(
     if change.grading is None:
         return ()
     commit = change.at(change.grading)
-    own, was = project.at(project.files), project.at(commit.files)
+    own, was = project.own, project.at(commit.files)
     now, then = own.policy_for("any"), was.policy_for("any")
-    settled = setting_changes(now, then, ConfigPlaces(own).line_of) if was.config_name else ()
+    settled = setting_changes(now, then, partial(place_of, own)) if was.config_name else ()
     changed = commit.difference.changed_paths
     results = {*tracked} & changed
     found = [
@@ -144,15 +144,15 @@ def ordered(changes: Iterable[GradingChange]) -> tuple[GradingChange, ...]:
 def _changes(
     loaded: LoadedProject, base: BaseCommit, state: BaseState, asked_for: Callable[[EvalCase], bool]
 ) -> Iterator[GradingChange]:
-    own, was = loaded.project.at(loaded.project.files), loaded.project.at(base.files)
+    own, was = loaded.project.own, loaded.project.at(base.files)
     before = matched(loaded.cases, state.cases)
     pairs = [(case, before[key]) for case in loaded.cases if (key := case.key) in before]
     configs = config_pairs(loaded, was)
     known = [case for case in loaded.cases if case.file not in state.unreadable]
     yield from case_changes(known, before, configs[0][1], asked_for)
     if was.config_name:
-        lines = ConfigPlaces(own)
-        found = chain(*(setting_changes(now, then, lines.line_of) for now, then in configs))
+        places = partial(place_of, own)
+        found = chain(*(setting_changes(now, then, places) for now, then in configs))
         in_cases = loaded.project.policy is None  # else theirs are the base's on both sides
         yield from (each for each in found if not (in_cases and each.about.startswith(SHARED)))
         yield from target_changes(pairs, own.policy_for, was.policy_for)
@@ -293,28 +293,25 @@ def _text(files: RepositoryFiles, path: str) -> str:
     return (files.read(path) or b"").decode("utf-8", "replace")
 
 
-class ConfigPlaces:
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self._document = cache(lambda file: open_config(file, _text(project.files, file)))
-
-    def line_of(self, key: str) -> tuple[str, int]:
-        """Return file and line of a setting, else of the nearest key above it."""
-        if key.startswith(TARGETS):
-            for file in self._project.serving(""):
-                if path := _of_target(self._document(file), key.removeprefix(TARGETS)):
-                    return file, self._document(file).locate(path, at_key=True)[0]
-        file = self._project.config_name
-        if not file:
-            return self._project.named_config or "rubric-ci.yaml", 1
-        document = self._document(file)
-        return file, document.locate(_existing(document, tuple(key.split("."))), at_key=True)[0]
+def place_of(project: Project, key: str) -> tuple[str, int]:
+    """Return file and line of a setting, else of the nearest key above it."""
+    served = {file: project.opened(file) for file in project.serving("")}
+    documents = {
+        file: each for file, each in served.items() if each and not isinstance(each, LocatedProblem)
+    }
+    if key.startswith(TARGETS):
+        for file, document in documents.items():
+            if path := _of_target(document, key.removeprefix(TARGETS)):
+                return file, document.locate(path, at_key=True)[0]
+    if project.config_name in documents:
+        document = documents[project.config_name]
+        path = _existing(document, tuple(key.split(".")))
+        return project.config_name, document.locate(path, at_key=True)[0]
+    return project.named_config or "rubric-ci.yaml", 1
 
 
 def _of_target(document: Source, key: str) -> Path:
-    data = document.data if isinstance(document.data, dict) else {}
-    targets = data.get("targets")
-    for index, target in enumerate(targets if isinstance(targets, list) else ()):
+    for index, target in enumerate(list_at(document.data, "targets")):
         name = target.get("name") if isinstance(target, dict) else None
         if key == name:
             return "targets", index, "name"

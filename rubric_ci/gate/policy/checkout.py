@@ -111,7 +111,7 @@ def _hosts(config: Config, environment: Mapping[str, str]) -> Iterator[str]:
 
 def config_pairs(loaded: LoadedProject, base: Project) -> list[tuple[Config, Config]]:
     """Return the configurations that serve the root or an eval file, here and at a base."""
-    own = loaded.project.at(loaded.project.files)
+    own = loaded.project.own
     names = ("any", *(file.path for file in loaded.files))
     served = [(own.policy_for(name), base.policy_for(name)) for name in names]
     return [*{(id(now), id(then)): (now, then) for now, then in served}.values()]

@@ -9,7 +9,7 @@ import pytest
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.files.project.change import BaseOptions, Change
 from rubric_ci.files.project.loaded_project import find_evals, load_evals, open_project
-from rubric_ci.gate.grading_changes.all_changes import ConfigPlaces, find_grading_changes
+from rubric_ci.gate.grading_changes.all_changes import find_grading_changes, place_of
 from rubric_ci.values.changes import GradingChange
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
@@ -453,12 +453,12 @@ def test_where_a_setting_is(
     for name, text in PLACES.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
-    assert ConfigPlaces(open_project(None)).line_of(key) == (file, line)
+    assert place_of(open_project(None), key) == (file, line)
 
 
 def test_where_a_setting_would_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert ConfigPlaces(open_project(None)).line_of("gate.fail_on") == ("rubric-ci.yaml", 1)
+    assert place_of(open_project(None), "gate.fail_on") == ("rubric-ci.yaml", 1)
 
 
 @pytest.mark.parametrize("after", [ONE_CASE, ""])

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rubric_ci.values.problems import Placed, Problem
     from rubric_ci.values.results import Answer, Assessment
 
-MOST_SHELL: Final = 10_000  # characters of a shell line that is read word by word
 ANSWER_FILE: Final = "{answer_file}"
 CODE_FILE: Final = "{code_file}"
 """In a script: the path of a file with the answer, and with the code in it."""
@@ -200,6 +199,8 @@ def _words(script: str | list[str]) -> list[str]:
 
 def _split(script: str) -> list[str]:
     import shlex  # few files have scripts
+
+    from rubric_ci.text.command_lines import MOST_SHELL
 
     try:
         # NOTE: shlex takes the square of the length of a word.

@@ -1,4 +1,4 @@
-"""A line that starts a program: its placeholders, and one word of it for the platform's shell.
+"""A line that starts a program: its placeholders, its words, and one word of it for a shell.
 
 Placeholders are `{NAME}` in capitals and `{name}` in small letters; `${NAME}` is left to the shell.
 """
@@ -12,6 +12,20 @@ from typing import Final
 from rubric_ci.errors import CannotRunScript
 
 _PLACEHOLDER: Final = re.compile(r"(?<!\$)\{([A-Z][A-Z0-9_]*)\}|\{([a-z_]+)\}")
+
+MOST_SHELL: Final = 10_000  # characters of a line that is read word by word
+
+
+def shell_words(line: str, escape: str = "\\") -> list[str]:
+    """Return the words and operators of a shell line; none where it cannot be read as one."""
+    if len(line) > MOST_SHELL:  # shlex takes the square of the length of a word
+        return []
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", escape
+    try:
+        return list(lexer)
+    except ValueError:  # quotes that only a shell understands
+        return []
 
 
 def placeholders(text: str) -> list[str]:

@@ -2,11 +2,12 @@
 
 import json
 import re
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from posixpath import dirname, join, normpath
 from typing import Final
+
+from rubric_ci.text.command_lines import shell_words
 
 DEEPEST: Final = 50  # a link to a folder above it would give names without end
 _WORD: Final = re.compile(r"""[^\s'"`=;:&|()<>,{}]+""")
@@ -56,19 +57,9 @@ def _words(command: str | tuple[str, ...]) -> Iterator[str]:
     for text in (command,) if isinstance(command, str) else command:
         if not isinstance(command, str):
             yield text
-        for word in _shell_words(text):
+        for word in shell_words(text) or re.split("[\"']", text):
             yield word
             yield word.partition("=")[2]
             if word != text and any(map(str.isspace, word)):
                 yield from _words(word)
         yield from _WORD.findall(text.replace("\\", "/"))
-
-
-def _shell_words(text: str) -> list[str]:
-    """Return the words of a shell line; none where it cannot be read as one."""
-    lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
-    lexer.whitespace_split, lexer.commenters = True, ""
-    try:
-        return list(lexer)
-    except ValueError:  # a quote is not closed
-        return []

@@ -1,14 +1,14 @@
 """Rules of commands: their folders, scripts and programs exist on this machine."""
 
 import re
-import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.evaluators.kind import MOST_SHELL, written_evaluators
+from rubric_ci.evaluators.kind import written_evaluators
 from rubric_ci.files.validation.agentv import snake_case
 from rubric_ci.files.validation.evaluator_rules import scripts_of
+from rubric_ci.text.command_lines import shell_words
 from rubric_ci.values.problems import Path, Problem, Rule, mapping_at, mappings
 from rubric_ci.values.references import Machine
 
@@ -170,18 +170,8 @@ def _is_builtin(name: str, platform: str) -> bool:
 
 def _first_command(line: str, platform: str) -> list[str]:
     """Return the words of the first simple command of a shell line; none if PATH is set."""
-    if len(line) > MOST_SHELL:  # shlex takes the square of the length of a word
-        return []
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    lexer.escape = "" if platform == "win32" else lexer.escape
-    try:
-        tokens = list(lexer)
-    except ValueError:  # quotes that only a shell understands
-        return []
     words: list[str] = []
-    for token in tokens:
+    for token in shell_words(line, escape="" if platform == "win32" else "\\"):
         if set(token) <= _OPERATORS:
             break
         if words or not _ASSIGNMENT.match(token):

@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from rubric_ci.files.project.links import ancestors, seen_through
+from rubric_ci.files.project.links import ancestors, named_paths, seen_through
 
 
 def test_a_path_has_a_name_through_each_link_above_it() -> None:
@@ -40,3 +40,14 @@ def test_a_link_to_a_folder_above_it_gives_names_up_to_a_depth() -> None:
 )
 def test_the_folders_above_a_path(path: str, above: list[str]) -> None:
     assert list(islice(ancestors(path), 10)) == above
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(f"cat 'a b/c.md' {'x' * 200_000}", id="longer than shlex can read in time"),
+        pytest.param("cat it's 'a b/c.md'", id="a quote is not closed"),
+    ],
+)
+def test_a_line_that_is_not_read_word_by_word_names_paths(command: str) -> None:
+    assert "a b/c.md" in set(named_paths(command, "."))

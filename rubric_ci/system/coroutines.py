@@ -135,7 +135,7 @@ async def run_until_terminated(work: Awaitable[T]) -> T:
     if this and sys.platform == "win32" and current_thread() is main_thread():
         loop = asyncio.get_running_loop()
         signal.signal(signal.SIGBREAK, lambda *_: loop.call_soon_threadsafe(this.cancel))
-    taken = {}
+    taken: dict[signal.Signals, Any] = {}
     if this and sys.platform != "win32" and current_thread() is main_thread():
         for each in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(each) is not signal.SIG_IGN:

@@ -30,7 +30,8 @@ An option that has an input is set by the input only; set others by their \
 {inputs}
 
 ## Outputs
-`run`, `compare` and `plan` set outputs, also if the gate fails. \
+`run`, `report merge`, `compare`, `plan`, `generate rubrics` and `authorize` set outputs, \
+also if the gate fails. \
 Give the step an `id` and read them in a later step with \
 `if: ${{{{ !cancelled() }}}}`.
 

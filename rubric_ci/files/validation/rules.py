@@ -115,7 +115,7 @@ def _fenced(text: str) -> list[str]:
 def _shortened(text: str) -> list[str]:
     """Shorten long lines and escape invisible characters."""
     lines = text.replace("\u2028", "\\u2028").replace("\x07", "\\x07").splitlines()
-    return [line if len(line) <= 120 else f"{line[:60]} … {line[-30:]}" for line in lines]
+    return [line if len(line) <= 190 else f"{line[:60]} … {line[-30:]}" for line in lines]
 
 
 def apply_suppressions(

@@ -210,7 +210,9 @@ class ShellLine:
 
 def unwrapped(line: str) -> str:
     """Return the script of `sh -c SCRIPT`, also with a path and other options, or the line."""
-    if not SHELL.fullmatch(line.split(maxsplit=1)[0] if line.split() else ""):
+    words = line.split(maxsplit=1)
+    # shlex takes the square of the length of a word.
+    if len(line) > _MOST or not words or not SHELL.fullmatch(words[0]):
         return line
     try:
         words = shlex.split(line)

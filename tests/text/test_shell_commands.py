@@ -125,6 +125,10 @@ def test_the_script_of_a_shell(line: str, script: str) -> None:
     assert unwrapped(line) == script
 
 
+def test_a_line_that_takes_long_to_read_stays_as_it_is() -> None:
+    assert unwrapped(line := f"bash -c '{'x' * 2_000_000}'") == line
+
+
 @given(st.text(alphabet="ab '\"\\$()`;&|<>#\n{}é\ud800", max_size=60))
 def test_any_text_is_read_or_is_said_not_to_be(line: str) -> None:
     found = shell_line(line)

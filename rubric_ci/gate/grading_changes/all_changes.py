@@ -144,7 +144,7 @@ def ordered(changes: Iterable[GradingChange]) -> tuple[GradingChange, ...]:
 def _changes(
     loaded: LoadedProject, base: BaseCommit, state: BaseState, asked_for: Callable[[EvalCase], bool]
 ) -> Iterator[GradingChange]:
-    own, was = loaded.project.own, loaded.project.at(base.files)
+    own, was = loaded.project.own, state.project.own
     before = matched(loaded.cases, state.cases)
     pairs = [(case, before[key]) for case in loaded.cases if (key := case.key) in before]
     configs = config_pairs(loaded, was)

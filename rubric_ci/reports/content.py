@@ -214,7 +214,7 @@ def notes(report: RunReport) -> Iterator[Block]:
     if len(reasons) > 1:
         lines += [f"Ran because {why}: {_ids(cases)}" for why, cases in reasons]
     elif reasons:
-        lines.append(f"These cases ran because {reasons[0][0]}")
+        lines.append(f"Each case ran because {reasons[0][0]}")
     if len(lines) <= FEW_NOTES:
         yield from _list("Notes", lines)
     else:

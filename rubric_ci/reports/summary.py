@@ -65,7 +65,8 @@ def _why_it_passes(report: RunReport) -> str:
         return ""
     if fail_on == "regression" and is_compared(report):
         suspected = report.comparison is not None and report.comparison.suspected
-        found = phrases.headline(report) if suspected else "Nothing broke"
+        subject = "no deciding case" if phrases.broken(report) else "nothing"
+        found = phrases.headline(report) if suspected else f"{subject} broke"
         return found[0].lower() + found[1:]
     return f"{outcome(report)} (fail_on: {fail_on})"
 
@@ -92,8 +93,10 @@ def tone(report: RunReport) -> Tone:
 def outcome(report: RunReport) -> str:
     """Return how the cases of the gate ended, the worst first; empty if errors left none."""
     deciding = gating(report.cases, report.gate)
-    every = len(deciding) in {0, len(report.cases)}
+    every = len(deciding) == len(report.cases)
     counts = report.totals if every else totals(tuple(deciding))
+    if report.cases and not deciding:
+        return "" if report.gate.none_decides else "no case that ran decides"
     if counts.failed or counts.borderline:
         return failing(report.cases, report.gate)
     if counts.graded:

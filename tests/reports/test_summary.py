@@ -41,6 +41,7 @@ def rate(needed: float, group: str = "") -> dict[str, Any]:
 
 
 NEVER, BORDERLINE, REGRESSION = ({"fail_on": n} for n in ("never", "borderline", "regression"))
+TAGGED: dict[str, Any] = {"tags": ("t",)}
 FELL = Comparison(
     source="report",
     compared=200,
@@ -65,6 +66,11 @@ HEADINGS: dict[Tone, dict[str, tuple[RunReport, str]]] = {
         "never": (of(GOOD, FINE, BAD, gate=NEVER), "1 of 3 cases fails (fail_on: never)"),
         "rate reached": (of(GOOD, FINE, BAD, gate=rate(0.6)), "1 of 3 cases fails (fail_on: fail)"),
         "old failure": (of(GOOD, OLD, gate=REGRESSION), "nothing broke · 1 of 2 cases fails"),
+        "none decides": (of(BAD, gate=TAGGED), "no case that ran decides (fail_on: fail)"),
+        "another broke": (
+            of(replace(GOOD, tags=("t",)), BROKEN, gate={**REGRESSION, **TAGGED}),
+            "no deciding case broke · the only deciding case passes",
+        ),
         "waived": (of(GOOD, WAIVED), "1 of 2 cases pass, 1 waived (fail_on: fail)"),
         "unneeded waiver": (
             of(GOOD, waivers=(a_waiver("unneeded"),)),

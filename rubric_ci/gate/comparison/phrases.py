@@ -157,7 +157,7 @@ def _unconfirmed(case: CaseResult, name: str) -> tuple[str, str]:
         return title, f"{name} {passed} of {asked.here.asked}"
     now = f"{asked.here.held} of {asked.here.asked} now"
     then = f"{asked.before.held} of {asked.before.asked} before"
-    return "Uneven, here and before", f"{name} {now}, {then}"
+    return "Not confirmed", f"{name} {now}, {then}"
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> Mapping[str, list[str]]:

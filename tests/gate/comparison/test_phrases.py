@@ -109,7 +109,7 @@ def test_cases_that_are_not_confirmed() -> None:
         of("noted", "not-confirmed", "fail", asked_again=ALL, change_reason="a note"),
     ]
     assert list(phrases.kind_lines(a_report(*cases, against=BASE))) == [
-        "Uneven, here and before: uneven 2 of 5 now, 3 of 6 before",
+        "Not confirmed: uneven 2 of 5 now, 3 of 6 before",
         "Not held against the change: noted (Always: passed before, fails now: a note)",
     ]
 

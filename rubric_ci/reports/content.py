@@ -86,7 +86,7 @@ def most_urgent(report: RunReport) -> Graded | None:
 
 def _first_failure(case: Graded, report: RunReport) -> Iterator[Block]:
     first = next(iter(wording.misses(case, report)), None)
-    asked, criterion = phrases.asked_words(case), first.criterion if first else None
+    asked, criterion = phrases.why(case), first.criterion if first else None
     if first and criterion:
         name = wording.missed_name(first, LONGEST_NAME)
         said = name if criterion.fault else f"{'Misses' if asked else 'misses'} “{name}”"
@@ -94,7 +94,7 @@ def _first_failure(case: Graded, report: RunReport) -> Iterator[Block]:
     else:
         said = wording.reason(case)
         where = place(case.file, first.evaluator.line if first else case.line)
-    about = joined([_name(case, report), plain(f"{asked}. {said}" if asked else said)])
+    about = joined([_name(case, report), plain(". ".join(filter(None, [asked, said])))])
     yield Line(spans=(*about, Span(text=" ("), where, Span(text=")")))
     if differs := case_blocks.differs(case, LONGEST, titled=False):
         yield differs
@@ -115,7 +115,9 @@ def table(report: RunReport) -> Table:
     name = case_names(report)
     compared = report.comparison is not None
     heads = ["", "Case", "Score", *(["Before → now"] if compared else []), "Misses"]
-    missed = [c for c in report.cases if c.status not in {"pass", "errored", "skipped"}]
+    red = [case.change == "broken" or case.status != "pass" for case in report.cases]
+    shown = [case for case, is_red in zip(report.cases, red, strict=True) if is_red]
+    missed = [case for case in shown if case.status not in {"errored", "skipped"}]
     rows = [_row(case, report) for case in wording.by_attention(missed, report.gate)]
     lost = [case for case in report.cases if case.status == "errored"]
     for reason, same in wording.grouped((case.reason, case) for case in lost):
@@ -126,7 +128,7 @@ def table(report: RunReport) -> Table:
             who = plain(f"{len(same):,} cases: {names}")
         empty = ((),) * (2 if compared else 1)
         rows.append(Row(status="errored", cells=(who, *empty, about)))
-    passed = sum(case.status == "pass" for case in report.cases)
+    passed = len(report.cases) - len(shown)
     if rows and passed:
         said = f"{numbers.plural(passed, 'case')} {'passes' if passed == 1 else 'pass'}"
         rows.append(Row(status="pass", cells=(plain(said), *((),) * (len(heads) - 2))))
@@ -139,7 +141,8 @@ def _row(case: CaseResult, report: RunReport) -> Row:
     if report.comparison:
         moved = phrases.movement(case) if case.change == "broken" else ""
         cells.append(plain(moved or phrases.in_words(case)))
-    return Row(status=case.status, cells=(*cells, _misses(case, report)))
+    status = "fail" if case.change == "broken" and case.status == "pass" else case.status
+    return Row(status=status, cells=(*cells, _misses(case, report)))
 
 
 def _misses(case: CaseResult, report: RunReport) -> Spans:

@@ -108,7 +108,7 @@ def against(bench: Bench) -> None:
         assert case["change"] == "broken"
         if bench.kind.run == ("run",):
             assert case["verdict"] == "pass"
-            assert case["change_reason"] == "Under the rubrics of the base"
+            assert case["change_reason"] == "under the rubrics of the base"
 
 
 def grading_changes(bench: Bench) -> None:

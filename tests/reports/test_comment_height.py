@@ -42,7 +42,7 @@ def broken(number: int) -> Graded:
         f"return-shoes-{number:02}", "fail", *(criterion(each, met=False) for each in (1, 2)),
         question="May I send the shoes back, and who pays for the parcel? " * 2, answer=NOW,
         reason=f"`rubric-1` is required and not satisfied: {REASON} (and 1 more missed gate)",
-        change="broken", change_reason="confirmed: 5 fail of 5 here, 5 pass of 5 at the base",
+        change="broken",
         before=BaseResult(
             outcome="graded", verdict="pass", score=1.0, answer=BEFORE, evaluators=(then,)
         ),

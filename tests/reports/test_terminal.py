@@ -1,6 +1,7 @@
 """The terminal's table: widths, colours, and text that does not steer the terminal."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,13 @@ from rich.cells import cell_len
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.reports import terminal
+from rubric_ci.values.comparison import Comparison
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.results import BaseResult
 from rubric_ci.values.usage import Usage
 from tests.sample_reports import a_criterion, a_report, a_rubric, graded
 
+REGRESSION = GateInfo(fail_on="regression", passing=0.8, borderline=0.6, holds=False)
 GOLDEN = Path(__file__).parents[1] / "golden"
 MIXED, HOSTILE = (
     json_format.read((GOLDEN / f"{name}.report.json").read_text(encoding="utf-8"))
@@ -109,6 +114,16 @@ def test_a_failing_check_next_to_one_missed_criterion_is_shown() -> None:
 def test_a_case_without_missed_criteria_is_shown_with_the_place_of_its_check() -> None:
     text = terminal.render(a_report(graded("worn", "fail")), width=90, color=False)
     assert "\nworn · because (e.yaml:4)\n" in text
+
+
+def test_a_case_that_passes_and_is_worse_under_the_rubrics_of_the_base_is_shown_as_red() -> None:
+    facts = {"change": "broken", "change_reason": "under the rubrics of the base"}
+    case = graded("worn", "pass", **facts, before=BaseResult(outcome="graded", verdict="pass"))
+    report = a_report(case, graded("fine", "pass"), comparison=Comparison(source="report"))
+    text = terminal.render(replace(report, gate=REGRESSION), width=90, color=False)
+    assert "\nworn · under the rubrics of the base (e.yaml:3)\n" in text
+    assert "│ ✗ │ worn          │ 1.00  │ under the rubrics of the base │        │\n" in text
+    assert "│ ✓ │ 1 case passes │" in text
 
 
 def test_no_table_where_every_case_passes() -> None:

@@ -277,7 +277,12 @@ def why(case: CaseResult) -> str:
 
 
 def movement(case: CaseResult) -> str:
-    """Return verdict and score before and here; empty unless both sides have them."""
+    """Return verdict and score before and here; empty unless both sides have them.
+
+    A case that is worse by the rubrics of the base has the same or better ones here.
+    """
+    if case.change == "broken" and case.status != "errored" and case.change_reason:
+        return case.change_reason
     then = case.before
     if case.score is None or then is None or then.verdict is None or then.score is None:
         return ""

@@ -272,7 +272,7 @@ async def ask_suspects(
     return tuple({**found, **alone}.get(case.key, case) for case in cases)
 
 
-UNDER_BASE: Final = "Under the rubrics of the base"
+UNDER_BASE: Final = "under the rubrics of the base"
 _WORSE: Final[Mapping[Change, int]] = {"unchanged": 0, "not-confirmed": 1, "broken": 2}
 """The order by which one of two changes of a case is shown; others are as `not-confirmed`."""
 

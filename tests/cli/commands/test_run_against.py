@@ -234,7 +234,7 @@ def test_a_run_that_stops_early_compares_what_it_graded(changed: Checkout, log: 
     assert report(changed)["against"]["asked"] == 1
 
 
-BASE_RUBRICS = "Under the rubrics of the base"
+BASE_RUBRICS = "under the rubrics of the base"
 NEVER = "{name: never, type: code_judge, script: 'grep -q nothing-meets-this {answer_file}'}"
 UNMEETABLE = JUDGE.removesuffix("]}") + f", {NEVER}]}}"
 

@@ -296,7 +296,7 @@ def test_a_run_that_was_interrupted_compares_no_further() -> None:
     assert len(script.calls) == 2
 
 
-UNDER_BASE = "Under the rubrics of the base"
+UNDER_BASE = "under the rubrics of the base"
 LOST = "no verdict: the judge was silent"
 LOST_AT_BASE = "no verdict at the base: the judge was silent"
 RUBRICS = {

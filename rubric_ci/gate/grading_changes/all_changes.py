@@ -173,8 +173,9 @@ def _removed(loaded: LoadedProject, cases: Sequence[EvalCase]) -> Iterator[Gradi
     """Yield the cases of the base that are not graded any more, with the reason."""
     globs = loaded.project.summary.globs
     matches = matcher(globs)
+    known = {*loaded.found, *(case.file for case in loaded.cases)}  # also tables of a suite
     for file, group in groupby(cases, key=attrgetter("file")):
-        if file in loaded.found or not (loaded.root / file).exists():
+        if file in known or not (loaded.root / file).exists():
             reason = ""
         elif globs and not matches(file):
             reason = "no longer matched by `evals`"

@@ -82,8 +82,9 @@ def _concerned(
 
 
 def _is_same(path: Path, name: str, difference: Difference) -> bool:
-    used = [name, *([sidecar_name(name)] if sidecar_of(path) else [])]
-    return all(each in difference.entries and each not in difference.changed for each in used)
+    side = sidecar_name(name)
+    used = {name, side} if sidecar_of(path) else {name}
+    return used <= difference.entries.keys() and difference.changed.isdisjoint({name, side})
 
 
 def _suite(path: Path, root: Path) -> str:

@@ -411,6 +411,13 @@ def test_a_file_that_became_an_eval_file_or_is_none_any_more(
     ] == expected
 
 
+def test_a_row_that_is_gone_from_a_table(own: Checkout) -> None:
+    suite = "rubrics: [Greets]\nevalcases: t.csv\n"
+    own.commit({"rubric-ci.yaml": GATE, "b.yaml": suite, "t.csv": "id,input\na,Hi\nb,Ho\n"})
+    write(own, {"t.csv": "id,input\na,Hi\n"})
+    assert [(c.direction, c.about, c.after) for c in changes_of(own)] == [("weaker", "b", "")]
+
+
 @pytest.mark.parametrize("name", ["targets.yaml", "evals/targets.yaml"])
 def test_a_judge_of_the_root_and_of_one_folder(name: str, own: Checkout) -> None:
     mock = "{name: t, provider: mock, response: x, judge_target: j}"

@@ -341,16 +341,17 @@ def test_a_configuration_behind_a_link(checkout: Checkout) -> None:
 
 
 def test_a_json_lines_file_and_its_sidecar(checkout: Checkout) -> None:
-    lines = '{"id": "one", "input": "Hi"}\n{"id": "two", "input": "Ho"}\n'
-    suite = "rubrics: [polite]\n"
+    line = '{"id": "%s", "input": "%s", "expected_outcome": "Greets"}\n'
+    lines, suite = line % ("one", "Hi") + line % ("two", "Ho"), "rubrics: [polite]\n"
     base = checkout.commit(FILES | {"evals/d.jsonl": lines, "evals/d.yaml": suite})
     assert reasons(chosen(checkout, base)) == {}
     checkout.write({"evals/d.jsonl": lines.replace("Ho", "Hey")})
     assert reasons(chosen(checkout, base)) == {"two": "the case was edited: input_messages"}
+    edited = dict.fromkeys(["one", "two"], "the case was edited: rubrics")
     checkout.write({"evals/d.jsonl": lines, "evals/d.yaml": suite.replace("polite", "brief")})
-    assert reasons(chosen(checkout, base)) == dict.fromkeys(
-        ["one", "two"], "the case was edited: rubrics"
-    )
+    assert reasons(chosen(checkout, base)) == edited
+    (checkout.root / "evals/d.yaml").unlink()
+    assert reasons(chosen(checkout, base)) == edited
 
 
 def test_what_only_the_sidecar_of_a_json_lines_file_mentions(checkout: Checkout) -> None:

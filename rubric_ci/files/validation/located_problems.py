@@ -56,8 +56,12 @@ def diagnose(
     seen: set[tuple[str, Place, str]] = set()
     secrets: list[tuple[str, Place]] = []
     for problem in found:
-        file, place, alias_line = source.location(problem.path, at_key=problem.at_key)
-        if problem.part:
+        path = problem.path
+        file, place, alias_line = source.location(path, at_key=problem.at_key)
+        while file not in texts:  # a criterion of the configuration, which is checked by itself
+            path = path[:-1]
+            file, place, alias_line = source.location(path)
+        if problem.part and path == problem.path:
             place = _within(place, problem.part, lines_of(file))
         if (problem.rule.id, place, problem.message) in seen:
             continue  # the same value through another alias

@@ -121,6 +121,16 @@ def test_rubric_files_are_checked_by_themselves(project: Path) -> None:
     assert last_line(ran) == (1, "4 files checked: 1 error")
 
 
+def test_a_criterion_of_the_configuration_that_repeats_one_of_a_case(project: Path) -> None:
+    files = {
+        "rubric-ci.yaml": "evals: [evals/*.yaml]\nshared_rubrics: [Mentions please]\n",
+        "evals/good.yaml": "evalcases:\n  - {id: a, input: q, rubrics: [Mentions please]}\n",
+    }
+    Checkout(project).write(files)
+    told = rubric_ci("validate", cwd=project).stdout
+    assert told.startswith("evals/good.yaml:2:32: notice: wording: “Mentions please” checks the")
+
+
 @pytest.mark.parametrize("name", ["rubric_ci.yaml", ".rubric-ci.yaml"])
 def test_a_configuration_of_another_name_is_told(project: Path, name: str) -> None:
     Checkout(project).write({name: "gate: {fail_on: never}\n"})

@@ -72,9 +72,11 @@ def read(folder: Path, environment: Mapping[str, str]) -> Set[CaseKey]:
     return found
 
 
-def remember(folder: Path, ended: Iterable[CaseResult], suite: Set[CaseKey] | None) -> None:
+def remember(
+    folder: Path, ended: Iterable[CaseResult], suite: Set[CaseKey] | None, unfinished: Set[CaseKey]
+) -> None:
     path = folder / LAST_FAILED
-    found = sorted(updated(_read(path) or frozenset(), ended, suite))
+    found = sorted(updated((_read(path) or frozenset()) | unfinished, ended, suite))
     data = {"version": _VERSION, "failed": [{"file": file, "id": name} for file, name in found]}
     hint = "choose another folder with --output-dir"
     working_tree.write_text(path, json.dumps(data, indent=2) + "\n", hint=hint)

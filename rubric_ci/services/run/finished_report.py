@@ -152,11 +152,12 @@ def remember(inputs: RunInput, graded: GradedRun) -> None:
     """Remember which cases did not pass, and what was used; raises CannotWriteFile."""
     every = {case.key for case in inputs.loaded.cases}
     suite = every if has_every_case(inputs.loaded, inputs.selection) else None
-    last_failed.remember(inputs.settings.report.output_dir, graded.outcome.results, suite)
+    results = graded.outcome.results
+    unfinished = {task.case.key for task in inputs.tasks} - {case.key for case in results}
+    last_failed.remember(inputs.settings.report.output_dir, results, suite, unfinished)
     if inputs.context.cache:
         folder, root = inputs.settings.cache.folder, inputs.context.root
         keep(folder, root, inputs.context.found.accounts.list())
-        results = graded.outcome.results
         ended = with_outcomes(inputs.selection.waivers, results)
         keep_passes(folder, root, ended, newly_marked(results))
 

@@ -106,6 +106,14 @@ def test_a_case_that_did_not_run_stays(project: Project) -> None:
     assert remembered(project) == ["worse"]
 
 
+def test_a_case_that_a_run_did_not_reach_is_remembered(project: Project) -> None:
+    answer(project, good="No", bad="Hello", worse="Hello")
+    project.run("--max-failures", "1", "--concurrency", "1")
+    assert remembered(project) == ["bad", "good", "worse"]
+    project.run("--last-failed", "--case", "[bw]*")
+    assert remembered(project) == ["good"]
+
+
 def test_a_case_that_was_removed_is_forgotten(project: Project) -> None:
     project.run()
     project.write("evals/a.eval.yaml", f"evalcases:\n{CASE.format(name='good')}")

@@ -86,7 +86,8 @@ def most_urgent(report: RunReport) -> Graded | None:
 
 def _first_failure(case: Graded, report: RunReport) -> Iterator[Block]:
     first = next(iter(wording.misses(case, report)), None)
-    asked, criterion = phrases.why(case), first.criterion if first else None
+    asked = phrases.why(case) if case.change == "broken" else phrases.asked_words(case)
+    criterion = first.criterion if first else None
     if first and criterion:
         name = wording.missed_name(first, LONGEST_NAME)
         said = name if criterion.fault else f"{'Misses' if asked else 'misses'} “{name}”"

@@ -20,7 +20,7 @@ def main() -> None:
                 _signal.signal(number, _interrupt)
         gc.set_threshold(GC_THRESHOLD)
         from rubric_ci.cli.main import main as command_line
-        from rubric_ci.cli.output_streams import open_streams
+        from rubric_ci.system.output_and_masking import open_streams
 
         open_streams()
         command_line()

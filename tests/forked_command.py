@@ -24,7 +24,7 @@ from click import Context
 from rubric_ci.__main__ import main
 from rubric_ci.cli import commands
 from rubric_ci.cli import main as command_line
-from rubric_ci.system import masking
+from rubric_ci.system import output_and_masking
 from tests.wait import wait_until
 
 Command = tuple[list[str], Callable[[], None] | None]
@@ -117,6 +117,6 @@ def _leave_the_tests() -> None:
         stream = os.fdopen(place, mode, encoding="utf-8")
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-    masking._hidden, masking._sent = set(), set()
+    output_and_masking._hidden, output_and_masking._sent = set(), set()
     # pytest has imported readline, which asks in another way from then on.
     ctypes.c_void_p.in_dll(ctypes.pythonapi, "PyOS_ReadlineFunctionPointer").value = None

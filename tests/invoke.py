@@ -18,8 +18,8 @@ import pytest
 from click.testing import CliRunner
 
 from rubric_ci.cli.main import main
-from rubric_ci.cli.output_streams import open_streams
-from rubric_ci.system import masking
+from rubric_ci.system import output_and_masking
+from rubric_ci.system.output_and_masking import open_streams
 from tests.captured import captured
 
 
@@ -62,7 +62,7 @@ def _invoke(
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         for state in ("_hidden", "_sent"):  # the secrets of a process are its own
-            patch.setattr(masking, state, set())
+            patch.setattr(output_and_masking, state, set())
         done = CliRunner().invoke(
             command, arguments, input=stdin, env={**gone, **environment}, catch_exceptions=False
         )

@@ -27,12 +27,11 @@ FUNCTION_LINES: Final = 50  # from `def` to the last line
 SAME_NAMES: Final = {  # file names that stand in several packages with one meaning
     "agentv",  # a tool: what its files are told by, and how they are read
     "rubric",  # the values, and the evaluator
-    *("cache", "media"),  # a value or a store, and the command about it
-    "sarif",  # a format: of problems, of results
+    "media",  # of values, of requests
 }
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
-    "cli/commands/test_report_comment.py": "services/publish/comment",
+    "cli/commands/test_report_comment.py": "services/publish_comment",
     "cli/commands/test_images.py": "files/validation/media_rules models/judge/request",
     "parts/pytest/test_sessions.py": """
         parts/pytest/__init__ parts/pytest/plugin parts/pytest/session_run parts/pytest/hooks
@@ -85,24 +84,24 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "services/drafting/test_draft_check.py": "parts/lab/probing",
     "parts/lab/test_probe.py": "parts/lab/probe_figures",
     "cli/commands/test_generate.py": """
-        services/drafting/review services/drafting/rewrite services/drafting/draft_requests""",
+        services/drafting/review_and_insertion services/drafting/draft_requests""",
     "cli/commands/test_generate_pr.py": """
         services/drafting/publish""",
     "parts/start/test_init.py": """
         parts/start/before_init parts/start/init_providers_and_targets""",
     "parts/lab/test_history.py": "parts/lab/history_records",
     "cli/commands/test_run.py": """
-        services/cost/judge_cost grading/setup grading/tasks services/publish/files""",
+        services/expected_requests grading/setup grading/tasks services/publish_files""",
     "cli/commands/test_run_against.py": """
         services/run/grade services/run/sides parts/bring/eval_tool services/run/inputs""",
     "cli/commands/test_run_against_counts.py": "services/run/announcement",
     "cli/commands/test_announced.py": """
-        values/usage services/cost/estimate services/cost/estimate services/cost/last_run
+        values/usage services/cost_estimate services/last_run
         services/drafting/draft_requests""",
     "cli/commands/test_run_choice.py": "services/run/finished_report gate/selection/last_failed",
     "cli/commands/test_run_judge_down.py": "models/llm/responders",
     "cli/commands/test_run_killed.py": "system/coroutines",
-    "cli/commands/test_http_target.py": "files/validation/http_target_rules",
+    "cli/commands/test_http_target.py": "files/validation/http_target_and_literal_rules",
     "cli/commands/test_started_service.py": """
         grading/targets/started_services system/servers""",
     "cli/commands/test_validate.py": "files/project/checker files/project/fixer",
@@ -130,8 +129,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "reports/test_golden.py": """
         parts/formats/junit reports/content reports/case_blocks
         reports/blocks""",
-    "security/test_committed_cache.py": "system/git/committed",
-    "security/test_workflow_commands.py": "system/output",
+    "security/test_committed_cache.py": "system/git/plumbing",
+    "security/test_workflow_commands.py": "system/output_and_masking",
     "gate/selection/test_changed_cases.py": "gate/selection/prefilter",
     "parts/agents/test_agent.py": """
         system/scratch parts/agents/work grading/targets/answer_format
@@ -143,8 +142,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         grading/targets/answer_format grading/targets/kinds grading/targets/llm
         grading/targets/recorded""",
     "files/validation/test_corpus.py": """
-        files/validation/ambiguous_scalars files/validation/assertion_rules
-        files/validation/literal_rules files/validation/located_problems
+        files/validation/ambiguity_rules files/validation/assertion_rules
+        files/validation/http_target_and_literal_rules files/validation/located_problems
         parts/bring/other_tools
         files/validation/reference_rules
         files/validation/shape_rules
@@ -162,7 +161,7 @@ IMPURE: Final = """
     files/project/eval_search files/project/file_kinds files/project/fixer
     files/project/loaded_project files/project/near_files files/project/project
     gate/selection/proposed_cases
-    files/project/suite_name services/publish/failure
+    files/project/suite_name services/publish_workflow
     gate/comparison/baseline_files
     parts/lab/reference_folder gate/grading_changes/all_changes gate/policy/checkout
     gate/policy/policy_source gate/report/report_file gate/selection/changed_cases
@@ -176,28 +175,28 @@ IMPURE: Final = """
     parts/bring/adoption/tools
     gate/policy/required_agreement parts/lab/labels parts/lab/calibration
     parts/lab/rejudge
-    services/run/sentinel services/cost/estimate services/cost/estimate
-    services/cost/judge_cost services/cost/last_run services/cost/expected_requests
+    services/run/sentinel services/cost_estimate
+    services/expected_requests services/last_run
     parts/start
     services/drafting/draft_check services/drafting/draft_check
     services/drafting/drafter services/drafting/drafting_prompt
     services/drafting/draft_requests services/drafting/publish services/drafting/publish
-    services/drafting/review services/drafting/rewrite services/drafting/draft_requests
+    services/drafting/review_and_insertion services/drafting/draft_requests
     parts/lab/probing
-    services/publish/comment services/publish/copies services/publish/files parts/lab/issue
+    services/publish_comment services/publish_files parts/lab/issue
     parts/graders/composite parts/agents/agent parts/authorize
     parts/agents/grading_files parts/agents/workspace_programs parts/agents/work
     parts/agents/workspace parts/bring/options_import_adopt parts/bring/commands
     parts/lab/judge_attack parts/lab/judge_calibrate parts/lab/judge_label parts/lab/judge_test
     parts/lab/probe parts/lab/options_lab
     parts/litellm parts/pytest
-    parts/telemetry services/publish/workflow services/run/base_comparison
-    services/cost/last_run services/run/finished_report services/run/announcement
+    parts/telemetry services/publish_workflow services/run/base_comparison
+    services/run/finished_report services/run/announcement
     services/run/grade services/run/inputs
     services/run/sides parts/bring/eval_tool system
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.
-DATA: Final = "system/resources"
+DATA: Final = "system/installation"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/rooms.md says why
     *(
         "parts/authorize/authorization",
@@ -218,8 +217,8 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/rooms.md
         "files/project/checker",
         "files/project/loaded_project",
     ),
-    *("services/publish/files", "services/run/finished_report"),
-    *("system/masking", "system/output", "parts/pytest/hooks", "parts/pytest/session_run"),
+    *("services/publish_files", "services/run/finished_report"),
+    *("system/output_and_masking", "parts/pytest/hooks", "parts/pytest/session_run"),
 }
 # The files with tests that `make test` leaves out; CONTRIBUTING.md has the rule.
 DEEP: Final = """
@@ -434,13 +433,13 @@ def test_an_effect_in_a_pure_module_is_found() -> None:
         ("rubric_ci.text.dates", "time"),
         ("rubric_ci.text.dates", "re"),
         ("rubric_ci.parts.formats.junit", "rubric_ci.system.git.branch"),
-        ("rubric_ci.reports.page", "rubric_ci.services.publish.files"),
-        ("rubric_ci.files.validation.schema", "rubric_ci.system.resources"),
+        ("rubric_ci.reports.page", "rubric_ci.services.publish_files"),
+        ("rubric_ci.files.validation.schema", "rubric_ci.system.installation"),
     ]:
         graph.add_import(importer=importer, imported=imported)
-    assert effects(graph, {"rubric_ci.system.git", "rubric_ci.services.publish.files"}) == {
+    assert effects(graph, {"rubric_ci.system.git", "rubric_ci.services.publish_files"}) == {
         "rubric_ci.parts.formats.junit": ["rubric_ci.system.git.branch"],
-        "rubric_ci.reports.page": ["rubric_ci.services.publish.files"],
+        "rubric_ci.reports.page": ["rubric_ci.services.publish_files"],
         "rubric_ci.text.dates": ["time"],
     }
 
@@ -468,7 +467,7 @@ def names_of(path: Path) -> set[str]:
 TABLES: Final = """
     parts/bring/adoption parts/agents evaluators/assertions cli/commands parts/bring/dialects
     evaluators
-    parts/bring/traces reports grading/targets files/validation/output
+    parts/bring/traces reports grading/targets
 """
 # Modules under 40 lines that one module imports, with their reason.
 FRAGMENTS: Final[Mapping[str, str]] = {}
@@ -516,7 +515,7 @@ def test_a_short_module_for_one_other_is_found(tmp_path: Path) -> None:
 
 
 def test_one_function_asks_whether_this_is_a_workflow() -> None:
-    """`services/publish/workflow.py` says what follows from it."""
+    """`services/publish_workflow.py` says what follows from it."""
     found = {
         name
         for name in modules()

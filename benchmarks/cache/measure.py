@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/cache/measure.py [--entries 10000 100000] [--jobs 4]
 
-Each store keeps the sealed entry that `rubric_ci.models.llm.cache` writes. A put is durable against
-`kill -9` of the process when it returns, as a file that was renamed into place is. `save` and
-`restore` are tar with zstd, as `actions/cache` uses them. `killed` kills a writer at a random
+Each store keeps the sealed entry of `rubric_ci.models.llm.cache_and_recording`. A put is durable
+against `kill -9` of the process when it returns, as a file that was renamed into place is. `save`
+and `restore` are tar with zstd, as `actions/cache` uses them. `killed` kills a writer at a random
 moment and counts the entries that it had reported and that are missing or broken.
 """
 
@@ -26,7 +26,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from rubric_ci.models.llm.cache import Cache, _code
+from rubric_ci.models.llm.cache_and_recording import Cache, _code
 
 SEAL = b"s" * 32
 TEXT = json.dumps(

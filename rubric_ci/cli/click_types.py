@@ -156,7 +156,7 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except SystemExit as end:
-            from rubric_ci.cli.command_hints import show_next
+            from rubric_ci.cli.completion_and_hints import show_next
 
             show_next(ctx, end.code)
             raise
@@ -170,7 +170,7 @@ class Command(click.Command):
                 if isinstance(each, Variable) and error.option_name in each.opts:
                     message = f"there is no option {each.opts[0]}; set {variable(ctx, each)}"
                     raise click.UsageError(message, ctx) from error
-            from rubric_ci.cli.command_hints import option_meant
+            from rubric_ci.cli.completion_and_hints import option_meant
 
             options = [name for each in self.params for name in each.opts]
             if meant := option_meant(error.option_name, options):
@@ -209,7 +209,7 @@ class Group(click.Group):
         word = args[0]
         unknown = not word.startswith("-") and self.get_command(ctx, word) is None
         if unknown and not ctx.resilient_parsing:
-            from rubric_ci.cli.command_hints import message
+            from rubric_ci.cli.completion_and_hints import message
 
             raise click.UsageError(message(word, ctx), ctx)
         return super().resolve_command(ctx, args)

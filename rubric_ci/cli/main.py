@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 
 from rubric_ci import __version__
-from rubric_ci.cli import completion, options
+from rubric_ci.cli import completion_and_hints, options
 from rubric_ci.cli.click_types import INPUT_NAMES, Group, help_all, option, shows_all
 from rubric_ci.errors import ExitCode, MissingExtra, UserError
 from rubric_ci.system.actions_runner import can_install, in_workflow, restart
@@ -130,7 +130,7 @@ class _Commands(Group):
         try:
             return super().main(*args, **extra)
         except UserError as error:
-            from rubric_ci.system.output import wrapped
+            from rubric_ci.system.output_and_masking import wrapped
             from rubric_ci.text.escape import error_text
 
             click.echo(wrapped(error_text(error), sys.stderr), err=True, nl=False)
@@ -198,7 +198,7 @@ def _input_to_fix(error: click.UsageError) -> str:
 def _show_failure(error: UserError, context: click.Context, *, in_options: bool = False) -> None:
     """Show in a workflow run why a command ends, whichever it is."""
     if in_workflow(os.environ):
-        from rubric_ci.services.publish.failure import keep_failure_of_options, show_failure
+        from rubric_ci.services.publish_workflow import keep_failure_of_options, show_failure
 
         words = os.environ.get("RUBRIC_CI_COMMAND") or context.invoked_subcommand or ""
         if in_options:
@@ -238,7 +238,7 @@ def main() -> None:
 @option(
     "--explain",
     metavar="RULE",
-    shell_complete=completion.rules,
+    shell_complete=completion_and_hints.rules,
     help="Explain a rule; `all` explains every rule.",
 )
 def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from rubric_ci.cli import completion
+from rubric_ci.cli import completion_and_hints
 from rubric_ci.cli.click_types import (
     FILE,
     LINES,
@@ -50,7 +50,7 @@ cases = select(
     multiple=True,
     type=LINES,
     metavar="GLOB",
-    shell_complete=completion.case_ids,
+    shell_complete=completion_and_hints.case_ids,
     help="Only cases whose id matches; repeatable.",
 )
 
@@ -83,7 +83,7 @@ selection = bundle(
         multiple=True,
         type=LINES,
         metavar="TAG",
-        shell_complete=completion.tags,
+        shell_complete=completion_and_hints.tags,
         help="Only cases with this tag; repeatable.",
     ),
     select(

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli import completion, options
+from rubric_ci.cli import completion_and_hints, options
 from rubric_ci.cli.click_types import FILE, Group, command, examples, option
 from rubric_ci.values import formats_and_defaults
 
@@ -33,7 +33,7 @@ def generate() -> None:
     "--target",
     metavar="NAME",
     default="",
-    shell_complete=completion.targets,
+    shell_complete=completion_and_hints.targets,
     help="Target or model that writes the drafts; default: the judge's model.",
 )
 @_drafts(
@@ -91,7 +91,7 @@ def rubrics(**options: Any) -> None:
         "show --report r.json  why a pull request is red, from the report of its run",
     )
 )
-@click.argument("case", default="", shell_complete=completion.case_ids)
+@click.argument("case", default="", shell_complete=completion_and_hints.case_ids)
 @option("--criterion", metavar="ID", default="", help="Only the marks of this criterion.")
 @option("--format", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @option(

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from rubric_ci.cli import completion, options
+from rubric_ci.cli import completion_and_hints, options
 from rubric_ci.cli.click_types import Count, command, examples, help_all, option
 from rubric_ci.system.actions_runner import in_a_job
 
@@ -69,7 +69,7 @@ _FIRST: Final = (
     "targets",
     metavar="NAME",
     multiple=True,
-    shell_complete=completion.targets,
+    shell_complete=completion_and_hints.targets,
     help="Target of every case, not its own (repeatable).",
 )
 @options.policy(
@@ -228,8 +228,7 @@ def plan(**options: Any) -> None:
     from rubric_ci.errors import ExitCode
     from rubric_ci.files.project.loaded_project import show_problems
     from rubric_ci.gate.selection.changed_cases import open_selected
-    from rubric_ci.services.publish.failure import end
-    from rubric_ci.services.publish.workflow import Workflow
+    from rubric_ci.services.publish_workflow import Workflow, end
     from rubric_ci.values.command_settings import Models, PlanSettings, ReportOptions, settings_of
 
     settings = settings_of(PlanSettings, _with_places(options))

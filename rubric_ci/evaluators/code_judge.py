@@ -14,11 +14,11 @@ from rubric_ci.evaluators import scripts
 from rubric_ci.evaluators.kind import Written, takes_file
 from rubric_ci.evaluators.scripts import payload
 from rubric_ci.system import container_engine, processes
-from rubric_ci.system.masking import redact
+from rubric_ci.system.output_and_masking import redact
 from rubric_ci.system.processes import Command, Finished, describe_exit
 from rubric_ci.system.scratch import program_folder
 from rubric_ci.text import answer_text
-from rubric_ci.text.command_lines import filled, placeholders, shell_quote
+from rubric_ci.text.command_lines_and_variables import filled, placeholders, shell_quote
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import CodeJudgeSpec, Container, EvalCase
 from rubric_ci.values.json_value import JSON

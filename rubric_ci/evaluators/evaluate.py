@@ -7,7 +7,7 @@ from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.judge_choice import judge_model
 from rubric_ci.evaluators.table import KINDS
 from rubric_ci.system.coroutines import worked_on
-from rubric_ci.system.masking import redactor
+from rubric_ci.system.output_and_masking import redactor
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec
 from rubric_ci.values.results import Answer, Assessed, Assessment, EvaluatorResult, Unassessed

@@ -200,7 +200,7 @@ def _words(script: str | list[str]) -> list[str]:
 def _split(script: str) -> list[str]:
     import shlex  # few files have scripts
 
-    from rubric_ci.text.command_lines import MOST_SHELL
+    from rubric_ci.text.command_lines_and_variables import MOST_SHELL
 
     try:
         # NOTE: shlex takes the square of the length of a word.

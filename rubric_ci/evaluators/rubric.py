@@ -18,7 +18,7 @@ from rubric_ci.models.judge.reply_checks import missing_quotes, sources
 from rubric_ci.models.judge.request import shown_to, unseen
 from rubric_ci.models.judge.voting import PANEL, flakiness, grouped, most_per_request
 from rubric_ci.system.coroutines import worked_on
-from rubric_ci.system.masking import redact, redacted
+from rubric_ci.system.output_and_masking import redact, redacted
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, RubricSpec

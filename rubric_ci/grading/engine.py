@@ -28,7 +28,6 @@ from rubric_ci.grading.targets import answer_cache, command
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.command import HealthChecks
 from rubric_ci.grading.targets.workplace import Workplaces
-from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.system import coroutines
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext, by_judge
@@ -36,6 +35,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec, every_evaluator
 from rubric_ci.values.results import Answer, CaseResult, EvaluatorResult
 from rubric_ci.values.targets import Target
+from rubric_ci.values.trials import median_trial
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
 T = TypeVar("T")

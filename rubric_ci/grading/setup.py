@@ -15,17 +15,16 @@ from rubric_ci.files.parsing.env_vars import credential
 from rubric_ci.files.project.working_tree import find_root
 from rubric_ci.github.actions import read_event
 from rubric_ci.grading.targets.started_services import StartedServices
-from rubric_ci.models.llm import recording
+from rubric_ci.models.llm import cache_and_recording
 from rubric_ci.models.llm.allowed_hosts import guard, refusal
 from rubric_ci.models.llm.budget import Budget, Caps
-from rubric_ci.models.llm.cache import Cache
+from rubric_ci.models.llm.cache_and_recording import Cache, log_requests
 from rubric_ci.models.llm.client import CircuitBreaker, batches, connect
 from rubric_ci.models.llm.model_info import prices_of
-from rubric_ci.models.llm.recording import log_requests
 from rubric_ci.models.llm.responders import ModelChecks, Responders, entry_of, send_preflight
-from rubric_ci.system import masking
+from rubric_ci.system import output_and_masking
 from rubric_ci.system.actions_runner import in_workflow
-from rubric_ci.system.git.committed import first_tracked
+from rubric_ci.system.git.plumbing import first_tracked
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.command_settings import CacheOptions, RequestOptions
 from rubric_ci.values.config import Config
@@ -55,7 +54,7 @@ def build_context(
     breaker, responders = CircuitBreaker(), Responders(note)
     kept = build_cache(requests, cache) if cache else None
     budget = Budget(caps_of(requests), batches().prices if batch else prices_of, add_note=note)
-    replayed = recording.replay(requests.replay, root) if requests.replay else None
+    replayed = cache_and_recording.replay(requests.replay, root) if requests.replay else None
     sent: ModelCaller = replayed.ask if replayed else _not_asked
     if requests.live:
         live = (
@@ -68,7 +67,7 @@ def build_context(
     ask = log_requests(ask, sys.stderr) if requests.debug else ask
     # The preflight is part of a run, not of its recording.
     preflight = _preflight(ask, breaker, note, hosts) if requests.live and not batch else None
-    written = recording.record(requests.record, root) if requests.record else None
+    written = cache_and_recording.record(requests.record, root) if requests.record else None
     return RunContext(
         call_model=responders.wrap(written.wrap(ask) if written else ask),
         allowance=Allowance(
@@ -134,8 +133,8 @@ def _checked(ask: ModelCaller, note: AddNote, hosts: AllowedHosts | None) -> Mod
 
     async def asked(call: ModelCall) -> ModelReply:
         reply = await ask(call)
-        text = masking.redact(reply.text)
-        calls = masking.redacted(reply.calls) if reply.calls else ()
+        text = output_and_masking.redact(reply.text)
+        calls = output_and_masking.redacted(reply.calls) if reply.calls else ()
         if text == reply.text and calls == reply.calls:
             return reply
         return replace(reply, text=text, calls=calls)

@@ -16,7 +16,7 @@ from jinja2.nodes import Expr
 from markupsafe import Markup
 
 from rubric_ci.reports import blocks
-from rubric_ci.system.resources import read_page_part
+from rubric_ci.system.installation import read_page_part
 from rubric_ci.text import escape
 
 SHORT: Final = 100  # characters of a text that many cases share, such as a criterion

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Final, TextIO
 
 from rubric_ci.reports import usage_text, wording
-from rubric_ci.system.masking import redact
+from rubric_ci.system.output_and_masking import redact
 from rubric_ci.text import escape, numbers
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.usage import NOTHING_USED

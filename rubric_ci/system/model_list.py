@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING
 
-from rubric_ci.system.resources import read_model_list
+from rubric_ci.system.installation import read_model_list
 from rubric_ci.values.json_value import JSON
 
 if TYPE_CHECKING:

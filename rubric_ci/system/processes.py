@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, Final
 
 from rubric_ci.errors import CannotRunScript, ScriptTimedOut
 from rubric_ci.system.actions_runner import how_to_set
-from rubric_ci.system.masking import redact
+from rubric_ci.system.output_and_masking import redact
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.values.dataclass import dataclass
 

@@ -19,7 +19,7 @@ from time import monotonic, sleep
 from typing import Final
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.system import file_io, masking
+from rubric_ci.system import file_io, output_and_masking
 from rubric_ci.system.processes import OWN_GROUP, hide_memory, send_signal
 from rubric_ci.system.scratch import VARIABLE, scratch_folder
 from rubric_ci.values.dataclass import dataclass
@@ -183,7 +183,7 @@ class _Log:
 def _log_line(line: bytes) -> str:
     if len(line) > _MOST_LINE:
         return f"(a line of {len(line):,} bytes or more)"
-    text = masking.redact(line.decode("utf-8", "replace")).rstrip("\r")
+    text = output_and_masking.redact(line.decode("utf-8", "replace")).rstrip("\r")
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 

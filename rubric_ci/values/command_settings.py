@@ -73,7 +73,7 @@ class CacheOptions:
     enabled: bool = True
     reuse_answers: bool = False  # also the head's answers come from the cache
     fresh: bool = False  # no answer comes from the cache
-    # What vouches for its entries; see models/llm/cache.py.
+    # What vouches for its entries; see models/llm/cache_and_recording.py.
     seal: bytes = field(default=b"", repr=False)
 
 

@@ -10,8 +10,8 @@ import pexpect
 import pytest
 
 from rubric_ci.cli.main import main
-from rubric_ci.cli.output_streams import open_streams
 from rubric_ci.gate.report import json_format
+from rubric_ci.system.output_and_masking import open_streams
 from rubric_ci.values.scoring import Verdict
 from tests import platforms
 from tests.sample_project import Project, clean_environment

@@ -8,7 +8,7 @@ import click
 import pexpect
 import pytest
 
-from rubric_ci.cli.command_hints import NEXT, show_next
+from rubric_ci.cli.completion_and_hints import NEXT, show_next
 from rubric_ci.cli.main import main
 from rubric_ci.errors import ExitCode
 from tests import platforms

@@ -11,7 +11,7 @@ import pytest
 
 from rubric_ci.errors import CannotConfigure, CannotJudge
 from rubric_ci.evaluators.rubric import rubric
-from rubric_ci.system import masking
+from rubric_ci.system import output_and_masking
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
@@ -292,7 +292,7 @@ def test_a_missed_assertion_decides_so_that_auto_adds_no_votes() -> None:
 
 
 def test_an_assertion_reads_the_answer_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(masking, "_hidden", {"Dear  customer"})
+    monkeypatch.setattr(output_and_masking, "_hidden", {"Dear  customer"})
     spec = replace(SPEC, rubric=Rubric((replace(BRIEF, key="contains", value="customer"),)))
     found = marked_by(rubric(CASE, ANSWER, spec, context(says())))
     assert found.score == 1

@@ -17,16 +17,13 @@ with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.files.editing.fixes import fix
     from rubric_ci.files.editing.jsonl import fix_lines
     from rubric_ci.files.project.loader import load, load_config, load_targets
+    from rubric_ci.files.validation import problem_formats
     from rubric_ci.files.validation.config_summary import KnownTargets
-    from rubric_ci.files.validation.output import github, json, plain_text, sarif
-    from rubric_ci.files.validation.rules import meanings
     from rubric_ci.files.validation.validator import Surroundings, check_evals
     from rubric_ci.files.yaml_text.source import decode, open_config, open_source
     from rubric_ci.values.diagnostics import Diagnostic
     from rubric_ci.values.problems import LocatedProblem
     from rubric_ci.values.references import Found, NotFound
-
-MEANINGS = meanings()
 
 
 def look_up(name: str) -> Found | NotFound:
@@ -66,10 +63,10 @@ def fixed_lines(written: str) -> None:
 
 
 def shown(found: Sequence[Diagnostic]) -> None:
-    plain_text.render(found, 1, color=True)
-    github.render(found, 1, "token")
-    json.render(found, 1)
-    sarif.render(found, "0", MEANINGS)
+    problem_formats.as_text(found, 1, color=True)
+    problem_formats.as_annotations(found, 1, "token")
+    problem_formats.as_json(found, 1)
+    problem_formats.as_sarif(found)
 
 
 READERS = (

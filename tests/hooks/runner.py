@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from rubric_ci import __version__
-from rubric_ci.system.git.committed import checkout_commit
+from rubric_ci.system.git.plumbing import checkout_commit
 from tests import platforms
 from tests.captured import captured
 from tests.checkout import ENVIRONMENT, Checkout

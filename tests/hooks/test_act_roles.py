@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci import __version__
-from rubric_ci.system.git.committed import checkout_commit
+from rubric_ci.system.git.plumbing import checkout_commit
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.contract.fake_github import GitHub, Pull, Token, serving

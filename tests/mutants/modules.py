@@ -47,10 +47,9 @@ HELD: Final[Mapping[str, str]] = {
     "files/editing/fixes.py": "files/editing/test_fixes.py files/editing/test_diff.py",
     "files/editing/yaml_fixes.py": "files/editing/test_yaml_fixes.py",
     "files/editing/yaml_layout.py": (
-        "files/editing/test_yaml_layout.py files/editing/test_insertions.py "
-        "files/editing/test_edit_properties.py"
+        "files/editing/test_yaml_layout.py "
+        "files/editing/test_insertions.py files/editing/test_edit_properties.py"
     ),
-    "files/editing/yaml_writer.py": "files/editing/test_yaml_writer.py",
     "files/editing/jsonl.py": "files/editing/test_jsonl.py files/editing/test_edit_properties.py",
     "files/editing/insertions.py": (
         "files/editing/test_insertions.py files/editing/test_edit_properties.py "
@@ -63,17 +62,17 @@ HELD: Final[Mapping[str, str]] = {
     "gate/grading_changes/file_changes.py": "gate/grading_changes/test_file_changes.py",
     "files/project/change.py": "files/project/test_change.py",
     "gate/differences/criteria.py": "gate/differences/test_criteria.py",
-    "models/judge/freeform.py": ("models/judge/test_freeform.py evaluators/test_llm_judge.py"),
+    "evaluators/llm_judge.py": "evaluators/test_llm_judge.py",
     "gate/report/sharding.py": "gate/report/test_sharding.py",
     "models/judge/voting.py": (
         "models/judge/test_voting.py models/judge/test_auto_votes.py models/judge/test_panel.py"
     ),
-    "grading/trial_results.py": "grading/test_trial_results.py",
+    "values/trials.py": "values/test_trials.py",
     "values/scope.py": "values/test_scope.py grading/test_case_choice.py",
     "values/scoring.py": "values/test_scoring.py",
     "models/judge/request.py": (
         "models/judge/test_cached_request.py models/judge/test_repair.py "
-        "models/judge/test_panel.py services/cost/test_expected_requests.py"
+        "models/judge/test_panel.py services/test_expected_requests.py"
     ),
     "values/gate.py": "values/test_gate.py gate/report/test_decision.py",
     "models/llm/failures.py": "models/llm/test_retry.py",
@@ -89,7 +88,7 @@ HELD: Final[Mapping[str, str]] = {
     "models/judge/panel.py": "models/judge/test_panel.py models/judge/test_judges.py",
     "models/judge/reply.py": "models/judge/test_reply.py models/judge/test_reply_parser.py",
     "models/llm/budget.py": "models/llm/test_budget.py",
-    "models/llm/cache.py": "models/llm/test_cache.py",
+    "models/llm/cache_and_recording.py": "models/llm/test_cache_and_recording.py",
     "gate/comparison/compared.py": "gate/comparison/test_compared.py gate/comparison/test_notes.py",
     "gate/comparison/verdicts.py": "gate/comparison/test_verdicts.py",
     "gate/comparison/rule.py": "gate/comparison/test_rule.py gate/comparison/test_together.py",

@@ -12,7 +12,7 @@ from rubric_ci.gate.report import consistency, json_format
 from rubric_ci.gate.report.decision import concluded, exit_code, gate_of
 from rubric_ci.parts.formats import page, sarif
 from rubric_ci.reports import annotations, markdown, summary, terminal
-from rubric_ci.services.publish.workflow import outputs
+from rubric_ci.services.publish_workflow import outputs
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.gate import GateConfig, needs_review
 from rubric_ci.values.report import RunReport

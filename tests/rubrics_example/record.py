@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.files.project.working_tree import lookup
-from rubric_ci.models.llm.recording import record
+from rubric_ci.models.llm.cache_and_recording import record
 from rubric_ci.parts.lab.judge_test import RubricTest, read_tests
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext

@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.tasks import build_tasks
-from rubric_ci.models.llm.recording import record
+from rubric_ci.models.llm.cache_and_recording import record
 from rubric_ci.parts.start.init import init
 from rubric_ci.parts.start.init_providers_and_targets import PROVIDERS, InitSettings
-from rubric_ci.system import resources
+from rubric_ci.system import installation
 from rubric_ci.values.command_settings import Models, ReportOptions, RequestOptions, SelectOptions
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
@@ -68,7 +68,7 @@ async def reply(call: ModelCall) -> ModelReply:
     replies = json.loads((ROOT / "tests/scaffold/judge.json").read_text(encoding="utf-8"))
     marks = [*replies[call.about.split(": ")[1]].values()]
     asked = "\n".join(message.content for message in call.messages)
-    written = resources.read_example("scaffold/evals/example.eval.yaml")
+    written = installation.read_example("scaffold/evals/example.eval.yaml")
     for number, text in re.findall(r"^c(\d+): .*\n    (.*)", asked, re.MULTILINE):
         if text not in written and "marked" not in text and len(marks) < 4:
             marks.insert(int(number) - 1, NOT_THERE)

@@ -14,7 +14,7 @@ from rubric_ci.cli.main import main
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, NoVerdict
 from rubric_ci.files.project.eval_search import holds_cases, search
 from rubric_ci.grading import targets
-from rubric_ci.models.llm.cache import Cache
+from rubric_ci.models.llm.cache_and_recording import Cache
 from rubric_ci.system import file_io
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.snapshot import Snapshot

@@ -8,7 +8,7 @@ import pytest
 
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.gate.report import json_format
-from rubric_ci.models.llm import recording
+from rubric_ci.models.llm import cache_and_recording
 from rubric_ci.values.llm_calls import ModelCall, ModelReply
 from tests import platforms
 from tests.cases import build_call
@@ -128,11 +128,11 @@ def test_fix_writes_through_no_link(root: Path) -> None:
 
 
 def test_a_recording_replaces_a_link(root: Path) -> None:
-    recording.record(root / "kept", root)
+    cache_and_recording.record(root / "kept", root)
     assert (root.parent / "kept").read_text() == "kept"
     assert not (root / "kept").is_symlink()
     with pytest.raises(CannotWriteFile):
-        recording.record(root / "out" / "judge.jsonl", root)
+        cache_and_recording.record(root / "out" / "judge.jsonl", root)
 
 
 def test_a_recording_that_becomes_a_link(root: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_recording_that_becomes_a_link(root: Path) -> None:
     async def model(_: ModelCall) -> ModelReply:
         return ModelReply(text="yes")
 
-    record = recording.record(root / "judge.jsonl", root).wrap(model)
+    record = cache_and_recording.record(root / "judge.jsonl", root).wrap(model)
     (root / "judge.jsonl").unlink()
     platforms.symlink(root / "judge.jsonl", "../kept")
 

@@ -375,7 +375,7 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_traceback_of_a_bug_leaks_nothing() -> None:
     code = (
-        "import os; from rubric_ci.cli.output_streams import open_streams; open_streams();"
+        "import os; from rubric_ci.system.output_and_masking import open_streams; open_streams();"
         "print(os.environ['AGENT_API_KEY']); raise ValueError(os.environ['DEPLOY_TOKEN'])"
     )
     done = python(code)

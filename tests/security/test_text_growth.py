@@ -159,8 +159,8 @@ def takes_one_text(function: Callable[..., object]) -> bool:
 
 FOUND = readers_of_one_text()
 NOT_READERS = {
-    "rubric_ci.services.drafting.review._ask": "waits for a terminal",
-    "rubric_ci.system.output.print_block": "prints",
+    "rubric_ci.services.drafting.review_and_insertion._ask": "waits for a terminal",
+    "rubric_ci.system.output_and_masking.print_block": "prints",
     "rubric_ci.parts.lab.judge_test._rubric_files": "a pattern of the command line",
     "rubric_ci.files.yaml_text.document.alias_lines": "reads what `yaml_over_limits` passes",
     "rubric_ci.files.yaml_text.document._events": "likewise",

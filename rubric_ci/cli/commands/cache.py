@@ -5,7 +5,7 @@ import sys
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.setup import why_unread
-from rubric_ci.models.llm.cache import ANSWER, DAY, MODE, SETUP, Cache, CacheStats
+from rubric_ci.models.llm.cache_and_recording import ANSWER, DAY, MODE, SETUP, Cache, CacheStats
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.command_settings import CacheSettings

@@ -26,23 +26,21 @@ from rubric_ci.services.drafting.draft_requests import (
 from rubric_ci.services.drafting.drafter import DraftFailed, DraftRequest, DraftResult, draft
 from rubric_ci.services.drafting.drafting_reply import Draft
 from rubric_ci.services.drafting.publish import NothingToPublish, Publish, Published, open_commit
-from rubric_ci.services.drafting.review import (
+from rubric_ci.services.drafting.review_and_insertion import (
+    EvalFileText,
+    Rewrite,
     SkippedCase,
     echo,
+    read_eval_text,
     review,
+    rewrite,
     show_diffs,
     show_outcome,
     show_spent,
-)
-from rubric_ci.services.drafting.rewrite import (
-    EvalFileText,
-    Rewrite,
-    read_eval_text,
-    rewrite,
     why_not,
     write,
 )
-from rubric_ci.services.publish.failure import end
+from rubric_ci.services.publish_workflow import end
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import run_until_terminated
 from rubric_ci.text import numbers

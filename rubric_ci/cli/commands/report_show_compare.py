@@ -29,18 +29,26 @@ from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.gate.report.sharding import merge
 from rubric_ci.reports import comparison_section, terminal
-from rubric_ci.services.publish.comment import Posted, post, post_failure
-from rubric_ci.services.publish.copies import copies_in, keep_copies
-from rubric_ci.services.publish.failure import (
+from rubric_ci.services.publish_comment import Posted, post, post_failure
+from rubric_ci.services.publish_files import (
+    HINT,
+    NARROWEST,
+    WIDEST,
+    copies_in,
+    keep_copies,
+    write_and_show,
+)
+from rubric_ci.services.publish_workflow import (
+    Workflow,
     end,
     failure_text,
+    publish,
     publish_failure_of_run,
     read_failure,
+    write_comparison_outputs,
 )
-from rubric_ci.services.publish.files import HINT, NARROWEST, WIDEST, write_and_show
-from rubric_ci.services.publish.workflow import Workflow, publish, write_comparison_outputs
 from rubric_ci.services.run.sentinel import with_merged_sentinel
-from rubric_ci.system.output import use_color
+from rubric_ci.system.output_and_masking import use_color
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import plural
 from rubric_ci.text.suggestions import suggest

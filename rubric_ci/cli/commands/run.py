@@ -20,11 +20,16 @@ from rubric_ci.files.project.suite_name import comment_of_suite
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.github.actions import refuse_target_event
-from rubric_ci.services.cost.estimate import check_prices
-from rubric_ci.services.cost.expected_requests import models_to_ask
-from rubric_ci.services.publish.failure import end, publish_failure_of_run
-from rubric_ci.services.publish.files import check_outputs, write_and_show
-from rubric_ci.services.publish.workflow import Workflow, annotate_problems, publish
+from rubric_ci.services.cost_estimate import check_prices
+from rubric_ci.services.expected_requests import models_to_ask
+from rubric_ci.services.publish_files import check_outputs, write_and_show
+from rubric_ci.services.publish_workflow import (
+    Workflow,
+    annotate_problems,
+    end,
+    publish,
+    publish_failure_of_run,
+)
 from rubric_ci.services.run.announcement import announce, listing
 from rubric_ci.services.run.finished_report import finish, remember
 from rubric_ci.services.run.grade import (
@@ -38,7 +43,7 @@ from rubric_ci.services.run.grade import (
 from rubric_ci.services.run.inputs import capped, open_inputs, runner_of, select
 from rubric_ci.system import coroutines
 from rubric_ci.system.actions_runner import can_install
-from rubric_ci.system.output import wrapped
+from rubric_ci.system.output_and_masking import wrapped
 from rubric_ci.text import escape
 from rubric_ci.values import parts
 from rubric_ci.values.command_settings import RunSettings

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from yaml.nodes import ScalarNode, SequenceNode
 
 from rubric_ci.files.editing.yaml_fixes import largest_valid_subset, quote_values, separate_items
-from rubric_ci.files.validation.ambiguous_scalars import (
+from rubric_ci.files.validation.ambiguity_rules import (
     AMBIGUOUS_TEXT,
     ambiguous_scalar_problems,
     is_passed_through,

@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from rubric_ci.files.editing import yaml_writer
+from rubric_ci.files.editing import yaml_layout
 from rubric_ci.files.editing.fixes import has_certain_data
 from rubric_ci.files.editing.yaml_fixes import largest_valid_subset
 from rubric_ci.files.editing.yaml_layout import (
     LINE_BREAK,
     Leaf,
+    ListLayout,
     MappingNode,
     Node,
     SequenceNode,
@@ -22,7 +23,6 @@ from rubric_ci.files.editing.yaml_layout import (
     line_start,
     tail,
 )
-from rubric_ci.files.editing.yaml_writer import ListLayout
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.formats_and_defaults import WAIVERS
@@ -63,7 +63,7 @@ def place(
     if case.flow:
         return _into_flow(text, case, keys.criteria, rubrics)
     layout = _list_layout(text, case, root, cases)
-    return (_into_block(text, case, yaml_writer.block_lines(keys.criteria, rubrics, layout)),)
+    return (_into_block(text, case, yaml_layout.block_lines(keys.criteria, rubrics, layout)),)
 
 
 def splice(text: str, splices: Iterable[Splice]) -> str:
@@ -117,7 +117,7 @@ def _list_layout(
 def _into_flow(text: str, case: MappingNode, name: str, rubrics: JSON) -> tuple[Splice, ...]:
     """Insert a pair after the last one, on its own lines if the last one has its own line."""
     as_json = all(isinstance(key, Leaf) and key.quoted for key, _ in case.pairs)
-    key, write = (f'"{name}"', yaml_writer.flow_json) if as_json else (name, yaml_writer.flow)
+    key, write = (f'"{name}"', yaml_layout.flow_json) if as_json else (name, yaml_layout.flow)
     last_key, last = case.pairs[-1]
     indent = text[line_start(text, last_key.start) : last_key.start]
     if not indent.strip():
@@ -193,7 +193,7 @@ def insert_rubrics(text: str, rubrics: Mapping[int, JSON], keys: Keys = _OURS) -
 
 def rubrics_block(rubrics: JSON, key: str = _OURS.criteria) -> str:
     """Return rubrics as a block of YAML, to paste by hand."""
-    return "".join(line + "\n" for line in yaml_writer.block_lines(key, rubrics, ListLayout()))
+    return "".join(line + "\n" for line in yaml_layout.block_lines(key, rubrics, ListLayout()))
 
 
 def is_same(one: JSON, other: JSON) -> bool:
@@ -303,7 +303,7 @@ def append_waiver(text: str, entry: Mapping[str, JSON]) -> str | None:
 def waiver_block(entry: Mapping[str, JSON], indent: int = 2) -> str:
     """Return an entry as lines of YAML."""
     layout = ListLayout()
-    pairs = (yaml_writer.block_lines(key, value, layout) for key, value in entry.items())
+    pairs = (yaml_layout.block_lines(key, value, layout) for key, value in entry.items())
     lines = [line for each in pairs for line in each]
     margin = " " * indent
     marked = [f"{margin}- {lines[0]}", *(f"{margin}  {line}" for line in lines[1:])]

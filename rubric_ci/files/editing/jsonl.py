@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from json import dumps
 from typing import Any
 
-from rubric_ci.files.editing import yaml_writer
+from rubric_ci.files.editing import yaml_layout
 from rubric_ci.files.editing.fixes import (
     LISTS_ONLY,
     MAX_ATTEMPTS,
@@ -19,7 +19,7 @@ from rubric_ci.files.editing.fixes import (
 )
 from rubric_ci.files.editing.insertions import Edited, EditRejected, is_same
 from rubric_ci.files.editing.yaml_fixes import largest_valid_subset
-from rubric_ci.files.validation.ambiguous_scalars import is_passed_through
+from rubric_ci.files.validation.ambiguity_rules import is_passed_through
 from rubric_ci.files.validation.schema import problems
 from rubric_ci.files.validation.shape_rules import NOT_TEXT
 from rubric_ci.files.yaml_text.document import lines_over_limits
@@ -67,7 +67,7 @@ def _pair(line: str, rubrics: JSON) -> str:
     space = _space(line)
     as_ascii = line.isascii() and "\\u" in line
     text = json.dumps(rubrics, ensure_ascii=as_ascii, separators=("," + space, ":" + space))
-    text = yaml_writer.with_escapes(text)
+    text = yaml_layout.with_escapes(text)
     return f'"rubrics":{space}{text}'
 
 

@@ -5,8 +5,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
+from rubric_ci.text.command_lines_and_variables import (
+    VARIABLE,
+    is_of_provider,
+    names,
+    why_forbidden,
+)
 from rubric_ci.text.redact import is_secret_name
-from rubric_ci.text.variable_names import VARIABLE, is_of_provider, names, why_forbidden
 from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass

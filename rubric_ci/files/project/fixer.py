@@ -10,7 +10,7 @@ from rubric_ci.files.editing.jsonl import fix_lines
 from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, is_targets_file
 from rubric_ci.system import file_io
-from rubric_ci.system.output import print_block
+from rubric_ci.system.output_and_masking import print_block
 
 MAX_COUNTED: Final = 200_000  # characters: a check must not cost as much as a fix
 Rules: TypeAlias = Mapping[str, str]  # severities by rule

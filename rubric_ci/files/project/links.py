@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from posixpath import dirname, join, normpath
 from typing import Final
 
-from rubric_ci.text.command_lines import shell_words
+from rubric_ci.text.command_lines_and_variables import shell_words
 
 DEEPEST: Final = 50  # a link to a folder above it would give names without end
 _WORD: Final = re.compile(r"""[^\s'"`=;:&|()<>,{}]+""")

@@ -22,11 +22,11 @@ from rubric_ci.files.project import eval_search, working_tree
 from rubric_ci.files.project.base_state import BaseSearch, BaseState, state_at
 from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.project import Project, open_checkout
-from rubric_ci.files.validation.output.plain_text import headline
-from rubric_ci.system import masking
+from rubric_ci.files.validation.problem_formats import headline
+from rubric_ci.system import output_and_masking
 from rubric_ci.system.actions_runner import how_to_set
 from rubric_ci.system.git.snapshot import committed_files
-from rubric_ci.system.output import wrapped
+from rubric_ci.system.output_and_masking import wrapped
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.changes import Base
@@ -212,8 +212,8 @@ def _check_owners(files: Sequence[EvalFile]) -> None:
 def mask_secrets(config: Config) -> None:
     """Replace the secrets of a configuration by `***` in every output from now on."""
     substituted = tuple(env_vars.substituted(config, os.environ))
-    masking.hide((*env_vars.written(config), *substituted))
-    masking.mask_on_runner(substituted)
+    output_and_masking.hide((*env_vars.written(config), *substituted))
+    output_and_masking.mask_on_runner(substituted)
 
 
 def show_problems(diagnostics: Sequence[Diagnostic]) -> None:

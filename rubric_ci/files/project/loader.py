@@ -11,7 +11,7 @@ from rubric_ci.files.parsing.eval_file import NO_NAMES, TargetNames, parse
 from rubric_ci.files.validation.config_summary import KnownTargets, summarize_config
 from rubric_ci.files.validation.includes import with_includes
 from rubric_ci.files.validation.located_problems import position
-from rubric_ci.files.validation.output.plain_text import headline
+from rubric_ci.files.validation.problem_formats import headline
 from rubric_ci.files.validation.rubric_files import NOT_SHARED, Shared
 from rubric_ci.files.validation.target_rules import TARGET_NAME_DUPLICATE
 from rubric_ci.files.validation.validator import (

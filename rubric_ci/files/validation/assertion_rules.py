@@ -11,7 +11,7 @@ from rubric_ci.evaluators.assertions.marking import TABLE
 from rubric_ci.evaluators.assertions.row import CALLS
 from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.config_summary import KnownTargets
-from rubric_ci.files.validation.literal_rules import json_paths
+from rubric_ci.files.validation.http_target_and_literal_rules import json_paths
 from rubric_ci.files.validation.reference_rules import missing_file
 from rubric_ci.files.validation.shape_rules import ASSERTION_OPTION
 from rubric_ci.models.agents import AGENTS, named

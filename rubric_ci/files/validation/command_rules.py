@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from rubric_ci.evaluators.kind import written_evaluators
 from rubric_ci.files.validation.agentv import snake_case
 from rubric_ci.files.validation.evaluator_rules import scripts_of
-from rubric_ci.text.command_lines import shell_words
+from rubric_ci.text.command_lines_and_variables import shell_words
 from rubric_ci.values.problems import Path, Problem, Rule, mapping_at, mappings
 from rubric_ci.values.references import Machine
 

@@ -11,7 +11,7 @@ from rubric_ci.files.validation.agentv import (
     snake_cased,
     to_original_path,
 )
-from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems
+from rubric_ci.files.validation.ambiguity_rules import ambiguous_scalar_problems
 from rubric_ci.files.validation.config_summary import is_of_agentv
 from rubric_ci.files.validation.evaluator_rules import SIMILAR_KEY
 from rubric_ci.files.validation.model_rules import (
@@ -136,7 +136,7 @@ def forbidden_variables(data: Any) -> Iterator[Problem]:
 
     `validate` alone asks: on a pull request, a run holds to the list of the base commit.
     """
-    from rubric_ci.text.variable_names import names, why_forbidden
+    from rubric_ci.text.command_lines_and_variables import names, why_forbidden
 
     allowed = list_at(mapping_at(data, "env"), "allow")
     listed = tuple(each for each in allowed if isinstance(each, str))

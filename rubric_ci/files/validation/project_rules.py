@@ -11,9 +11,9 @@ from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.agentv import snake_case
 from rubric_ci.files.validation.config_summary import Prompt
 from rubric_ci.files.validation.gate_and_waiver_rules import CaseName, FindSizes
-from rubric_ci.files.validation.http_target_rules import BODY_VARIABLES
+from rubric_ci.files.validation.http_target_and_literal_rules import BODY_VARIABLES
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
-from rubric_ci.files.yaml_text.recordings import read_recording
+from rubric_ci.files.yaml_text.jsonlines import read_recording
 from rubric_ci.text.globs import TooManyComparisons
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import did_you_mean, nearest, suggest

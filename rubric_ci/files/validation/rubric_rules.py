@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import keys_of
 from rubric_ci.evaluators.kind import criteria_at, is_penalty
-from rubric_ci.files.validation.ambiguous_wording import wording_problems
+from rubric_ci.files.validation.ambiguity_rules import wording_problems
 from rubric_ci.files.validation.example_and_condition_rules import (
     case_test_problems,
     condition_problems,

@@ -7,8 +7,7 @@ from typing import Final
 
 from rubric_ci.files.validation import (
     agentv,
-    ambiguous_scalars,
-    ambiguous_wording,
+    ambiguity_rules,
     assertion_rules,
     command_rules,
     config_rules,
@@ -16,8 +15,7 @@ from rubric_ci.files.validation import (
     evaluator_rules,
     example_and_condition_rules,
     gate_and_waiver_rules,
-    http_target_rules,
-    literal_rules,
+    http_target_and_literal_rules,
     located_problems,
     media_rules,
     model_rules,
@@ -51,12 +49,12 @@ from rubric_ci.values.problems import MAX_PROBLEMS, Rule
 
 _MODULES = (
     *(constructor, csv_cases, document, jsonlines, problems, scalars, source),
-    *(syntax_errors, agentv, ambiguous_scalars, assertion_rules, command_rules, config_rules),
+    *(syntax_errors, agentv, ambiguity_rules, assertion_rules, command_rules, config_rules),
     *(example_and_condition_rules, rubric_files, located_problems, eval_rules, evaluator_rules),
     *(gate_and_waiver_rules, media_rules, model_rules, project_rules, provider_rules),
-    *(literal_rules, reference_rules, rubric_rules, http_target_rules),
+    *(http_target_and_literal_rules, reference_rules, rubric_rules, http_target_and_literal_rules),
     shape_rules,
-    *(target_rules, variable_rules, ambiguous_wording),
+    *(target_rules, variable_rules, ambiguity_rules),
 )
 
 RULES: Final[Mapping[str, Rule]] = {
@@ -68,11 +66,6 @@ RULES: Final[Mapping[str, Rule]] = {
         if isinstance(value, Rule)
     )
 }
-
-
-def meanings() -> Mapping[str, str]:
-    """Return the first sentence of every rule's meaning, by its id."""
-    return {rule.id: f"{rule.meaning.split('. ')[0].removesuffix('.')}." for rule in RULES.values()}
 
 
 _HEAD = """\

@@ -6,7 +6,7 @@ from typing import Any
 from jsonschema_rs import Draft202012Validator
 
 from rubric_ci.files.yaml_text.source import Values
-from rubric_ci.system import resources
+from rubric_ci.system import installation
 from rubric_ci.values.problems import Problem
 
 
@@ -27,9 +27,9 @@ def fits(name: str, data: Any) -> bool:
 def read_schema(name: str) -> Any:
     import json  # only to explain
 
-    return json.loads(resources.read_schema(name))
+    return json.loads(installation.read_schema(name))
 
 
 @cache
 def _validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(resources.read_schema(name))  # faster from a text than from data
+    return Draft202012Validator(installation.read_schema(name))  # faster from a text than from data

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from rubric_ci.files.validation import http_target_rules
+from rubric_ci.files.validation import http_target_and_literal_rules
 from rubric_ci.files.validation.agentv import conflicting_aliases, snake_case, snake_cased
 from rubric_ci.files.validation.config_summary import KINDS, WrittenKind
 from rubric_ci.files.validation.eval_rules import UNUSED_SETTING, unknown_target
-from rubric_ci.files.validation.http_target_rules import UNKNOWN_PLACEHOLDER
+from rubric_ci.files.validation.http_target_and_literal_rules import UNKNOWN_PLACEHOLDER
 from rubric_ci.files.validation.model_rules import judge_keys
 from rubric_ci.files.validation.provider_rules import agent_meant
 from rubric_ci.files.validation.schema import read_schema
@@ -143,7 +143,7 @@ def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> I
     if kind == "runner":
         yield from _runner_problems(target, path)
     if kind == "http":
-        yield from http_target_rules.service_problems(target, path)
+        yield from http_target_and_literal_rules.service_problems(target, path)
     if kind in KINDS and not (agentv and kind in AGENTV_AGENTS):
         yield from _unused(target, path, KINDS[kind])
     elif kind not in AGENTV_AGENTS:

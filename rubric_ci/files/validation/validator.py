@@ -284,7 +284,7 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> list[
     if _mentions(source, "guidelines"):
         found.extend(_first(eval_guidelines_problems(source.data, lookup, near_file)))
     if not source.of_other_tool and _mentions(source, "file://"):
-        from rubric_ci.files.validation.literal_rules import literal_files
+        from rubric_ci.files.validation.http_target_and_literal_rules import literal_files
 
         found.extend(_first(literal_files(source.data)))
     if _mentions(source, "trials"):
@@ -304,7 +304,7 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> list[
 def _ambiguous(source: Source, found: list[Problem]) -> list[Problem]:
     if not source.ambiguous:
         return []
-    from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems
+    from rubric_ci.files.validation.ambiguity_rules import ambiguous_scalar_problems
 
     return [*_first(ambiguous_scalar_problems(source, found))]
 
@@ -317,7 +317,7 @@ def _has_variables(texts: Mapping[str, str]) -> bool:
 
 
 def _variable_problems(source: Source, known: KnownTargets) -> Iterator[Problem]:
-    from rubric_ci.files.validation.http_target_rules import conversation_problems
+    from rubric_ci.files.validation.http_target_and_literal_rules import conversation_problems
     from rubric_ci.files.validation.project_rules import case_prompt_problems
     from rubric_ci.files.validation.variable_rules import variable_problems
 

@@ -1,13 +1,15 @@
-"""A JSON Lines text, one case per line, with the suite fields in a YAML sidecar."""
+"""JSON Lines: one case a line with the suite fields in a YAML sidecar, or one recorded answer."""
 
 import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from json import JSONDecoder
 from json.decoder import scanstring  # type: ignore[attr-defined] # has no stub
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from posixpath import normpath
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.yaml_text.constructor import (
     YAML_DEPTH,
@@ -18,6 +20,7 @@ from rubric_ci.files.yaml_text.constructor import (
 )
 from rubric_ci.files.yaml_text.document import YAML_EMPTY, Document, lines_over_limits
 from rubric_ci.files.yaml_text.scalars import MAX_DIGITS, NOT_FINITE
+from rubric_ci.text.suggestions import suggest
 from rubric_ci.values.json_value import MAX_DEPTH, depth
 from rubric_ci.values.problems import (
     MAX_PROBLEMS,
@@ -299,3 +302,53 @@ def _skip(line: str, position: int) -> int:
 
 def _end(line: str, position: int) -> int:
     return _VALUE(line, position)[1]
+
+
+MEASURES: Final = frozenset(
+    {"output_messages", "trace_summary", "duration_ms", "cost_usd", "token_usage"}
+)
+"""The keys that a recording, or the output of a command, may have next to the answer."""
+
+_KEYS: Final = MEASURES | {"id", "file", "answer"}
+
+
+class Recording(NamedTuple):
+    """The answer of one case; the file is empty where the line names none."""
+
+    file: str
+    id: str
+    value: dict[str, Any]
+
+
+def read_recording(line: str) -> Recording:
+    """Return the recording of a line; raises ValueError with the reason."""
+    value: Any = _object(line)
+    unknown = sorted(value.keys() - _KEYS)
+    if unknown:
+        raise ValueError(f"unknown key `{unknown[0]}`; {suggest(unknown[0], _KEYS)}")
+    identity, file = value.get("id"), value.get("file", "")
+    if not isinstance(identity, str) or not identity:
+        raise ValueError("`id` must be a non-empty string")
+    if not isinstance(file, str):
+        raise ValueError("`file` must be a string")  # noqa: TRY004 - a line is a value - one error for all faults
+    if value.get("answer") is None:
+        raise ValueError("`answer` is missing")
+    return Recording(normalised(file), identity, value)
+
+
+@lru_cache(maxsize=1_000)
+def normalised(file: str) -> str:
+    """Return the name of a file as recordings are compared."""
+    return normpath(file) if file else ""
+
+
+def _object(line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except RecursionError:
+        raise ValueError("not JSON: nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from None
+    if not isinstance(value, dict):
+        raise ValueError("must be a JSON object")  # noqa: TRY004 - a line is a value
+    return value

@@ -18,7 +18,7 @@ from rubric_ci.gate.report.consistency import check_alike
 from rubric_ci.gate.report.decision import with_gate
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.system.actions_runner import in_workflow
-from rubric_ci.system.git.committed import first_tracked
+from rubric_ci.system.git.plumbing import first_tracked
 from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.formats_and_defaults import REPORT_FILES
 from rubric_ci.values.report import RunReport

@@ -13,7 +13,7 @@ from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.files.project.change import NO_OPTIONS, BaseOptions, Change
 from rubric_ci.files.project.loaded_project import LoadedProject, open_project
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.validation.output.plain_text import headline
+from rubric_ci.files.validation.problem_formats import headline
 from rubric_ci.gate.differences.config_changes import ConfigChange, change_notes, policy_changes
 from rubric_ci.gate.policy.governed import endpoints
 from rubric_ci.gate.policy.policy_source import find_policy, under

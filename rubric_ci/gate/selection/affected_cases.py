@@ -13,7 +13,7 @@ from posixpath import dirname
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.project.links import is_named
-from rubric_ci.files.yaml_text.recordings import normalised
+from rubric_ci.files.yaml_text.jsonlines import normalised
 from rubric_ci.gate.differences.effect_of_each_key import effect_of
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, depends_on_everything
 from rubric_ci.grading.resolve import DEFAULT_TARGET

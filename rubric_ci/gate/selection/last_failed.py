@@ -9,7 +9,7 @@ from typing import Final
 from rubric_ci.errors import CannotConfigure, CannotReadFile, CannotUseGit
 from rubric_ci.files.project import working_tree
 from rubric_ci.gate.selection.affected_cases import Selection
-from rubric_ci.system.git.committed import first_tracked
+from rubric_ci.system.git.plumbing import first_tracked
 from rubric_ci.text import numbers
 from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.formats_and_defaults import LAST_FAILED

@@ -16,9 +16,9 @@ from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.grading.targets import conversation
 from rubric_ci.grading.targets.kinds import kind_of
 from rubric_ci.grading.targets.workplace import at_work, with_skill
-from rubric_ci.models.llm.cache import ANSWER
+from rubric_ci.models.llm.cache_and_recording import ANSWER
 from rubric_ci.models.llm.media import media_facts, read_media
-from rubric_ci.system import masking
+from rubric_ci.system import output_and_masking
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
@@ -131,14 +131,17 @@ def keep(case: EvalCase, target: Target, context: RunContext, answer: Answer) ->
     """
     if context.recording and not context.replays and is_started(case, target):
         key, about = recorded_key(case, target, context), f"{case.file}: {case.id}: answer"
-        shown = masking.redacted(answer, kept=("folder", "kind"))
+        shown = output_and_masking.redacted(answer, kept=("folder", "kind"))
         context.recording.keep_answer(key, about, facts_of(shown))
     if answer.error or context.cache is None or (kept := key_of(case, target, context)) is None:
         return
     if context.side.is_compared and not target.answers_on_both_sides:
         return  # the next run would take it for an answer of the base
     text = json.dumps(facts_of(answer, with_bytes=True), ensure_ascii=False)
-    if masking.redact(text) == text and masking.redact(answer.text) == answer.text:
+    if (
+        output_and_masking.redact(text) == text
+        and output_and_masking.redact(answer.text) == answer.text
+    ):
         context.cache.put(kept, text)
 
 

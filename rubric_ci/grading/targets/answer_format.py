@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut, TargetBusy
-from rubric_ci.files.yaml_text.recordings import MEASURES
+from rubric_ci.files.yaml_text.jsonlines import MEASURES
 from rubric_ci.grading.targets.call_spelling import Spelling, spelled
 from rubric_ci.models.agents import READERS, format_of, steps_so_far
 from rubric_ci.models.agents.program import NO_FILES, AgentFailed, Files, last_event
 from rubric_ci.system import file_io
-from rubric_ci.system.masking import redact
+from rubric_ci.system.output_and_masking import redact
 from rubric_ci.system.processes import Finished, describe_exit
 from rubric_ci.values.json_value import JSON, MAX_DEPTH, depth, parsed
 from rubric_ci.values.references import file_text
@@ -88,7 +88,7 @@ def with_files(given: Answer, read: Callable[[str], bytes | None]) -> Answer:
     """Return an answer with the images and documents that its messages name; see `with_media`."""
     if not any(isinstance(message.get("content"), list) for message in given.messages):
         return given
-    from rubric_ci.grading.targets.answer_media import with_media  # few answers have one
+    from rubric_ci.models.llm.media import with_media  # few answers have one
 
     return with_media(given, read)
 

@@ -25,7 +25,7 @@ from rubric_ci.models.llm.http_guard import is_allowed, refusal_of
 from rubric_ci.system import coroutines, file_io, processes
 from rubric_ci.system.processes import Command, Finished, describe_exit, one_line_tail
 from rubric_ci.system.scratch import program_folder, variables
-from rubric_ci.text.command_lines import filled, placeholders, shell_quote
+from rubric_ci.text.command_lines_and_variables import filled, placeholders, shell_quote
 from rubric_ci.text.suggestions import known_names
 from rubric_ci.values.agent_program import HealthCheck
 from rubric_ci.values.context import RunContext, Start, StartPrice

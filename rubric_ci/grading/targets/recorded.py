@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile
-from rubric_ci.files.yaml_text.recordings import normalised, read_recording
+from rubric_ci.files.yaml_text.jsonlines import normalised, read_recording
 from rubric_ci.grading.targets import answer_format, conversation
 from rubric_ci.system import file_io
 from rubric_ci.text import answer_text

@@ -19,7 +19,7 @@ from rubric_ci.system import coroutines, file_io, processes
 from rubric_ci.system.actions_runner import how_to_set
 from rubric_ci.system.processes import Command, clean_environment
 from rubric_ci.system.servers import LINES, Line, Server, ServerCommand, Watcher, free_ports
-from rubric_ci.text.command_lines import filled
+from rubric_ci.text.command_lines_and_variables import filled
 from rubric_ci.values.agent_program import ServiceProgram
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rubric_ci.models.agents.program import NO_FILES, Files, Start, mapping
-from rubric_ci.system import masking
+from rubric_ci.system import output_and_masking
 from rubric_ci.system.actions_runner import how_to_set, in_a_job
 from rubric_ci.system.file_io import read_end
 from rubric_ci.system.processes import clean_environment
@@ -68,7 +68,7 @@ def login_of(
     if not (server or in_a_job(environment)) and (found := _own(program, environment, now())):
         for text in (*found.variables.values(), *found.files.values()):
             inner = parsed(text)
-            masking.hide(_secrets(inner) if isinstance(inner, dict) else [text])
+            output_and_masking.hide(_secrets(inner) if isinstance(inner, dict) else [text])
         return found
     raise NoLogin(missing(program, environment))
 

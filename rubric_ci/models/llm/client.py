@@ -21,7 +21,7 @@ from typing import Any, Final, cast, get_args
 from rubric_ci.errors import CannotConfigure, CannotReachModel
 from rubric_ci.models.llm import judge_command
 from rubric_ci.models.llm.budget import Budget
-from rubric_ci.models.llm.cache import MODE
+from rubric_ci.models.llm.cache_and_recording import MODE
 from rubric_ci.models.llm.direct import provider_of
 from rubric_ci.models.llm.failures import RequestError, with_retries
 from rubric_ci.models.llm.model_info import known_mode

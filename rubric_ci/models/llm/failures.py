@@ -19,7 +19,7 @@ from typing import Any
 
 from rubric_ci.errors import CannotReachModel, FailureScope, OverBudget
 from rubric_ci.system.backoff import Backoff
-from rubric_ci.system.masking import redact
+from rubric_ci.system.output_and_masking import redact
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from math import inf
 from typing import Final, NamedTuple
 
-from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info
+from rubric_ci.system.output_and_masking import redact
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.formats_and_defaults import MODEL_JUDGE
 

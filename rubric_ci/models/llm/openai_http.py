@@ -17,8 +17,8 @@ from rubric_ci.models.llm.failures import RequestError, find_error
 from rubric_ci.models.llm.gateway import NO_GATEWAY, GatewayFacts, gateway_facts
 from rubric_ci.models.llm.media import encoded, reply_media
 from rubric_ci.models.llm.model_info import cost_of, counted, known_mode
-from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info
+from rubric_ci.system.output_and_masking import redact
 from rubric_ci.values.config import OutputMode
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelReply

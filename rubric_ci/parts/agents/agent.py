@@ -36,7 +36,7 @@ from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.processes import Command, Finished
 from rubric_ci.system.scratch import VARIABLE, variables
 from rubric_ci.text import numbers
-from rubric_ci.text.command_lines import filled
+from rubric_ci.text.command_lines_and_variables import filled
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase

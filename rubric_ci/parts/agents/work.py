@@ -21,7 +21,7 @@ from rubric_ci.evaluators.assertions.row import Outcome
 from rubric_ci.grading.targets.workplace import assertions_of
 from rubric_ci.parts.agents.workspace import MOST_BYTES, MOST_FILES
 from rubric_ci.system import file_io, processes
-from rubric_ci.system.masking import redact
+from rubric_ci.system.output_and_masking import redact
 from rubric_ci.system.processes import Command
 from rubric_ci.system.scratch import variables
 from rubric_ci.text.globs import matcher

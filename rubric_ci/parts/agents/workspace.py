@@ -25,7 +25,7 @@ from rubric_ci.errors import CannotAnswer, CannotRunScript
 from rubric_ci.files.project.working_tree import from_root
 from rubric_ci.grading.targets.workplace import place as skill_place
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.llm.cache import SETUP
+from rubric_ci.models.llm.cache_and_recording import SETUP
 from rubric_ci.parts.agents import workspace_programs
 from rubric_ci.parts.agents.grading_files import Graders
 from rubric_ci.system import coroutines, processes

@@ -19,7 +19,7 @@ from rubric_ci.system import processes
 from rubric_ci.system.git import process as git
 from rubric_ci.system.processes import Command, describe_exit
 from rubric_ci.system.scratch import remove_tree, variables
-from rubric_ci.text.command_lines import filled
+from rubric_ci.text.command_lines_and_variables import filled
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.workspace_settings import GitSource, Hook

@@ -36,7 +36,7 @@ from rubric_ci.parts.bring.adoption.samples import Sample, ToolCase, results_cha
 from rubric_ci.parts.bring.adoption.tools import TOOLS, Place, check_tracked
 from rubric_ci.services.run.asking import Key, Pair, Request, settle
 from rubric_ci.services.run.base_comparison import Outcome, settled_case, with_lone
-from rubric_ci.system import masking
+from rubric_ci.system import output_and_masking
 from rubric_ci.system.actions_runner import how_to_set
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.worktree import worktree
@@ -171,7 +171,7 @@ def tool_report(
     )
     report = report_of(outcome.results, config, settings.report.fail_on, waivers, facts)
     report = replace(report, against=outcome.against, removed=outcome.removed)
-    return without_secrets(report, masking.redactor())
+    return without_secrets(report, output_and_masking.redactor())
 
 
 def _grading_changes(

@@ -17,7 +17,7 @@ from rubric_ci.evaluators.llm_judge import llm_judge, prompt_of
 from rubric_ci.evaluators.rubric import for_judges
 from rubric_ci.evaluators.scripts import payload
 from rubric_ci.system import coroutines
-from rubric_ci.system.masking import redacted
+from rubric_ci.system.output_and_masking import redacted
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import (
     CodeJudgeSpec,

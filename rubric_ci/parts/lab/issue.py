@@ -17,7 +17,7 @@ from rubric_ci.github.comments_and_issues import IssueKey, keep_issue
 from rubric_ci.github.rest_api import build_server
 from rubric_ci.reports import summary, wording
 from rubric_ci.reports.markdown import GATE_ICONS, Links
-from rubric_ci.services.publish.workflow import Workflow, not_posted
+from rubric_ci.services.publish_workflow import Workflow, not_posted
 from rubric_ci.text import escape, numbers
 from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.dataclass import dataclass

@@ -36,7 +36,7 @@ from rubric_ci.parts.lab.rejudge import (
     rejudge,
     show_not_judged,
 )
-from rubric_ci.services.publish.copies import copies_in, shown_again
+from rubric_ci.services.publish_files import copies_in, shown_again
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.numbers import listed, plural
 from rubric_ci.text.p_values_and_intervals import PERCENT

@@ -31,8 +31,8 @@ from rubric_ci.parts.lab.labels import (
     read_labels,
     write_labels,
 )
-from rubric_ci.services.publish.copies import copies_in, keep_copies
-from rubric_ci.system.output import is_interactive
+from rubric_ci.services.publish_files import copies_in, keep_copies
+from rubric_ci.system.output_and_masking import is_interactive
 from rubric_ci.text.escape import log_line, log_text
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.answers import KeptAnswer, answer_of, identity

@@ -37,8 +37,7 @@ from rubric_ci.parts.lab.rejudge import (
     open_judging,
     rejudge,
 )
-from rubric_ci.services.publish.failure import end
-from rubric_ci.services.publish.workflow import Workflow, write_problems
+from rubric_ci.services.publish_workflow import Workflow, end, write_problems
 from rubric_ci.text import escape
 from rubric_ci.text.escape import command, within_cap
 from rubric_ci.text.numbers import plural, shortened

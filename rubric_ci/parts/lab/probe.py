@@ -23,14 +23,14 @@ from rubric_ci.parts.lab import probe_figures as figures
 from rubric_ci.parts.lab.probe_figures import Measured
 from rubric_ci.parts.lab.probing import Subject, measure
 from rubric_ci.parts.lab.rejudge import REPLAYED, Judging, open_judging
-from rubric_ci.services.cost.estimate import check_prices, show_spent
-from rubric_ci.services.publish.copies import copies_in, shown_again
-from rubric_ci.services.publish.workflow import Workflow, annotate
+from rubric_ci.services.cost_estimate import check_prices, show_spent
+from rubric_ci.services.publish_files import copies_in, shown_again
+from rubric_ci.services.publish_workflow import Workflow, annotate
 from rubric_ci.services.run.announcement import announce
 from rubric_ci.services.run.grade import RunInput, expected_work, grade_run, open_sides
 from rubric_ci.services.run.inputs import open_inputs, select
 from rubric_ci.services.run.sides import Sides
-from rubric_ci.system import file_io, masking
+from rubric_ci.system import file_io, output_and_masking
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.answers import answer_of
@@ -152,7 +152,7 @@ def _nothing(settings: ProbeSettings, talks: Sequence[str]) -> ExitCode:
 
 
 def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
-    hide = masking.redactor()
+    hide = output_and_masking.redactor()
     path = settings.output_dir / PROBE
     working_tree.check_place(settings.output_dir)
     content = hide(figures.to_json(found, judging.judge.endpoint.model))

@@ -23,8 +23,8 @@ from rubric_ci.grading.resolve import (
 from rubric_ci.grading.setup import build_context
 from rubric_ci.parts.lab.calibration import Calibration, JudgedLabel, calibrate
 from rubric_ci.parts.lab.labels import LabelledAnswer
-from rubric_ci.services.cost.estimate import announce_work, show_spent
-from rubric_ci.services.cost.expected_requests import ExpectedWork
+from rubric_ci.services.cost_estimate import announce_work, show_spent
+from rubric_ci.services.expected_requests import ExpectedWork
 from rubric_ci.system import coroutines
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.command_settings import CacheOptions, RequestOptions

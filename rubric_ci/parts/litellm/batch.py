@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from rubric_ci.errors import CannotConfigure, CannotWriteFile
 from rubric_ci.models.llm import openai_http
 from rubric_ci.models.llm.budget import Budget
-from rubric_ci.models.llm.cache import BATCH
+from rubric_ci.models.llm.cache_and_recording import BATCH
 from rubric_ci.models.llm.client import OutputModes
 from rubric_ci.models.llm.failures import BACKOFF, RequestError, with_retries
 from rubric_ci.models.llm.model_info import Prices, batch_prices_of, known_mode, prices_of

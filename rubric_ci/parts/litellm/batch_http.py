@@ -13,7 +13,7 @@ from rubric_ci.models.llm.http_guard import MAX_FILE
 from rubric_ci.models.llm.model_info import batch_prices_of
 from rubric_ci.models.llm.openai_http import chat_body, read_reply
 from rubric_ci.system.backoff import Backoff
-from rubric_ci.system.masking import redact
+from rubric_ci.system.output_and_masking import redact
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON, parsed
 from rubric_ci.values.llm_calls import ModelCall, ModelReply

@@ -41,8 +41,8 @@ from rubric_ci.models.llm.openai_http import (
     usage,
 )
 from rubric_ci.system.installation import install_command
-from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info
+from rubric_ci.system.output_and_masking import redact
 from rubric_ci.values.config import OutputMode
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ModelCall, ModelReply

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import RequestError
-from rubric_ci.system import masking
+from rubric_ci.system import output_and_masking
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.hosts import EXCHANGES, IdentitySource, WorkloadIdentity
 from rubric_ci.values.json_value import JSON
@@ -55,7 +55,7 @@ async def _exchanged(identity: WorkloadIdentity) -> tuple[str, float]:
     """Return a token, and when to renew it, by time.monotonic."""
     exchange = EXCHANGES[identity.exchange]
     subject = await _identity_token(identity)
-    masking.hide([subject])
+    output_and_masking.hide([subject])
     body: dict[str, JSON] = {**exchange.fixed, exchange.subject: subject, **identity.parameters}
     started = monotonic()
     try:
@@ -67,7 +67,7 @@ async def _exchanged(identity: WorkloadIdentity) -> tuple[str, float]:
     token, lifetime = reply.get("access_token"), reply.get("expires_in", _UNSTATED)
     if not isinstance(token, str) or not token or not isinstance(lifetime, int | float):
         raise _refused("the exchange of the identity token gave no `access_token`")
-    masking.hide([token])
+    output_and_masking.hide([token])
     return token, started + renewed_after(lifetime)
 
 
@@ -141,7 +141,7 @@ def _reply_field(reply: Mapping[str, JSON], name: str, issuer: str) -> str:
 def _refused(message: str, cause: RequestError | None = None) -> RequestError:
     """Return the error of a request that was not sent for want of a token."""
     return RequestError(
-        masking.redact(message),
+        output_and_masking.redact(message),
         status=cause.status if cause else None,
         retryable=cause.retryable if cause else False,
         retry_after=cause.retry_after if cause else None,

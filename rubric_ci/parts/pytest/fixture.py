@@ -13,7 +13,6 @@ import pytest
 
 from rubric_ci.errors import UserError
 from rubric_ci.files.project.loader import load, no_files
-from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.parts.pytest.session_run import (
     InvalidCheck,
     NoVerdict,
@@ -26,6 +25,7 @@ from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import EvalCase, TrialRule
 from rubric_ci.values.problems import errors_of
 from rubric_ci.values.results import Assessed, CaseResult, Errored, Graded, Skipped
+from rubric_ci.values.trials import median_trial
 from rubric_ci.values.usage import NOTHING_USED
 
 Criterion: TypeAlias = str | Mapping[str, Any]

@@ -29,8 +29,8 @@ from rubric_ci.parts.pytest.session_run import (
     shared_report,
 )
 from rubric_ci.reports import terminal, usage_text
-from rubric_ci.services.publish.files import write_reports
-from rubric_ci.services.publish.workflow import publish
+from rubric_ci.services.publish_files import write_reports
+from rubric_ci.services.publish_workflow import publish
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.formats_and_defaults import REPORT_FILES

@@ -10,7 +10,7 @@ from _pytest.runner import runtestprotocol  # as other plugins that hold reports
 from _pytest.skipping import xfailed_key
 
 from rubric_ci.errors import ExitCode, UserError
-from rubric_ci.files.validation.output.plain_text import headline
+from rubric_ci.files.validation.problem_formats import headline
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.parts.pytest.fixture import RULE, TRIAL, Checks, Later
 from rubric_ci.parts.pytest.session_run import (

@@ -36,7 +36,7 @@ from rubric_ci.gate.selection.changed_cases import open_with_change
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.tasks import build_task
 from rubric_ci.reports import terminal, wording
-from rubric_ci.services.publish.files import check_outputs, write_reports
+from rubric_ci.services.publish_files import check_outputs, write_reports
 from rubric_ci.services.run.base_comparison import Outcome
 from rubric_ci.services.run.finished_report import finish, remember, with_cases
 from rubric_ci.services.run.grade import GradedRun, RunInput

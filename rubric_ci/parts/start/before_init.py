@@ -26,7 +26,7 @@ from rubric_ci.parts.start.init_providers_and_targets import (
 )
 from rubric_ci.system.git import branch, plumbing, process
 from rubric_ci.system.model_list import model_info
-from rubric_ci.text import variable_names
+from rubric_ci.text import command_lines_and_variables
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.values.agent_names_and_credentials import CREDENTIALS
 from rubric_ci.values.dataclass import dataclass
@@ -71,7 +71,7 @@ def look(folder: Path, environment: Mapping[str, str], *, overwritten: bool = Fa
     paths = _evals(folder)
     texts = [_data(path) for path in _settings_files(folder, config, paths) if path.is_file()]
     evals = [_data(path) for path in paths]
-    named = [name for data in texts for name in variable_names.names(data)]
+    named = [name for data in texts for name in command_lines_and_variables.names(data)]
     given = [name for data in (*texts, *evals) for name in _passed(data)]
     models = [each for data in texts for each in _models(data)]
     variables = dict.fromkeys((*named, *_credentials(models), *given))
@@ -81,7 +81,9 @@ def look(folder: Path, environment: Mapping[str, str], *, overwritten: bool = Fa
         other_host=_other_host(repository, folder) if repository else "",
         config=config,
         has_evals=bool(evals),
-        variables=tuple(name for name in variables if not variable_names.is_of_runner(name)),
+        variables=tuple(
+            name for name in variables if not command_lines_and_variables.is_of_runner(name)
+        ),
         priced=all(map(_is_priced, models)),
         has_pytest=any(_has_section(folder / name, word) for name, word in _PYTEST.items()),
     )

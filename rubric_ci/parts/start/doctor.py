@@ -34,8 +34,8 @@ from rubric_ci.system.actions_runner import command_to_set, is_public
 from rubric_ci.system.git import base_revision, plumbing
 from rubric_ci.system.installation import install_command
 from rubric_ci.system.model_list import known_models
-from rubric_ci.system.output import wrapped
-from rubric_ci.text import escape, numbers, variable_names
+from rubric_ci.system.output_and_masking import wrapped
+from rubric_ci.text import command_lines_and_variables, escape, numbers
 from rubric_ci.values.changes import NoBase
 from rubric_ci.values.command_settings import CacheOptions, RequestOptions
 from rubric_ci.values.config import Config
@@ -186,7 +186,7 @@ def _endpoint(who: str, endpoint: Endpoint, variables: Variables) -> Iterator[Ch
     except UserError as error:
         yield _unresolved(who, about, error)
         return
-    names = sorted({*variable_names.names([endpoint.model, dict(endpoint.options)])})
+    names = sorted({*command_lines_and_variables.names([endpoint.model, dict(endpoint.options)])})
     if names:
         yield Check(ok=True, about=about, detail=f"{', '.join(names)} set")
     yield from _model(f"{who}: {ready.model}", ready)

@@ -27,9 +27,9 @@ from rubric_ci.parts.start.init_providers_and_targets import (
     target_of,
     with_language,
 )
-from rubric_ci.system import resources
+from rubric_ci.system import installation
 from rubric_ci.system.actions_runner import command_to_set, is_public
-from rubric_ci.system.git.committed import checkout_commit
+from rubric_ci.system.git.plumbing import checkout_commit
 from rubric_ci.system.installation import install_command
 from rubric_ci.values.dataclass import dataclass
 
@@ -246,7 +246,7 @@ def _create(file: _File, plan: _Plan) -> Iterator[str]:
 
 def _scaffold_text(file: _File, plan: _Plan) -> str:
     """Return a file of the scaffold for the provider, the target and the repository."""
-    text = resources.read_example(file.source)
+    text = installation.read_example(file.source)
     if file.is_workflow:
         return _workflow(text, plan)
     if file.path == ".pre-commit-config.yaml":
@@ -295,7 +295,7 @@ def _workflow(text: str, plan: _Plan) -> str:
     name = plan.found.branch
     branch = name if re.fullmatch(r"[\w./-]+", name) else json.dumps(name)
     lines = [f"        {name}={_value(name)}\n" for name in plan.variables]
-    released = resources.released_commit()
+    released = installation.released_commit()
     pin = f"{released} # {_TAG}" if released else _revision()
     text = _PIN.sub(rf"\g<1>@{pin}", text).replace("branches: [main]", f"branches: [{branch}]")
     text = text.replace(_STEP, _step(plan.variables))
@@ -310,7 +310,7 @@ def _workflow(text: str, plan: _Plan) -> str:
 
 def _revision() -> str:
     """Return this version for a hook: its tag, or the commit of a checkout, which has none yet."""
-    commit = "" if resources.released_commit() else checkout_commit(os.environ)
+    commit = "" if installation.released_commit() else checkout_commit(os.environ)
     return f"{commit} # a checkout of {_TAG}" if commit else _TAG
 
 

@@ -88,7 +88,7 @@ def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
     from rubric_ci.parts.start.before_init import ask
     from rubric_ci.parts.start.init import init as create_files
     from rubric_ci.parts.start.init_providers_and_targets import InitSettings
-    from rubric_ci.system.output import is_interactive
+    from rubric_ci.system.output_and_masking import is_interactive
 
     given = _given(context)
     settings.update(given)
@@ -141,13 +141,13 @@ def demo(folder: Path) -> None:
     from rubric_ci.cli.commands.run import run
     from rubric_ci.errors import CannotWriteFile, ExitCode
     from rubric_ci.files.project.working_tree import write_text
-    from rubric_ci.system import resources
+    from rubric_ci.system import installation
     from rubric_ci.values import command_settings as given
 
     if folder.exists() and any(folder.iterdir()):
         raise CannotWriteFile(f"{folder} is not empty", "name a new folder: rubric-ci demo FOLDER")
     for name in _DEMO_FILES:
-        write_text(folder / name, resources.read_example(f"quickstart/{name}"))
+        write_text(folder / name, installation.read_example(f"quickstart/{name}"))
     config = Path("rubric-ci.yaml")  # not the one of an enclosing repository, nor its base
     settings = given.RunSettings(
         select=given.SelectOptions(config=config, policy_from="head"),

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from rubric_ci import __version__
-from rubric_ci.system import masking
+from rubric_ci.system import output_and_masking
 from rubric_ci.system.installation import install_command
 from rubric_ci.text import numbers
 from rubric_ci.values.report import RunReport
@@ -143,7 +143,7 @@ def export(report: RunReport, environment: Mapping[str, str]) -> list[str]:
         failure = f"{type(error).__name__}: {error}"
     count = numbers.plural(len(report.cases), "span")
     said = f"results are not exported to {host}: {failure}" if failure else ""
-    return [masking.redact(said or f"exported {count} to {host}")]
+    return [output_and_masking.redact(said or f"exported {count} to {host}")]
 
 
 def _first(environment: Mapping[str, str], names: Sequence[str]) -> tuple[str, str]:
@@ -221,14 +221,14 @@ def _span(tracer: Any, case: CaseResult, started: int, add: _Add, *, with_conten
 
     seconds = case.duration_seconds
     ended = started + int((seconds or 0) * _NANOSECONDS)
-    facts = masking.redacted(about_case(case, with_content=with_content))
+    facts = output_and_masking.redacted(about_case(case, with_content=with_content))
     span = tracer.start_span(
         f"evaluate {case.id}", context=Context(), attributes=facts, start_time=started
     )
-    for each in masking.redacted([*results(case)]):
+    for each in output_and_masking.redacted([*results(case)]):
         add(span, each, ended)
     if case.status == "errored":
-        span.set_status(Status(StatusCode.ERROR, masking.redact(case.reason)))
+        span.set_status(Status(StatusCode.ERROR, output_and_masking.redact(case.reason)))
     span.end(ended)
 
 

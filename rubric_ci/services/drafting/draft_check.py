@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple, assert_never
 
 from rubric_ci.evaluators.evaluate import evaluate
-from rubric_ci.files.validation.ambiguous_wording import ALIKE, FILLERS, repeated, wording, words_of
+from rubric_ci.files.validation.ambiguity_rules import ALIKE, FILLERS, repeated, wording, words_of
 from rubric_ci.models.judge.prompt import about_fences, background, fenced
 from rubric_ci.models.judge.reply import InvalidReply, find_object, strict_object
 from rubric_ci.models.judge.request import takes_media

@@ -14,16 +14,15 @@ from rubric_ci.grading.resolve import name_judge, resolve_judge
 from rubric_ci.models.judge.voting import PANEL
 from rubric_ci.models.llm.budget import priced
 from rubric_ci.models.llm.model_info import prices_of
-from rubric_ci.services.cost.estimate import cost_words
-from rubric_ci.services.cost.judge_cost import CHARACTERS, picture_tokens
+from rubric_ci.services.cost_estimate import cost_words
 from rubric_ci.services.drafting.draft_check import VARIANTS
 from rubric_ci.services.drafting.drafter import Drafter, DraftRequest, call_of
 from rubric_ci.services.drafting.drafting_prompt import Contrast
 from rubric_ci.services.drafting.drafting_reply import MOST
 from rubric_ci.services.drafting.publish import NothingToPublish, Published, added_by
-from rubric_ci.services.drafting.review import SkippedCase
-from rubric_ci.services.drafting.rewrite import Rewrite
-from rubric_ci.services.publish.workflow import Workflow, write_problems
+from rubric_ci.services.drafting.review_and_insertion import Rewrite, SkippedCase
+from rubric_ci.services.expected_requests import CHARACTERS, picture_tokens
+from rubric_ci.services.publish_workflow import Workflow, write_problems
 from rubric_ci.text import escape, numbers
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.values.command_settings import GenerateSettings

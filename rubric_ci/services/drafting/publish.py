@@ -21,8 +21,7 @@ from rubric_ci.github.actions import Event, read_event
 from rubric_ci.github.commits_and_pull_requests import Branch, Change, Proposal
 from rubric_ci.github.rest_api import ApiError, Server
 from rubric_ci.services.drafting.drafter import DraftRequest
-from rubric_ci.services.drafting.review import echo
-from rubric_ci.services.drafting.rewrite import Rewrite
+from rubric_ci.services.drafting.review_and_insertion import Rewrite, echo
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git import branch
 from rubric_ci.system.git.plumbing import open_repository

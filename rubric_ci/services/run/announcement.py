@@ -10,9 +10,9 @@ from rubric_ci.errors import NoJudge
 from rubric_ci.gate.comparison import phrases, rule
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.tasks import check_judges
-from rubric_ci.services.cost.estimate import Estimate, estimate_answers, estimate_work
-from rubric_ci.services.cost.expected_requests import ExpectedWork
-from rubric_ci.services.cost.last_run import LastRun, last_run
+from rubric_ci.services.cost_estimate import Estimate, estimate_answers, estimate_work
+from rubric_ci.services.expected_requests import ExpectedWork
+from rubric_ci.services.last_run import LastRun, last_run
 from rubric_ci.services.run import sentinel
 from rubric_ci.services.run.asking import once
 from rubric_ci.services.run.base_comparison import no_answers

@@ -11,12 +11,11 @@ from rubric_ci.gate.comparison import rule, verdicts
 from rubric_ci.gate.comparison.rule import Need, Needs
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
-from rubric_ci.grading.trial_results import with_more
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, both_graded, with_verdict
 from rubric_ci.values.scoring import Verdict
-from rubric_ci.values.trials import trials_of
+from rubric_ci.values.trials import trials_of, with_more
 
 INTERRUPTED: Final = "the run was interrupted"
 

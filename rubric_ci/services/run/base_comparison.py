@@ -18,7 +18,6 @@ from rubric_ci.gate.comparison import rule, verdicts
 from rubric_ci.gate.comparison.compared import counterparts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
-from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.services.run.asking import (
     INTERRUPTED,
     Asker,
@@ -46,7 +45,7 @@ from rubric_ci.values.results import (
     with_verdict,
 )
 from rubric_ci.values.targets import MockTarget
-from rubric_ci.values.trials import first_trials
+from rubric_ci.values.trials import first_trials, median_trial
 from rubric_ci.values.usage import NOTHING_USED
 
 UNASKED: Final = (

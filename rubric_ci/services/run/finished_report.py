@@ -28,19 +28,13 @@ from rubric_ci.grading.outcome import errored
 from rubric_ci.grading.resolve import Task, choose_judge, judge_info, name_judge
 from rubric_ci.grading.targets.answer_cache import varies
 from rubric_ci.grading.targets.workplace import is_of_hook_after_answer
-from rubric_ci.services.cost.last_run import (
-    keep,
-    keep_passes,
-    newly_marked,
-    read_passes,
-    with_passes,
-)
-from rubric_ci.services.publish.files import HINT
+from rubric_ci.services.last_run import keep, keep_passes, newly_marked, read_passes, with_passes
+from rubric_ci.services.publish_files import HINT
 from rubric_ci.services.run.grade import GradedRun, RunInput
 from rubric_ci.services.run.inputs import has_every_case
-from rubric_ci.system import masking
+from rubric_ci.system import output_and_masking
 from rubric_ci.system.actions_runner import in_workflow
-from rubric_ci.system.git.committed import head_of
+from rubric_ci.system.git.plumbing import head_of
 from rubric_ci.text import numbers
 from rubric_ci.text.numbers import listed
 from rubric_ci.values import parts
@@ -85,11 +79,11 @@ def finish(
         used_by=found.accounts.list(),
     )
     if found.pictures:
-        from rubric_ci.services.publish.copies import write_copies  # few runs have one
+        from rubric_ci.services.publish_files import write_copies  # few runs have one
 
         write_copies(found.pictures, options.output_dir, HINT)
     report = _with_probe(report, options.output_dir / PROBE)
-    report = without_secrets(report, masking.redactor())
+    report = without_secrets(report, output_and_masking.redactor())
     return with_comparison(report, inputs.baseline, options.baseline, environment)
 
 
@@ -113,7 +107,7 @@ def with_cases(
         totals=totals(every, report.beyond_cases),
         verdict=run_verdict(every, scope),
     )
-    report = without_secrets(report, masking.redactor())
+    report = without_secrets(report, output_and_masking.redactor())
     return with_gate(compare(report, baseline) if baseline else report)
 
 

@@ -15,7 +15,7 @@ from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.reports.progress import progress
-from rubric_ci.services.cost.expected_requests import ExpectedWork, ask_models
+from rubric_ci.services.expected_requests import ExpectedWork, ask_models
 from rubric_ci.services.run.asking import Key
 from rubric_ci.services.run.base_comparison import (
     Outcome,

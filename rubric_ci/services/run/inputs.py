@@ -23,7 +23,7 @@ from rubric_ci.grading.case_choice import is_asked_for, read_keyword
 from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.tasks import build_tasks, with_waivers
-from rubric_ci.models.llm.cache import Cache
+from rubric_ci.models.llm.cache_and_recording import Cache
 from rubric_ci.services.run import sides
 from rubric_ci.services.run.grade import RunInput, needs_fresh_judgements
 from rubric_ci.text import escape

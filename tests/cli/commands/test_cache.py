@@ -8,7 +8,7 @@ import pytest
 
 from rubric_ci.cli.commands.cache import cache
 from rubric_ci.errors import ExitCode
-from rubric_ci.models.llm.cache import Cache
+from rubric_ci.models.llm.cache_and_recording import Cache
 from rubric_ci.values.command_settings import CacheSettings
 
 

@@ -12,7 +12,7 @@ import pytest
 from rubric_ci.cli.commands.report_show_compare import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadFile, CannotReadReport, ExitCode
 from rubric_ci.gate.report import json_format
-from rubric_ci.services.publish.workflow import try_to_post
+from rubric_ci.services.publish_workflow import try_to_post
 from rubric_ci.values.command_settings import CommentSettings
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.scope import Scope

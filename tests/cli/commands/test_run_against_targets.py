@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.grading.engine import blanks
-from rubric_ci.models.llm.cache import Cache
+from rubric_ci.models.llm.cache_and_recording import Cache
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.cli.commands.test_run_against import (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.models.llm.cache import Cache
+from rubric_ci.models.llm.cache_and_recording import Cache
 from tests import platforms
 from tests.aimock import Aimock, says
 from tests.captured import captured

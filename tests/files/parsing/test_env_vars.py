@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.files.parsing.env_vars import Variables, credential, substitute, substituted, written
-from rubric_ci.text.variable_names import PROVIDER_VARIABLES, names
+from rubric_ci.text.command_lines_and_variables import PROVIDER_VARIABLES, names
 from rubric_ci.values.agent_program import HealthCheck, JudgeCommand
 from rubric_ci.values.config import Config, JudgeConfig
 from rubric_ci.values.targets import CliTarget, Endpoint, LlmTarget

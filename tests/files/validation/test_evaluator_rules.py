@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.evaluators.llm_judge import VARIABLES
 from rubric_ci.files.validation.evaluator_rules import (
     ANSWER_VARIABLES,
     PROMPT_VARIABLES,
@@ -11,7 +12,6 @@ from rubric_ci.files.validation.evaluator_rules import (
     evaluator_problems,
     scripts_of,
 )
-from rubric_ci.models.judge.freeform import VARIABLES
 from rubric_ci.values import parts
 
 PATH = ("evalcases", 0, "evaluators", 1)

@@ -11,7 +11,7 @@ from rubric_ci.files import validation, yaml_text
 from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.files.validation.gate_and_waiver_rules import Sizes
 from rubric_ci.files.validation.includes import with_includes
-from rubric_ci.files.validation.rules import RULES, apply_suppressions, meanings, render
+from rubric_ci.files.validation.rules import RULES, apply_suppressions, render
 from rubric_ci.files.validation.validator import (
     Surroundings,
     check_config,
@@ -73,10 +73,6 @@ def test_the_bad_example_breaks_this_rule_alone(rule: Rule) -> None:
 @pytest.mark.parametrize("rule", EXAMPLES, ids=lambda rule: rule.id)
 def test_the_good_example_is_clean(rule: Rule) -> None:
     assert rules_of(rule.good) == []
-
-
-def test_meanings_are_one_sentence() -> None:
-    assert all(text.count(". ") == 0 and text.endswith(".") for text in meanings().values())
 
 
 def test_the_documentation_is_current() -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rubric_ci.files.yaml_text.recordings import Recording, normalised, read_recording
+from rubric_ci.files.yaml_text.jsonlines import Recording, normalised, read_recording
 
 
 def test_a_line() -> None:

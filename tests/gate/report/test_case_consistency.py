@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from rubric_ci.evaluators.rubric import _criterion_result
 from rubric_ci.gate.report.consistency import case_problems
-from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.models.judge.panel import PanelResult
 from rubric_ci.values.results import (
     Assessed,
@@ -33,6 +32,7 @@ from rubric_ci.values.rubric import (
     score,
 )
 from rubric_ci.values.scoring import CANNOT_ASSESS, Score, Thresholds, combine
+from rubric_ci.values.trials import median_trial
 from rubric_ci.values.usage import NOTHING_USED
 from tests.cases import span
 from tests.sample_reports import a_criterion, a_rubric, graded

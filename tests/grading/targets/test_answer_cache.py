@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.grading.targets import answer_cache
-from rubric_ci.models.llm.cache import Cache
+from rubric_ci.models.llm.cache_and_recording import Cache
 from rubric_ci.values.context import RunContext, Side
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.messages import FilePart

@@ -12,7 +12,7 @@ import pytest
 from rubric_ci.errors import CannotReachModel, NoJudge, NoVerdict, OverBudget
 from rubric_ci.grading import targets
 from rubric_ci.grading.targets import answer_cache
-from rubric_ci.models.llm.cache import Cache
+from rubric_ci.models.llm.cache_and_recording import Cache
 from rubric_ci.text.answer_text import Exchange, read_exchanges
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import Side

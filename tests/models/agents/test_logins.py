@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.models.agents.logins import NoLogin, login_of
-from rubric_ci.system.masking import redact
+from rubric_ci.system.output_and_masking import redact
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 TOKEN = "sk-ant-oat01-this-is-the-token-of-ada"

@@ -10,7 +10,7 @@ import pytest
 
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.models.llm.budget import Budget, Caps
-from rubric_ci.models.llm.cache import MODE, Cache
+from rubric_ci.models.llm.cache_and_recording import MODE, Cache
 from rubric_ci.models.llm.client import (
     CircuitBreaker,
     OutputModes,

@@ -12,7 +12,7 @@ import pytest
 from rubric_ci.errors import NoVerdict
 from rubric_ci.grading import targets
 from rubric_ci.grading.targets.workplace import Workplaces
-from rubric_ci.models.llm.cache import Cache
+from rubric_ci.models.llm.cache_and_recording import Cache
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase

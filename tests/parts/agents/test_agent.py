@@ -22,7 +22,7 @@ import yaml
 from rubric_ci.grading.targets import answer_cache, answer_format
 from rubric_ci.grading.targets.call_spelling import Spelling
 from rubric_ci.models.llm import judge_command
-from rubric_ci.models.llm.cache import Cache
+from rubric_ci.models.llm.cache_and_recording import Cache
 from rubric_ci.parts.agents import agent as agent_target
 from rubric_ci.parts.agents import workspace
 from rubric_ci.system import scratch

@@ -15,7 +15,7 @@ import yaml
 from rubric_ci import __version__
 from rubric_ci.parts.start import init
 from rubric_ci.parts.start.init_providers_and_targets import PROVIDERS, TARGETS
-from rubric_ci.system import resources
+from rubric_ci.system import installation
 from tests import platforms
 from tests.captured import captured
 from tests.checkout import Checkout, start_repository
@@ -164,7 +164,7 @@ def test_a_copy_pins_by_the_tag_and_a_release_by_its_commit(
     commit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if commit:
-        monkeypatch.setattr(resources, "released_commit", lambda: commit)
+        monkeypatch.setattr(installation, "released_commit", lambda: commit)
     else:
         monkeypatch.setattr(init, "checkout_commit", lambda _: "")
     command(tmp_path, "init", "--yes")
@@ -514,7 +514,7 @@ def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None
 
 
 def test_the_hook_is_of_this_version() -> None:
-    assert f"rev: v{__version__}\n" in resources.read_example("scaffold/pre-commit-config.yaml")
+    assert f"rev: v{__version__}\n" in installation.read_example("scaffold/pre-commit-config.yaml")
 
 
 def test_pre_commit_understands_the_configuration(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.services.publish.workflow import (
+from rubric_ci.services.publish_workflow import (
     Workflow,
     outputs,
     write_comparison_outputs,

@@ -9,7 +9,6 @@ from typing import Any, cast
 import pytest
 
 from rubric_ci.grading.resolve import Task
-from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.services.run.asking import Key, Pair
 from rubric_ci.services.run.base_comparison import (
     UNASKED,
@@ -29,6 +28,7 @@ from rubric_ci.values.messages import Message, TextPart
 from rubric_ci.values.report import Against, RemovedCase
 from rubric_ci.values.results import CaseResult, Graded, Skipped
 from rubric_ci.values.targets import CliTarget, Endpoint, LlmTarget, MockTarget, ServiceTarget
+from rubric_ci.values.trials import median_trial
 from rubric_ci.values.usage import Usage
 from tests.cases import build_case
 from tests.sample_reports import errored, graded, skipped

@@ -4,13 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.services.cost.last_run import (
-    NAME,
-    keep_passes,
-    newly_marked,
-    read_passes,
-    with_passes,
-)
+from rubric_ci.services.last_run import NAME, keep_passes, newly_marked, read_passes, with_passes
 from rubric_ci.values.waivers import WaiverResult, WaiverState
 from tests.sample_reports import a_rubric, errored, graded
 

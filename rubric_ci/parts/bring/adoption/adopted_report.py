@@ -13,7 +13,6 @@ from typing import Any, Final
 from rubric_ci import __version__
 from rubric_ci.gate.report.decision import concluded, gate_of
 from rubric_ci.gate.waivers.waiver_report import with_outcomes
-from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.parts.bring.adoption.samples import Check, Sample, ToolCase, judged
 from rubric_ci.text import numbers
 from rubric_ci.text.numbers import listed
@@ -41,7 +40,7 @@ from rubric_ci.values.rubric import Check as Criterion
 from rubric_ci.values.rubric import Rubric
 from rubric_ci.values.scope import WHOLE
 from rubric_ci.values.scoring import CHECKLIST, Thresholds, Verdict, format_score
-from rubric_ci.values.trials import trials_of
+from rubric_ci.values.trials import median_trial, trials_of
 from rubric_ci.values.waivers import WaiverResult, with_waivers
 
 THEIRS: Final = Thresholds(passing=0.0, borderline=0.0)

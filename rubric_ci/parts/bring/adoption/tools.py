@@ -16,9 +16,9 @@ from rubric_ci.gate.grading_changes.file_changes import UNNAMED
 from rubric_ci.parts.bring.adoption import graded_files, tool_results
 from rubric_ci.parts.bring.adoption.samples import Sample, counting
 from rubric_ci.system import processes
-from rubric_ci.system.git.committed import first_tracked
+from rubric_ci.system.git.plumbing import first_tracked
 from rubric_ci.system.processes import Command, Finished, describe_exit
-from rubric_ci.text.command_lines import shell_quote
+from rubric_ci.text.command_lines_and_variables import shell_quote
 from rubric_ci.text.numbers import listed, plural
 from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass

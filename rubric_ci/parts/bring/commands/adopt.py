@@ -30,10 +30,10 @@ from rubric_ci.parts.bring.adoption.adopted_report import (
 )
 from rubric_ci.parts.bring.adoption.samples import Sample, counting, results_changes
 from rubric_ci.parts.bring.adoption.tools import TOOLS, Tool, check_tracked, recognise
-from rubric_ci.services.publish.files import check_outputs, write_and_show
-from rubric_ci.services.publish.workflow import publish
-from rubric_ci.system import masking
-from rubric_ci.system.git.committed import first_tracked
+from rubric_ci.services.publish_files import check_outputs, write_and_show
+from rubric_ci.services.publish_workflow import publish
+from rubric_ci.system import output_and_masking
+from rubric_ci.system.git.plumbing import first_tracked
 from rubric_ci.values.command_settings import AdoptSettings
 from rubric_ci.values.config import Config
 
@@ -73,7 +73,7 @@ def adopt(settings: AdoptSettings) -> ExitCode:
         ),
     )
     report = report_of(results(samples, about, waivers), config, options.fail_on, waivers, facts)
-    report = without_secrets(report, masking.redactor())
+    report = without_secrets(report, output_and_masking.redactor())
     report = with_comparison(report, baseline, options.baseline, os.environ)
     written = write_and_show(report, options)
     publish(report, written, options, os.environ)

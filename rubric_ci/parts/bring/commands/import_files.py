@@ -20,7 +20,7 @@ from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation import schema
 from rubric_ci.files.validation.located_problems import diagnose
-from rubric_ci.files.validation.output.plain_text import headline
+from rubric_ci.files.validation.problem_formats import headline
 from rubric_ci.files.validation.rubric_files import ENDING
 from rubric_ci.files.validation.validator import check_rubric
 from rubric_ci.files.yaml_text import csv_cases

@@ -12,7 +12,7 @@ import yaml
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
 from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.loader import load
-from rubric_ci.files.validation.output.plain_text import headline
+from rubric_ci.files.validation.problem_formats import headline
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.document import MAX_CHARACTERS
 from rubric_ci.parts.bring.other_tools import outcome
@@ -21,7 +21,7 @@ from rubric_ci.parts.bring.traces.chat_messages import as_input
 from rubric_ci.parts.bring.traces.trace_cases import LeftOut, Masker, TraceCase, Traces
 from rubric_ci.parts.bring.traces.trace_file import Fault, Record
 from rubric_ci.parts.bring.translation import Translation
-from rubric_ci.system import file_io, masking
+from rubric_ci.system import file_io, output_and_masking
 from rubric_ci.text import numbers, redact
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.diagnostics import Diagnostic
@@ -185,7 +185,7 @@ def _chosen(
 
 
 def _masked(case: TraceCase, kinds: Iterable[str]) -> tuple[TraceCase, Counter[str]]:
-    masker = Masker(kinds, masking.redact)
+    masker = Masker(kinds, output_and_masking.redact)
     kept = ("trace", "span", "file", "attributes", "started")
     return redact.redacted(case, masker, kept), +masker.counts
 

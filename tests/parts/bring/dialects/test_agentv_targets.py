@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.files.project.loader import LoadedTargets, load_targets
-from rubric_ci.files.validation.output.plain_text import headline
+from rubric_ci.files.validation.problem_formats import headline
 from rubric_ci.files.yaml_text.source import open_config
 from rubric_ci.values.agent_program import HealthCheck
 from rubric_ci.values.targets import CliTarget, MockTarget, Target, UnsupportedTarget

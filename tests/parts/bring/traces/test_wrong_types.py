@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.files.yaml_text.recordings import read_recording
+from rubric_ci.files.yaml_text.jsonlines import read_recording
 from rubric_ci.grading.targets.answer_format import build
 from rubric_ci.parts.bring.commands import import_traces
 from rubric_ci.parts.bring.traces import trace_cases

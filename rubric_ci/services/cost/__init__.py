@@ -1,1 +1,0 @@
-"""The requests and starts of a command before it sends them, and their cost."""

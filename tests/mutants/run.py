@@ -101,6 +101,7 @@ class Plugin:
         traced: Mapping[int, Traced] = in_child(partial(self._trace, session.items), 10 * SECONDS)
         if not traced:
             pytest.exit("a test fails without a change", 1)
+        gc.unfreeze()  # `tests/conftest.py` freezes what a collection has made
         self.functions = _functions(self.path)
         for mutant in self.mutants:
             hit = {n: took for n, (took, seen) in traced.items() if seen.intersection(mutant.lines)}

@@ -56,7 +56,7 @@ UNUSED = 1
 
 
 def over(x: int) -> bool:
-    return x > LIMIT
+    return not x <= LIMIT
 """
 TEST = """\
 from sample import over
@@ -67,17 +67,30 @@ def test_over() -> None:
 """
 
 
-def test_a_change_that_no_test_notices_survives(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("before", "outside"),
+    [
+        ("pass", ["module: 1 → 2 (2)"]),
+        ("run.survives_import = lambda *_: True", ["module: 1 → 2", "module: 1 → 2 (2)"]),
+    ],
+    ids=["with each import", "in live functions alone"],
+)
+def test_a_change_that_no_test_notices_survives(
+    before: str, outside: list[str], tmp_path: Path
+) -> None:
     (tmp_path / "sample.py").write_text(SAMPLE)
     (tmp_path / "test_sample.py").write_text(TEST)
+    (tmp_path / "conftest.py").write_text("from tests.conftest import pytest_collection\n")
     script = (
-        "from pathlib import Path; from tests.mutants.run import survivors_of; "
-        f"print(survivors_of(Path({str(tmp_path / 'sample.py')!r}), [{str(tmp_path)!r}]))"
+        f"from pathlib import Path; from tests.mutants import run; {before}; "
+        f"print(run.survivors_of(Path({str(tmp_path / 'sample.py')!r}), [{str(tmp_path)!r}]))"
     )
     run = captured(
-        [sys.executable, "-c", script], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(tmp_path)}
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
     )
-    assert run.stdout == "['module: 1 → 2 (2)', 'over: x > LIMIT → x >= LIMIT']\n", run.stderr
+    assert run.stdout == f"{[*outside, 'over: x <= LIMIT → x < LIMIT']}\n", run.stderr
 
 
 LISTED = [(module, key, why) for module, of in read_survivors().items() for key, why in of.items()]

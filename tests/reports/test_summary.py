@@ -20,6 +20,7 @@ from tests.sample_reports import a_report, errored, graded, skipped
 GOOD, FINE = graded("good", "pass"), graded("fine", "pass")
 MEDIUM, BAD, LOST = graded("medium", "borderline"), graded("bad"), errored("lost")
 OLD, BROKEN, NEW = (replace(graded(it), change=it) for it in ("failing-before", "broken", "new"))
+SAME = replace(graded("same", "pass"), change="unchanged")
 UNKNOWN = replace(graded("unknown"), change="not-comparable")
 WAIVED = replace(graded("waived"), waived=("c",), without_waived="pass")
 WEAKER = GradingChange(
@@ -81,6 +82,19 @@ HEADINGS: dict[Tone, dict[str, tuple[RunReport, str]]] = {
             "the only case passes (fail_on: fail) · review the changes to the grading",
         ),
         "part": (of(GOOD, FINE, scope=PART), "all 2 cases pass (fail_on: fail)"),
+        "one of a tag": (
+            of(replace(GOOD, tags=("t",)), BAD, gate={"tags": ("t",)}),
+            "the only deciding case passes (fail_on: fail)",
+        ),
+        "nothing to compare with": (
+            of(GOOD, gate=REGRESSION),
+            "the only case passes (fail_on: regression)",
+        ),
+        "compared, another rule": (of(SAME, FINE), "all 2 cases pass (fail_on: fail)"),
+        "one compared": (
+            of(SAME, gate=REGRESSION, comparison=replace(FELL, compared=1, together=None)),
+            "nothing broke · 1 case, compared with the baseline",
+        ),
     },
     "fail": {
         "borderline is forbidden": (
@@ -149,8 +163,8 @@ HEADINGS: dict[Tone, dict[str, tuple[RunReport, str]]] = {
     "nothing": {
         "nothing changed": (of(scope=CHANGED), " · nothing to grade: the change affects no case"),
         "cases removed": (
-            of(scope=CHANGED, grading_changes=(replace(WEAKER, kind="case"), WEAKER)),
-            " · nothing to grade: the change removes 1 case",
+            of(scope=CHANGED, grading_changes=(*[replace(WEAKER, kind="case")] * 2, WEAKER)),
+            " · nothing to grade: the change removes 2 cases",
         ),
         "nothing": (of(scope=PART), " · nothing to grade"),
         "nothing graded": (

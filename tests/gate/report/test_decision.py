@@ -33,6 +33,12 @@ def gated(report: RunReport, config: GateConfig = CONFIG) -> RunReport:
 
 TOLERATED = gated(a_report(graded("a", "pass", tags=("safety",)), graded("b"), errored("c")))
 MISSED = gated(a_report(graded("a", "pass"), graded("b", tags=("safety",))))
+CHOSEN = gated(
+    a_report(graded("a", "pass", tags=("t",)), graded("b", tags=("u",))),
+    GateConfig(
+        tags=("t", "v"), not_tags=("u",), targets=("x",), groups={"c": Group(min_score=0.6)}
+    ),
+)
 ALONE = gated(a_report(graded("a", "pass")), GateConfig(better_than="b"))
 NOT_COMPARED = gated(
     a_report(graded("a", change="not-comparable")), GateConfig(fail_on="regression")
@@ -47,6 +53,14 @@ WORDS = {
         ExitCode.NO_VERDICT,
     ),
     "missed": (MISSED, f"{HALF}; tag safety: 0 of 1 pass, 1 needed for 1.0", ExitCode.GATE),
+    "chosen cases": (
+        CHOSEN,
+        (
+            "fail-on: fail; gate of x; gate of 1 of 2 cases: tagged t or v, not tagged u; "
+            "criteria tagged c: no criterion, 0.6 needed"
+        ),
+        ExitCode.NO_VERDICT,
+    ),
     "not compared": (NOT_COMPARED, "fail-on: regression", ExitCode.GATE),
     "no other target": (ALONE, "fail-on: fail; better than b", ExitCode.NO_VERDICT),
 }

@@ -75,8 +75,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
     found = [problem for each in checked for problem in each.found]
     if not settings.paths:
         found += checker.unused([path for path in paths if path.name.endswith(ENDING)], included)
-    if included:  # a problem of an included file is found by each file that includes it
-        found = list(dict.fromkeys(found))
+    found = list(dict.fromkeys(found))  # each file finds the problems of criteria that it shares
     more = len(included - checker.names_of(paths)) if included else 0
     if jobs or not errors:
         sys.stdout.write(_rendered(settings, found, len(jobs) + more, notes))

@@ -177,7 +177,9 @@ class Checker:
             near_file=partial(self._near_file, path.parent),
             models=known_models,
         )
-        found = self._switched(check_evals(source, around), source.texts())
+        raw = source.raw if isinstance(source, IncludedSource) else source
+        found = check_evals(source, around)
+        found = switched(found, source.texts(), self.project.rules, raw.texts())
         included = tuple(source.files) if isinstance(source, IncludedSource) else ()
         if not found:
             return Checked((), included)
@@ -186,7 +188,7 @@ class Checker:
         # Problems of included files are named as these files are when they are checked alone.
         files = {
             file: self._display_name(working_tree.from_here(self.tree.path(file)))
-            for file in included
+            for file in source.texts().keys() - raw.texts().keys()
         }
         named = (replace(each, file=files.get(each.file, each.file)) for each in found)
         return Checked(tuple(named), included)

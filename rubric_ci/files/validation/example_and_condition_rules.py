@@ -88,16 +88,17 @@ def _parent(condition: dict[str, Any], path: Path, named: Mapping[str, Any]) -> 
 def wrong_mark(criterion: Any, mark: Any) -> str:
     """Return the marks of a criterion if this is none of them."""
     known = criterion if isinstance(criterion, dict) else {}
-    if mark == "not_applicable" and "applies_if" in known:
+    scale = known.get("choices") or known.get("levels") or []
+    if not isinstance(scale, list | dict):  # the schema reports it
         return ""
-    if mark == "cannot_assess" and not (is_penalty(known) or keys_of(known)):
+    unmarked = mark == "cannot_assess" and not (is_penalty(known) or keys_of(known))
+    if unmarked or (mark == "not_applicable" and "applies_if" in known):
         return ""
     if choices := known.get("choices"):
         names = [c.get("choice") if isinstance(c, dict) else c for c in choices]
         return "" if mark in names else ", ".join(map(str, names))
     if levels := known.get("levels"):
-        listed = isinstance(levels, list)
-        numbers = [str(each.get("level")) for each in levels] if listed else [*levels]
+        numbers = [str(n.get("level") if isinstance(n, dict) else n) for n in levels]
         return "" if type(mark) is int and str(mark) in numbers else ", ".join(numbers)
     if "score_ranges" in known:
         return "" if type(mark) is int and 0 <= mark <= 10 else "0 to 10"

@@ -62,7 +62,7 @@ def shared_of(document: Source, lookup: Lookup) -> Shared:
     faulty = [name for name, each in into.files.items() if each.faulty]
     found += into.problems
     found += [Problem(INCLUDE, (SHARED,), f"`{name}` has errors; validate it") for name in faulty]
-    return Shared(entries, tuple(found), into.files)
+    return Shared(entries, tuple(found), into.files, document)
 
 
 def criteria_by_id(shared: Shared) -> dict[str, str]:
@@ -101,6 +101,7 @@ class _Expansion:
         listed = raw.get(SHARED)
         own = tuple(self.shared(listed, "shared")) if isinstance(listed, list) else ()
         self._into.files |= shared.files
+        self._into.configuration = shared.source
         if own or shared.entries:
             self._share(own, shared.entries)
 

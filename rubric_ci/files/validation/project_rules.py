@@ -155,7 +155,8 @@ def unused_prompt_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
     known, prompts = sizes().variables | {"input"}, sizes().prompts()
     targets = list_at(data, "targets")
     default = _default(targets)
-    used = {*(case.target or default for case in sizes().names), *list_at(data, "compare")}
+    named = {case.target for case in sizes().names}
+    used = [*named, *([] if all(named) else [default]), *list_at(data, "compare")]
     for index, target in enumerate(targets if sizes().names else ()):
         prompt = prompts.get(str(target.get("name"))) if isinstance(target, dict) else None
         if prompt is None or prompt.target in used:

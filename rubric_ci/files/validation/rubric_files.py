@@ -200,6 +200,7 @@ class Shared(NamedTuple):
     entries: tuple[Entry, ...] = ()
     problems: tuple[Problem, ...] = ()  # with paths of the configuration
     files: Mapping[str, RubricFile] = {}
+    source: Source | None = None  # the configuration
 
 
 NOT_SHARED: Final = Shared()
@@ -222,6 +223,7 @@ class IncludedSource(OneSource):
         self.ambiguous: list[AmbiguousScalar] = []  # they are problems of the texts as written
         self.problems: list[Problem] = []  # of includes, with paths as written
         self.files: dict[str, RubricFile] = {}
+        self.configuration: Source | None = None  # that shares criteria
         self.moved: dict[Path, tuple[Source, Path]] = {}
 
     @property
@@ -233,7 +235,8 @@ class IncludedSource(OneSource):
         return self.raw.readable
 
     def texts(self) -> dict[str, str]:
-        sources = (self.raw, *(each.document for each in self.files.values()))
+        sources = [self.raw, *(each.document for each in self.files.values())]
+        sources += [self.configuration] if self.configuration else []
         return {path: text for source in sources for path, text in source.texts().items()}
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:

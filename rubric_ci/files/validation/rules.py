@@ -1,6 +1,6 @@
 """All rules of `rubric-ci validate`: by id, their documentation, and which are switched off."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -112,7 +112,10 @@ def _shortened(text: str) -> list[str]:
 
 
 def apply_suppressions(
-    found: tuple[Diagnostic, ...], texts: Mapping[str, str], rules: Mapping[str, str]
+    found: tuple[Diagnostic, ...],
+    texts: Mapping[str, str],
+    rules: Mapping[str, str],
+    own: Collection[str] | None = None,
 ) -> tuple[Diagnostic, ...]:
     """Return the remaining diagnostics of a file and its sidecar, with configured severities."""
     ignored = {f: list(ignored_rules(text)) for f, text in texts.items() if "rubric-ci:" in text}
@@ -127,6 +130,8 @@ def apply_suppressions(
             kept.append(diagnostic)
     if not any(diagnostic.rule == TOO_MANY_PROBLEMS.id for diagnostic in found):
         for file, entries in ignored.items():
+            if own is not None and file not in own:
+                continue
             unused = [entry for entry in entries if (file, entry.line, entry.rule) not in used]
             kept += islice(unused_ignores(file, texts[file], unused, RULES), MAX_PROBLEMS)
     severe = (_with_severity(diagnostic, rules) for diagnostic in kept)

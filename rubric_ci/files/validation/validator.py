@@ -215,9 +215,15 @@ def check_waivers(
 
 
 def switched(
-    found: "tuple[Diagnostic, ...]", texts: Mapping[str, str], rules: Mapping[str, str]
+    found: "tuple[Diagnostic, ...]",
+    texts: Mapping[str, str],
+    rules: Mapping[str, str],
+    own: Collection[str] | None = None,
 ) -> "tuple[Diagnostic, ...]":
-    """Return the remaining diagnostics of a file and its sidecar, with configured severities."""
+    """Return the remaining diagnostics of a file and its sidecar, with configured severities.
+
+    `own`: the names of the texts that are checked; the comments of others may be of use elsewhere.
+    """
     has_comments = any(_MARK in text for text in texts.values())
     if not has_comments and not any(each.rule in rules for each in found):
         if not found:
@@ -227,7 +233,7 @@ def switched(
         return tuple(sorted(found, key=position))
     from rubric_ci.files.validation.rules import apply_suppressions  # imports every rule
 
-    return apply_suppressions(found, texts, rules)
+    return apply_suppressions(found, texts, rules, own)
 
 
 def _media_problems(source: Source, around: Surroundings) -> Iterator[Problem]:

@@ -319,6 +319,17 @@ def test_shared_criteria_with_one_id_are_an_error() -> None:
     ]
 
 
+def test_problems_of_shared_criteria_are_in_the_configuration() -> None:
+    text = "shared_rubrics:\n- Gives a helpful answer # rubric-ci: ignore[wording]\n- '{{ no }}'\n"
+    given = shared_of(Document("c.yaml", f"{text}rules: # rubric-ci: ignore[wording]\n"), find)
+    found = load(
+        "evals/a.yaml", "evalcases: [{id: b, input: q, rubrics: [x]}]\n", find, shared=given
+    )
+    assert [f"{each.file}:{each.span.line}: {each.rule}" for each in found.diagnostics] == [
+        "c.yaml:3: undefined-variable"
+    ]
+
+
 def test_shared_criteria_of_a_configuration_are_checked_there() -> None:
     text = "shared_rubrics:\n- include: gone\n- {id: a, expected_outcom: x}\n"
     found = shared_of(Document("rubric-ci.yaml", text), find).problems

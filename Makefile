@@ -178,7 +178,7 @@ $(TOXIPROXY):
 	|| echo "toxiproxy cannot be built here (needs Go): tests with broken connections will be skipped"
 
 # The real promptfoo, Inspect, DeepEval and Pydantic Evals, 2 GB: what they write today is read as the
-# results of tests/parts/bring/adoption are, and a break is found through them. `python -m tests.peers.record`
+# results of tests/parts/bring are, and a break is found through them. `python -m tests.peers.record`
 # writes those results again.
 PEERS := .tools/peers
 peers: $(READY) $(PEERS)/.ready

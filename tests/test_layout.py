@@ -39,34 +39,31 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_run_untrusted.py": "gate/selection/proposed_cases",
     "cli/commands/test_run_workspace.py": "parts/agents/workspace_programs",
     "parts/authorize/test_authorize.py": "parts/authorize/authorization",
-    "parts/bring/adoption/test_tools.py": """
-        parts/bring/adoption/graded_files parts/bring/adoption/tool_results
-        parts/bring/adoption/adopted_report""",
+    "parts/bring/test_adopted_tools.py": """
+        parts/bring/graded_files parts/bring/tool_results parts/bring/adopted_report""",
     "parts/agents/test_agents.py": """
         models/agents/program models/agents/atif parts/agents/__init__
         parts/agents/claude_code
         parts/agents/codex parts/agents/copilot parts/agents/gemini_cli
         models/agents/otlp""",
-    "parts/bring/commands/test_import.py": """
-        parts/bring/commands/import_files parts/bring/dialects/promptfoo_assert
-        parts/bring/dialects/tables
-        parts/bring/dialects/golden_sets
+    "parts/bring/test_import.py": """
+        parts/bring/import_files parts/bring/dialects/promptfoo_assert
+        parts/bring/dialects/golden_sets_and_tables
         parts/bring/dialects/promptfoo_code parts/bring/dialects/promptfoo_tests
         parts/bring/dialects/promptfoo_assertion_types parts/bring/dialects/promptfoo_prompts
         parts/bring/dialects/promptfoo_targets
         parts/bring/dialects/github_models parts/bring/dialects/openai_evals
         parts/bring/dialects/shims/promptfoo_shim""",
-    "parts/bring/commands/test_import_traces.py": """
-        parts/bring/commands/import_traces
-        parts/bring/traces/trace_formats parts/bring/traces/span
-        parts/bring/traces/otlp_spans parts/bring/traces/trace_file""",
+    "parts/bring/test_import_traces.py": """
+        parts/bring/import_traces parts/bring/trace_formats parts/bring/spans_and_otlp
+        parts/bring/trace_file""",
     "parts/bring/dialects/test_table.py": """
         parts/bring/dialects/agent_skills parts/bring/dialects/agentv""",
     "parts/bring/dialects/test_agentv_graders.py": """
         parts/bring/dialects/agentv_evaluators
         parts/bring/dialects/agentv_rubrics""",
     "parts/telemetry/test_run_exported.py": "parts/telemetry/export parts/telemetry/__init__",
-    "parts/bring/commands/test_run_tool.py": "parts/bring/eval_tool",
+    "parts/bring/test_run_tool.py": "parts/bring/eval_tool",
     "cli/commands/test_run_skills.py": "grading/targets/workplace",
     "evaluators/assertions/test_mark.py": """
         evaluators/assertions/json_data evaluators/assertions/keys evaluators/assertions/row
@@ -172,7 +169,7 @@ IMPURE: Final = """
     values/context values/command_settings models/agents/logins
     models/judge/panel models/judge/request models/judge/request
     models/llm parts/lab/history reports/progress
-    parts/bring/adoption/tools
+    parts/bring/adopted_tools
     gate/policy/required_agreement parts/lab/labels parts/lab/calibration
     parts/lab/rejudge
     services/run/sentinel services/cost_estimate
@@ -186,7 +183,8 @@ IMPURE: Final = """
     services/publish_comment services/publish_files parts/lab/issue
     parts/graders/composite parts/agents/agent parts/authorize
     parts/agents/grading_files parts/agents/workspace_programs parts/agents/work
-    parts/agents/workspace parts/bring/options_import_adopt parts/bring/commands
+    parts/agents/workspace parts/bring/options_import_adopt parts/bring/adopt
+    parts/bring/import_files parts/bring/import_traces
     parts/lab/judge_attack parts/lab/judge_calibrate parts/lab/judge_label parts/lab/judge_test
     parts/lab/probe parts/lab/options_lab
     parts/litellm parts/pytest
@@ -224,7 +222,7 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/rooms.md
 DEEP: Final = """
     cli/commands/test_run_killed docs/test_site features/test_features
     parts/bring/dialects/test_all_wrong_types
-    parts/bring/traces/test_all_wrong_types files/validation/test_traps
+    parts/bring/test_traces_of_all_wrong_types files/validation/test_traps
     hooks/test_act hooks/test_act_clouds
     hooks/test_act_generate hooks/test_act_grading hooks/test_act_nights hooks/test_act_roles
     hooks/test_act_service hooks/test_act_strangers hooks/test_act_suites
@@ -449,7 +447,7 @@ def test_who_reads_the_environment() -> None:
     named = {name for name, path in paths.items() if "environ" in path.read_text("utf-8")}
     found = {name for name in named if "environ" in names_of(paths[name])}
     commands = {each for each in found if each.startswith(("cli/", "parts/start/"))}
-    commands |= found & {"parts/lab/judge_test", "parts/lab/probe", "parts/bring/commands/adopt"}
+    commands |= found & {"parts/lab/judge_test", "parts/lab/probe", "parts/bring/adopt"}
     assert found - commands == ENVIRONMENT
 
 
@@ -465,9 +463,8 @@ def names_of(path: Path) -> set[str]:
 
 
 TABLES: Final = """
-    parts/bring/adoption parts/agents evaluators/assertions cli/commands parts/bring/dialects
-    evaluators
-    parts/bring/traces reports grading/targets
+    parts/agents evaluators/assertions cli/commands parts/bring/dialects evaluators
+    reports grading/targets
 """
 # Modules under 40 lines that one module imports, with their reason.
 FRAGMENTS: Final[Mapping[str, str]] = {}

@@ -1,4 +1,4 @@
-"""Write the results of the real tools to `tests/parts/bring/adoption`; `make peers` checks them."""
+"""Write the results of the real tools to `tests/parts/bring/results`; `make peers` checks them."""
 
 import tempfile
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Final
 from tests.peers.model import model_server
 from tests.peers.tools import results, stored
 
-RESULTS: Final = Path(__file__).parents[1] / "parts/bring/adoption/results"
+RESULTS: Final = Path(__file__).parents[1] / "parts/bring/results"
 FILES: Final = {
     "promptfoo": "promptfoo.json",
     "inspect": "inspect.json",

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.parts.bring.adoption.tools import TOOLS
+from rubric_ci.parts.bring.adopted_tools import TOOLS
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.http_server import Server
 from tests.invoke import invoke
-from tests.parts.bring.adoption.test_tools import RESULTS, shown
-from tests.parts.bring.commands.test_import import VERDICTS, graded
+from tests.parts.bring.test_adopted_tools import RESULTS, shown
+from tests.parts.bring.test_import import VERDICTS, graded
 from tests.peers.model import SHORTLY, model_server
 from tests.peers.record import FILES
 from tests.peers.tools import PROMPTFOO, PYTHON, SUITES, environment, results

@@ -135,16 +135,16 @@ KINDS: Final[Mapping[str, KindRow]] = {
     "golden": KindRow(
         title="golden set, or cases of another tool, imported",
         page="bring.md",
-        covers=_named("dialect", *("golden_sets", "github_models", "openai_evals", "promptfoo")),
+        covers=_named(
+            "dialect", *("golden_sets_and_tables", "github_models", "openai_evals", "promptfoo")
+        ),
     ),
     "trace": KindRow(
         title="recorded trace, imported",
         page="bring.md",
         covers=_named("trace", "otlp", "langfuse", "langsmith", "phoenix", "braintrust"),
     ),
-    "workbook": KindRow(
-        title="workbook, imported", page="bring.md", covers=_named("dialect", "tables")
-    ),
+    "workbook": KindRow(title="workbook, imported", page="bring.md", covers=frozenset()),
     "picture": KindRow(
         title="case with an image or a document",
         page="conversations.md",

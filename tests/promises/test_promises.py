@@ -16,7 +16,7 @@ from rubric_ci.files.parsing.config_parser import PROGRAMS
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.parts.bring import dialects
-from rubric_ci.parts.bring.adoption.tools import TOOLS
+from rubric_ci.parts.bring.adopted_tools import TOOLS
 from rubric_ci.values import config, evals, messages, targets, workspace_settings
 from rubric_ci.values.formats_and_defaults import TRACE_FORMATS
 from tests import platforms

@@ -18,7 +18,7 @@ from rubric_ci.errors import UserError
 from rubric_ci.values.command_settings import CommentSettings
 from tests.contract.fake_github import GitHub, Pull, serving
 from tests.invoke import invoke
-from tests.parts.bring.traces import records
+from tests.parts.bring import trace_records as records
 from tests.security.test_input_growth import FACTOR, growth, many, repeated
 
 pytestmark = pytest.mark.deep

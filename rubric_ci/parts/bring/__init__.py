@@ -16,7 +16,7 @@ PART: Final = Part(
         "translated configuration": "dialects:translated_config",
         "dialect of": "dialects:dialect_of",
         "files of other tools": "other_tools",
-        "adopted cases": "adoption.adopted_report:cases_of",
+        "adopted cases": "adopted_report:cases_of",
         "run of another tool": "eval_tool:tool_report",
     },
     rules=("other_tools", "translation"),

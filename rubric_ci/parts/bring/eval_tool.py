@@ -22,8 +22,8 @@ from rubric_ci.gate.report.report_file import without_secrets
 from rubric_ci.gate.waivers.matching import waivers_of
 from rubric_ci.github.actions import run_metadata
 from rubric_ci.grading.resolve import Task
-from rubric_ci.parts.bring.adoption import tools
-from rubric_ci.parts.bring.adoption.adopted_report import (
+from rubric_ci.parts.bring import adopted_tools as tools
+from rubric_ci.parts.bring.adopted_report import (
     Adopted,
     Facts,
     as_cases,
@@ -32,8 +32,8 @@ from rubric_ci.parts.bring.adoption.adopted_report import (
     results,
     tool_cases,
 )
-from rubric_ci.parts.bring.adoption.samples import Sample, ToolCase, results_changes
-from rubric_ci.parts.bring.adoption.tools import TOOLS, Place, check_tracked
+from rubric_ci.parts.bring.adopted_samples import Sample, ToolCase, results_changes
+from rubric_ci.parts.bring.adopted_tools import TOOLS, Place, check_tracked
 from rubric_ci.services.run.asking import Key, Pair, Request, settle
 from rubric_ci.services.run.base_comparison import Outcome, settled_case, with_lone
 from rubric_ci.system import output_and_masking

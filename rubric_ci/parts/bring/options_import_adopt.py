@@ -61,9 +61,9 @@ def import_files(
     OpenTelemetry, Langfuse, LangSmith, Phoenix or Braintrust. Parts without a counterpart are
     listed with their lines, and the exit code is 1.
     """
-    from rubric_ci.parts.bring.commands.import_files import ImportSettings
-    from rubric_ci.parts.bring.commands.import_files import import_files as import_all
-    from rubric_ci.parts.bring.commands.import_traces import TraceChoice
+    from rubric_ci.parts.bring.import_files import ImportSettings
+    from rubric_ci.parts.bring.import_files import import_files as import_all
+    from rubric_ci.parts.bring.import_traces import TraceChoice
 
     choice = TraceChoice(form or "", **traces, mask=_masked_kinds(kinds))
     raise SystemExit(import_all(ImportSettings(files, output_dir, choice)))
@@ -119,7 +119,7 @@ def adopt(results: tuple[str, ...], tool: str | None, **options: Any) -> None:
     RESULTS are the files that the tool wrote. Marks, passes and errors are the tool's; gate,
     waivers, comparison, comment and history are rubric-ci's.
     """
-    from rubric_ci.parts.bring.commands.adopt import adopt as adopt_results
+    from rubric_ci.parts.bring.adopt import adopt as adopt_results
     from rubric_ci.values.command_settings import AdoptSettings, settings_of
 
     options |= {"results": tuple(map(Path, results)), "tool": tool or ""}

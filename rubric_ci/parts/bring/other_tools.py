@@ -171,7 +171,7 @@ def _traces_problem(records: list[Any], path: Path) -> Problem | None:
     likely = [each for each in records if isinstance(each, dict) and not _TRACE.isdisjoint(each)]
     if not likely:
         return None
-    from rubric_ci.parts.bring.traces.trace_formats import format_of  # few files have traces
+    from rubric_ci.parts.bring.trace_formats import format_of  # few files have traces
 
     if form := next(filter(None, map(format_of, likely)), ""):
         message = f"the file has traces ({form}), and no cases"

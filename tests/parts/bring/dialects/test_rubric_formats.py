@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from rubric_ci.files.validation.validator import check_rubric
-from rubric_ci.parts.bring.commands.import_traces import as_yaml
 from rubric_ci.parts.bring.dialects.rubric_formats import ASSESSABLE, rubric_of
+from rubric_ci.parts.bring.import_traces import as_yaml
 from rubric_ci.values.references import NotFound
 
 AUTOEVALS = """\

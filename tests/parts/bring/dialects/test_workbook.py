@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import InvalidInput
-from rubric_ci.parts.bring.dialects.tables import bounded, workbook_rows
+from rubric_ci.parts.bring.dialects.golden_sets_and_tables import bounded, workbook_rows
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 from tests.workbook import workbook

@@ -17,9 +17,9 @@ from rubric_ci.parts.bring.dialects import (
 from rubric_ci.parts.bring.translation import Beside, Translation
 from rubric_ci.values.problems import Path
 from tests.files.changed import changed
-from tests.parts.bring.commands.test_import import CODE, PROMPTFOO
 from tests.parts.bring.dialects.test_agentv_graders import SCORED
 from tests.parts.bring.dialects.test_table import AGENTV, FIVE, MORE, SKILL
+from tests.parts.bring.test_import import CODE, PROMPTFOO
 
 BESIDE = Beside()
 PROVIDERS = """\

@@ -13,7 +13,7 @@ from typing import Any, Final
 from rubric_ci import __version__
 from rubric_ci.gate.report.decision import concluded, gate_of
 from rubric_ci.gate.waivers.waiver_report import with_outcomes
-from rubric_ci.parts.bring.adoption.samples import Check, Sample, ToolCase, judged
+from rubric_ci.parts.bring.adopted_samples import Check, Sample, ToolCase, judged
 from rubric_ci.text import numbers
 from rubric_ci.text.numbers import listed
 from rubric_ci.values.changes import GradingChange

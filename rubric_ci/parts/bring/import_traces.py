@@ -15,11 +15,11 @@ from rubric_ci.files.project.loader import load
 from rubric_ci.files.validation.problem_formats import headline
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.document import MAX_CHARACTERS
+from rubric_ci.parts.bring import trace_cases, trace_file
+from rubric_ci.parts.bring.chat_messages import as_input
 from rubric_ci.parts.bring.other_tools import outcome
-from rubric_ci.parts.bring.traces import trace_cases, trace_file
-from rubric_ci.parts.bring.traces.chat_messages import as_input
-from rubric_ci.parts.bring.traces.trace_cases import LeftOut, Masker, TraceCase, Traces
-from rubric_ci.parts.bring.traces.trace_file import Fault, Record
+from rubric_ci.parts.bring.trace_cases import LeftOut, Masker, TraceCase, Traces
+from rubric_ci.parts.bring.trace_file import Fault, Record
 from rubric_ci.parts.bring.translation import Translation
 from rubric_ci.system import file_io, output_and_masking
 from rubric_ci.text import numbers, redact

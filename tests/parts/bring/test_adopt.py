@@ -11,7 +11,7 @@ import pytest
 from tests.checkout import ENVIRONMENT
 from tests.invoke import invoke
 
-RESULTS = Path(__file__).parents[1] / "adoption" / "results"
+RESULTS = Path(__file__).parent / "results"
 LINE = "  The marks come from promptfoo: promptfoo.json.\n"
 
 
@@ -47,7 +47,7 @@ def test_the_gate_fails_by_their_failure_and_their_error_is_no_verdict(folder: P
 
 
 def test_the_example_runs_as_its_page_says(tmp_path: Path) -> None:
-    example = RESULTS.parents[4] / "examples/promptfoo"
+    example = RESULTS.parents[3] / "examples/promptfoo"
     shutil.copytree(example, tmp_path / "examples/promptfoo")
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     (line,) = re.findall(

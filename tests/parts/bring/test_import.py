@@ -858,7 +858,7 @@ EXAMPLES = [
     PROMPTFOO,
     CODE,
     (SUITES / "promptfooconfig.yaml").read_text(),
-    (Path(__file__).parents[4] / "examples/promptfoo/promptfooconfig.yaml").read_text(),
+    (Path(__file__).parents[3] / "examples/promptfoo/promptfooconfig.yaml").read_text(),
     "prompts: [a, file://b.py]\ntests: [c.csv, {vars: {d: [1, 2]}}, {vars: file://e.yaml}]\n",
 ]
 

@@ -13,8 +13,8 @@ from rubric_ci.files.project import working_tree
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.gate.grading_changes.all_changes import check_is_known
 from rubric_ci.gate.grading_changes.file_changes import UNNAMED
-from rubric_ci.parts.bring.adoption import graded_files, tool_results
-from rubric_ci.parts.bring.adoption.samples import Sample, counting
+from rubric_ci.parts.bring import graded_files, tool_results
+from rubric_ci.parts.bring.adopted_samples import Sample, counting
 from rubric_ci.system import processes
 from rubric_ci.system.git.plumbing import first_tracked
 from rubric_ci.system.processes import Command, Finished, describe_exit

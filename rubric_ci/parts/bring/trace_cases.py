@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.errors import CannotConfigure
-from rubric_ci.parts.bring.traces import chat_messages as chat
-from rubric_ci.parts.bring.traces.span import Span, Traced
+from rubric_ci.parts.bring import chat_messages as chat
+from rubric_ci.parts.bring.spans_and_otlp import Span, Traced
 from rubric_ci.text.redact import MASK
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.dataclass import dataclass

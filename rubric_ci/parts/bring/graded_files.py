@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, spelt, table
-from rubric_ci.parts.bring.adoption.samples import Check, Data, Sample, json_data, text_of, unit
+from rubric_ci.parts.bring.adopted_samples import Check, Data, Sample, json_data, text_of, unit
 from rubric_ci.values.problems import LocatedProblem
 
 _LISTS = ("expectations", "assertion_results", "assertions")

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from rubric_ci.files.parsing.typed_json import Mismatch
-from rubric_ci.parts.bring.adoption.adopted_report import Adopted, results
-from rubric_ci.parts.bring.adoption.samples import Sample, counting
-from rubric_ci.parts.bring.adoption.tools import TOOLS, recognise
+from rubric_ci.parts.bring.adopted_report import Adopted, results
+from rubric_ci.parts.bring.adopted_samples import Sample, counting
+from rubric_ci.parts.bring.adopted_tools import TOOLS, recognise
 from rubric_ci.values.formats_and_defaults import ADOPTED_TOOLS
 from rubric_ci.values.results import Assessed, Graded, Skipped
 from tests.tables import rows

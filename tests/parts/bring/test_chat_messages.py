@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from rubric_ci.parts.bring.traces import chat_messages as chat
-from rubric_ci.parts.bring.traces.chat_messages import Call, ChatMessage, NotAChat
-from rubric_ci.parts.bring.traces.span import talk
+from rubric_ci.parts.bring import chat_messages as chat
+from rubric_ci.parts.bring.chat_messages import Call, ChatMessage, NotAChat
+from rubric_ci.parts.bring.spans_and_otlp import talk
 
 SPOKEN = (
     ChatMessage(role="user", text="Where?"),

@@ -5,8 +5,8 @@ import pytest
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.gate.grading_changes.all_changes import check_is_known
 from rubric_ci.gate.grading_changes.file_changes import ScriptFiles, tool_files
-from rubric_ci.parts.bring.adoption.samples import ToolCase, results_changes
-from rubric_ci.parts.bring.adoption.tools import check_tracked
+from rubric_ci.parts.bring.adopted_samples import ToolCase, results_changes
+from rubric_ci.parts.bring.adopted_tools import check_tracked
 from rubric_ci.values.config import Config
 from rubric_ci.values.gate import FailOn, GateConfig
 from rubric_ci.values.targets import RunnerTarget

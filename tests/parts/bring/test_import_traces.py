@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from rubric_ci.parts.bring.traces.trace_file import Fault, rows
+from rubric_ci.parts.bring.trace_file import Fault, rows
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
-from tests.parts.bring.traces import records
-from tests.parts.bring.traces.records import ANSWER, QUESTION, RESULT, ROOT, SYSTEM, TRACE, lines
+from tests.parts.bring import trace_records as records
+from tests.parts.bring.trace_records import ANSWER, QUESTION, RESULT, ROOT, SYSTEM, TRACE, lines
 
 
 def run(checkout: Checkout, *arguments: str) -> subprocess.CompletedProcess[str]:

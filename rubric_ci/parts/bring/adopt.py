@@ -18,7 +18,7 @@ from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import without_secrets
 from rubric_ci.gate.waivers.matching import waivers_of
 from rubric_ci.github.actions import run_metadata
-from rubric_ci.parts.bring.adoption.adopted_report import (
+from rubric_ci.parts.bring.adopted_report import (
     Adopted,
     Facts,
     as_cases,
@@ -28,8 +28,8 @@ from rubric_ci.parts.bring.adoption.adopted_report import (
     tool_cases,
     tool_cases_of,
 )
-from rubric_ci.parts.bring.adoption.samples import Sample, counting, results_changes
-from rubric_ci.parts.bring.adoption.tools import TOOLS, Tool, check_tracked, recognise
+from rubric_ci.parts.bring.adopted_samples import Sample, counting, results_changes
+from rubric_ci.parts.bring.adopted_tools import TOOLS, Tool, check_tracked, recognise
 from rubric_ci.services.publish_files import check_outputs, write_and_show
 from rubric_ci.services.publish_workflow import publish
 from rubric_ci.system import output_and_masking

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, table
 from rubric_ci.files.yaml_text.document import MAX_CHARACTERS
 from rubric_ci.files.yaml_text.jsonlines import JsonPositions
-from rubric_ci.parts.bring.traces.chat_messages import NotAChat
-from rubric_ci.parts.bring.traces.span import Span, Unreadable
-from rubric_ci.parts.bring.traces.trace_formats import FORMATS, format_of
+from rubric_ci.parts.bring.chat_messages import NotAChat
+from rubric_ci.parts.bring.spans_and_otlp import Span, Unreadable
+from rubric_ci.parts.bring.trace_formats import FORMATS, format_of
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.problems import Path
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.parts.bring.traces.trace_cases import KINDS, Masker
+from rubric_ci.parts.bring.trace_cases import KINDS, Masker
 
 
 def unchanged(text: str) -> str:

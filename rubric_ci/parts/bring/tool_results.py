@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from math import isnan
 
-from rubric_ci.parts.bring.adoption.samples import (
+from rubric_ci.parts.bring.adopted_samples import (
     Check,
     Data,
     Sample,

@@ -27,7 +27,16 @@ from rubric_ci.files.yaml_text import csv_cases
 from rubric_ci.files.yaml_text.csv_cases import Cell
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import STOPPED, Source, open_source
-from rubric_ci.parts.bring.commands.import_traces import (
+from rubric_ci.parts.bring.dialects import github_models, openai_evals, promptfoo, rubric_formats
+from rubric_ci.parts.bring.dialects.golden_sets_and_tables import (
+    Table,
+    split_workbook,
+    translate_json,
+    translate_table,
+    workbook_rows,
+)
+from rubric_ci.parts.bring.dialects.promptfoo_code import VARIABLES
+from rubric_ci.parts.bring.import_traces import (
     TARGETS,
     Output,
     TraceChoice,
@@ -41,15 +50,6 @@ from rubric_ci.parts.bring.commands.import_traces import (
     say_written,
     write_targets,
 )
-from rubric_ci.parts.bring.dialects import (
-    github_models,
-    golden_sets,
-    openai_evals,
-    promptfoo,
-    rubric_formats,
-    tables,
-)
-from rubric_ci.parts.bring.dialects.promptfoo_code import VARIABLES
 from rubric_ci.parts.bring.other_tools import (
     has_our_keys,
     has_question,
@@ -248,7 +248,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     if file.is_dir():
         message = "an empty name, or a folder, is not a file"
         raise CannotReadFile(message, "name the files to import")
-    book = tables.split_workbook(file.name)
+    book = split_workbook(file.name)
     text = "" if book else working_tree.read_text(file)
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
     root = working_tree.find_root(file.parent.absolute())
@@ -259,9 +259,9 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         _stem(file),
     )
     if (rows := _rows(file, text)) is not None:
-        table = tables.Table(file.as_posix(), rows, text)
+        table = Table(file.as_posix(), rows, text)
         question = _question(table.columns)
-        return TranslatedSource(table, golden_sets.translate_table(table.data, beside, question))
+        return TranslatedSource(table, translate_table(table.data, beside, question))
     project = Project(working_tree.WorkingTree(root=root))
     finder = project.case_finder(working_tree.from_root(file, root))
     sidecar = working_tree.sidecar_of(file)
@@ -285,7 +285,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         if each.matches(data):
             return TranslatedSource(document, each.translate(data, beside, file.name))
     if list_of(data) is not None and not _is_ours(document):
-        return TranslatedSource(document, golden_sets.translate_json(data, beside))
+        return TranslatedSource(document, translate_json(data, beside))
     _signpost(file, data)
     raise CannotConfigure(
         f"{file.as_posix()} is not a file of Agent Skills, AgentV 2.7 to 5, promptfoo, OpenAI "
@@ -307,12 +307,10 @@ def _question(columns: Sequence[str]) -> str:
 
 def _rows(file: Path, text: str) -> Iterable[list[Cell]] | None:
     """Return the rows of a table or of the sheet of a workbook; None: the file is neither."""
-    if book := tables.split_workbook(file.name):
+    if book := split_workbook(file.name):
         place = file.with_name(book[0])
         try:
-            return list(
-                tables.workbook_rows(place.as_posix(), working_tree.read_bytes(place), book[1])
-            )
+            return list(workbook_rows(place.as_posix(), working_tree.read_bytes(place), book[1]))
         except ImportError as error:
             message = f"reading {place.as_posix()} needs python-calamine, which is missing"
             raise MissingExtra(message, install_command("xlsx")) from error

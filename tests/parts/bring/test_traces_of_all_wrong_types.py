@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from tests.files.changed import changed
-from tests.parts.bring.traces import records
-from tests.parts.bring.traces.test_wrong_types import SAMPLES, WRONG, imported, places, read
+from tests.parts.bring import trace_records as records
+from tests.parts.bring.test_traces_of_wrong_types import SAMPLES, WRONG, imported, places, read
 
 pytestmark = pytest.mark.deep
 

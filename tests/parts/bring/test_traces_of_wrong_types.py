@@ -8,12 +8,11 @@ import pytest
 
 from rubric_ci.files.yaml_text.jsonlines import read_recording
 from rubric_ci.grading.targets.answer_format import build
-from rubric_ci.parts.bring.commands import import_traces
-from rubric_ci.parts.bring.traces import trace_cases
-from rubric_ci.parts.bring.traces.trace_cases import TraceCase, Traces
-from rubric_ci.parts.bring.traces.trace_file import Fault, records, spans
+from rubric_ci.parts.bring import import_traces, trace_cases
+from rubric_ci.parts.bring.trace_cases import TraceCase, Traces
+from rubric_ci.parts.bring.trace_file import Fault, records, spans
 from tests.files.changed import changed
-from tests.parts.bring.traces import records as samples
+from tests.parts.bring import trace_records as samples
 
 WRONG: tuple[Any, ...] = (None, 7, -1.5, True, "x", "", [], {}, [None], [[]], [{}], {"a": None})
 TEXTS = {

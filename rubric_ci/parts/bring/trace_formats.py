@@ -2,7 +2,7 @@
 
 Langfuse: downloads, API and blob storage. LangSmith: exports of its client. Phoenix: spans, dataset
 examples and runs of experiments, of its client and its downloads. Braintrust: logs, experiments and
-datasets, as its API and its downloads have them. `otlp_spans.py` has OpenTelemetry's.
+datasets, as its API and its downloads have them. `spans_and_otlp.py` has OpenTelemetry's.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.yaml_text.csv_cases import spelt
 from rubric_ci.models.agents.program import as_text, items, mapping, milliseconds, number
-from rubric_ci.parts.bring.traces import chat_messages as chat
-from rubric_ci.parts.bring.traces import otlp_spans
-from rubric_ci.parts.bring.traces.span import (
+from rubric_ci.parts.bring import chat_messages as chat
+from rubric_ci.parts.bring import spans_and_otlp
+from rubric_ci.parts.bring.spans_and_otlp import (
     ROOT,
     Feedback,
     Kind,
@@ -255,7 +255,7 @@ def _phoenix(record: _Record) -> Iterator[Span]:
         yield item_of(record, "input", "output")
     elif "node_id" in record:  # a row of a table, with columns such as `input.question`
         filled = {key: each for key, each in record.items() if each is not None}
-        yield item_of(otlp_spans.nest(filled), "input", "output")
+        yield item_of(spans_and_otlp.nest(filled), "input", "output")
     else:
         raise Unreadable("it has no `context.trace_id`, as a span of Phoenix has")
 
@@ -273,7 +273,7 @@ def _phoenix_span(record: _Record) -> Span:
             '`to_json(orient="records", lines=True)`'
         )
     found.setdefault("openinference", {"span": {"kind": record.get("span_kind")}})
-    given = otlp_spans.read_attributes(
+    given = spans_and_otlp.read_attributes(
         {key: each for key, each in found.items() if each is not None}, str(record.get("name", ""))
     )
     took = milliseconds(record.get("start_time"), record.get("end_time"))
@@ -387,7 +387,7 @@ class Format(NamedTuple):
 
 
 FORMATS: Final[Mapping[str, Format]] = {
-    "otlp": Format(otlp_spans.is_record, otlp_spans.read_spans),
+    "otlp": Format(spans_and_otlp.is_record, spans_and_otlp.read_spans),
     "langfuse": Format(_is_langfuse, _langfuse),
     "langsmith": Format(_is_langsmith, _langsmith),
     "phoenix": Format(_is_phoenix, _phoenix),

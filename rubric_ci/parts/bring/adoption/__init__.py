@@ -1,1 +1,0 @@
-"""Results of other eval tools as reports: their marks, under the gate of this one."""

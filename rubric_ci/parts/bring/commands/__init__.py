@@ -1,1 +1,0 @@
-"""`import` and `adopt`: load, translate, write."""

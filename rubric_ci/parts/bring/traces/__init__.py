@@ -1,1 +1,0 @@
-"""Traces of other tools, read as cases."""

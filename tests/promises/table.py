@@ -116,7 +116,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
     "dialect": KindRow(
         title="eval file of another tool",
         page="bring.md",
-        covers=_named("dialect", *("agent_skills", "agentv", "agentv_rows", "agentv_targets")),
+        covers=_named("dialect", *("agent_skills", "agentv", "agentv_targets")),
     ),
     "table": KindRow(
         title="table with variables",

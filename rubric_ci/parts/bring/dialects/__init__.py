@@ -25,7 +25,7 @@ def dialect_of(data: Any) -> "ModuleType | None":
 
 def translated(opened: Source, path: str, find: "FindFiles | None") -> Source:
     if path.endswith(".jsonl"):
-        from rubric_ci.parts.bring.dialects.agentv_rows import translate_lines
+        from rubric_ci.parts.bring.dialects.agentv import translate_lines
 
         return TranslatedSource(opened, translate_lines(opened.data, _beside(find)))
     dialect = dialect_of(opened.data) if isinstance(opened, Document) else None
@@ -45,7 +45,7 @@ def translated(opened: Source, path: str, find: "FindFiles | None") -> Source:
 def _row_reader(dialect: "ModuleType") -> "OfRow | None":
     if dialect.NAME != "AgentV":
         return None
-    from rubric_ci.parts.bring.dialects.agentv_rows import of_row
+    from rubric_ci.parts.bring.dialects.agentv_tests import of_row
 
     return of_row
 

@@ -1,45 +1,34 @@
 """AgentV's eval files of 2.7 to 5: `tests` with graders in `assertions` or `assert`.
 
-Suites and tests become a suite and its cases; `agentv_graders.py` has the graders.
+Suites and tests become a suite and its cases; `agentv_tests.py` has the tests, also of tables, and
+`agentv_graders.py` the graders. A suite has settings for all its tests: targets, prompt, defaults,
+environment.
 """
 
 import re
-from collections.abc import Iterator
 from typing import Any, Final
 
-from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.parts.bring.dialects.agentv_graders import (
-    GRADERS,
-    add_graders,
-    execution_of,
-    turn_criteria,
-)
-from rubric_ci.parts.bring.dialects.agentv_suite import (
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.parts.bring.dialects.agentv_graders import GRADERS
+from rubric_ci.parts.bring.dialects.agentv_tests import (
     ABOUT,
+    CASES,
     DECIDING_EXECUTION,
-    IN_FILES,
-    add_suite,
+    add_test,
+    check_environment,
     check_threshold,
-    default_variables,
-    seen_by_judges,
-    suite_prompt,
+    with_variables,
 )
-from rubric_ci.parts.bring.dialects.message_parts import FILE, is_image_name
-from rubric_ci.parts.bring.translation import (
-    ALONE,
-    Beside,
-    Placed,
-    Translation,
-    filled,
-    placed,
-    renamed,
+from rubric_ci.parts.bring.dialects.agentv_workspace import (
+    RULES,
+    add_environment,
+    add_extensions,
+    add_workspace,
 )
-from rubric_ci.values.json_value import nodes
+from rubric_ci.parts.bring.translation import ALONE, Beside, Translation, renamed
 from rubric_ci.values.problems import Path
 
 NAME: Final = "AgentV"
-CASES: Final = "tests"
-MAPPINGS: Final = IN_FILES
 
 _OF_TEST: Final = frozenset(("input", "criteria", "vars", "expected_output", *GRADERS))
 _ITS_TEST: Final = frozenset(("criteria", "expected_output", "input_files", *GRADERS))
@@ -125,17 +114,18 @@ _UNKNOWN: Final = frozenset(("max_words", "min_words"))
 
 def translate(data: dict[str, Any], beside: Beside = ALONE) -> Translation:
     found = Translation(beside=beside)
-    add_suite(found, data)
-    prompt = suite_prompt(found, data)
-    default = default_variables(found, data.get("default_test"))
+    _add_suite(found, data)
+    prompt = _suite_prompt(found, data)
+    default = _default_variables(found, data.get("default_test"))
     found.put(("evalcases",), [], ("tests",))
+    seen = _seen_by_judges(found, data)
     tests = data["tests"] if isinstance(data["tests"], list) else []
-    _check_environment(found, {key: each for key, each in data.items() if key != "tests"}, ())
+    check_environment(found, {key: each for key, each in data.items() if key != "tests"}, ())
     for index, written in enumerate(tests):
         if isinstance(written, dict):
-            test = _with_variables(found, written, default, index)
-            _check_environment(found, test, ("tests", index))
-            _test(found, data, prompt, index, test)
+            test = with_variables(found, written, default, index)
+            check_environment(found, test, (CASES, index))
+            add_test(found, data, test, index=index, prompt=prompt, seen=seen)
         elif not isinstance(written, str):  # a file, which is not read here
             found.refuse((CASES, index), "a test is a mapping")
     found.keep_braces()
@@ -143,194 +133,178 @@ def translate(data: dict[str, Any], beside: Beside = ALONE) -> Translation:
     return found
 
 
-def _check_environment(found: Translation, owner: dict[str, Any], place: Path) -> None:
-    """Report the texts in which AgentV puts variables of the environment, but for descriptions."""
-    for key in (key for key in owner if key not in _SHOWN):
-        for path, text in nodes(owner[key], (*place, key)):
-            if isinstance(text, str) and (named := _ENVIRONMENT.search(text)):
-                found.refuse(path, f"`{named[0]}` is not replaced: {_NO_ENVIRONMENT}")
+MAPPINGS: Final = {"default_test": "file://", "environment": "file://", "workspace": ""}
+"""Keys whose value may be the name of a file with a mapping, after a prefix."""
 
-
-_NO_ENVIRONMENT: Final = "texts of eval files read no variables of the environment"
-_SHOWN: Final = ABOUT - {"metadata"}
-_ENVIRONMENT: Final = re.compile(r"\$\{\{\s*[A-Za-z_]\w*\s*\}\}|\{\{\s*env\.[^{}]*\}\}")
-
-
-def _with_variables(
-    found: Translation, test: dict[str, Any], default: dict[str, Any], index: int
-) -> dict[str, Any]:
-    """Return a test with its variables in every text but prompts, which have variables of theirs.
-
-    A list of texts multiplies the test there.
-    """
-    own = test.get("vars")
-    variables = {**default, **own} if isinstance(own, dict) else default
-    for key, value in variables.items():
-        if isinstance(value, list) and (not value or isinstance(value[0], str)):
-            place = ("tests", index, "vars", key)
-            found.refuse(place, f"`{key}` is a list, which stands for several tests")
-    if not variables:
-        return test
-    variables = filled(variables, variables)
-    return {**filled(test, variables, keep=_KEPT), "vars": variables}
-
-
-_KEPT: Final = frozenset(("prompt", "vars", "metadata"))
-
-
-_TEST_KEYS: Final = frozenset(
+_OF_SUITE: Final = frozenset(
     (
-        *("id", "input", "input_files", "criteria", "expected_output", "vars", "rubrics"),
-        *("conversation_id", "threshold", "execution", *GRADERS),
-        *("mode", "turns", "aggregation", "on_turn_failure"),
+        *("tests", "prompts", "providers", "target", "workspace", "execution", "input"),
+        *("evaluate_options", "input_files", "default_test", "defaults", "environment"),
+        *("extensions", *GRADERS),
     )
 )
-
-
-_KEPT_NAMES: Final = {key: key for key in ("id", "conversation_id", "note")}
 _DECIDING: Final = (
-    *("evaluators", "depends_on", "on_dependency_failure", "window_size", "workspace", "suite"),
-    *("environment", "options", "provider", "providers", "prompts", "transform", "env"),
-    *("evaluate_options", "repeat", "scenarios", "rubric", "preprocessors", "expected_outcome"),
+    *("requires", "evaluators", "preprocessors", "scenarios", "options"),
+    *("env", "transform", "turns", "mode", "rubrics", "targets", "vars", "provider"),
 )
-"""Keys that a version of AgentV reads and that have no counterpart."""
+_INPUT: Final = ("{{ input }}", "{{input}}")
 
 
-def _test(
-    found: Translation, suite: dict[str, Any], prompt: str, index: int, test: dict[str, Any]
-) -> None:
-    ours, theirs = ("evalcases", len(found.data["evalcases"])), (CASES, index)
-    found.put(ours, {}, theirs)
-    found.copy(test, _KEPT_NAMES, ours, theirs)
-    found.skip_keys(test, _TEST_KEYS | ABOUT, _DECIDING, theirs)
-    check_threshold(found, test, theirs)
-    _metadata(found, suite, test, ours, theirs)
-    tags = test.get("tags")
-    if isinstance(tags, list):
-        found.put((*ours, "tags"), tags, (*theirs, "tags"))
-    execution = execution_of(test)
-    at: Path = (*theirs, "execution")
-    found.skip_keys(execution, ("target", "skip_defaults"), DECIDING_EXECUTION, at)
-    found.copy(execution, {"target": "target"}, ours, at)
-    variables = found.mapping(test.get("vars") or {}, (*theirs, "vars"), "`vars` is a mapping")
-    owner, place = (test, theirs) if "input" in test else (variables, (*theirs, "vars"))
-    skipped = execution.get("skip_defaults") is True
-    first = None if skipped else suite.get("input")
-    if "turns" not in test or first or "input" in owner:
-        files = (suite.get("input_files"), ("input_files",)) if not skipped else (None, ())
-        if "input_files" in owner:
-            files = owner["input_files"], (*place, "input_files")
-        _input(found, first, owner, place, ours, prompt, files)
-    found.copy(test, {"criteria": "expected_outcome"}, ours, theirs)
-    given, at = (test, theirs) if "expected_output" in test else (variables, (*theirs, "vars"))
-    found.copy(given, {"expected_output": "expected_output"}, ours, at)
-    if "turns" in test:
-        _turns(found, test, ours, theirs)
-        test = {key: value for key, value in test.items() if key != "criteria"}
-    add_graders(found, suite, test, ours, theirs, seen_by_judges(found, suite))
-    if "turns" in test:
-        _check_conversation(found, ours, theirs)
+def _add_suite(found: Translation, data: dict[str, Any]) -> None:
+    """Add the settings of all tests, but for prompt and variables."""
+    for key, ours in (("name", "dataset"), ("description", "description")):
+        if isinstance(data.get(key), str):
+            found.put((ours,), data[key], (key,))
+    found.skip_keys(data, _OF_SUITE | ABOUT, _DECIDING, ())
+    _options(found, data.get("evaluate_options"))
+    _target(found, data)
+    _defaults(found, data.get("defaults"))
+    if not {"target", "targets"} & found.data.keys() and (name := _configured(found)):
+        found.put(("target",), name, ())
+    add_environment(found, data)
+    add_workspace(found, data)
+    add_extensions(found, data.get("extensions"))
 
 
-def _metadata(
-    found: Translation, suite: dict[str, Any], test: dict[str, Any], ours: Path, theirs: Path
-) -> None:
-    """Add the metadata of a test, and the suite's where the test has none."""
-    shared = suite.get("metadata")
-    shared = dict(shared) if isinstance(shared, dict) else {}
-    if isinstance(suite.get("governance"), dict):
-        shared["governance"] = suite["governance"]
-    own = test.get("metadata", {})
-    place = (*theirs, "metadata") if "metadata" in test or not shared else ("metadata",)
-    merged = _merged(shared, own) if isinstance(own, dict) else own
-    if merged or "metadata" in test:
-        found.put((*ours, "metadata"), merged, place)
+def _seen_by_judges(found: Translation, data: dict[str, Any]) -> list[str]:
+    """Return the parts of an agent's work that judges of AgentV see besides the answer."""
+    extensions = data.get("extensions")
+    agent = isinstance(extensions, list) and RULES in extensions
+    changes = ["file_changes"] if "workspace" in found.data else []
+    return [*(["tool_calls"] if agent else []), *changes]
 
 
-def _merged(shared: Any, own: Any) -> Any:
-    if isinstance(shared, dict) and isinstance(own, dict):
-        both = {key: _merged(shared[key], own[key]) for key in shared.keys() & own.keys()}
-        return {**own, **both, **{key: shared[key] for key in shared if key not in own}}
-    if isinstance(shared, list) and isinstance(own, list):
-        every = [*shared, *own]
-        return [each for at, each in enumerate(every) if each not in every[:at]]
-    return own
+def _options(found: Translation, options: Any) -> None:
+    """Add how often a test is run; a budget decides about no score."""
+    if not isinstance(options, dict):
+        return
+    place: Path = ("evaluate_options",)
+    found.refuse_keys(options, ("max_concurrency", "budget_usd", "repeat"), place)
+    if "budget_usd" in options:
+        found.skip((*place, "budget_usd"), "the limit of the cost of a run is `--max-cost-usd`")
+    repeat = options.get("repeat", 1)
+    written = repeat if isinstance(repeat, dict) else {"count": repeat}
+    count, strategy = written.get("count"), written.get("strategy", "pass_any")
+    if not isinstance(count, int) or strategy not in ("pass_any", "pass_all"):
+        found.refuse((*place, "repeat"), "`repeat` is a count with `pass_any` or `pass_all`")
+    elif count > 1:
+        trials = {"count": count, "pass": 1 if strategy == "pass_any" else count}
+        found.put(("trials",), trials, (*place, "repeat"))
 
 
-def _turns(found: Translation, test: dict[str, Any], ours: Path, theirs: Path) -> None:
-    """Add a scripted conversation, in which each turn and the whole count alike."""
-    for key, only in (("aggregation", "mean"), ("on_turn_failure", "continue")):
-        if test.get(key, only) != only:
-            found.refuse((*theirs, key), f"`{key}` has no counterpart unless it is `{only}`")
-    place, mine = (*theirs, "turns"), (*ours, "turns")
-    found.put(mine, [], place)
-    for number, (turn, where) in enumerate(placed(test["turns"], place)):
-        found.put((*mine, number), {"input": "-"}, where)
-        if not isinstance(turn, dict) or not isinstance(turn.get("input"), str):
-            found.refuse(where, "a turn has no counterpart unless its `input` is a text")
+def _trials(found: Translation, trials: Any) -> None:
+    """Add the trials of versions 2 to 4, of which one must pass."""
+    if not isinstance(trials, dict):
+        return
+    place: Path = ("execution", "trials")
+    found.refuse_keys(trials, ("count", "strategy", "cost_limit_usd", "costLimitUsd"), place)
+    count, strategy = trials.get("count"), trials.get("strategy", "pass_at_k")
+    if not isinstance(count, int) or strategy != "pass_at_k":
+        found.refuse(place, "`trials` is a `count` with `strategy: pass_at_k`")
+    elif count > 1:
+        found.put(("trials",), {"count": count, "pass": 1}, place)
+    for key in trials.keys() & {"cost_limit_usd", "costLimitUsd"}:
+        found.skip((*place, key), "the limit of the cost of a run is `--max-cost-usd`")
+
+
+def _defaults(found: Translation, defaults: Any) -> None:
+    """Add the target that a suite selects; the judge is the one in rubric-ci.yaml."""
+    message = "`defaults` in another file has no counterpart"
+    defaults = found.mapping(defaults, ("defaults",), message)
+    selects = isinstance(defaults.get("provider"), str)
+    if selects and not {"target", "targets"} & found.data.keys():
+        found.put(("target",), defaults["provider"], ("defaults", "provider"))
+    for key in (key for key in defaults if key != "provider" or not selects):
+        what = "the judge is set in rubric-ci.yaml" if key == "grader" else "AgentV ignores it"
+        found.skip(("defaults", key), f"`{key}` has no effect: {what}")
+
+
+def _configured(found: Translation) -> str:
+    """Return the target that the nearest configuration names; the name `default` needs none."""
+    folder = ".agentv/"
+    defaults = _mapping(found, f"{folder}config.yaml").get("defaults")
+    if isinstance(defaults, str) and defaults.startswith("file://"):
+        defaults = _mapping(found, folder + defaults.removeprefix("file://"))
+    name = defaults.get("provider") if isinstance(defaults, dict) else None
+    return name if isinstance(name, str) and name != "default" else ""
+
+
+def _mapping(found: Translation, name: str) -> dict[str, Any]:
+    data = Document(name, found.beside.read(name) or "").data
+    return data if isinstance(data, dict) else {}
+
+
+def _default_variables(found: Translation, default: Any) -> dict[str, Any]:
+    """Return the variables of every test; `agentv_graders` adds the graders."""
+    message = "`default_test` in another file has no counterpart"
+    default = found.mapping(default, ("default_test",), message)
+    found.refuse_keys(default, ("vars", "threshold", *GRADERS, *ABOUT), ("default_test",))
+    check_threshold(found, default, ("default_test",))
+    variables = default.get("vars")
+    return variables if isinstance(variables, dict) else {}
+
+
+def _target(found: Translation, data: dict[str, Any]) -> None:
+    execution = data.get("execution") or {}
+    if not isinstance(execution, dict):
+        found.refuse(("execution",), "`execution` is not a mapping")
+        return
+    known = ("target", "targets", "threshold", "workers", "budget_usd", "trials")
+    found.skip_keys(execution, known, DECIDING_EXECUTION, ("execution",))
+    _trials(found, execution.get("trials"))
+    check_threshold(found, execution, ("execution",))
+    owner, place = (execution, ("execution",)) if execution.get("target") else (data, ())
+    if isinstance(owner.get("target"), str):
+        found.put(("target",), owner["target"], (*place, "target"))
+    for path, named in ((("execution", "targets"), execution), (("providers",), data)):
+        names = named.get(path[-1])
+        if not names:
             continue
-        found.put((*mine, number, "input"), turn["input"], (*where, "input"))
-        found.refuse_keys(turn, ("input", "expected_output", *GRADERS), where)
-        expected = turn.get("expected_output")
-        if isinstance(expected, str):
-            at = (*where, "expected_output")
-            found.put((*mine, number, "expected_outcome"), expected, at)
-        elif expected is not None:
-            found.refuse((*where, "expected_output"), "`expected_output` of a turn is a text")
-        criteria = turn_criteria(found, test, turn, where)
-        if not criteria:
-            found.refuse(where, "a turn without graders scores 1 in AgentV; nothing does here")
-        found.put_list((*mine, number, "rubrics"), criteria, where)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            found.refuse(path, f"`{path[-1]}` has no counterpart unless it lists names of targets")
+        elif len(names) == 1:
+            found.put(("target",), names[0], (*path, 0))
+        else:
+            found.put(("targets",), names, path)
 
 
-def _check_conversation(found: Translation, ours: Path, theirs: Path) -> None:
-    """Report graders of a whole conversation that are not questions to a judge.
-
-    Checks read what the user says as well there, and each evaluator would count like a turn here.
-    """
-    case: Any = found.data["evalcases"][ours[-1]]
-    rubrics = case.get("rubrics", [])
-    criteria = rubrics["criteria"] if isinstance(rubrics, dict) else rubrics
-    checks = [each for each in criteria if isinstance(each, dict) and each.keys() & {*KEYS}]
-    if checks or "execution" in case:
-        found.refuse(theirs, "only texts and criteria can mark a whole conversation")
-
-
-def _input(
-    found: Translation,
-    first: Any,
-    owner: dict[str, Any],
-    place: Path,
-    ours: Path,
-    prompt: str,
-    attached: tuple[Any, Path],
-) -> None:
-    """Add the input: a text or messages; the suite's come first."""
-    if prompt and place[-1] == "vars":
-        found.put((*ours, "input"), filled(prompt, owner), ("prompts", 0))
-        return
-    written: Any = owner.get("input")
-    files, files_at = attached
-    if not files and not first:
-        found.put((*ours, "input"), written, (*place, "input"))
-        return
-    messages = (*ours, "input_messages")
-    every = [*_messages(first, ("input",)), *_messages(written, (*place, "input"))]
-    found.put_list(messages, every, (*place, "input"))
-    if files and every and isinstance(last := every[-1][0], dict):
-        names = files if isinstance(files, list) else [files]
-        content = last.get("content")
-        text = [{"type": "text", "value": content}] if isinstance(content, str) else content
-        kinds = {True: "image", False: "file"}
-        added = [{"type": kinds[is_image_name(f"{FILE}{n}")], "value": n} for n in names]
-        last["content"] = [*added, *(text or [])]
-        inside = (*messages, len(every) - 1, "content")
-        found.paths |= {(*inside, at): (*files_at, at) for at in range(len(names))}
+def _suite_prompt(found: Translation, data: dict[str, Any]) -> str:
+    """Return the prompt of the suite; empty: the input of each test."""
+    prompts = data.get("prompts")
+    if not prompts:
+        return ""
+    only = prompts[0] if isinstance(prompts, list) and len(prompts) == 1 else None
+    if not isinstance(only, str) or only.startswith("file://"):
+        found.refuse(("prompts",), "`prompts` has no counterpart unless it is one text")
+        return ""
+    return "" if only.strip() in _INPUT else only
 
 
-def _messages(written: Any, place: Path) -> Iterator[Placed]:
-    if isinstance(written, list):
-        for message, where in placed(written, place):
-            yield dict(message) if isinstance(message, dict) else message, where
-    elif written is not None:
-        yield {"role": "user", "content": written}, place
+_OF_SIDECAR: Final[tuple[str, ...]] = ("name", "description", "execution")
+
+
+def translate_lines(data: dict[str, Any], beside: Beside) -> Translation:
+    suite: dict[str, Any] = {key: data[key] for key in _OF_SIDECAR if key in data}
+    execution = suite.get("execution")
+    if isinstance(execution, dict):
+        suite["execution"] = {k: v for k, v in execution.items() if k not in GRADERS}
+        suite |= {key: execution[key] for key in GRADERS if key in execution}
+    lines = [{k: v for k, v in line.items() if k != "vars"} for line in data["evalcases"]]
+    found = translate({**suite, "tests": lines}, beside)
+    for index, line in enumerate(data["evalcases"]):
+        if "vars" in line:
+            found.skip(("tests", index, "vars"), "AgentV reads no `vars` of a line")
+    for key in data:
+        if key == "evaluator":
+            found.refuse((key,), f"`{key}` has no counterpart")
+        elif key not in (*_OF_SIDECAR, "evalcases"):
+            found.skip((key,), f"AgentV reads no `{key}` of the file next to the lines")
+    found.paths = {ours: _in_lines(theirs) for ours, theirs in found.paths.items()}
+    found.problems = {(rule, _in_lines(path), text): None for rule, path, text in found.problems}
+    return found
+
+
+def _in_lines(path: Path) -> Path:
+    if path[:1] == ("tests",):
+        return ("evalcases", *path[1:])
+    return ("execution", *path) if path[:1] and path[0] in GRADERS else path

@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.files.yaml_text.csv_cases import CsvCases
 from rubric_ci.files.yaml_text.source import open_source
-from rubric_ci.parts.bring.dialects.agentv_rows import of_row
+from rubric_ci.parts.bring.dialects.agentv_tests import of_row
 from rubric_ci.parts.bring.translation import TranslatedSource
 from rubric_ci.values.references import Found, NotFound
 

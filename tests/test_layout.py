@@ -221,8 +221,8 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/rooms.md
 # The files with tests that `make test` leaves out; CONTRIBUTING.md has the rule.
 DEEP: Final = """
     cli/commands/test_run_killed docs/test_site features/test_features
-    parts/bring/dialects/test_all_wrong_types
-    parts/bring/test_traces_of_all_wrong_types files/validation/test_traps
+    parts/bring/dialects/test_wrong_types
+    parts/bring/test_traces_of_wrong_types files/validation/test_traps
     hooks/test_act hooks/test_act_clouds
     hooks/test_act_generate hooks/test_act_grading hooks/test_act_nights hooks/test_act_roles
     hooks/test_act_service hooks/test_act_strangers hooks/test_act_suites

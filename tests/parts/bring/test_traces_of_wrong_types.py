@@ -63,17 +63,20 @@ SAMPLES = [(form, text) for form, texts in TEXTS.items() for text in texts]
 
 
 @pytest.mark.parametrize(
+    "every", [False, pytest.param(True, marks=pytest.mark.deep)], ids=["one at each", "every"]
+)
+@pytest.mark.parametrize(
     ("form", "text"), SAMPLES, ids=lambda value: getattr(value, "__name__", value)
 )
-def test_no_value_is_an_exception(form: str, text: Callable[[], str]) -> None:
-    """Each place has one of the values; `test_all_wrong_types.py` tries them all."""
+def test_no_value_is_an_exception(form: str, text: Callable[[], str], *, every: bool) -> None:
     values = read(text())
     tried = 0
     for number, path in enumerate(places(values)):
-        mutated = changed(values, path, WRONG[number % len(WRONG)])
-        if isinstance(mutated, list):
-            imported(form, samples.lines(*mutated))
-            tried += 1
+        for wrong in WRONG if every else (WRONG[number % len(WRONG)],):
+            mutated = changed(values, path, wrong)
+            if isinstance(mutated, list):
+                imported(form, samples.lines(*mutated))
+                tried += 1
     assert tried > 25
     assert imported(form, text())[0]["id"] == "trace-4bf92f35"
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from tests.bodies import chat
 from tests.http_server import JsonHandler, serving
 
 LONG: Final = 150  # characters that the judge of lengths wants
@@ -70,7 +71,7 @@ def judging(states: Marking) -> Iterator[str]:
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            self.send_json(200, _completion(_marks(self.received(), states)))
+            self.send_json(200, chat(_marks(self.received(), states), "faulty"))
 
         def do_GET(self) -> None:
             self.send_error(404)
@@ -111,15 +112,3 @@ def _quote(answer: str, fact: str) -> str:
         if fact.casefold() in sentence.casefold():
             return sentence.strip()
     return ""
-
-
-def _completion(text: str) -> dict[str, Any]:
-    message = {"role": "assistant", "content": text}
-    return {
-        "id": "1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "faulty",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
-    }

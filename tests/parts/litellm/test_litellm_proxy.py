@@ -27,6 +27,7 @@ from rubric_ci.parts.litellm.litellm_client import load_litellm
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.targets import Endpoint
 from tests import litellm_proxy
+from tests.bodies import chat
 from tests.captured import captured
 from tests.http_server import JsonHandler, serving
 from tests.litellm_proxy import Deployment, Proxy, deployment
@@ -114,16 +115,8 @@ class Upstream:
             return 400, error("Invalid parameter: 'response_format' is not supported.")
         if fault := FAULTS.get(FALLBACKS.get(kind, kind)):
             return fault.status, error(fault.message, fault.code)
-        message = {"role": "assistant", "content": json.dumps(MARKS)}
-        return 200, {
-            "id": "1",
-            "object": "chat.completion",
-            "created": 1,
-            "model": f"{body['model']}-2026-09-22",
-            "system_fingerprint": "fp_1",
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050},
-        }
+        made = chat(json.dumps(MARKS), f"{body['model']}-2026-09-22", (1000, 50))
+        return 200, {**made, "system_fingerprint": "fp_1"}
 
 
 def error(message: str, code: str = "") -> dict[str, Any]:

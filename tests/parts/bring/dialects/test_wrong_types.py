@@ -96,14 +96,21 @@ def in_turn(number: int) -> Iterator[Any]:
     yield from (JUNK[number % len(JUNK)], JUNK[(number + 5) % len(JUNK)], ...)
 
 
+@pytest.mark.parametrize(
+    "every", [False, pytest.param(True, marks=pytest.mark.deep)], ids=["a few at each", "every"]
+)
 @pytest.mark.parametrize(("text", "matches", "translate"), DIALECTS)
 def test_each_value(
-    text: str, matches: Callable[[Any], bool], translate: Callable[[Any], Translation]
+    text: str,
+    matches: Callable[[Any], bool],
+    translate: Callable[[Any], Translation],
+    *,
+    every: bool,
 ) -> None:
     data = Document("", text).data
     assert matches(data)
     for number, path in enumerate(paths(data)):
-        for value in in_turn(number):
+        for value in (*JUNK, ...) if every else in_turn(number):
             assert not breaks(changed(data, path, value), matches, translate), path
     assert data == Document("", text).data
 

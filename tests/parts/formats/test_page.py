@@ -1,4 +1,4 @@
-"""The page as a whole: its policy, its pieces, and what is open."""
+"""The page as a whole and in parts: policy, pieces, overview, filters, tables as links."""
 
 import base64
 import hashlib
@@ -10,11 +10,13 @@ import pytest
 
 from rubric_ci.parts.formats import page
 from rubric_ci.parts.formats.groups import criterion_groups
-from rubric_ci.parts.formats.page import script_data
+from rubric_ci.parts.formats.page import MOST, link, script_data
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.usage import Usage
 from tests.compared import compared
+from tests.parts.formats import drawn
+from tests.parts.formats.drawn import tables
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
 
@@ -106,3 +108,65 @@ def test_a_case_has_its_change_and_difference() -> None:
     worse, same = data_of(report)["cases"]
     assert (worse["changes"], worse["difference"]) == (["broke"], -1.0)
     assert (same["changes"], same["difference"]) == (["not comparable"], None)
+
+
+def test_without_a_graded_case_there_are_no_scores() -> None:
+    assert "Mean score" not in drawn.part("overview.html", a_report(skipped("a")))
+    assert "0 cases" in drawn.part("overview.html", a_report())
+
+
+def test_a_choice_for_each_outcome() -> None:
+    text = drawn.part("filters.html", a_report(graded("a"), graded("b", "pass"), skipped("s")))
+    assert re.findall(r'id="show-(\w+)"( checked)?> ([^<]+)<', text) == [
+        ("all", " checked", "all 3"),
+        ("pass", "", "1 passed"),
+        ("fail", "", "1 failed"),
+        ("skipped", "", "1 skipped"),
+    ]
+
+
+def test_without_cases_there_are_no_filters() -> None:
+    assert drawn.part("filters.html", a_report()) == ""
+
+
+REPORT = a_report(
+    graded("a", "fail", a_criterion("c<")), graded("b", "pass", file="dir/a&b.yaml"), skipped("s")
+)
+CELL = "<t[dh].*?</t[dh]>"
+
+
+def rows(text: str) -> list[list[str]]:
+    found = re.findall(r"<tr.*?>(.*?)</tr>", text)
+    return [
+        [re.sub("<[^>]+>", "", cell) for cell in re.findall("<t[dh].*?</t[dh]>", row)]
+        for row in found
+    ]
+
+
+def test_rows() -> None:
+    assert rows(tables(REPORT)) == [
+        ["Eval file", "passed", "failed", "skipped", "mean score", "cost"],
+        ["e.yaml", "", "1", "1", "0.00", ""],
+        ["dir/a&amp;b.yaml", "1", "", "", "1.00", ""],
+        ["Criterion", "cases", "missed", "mean mark"],
+        ["c&lt;asked", "1", "1", "0.00"],
+    ]
+
+
+def test_links_stay_on_the_page() -> None:
+    addresses = re.findall('href="([^"]*)"', tables(REPORT))
+    assert [address[:6] for address in addresses] == ["#file=", "#file=", "#crite", "#crite"]
+    assert addresses[1] == "#file=dir%2Fa%26b.yaml"
+    assert link(file='"><script>', tag="a b") == "#file=%22%3E%3Cscript%3E&tag=a+b"
+
+
+def test_a_table_has_a_most() -> None:
+    report = a_report(*(graded(f"c{n}", "pass", file=f"{n}.yaml") for n in range(MOST + 1)))
+    text = tables(report)
+    assert len(rows(text)) == 1 + MOST
+    assert "<summary>501 eval files</summary>" in text
+    assert "The first 500 of 501 are shown." in text
+
+
+def test_nothing_without_cases() -> None:
+    assert tables(a_report()) == ""

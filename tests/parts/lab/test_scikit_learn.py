@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from rubric_ci.parts.lab.agreement import kappa, pair, recall
 from rubric_ci.values.scoring import MarkValue
 from tests.parts.lab.marks import CHECK, checks
-from tests.parts.lab.test_agreement import NO_GROUND
-from tests.parts.lab.test_kappa import MARKS, scores
+from tests.parts.lab.test_agreement import MARKS, NO_GROUND, scores
 
 pytestmark = pytest.mark.deep
 

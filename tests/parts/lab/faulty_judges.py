@@ -71,7 +71,7 @@ def judging(states: Marking) -> Iterator[str]:
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            self.send_json(200, chat(_marks(self.received(), states), "faulty"))
+            self.send_json(200, chat(_marks(self.received(), states), "faulty", (10, 5)))
 
         def do_GET(self) -> None:
             self.send_error(404)

@@ -198,11 +198,11 @@ def _input_to_fix(error: click.UsageError) -> str:
 def _show_failure(error: UserError, context: click.Context, *, in_options: bool = False) -> None:
     """Show in a workflow run why a command ends, whichever it is."""
     if in_workflow(os.environ):
-        from rubric_ci.services.publish_workflow import keep_failure_of_options, show_failure
+        from rubric_ci.services.publish_workflow import publish_failure_of_options, show_failure
 
         words = os.environ.get("RUBRIC_CI_COMMAND") or context.invoked_subcommand or ""
         if in_options:
-            keep_failure_of_options(error, words, os.environ)
+            publish_failure_of_options(error, words, os.environ)
         show_failure(error, words, os.environ)
 
 

@@ -8,7 +8,7 @@ from dataclasses import field
 from itertools import chain
 from pathlib import Path
 from secrets import token_hex
-from typing import Final, Self
+from typing import Final, Self, get_args
 
 import click
 
@@ -36,7 +36,7 @@ from rubric_ci.text import escape
 from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, error_line
 from rubric_ci.text.numbers import shortened
 from rubric_ci.values import parts
-from rubric_ci.values.command_settings import CommentSettings, ReportOptions
+from rubric_ci.values.command_settings import CommentMode, CommentSettings, ReportOptions
 from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic
@@ -49,6 +49,7 @@ from rubric_ci.values.report import RunReport
 NO_FILES: Final = "paths are named from the folder of the command; is there a step to check out?"
 LONGEST: Final = 4_000  # characters of an error in a file, which a fork's run may have written
 _WITH_REPORT: Final = frozenset({"run", "report merge"})
+_MODES: Final[tuple[CommentMode, ...]] = get_args(CommentMode)
 _NO: Final = frozenset({"0", "false", "f", "no", "n", "off"})  # as click reads them
 
 
@@ -288,18 +289,25 @@ def publish_failure_of_run(
     click.echo(escape.log_line(line))
 
 
-def keep_failure_of_options(error: UserError, words: str, environment: Mapping[str, str]) -> None:
-    """Write the error in place of a report where the options of a run in a workflow are wrong.
+def publish_failure_of_options(
+    error: UserError, words: str, environment: Mapping[str, str]
+) -> None:
+    """Write the error of wrong options in place of a report, and into the run's comment.
 
-    Folder and suite are those that the action's inputs name.
+    Folder, suite and comment are those that the action's inputs name.
     """
-    if words in _WITH_REPORT and Workflow.of(environment) is not None:
-        own = f"RUBRIC_CI_{words.upper().replace(' ', '_')}"
-        config = environment.get(f"{own}_CONFIG")
-        paths = tuple(filter(None, environment.get(f"{own}_PATHS", "").splitlines()))
-        key = environment.get("RUBRIC_CI_COMMENT_KEY", "")
-        suite = key or suite_of(Path(config) if config else None, paths)
-        _keep(error, Path(environment.get(f"{own}_OUTPUT_DIR") or OUTPUT_DIR), suite)
+    if words not in _WITH_REPORT:
+        return
+    own = f"RUBRIC_CI_{words.upper().replace(' ', '_')}"
+    config = environment.get(f"{own}_CONFIG")
+    paths = tuple(filter(None, environment.get(f"{own}_PATHS", "").splitlines()))
+    key = environment.get("RUBRIC_CI_COMMENT_KEY", "")
+    suite = key or suite_of(Path(config) if config else None, paths)
+    asked = environment.get("RUBRIC_CI_COMMENT")
+    mode: CommentMode = next((each for each in _MODES if each == asked), "off")
+    folder = Path(environment.get(f"{own}_OUTPUT_DIR") or OUTPUT_DIR)
+    options = ReportOptions(output_dir=folder, comment=CommentSettings(mode=mode, key=suite))
+    publish_failure_of_run(error, options, environment)
 
 
 def _keep(error: UserError, folder: Path, suite: str) -> None:

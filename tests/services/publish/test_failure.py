@@ -89,7 +89,12 @@ def test_a_broken_configuration_is_shown_with_its_place(
     ],
 )
 def test_a_wrong_option_stands_in_place_of_the_report(
-    given: dict[str, str], folder: str, suite: str, project: Project, environment: dict[str, str]
+    given: dict[str, str],
+    folder: str,
+    suite: str,
+    project: Project,
+    environment: dict[str, str],
+    github: GitHub,
 ) -> None:
     known = environment | given
     done = project.run(**known, RUBRIC_CI_COMMAND="run", RUBRIC_CI_RUN_FAIL_ON="error")
@@ -97,6 +102,9 @@ def test_a_wrong_option_stands_in_place_of_the_report(
     found = json.loads((project.root / folder / "failure.json").read_text())
     assert found["failure"].startswith("Invalid value for RUBRIC_CI_RUN_FAIL_ON: 'error' is not")
     assert found["suite"] == suite
+    [body] = github.bodies(7)
+    assert f"<!-- rubric-ci: {suite.replace(' ', '-') or 'default'} -->" in body
+    assert "Invalid value for RUBRIC\\_CI\\_RUN\\_FAIL\\_ON" in body
 
 
 def test_one_comment_a_suite(project: Project, environment: dict[str, str], github: GitHub) -> None:

@@ -166,8 +166,6 @@ NOT_READERS = {
     "rubric_ci.files.yaml_text.document._events": "likewise",
     "rubric_ci.files.editing.yaml_fixes._scalars": "likewise",
     "rubric_ci.system.git.snapshot._above": "a path of git's; its result is as long as its square",
-    "rubric_ci.system.git.snapshot._upwards": "likewise",
-    "rubric_ci.files.project.file_kinds._upwards": "likewise",
     "rubric_ci.files.project.file_kinds.targets_candidates": "likewise",
     "rubric_ci.files.project.file_kinds.agentv_configs": "likewise",
     "rubric_ci.files.project.links.ancestors": "likewise",

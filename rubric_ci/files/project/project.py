@@ -300,8 +300,10 @@ class Project:
         from dataclasses import replace
 
         found = (target for name in files for target in self.load_targets(name).targets)
-        named = [*config.targets.values(), *found]
-        return replace(config, targets={each.name: each for each in reversed(named)})
+        targets = dict(config.targets)
+        for each in found:
+            targets.setdefault(each.name, each)
+        return replace(config, targets=targets)
 
     def _build_governed(self, folder: str) -> "Config":
         from rubric_ci.files.project.loader import with_mode

@@ -56,12 +56,8 @@ def diagnose(
     seen: set[tuple[str, Place, str]] = set()
     secrets: list[tuple[str, Place]] = []
     for problem in found:
-        path = problem.path
-        file, place, alias_line = source.location(path, at_key=problem.at_key)
-        while file not in texts:  # a criterion of the configuration, which is checked by itself
-            path = path[:-1]
-            file, place, alias_line = source.location(path)
-        if problem.part and path == problem.path:
+        file, place, alias_line = source.location(problem.path, at_key=problem.at_key)
+        if problem.part:
             place = _within(place, problem.part, lines_of(file))
         if (problem.rule.id, place, problem.message) in seen:
             continue  # the same value through another alias
@@ -69,7 +65,7 @@ def diagnose(
         secrets += [(file, place)] if problem.secret else []
         through = alias_line is not None and alias_line > place[0]
         message = problem.message + f" (through the alias on line {alias_line})" * through
-        found_at = LocatedProblem(problem.rule, *place, message, _hint(problem, source))
+        found_at = LocatedProblem(problem.rule, *place, message, _hint(problem, source, file))
         located.append(to_diagnostic(file, found_at, lines_of(file)))
     shown = [_without(each, secrets) for each in (*others, *located)]
     return _bounded(sorted(dict.fromkeys(shown), key=position))
@@ -124,10 +120,12 @@ def _depth(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _hint(problem: Problem, source: Source) -> str:
+def _hint(problem: Problem, source: Source, file: str) -> str:
     if not problem.first:
         return problem.hint
-    return f"{problem.rule.hint}; the first one is in line {source.locate(problem.first)[0]}"
+    first, place, _ = source.location(problem.first)
+    of_file = f" of {first}" if first != file else ""
+    return f"{problem.rule.hint}; the first one is in line {place[0]}{of_file}"
 
 
 def to_diagnostic(file: str, problem: LocatedProblem, lines: Sequence[str]) -> Diagnostic:

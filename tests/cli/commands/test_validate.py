@@ -128,7 +128,8 @@ def test_a_criterion_of_the_configuration_that_repeats_one_of_a_case(project: Pa
     }
     Checkout(project).write(files)
     told = rubric_ci("validate", cwd=project).stdout
-    assert told.startswith("evals/good.yaml:2:32: notice: wording: “Mentions please” checks the")
+    assert told.startswith("rubric-ci.yaml:2:18: notice: wording: “Mentions please” checks the")
+    assert "the first one is in line 2 of evals/good.yaml" in told
 
 
 @pytest.mark.parametrize("name", ["rubric_ci.yaml", ".rubric-ci.yaml"])

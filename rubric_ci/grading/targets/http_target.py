@@ -21,6 +21,7 @@ from rubric_ci.values.usage import Usage
 
 _POLL_SECONDS: Final = 0.1
 _GRACE_SECONDS: Final = 0.5
+_KNOWS_EARLIER: Final = frozenset(("messages", "history", "input", "session_id"))
 _WHOLE: Final = ("files", "messages")  # variables that are lists where they are a whole value
 
 
@@ -93,9 +94,32 @@ def sent(case: EvalCase, target: ServiceTarget, session: str) -> tuple[ChatMessa
     http = target.endpoint.http
     assert http is not None  # noqa: S101 - a service has it
     variables = {**_variables(case, http.encode, session), **case.vars, "input": case.question}
+    if _has_earlier(case) and not _KNOWS_EARLIER & _names(http.body):
+        raise CannotAnswer(
+            f"the service `{target.name}` would not know the messages before the last one: its "
+            "`body` has none of `{{ messages }}`, `{{ history }}` and `{{ session_id }}`"
+        )
     body = _filled(http.body, variables, f"`body` of the target `{target.name}`")
     text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
     return (ChatMessage(role="user", content=text),)
+
+
+def _has_earlier(case: EvalCase) -> bool:
+    """Return True if messages of a conversation stand before its last one."""
+    return sum(each.role != "system" and not each.is_guideline for each in case.input_messages) > 1
+
+
+def _names(body: JSON) -> frozenset[str]:
+    from rubric_ci.text import template  # few cases have several messages
+
+    match body:
+        case str():
+            return template.used(body).names if template.is_template(body) else frozenset()
+        case dict() | list():
+            parts = body.values() if isinstance(body, dict) else body
+            return frozenset().union(*map(_names, parts))
+        case _:
+            return frozenset()
 
 
 def _variables(case: EvalCase, encode: str, session: str) -> dict[str, JSON]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -75,13 +76,25 @@ REPLY = {"role": "assistant", "content": "answer 1"}
 )
 def test_variables_of_a_talk(tmp_path: Path, template: str, first: JSON, second: JSON) -> None:
     bot = Bot()
-    given = answer({"text": template}, tmp_path, bot)
-    assert bot.bodies[0] == {"text": first}
-    assert second is None or bot.bodies[1] == {"text": second}
+    given = answer({"text": template, "session": "{{ session_id }}"}, tmp_path, bot)
+    assert bot.bodies[0]["text"] == first
+    assert second is None or bot.bodies[1]["text"] == second
     assert read_exchanges(given.text) == (
         Exchange("They squeak", "answer 1"),
         Exchange("4711", "answer 2"),
     )
+
+
+@pytest.mark.parametrize("body", ["{{ message }}", {"text": ["{{ message }}"], "user": "{{ u }}"}])
+def test_a_service_that_would_not_know_the_talk(tmp_path: Path, body: JSON) -> None:
+    reason = re.escape(
+        "the service `bot` would not know the messages before the last one: its `body` has none "
+        "of `{{ messages }}`, `{{ history }}` and `{{ session_id }}`"
+    )
+    bot = Bot()
+    with pytest.raises(NoVerdict, match=reason):
+        answer(body, tmp_path, bot, replace(CASE, vars={"u": "1"}))
+    assert len(bot.calls) == 1
 
 
 def test_a_case_with_one_message(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ HELD: Final[Mapping[str, str]] = {
     "gate/differences/move.py": (
         "gate/differences/test_move.py gate/differences/test_config_changes.py"
     ),
-    "gate/report/decision.py": "gate/report/test_decision.py",
+    "gate/report/decision.py": "gate/report/test_decision.py gate/report/test_reasons.py",
     "gate/policy/governed.py": (
         "gate/policy/test_governed.py gate/differences/test_config_changes.py "
         "gate/policy/test_target_options.py"

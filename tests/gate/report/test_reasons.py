@@ -45,6 +45,18 @@ TABLE: dict[str, tuple[RunReport, ExitCode, dict[str, str], str]] = {
     "nothing": (a_gated(), ExitCode.OK, {}, ""),
     "skipped": (a_gated(skipped("s")), ExitCode.OK, {}, ""),
     "never": (a_gated(PASSES, FAILS, gate={"fail_on": "never"}), ExitCode.OK, {}, ""),
+    "no case decides": (
+        a_gated(PASSES, gate={"none_decides": True, "tags": ("t",)}),
+        ExitCode.NO_VERDICT,
+        {"none-decides": "no case decides: the gate is about t"},
+        "name tags and targets of cases under `gate`",
+    ),
+    "no case decides, never": (
+        a_gated(PASSES, gate={"none_decides": True, "tags": ("t",), "fail_on": "never"}),
+        ExitCode.OK,
+        {},
+        "",
+    ),
     "a failure": (
         a_gated(PASSES, FAILS),
         ExitCode.GATE,

@@ -217,7 +217,7 @@ def test_two_nights_are_compared(tmp_path: Path, url: str) -> None:
         assert code == 0, output
     code, output = run(tmp_path, "compare", reference, ".rubric-ci/report.json")
     assert code in {0, 1, 3}, output
-    assert "Reference" in output
+    assert "Baseline" in output
 
 
 def test_the_library_of_rubrics(

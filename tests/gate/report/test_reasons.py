@@ -13,7 +13,7 @@ from rubric_ci.reports import markdown, terminal
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.gate import GateInfo, PassRate
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult
+from rubric_ci.values.results import NOT_GRADABLE, CaseResult
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.waivers import WaiverResult
 from tests.sample_reports import a_report, errored, graded, skipped
@@ -22,6 +22,7 @@ GATE = GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=False)
 WEAKER = GradingChange(
     kind="criterion", direction="weaker", file="e.yaml", line=3, about="a/c", before="1", after="0"
 )
+EDITED = replace(WEAKER, direction="changed")
 WAIVER = WaiverResult(
     file="e.yaml", case="a", criterion="c", until="2999-12-31", reason="known", owner="me",
     line=1, state="unneeded",
@@ -85,6 +86,27 @@ TABLE: dict[str, tuple[RunReport, ExitCode, dict[str, str], str]] = {
         {"weaker": "the change makes the grading weaker"},
         "undo the changes to the grading, which the gate does not allow",
     ),
+    "changed grading": (
+        a_gated(PASSES, grading_changes=(EDITED,), gate={"on_changed_grading": "fail"}),
+        ExitCode.GATE,
+        {"changed": "the change edits the grading"},
+        "undo the changes to the grading, which the gate does not allow",
+    ),
+    "a service that starts at the base alone": (
+        a_gated(PASSES, errored("x", change="broken"), gate={"fail_on": "regression"}),
+        ExitCode.GATE,
+        {
+            "service": "the service of x gets ready at the base, and not here",
+            "errored": "1 case errored",
+        },
+        f"fix the start of the service\n{SILENT}",
+    ),
+    "refused": (
+        a_gated(PASSES, skipped("s", f"{NOT_GRADABLE}: its judge")),
+        ExitCode.NO_VERDICT,
+        {"refused": "1 case not gradable for an untrusted change"},
+        "",
+    ),
     "grading to review": (
         a_gated(PASSES, grading_changes=(WEAKER,), gate={"on_changed_grading": "review"}),
         ExitCode.OK,
@@ -120,10 +142,9 @@ TABLE: dict[str, tuple[RunReport, ExitCode, dict[str, str], str]] = {
 
 @pytest.mark.parametrize(("report", "code", "told", "fix"), TABLE.values(), ids=TABLE)
 def test_reasons(report: RunReport, code: ExitCode, told: dict[str, str], fix: str) -> None:
-    """What to do is said with the last one."""
     found = reasons(report)
     assert [(each.rule, each.text) for each in found] == [*told.items()]
-    assert [each.fix for each in found] == ([*[""] * (len(told) - 1), fix] if told else [])
+    assert "\n".join(each.fix for each in found if each.fix) == fix
     assert verdict_code(report) is exit_code(report) is code
 
 

@@ -83,11 +83,15 @@ def counted(items: Sequence[T], most: int, line: Callable[[T], str] = str) -> li
 
 
 def numbered(names: Iterable[str], taken: Iterable[str] = ()) -> Iterator[str]:
-    """Yield names, with a number behind those that repeat: `a`, `a-2`."""
-    counts = Counter(taken)
+    """Yield names, with a number behind those that are taken: `a`, `a-2`."""
+    known, counts = {*taken}, Counter[str]()
     for name in names:
-        counts[name] += 1
-        yield name if counts[name] == 1 else f"{name}-{counts[name]}"
+        found = name
+        while found in known:
+            counts[name] += 1
+            found = f"{name}-{counts[name] + 1}"
+        known.add(found)
+        yield found
 
 
 def points(share: float) -> str:

@@ -59,3 +59,16 @@ def test_duration(seconds: float, shown: str) -> None:
 )
 def test_a_moment_for_people(text: str, shown: str) -> None:
     assert numbers.moment(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("names", "taken", "unlike"),
+    [
+        ("a b a a", "", "a b a-2 a-3"),
+        ("a a a-2", "", "a a-2 a-2-2"),
+        ("a a-2 a", "", "a a-2 a-3"),
+        ("a", "a a-2", "a-3"),
+    ],
+)
+def test_no_name_is_taken_twice(names: str, taken: str, unlike: str) -> None:
+    assert [*numbers.numbered(names.split(), taken.split())] == unlike.split()

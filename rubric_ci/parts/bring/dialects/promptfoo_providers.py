@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
-from itertools import repeat
 from posixpath import join
 from typing import Any, Final
 
@@ -185,9 +184,8 @@ def _options(item: Any, place: Path) -> tuple[dict[str, Any], Path]:
 
 def _name(found: Translation, options: Mapping[str, Any]) -> str:
     """Return the name of a target; of two of one name the second has a number."""
-    taken = {target["name"] for target in found.targets}
-    names = numbered(repeat(str(options.get("label") or options["id"])))
-    return next(each for each in names if each not in taken)
+    taken = (target["name"] for target in found.targets)
+    return next(numbered([str(options.get("label") or options["id"])], taken))
 
 
 def _common_transforms(found: Translation, left: Mapping[Path, tuple[str, ...]]) -> tuple[str, ...]:

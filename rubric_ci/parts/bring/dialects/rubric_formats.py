@@ -8,7 +8,6 @@ points of a score are the highest of its dimension. No criterion of the last two
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import repeat
 from typing import Any, Final
 
 from rubric_ci.parts.bring.translation import Translation
@@ -33,7 +32,7 @@ def rubric_of(data: Any, stem: str) -> Translation | None:
 def _named(text: str, taken: set[str]) -> str:
     """Return an id for a name, unlike those that are taken."""
     name = re.sub(r"[^\w-]+", "-", text).strip("-") or "criterion"
-    found = next(each for each in numbered(repeat(name)) if each not in taken)
+    found = next(numbered([name], taken))
     taken.add(found)
     return found
 

@@ -96,8 +96,8 @@ def sent(case: EvalCase, target: ServiceTarget, session: str) -> tuple[ChatMessa
     variables = {**_variables(case, http.encode, session), **case.vars, "input": case.question}
     if _has_earlier(case) and not _KNOWS_EARLIER & _names(http.body):
         raise CannotAnswer(
-            f"the service `{target.name}` would not know the messages before the last one: its "
-            "`body` has none of `{{ messages }}`, `{{ history }}` and `{{ session_id }}`"
+            f"the service `{target.name}` would not know the messages before the last one: put "
+            "`{{ messages }}`, `{{ history }}` or `{{ session_id }}` into its `body`"
         )
     body = _filled(http.body, variables, f"`body` of the target `{target.name}`")
     text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)

@@ -88,8 +88,8 @@ def test_variables_of_a_talk(tmp_path: Path, template: str, first: JSON, second:
 @pytest.mark.parametrize("body", ["{{ message }}", {"text": ["{{ message }}"], "user": "{{ u }}"}])
 def test_a_service_that_would_not_know_the_talk(tmp_path: Path, body: JSON) -> None:
     reason = re.escape(
-        "the service `bot` would not know the messages before the last one: its `body` has none "
-        "of `{{ messages }}`, `{{ history }}` and `{{ session_id }}`"
+        "the service `bot` would not know the messages before the last one: put `{{ messages }}`, "
+        "`{{ history }}` or `{{ session_id }}` into its `body`"
     )
     bot = Bot()
     with pytest.raises(NoVerdict, match=reason):

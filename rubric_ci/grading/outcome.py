@@ -55,7 +55,7 @@ def concluded(
         reason=reason(score, assessed, thresholds),
         cluster=task.cluster,
         gated_by=score.gated_by,
-        question_id=question_id(task.case),
+        question_id=question_id(task.case, task.target),
         recorded=bool(task.target.answers),
     )
     return with_waivers(graded, task.waived, thresholds)

@@ -3,13 +3,15 @@
 A waiver belongs to it, answers are compared and kept by it, and a change of it is shown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Final
 
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.messages import FilePart, MediaPart, Part, Turn
+from rubric_ci.values.targets import TargetFacts
 from rubric_ci.values.walk import canonical, facts, names
 
 NOT_ASKED: Final = frozenset(
@@ -28,12 +30,15 @@ _OF_WORK: Final = frozenset(("keep", "of_target", "sandbox", "container"))
 """Fields of a workspace that say how the work is kept and guarded."""
 
 
-def question(case: EvalCase, *, files: bool = False) -> JSON:
+def question(
+    case: EvalCase, *, files: bool = False, request_texts: Sequence[str] | None = None
+) -> JSON:
     """Return the question of a case: its messages, turns, simulated user, variables, workspace.
 
     System messages and guidelines are prompts, which a change may edit, and so is a file next to
     written text, unless `files` are asked for. A file without any text next to it is the question
-    itself. Images and documents are known by their bytes. Hooks read the metadata.
+    itself. Images and documents are known by their bytes. Hooks read the metadata. Where the texts
+    of a target are given, a variable that none of them names is not asked, but by criteria.
     """
     messages = [m for m in case.input_messages if m.role != "system" and not m.is_guideline]
     parts = [part for each in messages if each.role == "user" for part in each.parts]
@@ -47,6 +52,9 @@ def question(case: EvalCase, *, files: bool = False) -> JSON:
     ]
     hooked = bool(case.workspace and case.workspace.hooks.every)
     others = [*_ASKED, "metadata"] if hooked else _ASKED
+    if request_texts is not None and (messages or turns or case.simulated_user):
+        sent = {k: v for k, v in case.vars.items() if any(k in each for each in request_texts)}
+        case = replace(case, vars=sent)
     asked = {
         name: facts(value, without=_OF_WORK) for name in others if (value := getattr(case, name))
     }
@@ -57,9 +65,9 @@ def question(case: EvalCase, *, files: bool = False) -> JSON:
     }
 
 
-def question_id(case: EvalCase) -> str:
+def question_id(case: EvalCase, target: TargetFacts) -> str:
     """Return 12 hexadecimal digits of a question, by which two reports have the same one."""
-    content = canonical(question(case))
+    content = canonical(question(case, request_texts=target.request_texts))
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

@@ -1,5 +1,6 @@
 """The kinds of target, their settings, and the facts that other code asks for."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, cast
@@ -129,10 +130,15 @@ class TargetFacts:
 
     @property
     def request_texts(self) -> tuple[str, ...]:
+        """What is sent around a question: prompt, body and skill; variables are replaced in it."""
         if self.endpoint is None:
             return ()
-        prompt = [text for _, text in self.prompt.messages] if self.prompt else []
-        return (*prompt, self.skill.text) if self.skill else tuple(prompt)
+        http, prompt = self.endpoint.http, self.prompt
+        return (
+            *(text for _, text in (prompt.messages if prompt else ())),
+            *([json.dumps(http.body, ensure_ascii=False)] if http else ()),
+            *([self.skill.text] if self.skill else ()),
+        )
 
     @property
     def with_variables(self) -> tuple[JSON | Mapping[str, JSON], ...]:

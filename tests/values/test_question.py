@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.values.agent_program import HttpRequest
 from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.json_value import JSON
 from rubric_ci.values.messages import (
     DataPart,
     FilePart,
@@ -16,8 +18,9 @@ from rubric_ci.values.messages import (
     TextPart,
     Turn,
 )
-from rubric_ci.values.question import NOT_ASKED, question
-from rubric_ci.values.workspace_settings import Hook, Hooks, Workspace
+from rubric_ci.values.question import NOT_ASKED, question, question_id
+from rubric_ci.values.targets import Endpoint, LlmTarget, MockTarget, ServiceTarget
+from rubric_ci.values.workspace_settings import Hook, Hooks, PromptTemplate, Workspace
 from tests.cases import build_case
 from tests.model_values import changes, examples
 from tests.pictures import media, png
@@ -104,6 +107,46 @@ HOOKS = Hooks(before_each=Hook(command=("true",), timeout_seconds=1))
 )
 def test_an_edit_of_the_question(edited: dict[str, Any]) -> None:
     assert question(replace(TALK, **edited)) != question(TALK)
+
+
+MODEL = Endpoint(model="openai/x")
+
+
+def prompted(text: str) -> LlmTarget:
+    template = PromptTemplate(path="p.md", messages=(("user", text),), takes_input=True)
+    return LlmTarget(name="t", endpoint=MODEL, prompt=template)
+
+
+def service(body: JSON) -> ServiceTarget:
+    return ServiceTarget(name="t", endpoint=replace(MODEL, http=HttpRequest(body=body)))
+
+
+TARGETS = {
+    "fixed": MockTarget(name="t", response="Yes."),
+    "model": LlmTarget(name="t", endpoint=MODEL),
+    "prompt": prompted("{{ input }}"),
+    "prompt with it": prompted("{{ input }} in {{ days }}"),
+    "body": service({"text": "{{ input }}"}),
+    "body with it": service({"text": "{{ input }}", "within": ["{{ days }}"]}),
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "asking_for_it"),
+    [
+        pytest.param(asking(TextPart("Yes?")), ["prompt with it", "body with it"], id="written"),
+        pytest.param(TALK, ["prompt with it", "body with it"], id="conversation"),
+        pytest.param(asking(), list(TARGETS), id="variables alone"),
+    ],
+)
+def test_a_variable_of_criteria_alone_is_not_asked(
+    case: EvalCase, asking_for_it: list[str]
+) -> None:
+    then, now = (replace(case, vars={"days": days}) for days in (30, 60))
+    differ = [
+        name for name, each in TARGETS.items() if question_id(then, each) != question_id(now, each)
+    ]
+    assert differ == asking_for_it
 
 
 def test_the_metadata_is_asked_where_hooks_read_it() -> None:

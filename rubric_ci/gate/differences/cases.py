@@ -33,10 +33,23 @@ Entries: TypeAlias = Mapping[str, Mapping[str, Entry]]
 
 def asked(move: Move) -> Iterator[Told]:
     # System messages and files are prompts, which a change may edit.
-    was, case = (replace(each, workspace=None, simulated_user=None) for each in move.owners[0])
+    was, case = _messages(move)
     if question(was) != question(case):
-        given = canonical(facts(was.vars)), canonical(facts(case.vars))
-        yield _edited((was.question, case.question), given, (was.media, case.media))
+        yield _edited((was.question, case.question), (was.media, case.media))
+
+
+def variables(move: Move) -> Iterator[Told]:
+    was, case = _messages(move)
+    if question(was) == question(case):  # else the question that they are part of is told
+        before, after = (canonical(facts(each.vars)) for each in move.owners[0])
+        yield "changed", before, after
+
+
+def _messages(move: Move) -> tuple[EvalCase, EvalCase]:
+    was, case = (
+        replace(each, workspace=None, simulated_user=None, vars={}) for each in move.owners[0]
+    )
+    return was, case
 
 
 def _edited(*sides: tuple[str | Sequence[Media], str | Sequence[Media]]) -> Told:

@@ -161,8 +161,6 @@ def _base_task(
     requests: RequestOptions,
 ) -> Task | str:
     """Return the task of a case at the base, or why the two cannot be compared."""
-    if question(task.case) != question(was):
-        return OTHER_QUESTION
     if problem := state.config_problem(was.file):
         return problem
     mask_secrets(state.project.config_for(was.file))
@@ -171,6 +169,9 @@ def _base_task(
         built = build_task(was, task.why, project, models, requests)
     except CannotConfigure as error:
         return f"the base cannot be configured: {error.message}"
+    texts = (*task.target.request_texts, *built.target.request_texts)
+    if question(task.case, request_texts=texts) != question(was, request_texts=texts):
+        return OTHER_QUESTION
     return replace(
         built,
         case=replace(marked_as(was, task.case), trials=task.case.trials),

@@ -124,6 +124,33 @@ def test_each_case_is_compared_with_the_base(changed: Checkout, log: Path) -> No
     assert changed.git("worktree", "list").count("\n") == 0
 
 
+@pytest.mark.parametrize(
+    ("response", "question", "seen", "code"),
+    [
+        ("30 days", "Until when?", ("failing-before", ""), 0),
+        ("14 days", "Until when?", ("failing-before", ""), 0),  # as where a criterion is edited
+        ("30 days", "Until when, of {{ fact }}?", ("not-comparable", "its question changed"), 1),
+    ],
+    ids=["never met", "met the earlier fact", "in the question"],
+)
+def test_a_fact_that_criteria_alone_name(
+    checkout: Checkout, response: str, question: str, seen: tuple[str, str], code: int
+) -> None:
+    config = f"targets: [{{name: default, provider: mock, response: {response}}}]\n"
+    case = f"""\
+evalcases:
+  - id: refund
+    vars: {{fact: FACT}}
+    input: "{question}"
+    rubrics: [{{contains: "{{{{ fact }}}}"}}]
+"""
+    evals = {"rubric-ci.yaml": config, "evals/a.yaml": case.replace("FACT", "14 days")}
+    checkout.commit(evals)
+    checkout.write({"evals/a.yaml": case.replace("FACT", "20 days")})
+    done = run(checkout, "evals", "--against", "HEAD", "--fail-on", "regression")
+    assert (changes(checkout)["refund"], done.returncode) == (seen, code), done.stdout
+
+
 def test_later_runs_ask_for_what_is_not_kept(changed: Checkout, log: Path) -> None:
     against = ("evals", "--against", "main")
     run(changed, *against)

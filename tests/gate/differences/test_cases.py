@@ -162,12 +162,16 @@ def test_a_file_becomes_a_guideline(flag: bool) -> None:
     )  # fmt: skip
 
 
-def test_variables_are_part_of_the_question() -> None:
+def test_variables_are_told_as_such_unless_the_question_has_them() -> None:
     case = build_case(vars={"days": 30})
-    [change] = changes(replace(case, vars={"days": 60}), case)
-    assert (change.about, change.before, change.after) == (
-        "one: question", '{"days": 30}', '{"days": 60}',
-    )  # fmt: skip
+    edited = replace(case, vars={"days": 60})
+    [change] = changes(edited, case)
+    told = (change.about, change.before, change.after)
+    assert told == ("one: variables", '{"days": 30}', '{"days": 60}')
+    asks = Message(role="user", parts=(TextPart("Within 60 days?"),))
+    assert [each.about for each in changes(replace(edited, input_messages=(asks,)), case)] == [
+        "one: question"
+    ]
 
 
 @pytest.mark.parametrize(

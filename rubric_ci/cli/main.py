@@ -233,7 +233,7 @@ def main() -> None:
 )
 @option("--strict", is_flag=True, help="Exit with 1 also if there are only warnings.")
 @option("--only-evals", is_flag=True, help="Ignore files that are not eval files; for hooks.")
-@option("--fix", is_flag=True, help="Fix unambiguous problems in place.")
+@option("--fix", is_flag=True, help="Quote values in place that are meant as text.")
 @option("--diff", is_flag=True, help="Show the changes that --fix would make; exit 1 if any.")
 @option(
     "--explain",

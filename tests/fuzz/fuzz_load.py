@@ -15,7 +15,6 @@ import atheris
 
 with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.files.editing.fixes import fix
-    from rubric_ci.files.editing.jsonl import fix_lines
     from rubric_ci.files.project.loader import load, load_config, load_targets
     from rubric_ci.files.validation import problem_formats
     from rubric_ci.files.validation.config_summary import KnownTargets
@@ -57,11 +56,6 @@ def fixed(written: str) -> None:
     assert fix(once).places == 0
 
 
-def fixed_lines(written: str) -> None:
-    once = fix_lines(written).text
-    assert fix_lines(once).places == 0
-
-
 def shown(found: Sequence[Diagnostic]) -> None:
     problem_formats.as_text(found, 1, color=True)
     problem_formats.as_annotations(found, 1, "token")
@@ -69,17 +63,7 @@ def shown(found: Sequence[Diagnostic]) -> None:
     problem_formats.as_sarif(found)
 
 
-READERS = (
-    as_yaml,
-    as_yaml,
-    as_yaml,
-    as_lines,
-    as_config,
-    as_targets,
-    with_targets,
-    fixed,
-    fixed_lines,
-)
+READERS = (as_yaml, as_yaml, as_yaml, as_lines, as_config, as_targets, with_targets, fixed)
 
 
 def one_input(data: bytes) -> None:

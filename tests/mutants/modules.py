@@ -45,7 +45,6 @@ HELD: Final[Mapping[str, str]] = {
     "parts/lab/history_records.py": "parts/lab/test_history_records.py",
     "files/project/base_state.py": "files/project/test_base_state.py",
     "files/editing/fixes.py": "files/editing/test_fixes.py files/editing/test_diff.py",
-    "files/editing/yaml_fixes.py": "files/editing/test_yaml_fixes.py",
     "files/editing/yaml_layout.py": (
         "files/editing/test_yaml_layout.py "
         "files/editing/test_insertions.py files/editing/test_edit_properties.py"

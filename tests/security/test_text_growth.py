@@ -164,7 +164,6 @@ NOT_READERS = {
     "rubric_ci.parts.lab.judge_test._rubric_files": "a pattern of the command line",
     "rubric_ci.files.yaml_text.document.alias_lines": "reads what `yaml_over_limits` passes",
     "rubric_ci.files.yaml_text.document._events": "likewise",
-    "rubric_ci.files.editing.yaml_fixes._scalars": "likewise",
     "rubric_ci.system.git.snapshot._above": "a path of git's; its result is as long as its square",
     "rubric_ci.files.project.file_kinds.targets_candidates": "likewise",
     "rubric_ci.files.project.file_kinds.agentv_configs": "likewise",

@@ -93,7 +93,7 @@ def project(root: Path, server: str) -> None:
     text = "|\n      x\n\n      ::debug::pwned ##[debug]pwned\n"
     write(
         root / "mendable.eval.yaml",
-        f"evalcases:\n  - id: a\n    input: {text}    outcome: {text}    rubrics: [Greets]\n",
+        f"evalcases:\n  - id: a\n    note: 5\n    input: {text}    rubrics: [Greets]\n",
     )
     write(
         root / "broken.eval.yaml",

@@ -28,16 +28,7 @@ if TYPE_CHECKING:
     from rubric_ci.values.diagnostics import Diagnostic
 
 STDIN = "-"
-FIXABLE = frozenset(
-    {
-        "not-text",
-        "ambiguous-text",
-        "score-range-type",
-        "score-range-bounds",
-        "yaml-syntax",
-        "yaml-item-in-text",
-    }
-)
+FIXABLE = frozenset(("not-text", "ambiguous-text"))
 _MISNAMED = ("rubric_ci.yaml", "rubric_ci.yml", "rubricci.yaml", ".rubric-ci.yaml")
 WORTH_FORKING = 64  # files; fewer are checked before a second process has started
 

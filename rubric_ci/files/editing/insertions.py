@@ -5,12 +5,10 @@ is inserted, type for type. A case that fails is left unchanged, and its block t
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple, TypeVar
 
 from rubric_ci.files.editing import yaml_layout
-from rubric_ci.files.editing.fixes import has_certain_data
-from rubric_ci.files.editing.yaml_fixes import largest_valid_subset
 from rubric_ci.files.editing.yaml_layout import (
     LINE_BREAK,
     Leaf,
@@ -24,10 +22,12 @@ from rubric_ci.files.editing.yaml_layout import (
     tail,
 )
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.scalars import YAML_COMMENT_IN_TEXT, YAML_ITEM_IN_TEXT
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.formats_and_defaults import WAIVERS
 from rubric_ci.values.json_value import JSON
 
+_HARMLESS: Final = (YAML_ITEM_IN_TEXT, YAML_COMMENT_IN_TEXT)  # the data is what the text says
 _BLANKS_AND_COMMENTS = re.compile(r"(?:\s|#[^\r\n]*)*")
 
 
@@ -72,6 +72,32 @@ def splice(text: str, splices: Iterable[Splice]) -> str:
         parts += [text[done : part.index], part.text]
         done = part.index
     return "".join([*parts, text[done:]])
+
+
+def has_certain_data(document: Document) -> bool:
+    """Return False for a text with a problem that makes its data uncertain."""
+    return all(problem.rule in _HARMLESS for _, problem in document.text_problems)
+
+
+_Edited = TypeVar("_Edited")
+
+
+def largest_valid_subset(
+    edits: list[_Edited], holds: Callable[[list[_Edited]], bool], attempts: int
+) -> list[_Edited]:
+    """Return all edits if they hold together, else those that hold, found by halving."""
+    valid: list[_Edited] = []
+    remaining = [edits] if edits else []
+    for _ in range(attempts):
+        if not remaining:
+            break
+        some = remaining.pop()
+        if holds([*valid, *some]):
+            valid += some
+        elif len(some) > 1:
+            half = len(some) // 2
+            remaining += [some[half:], some[:half]]
+    return valid
 
 
 def _into_block(text: str, case: MappingNode, written: list[str]) -> Splice:

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from rubric_ci.files.editing.fixes import MAX_ATTEMPTS, FixResult, fix, unified
-from rubric_ci.files.editing.jsonl import fix_lines
+from rubric_ci.files.editing.fixes import fix, unified
 from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, is_targets_file
 from rubric_ci.system import file_io
@@ -17,15 +16,12 @@ Rules: TypeAlias = Mapping[str, str]  # severities by rule
 
 
 def fix_files(paths: Iterable[Path], rules: Rules, *, write: bool) -> int:
-    """Fix unambiguous problems, or print the fixes as a diff; return the number of places.
+    """Quote values that are meant as text, or print the fixes as a diff; return how many.
 
     What a rule reports that `rules` switches off is kept.
     """
-    named = [path for path in paths if _is_eval(path)]
-    sidecars = (working_tree.sidecar_of(path) for path in named)
-    evals = dict.fromkeys([*named, *filter(None, sidecars)])
     off = _switched_off(rules)
-    places = [_fix_file(path, off, write=write) for path in evals]
+    places = [_fix_file(path, off, write=write) for path in _yaml_of(paths)]
     changed = sum(map(bool, places))
     if changed:
         verb = "fixed" if write else "would fix"
@@ -38,15 +34,23 @@ def fix_files(paths: Iterable[Path], rules: Rules, *, write: bool) -> int:
 
 def count_fixable(paths: Iterable[Path], rules: Rules) -> int:
     """Return the number of places that `--fix` changes in eval files whose fixes all hold."""
-    files = [path for path in paths if _is_eval(path)]
-    texts = ((path, working_tree.text_of(path)) for path in files)
-    counted = ((path, text) for path, text in texts if text and len(text) <= MAX_COUNTED)
+    texts = map(working_tree.text_of, _yaml_of(paths))
+    counted = (text for text in texts if text and len(text) <= MAX_COUNTED)
     off = _switched_off(rules)
-    return sum(_fixed(text, path, off, attempts=1).places for path, text in counted)
+    return sum(fix(text, 1, off).places for text in counted)
 
 
-def _is_eval(path: Path) -> bool:
-    return not (path.name in CONFIG_NAMES or is_targets_file(path.absolute().as_posix()))
+def _yaml_of(paths: Iterable[Path]) -> Iterable[Path]:
+    """Return the eval files that are YAML, and the sidecars of those that are JSON Lines."""
+    evals = [
+        path
+        for path in paths
+        if not (path.name in CONFIG_NAMES or is_targets_file(path.absolute().as_posix()))
+    ]
+    sidecars = (working_tree.sidecar_of(path) for path in evals)
+    return dict.fromkeys(
+        [*(path for path in evals if path.suffix != ".jsonl"), *filter(None, sidecars)]
+    )
 
 
 def _switched_off(rules: Rules) -> frozenset[str]:
@@ -55,15 +59,9 @@ def _switched_off(rules: Rules) -> frozenset[str]:
 
 def _fix_file(path: Path, switched_off: frozenset[str], *, write: bool) -> int:
     text = working_tree.text_of(path)
-    fixed = _fixed(text, path, switched_off)
+    fixed = fix(text, switched_off=switched_off)
     if fixed.places and write:
         file_io.replace(path, text.encode(), fixed.text.encode())
     elif fixed.places:
         print_block(unified(path.as_posix(), text, fixed.text))
     return fixed.places
-
-
-def _fixed(
-    text: str, path: Path, switched_off: frozenset[str], attempts: int = MAX_ATTEMPTS
-) -> FixResult:
-    return fix_lines(text) if path.suffix == ".jsonl" else fix(text, attempts, switched_off)

@@ -77,17 +77,6 @@ def _problem(kind: str, text: str, path: Path) -> Problem:
     return Problem(PLAIN_NUMBER, path, message)
 
 
-def is_passed_through(path: Path, data: Any) -> bool:
-    """Return True if the value at a path is passed through and not interpreted."""
-    for step in path:
-        if isinstance(step, str) and (step in _PASSED_THROUGH or step.startswith("x-")):
-            return True
-        data = data[step]
-        if step in _STRUCTURED and isinstance(data, dict):
-            return True
-    return False
-
-
 Compiled: TypeAlias = Callable[[], re.Pattern[str]]
 
 MOST: Final = 100  # criteria of a list that are compared with each other

@@ -208,12 +208,6 @@ class Document(OneSource):
             node = found[1]
         return node
 
-    def value(self, path: Path) -> Any:
-        data = self.data
-        for step in path:
-            data = data[step]
-        return data
-
     def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
         return paths_of(self.root, nodes, leave_out)
 

@@ -146,17 +146,6 @@ class JsonLines(OneSource):
         )
 
 
-def decode_line(line: str) -> dict[str, Any] | None:
-    """Return the object of a line, or None if the checks report a problem in it."""
-    repeated: list[str] = []
-    try:
-        value = _decode(line, repeated)
-    except (ValueError, RecursionError):
-        return None
-    fit = isinstance(value, dict) and not repeated and depth(value) <= MAX_DEPTH
-    return value if fit else None
-
-
 def _decode(line: str, repeated: list[str]) -> Any:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(items)
@@ -257,11 +246,6 @@ class JsonPositions:
         if at_key and path:
             return key
         return (start, start + 1) if line[start] in "{[" else (start, _end(line, start))
-
-    def extent_of(self, path: Path, *, at_key: bool = False) -> tuple[int, int]:
-        """Return the start and end of the whole value at a path that leads somewhere."""
-        start, end = self.offset_of(path, at_key=at_key)
-        return (start, end) if at_key else (start, _end(self.line, start))
 
     def _members(self, start: int) -> _Members:
         if start not in self._read:

@@ -164,9 +164,7 @@ def test_a_command_says_the_same(clones: Clones, words: str, code: int) -> None:
     assert crlf == lf
 
 
-FIXABLE: Final = (
-    "evalcases:\n  - id: a\n    input: Hi\n    rubrics:\n    - id: b\n      expected_outcome: @me\n"
-)
+FIXABLE: Final = "evalcases:\n  - id: 5\n    input: Hi\n    rubrics: [Greets]\n"
 EDITS: Final = {
     "generate": ("generate rubrics --replay drafts.replay.jsonl", "evals/support.eval.yaml", ""),
     "fix": ("validate --fix evals/fixable.eval.yaml", "evals/fixable.eval.yaml", FIXABLE),

@@ -384,17 +384,15 @@ def test_what_is_not_loaded(project: Path) -> None:
 
 
 def test_a_rule_that_is_off_is_not_fixed(project: Path) -> None:
-    deep = GOOD.replace("[Greets]", "\n      - Greets\n       - Thanks")
-    broken = GOOD.replace("[Greets]", '\n      - @handle is named\n      - "Yes" and more')
-    Checkout(project).write({"evals/deep.yaml": deep, "evals/broken.yaml": broken})
+    dated = GOOD.replace("id: a", "id: 2026-01-31")
+    broken = GOOD.replace("id: a", "id: 5")
+    Checkout(project).write({"evals/dated.yaml": dated, "evals/broken.yaml": broken})
     checked = rubric_ci("validate", cwd=project).stdout
-    assert checked.endswith("\n3 files checked: 2 errors\n3 fixable with --fix\n")
-    (project / "rubric-ci.yaml").write_text("rules: {yaml-item-in-text: off}\n")
+    assert checked.endswith("\n3 files checked: 2 errors\n2 fixable with --fix\n")
+    (project / "rubric-ci.yaml").write_text("rules: {ambiguous-text: off}\n")
     assert rubric_ci("validate", "--fix", cwd=project).returncode == 0
-    assert (project / "evals/deep.yaml").read_text() == deep
-    assert (project / "evals/broken.yaml").read_text() == broken.replace(
-        "@handle is named", '"@handle is named"'
-    ).replace('"Yes" and more', "'\"Yes\" and more'")
+    assert (project / "evals/dated.yaml").read_text() == dated
+    assert (project / "evals/broken.yaml").read_text() == broken.replace("5", '"5"')
 
 
 def test_diff_shows_what_fix_does(project: Path) -> None:
@@ -416,14 +414,14 @@ def test_diff_shows_what_fix_does(project: Path) -> None:
     assert rubric_ci("validate", "--diff", cwd=project).returncode == 0
 
 
-def test_fix_mends_json_lines_and_their_sidecar(project: Path) -> None:
+def test_fix_changes_the_sidecar_of_json_lines_alone(project: Path) -> None:
     (project / "evals/set.jsonl").write_text('{"id": 5, "input": "q"}\n')
-    (project / "evals/set.yaml").write_text("rubrics: [{description: no}]\n")
+    (project / "evals/set.yaml").write_text("rubrics: [no]\n")
     fixed = rubric_ci("validate", "--fix", "evals/set.jsonl", cwd=project)
-    assert (fixed.returncode, fixed.stdout) == (0, "1 file checked: no problems\n")
-    assert fixed.stderr == "rubric-ci: fixed 3 places in 2 files\n"
-    assert (project / "evals/set.jsonl").read_text() == '{"id": "5", "input": "q"}\n'
-    assert (project / "evals/set.yaml").read_text() == 'rubrics: [{expected_outcome: "no"}]\n'
+    assert fixed.returncode == 1
+    assert fixed.stderr == "rubric-ci: fixed 1 place in 1 file\n"
+    assert (project / "evals/set.jsonl").read_text() == '{"id": 5, "input": "q"}\n'
+    assert (project / "evals/set.yaml").read_text() == 'rubrics: ["no"]\n'
 
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"

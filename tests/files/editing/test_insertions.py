@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rubric_ci.files.editing.insertions import Edited, insert_rubrics, is_same
+from rubric_ci.files.editing.insertions import Edited, insert_rubrics, is_same, largest_valid_subset
 
 CORPUS = Path(__file__).parents[2] / "edits"
 BEFORE = sorted(p for p in CORPUS.glob("*.yaml") if not p.name.endswith(".after.yaml"))
@@ -113,3 +113,28 @@ def test_variants(text: str) -> None:
     assert yaml.load(edited.text, yaml.CSafeLoader) == old
     kept = iter(edited.text)
     assert all(character in kept for character in text)
+
+
+@pytest.mark.parametrize(
+    ("edits", "attempts", "valid", "tried"),
+    [
+        ("", 9, "", []),
+        ("abc", 9, "abc", ["abc"]),
+        ("x", 9, "", ["x"]),
+        ("abcdx", 9, "abcd", ["abcdx", "ab", "abcdx", "abc", "abcdx", "abcd", "abcdx"]),
+        ("axb", 9, "ab", ["axb", "a", "axb", "ax", "ab"]),
+        ("aBx", 9, "aB", ["aBx", "a", "aBx", "aB", "aBx"]),
+        ("axb", 3, "a", ["axb", "a", "axb"]),
+        ("axb", 0, "", []),
+    ],
+)
+def test_the_edits_that_hold(edits: str, attempts: int, valid: str, tried: list[str]) -> None:
+    """`x` never holds, and a capital letter only after the small one that it follows."""
+    seen = []
+
+    def holds(some: list[str]) -> bool:
+        seen.append("".join(some))
+        return "x" not in some and ("B" not in some or "a" in some)
+
+    assert largest_valid_subset([*edits], holds, attempts) == [*valid]
+    assert seen == tried

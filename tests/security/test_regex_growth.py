@@ -68,7 +68,6 @@ BUILT: dict[str, dict[str, object]] = {
     "rubric_ci/gate/selection/prefilter.py": {"dash": "  ", "keys": "    "},
     "rubric_ci/text/escape.py": {"sign": "`"},
     "rubric_ci/text/globs.py": {"negated": "^", "literal": "a-z"},
-    "rubric_ci/files/validation/model_rules.py": {"start": "(?:meta-)?llama|meta"},
 }
 
 

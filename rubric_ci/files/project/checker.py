@@ -179,7 +179,7 @@ class Checker:
         )
         raw = source.raw if isinstance(source, IncludedSource) else source
         found = check_evals(source, around)
-        found = switched(found, source.texts(), self.project.rules, raw.texts())
+        found = self._switched(found, source.texts())
         included = tuple(source.files) if isinstance(source, IncludedSource) else ()
         if not found:
             return Checked((), included)

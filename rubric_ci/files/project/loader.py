@@ -12,7 +12,7 @@ from rubric_ci.files.validation.config_summary import KnownTargets, summarize_co
 from rubric_ci.files.validation.includes import with_includes
 from rubric_ci.files.validation.located_problems import position
 from rubric_ci.files.validation.problem_formats import headline
-from rubric_ci.files.validation.rubric_files import NOT_SHARED, IncludedSource, Shared
+from rubric_ci.files.validation.rubric_files import NOT_SHARED, Shared
 from rubric_ci.files.validation.target_rules import TARGET_NAME_DUPLICATE
 from rubric_ci.files.validation.validator import (
     Surroundings,
@@ -187,8 +187,7 @@ def load_source(
 ) -> Loaded:
     """Check and parse an eval file; `rules` and `default_evaluator` are the configuration's."""
     found = check_evals(source, Surroundings(lookup, KnownTargets(prompts=None)))
-    own = source.raw.texts() if isinstance(source, IncludedSource) else None
-    found = switched(found, source.texts(), rules, own)
+    found = switched(found, source.texts(), rules)
     if errors_of(found):
         return Loaded(None, found)
     return Loaded(parse(source, lookup, default_evaluator, targets), found)

@@ -23,7 +23,7 @@ from rubric_ci.system import file_io
 from rubric_ci.text.globs import Comparisons, matching
 from rubric_ci.text.numbers import listed, plural
 from rubric_ci.text.suggestions import did_you_mean, nearest
-from rubric_ci.values.problems import list_at, mapping_at
+from rubric_ci.values.problems import list_at, mapping_at, mappings
 from rubric_ci.values.references import Machine
 
 IsKind: TypeAlias = Callable[[str], bool]
@@ -203,28 +203,21 @@ def _find(name: str, search_path: str) -> bool:
 
 
 def count_cases(project: Project, paths: Iterable[Path]) -> Sizes:
-    """Count the cases of eval files; files that cannot be read are reported elsewhere."""
+    """Count the cases of eval files by tag; files that cannot be read are reported elsewhere."""
     names: list[CaseName] = []
     variables = set[str]()
     tags: Counter[str] = Counter()
-    count = 0
     for path in paths:
         name = project.name_of(path)
         opened = project.open_cases(name, text) if (text := text_of(path, project.root)) else None
         suite = opened.data if opened and isinstance(opened.data, dict) else {}
-        variables.update(filter(_is_text, mapping_at(suite, "vars")))
-        for case in list_at(suite, "evalcases"):
-            count += 1
-            if isinstance(case, dict):
-                variables.update(filter(_is_text, mapping_at(case, "vars")))
-                tags.update({*filter(_is_text, list_at(case, "tags"))})
-                if isinstance(case.get("id"), str):
-                    names.append(CaseName(name, case["id"], _target(case) or _target(suite)))
-    return Sizes(count, tags, tuple(names), variables=frozenset(variables))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+        variables.update(mapping_at(suite, "vars"))
+        for _, case in mappings(suite, "evalcases"):
+            variables.update(mapping_at(case, "vars"))
+            tags.update({each for each in list_at(case, "tags") if isinstance(each, str)})
+            if isinstance(case.get("id"), str):
+                names.append(CaseName(name, case["id"], _target(case) or _target(suite)))
+    return Sizes(tags, tuple(names), variables=frozenset(variables))
 
 
 def _target(owner: dict[str, Any]) -> str:

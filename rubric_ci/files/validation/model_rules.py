@@ -96,40 +96,6 @@ AUTH_AND_KEY: Final = Rule(
     bad='judge: {model: openai/a, api_key: "${{ OPENAI_API_KEY }}", auth: {oidc: openai}}\n',
     good="judge: {model: openai/a, auth: {oidc: openai}}\n",
 )
-PANEL_FAMILY: Final = Rule(
-    id="panel-family",
-    severity="warning",
-    switchable=True,
-    meaning=(
-        "Models of one family make the same mistakes, and prefer answers of that family: a "
-        "panel of them has fewer independent votes than members."
-    ),
-    hint="choose models of different families",
-    bad="judge: {panel: [openai/gpt-6-luna, openai/gpt-6.1-sol, gemini/gemini-3.8-flash]}\n",
-    good=(
-        "judge: {panel: [openai/gpt-6-luna, anthropic/claude-sonnet-5-5, gemini/gemini-3.8-flash]}"
-        "\n"
-    ),
-)
-
-# Models of one family share training, and with it mistakes and preferences.
-_FAMILIES: Final = (
-    ("GPT", r"gpt|chatgpt|codex|o\d"),
-    ("Claude", r"claude"),
-    ("Gemini", r"gemini|gemma"),
-    ("Llama", r"(?:meta-)?llama|meta"),
-    ("Mistral", r"mistral|mixtral|magistral|ministral|codestral|pixtral"),
-    ("Qwen", r"qwen|qwq"),
-    ("DeepSeek", r"deepseek"),
-    ("Grok", r"grok"),
-    ("Command", r"command"),
-    ("Nova", r"nova|amazon"),
-    ("Phi", r"phi"),
-    ("Kimi", r"kimi|moonshot"),
-    ("GLM", r"glm|chatglm"),
-)
-_PATTERNS: Final = tuple((name, re.compile(rf"(?:{start})(?![a-z])")) for name, start in _FAMILIES)
-_COMMANDS: Final = {"claude-code": "Claude", "codex": "GPT", "gemini-cli": "Gemini"}
 
 
 def model_problems(
@@ -316,32 +282,7 @@ def judges_problems(judge: dict[str, Any]) -> Iterator[Problem]:
             if snake_case(key) in shared:
                 message = f"`{key}` is a setting of all judges, not of one"
                 yield Problem(JUDGES, (*place, key), message, at_key=True)
-    if isinstance(judge["panel"], list):
-        yield from _panel(judge["panel"])
-
-
-def _panel(members: list[Any]) -> Iterator[Problem]:
+    members = list_at(judge, "panel")
     if len(members) > 2 and len(members) % 2 == 0:
         message = f"a panel needs an odd number of judges, not {len(members)}"
         yield Problem(JUDGES, ("judge", "panel"), message)
-    families: dict[str, str] = {}
-    for index, member in enumerate(members):
-        settings = member if isinstance(member, dict) else {"model": member}
-        name = str(settings.get("model") or "")
-        found = family(name, str(settings.get("cli") or ""))
-        if found in families:
-            message = f"`{name}` and `{families[found]}` are of one family, {found}"
-            yield Problem(PANEL_FAMILY, ("judge", "panel", index), message)
-        elif found:
-            families[found] = name
-
-
-def family(model: str, cli: str = "") -> str:
-    """Return the family of a model, or of a command-line tool with it; empty: not known."""
-    # bedrock/eu.anthropic.claude-sonnet-5-5-v1:0, openrouter/meta-llama/llama-3.3-70b
-    parts = [part for part in re.split(r"[/.:@]", model.casefold()) if part]
-    for part in reversed(parts):
-        for name, pattern in _PATTERNS:
-            if pattern.match(part):
-                return name
-    return _COMMANDS.get(cli, "")

@@ -1,4 +1,4 @@
-"""Rules across the files of a project: targets, globs, recorded answers, variables of prompts.
+"""Rules across the files of a project: targets, globs, recorded answers, prompts of targets.
 
 No target is shadowed, each glob matches a file, and each case has a recorded answer.
 """
@@ -82,13 +82,6 @@ RECORDED_UNREAD: Final = Rule(
     id="recorded-unread",
     meaning="A line of a recording has another form: a run stops at it.",
     hint='write one {"id": …, "answer": …} a line',
-)
-RECORDED_UNKNOWN: Final = Rule(
-    id="recorded-unknown",
-    severity="notice",
-    switchable=True,
-    meaning="An answer was recorded for a case that no eval file has: the id is misspelt, or old.",
-    hint="correct the id, or delete the line",
 )
 TARGET_PROMPT_VARIABLE: Final = Rule(
     id="target-prompt-variable",
@@ -186,13 +179,9 @@ def recorded_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
             continue
         used = [case for case in sizes().names if (case.target or default) == target.get("name")]
         recorded = _read_recorded(content)
-        found = [*_problems(answers, recorded, used)]
-        for message, hint in found:
+        for message, hint in _problems(answers, recorded, used):
             rule = RECORDED_UNREAD if recorded.problem else RECORDED_ANSWERS
             yield Problem(rule, place, message, hint)
-        if not found and (names := _names_without_case(recorded, sizes().names)):
-            message = f"`{answers}` has answers for {listed(names, SHOWN)}, which no case is called"
-            yield Problem(RECORDED_UNKNOWN, place, message)
 
 
 def _default(targets: list[Any]) -> Any:
@@ -214,12 +203,6 @@ def _read_recorded(content: bytes) -> _Recorded:
         else:
             ids.add(name)
     return _Recorded(frozenset(ids), frozenset(files))
-
-
-def _names_without_case(recorded: _Recorded, cases: Sequence[CaseName]) -> list[str]:
-    ids, keys = {case.id for case in cases}, {(case.file, case.id) for case in cases}
-    unknown = {*(recorded.ids - ids), *(name for file, name in recorded.files - keys)}
-    return [f"`{name}`" for name in sorted(unknown)] if cases else []
 
 
 def _problems(

@@ -1,67 +1,39 @@
 """All rules of `rubric-ci validate`: by id, their documentation, and which are switched off."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import islice
+from importlib import import_module
 from typing import Final
 
-from rubric_ci.files.validation import (
-    agentv,
-    ambiguity_rules,
-    assertion_rules,
-    command_rules,
-    config_rules,
-    eval_rules,
-    evaluator_rules,
-    example_and_condition_rules,
-    gate_and_waiver_rules,
-    http_target_and_literal_rules,
-    located_problems,
-    media_rules,
-    model_rules,
-    project_rules,
-    provider_rules,
-    reference_rules,
-    rubric_files,
-    rubric_rules,
-    shape_rules,
-    target_rules,
-    variable_rules,
-)
-from rubric_ci.files.validation.located_problems import (
-    TOO_MANY_PROBLEMS,
-    ignored_rules,
-    position,
-    unused_ignores,
-)
-from rubric_ci.files.yaml_text import (
-    constructor,
-    csv_cases,
-    document,
-    jsonlines,
-    scalars,
-    source,
-    syntax_errors,
-)
+from rubric_ci.files.validation.located_problems import ignored_rules, position
 from rubric_ci.values import parts, problems
 from rubric_ci.values.diagnostics import Diagnostic, Severity
-from rubric_ci.values.problems import MAX_PROBLEMS, Rule
+from rubric_ci.values.problems import Rule
 
-_MODULES = (
-    *(constructor, csv_cases, document, jsonlines, problems, scalars, source),
-    *(syntax_errors, agentv, ambiguity_rules, assertion_rules, command_rules, config_rules),
-    *(example_and_condition_rules, rubric_files, located_problems, eval_rules, evaluator_rules),
-    *(gate_and_waiver_rules, media_rules, model_rules, project_rules, provider_rules),
-    *(http_target_and_literal_rules, reference_rules, rubric_rules, http_target_and_literal_rules),
-    shape_rules,
-    *(target_rules, variable_rules, ambiguity_rules),
-)
+_WITH_RULES: Final = {
+    "validation": (
+        *("agentv", "ambiguity_rules", "assertion_rules", "command_rules", "config_rules"),
+        *("eval_rules", "evaluator_rules", "example_and_condition_rules", "gate_and_waiver_rules"),
+        *("http_target_and_literal_rules", "located_problems", "media_rules", "model_rules"),
+        *("project_rules", "provider_rules", "reference_rules", "rubric_files", "rubric_rules"),
+        *("shape_rules", "target_rules", "variable_rules"),
+    ),
+    "yaml_text": (
+        *("constructor", "csv_cases", "document", "jsonlines", "scalars", "source"),
+        "syntax_errors",
+    ),
+}
+_MODULES: Final = [
+    import_module(f"rubric_ci.files.{package}.{name}")
+    for package, names in _WITH_RULES.items()
+    for name in names
+]
 
 RULES: Final[Mapping[str, Rule]] = {
     rule.id: rule
     for rule in sorted(
         value
-        for module in (*_MODULES, *parts.modules_with_rules())
+        for module in (problems, *_MODULES, *parts.modules_with_rules())
         for value in vars(module).values()
         if isinstance(value, Rule)
     )
@@ -112,28 +84,18 @@ def _shortened(text: str) -> list[str]:
 
 
 def apply_suppressions(
-    found: tuple[Diagnostic, ...],
-    texts: Mapping[str, str],
-    rules: Mapping[str, str],
-    own: Collection[str] | None = None,
+    found: tuple[Diagnostic, ...], texts: Mapping[str, str], rules: Mapping[str, str]
 ) -> tuple[Diagnostic, ...]:
     """Return the remaining diagnostics of a file and its sidecar, with configured severities."""
-    ignored = {f: list(ignored_rules(text)) for f, text in texts.items() if "rubric-ci:" in text}
-    switched_off = {(file, entry.line, entry.rule) for file in ignored for entry in ignored[file]}
-    used: set[tuple[str, int, str]] = set()
-    kept = []
-    for diagnostic in found:
-        key = (diagnostic.file, diagnostic.span.line, diagnostic.rule)
-        if RULES[diagnostic.rule].switchable and key in switched_off:
-            used.add(key)
-        else:
-            kept.append(diagnostic)
-    if not any(diagnostic.rule == TOO_MANY_PROBLEMS.id for diagnostic in found):
-        for file, entries in ignored.items():
-            if own is not None and file not in own:
-                continue
-            unused = [entry for entry in entries if (file, entry.line, entry.rule) not in used]
-            kept += islice(unused_ignores(file, texts[file], unused, RULES), MAX_PROBLEMS)
+    switched_off = {
+        (file, entry.line, entry.rule)
+        for file, text in texts.items()
+        if "rubric-ci:" in text
+        for entry in ignored_rules(text)
+        if entry.rule in RULES and RULES[entry.rule].switchable
+    }
+    places = ((each.file, each.span.line, each.rule) for each in found)
+    kept = (each for each, at in zip(found, places, strict=True) if at not in switched_off)
     severe = (_with_severity(diagnostic, rules) for diagnostic in kept)
     return tuple(sorted((d for d in severe if d is not None), key=position))
 

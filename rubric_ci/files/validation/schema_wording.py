@@ -189,6 +189,7 @@ _ENTRIES: Final = {
     "expected": "{{tool: {0}}}",
     "tool_calls": "{{tool: {0}}}",
     "fields": "{{path: {0}, match: exact}}",
+    "levels": "{{level: 1, criteria: {0}}}",
 }
 _LISTS_OF_TEXT: Final = frozenset(
     ("rubrics", "criteria", "tags", "depends_on", "formats", "env", "evals")

@@ -120,23 +120,6 @@ SCORE_RANGE_TEXT: Final = Rule(
     bad=with_rubrics("- score_ranges:\n    - {score_range: [0, 10]}"),
     good=with_rubrics("- score_ranges:\n    - {score_range: [0, 10], expected_outcome: a}"),
 )
-LEVELS_COUNT: Final = Rule(
-    id="levels-count",
-    meaning="A scale has at least two levels.",
-    hint="declare at least two levels",
-    bad=with_rubrics("- levels: {1: cold}"),
-    good=with_rubrics("- levels: {1: cold, 2: warm}"),
-)
-LEVELS_TEXT: Final = Rule(
-    id="levels-text",
-    meaning="Each level describes the answers that reach it.",
-    hint="describe such an answer in `criteria`",
-    bad=with_rubrics("- levels:\n    - {level: 1, name: Cold}\n    - {level: 2, criteria: warm}"),
-    good=with_rubrics(
-        "- levels:\n    - {level: 1, name: Cold, criteria: no greeting}\n"
-        "    - {level: 2, criteria: warm}"
-    ),
-)
 
 _OF_RANGES: Final = {
     "type": SCORE_RANGE_TYPE,
@@ -166,11 +149,9 @@ def rule_of(path: Path, check: str, otherwise: Rule) -> Rule:  # noqa: PLR0911 -
             kind = "text"
         return _OF_RANGES[kind] if kind else otherwise
     if path and path[-1] == "levels":
-        return LEVELS_COUNT if check == "at least" else LEVELS_TYPE
+        return TOO_FEW if check == "at least" else LEVELS_TYPE
     if "levels" in path and (path[-1] == "level" or check == "key"):
         return LEVELS_TYPE
-    if "levels" in path and (_names_text(path[-1]) or path[-2] == "levels"):
-        return LEVELS_TEXT
     if {"rubrics", "criteria"} & {*path} and path[-1] == "expected_outcome":
         return CRITERION_TEXT
     if len(path) > 2 and path[-1] == "type" and path[-3] == "evaluators":

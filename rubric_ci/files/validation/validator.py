@@ -25,7 +25,6 @@ from rubric_ci.files.validation.rubric_files import (
     IncludedSource,
     open_rubric,
     problems_of_tests,
-    repeated_criteria,
 )
 from rubric_ci.files.validation.rubric_rules import GATE_KIND
 from rubric_ci.files.validation.schema import problems as schema_problems
@@ -72,9 +71,6 @@ def check_evals(source: Source, around: Surroundings) -> "tuple[Diagnostic, ...]
         if foreign and (golden := foreign.golden_set(source.data, source.file)):
             return _diagnosed(source, [golden])
     found.extend(_problems_with_targets(source, around.known))
-    if not source.of_other_tool:
-        raw = source.raw if isinstance(source, IncludedSource) else source
-        found.extend(_first(repeated_criteria(raw.data)))
     if around.default_evaluator == "none":
         found.extend(ungraded_cases(source.data, source.file))
     if around.nearest_path and _mentions(source, "depends_on"):
@@ -215,25 +211,19 @@ def check_waivers(
 
 
 def switched(
-    found: "tuple[Diagnostic, ...]",
-    texts: Mapping[str, str],
-    rules: Mapping[str, str],
-    own: Collection[str] | None = None,
+    found: "tuple[Diagnostic, ...]", texts: Mapping[str, str], rules: Mapping[str, str]
 ) -> "tuple[Diagnostic, ...]":
-    """Return the remaining diagnostics of a file and its sidecar, with configured severities.
-
-    `own`: the names of the texts that are checked; the comments of others may be of use elsewhere.
-    """
+    """Return the remaining diagnostics of a file and its sidecar, with configured severities."""
+    if not found:
+        return ()
     has_comments = any(_MARK in text for text in texts.values())
     if not has_comments and not any(each.rule in rules for each in found):
-        if not found:
-            return ()
         from rubric_ci.files.validation.located_problems import position
 
         return tuple(sorted(found, key=position))
     from rubric_ci.files.validation.rules import apply_suppressions  # imports every rule
 
-    return apply_suppressions(found, texts, rules, own)
+    return apply_suppressions(found, texts, rules)
 
 
 def _media_problems(source: Source, around: Surroundings) -> Iterator[Problem]:

@@ -1,10 +1,9 @@
-"""A panel in the configuration, and the families of models."""
+"""A panel in the configuration."""
 
 from datetime import date
 
 import pytest
 
-from rubric_ci.files.validation.model_rules import family
 from rubric_ci.files.validation.validator import check_config
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.values.model_end_and_parameters import Models
@@ -23,10 +22,6 @@ SOON = "model-ends-soon: `openai/old` is switched off on 2026-12-01, in 9 days"
     ("text", "expected"),
     [
         ("judge: {panel: [openai/gpt-a, anthropic/claude-b, gemini/c], votes: 3}\n", ""),
-        (
-            "judge: {panel: [openai/gpt-a, xai/gpt-b, gemini/c]}\n",
-            "1:31: warning: panel-family: `xai/gpt-b` and `openai/gpt-a` are of one family, GPT",
-        ),
         (
             "judge: {panel: [openai/a, anthropic/b, gemini/c, xai/d]}\n",
             "1:16: error: judges: a panel needs an odd number of judges, not 4",
@@ -47,22 +42,3 @@ SOON = "model-ends-soon: `openai/old` is switched off on 2026-12-01, in 9 days"
 def test_several_judges(text: str, expected: str) -> None:
     found = check_config(Document("rubric-ci.yaml", text), models=lambda: MODELS)
     assert shown(found, severity=True) == expected
-
-
-@pytest.mark.parametrize(
-    ("model", "cli", "expected"),
-    [
-        ("openai/gpt-6-luna", "", "GPT"),
-        ("azure/o9", "", "GPT"),
-        ("bedrock/eu.anthropic.claude-sonnet-5-5-v1:0", "", "Claude"),
-        ("openrouter/meta-llama/llama-3.3-70b", "", "Llama"),
-        ("vertex_ai/gemini-3.8-flash", "", "Gemini"),
-        ("ollama/gemma3:27b", "", "Gemini"),
-        ("groq/qwen3-32b", "", "Qwen"),
-        ("", "codex", "GPT"),
-        ("gpt-6-luna", "copilot", "GPT"),
-        ("azure/my-deployment", "", ""),
-    ],
-)
-def test_families(model: str, cli: str, expected: str) -> None:
-    assert family(model, cli) == expected

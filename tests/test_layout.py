@@ -75,7 +75,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/lab/options_lab
         cli/options cli/options_run_and_plan
         parts/start/options_init_demo_doctor parts/start/__init__ values/formats_and_defaults""",
-    "cli/commands/test_batch_target.py": "grading/targets/batch_command",
     "parts/lab/test_judge_calibrate.py": """
         parts/lab/calibration gate/policy/required_agreement parts/lab/judge_calibrate""",
     "services/drafting/test_draft_check.py": "parts/lab/probing",

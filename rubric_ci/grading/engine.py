@@ -25,7 +25,6 @@ from rubric_ci.grading.limits import ConcurrencyLimits, Deadline
 from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.targets import answer_cache, command
-from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.command import HealthChecks
 from rubric_ci.grading.targets.workplace import Workplaces
 from rubric_ci.system import coroutines
@@ -34,7 +33,6 @@ from rubric_ci.values.context import RunContext, by_judge
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, EvaluatorSpec, every_evaluator
 from rubric_ci.values.results import Answer, CaseResult, EvaluatorResult
-from rubric_ci.values.targets import Target
 from rubric_ci.values.trials import median_trial
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
@@ -67,11 +65,7 @@ async def grade(
     workplaces = Workplaces()
     runs = {
         is_base: _Run(
-            limits=limits,
-            batches=Batches(_answered(tasks, contexts, is_base=is_base)),
-            workplaces=workplaces,
-            trials=trials,
-            deadline=_deadline(contexts),
+            limits=limits, workplaces=workplaces, trials=trials, deadline=_deadline(contexts)
         )
         for is_base in (False, True)
     }
@@ -91,14 +85,6 @@ async def grade(
         results = await coroutines.gather_until_cancelled(works)
     failures.end()
     return results
-
-
-def _answered(
-    tasks: Sequence[Task], contexts: Sequence[RunContext], *, is_base: bool
-) -> Iterator[tuple[EvalCase, Target]]:
-    for task, context in zip(tasks, contexts, strict=True):
-        if task.case.evaluators and context.side.is_base == is_base:
-            yield task.case, task.target
 
 
 class _FailureLimit:
@@ -131,7 +117,6 @@ class _Run:
 
     limits: ConcurrencyLimits
     health: HealthChecks = field(default_factory=HealthChecks)
-    batches: Batches
     workplaces: Workplaces
     trials: int
     deadline: Deadline
@@ -229,9 +214,7 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
         own = replace(context, root=context.side.root())
     await run.health.check(task.target, own)
     try:
-        answer = await targets.answer(
-            case, task.target, own, context.trial, run.batches, run.workplaces
-        )
+        answer = await targets.answer(case, task.target, own, context.trial, run.workplaces)
     except (CannotAnswer, CannotRunScript) as error:
         failed = replace(error.did or Answer(text=""), error=str(error))
         answer_cache.keep(case, task.target, context, failed)

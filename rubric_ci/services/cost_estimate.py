@@ -76,13 +76,11 @@ class _Asked:
     target: Target
     cases: Sequence[EvalCase]  # one for each answer
     cached: int
-    files: int  # starts of a command that answers a whole file, at most
 
     @property
     def turns(self) -> int:
         """The requests or starts: a conversation has one per turn."""
-        turns = sum(map(_turns, self.cases))
-        return min(turns, self.files) if self.target.batched else turns
+        return sum(map(_turns, self.cases))
 
     @property
     def of_users(self) -> int:
@@ -102,10 +100,7 @@ class _Asked:
 def _asked(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> _Asked:
     every = [(task, trial) for task in tasks for trial in range(task.trials(work.trials))]
     cases = [task.case for task, trial in every if work.answer(task, trial) is None]
-    files = {task.case.file: task.trials(work.trials) for task in tasks}
-    return _Asked(
-        target=target, cases=cases, cached=len(every) - len(cases), files=sum(files.values())
-    )
+    return _Asked(target=target, cases=cases, cached=len(every) - len(cases))
 
 
 def _estimated(asked: _Asked, last: LastRun, said: str, *, batched: bool) -> AnswerEstimate:
@@ -173,7 +168,7 @@ def _as_before(
     asked: _Asked, known: UsedBy, prices: Prices | None, *, batched: bool
 ) -> Cost | None:
     """Return the cost of these answers if each costs the mean of the last run; None: unknown."""
-    share = (asked.turns if asked.target.batched else len(asked.cases)) / known.answers
+    share = len(asked.cases) / known.answers
     read, written = known.usage.input_tokens * share, known.usage.output_tokens * share
     dollars = None if known.usage.unpriced_calls or batched else known.usage.cost_usd * share
     if dollars is None and prices and read:

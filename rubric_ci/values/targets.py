@@ -53,7 +53,6 @@ class TargetFacts:
     agent: AgentProgram | None = None
     alias: str = ""
     answers: str = ""
-    batched: bool = False
     cache: bool = False
     command_template: str = ""
     concurrency: int | None = None
@@ -230,9 +229,6 @@ class CliTarget(TargetFacts):
     ] = "{path}"
     """Format of each file in `{FILES}`. `{path}` and `{basename}` are replaced, quoted for the
     shell."""
-    batched: Annotated[bool, Key(True, name="provider_batching", title="Batching")] = False
-    """One process answers all cases of an eval file: it reads one JSON object per case from
-    standard input and writes one `{"id", "text"}` per case."""
     timeout_seconds: Annotated[float, Key()] = 120.0
     cost_per_run: Annotated[float | None, Key()] = None  # None: not known
     healthcheck: Annotated[HealthCheck | None, Key.of("healthCheck")] = None

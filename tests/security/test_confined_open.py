@@ -254,19 +254,16 @@ REPLACED = {
 
 
 @platforms.SHELL
-@pytest.mark.parametrize("batch", [False, True], ids=["a case", "a batch"])
 @pytest.mark.parametrize(("script", "reason"), REPLACED.values(), ids=REPLACED)
-def test_an_output_file(root: Path, script: str, reason: str, batch: bool) -> None:
+def test_an_output_file(root: Path, script: str, reason: str) -> None:
     outside = root.parent / "outside"
     (outside / "deep").mkdir(parents=True)
-    for name in ("output", "output.jsonl"):
-        (outside / name).write_text(SECRET)
+    (outside / "output").write_text(SECRET)
     (root / "target.sh").write_text(
         'o="$1"; d="$(dirname "$o")"; ' + script.format(outside=outside)
     )
     (root / "rubric-ci.yaml").write_text(
         "targets: [{name: default, provider: cli, "
-        f"provider_batching: {str(batch).lower()}, "
         "command_template: 'sh target.sh {OUTPUT_FILE}'}]\n"
     )
     (root / "a.eval.yaml").write_text(SCRIPTED)

@@ -39,11 +39,11 @@ _RETRIES: Final = (
     "max_retries",
     *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor", "retry_status_codes"),
 )
-_NO_BATCHES = "RUBRIC_CI_BATCH sends the requests of `rubric-ci run` to models in batches"
-_OF_ONE_CASE: Final = ("PROMPT", "PROMPT_FILE", "GUIDELINES")
 _OWN_RETRIES = "model requests are retried up to 4 times, commands never"
 _WITHOUT_EFFECT: Final = {
-    **dict.fromkeys(("provider_batching", "batch_requests"), _NO_BATCHES),
+    "batch_requests": "RUBRIC_CI_BATCH sends the requests of `rubric-ci run` to models in batches",
+    "provider_batching": "a command is started for each case; keep the answers of one process in a "
+    "file for `provider: recorded`",
     **dict.fromkeys(_RETRIES, _OWN_RETRIES),
     **dict.fromkeys(
         ("verbose", "cli_verbose"), "a command's output is part of the error message when it fails"
@@ -201,10 +201,6 @@ def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
                 message = f"`{{{name}}}` is not a known placeholder"
                 hint, part = _placeholder_hint(name), f"{{{name}}}"
                 yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, hint, part=part)
-            elif name in _OF_ONE_CASE and snake_cased(target).get("provider_batching") is True:
-                message = f"`{{{name}}}` is empty where one process answers all cases"
-                hint = "read the cases from standard input, one JSON object per line"
-                yield Problem(UNUSED_SETTING, (*path, key), message, hint, part=f"{{{name}}}")
 
 
 def _runner_problems(target: dict[str, Any], path: Path) -> Iterator[Problem]:

@@ -2,12 +2,12 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from rubric_ci.errors import (
@@ -31,7 +31,7 @@ from rubric_ci.values.agent_program import HealthCheck
 from rubric_ci.values.context import RunContext, Start, StartPrice
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.hosts import host_of
-from rubric_ci.values.messages import FilePart, MediaPart, Part
+from rubric_ci.values.messages import FilePart, MediaPart
 from rubric_ci.values.references import file_text
 from rubric_ci.values.results import Answer
 from rubric_ci.values.targets import CliTarget, Target
@@ -73,16 +73,7 @@ async def answer(
         raise CannotAnswer(f"`cwd: {target.cwd}` of the target `{target.name}` leads out")
     with program_folder() as folder:
         written = folder / "output"
-        values = placeholder_values(
-            [case],
-            target,
-            context.root,
-            written,
-            attempt,
-            prompt=case.question,
-            system=guidelines(case),
-            name=case.own_id,
-        )
+        values = placeholder_values(case, target, context.root, written, attempt)
         script = fill(target.command_template, values)
         command = Command(
             script=script if confine is None else confine(("sh", "-c", script)),
@@ -142,16 +133,12 @@ def guidelines(case: EvalCase) -> str:
     return "\n\n".join([*(g.text for g in case.guidelines), *(m.text for m in system)])
 
 
-def file_paths(cases: Iterable[EvalCase]) -> list[str]:
+def file_paths(case: EvalCase) -> list[str]:
     """Return the files of the input messages, each once, relative to the root."""
-    messages = [m.parts for case in cases for m in case.input_messages]
-    turns = [turn.parts for case in cases for turn in case.turns]
-    found = (p.path for parts in (*messages, *turns) for p in parts if _is_file(p))
+    every = [message.parts for message in case.input_messages]
+    every += [turn.parts for turn in case.turns]
+    found = (p.path for parts in every for p in parts if isinstance(p, FilePart | MediaPart))
     return list(dict.fromkeys(found))
-
-
-def _is_file(part: Part) -> TypeGuard[FilePart | MediaPart]:
-    return isinstance(part, FilePart | MediaPart)
 
 
 def prompt_file(folder: Path, text: str) -> Path:
@@ -161,34 +148,26 @@ def prompt_file(folder: Path, text: str) -> Path:
     return path
 
 
-def files_text(cases: Iterable[EvalCase], form: str, root: Path) -> str:
+def files_text(case: EvalCase, form: str, root: Path) -> str:
     """Return the files of the input messages, each in `files_format`."""
-    paths = [root / path for path in file_paths(cases)]
+    paths = [root / path for path in file_paths(case)]
     quoted = ({"path": shell_quote(str(p)), "basename": shell_quote(p.name)} for p in paths)
     return " ".join(filled(form, each) for each in quoted)
 
 
 def placeholder_values(
-    cases: Sequence[EvalCase],
-    target: CliTarget,
-    root: Path,
-    written: Path,
-    attempt: int,
-    *,
-    prompt: str = "",
-    system: str = "",
-    name: str,
+    case: EvalCase, target: CliTarget, root: Path, written: Path, attempt: int
 ) -> dict[str, Callable[[], str]]:
     """Return how to get the value of each placeholder, quoted for the shell."""
     return {
-        "PROMPT": lambda: shell_quote(prompt),
-        "PROMPT_FILE": lambda: shell_quote(str(prompt_file(written.parent, prompt))),
-        "GUIDELINES": lambda: shell_quote(system),
-        "EVAL_ID": lambda: shell_quote(name),
-        "EVAL_FILE": lambda: shell_quote(str(root / cases[0].file)),
+        "PROMPT": lambda: shell_quote(case.question),
+        "PROMPT_FILE": lambda: shell_quote(str(prompt_file(written.parent, case.question))),
+        "GUIDELINES": lambda: shell_quote(guidelines(case)),
+        "EVAL_ID": lambda: shell_quote(case.own_id),
+        "EVAL_FILE": lambda: shell_quote(str(root / case.file)),
         "ROOT": lambda: shell_quote(str(root)),
         "ATTEMPT": lambda: str(attempt),
-        "FILES": lambda: files_text(cases, target.files_format, root),
+        "FILES": lambda: files_text(case, target.files_format, root),
         "OUTPUT_FILE": lambda: shell_quote(str(written)),
     }
 

@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading.targets import command, http_target, llm, recorded
-from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.workplace import Workplaces, assertions_of, needed
 from rubric_ci.models.llm.judge_command import version_of_cli
 from rubric_ci.values.agent_names_and_credentials import instead_of
@@ -38,7 +37,6 @@ class Attempt(NamedTuple):
     number: int
     session: str  # the id of a conversation with a service
     workplaces: Workplaces
-    batches: Batches | None  # None: a batch has this case only
 
 
 class Kind(NamedTuple):
@@ -75,9 +73,6 @@ async def _service(
 async def _program(
     case: EvalCase, target: CliTarget, context: RunContext, attempt: Attempt
 ) -> Answer:
-    if target.batched:
-        batches = attempt.batches or Batches([(case, target)])
-        return await batches.answer(case, target, context, attempt.number)
     if target.works_in_folder:
         work = needed("answer in a workspace")
         place = attempt.workplaces.made()
@@ -118,19 +113,18 @@ def _model_question(case: EvalCase, target: LlmTarget, _: RunContext) -> JSON:
 
 def _program_question(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
     template = target.command_template
-    named = "{EVAL_ID}" in template or target.batched
     # Nothing is started to look up a version for a recording, whose key has none.
     asked = target.agent if context.recording is None else None
     parts = [part for message in case.input_messages for part in message.parts]
     return {
-        "command": [template, target.cwd, target.files_format, target.batched],
+        "command": [template, target.cwd, target.files_format],
         "work": [target.trace, *(e and asdict(e) for e in (target.agent, target.workspace))],
         "program": version_of_cli(asked.name) if asked else "",
         "checks": [[each.key, each.value] for each in assertions_of(case)],
         "prompt": [case.question, command.guidelines(case)],
         "files": [[part.path, part.text] for part in parts if isinstance(part, FilePart)],
-        "id": case.own_id if named else "",
-        "eval_file": case.file if "{EVAL_FILE}" in template or target.batched else "",
+        "id": case.own_id if "{EVAL_ID}" in template else "",
+        "eval_file": case.file if "{EVAL_FILE}" in template else "",
     }
 
 

@@ -27,9 +27,6 @@ if kind == "agent":
     said = {{"role": "assistant", "content": "I fixed it"}}
     messages = [{{"role": "assistant", "tool_calls": [call]}}, said]
     print(json.dumps({{"output_messages": messages, "cost_usd": 0.5}}))
-elif kind == "batch":
-    for line in sys.stdin:
-        print(json.dumps({{"id": json.loads(line)["id"], "text": "hello"}}))
 elif kind == "fails":
     print("out of tools", file=sys.stderr)
     sys.exit(3)
@@ -49,7 +46,6 @@ targets:
     provider: cli
     command_template: "{RUN} plain"
     healthcheck: {{{{type: command, command_template: "{RUN} health"}}}}
-  - {{{{name: batch, provider: cli, command_template: "{RUN} batch", provider_batching: true}}}}
   - {{{{name: fails, provider: cli, command_template: "{RUN} fails"}}}}
   - {{{{name: model, model: openai/target, api_key: none, api_base: "{{url}}/v1"}}}}
 """
@@ -66,8 +62,6 @@ evalcases:
         - {exists: fix.py}
         - {command: "PROGRAM check"}
   - {id: plain, input: Greet, target: plain, rubrics: [{contains: hello}]}
-  - {id: one, input: Greet, target: batch, rubrics: [{contains: hello}]}
-  - {id: two, input: Greet again, target: batch, rubrics: [{contains: hello}]}
   - {id: talk, turns: [Hi, Bye], target: plain, rubrics: [{contains: hello}]}
   - {id: fails, input: Fail, target: fails, rubrics: [{contains: hello}]}
   - id: folder
@@ -108,13 +102,11 @@ def test_a_replay_starts_nothing_and_marks_the_same(project: Path, judge: Answer
     recorded = cases(project)
     verdicts = {name: each["verdict"] or each["outcome"] for name, each in recorded.items()}
     assert verdicts == {
-        **dict.fromkeys(("work", "plain", "one", "two", "talk", "folder"), "pass"),
+        **dict.fromkeys(("work", "plain", "talk", "folder"), "pass"),
         "fails": "errored",
     }
     log = project / "started.txt"
-    assert {*log.read_text().split()} == {
-        *("agent", "setup", "plain", "health", "batch", "fails", "check")
-    }
+    assert {*log.read_text().split()} == {*("agent", "setup", "plain", "health", "fails", "check")}
     log.unlink()
     judge.out = True
     asked = len(judge.seen) + len(judge.asked)
@@ -137,7 +129,7 @@ def test_a_case_that_was_not_recorded_is_errored(project: Path) -> None:
         "no recorded answer of the target `plain` to this case, and --replay starts nothing; "
         "record again with --record: the case or the target changed"
     )
-    assert found["two"]["verdict"] == "pass"
+    assert found["talk"]["verdict"] == "pass"
     assert not (project / "started.txt").exists()
 
 

@@ -27,12 +27,6 @@ with open({log!r}, "a") as log:
     log.write(" ".join(sys.argv[-2:]) + "\\n")
 sys.stdout.write({stdout!r})
 """
-BATCH = """\
-import json, sys
-open(sys.argv[1], "a").write("batch\\n")
-for line in sys.stdin:
-    print(json.dumps({"id": json.loads(line)["id"], "text": "ok"}))
-"""
 FAILED = {**CLAUDE, "is_error": True, "subtype": "error_max_budget_usd", "errors": ["Too dear"]}
 
 
@@ -237,16 +231,6 @@ def test_a_model_without_a_price_is_refused_before_any_request(
         f"rubric-ci: {named} has no known price, so a maximum cost cannot be enforced\n"
         "  set input_cost_per_token and output_cost_per_token of the model, or use --max-calls\n"
     )
-
-
-def test_a_batch_is_one_start(bench: Bench) -> None:
-    bench.write("batch.py", BATCH)
-    line = f"{sys.executable} batch.py {bench.log}"
-    bench.target(provider="cli", command_template=line, provider_batching=True, cost_per_run=0.25)
-    status, _, said = bench.graded()
-    totals = bench.report()["totals"]
-    assert (status, totals["calls"], totals["cost_usd"], bench.started()) == (0, 1, 0.25, ["batch"])
-    assert "target default: 1 start of its command, at most $0.2500" in said
 
 
 @pytest.mark.parametrize(

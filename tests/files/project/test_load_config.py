@@ -434,14 +434,17 @@ UNUSED = {
         RETRIES,
     ),
     "batches of a model": (
-        "{name: a, model: m, provider_batching: true}",
-        "`provider_batching` has no effect on a model",
+        "{name: a, model: m, batch_requests: true}",
+        "`batch_requests` has no effect on a model",
         "RUBRIC_CI_BATCH sends the requests of `rubric-ci run` to models in batches",
     ),
-    "the text of a case in a batch": (
-        "{name: a, provider: cli, command: 'x {PROMPT}', providerBatching: true}",
-        "`{PROMPT}` is empty where one process answers all cases",
-        "read the cases from standard input, one JSON object per line",
+    "one process for all cases": (
+        "{name: a, provider: cli, command: x, providerBatching: true}",
+        "`providerBatching` has no effect on a command",
+        (
+            "a command is started for each case; keep the answers of one process in a file for "
+            "`provider: recorded`"
+        ),
     ),
     "votes of a target": (
         "{name: a, model: m, votes: 3}",

@@ -66,7 +66,6 @@ targets:
     env: [DEMO]
     trace: none
     files_format: "{path}"
-    provider_batching: false
     healthcheck: {type: command, command_template: "true"}
     timeout_seconds: 60
     cost_per_run: 0.1

@@ -68,10 +68,6 @@ KEYED: dict[str, tuple[Target, EvalCase, Target, dict[str, Any]]] = {
     "variable": (COMMAND, CASE, COMMAND, {"environment": ENVIRONMENT | {"DEMO": "off"}}),
     "prompt of a command": (COMMAND, asked("Say hello"), COMMAND, NONE),
     "file of a command": (COMMAND, asked("Say hello", FILE), COMMAND, NONE),
-    "id in a batch": (
-        replace(COMMAND, batched=True), replace(CASE, id="two"), replace(COMMAND, batched=True),
-        NONE,
-    ),
 }  # fmt: skip
 SAME: dict[str, tuple[Target, EvalCase, Target, dict[str, Any]]] = {
     "nothing": (MODEL, CASE, MODEL, NONE),

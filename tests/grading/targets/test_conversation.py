@@ -132,13 +132,6 @@ def test_a_command_that_fails_in_a_turn(tmp_path: Path) -> None:
     assert str(refusal(target, tmp_path)) == "turn 2: the target `agent` failed: exit status 3: no"
 
 
-def test_a_batch_answers_no_turns(tmp_path: Path) -> None:
-    assert str(refusal(cli("true", batched=True), tmp_path)) == (
-        "the target `agent` answers each case once, in a batch; a case with `turns` needs a "
-        "command that is started for each turn"
-    )
-
-
 def test_a_fixed_answer_is_given_to_each_turn(tmp_path: Path) -> None:
     given = answer(MockTarget(name="m", response="hi"), tmp_path)
     assert read_exchanges(given.text) == (Exchange("They squeak", "hi"), Exchange("4711", "hi"))

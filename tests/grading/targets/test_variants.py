@@ -1,7 +1,6 @@
 """From the second answer on, a comparison sends the message with other blanks at its end."""
 
 import asyncio
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -90,17 +89,3 @@ def test_each_message_of_a_conversation_has_them(tmp_path: Path) -> None:
     talk = build_case(turns=(Turn(text="One"), Turn(text="Two")))
     first, second, _ = answers(talk, tmp_path, variants=True)
     assert ("One|" in first, "One\n|" in second, "Two\n|" in second) == (True, True, True)
-
-
-def test_a_batch_gets_the_blanks_of_its_answer(tmp_path: Path) -> None:
-    program = (
-        "import sys, json\n"
-        "for line in sys.stdin:\n"
-        "    case = json.loads(line)\n"
-        "    print(json.dumps({'id': case['id'], 'text': repr(case['prompt'])}))\n"
-    )
-    (tmp_path / "batch.py").write_text(program)
-    command = "python3 batch.py > {OUTPUT_FILE}"
-    target = CliTarget(name="t", command_template=command, batched=True)
-    found = answers(ASKED, tmp_path, target, variants=True)
-    assert [json.loads(json.dumps(each)) for each in found] == ["'Hi'", "'Hi\\n'", "'Hi\\n '"]

@@ -29,7 +29,6 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "cli": (
         *("command", "cwd", "timeout_seconds", "files_format", "attachments_format"),
         *("healthcheck", "verbose", "cli_verbose", "keep_temp_files", "keep_output_files"),
-        "provider_batching",
     ),
     "mock": ("response",),
     **dict.fromkeys(("openai", "openrouter", "azure", "anthropic", "gemini"), _OF_MODEL),
@@ -43,7 +42,7 @@ _OURS: Final = ("depends_on", "cache", "env")
 
 _DECIDING: Final = (
     *("environment", "fallback_targets", "transform", "prompts", "env", "thinking_budget"),
-    *("trace", "delay"),
+    *("trace", "delay", "provider_batching"),
 )
 """Settings that change an answer, or which is used, and have no counterpart."""
 

@@ -55,26 +55,6 @@ cases = select(
 )
 
 
-def _read_keyword(context: click.Context, _: click.Parameter, expression: str) -> str:
-    from rubric_ci.grading.case_choice import read_keyword
-
-    try:
-        read_keyword(expression)
-    except ValueError as error:
-        raise click.UsageError(f"-k {expression}: {error}", context) from None
-    return expression
-
-
-keyword = select(
-    "-k",
-    "--keyword",
-    metavar="WORDS",
-    default="",
-    callback=_read_keyword,
-    hidden=True,  # the text above the options names it
-    help="Only cases whose file, id or tags contain the words, with `and`, `or`, `not`.",
-)
-
 selection = bundle(
     cases,
     select(

@@ -50,7 +50,6 @@ _FIRST: Final = (
 @options.config
 @options.policy_from
 @options.selection
-@options.keyword
 @options.select(
     "--lf",
     "--last-failed",
@@ -140,7 +139,7 @@ def run(stop_first: bool, **options: Any) -> Any:
     """Grade cases, report the verdicts, and fail if the gate fails.
 
     PATHS are eval files, folders or globs, FILE::CASE or FILE:LINE; default: `evals` of the
-    configuration. -k "WORD and not WORD" (--keyword) runs the cases whose file, id or tags match.
+    configuration.
 
     --untrusted REV grades a stranger's commit on the checkout of the base branch: its texts are
     read as git objects, and none of it is run or configures anything.
@@ -201,7 +200,6 @@ def _with_places(options: dict[str, Any]) -> dict[str, Any]:
 @options.config
 @options.policy_from
 @options.selection
-@options.keyword
 @option(
     "--cases-per-shard",
     type=Count(min=1),
@@ -221,7 +219,7 @@ def _with_places(options: dict[str, Any]) -> dict[str, Any]:
 def plan(**options: Any) -> None:
     """Print the shard matrix for a GitHub Actions job.
 
-    PATHS and options, also -k (--keyword), select cases as in `run`; pass the same to both.
+    PATHS and options select cases as in `run`; pass the same to both.
     """
     import json
 

@@ -1,19 +1,13 @@
-"""Cases that a person names on the command line: `--case`, `--tag`, `-k`, `FILE::CASE`."""
+"""Cases that a person names on the command line: `--case`, `--tag`, `FILE::CASE`, `FILE:LINE`."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.scope import CasePlace
-
-Matches: TypeAlias = Callable[[EvalCase], bool]
-
-_WORD: Final = re.compile(r"\(|\)|[^\s()]+")
 
 
 def choose_cases(
@@ -43,22 +37,6 @@ def _is_called(case: EvalCase, pattern: str) -> bool:
     return fnmatchcase(case.id, pattern) or fnmatchcase(case.own_id, pattern)
 
 
-def named_cases(
-    cases: Sequence[EvalCase],
-    places: Sequence[CasePlace],
-    keyword: str,
-    *,
-    name: Callable[[str], str],
-    suites: Mapping[str, str],
-) -> tuple[EvalCase, ...]:
-    """Return the cases of -k and of places in PATHS; raises CannotFindEvals.
-
-    `name` returns the name of a file as cases have it, `suites` has the eval file of each file of
-    cases.
-    """
-    return with_keyword(at_places(cases, places, name, suites), keyword)
-
-
 def at_places(
     cases: Sequence[EvalCase],
     places: Sequence[CasePlace],
@@ -67,7 +45,8 @@ def at_places(
 ) -> tuple[EvalCase, ...]:
     """Return the cases at the places, and the cases of all other files.
 
-    Raises CannotFindEvals for a place without a case.
+    `name` returns the name of a file as cases have it, `suites` has the eval file of each file of
+    cases. Raises CannotFindEvals for a place without a case.
     """
     files = {name(place.file) for place in places}
     of = {
@@ -93,58 +72,3 @@ def _at(place: CasePlace, own: Sequence[EvalCase], name: Callable[[str], str]) -
     if not found and own:  # a file with problems has no cases, and is reported
         raise CannotFindEvals(f"{place}: there is no such case", hint)
     return found
-
-
-def with_keyword(cases: Sequence[EvalCase], expression: str) -> tuple[EvalCase, ...]:
-    """Return the cases whose file, id or tags match an expression; raises CannotFindEvals."""
-    matches = read_keyword(expression)
-    found = tuple(filter(matches, cases))
-    if cases and not found:
-        raise CannotFindEvals(f"no case matches -k {expression}", "`run --list` lists the cases")
-    return found
-
-
-def read_keyword(expression: str) -> Matches:
-    """Return the test of an expression of words, `and`, `or`, `not`, `( )`; raises ValueError."""
-    words = _WORD.findall(expression)
-    matches = _either(words) if words else _every
-    if words:
-        raise ValueError(f"`{words[0]}` is not expected")
-    return matches
-
-
-def _every(_: EvalCase) -> bool:
-    return True
-
-
-def _either(words: list[str]) -> Matches:
-    found = [_both(words)]
-    while words[:1] == ["or"]:
-        del words[0]
-        found.append(_both(words))
-    return lambda case: any(matches(case) for matches in found)
-
-
-def _both(words: list[str]) -> Matches:
-    found = [_one(words)]
-    while words[:1] == ["and"]:
-        del words[0]
-        found.append(_one(words))
-    return lambda case: all(matches(case) for matches in found)
-
-
-def _one(words: list[str]) -> Matches:
-    word = words.pop(0) if words else ""
-    if word == "not":
-        inner = _one(words)
-        return lambda case: not inner(case)
-    if word == "(":
-        inner = _either(words)
-        if words[:1] != [")"]:
-            raise ValueError("a `)` is missing")
-        del words[0]
-        return inner
-    if word in {"", ")", "and", "or"}:
-        raise ValueError("a word is missing" if not word else f"`{word}` is not expected")
-    text = word.casefold()
-    return lambda case: text in f"{case.file}::{case.id} {' '.join(case.tags)}".casefold()

@@ -101,7 +101,6 @@ class SelectOptions:
     places: tuple[CasePlace, ...] = ()  # FILE::CASE and FILE:LINE of the command line
     cases: tuple[str, ...] = ()  # globs over case ids
     tags: tuple[str, ...] = ()
-    keyword: str = ""  # an expression over file, id and tags
     changed_since: str = ""  # a revision, or "auto"; empty: everything
     against: str = ""  # a revision whose cases are graded too, or "auto"; empty: head only
     untrusted: str = ""  # a stranger's commit, of which only texts are read; empty: the checkout

@@ -1,11 +1,10 @@
-"""`FILE::CASE`, `FILE:LINE` and `-k`, as pytest has them."""
+"""`FILE::CASE` and `FILE:LINE`, as pytest has them."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from rubric_ci.grading.case_choice import read_keyword
 from rubric_ci.values.scope import CasePlace, read_places
 from tests.sample_project import Project
 
@@ -56,11 +55,6 @@ def run(project: Project, *words: str) -> subprocess.CompletedProcess[str]:
         ([f"{REFUND}:7"], ["r:period"]),
         ([f"{REFUND}:8:3"], ["r:shipping"]),
         ([f"{REFUND}:13"], ["r:shipping"]),
-        (["-k", "PERIOD"], ["o:period", "r:period"]),
-        (["-k", "period and not order"], ["r:period"]),
-        (["-k", "t-cancel or ship"], ["o:cancel", "r:shipping"]),
-        (["-k", "not (period or order)"], ["r:shipping"]),
-        ([f"{REFUND}:2", "-k", "order or period"], ["r:period"]),
     ],
     ids=" ".join,
 )
@@ -104,8 +98,8 @@ def test_cases_of_a_suite_and_table(suite: Project, words: list[str], expected: 
 
 @pytest.mark.parametrize(
     ("words", "narrowed"),
-    [([f"{REFUND}:2"], ["paths", "case"]), (["-k", "refund"], ["case"]), (["-k", "evals"], [])],
-    ids=["line", "word", "a word of all"],
+    [([f"{REFUND}:2"], ["paths", "case"]), (["--case=p*"], ["case"]), (["--case=*"], [])],
+    ids=["line", "glob", "a glob of all"],
 )
 def test_the_scope_says_so(project: Project, words: list[str], narrowed: list[str]) -> None:
     run(project, *words)
@@ -117,33 +111,17 @@ def test_the_scope_says_so(project: Project, words: list[str], narrowed: list[st
     [
         ([f"{REFUND}::perod"], f"{REFUND}::perod: there is no such case\n  did you mean `period`?"),
         ([f"{REFUND}:1"], f"{REFUND}:1: there is no such case\n  the first case is in line 2"),
-        (["-k", "nothing"], "no case matches -k nothing\n  `run --list` lists the cases"),
         (["evals/refnd.eval.yaml:3"], "evals/refnd.eval.yaml does not exist"),
         ([f"{SUITE}::cancl"], f"{SUITE}::cancl: there is no such case\n  did you mean `cancel`?"),
         ([f"{SUITE}:2"], f"{SUITE}:2: there is no such case\n  the first case is in line 4"),
     ],
-    ids=["id", "line", "word", "file", "id of a table", "line of a suite"],
+    ids=["id", "line", "file", "id of a table", "line of a suite"],
 )
 def test_what_chooses_no_case(suite: Project, words: list[str], message: str) -> None:
     done = run(suite, *words)
     assert (done.returncode, done.stderr.startswith(f"rubric-ci: {message}")) == (2, True), (
         done.stderr
     )
-
-
-@pytest.mark.parametrize(
-    ("expression", "message"),
-    [
-        ("a b", "`b` is not expected"),
-        ("(a", "a `)` is missing"),
-        ("a and", "a word is missing"),
-        ("or a", "`or` is not expected"),
-        ("not", "a word is missing"),
-    ],
-)
-def test_a_wrong_expression(expression: str, message: str) -> None:
-    with pytest.raises(ValueError, match="^" + message.replace(")", "[)]") + "$"):
-        read_keyword(expression)
 
 
 def test_a_path_with_a_drive_or_a_colon_is_a_path() -> None:

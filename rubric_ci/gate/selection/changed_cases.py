@@ -38,7 +38,7 @@ from rubric_ci.gate.selection.proposed_cases import (
     with_configured,
     with_reasons,
 )
-from rubric_ci.grading.case_choice import choose_cases, named_cases
+from rubric_ci.grading.case_choice import at_places, choose_cases
 from rubric_ci.grading.resolve import choose_judge, choose_target, lacks_target
 from rubric_ci.system.git.snapshot import Proposal
 from rubric_ci.system.repository import is_empty
@@ -153,10 +153,9 @@ def _unseen(root: Path, difference: Difference) -> Iterator[str]:
 def _asked_for(selection: Selection, loaded: LoadedProject, options: SelectOptions) -> Selection:
     every = loaded.cases
     _check_lines(loaded, options.places)
-    placed = named_cases(
+    placed = at_places(
         _of_paths(loaded, options.paths),
         options.places,
-        options.keyword,
         name=lambda file: working_tree.from_root(Path(file), loaded.root),
         suites={each.file: file.path for file in loaded.files for each in file.cases},
     )

@@ -36,7 +36,7 @@ def find_unconcerned(
     models: Models,
 ) -> Mapping[Path, int]:
     """Return the files that need not be read, and how many cases each holds."""
-    if models.targets or options.cases or options.tags or options.keyword or options.places:
+    if models.targets or options.cases or options.tags or options.places:
         return {}
     names = {path: project.name_of(path) for path in found}
     configured = {name for file in names.values() for name in project.candidates(file)}

@@ -19,7 +19,7 @@ from rubric_ci.gate.selection import last_failed
 from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.gate.waivers.matching import waivers_of
-from rubric_ci.grading.case_choice import is_asked_for, read_keyword
+from rubric_ci.grading.case_choice import is_asked_for
 from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.tasks import build_tasks, with_waivers
@@ -191,15 +191,13 @@ def _show_progress(line: str) -> None:
 def asked_by(
     options: SelectOptions, marked: Callable[[EvalCase], bool] = lambda _: True
 ) -> Callable[[EvalCase], bool]:
-    """Return a predicate of the cases that --tag and -k choose; `marked`: and those of pytest.
+    """Return a predicate of the cases that --tag chooses; `marked`: and those of pytest.
 
     A case that another id or place would choose is told as removed.
     """
-    matches = read_keyword(options.keyword)
 
     def asked_for(case: EvalCase) -> bool:
-        tagged = is_asked_for(case, ids=(), tags=options.tags)
-        return tagged and matches(case) and marked(case)
+        return is_asked_for(case, ids=(), tags=options.tags) and marked(case)
 
     return asked_for
 

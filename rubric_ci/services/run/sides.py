@@ -26,7 +26,7 @@ from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.loaded_project import LoadedProject, mask_secrets
 from rubric_ci.gate.selection.affected_cases import is_marked_alike, matched, removed_cases
 from rubric_ci.gate.selection.dependencies import command_files, depends_on_everything
-from rubric_ci.grading.case_choice import is_asked_for, read_keyword
+from rubric_ci.grading.case_choice import is_asked_for
 from rubric_ci.grading.engine import varied
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.targets import answer_cache
@@ -199,7 +199,7 @@ def _removed(
 ) -> Iterator[RemovedCase]:
     for case in removed_cases(state.cases, before):
         named = is_asked_for(case, ids=options.cases, tags=options.tags)
-        if named and not options.places and read_keyword(options.keyword)(case):
+        if named and not options.places:
             yield RemovedCase(file=case.file, id=case.id)
 
 

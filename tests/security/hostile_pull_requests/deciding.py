@@ -132,11 +132,6 @@ ATTACKS = {
     "an id that -k of pytest chooses": asked_by(
         "-k", "one or two", head={"evals/a.eval.yaml": EVALS.replace("one", "uno") + CORE}
     ),
-    "a file that -k of the workflow chooses": Attack(
-        head=MOVED,
-        environment={"RUBRIC_CI_RUN_KEYWORD": "a.eval or b.eval"},
-        said=("weaker: case one:", "(not chosen)"),
-    ),
     "a file that the workflow runs": Attack(
         head=MOVED,
         environment={"RUBRIC_CI_RUN_PATHS": "evals/a.eval.yaml\nevals/b.eval.yaml"},

@@ -58,11 +58,11 @@ def build_context(
     sent: ModelCaller = replayed.ask if replayed else _not_asked
     if requests.live:
         live = (
-            partial(batches().connect, notify=batch)
+            partial(batches().connect, notify=batch, cache=kept)
             if batch
             else partial(connect, concurrency=requests.concurrency, breaker=breaker)
         )
-        sent = live(budget=budget, add_note=note, cache=kept)
+        sent = live(budget=budget, add_note=note)
     ask = _checked(sent, note, hosts if requests.live else None)
     ask = log_requests(ask, sys.stderr) if requests.debug else ask
     # The preflight is part of a run, not of its recording.

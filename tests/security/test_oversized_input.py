@@ -109,7 +109,7 @@ BOMBS: dict[
     str, tuple[Callable[[], bytes], str, str]
 ] = {  # what unpacks to 64 MiB, and what is said of it by aiohttp and by httpx
     "gzip": (lambda: packed(64 * MIB), LARGE, LARGE),
-    "deflate": (lambda: packed(64 * MIB, DEFLATE), LARGE, LARGE),
+    "deflate": (lambda: packed(64 * MIB, DEFLATE), LARGE, NOT_OFFERED),
     "gzip, gzip": (lambda: gzip.compress(packed(64 * MIB)), BROKEN, NOT_OFFERED),
     # aiohttp can read these only with packages of their own, or as of Python 3.14, piece by piece
     "br": (lambda: b"\x1b", "", NOT_OFFERED),

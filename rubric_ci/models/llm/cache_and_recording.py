@@ -28,8 +28,7 @@ ABANDONED = 3600.0  # seconds after which the writer of a temporary file is assu
 ANSWER = ".answer"
 SETUP = ".setup"  # of a workspace: its files
 BATCH = ".batch"  # the batches that were begun
-MODE = ".mode"  # the output mode that a server accepts
-_KINDS = ("", ANSWER, SETUP, MODE, BATCH)  # end the keys; "": of a judgement, a digest alone
+_KINDS = ("", ANSWER, SETUP, BATCH)  # end the keys; "": of a judgement, a digest alone
 
 _HINT = (
     "make the folder writable, set RUBRIC_CI_CACHE_DIR to another one, or set RUBRIC_CI_CACHE=false"

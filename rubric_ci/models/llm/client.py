@@ -8,26 +8,22 @@ stays refused.
 """
 
 import asyncio
-import hashlib
-import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import inf
 from time import monotonic
-from typing import Any, Final, cast, get_args
+from typing import Any, Final
 
 from rubric_ci.errors import CannotConfigure, CannotReachModel
 from rubric_ci.models.llm import judge_command
 from rubric_ci.models.llm.budget import Budget
-from rubric_ci.models.llm.cache_and_recording import MODE
 from rubric_ci.models.llm.direct import provider_of
 from rubric_ci.models.llm.failures import RequestError, with_retries
 from rubric_ci.models.llm.model_info import known_mode
 from rubric_ci.values import parts
 from rubric_ci.values.config import OutputMode
-from rubric_ci.values.context import JudgementCache
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import Usage
@@ -120,16 +116,11 @@ class CircuitBreaker:
 
 
 def connect(
-    *,
-    concurrency: int,
-    budget: Budget,
-    add_note: AddNote,
-    breaker: CircuitBreaker,
-    cache: JudgementCache | None = None,
+    *, concurrency: int, budget: Budget, add_note: AddNote, breaker: CircuitBreaker
 ) -> ModelCaller:
     """Return an Ask for a whole run: with retries, one rate limiter and the budget of the run."""
     limiter = RateLimiter(concurrency)
-    modes = OutputModes(output_mode_of, add_note, cache)
+    modes = OutputModes(output_mode_of, add_note)
     ask = modes.wrap(limiter.wrap(budget.wrap(judge_command.noting_login(request, add_note))))
     return breaker.wrap(with_retries(ask, sleep=budget.sleep))
 
@@ -254,17 +245,11 @@ _ABOUT_FORMAT = re.compile(
 
 
 class OutputModes:
-    """The output modes that models accept; a cache keeps what is found for later runs."""
+    """The output modes that models accept."""
 
-    def __init__(
-        self,
-        mode_of: Callable[[ModelCall], OutputMode],
-        add_note: AddNote,
-        cache: JudgementCache | None = None,
-    ) -> None:
+    def __init__(self, mode_of: Callable[[ModelCall], OutputMode], add_note: AddNote) -> None:
         self._mode_of = mode_of
         self._add_note = add_note
-        self._cache = cache
         self._accepted: dict[tuple[str, str], OutputMode] = {}
 
     def wrap(self, request: ModelCaller) -> ModelCaller:
@@ -273,7 +258,7 @@ class OutputModes:
         async def ask(call: ModelCall) -> ModelReply:
             if call.output_schema is None:
                 return await request(call)
-            known = self._known(call)
+            known = self._accepted.get(_server_of(call.endpoint))
             sent = replace(call, output_mode=known) if known else call
             try:
                 return await request(sent)
@@ -289,25 +274,13 @@ class OutputModes:
 
         return ask
 
-    def _known(self, call: ModelCall) -> OutputMode | None:
-        """Return the mode that is known to work; a configured one is tried once in each run."""
-        server = _server_of(call.endpoint)
-        if server not in self._accepted and call.output_mode is None and self._cache:
-            kept = self._cache.get(_mode_key(server))
-            if kept in get_args(OutputMode):
-                self._accepted[server] = cast("OutputMode", kept)
-        return self._accepted.get(server)
-
     def _accept(self, endpoint: Endpoint, mode: OutputMode, error: RequestError) -> None:
         accepted = self._accepted.get(_server_of(endpoint))
         if accepted in {mode, "prompt"}:  # another request in flight was first
             return
         self._accepted[_server_of(endpoint)] = mode
-        if self._cache:
-            self._cache.put(_mode_key(_server_of(endpoint)), mode)
-        runs = "this run and later ones with its cache use" if self._cache else "this run uses"
         self._add_note(
-            f"{endpoint.model} refused the output mode, so {runs} `{mode}`; "
+            f"{endpoint.model} refused the output mode, so this run uses `{mode}`; "
             f"set `judge.output: {mode}` to send it at once ({error})"
         )
 
@@ -315,8 +288,3 @@ class OutputModes:
 def _server_of(endpoint: Endpoint) -> tuple[str, str]:
     options = endpoint.options
     return endpoint.model, str(options.get("api_base") or options.get("base_url") or "")
-
-
-def _mode_key(server: tuple[str, str]) -> str:
-    """Return the key of the cache for the output mode of a server's model."""
-    return hashlib.sha256(json.dumps(server).encode()).hexdigest() + MODE

@@ -18,7 +18,7 @@ from rubric_ci.models.llm.failures import (
     find_failure,
     retry_after,
 )
-from rubric_ci.models.llm.gateway import gateway_error
+from rubric_ci.models.llm.gateway import gateway_wording
 from rubric_ci.models.llm.http_guard import (
     MAX_BODY,
     MAX_ERROR,
@@ -169,10 +169,9 @@ def _http_error(response: "ClientResponse", data: bytes) -> RequestError:
     text = data.decode("utf-8", "replace")
     found = parsed(text)
     message = error_message(text if found is None else found)
-    meant = gateway_error(message or response.reason or "")
     return RequestError(
-        f"HTTP {response.status}: {meant.message}",
-        status=meant.status or response.status,
+        f"HTTP {response.status}: {gateway_wording(message or response.reason or '')}",
+        status=response.status,
         retry_after=retry_after(response.headers),
     )
 

@@ -32,16 +32,18 @@ TIMEOUT_STATUS = frozenset({408, 504, 524})  # the reply may have been generated
 BACKOFF = Backoff()
 
 _OUT_OF_QUOTA = re.compile(
-    r"(quota|budget) is used up|exceeded your current quota|billing_hard_limit"
-    r"|credit balance is too low",
+    r"quota is used up|exceeded your current quota|billing_hard_limit|credit balance is too low"
+    r"|crossed budget|budget has been exceeded",
     re.IGNORECASE,
 )
 _REFUSED_ACCOUNT = re.compile(
     r"api key not valid|api key expired|incorrect api key|model not exist|invalid model[:'`\"]"
-    r"|invalid model '|is not a valid model|model identifier is invalid",
+    r"|invalid model '|is not a valid model|model identifier is invalid"
+    r"|invalid model name passed|gateway refuses the api key",
     re.IGNORECASE,
 )
-"""Errors with status 400 of Google, xAI, DeepSeek, Mistral, OpenRouter, Perplexity, Bedrock."""
+"""Errors with status 400 of Google, xAI, DeepSeek, Mistral, OpenRouter, Perplexity, Bedrock, and
+LiteLLM's proxy."""
 
 
 class RequestError(Exception):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from math import inf
-from typing import Final, NamedTuple
+from typing import Final
 
 from rubric_ci.system.model_list import model_info
 from rubric_ci.system.output_and_masking import redact
@@ -83,48 +83,23 @@ def provider_text(message: str) -> str:
     return found["text"][:500] if found else ""
 
 
-class GatewayError(NamedTuple):
-    """The message for an error; `status` is None if the HTTP status is what it means."""
-
-    message: str
-    status: int | None = None
-
-
-_KNOWN: Final[tuple[tuple[tuple[str, ...], str, int | None], ...]] = (
-    # Without a database, the proxy has status 400 for an unknown key and an unknown model.
-    (
-        ("No connected db", "Invalid proxy server token passed"),
-        "the gateway refuses the API key",
-        401,
-    ),
-    (("not allowed to access model",), "the API key has no access to the model", 403),
-    (("crossed budget", "Budget has been exceeded"), "the gateway's budget is used up", None),
-    (
-        ("All deployments for selected model are in cooldown",),
-        "all deployments of the model are in cooldown at the gateway",
-        None,
-    ),
-)
-"""Its texts, the message for them, and their status where the HTTP status is another."""
-_UNKNOWN_MODEL: Final = "Invalid model name passed in model="
 _CLASSES: Final = re.compile(r"\b(?:[A-Z]\w*Error|Timeout)\b")
 
 
-def gateway_error(text: str) -> GatewayError:
-    """Return the error of a gateway for the text of its reply; any other text stays as it is."""
-    for texts, message, status in _KNOWN:
-        if any(each in text for each in texts):
-            return GatewayError(message, status)
-    if _UNKNOWN_MODEL in text:
-        name = text.partition(_UNKNOWN_MODEL)[2].partition(". Call ")[0]
-        return GatewayError(f"the gateway does not know the model `{name}`", 404)
+def gateway_wording(text: str) -> str:
+    """Return the message for the text of a gateway's error; any other text stays as it is.
+
+    Without a database, the proxy has status 400 for an unknown key; see `RequestError.scope`.
+    """
+    if "No connected db" in text:
+        return "the gateway refuses the API key"
     if not text.startswith("litellm."):
-        return GatewayError(text)
+        return text
     said = provider_text(text)
     # The proxy wraps the class that says most: `litellm.BadRequestError: ContextWindow…: said`.
     names = _CLASSES.findall(text.partition(said)[0] if said else text)
     known = [name for name in names if name in BY_CLASS]
-    return GatewayError(wording(known[-1] if known else "", text, said))
+    return wording(known[-1] if known else "", text, said)
 
 
 _COST: Final = "x-litellm-response-cost"  # in dollars

@@ -133,7 +133,7 @@ def _hosts_in(environment: Mapping[str, str], names: "tuple[str, ...] | list[str
 MAX_BODY: Final = 8 * 2**20  # bytes of a reply, unpacked
 MAX_ERROR: Final = 64 * 2**10  # bytes of the reply of an error; the rest is not read
 MAX_FILE: Final = 256 * 2**20  # bytes of the replies of a batch
-OFFERED: Final = "gzip, deflate"  # as `Accept-Encoding`; zlib unpacks both up to a limit
+OFFERED: Final = "gzip"  # as `Accept-Encoding`; zlib unpacks it up to a limit
 _BOUNDED: Final = {"stream": True, "follow_redirects": False}
 REDIRECTED: Final = "redirects are not followed; check `api_base`"
 
@@ -230,26 +230,8 @@ def _begun(response: "Response") -> tuple[bytearray, Callable[[bytes, int], byte
             return bytearray(), lambda chunk, _: chunk
         case "gzip" | "x-gzip":
             return bytearray(), zlib.decompressobj(zlib.MAX_WBITS | 16).decompress
-        case "deflate":
-            return bytearray(), _deflated()
         case _:
             raise RefusedReply(f"the response has the encoding `{encoding}`, which is not offered")
-
-
-def _deflated() -> Callable[[bytes, int], bytes]:
-    """Return a decompressor of `deflate`, which some servers send without the header of zlib."""
-    unpack = zlib.decompressobj()
-    started = False
-
-    def inflate(chunk: bytes, most: int) -> bytes:
-        nonlocal unpack, started
-        if chunk and not started:
-            started = True
-            if chunk[0] & 15 != zlib.DEFLATED:
-                unpack = zlib.decompressobj(-zlib.MAX_WBITS)
-        return unpack.decompress(chunk, most)
-
-    return inflate
 
 
 def _is_enough(

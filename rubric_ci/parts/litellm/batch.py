@@ -114,7 +114,7 @@ def connect(
 
     # Without a wait, because all retries of one batch belong into the next one.
     at_once = Backoff(attempts=BATCHES, jitter=lambda: 0.0)
-    modes = OutputModes(lambda call: known_mode(call.endpoint.model), add_note, cache)
+    modes = OutputModes(lambda call: known_mode(call.endpoint.model), add_note)
     ask = modes.wrap(budget.wrap(in_batches(send, quiet=QUIET)))
     return with_retries(ask, backoff=at_once)
 

@@ -22,8 +22,8 @@ from rubric_ci.models.llm.failures import (
 from rubric_ci.models.llm.failures import causes as causes_of
 from rubric_ci.models.llm.gateway import (
     bare,
-    gateway_error,
     gateway_facts,
+    gateway_wording,
     missing_setup,
     provider_text,
     wording,
@@ -199,10 +199,10 @@ def _http_error(error: Any, message: str) -> RequestError:
     body, said = find_object(message), provider_text(str(error))
     litellm_headers = getattr(error, "litellm_response_headers", None)
     headers = getattr(getattr(error, "response", None), "headers", None)
-    meant = gateway_error(said or message if body is None else error_message(body))
+    text = said or message if body is None else error_message(body)
     return RequestError(
-        f"HTTP {error.status_code}: {meant.message}",
-        status=meant.status or error.status_code,
+        f"HTTP {error.status_code}: {gateway_wording(text)}",
+        status=error.status_code,
         retry_after=retry_after({**(headers or {}), **(litellm_headers or {})}),
     )
 

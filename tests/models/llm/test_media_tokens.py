@@ -14,17 +14,11 @@ BILL = media("a.pdf", pdf(3))
 @pytest.mark.parametrize(
     ("model", "size", "tokens"),
     [
-        ("openai/gpt-4o", (1024, 1024), 765),
-        ("openai/gpt-4o", (2048, 4096), 1105),
-        ("openai/gpt-5", (1024, 1024), 630),
-        ("openai/gpt-4o-mini", (1024, 1024), 25501),
-        ("openai/gpt-4.1-mini", (1024, 1024), 1659),
-        ("openai/gpt-6-luna", (1024, 1024), 1229),
-        ("openai/gpt-6-luna", (8000, 8000), 12000),
+        ("openai/gpt-4o-mini", (1024, 1024), 48169),
+        ("openai/gpt-6-luna", (1024, 1024), 1332),
+        ("openai/gpt-6-luna", (8000, 8000), 13000),
         ("anthropic/claude-sonnet-5-5", (1000, 1000), 1334),
         ("bedrock/eu.anthropic.claude-sonnet-5-5-v1:0", (4000, 4000), 4784),
-        ("gemini/gemini-2.5-flash", (300, 300), 258),
-        ("gemini/gemini-2.5-flash", (1500, 800), 1032),
         ("gemini/gemini-3.8-flash", (4000, 3000), 1120),
     ],
 )

@@ -4,13 +4,11 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.models.llm.budget import Budget, Caps
-from rubric_ci.models.llm.cache_and_recording import MODE, Cache
 from rubric_ci.models.llm.client import (
     CircuitBreaker,
     OutputModes,
@@ -143,23 +141,3 @@ def test_requests_in_flight_report_it_once() -> None:
     with answering(UNAVAILABLE, UNAVAILABLE, UNAVAILABLE, OK) as server:
         assert len(asyncio.run(run(server.url))) == 3
     assert len(notes) in {1, 2}  # a refusal may reach a request that is simpler already
-
-
-def test_a_later_run_with_the_cache_sends_the_mode_that_was_found(tmp_path: Path) -> None:
-    cache = Cache(tmp_path, b"seal")
-    notes: list[str] = []
-
-    async def run(url: str, mode: OutputMode | None) -> None:
-        await OutputModes(output_mode_of, notes.append, cache).wrap(request)(call_at(url, mode))
-
-    with answering(UNIONS, UNAVAILABLE, OK) as server:
-        for mode in (None, None, "json_schema"):
-            asyncio.run(run(server.url, mode))
-        sent = [json.loads(body).get("response_format", {}) for body in server.requests]
-    assert [form.get("type", "prompt") for form in sent] == [
-        *("json_schema", "json_object", "prompt"),  # the first run finds it
-        "prompt",  # the second knows it
-        "json_schema",  # what is configured is sent
-    ]
-    assert len(notes) == 2
-    assert cache.stats().kinds[MODE] == 1

@@ -94,11 +94,19 @@ def elect(criterion: Judged, marks: Sequence[Mark], panel: int) -> Mark | NoMajo
 
 
 def _mode(criterion: Chosen, values: Sequence[MarkValue]) -> MarkValue:
-    """Return the most frequent choice, of several the one of the lowest score."""
+    """Return the most frequent choice.
+
+    Of several the one of the lowest score, and of equal scores one that misses the gate.
+    """
     counts = Counter(values)
-    most = [value for value, count in counts.items() if count == max(counts.values())]
+    most = [Mark(value=value) for value, n in counts.items() if n == max(counts.values())]
     order = [*(each.name for each in criterion.choices), CANNOT_ASSESS]
-    return min(most, key=lambda v: (criterion.normalise(Mark(value=v)), order.index(str(v))))
+
+    def rank(mark: Mark) -> tuple[float, bool, int]:
+        gate_met = not criterion.gates(mark)
+        return criterion.normalise(mark), gate_met, order.index(str(mark.value))
+
+    return min(most, key=rank).value
 
 
 def _not_satisfied(values: Sequence[MarkValue], panel: int) -> MarkValue | None:

@@ -50,6 +50,8 @@ CHOSEN = Chosen(
     span=SPAN,
 )
 SEVERE = replace(CHOSEN, fault=True)
+KEEP = Choice(name="keep", score=0)
+GATED = replace(CHOSEN, choices=(*CHOSEN.choices, KEEP), required_choices=("deny",))
 IF = replace(CHECK, applies_if=ByJudge(text="It rains"))
 NO, NA = CANNOT_ASSESS, NOT_APPLICABLE
 
@@ -87,6 +89,8 @@ ELECTED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], MarkValue]] = {
     "of as many the lowest": (CHOSEN, 3, ("pay", "wait", "deny"), "deny"),
     "of two that came the lower": (CHOSEN, 3, ("pay", "wait"), "wait"),
     "a choice before no ground": (CHOSEN, 2, ("deny", NO), "deny"),
+    "no ground before a choice that meets the gate": (GATED, 2, ("deny", NO), NO),
+    "of equal scores one that misses the gate": (GATED, 2, ("keep", "deny"), "keep"),
     "the worst of as many severities": (SEVERE, 3, ("pay", "wait", "deny"), "pay"),
     "not applicable to most": (IF, 3, (NA, True, NA), NA),
     "not applicable to one": (IF, 3, (NA, True, True), True),

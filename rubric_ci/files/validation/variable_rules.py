@@ -142,11 +142,11 @@ def variable_problems(source: Source, used_by_prompts: frozenset[str] | None) ->
     if not faulty:
         yield from _unused(vars_of(data).keys() - anywhere, ("vars",))
     for each in shared:
-        yield from _suite_text_problems(each, vars_of(data), cases)
+        yield from _suite_text_problems(each, data, cases)
     for key, texts in judged.items():
         heirs = [(path, case) for path, case in cases if key in _inherited(case)]
         for each in texts:
-            yield from _suite_text_problems(each, vars_of(data), heirs, f"`{key}`")
+            yield from _suite_text_problems(each, data, heirs, f"`{key}`")
 
 
 def _inherited(case: dict[str, Any]) -> Iterator[str]:
@@ -213,17 +213,21 @@ def _values(
 
 
 def _suite_text_problems(
-    shared: Text, suite: dict[str, Any], cases: list[_Case], what: str = "`messages`"
+    shared: Text, data: Any, heirs: list[_Case], what: str = "`messages`"
 ) -> Iterator[Problem]:
-    """Yield the problems of a suite's text, at the cases that lack a variable."""
+    """Yield the problems of a suite's text, at the cases that have it and lack a variable.
+
+    A variable that no case of the suite has is a problem of the text, also where no case has it.
+    """
     from rubric_ci.text.template import used
 
+    suite, cases = vars_of(data), mappings(data, "evalcases")
     every = shared.known(suite).keys() | set[str]().union(*(vars_of(case) for _, case in cases))
     if used(shared.text).fault or used(shared.text).names - every:
         yield from _problems(shared, dict.fromkeys(every))
         return
     room = _Room(suite)
-    for path, case in cases:
+    for path, case in heirs:
         size = room.size_with(vars_of(case))
         yield from _problems(shared, {**suite, **vars_of(case)}, (*path, "id"), what, size=size)
 

@@ -168,7 +168,7 @@ def _add_case(
         known = resolved(setting.variables)
         text = add_input(found, prompt, known, ours, test.place)
     except (NotSame, NoPart) as error:
-        at, what = (*test.place, "vars"), "a template is not filled in as in promptfoo"
+        at, what = (*test.place, "vars"), "a template is not filled in"
         if isinstance(error, NoPart):
             at, what = prompt.place, "a message of the prompt"
         found.refuse(at, f"{what}: {error}")

@@ -146,7 +146,7 @@ def rendered(found: Translation, value: Any, place: Path, setting: Setting) -> A
             return [filled_in(e, setting.variables) if isinstance(e, str) else e for e in value]
         return filled_in(value, setting.variables) if isinstance(value, str) else value
     except NotSame as error:
-        found.refuse(place, f"the template is not filled in as in promptfoo: {error}")
+        found.refuse(place, f"the template is not filled in: {error}")
         return None
 
 

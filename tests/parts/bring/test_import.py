@@ -434,9 +434,8 @@ promptfooconfig.yaml:
   errored: [a-file-that-throws]
 transforms.yaml:
   pass: [the-order-is-transformed-twice, another-transform-of-a-test, a-transform-in-python,
-    a-named-transform-in-python, the-old-name, several-lines, a-mean-of-transformed-answers, large,
-    low-2]
-  fail: [a-transform-that-misses, low, a-scenario-without-a-name]
+    a-named-transform-in-python, the-old-name, several-lines, a-mean-of-transformed-answers]
+  fail: [a-transform-that-misses]
   errored: [a-transform-that-fails]
 """
 VERDICTS: dict[str, dict[str, str]] = {

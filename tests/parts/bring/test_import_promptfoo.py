@@ -22,11 +22,7 @@ tests: [{{description: a, vars: {{q: {question}}}{options}, assert: [{assertion}
 AGENT = """\
 export default class A { id() { return "agent"; }
   async callApi(prompt) {
-    return { output: prompt, metadata: { toolCalls: [{ name: "delete_all" }] }, cost: 2 }; } }
-"""
-AGENT_PY = """\
-def call_api(prompt, options, context):
-    return {"output": prompt, "metadata": {"toolCalls": [{"name": "delete_all"}]}, "cost": 2}
+    return { output: prompt, cost: 2 }; } }
 """
 NEVER = """\
 export default (output, context) =>
@@ -34,7 +30,6 @@ export default (output, context) =>
 """
 FILES = {
     "agent.mjs": AGENT,
-    "agent.py": AGENT_PY,
     "never.mjs": NEVER,
     "check.js": "module.exports = (output) => output.includes('a');\n",
     "package.json": '{"type": "module"}',
@@ -70,23 +65,6 @@ def verdict(checkout: Checkout) -> str:
 
 
 VERDICTS = r"""
-# a file that reads the reply
-{type: javascript, value: 'file://never.mjs'}
-=> {}
-=> fail
-# a text that reads the reply
-{type: javascript, value: 'context.providerResponse.metadata.toolCalls.length === 1'}
-=> {}
-=> pass
-# the cost and the output
-{type: javascript, value: 'context.providerResponse.cost === 2 && context.providerResponse.output
-    === output && context.metadata.toolCalls.length === 1'}
-=> {}
-=> pass
-# the reply in Python
-{type: python, value: 'context["providerResponse"]["metadata"]["toolCalls"] == []'}
-=> {provider: 'file://agent.py'}
-=> fail
 # a block of one line as transform
 {type: equals, value: abc}
 => {question: '''{"text":"abc"}''', options: ', options: {transform: "try { return
@@ -132,9 +110,9 @@ def test_the_verdict_of_promptfoo(checkout: Checkout, assertion: str, results: l
 
 
 NOT_FILLED = """
-# of a service
+# the reply
 {type: javascript, value: 'file://never.mjs'}
-=> {provider: '{id: ''https://shop.example'', config: {transformResponse: json.reply}}'}
+=> {}
 => `context.providerResponse.metadata` of promptfoo is not there when the check runs here
 # provider
 {type: javascript, value: 'context.provider.id() === 1'}

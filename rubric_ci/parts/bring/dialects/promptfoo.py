@@ -9,7 +9,6 @@ code that the shims run.
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
 from itertools import product
 from typing import Any, Final
 
@@ -36,15 +35,15 @@ from rubric_ci.parts.bring.dialects.promptfoo_providers import (
     add_options,
     add_targets,
     ask_as_programs,
-    keep_replies,
     runs_programs,
     target_of_test,
 )
-from rubric_ci.parts.bring.dialects.promptfoo_tests import DATE, Test, is_named, is_value, tests_of
+from rubric_ci.parts.bring.dialects.promptfoo_tests import DATE, Test, is_value, tests_of
 from rubric_ci.parts.bring.translation import ALONE, Beside, Translation
+from rubric_ci.values.json_value import nodes
 from rubric_ci.values.problems import Path
 
-_SUITE: Final = frozenset(("prompts", "providers", "targets", "tests", "defaultTest", "scenarios"))
+_SUITE: Final = frozenset(("prompts", "providers", "targets", "tests", "defaultTest"))
 _IDLE: Final = frozenset(
     (
         *("description", "$schema", "tags", "metadata", "outputPath", "sharing", "derivedMetrics"),
@@ -53,7 +52,7 @@ _IDLE: Final = frozenset(
 )
 """Keys that decide about no answer and no verdict."""
 
-_DECIDING: Final = ("extensions", "nunjucksFilters", "redteam")
+_DECIDING: Final = ("extensions", "nunjucksFilters", "redteam", "scenarios")
 _DECIDING_OPTIONS: Final = ("repeat", "generateSuggestions")
 
 
@@ -65,12 +64,11 @@ def matches(data: Any) -> bool:
 
 def translate(data: dict[str, Any], beside: Beside = ALONE) -> Translation:
     found = Translation(beside=beside)
-    data = _dereferenced(found, data)
     if isinstance(data.get("description"), str):
         found.put(("description",), data["description"], ("description",))
     _other_keys(found, data)
     providers = add_targets(found, data)
-    programs, replies = runs_programs(found.targets), keep_replies(found.targets)
+    programs = runs_programs(found.targets)
     written = data.get("prompts") or ["{{prompt}}"]
     prompts = list(prompts_of(found, written, programs))
     found.put(("evalcases",), [], ("tests",))
@@ -79,16 +77,14 @@ def translate(data: dict[str, Any], beside: Beside = ALONE) -> Translation:
     for test in tests_of(found, data):
         options.append(test.settings)
         transforms = (*providers.transforms, *transform_of(found, *test.transform))
-        setting = Setting({}, test.threshold, transforms, test.judge, replies)
-        targets = _targets(found, test, providers)
-        every = [
-            (prompt, variables, target)
-            for prompt, variables, target in product(
-                _prompts(found, test, prompts), test.variants, targets
-            )
-            if target not in providers.prompts or is_named(prompt.names, providers.prompts[target])
-        ]
-        for number, (prompt, variables, target) in enumerate(every):
+        setting = Setting({}, test.threshold, transforms, test.judge)
+        target = ""
+        if test.provider[0] is not None and not (
+            target := target_of_test(found, providers, test.provider)
+        ):
+            continue
+        every = [*product(prompts, test.variants)]
+        for number, (prompt, variables) in enumerate(every):
             name = test.name + (f"-{number + 1}" if len(every) > 1 else "")
             taken[name] += 1
             unique = name if taken[name] == 1 else f"{name}-{taken[name]}"
@@ -124,36 +120,6 @@ def _complete(
 
 _DATA: Final = re.compile(r"\s*+(?:\[|\{(?![{%#]))")
 """A text that promptfoo sends as data in the body of a request, if it is JSON."""
-
-
-def _prompts(found: Translation, test: Test, prompts: Sequence[Prompt]) -> list[Prompt]:
-    """Return the prompts of a test: those that it names by their labels, or all."""
-    names, place = test.prompts
-    if names is None:
-        return list(prompts)
-    if not isinstance(names, list):
-        found.refuse(place, "`prompts` of a test is a list of labels")
-        return []
-    chosen = [each for each in prompts if is_named(each.names, names)]
-    if not chosen:
-        found.refuse(place, "`prompts` of a test names no prompt that is imported")
-    return chosen
-
-
-def _targets(found: Translation, test: Test, providers: Providers) -> list[str]:
-    """Return the targets of a test that chooses some; "": it asks all of them."""
-    if test.provider[0] is not None:
-        target = target_of_test(found, providers, test.provider)
-        return [target] if target else []
-    names, place = test.providers
-    if names is None:
-        return list(providers.names) if providers.prompts else [""]
-    wanted = names if isinstance(names, list) else [names]
-    chosen = [target for target, known in providers.names.items() if is_named(known, wanted)]
-    if not chosen:
-        found.refuse(place, "`providers` of a test names no provider that is imported")
-    is_all = len(chosen) == len(providers.names) > 0
-    return [""] if is_all and not providers.prompts else chosen
 
 
 def _add_case(
@@ -202,6 +168,9 @@ def _other_keys(found: Translation, data: dict[str, Any]) -> None:
     for key, value in options.items() if isinstance(options, dict) else ():
         if key in _DECIDING_OPTIONS and value not in (1, False, None):
             found.refuse(("evaluateOptions", key), f"`{key}` has no counterpart")
+    for path, each in nodes(data):
+        if isinstance(each, dict) and {*each} == {"$ref"} and "value" not in path:
+            found.refuse(path, "`$ref` is not followed; write the part that it names, or an alias")
     for key in data:
         if key in _DECIDING:
             found.refuse((key,), f"`{key}` has no counterpart")
@@ -209,39 +178,3 @@ def _other_keys(found: Translation, data: dict[str, Any]) -> None:
             found.skip((key,), "set its variables in the environment: values are not copied")
         elif key not in _SUITE | _IDLE | {"evaluateOptions"}:
             found.skip((key,), f"`{key}` is not a key of a configuration: promptfoo ignores it")
-
-
-def _dereferenced(found: Translation, data: dict[str, Any]) -> dict[str, Any]:
-    """Return data with each `$ref` into the file replaced by the value that it names."""
-    left = _MOST_REFERENCES
-
-    def walked(value: Any, path: Path) -> Any:
-        nonlocal left
-        if isinstance(value, list):
-            return [walked(each, (*path, at)) for at, each in enumerate(value)]
-        if not isinstance(value, dict):
-            return value
-        reference = value.get("$ref")
-        if not isinstance(reference, str) or len(value) > 1 or "value" in path:
-            return {key: walked(each, (*path, key)) for key, each in value.items()}
-        left -= 1
-        named = _named(data, reference)
-        if named is None or left < 0 or len(path) > _DEEPEST:
-            why = "is not in the file" if named is None else "is one of too many `$ref`"
-            found.refuse(path, f"`{reference}` {why}")
-            return {}
-        return walked(named, (*path, "$ref"))
-
-    made: dict[str, Any] = walked(data, ())
-    return made
-
-
-_MOST_REFERENCES: Final = 500
-_DEEPEST: Final = 100  # steps, also of a reference that names itself
-
-
-def _named(root: Any, reference: str) -> Any:
-    steps = reference.removeprefix("#/").split("/") if reference.startswith("#/") else [""]
-    for step in steps:
-        root = root.get(step) if isinstance(root, dict) else None
-    return root

@@ -35,9 +35,9 @@ class _Refused(Exception):
 
 
 _OF_JUDGE: Final = ("threshold", "provider", "rubricPrompt")
-_WITH_THRESHOLD: Final = ("levenshtein",)
 _WITHOUT: Final[Mapping[str, str]] = {
     "similar": "it compares embeddings; write the meaning as a criterion of `llm-rubric`",
+    "levenshtein": "it counts edits; a script can",
     **dict.fromkeys(("contains-xml", "is-xml"), "it reads XML; a script can"),
     **dict.fromkeys(("contains-html", "is-html"), "it reads HTML; a script can"),
     **dict.fromkeys(("contains-sql", "is-sql"), "it reads SQL; a script can"),
@@ -106,7 +106,7 @@ def is_judged(kind: str) -> bool:
 
 
 def _other_keys(found: Translation, assertion: dict[str, Any], plain: str, place: Path) -> None:
-    of_kind = {*_OF_JUDGE} if plain in _JUDGED else {*_WITH_THRESHOLD} & {plain} and {"threshold"}
+    of_kind = _OF_JUDGE if plain in _JUDGED else ()
     for key in assertion:
         if key in ("rubricPrompt", "contextTransform", "config"):
             found.refuse((*place, key), f"`{key}` has no counterpart")
@@ -278,12 +278,6 @@ def _word_count(value: Any, inverted: bool, setting: Setting, _: Mapping[str, An
     return Made(criteria, check, only_check=not alone and (inverted or setting.limit is not None))
 
 
-def _levenshtein(value: Any, _: bool, __: Setting, assertion: Mapping[str, Any]) -> Made:
-    if not isinstance(value, str):
-        raise _Refused("promptfoo stops at a value that is not text")
-    return _only_check({"levenshtein": {"text": value, "most": assertion.get("threshold", 5)}})
-
-
 def _judged(question: str) -> _Maker:
     """Return the maker of a question to a judge, in the words that a threshold or `not-` need."""
 
@@ -346,7 +340,6 @@ _MAKERS: Final[Mapping[str, _Maker]] = {
     "is-json": _is_json,
     "contains-json": _contains_json,
     "word-count": _word_count,
-    "levenshtein": _levenshtein,
     **_JUDGED,
 }
 

@@ -39,12 +39,9 @@ class Setting(NamedTuple):
     limit: float | None = None
     transforms: tuple[str, ...] = ()  # of the provider and of the test
     judge: tuple[Any, Path] = (None, ())  # of the test
-    replies: bool = False  # the shims keep what else every provider replied
 
 
 _NOT_KEPT: Final = "is not there when the check runs here"
-_HELD: Final = frozenset(("vars", "prompt", "config"))
-_OF_REPLY: Final = frozenset(("providerResponse", "metadata"))
 _PARTS: Final = (
     re.compile(r"\b(\w+)(?=\s*\??\.\s*(\w+(?:\??\.\w+)?))"),
     re.compile(r"""\b(\w+)(?=(?:\?\.)?\[\s*["'](\w+)["']\s*\])"""),
@@ -62,19 +59,18 @@ _TAKEN_APART: Final = (
 )
 
 
-def unfilled(code: str, *, replies: bool) -> str:
+def unfilled(code: str) -> str:
     """Return a part of `context` that code reads and the shims do not have; "": there is none."""
     holders = {"context", *(match[1] for each in _SECOND for match in each.finditer(code))}
     read = [match[2] for part in _PARTS for match in part.finditer(code) if match[1] in holders]
     for each in (match[1] for part in _TAKEN_APART for match in part.finditer(code)):
         read += [re.split(r"[:=]", name)[0].strip(" .") for name in each.split(",")]
-    known = _HELD | (_OF_REPLY if replies else frozenset())
     names = (re.split(r"\W+", each) for each in read if each and each not in ("get", "keys"))
-    own = (parts for parts in names if parts[0] not in known and parts[:2] != ["test", "vars"])
-    return next((".".join(parts) for parts in own if parts[0] in _KNOWN_PARTS), "")
+    own = (parts for parts in names if parts[0] in _NOT_HELD and parts[:2] != ["test", "vars"])
+    return next(map(".".join, own), "")
 
 
-_KNOWN_PARTS: Final = frozenset(
+_NOT_HELD: Final = frozenset(
     ("providerResponse", "metadata", "provider", "test", "logProbs", "trace")
 )
 
@@ -88,7 +84,7 @@ def transform_of(found: Translation, written: Any, place: Path) -> list[str]:
         return []
     name = written.removeprefix("file://")
     code = written if name == written else found.beside.read(_FUNCTION.sub("", name)) or ""
-    if part := unfilled(code, replies=False):
+    if part := unfilled(code):
         found.refuse(place, f"`context.{part}` of promptfoo {_NOT_KEPT}")
         return []
     if name == written:
@@ -128,7 +124,7 @@ def check_of(
         if filled is None:
             return None
         value = code = filled
-    if part := unfilled(code, replies=setting.replies):
+    if part := unfilled(code):
         found.refuse((*place, "value"), f"`context.{part}` of promptfoo {_NOT_KEPT}")
         return None
     own = ("threshold", "config", "weight")

@@ -46,7 +46,6 @@ class Prompt(NamedTuple):
     place: Path
     data: Any = None
     messages: bool = False  # a model gets them; a program gets the JSON as text
-    names: tuple[str, ...] = ()  # by which a test can choose it
 
 
 def prompts_of(found: Translation, written: Any, programs: bool | None) -> Iterator[Prompt]:
@@ -56,15 +55,13 @@ def prompts_of(found: Translation, written: Any, programs: bool | None) -> Itera
         if isinstance(item, dict):
             known = ("id", "raw", "label", "display")
             found.skip_keys(item, known, ("function", "provider", "config", "prefix"), place)
-        given = [item.get("label", text), item.get("id")] if isinstance(item, dict) else [item]
-        names = tuple(each for each in given if isinstance(each, str))
         texts = list(_texts(text, found.beside)) if isinstance(text, str) else []
         if not texts:
             is_file = isinstance(text, str) and text.endswith(_TEXTS)
             found.refuse(place, f"`{text}` {_NOT_THERE}" if is_file else _NOT_TEXT)
         for each in texts:
             if prompt := _prompt(found, each, place, programs):
-                yield prompt._replace(names=names)
+                yield prompt
 
 
 def _texts(text: str, beside: Beside) -> Iterator[str]:

@@ -10,7 +10,6 @@ from typing import Any, Final
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.parts.bring.dialects.promptfoo_assertion_types import as_key
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
-    COMMANDS,
     SHIMS,
     VARIABLES,
     as_argument,
@@ -32,7 +31,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import Path
 
 _OWN: Final = ("id", "label", "config", "transform")
-_DECIDING: Final = ("env", "inputs", "modelName")
+_DECIDING: Final = ("env", "inputs", "modelName", "prompts")
 _FUNCTION: Final = re.compile(r":\w+$")
 _NO_COUNTERPART: Final = (
     "this provider has no counterpart; define a target of the name `default`: {}"
@@ -46,7 +45,6 @@ class Providers:
     of_tests: dict[str, str] = field(default_factory=dict)  # targets, by their providers as JSON
     left: dict[Path, tuple[str, ...]] = field(default_factory=dict)  # transforms, by their places
     transforms: tuple[str, ...] = ()  # of answers, which the checks have to apply
-    prompts: dict[str, list[Any]] = field(default_factory=dict)  # labels, of targets that get some
 
 
 def add_targets(found: Translation, data: Mapping[str, Any]) -> Providers:
@@ -60,15 +58,6 @@ def add_targets(found: Translation, data: Mapping[str, Any]) -> Providers:
         found.put(("targets" if several else "target",), names if several else names[0], (key,))
     providers.transforms = _common_transforms(found, providers.left)
     return providers
-
-
-def keep_replies(targets: Sequence[Mapping[str, Any]]) -> bool:
-    """Return True if every target is a program of promptfoo, whose whole reply the shims keep."""
-    commands = [str(each.get("command_template", "")) for each in targets]
-    shims = tuple(f"{COMMANDS[each]} {SHIMS[each]} " for each in COMMANDS)
-    return bool(commands) and all(
-        each.startswith(shims) and " --http " not in each for each in commands
-    )
 
 
 def target_of_test(found: Translation, providers: Providers, written: Placed) -> str:
@@ -106,8 +95,6 @@ def _add(found: Translation, providers: Providers, item: Any, where: Path) -> st
         providers.services[name], target = target, target.target
     found.targets.append({"name": name, **target})
     providers.names[name] = tuple(str(options[k]) for k in ("label", "id") if options.get(k))
-    if isinstance(options.get("prompts"), list):
-        providers.prompts[name] = options["prompts"]
     shim = any(each in target.get("command_template", "") for each in SHIMS.values())
     providers.left[place] = () if shim else tuple(transforms)
     return name
@@ -204,12 +191,12 @@ def _target(
 ) -> dict[str, Any] | Service | None:
     """Return the settings of a provider; None, and a report, without a counterpart."""
     name = str(options.get("id", ""))
-    found.skip_keys(options, (*_OWN, "prompts", *IDLE), _DECIDING, place)
+    found.skip_keys(options, (*_OWN, *IDLE), _DECIDING, place)
     if name == "echo":
         found.shims.add(SHIMS["python"])
         return run_by_shim("python", ["--echo"])
     if name.startswith("exec:"):
-        return _executed(found, options, transforms)
+        return _executed(found, options, place)
     if (program := _program(found, options, place, transforms)) is not None:
         return program
     if name.startswith(("http:", "https:")) or name in ("http", "https"):
@@ -254,21 +241,16 @@ def _reads_vars(found: Translation, file: str) -> bool:
     return bool(re.search(r"\bvars\b", text)) or len(re.findall(r"\bcontext\b", text)) > 1
 
 
-def _executed(
-    found: Translation, options: Mapping[str, Any], transforms: list[str]
-) -> dict[str, Any]:
-    """Return a command; the shim runs one that reads more than the prompt, or is transformed."""
+def _executed(found: Translation, options: Mapping[str, Any], place: Path) -> dict[str, Any] | None:
+    """Return a command; None, and a report, for one that reads more than the prompt."""
     beside, command = found.beside, str(options["id"]).removeprefix("exec:").strip()
     files = [_FUNCTION.sub("", word) for word in command.split()]
     texts = [beside.read(file) or "" for file in files if language_of(file)]
-    if not transforms and not any(map(_READS_MORE.search, texts)):
-        line = f"{command} {{PROMPT}}"
-        return {"provider": "cli", "command_template": line, "cwd": beside.base}
-    found.shims.update(SHIMS.values() if transforms else (SHIMS["python"],))
-    config = {"basePath": beside.base, **(options.get("config") or {})}
-    given = as_argument(json.dumps(config, default=str))
-    words = ["--config", given, as_argument(f"exec:{command}")]
-    return run_by_shim("python", words, transforms, f"{beside.stem}{VARIABLES}")
+    if any(map(_READS_MORE.search, texts)):
+        found.refuse(place, "a command that reads settings or variables of promptfoo gets none")
+        return None
+    line = f"{command} {{PROMPT}}"
+    return {"provider": "cli", "command_template": line, "cwd": beside.base}
 
 
 _READS_MORE: Final = re.compile(

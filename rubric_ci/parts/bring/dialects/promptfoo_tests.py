@@ -1,9 +1,9 @@
-"""promptfoo's tests: lists, files, tables and scenarios, each merged with `defaultTest`."""
+"""promptfoo's tests: lists, files and tables, each merged with `defaultTest`."""
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, product
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, rows
@@ -15,20 +15,18 @@ from rubric_ci.parts.bring.translation import Placed, Translation, placed
 from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 
-_KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options")
-_CHOOSING: Final = ("prompts", "providers", "provider")
-_DECIDING: Final = ("assertScoringFunction", "providerOutput", "repeat")
+_KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options", "provider")
+_DECIDING: Final = ("assertScoringFunction", "providerOutput", "repeat", "prompts", "providers")
 _OPTIONS: Final = (
-    *("transform", "postprocess", "disableDefaultAsserts", "provider", "transformVars"),
+    *("transform", "postprocess", "disableDefaultAsserts", "provider"),
     *("disableVarExpansion", "cache", "runSerially", "timeout", "disableConversationVar"),
 )
 
 _Part: TypeAlias = tuple[dict[str, Any], Path]
-_Parts: TypeAlias = list[_Part]  # the later one wins
 
 
 class Test(NamedTuple):
-    """A test as promptfoo runs it, with the parts of `defaultTest` and of its scenario."""
+    """A test as promptfoo runs it, with the parts of `defaultTest`."""
 
     name: str
     place: Path
@@ -38,9 +36,7 @@ class Test(NamedTuple):
     transform: Placed  # None: without one
     judge: Placed  # None: the judge of the run
     settings: Mapping[str, Placed]  # of requests
-    prompts: Placed = (None, ())  # labels; None: every prompt
-    providers: Placed = (None, ())  # labels or ids; None: every provider
-    provider: Placed = (None, ())  # in place of all providers
+    provider: Placed  # in place of all providers; None: all of them
 
 
 def tests_of(found: Translation, data: Mapping[str, Any]) -> Iterator[Test]:
@@ -50,9 +46,8 @@ def tests_of(found: Translation, data: Mapping[str, Any]) -> Iterator[Test]:
     message = "`defaultTest` is in a file that is not read"
     default = found.mapping([] if default is None else default, ("defaultTest",), message)
     written = data.get("tests") or ([] if data.get("scenarios") else [{}])
-    alone = ([each] for each in _listed(found, written, ("tests",)))
-    for index, parts in enumerate(chain(alone, _scenarios(found, data))):
-        yield _merged(found, (default, ("defaultTest",)), parts, index)
+    for index, test in enumerate(_listed(found, written, ("tests",))):
+        yield _merged(found, (default, ("defaultTest",)), test, index)
 
 
 def _listed(found: Translation, written: Any, place: Path) -> Iterator[_Part]:
@@ -108,99 +103,40 @@ def _data(found: Translation, name: str) -> Any:
     return None if text is None else Document(name, text, core=True).data
 
 
-def _scenarios(found: Translation, data: Mapping[str, Any]) -> Iterator[_Parts]:
-    """Yield each `config` of a scenario with each of its tests."""
-    for scenario, place in _mappings(found, data.get("scenarios"), ("scenarios",)):
-        found.refuse_keys(scenario, ("config", "tests", "description"), place)
-        written = [{}] if scenario.get("tests") is None else scenario["tests"]
-        tests = list(_listed(found, written, (*place, "tests")))
-        configurations = _mappings(found, scenario.get("config"), (*place, "config"))
-        yield from ([each, test] for each, test in product(configurations, tests))
-
-
-def _mappings(found: Translation, written: Any, place: Path) -> _Parts:
-    if written is not None and not isinstance(written, list):
-        found.refuse(place, f"`{place[-1]}` in another file is not imported")
-    items = placed(written, place)
-    for item, where in items:
-        if not isinstance(item, dict):
-            found.refuse(where, f"a part of `{place[-1]}` is not a mapping")
-    return [each for each in items if isinstance(each[0], dict)]
-
-
-def _merged(found: Translation, default: _Part, parts: _Parts, index: int) -> Test:
-    """Return a test of its parts: assertions add up, of everything else the later one wins."""
+def _merged(found: Translation, default: _Part, own: _Part, index: int) -> Test:
+    """Return a test with its defaults: assertions add up, of everything else its own wins."""
     options: dict[str, Placed] = {}
     values: dict[str, Any] = {}
     threshold = None
-    chosen: dict[str, Placed] = {}
-    for test, place in (default, *parts):
+    provider: Placed = (None, ())
+    for test, place in (default, own):
         _other_keys(found, test, place)
         options |= _options(found, test, place)
         values |= _vars(found, test, place)
         threshold = _number(found, test, (*place, "threshold"), threshold)
-        named = (key for key in _CHOOSING if test.get(key) is not None)
-        chosen |= {key: (test[key], (*place, key)) for key in named}
+        if test.get("provider") is not None:
+            provider = test["provider"], (*place, "provider")
     without = options.get("disableDefaultAsserts", (False, ()))[0] is True
-    asserting = parts if without else [default, *parts]
-    added = _added(found, *options.get("transformVars", (None, ())), values)
+    asserting = [own] if without else [default, own]
     single = options.get("disableVarExpansion", (False, ()))[0]
     # A list of texts stands for several tests.
     lists = [
         each
         if isinstance(each, list) and each and isinstance(each[0], str) and not single
         else [each]
-        for each in (values | added).values()
+        for each in values.values()
     ]
     written = (options[key] for key in ("transform", "postprocess") if options.get(key, ("",))[0])
     return Test(
-        name=_name([test for test, _ in reversed(parts)], index),
-        place=parts[-1][1],
-        variants=[dict(zip(values | added, chosen, strict=True)) for chosen in product(*lists)],
+        name=_name(own[0].get("description"), index),
+        place=own[1],
+        variants=[dict(zip(values, chosen, strict=True)) for chosen in product(*lists)],
         assertions=[each for part in asserting for each in _asserts(found, *part)],
         threshold=threshold,
         transform=next(written, (None, ())),
         judge=options.get("provider", (None, ())),
         settings={key: each for key, each in options.items() if key in SETTINGS},
-        **chosen,
-    )
-
-
-_VALUE: Final = r"""(?:'[^'\\{}]*'|"[^"\\{}]*"|\d{1,9})"""
-_ADDED: Final = re.compile(
-    rf"(\w++)\s*+:\s*+(?:vars\.(\w++)\s*+\|\|\s*+)?+({_VALUE})\s*+(?:,\s*+|$)"
-)
-
-
-def _added(found: Translation, code: Any, place: Path, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the texts and numbers that `{...vars, name: 'text'}` adds; other code is reported.
-
-    With `vars.name || 'text'` the value of a variable comes first, if it has one.
-    """
-    if code is None:
-        return {}
-    body = str(code).strip()
-    inner = body[1:-1].strip() if body.startswith("{") and body.endswith("}") else ""
-    rest, position, values = inner.removeprefix("...vars").lstrip(" \t\r\n,"), 0, {}
-    while match := _ADDED.match(rest, position):
-        text = match[3]
-        otherwise = int(text) if text.isdigit() else text[1:-1]
-        first = known.get(match[2] or "")
-        values[match[1]] = first if first or isinstance(first, list | dict) else otherwise
-        position = match.end()
-    if not inner.startswith("...vars") or position < len(rest):
-        found.refuse(place, "code that changes variables has no counterpart")
-        return {}
-    return values
-
-
-def is_named(names: Iterable[str], chosen: Iterable[Any]) -> bool:
-    """Return True for a prompt or provider with a name that is chosen, also by `start*`."""
-    return any(
-        name == each
-        or name.startswith(f"{each}:")
-        or (each[-1:] == "*" and name.startswith(each[:-1]))
-        for name, each in product(names, map(str, chosen))
+        provider=provider,
     )
 
 
@@ -209,7 +145,7 @@ def _other_keys(found: Translation, test: Mapping[str, Any], place: Path) -> Non
     for key in test:
         if key in _DECIDING:
             found.refuse((*place, key), f"`{key}` of a test has no counterpart")
-        elif key not in (*_KEYS, *_CHOOSING) and not str(key).startswith("x-"):
+        elif key not in _KEYS and not str(key).startswith("x-"):
             found.skip((*place, key), f"`{key}` is not a key of a test: promptfoo ignores it")
 
 
@@ -234,9 +170,8 @@ def _number(
     return otherwise
 
 
-def _name(tests: Iterable[Mapping[str, Any]], index: int) -> str:
-    """Return an id from the first description, else from the position."""
-    described = next((test["description"] for test in tests if test.get("description")), None)
+def _name(described: Any, index: int) -> str:
+    """Return an id from the description, else from the position."""
     words = re.findall(r"\w+", described.lower()) if isinstance(described, str) else []
     return "-".join(words)[:60] or f"test-{index + 1}"
 

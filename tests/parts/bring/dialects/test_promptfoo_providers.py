@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import yaml
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects import promptfoo
-from rubric_ci.parts.bring.dialects.promptfoo_code import as_argument
 from rubric_ci.parts.bring.translation import Beside
 from tests import platforms
 from tests.parts.bring.dialects.reported import refused
@@ -228,16 +226,10 @@ def test_a_program_that_reads_the_variables_gets_them(code: str, words: str) -> 
     )
 
 
-def test_a_command_that_reads_the_variables_gets_them() -> None:
-    (target,), said = imported(
-        "providers: [{id: 'exec:python a.py', config: {k: 1}}]",
-        {"a.py": "import sys, json\nprint(json.loads(sys.argv[3])['vars'])"},
-    )
-    assert said == []
-    assert target["command_template"] == (
-        "python3 promptfoo_shim.py --vars cases.vars.json {EVAL_ID} --config "
-        '"~7b~22basePath~22: ~22..~22, ~22k~22: 1}" "exec:python a.py" file:{PROMPT_FILE}'
-    )
+def test_a_command_that_reads_more_than_the_prompt_is_reported() -> None:
+    files = {"a.py": "import sys, json\nprint(json.loads(sys.argv[3])['vars'])"}
+    reason = "a command that reads settings or variables of promptfoo gets none"
+    assert imported("providers: ['exec:python a.py']", files) == ([], [f"providers.0 {reason}"])
 
 
 SHIM = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
@@ -250,17 +242,6 @@ def shim(
     return subprocess.run(
         command, cwd=cwd, input=given, capture_output=True, encoding="utf-8", check=True
     )
-
-
-def test_the_shim_runs_a_command(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    code = "import json, sys\nprint(sys.argv[1], json.loads(sys.argv[2])['config']['k'], "
-    (tmp_path / "sub/a.py").write_text(f"{code}json.loads(sys.argv[3])['vars'])")
-    (tmp_path / "cases.vars.json").write_text('{"one": {"q": "Why?"}}')
-    config = as_argument(json.dumps({"basePath": "sub", "k": 1}))
-    command = f"exec:{sys.executable} a.py"
-    words = ["--vars", "cases.vars.json", "one", "--config", config, command, "Hi"]
-    assert shim(*words, cwd=tmp_path).stdout == "Hi 1 {'q': 'Why?'}"
 
 
 @platforms.SHELL
@@ -318,20 +299,3 @@ def test_the_judge_is_a_target(text: str, targets: list[str]) -> None:
     unnamed = [{key: each[key] for key in each if key != "name"} for each in found]
     assert (unnamed, said) == (list(map(yaml.safe_load, targets)), [])
     assert json.dumps(found)
-
-
-@pytest.mark.parametrize(
-    ("command", "windows", "words"),
-    [
-        (r"python tools\run.py -x", True, ["python", r"tools\run.py", "-x"]),
-        (r'"C:\My Programs\node.exe" a.js', True, [r"C:\My Programs\node.exe", "a.js"]),
-        ("python 'my tools/run.py'", False, ["python", "my tools/run.py"]),
-    ],
-)
-def test_the_words_of_a_command(command: str, windows: bool, words: list[str]) -> None:
-    spec = spec_from_file_location("promptfoo_shim", SHIM)
-    assert spec
-    assert spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert module.words_of(command, windows) == words

@@ -1,1 +1,1 @@
-console.log(`exec ${process.argv[2]} q=${JSON.parse(process.argv[4] ?? "{}").vars?.q}`);
+console.log(`exec ${process.argv[2]}`);

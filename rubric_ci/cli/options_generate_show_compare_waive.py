@@ -48,12 +48,6 @@ def generate() -> None:
     is_flag=True,
     help="Write answers that test each criterion, for `judge test`; the judge marks them first.",
 )
-@_drafts(
-    "--report",
-    type=FILE,
-    metavar="FILE",
-    help="Report of `run --against`; the model gets both answers to each case that broke.",
-)
 @_drafts("--interactive", is_flag=True, help="Accept, edit or drop each draft.")
 @_drafts("--diff", is_flag=True, help="Print the changes without writing them.")
 @_publishing("--commit", is_flag=True, help="Commit the changed files.")

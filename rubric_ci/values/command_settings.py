@@ -194,7 +194,6 @@ class GenerateSettings(_OfProject):
     kind: Literal["checklist", "score-range", "levels", "auto"] = "checklist"
     check: bool = False  # judge the reference answers with the drafts
     tests: bool = False  # write answers that test the drafted criteria
-    report: Path | None = None  # of a run with --against: answers to the cases that it broke
     diff: bool = False  # print the changes, write nothing
     interactive: bool = False
     commit: bool = False

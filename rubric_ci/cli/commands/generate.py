@@ -10,7 +10,6 @@ from rubric_ci.files.project.change import BaseOptions
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.files.project.suite_name import suite_of
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_under_policy, show_policy
-from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.github.actions import refuse_target_event
 from rubric_ci.grading.resolve import name_judge, resolve_judge
 from rubric_ci.grading.setup import build_context, readable_cache
@@ -19,7 +18,6 @@ from rubric_ci.services.drafting.draft_requests import (
     check_prices,
     choose_drafter,
     choose_requests,
-    contrasts,
     request_lines,
     write_step_outputs,
 )
@@ -57,8 +55,7 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     loaded = load_project(settings.paths, *open_under_policy(settings.config, bases))
     show_policy(loaded)
     show_problems(loaded.diagnostics)
-    broken = contrasts(read_report(settings.report)) if settings.report else {}
-    requests, skipped = choose_requests(loaded.files, settings.cases, broken)
+    requests, skipped = choose_requests(loaded.files, settings.cases)
     paths = {request.case.file for request in requests}
     pages = [read_eval_text(file, loaded.root) for file in loaded.files if file.path in paths]
     requests, refused = (requests, []) if settings.diff else _writable(pages, requests)

@@ -46,7 +46,6 @@ from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
 VARIANTS: Final = 4  # of the reference answer that a criterion must notice
-_NOT_CONTRASTED: Final = "the answer that the change broke passes this draft"
 _DROPPED: Final = "left out: it passes every variant of the reference answer, such as"
 
 COPIED_RUN = 7  # words in a row that are not shared with the reference by chance
@@ -72,21 +71,11 @@ class Drafted:
         )
 
 
-async def check_draft(made: Drafted, context: RunContext, *, bad: str = "") -> Drafted:
-    """Have the judge mark the reference answer, variants of it if it passes, and a bad answer.
+async def check_draft(made: Drafted, context: RunContext) -> Drafted:
+    """Have the judge mark the reference answer, and variants of it if it passes.
 
     Criteria that no variant fails are left out of the draft.
     """
-    found = await _check_reference(made, context)
-    if not bad or found.unchecked:
-        return found
-    result = await evaluate(made.case, Answer(text=bad), _spec(found), context)
-    if isinstance(result, Unassessed):
-        return replace(found.but(result.usage), unchecked=f"the bad answer: {result.reason}")
-    return found.but(result.usage, *[_NOT_CONTRASTED] * (result.verdict == "pass"))
-
-
-async def _check_reference(made: Drafted, context: RunContext) -> Drafted:
     answer = made.case.reference_answer
     if not answer:
         return made.but(NOTHING_USED, "there is no reference answer to check the draft with")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from types import MappingProxyType
 from typing import Final
 
 import click
@@ -17,7 +16,6 @@ from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.services.cost_estimate import cost_words
 from rubric_ci.services.drafting.draft_check import VARIANTS
 from rubric_ci.services.drafting.drafter import Drafter, DraftRequest, call_of
-from rubric_ci.services.drafting.drafting_prompt import Contrast
 from rubric_ci.services.drafting.drafting_reply import MOST
 from rubric_ci.services.drafting.publish import NothingToPublish, Published, added_by
 from rubric_ci.services.drafting.review_and_insertion import Rewrite, SkippedCase
@@ -30,19 +28,13 @@ from rubric_ci.values.config import Config, JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase, EvalFile
 from rubric_ci.values.llm_calls import ModelCall
-from rubric_ci.values.report import RunReport
 from rubric_ci.values.targets import Endpoint
 
 
 def choose_requests(
-    files: Sequence[EvalFile],
-    patterns: Sequence[str],
-    broken: Mapping[tuple[str, str], Contrast] = MappingProxyType({}),
+    files: Sequence[EvalFile], patterns: Sequence[str]
 ) -> tuple[list[DraftRequest], list[SkippedCase]]:
-    """Return the cases to draft rubrics for, and the skipped ones with the reason.
-
-    `broken` has the answers to cases that a change broke.
-    """
+    """Return the cases to draft rubrics for, and the skipped ones with the reason."""
     every = [case for file in files for case in file.cases]
     chosen = choose_cases(every, ids=patterns, tags=())
     suites = {case.key: file for file in files for case in file.cases}
@@ -55,12 +47,7 @@ def choose_requests(
                 skipped.append(SkippedCase(case=case, reason=reason))
             elif case.expected_outcome:
                 requests.append(
-                    DraftRequest(
-                        case=case,
-                        suite=suite.cases,
-                        contrast=broken.get(case.key),
-                        plain=suite.of_other_tool,
-                    )
+                    DraftRequest(case=case, suite=suite.cases, plain=suite.of_other_tool)
                 )
             else:
                 skipped.append(
@@ -69,16 +56,6 @@ def choose_requests(
         elif patterns:  # a case that was asked for by id is reported, others are not
             skipped.append(SkippedCase(case=case, reason="it has rubrics"))
     return requests, skipped
-
-
-def contrasts(report: RunReport) -> Mapping[tuple[str, str], Contrast]:
-    """Return the base's and the head's answer to each case that a change broke."""
-    return {
-        case.key: Contrast(good=case.before.answer, bad=case.answer)
-        for case in report.cases
-        if case.verdict and case.change == "broken"
-        if case.before and case.before.answer and case.answer
-    }
 
 
 def choose_drafter(config: Config, settings: GenerateSettings, variables: Variables) -> Drafter:
@@ -189,9 +166,7 @@ def _asked(
 def _checks(requests: Sequence[DraftRequest], judge: JudgeConfig) -> int:
     """Return the bound of the requests of `--check`: a reference answer and variants of it."""
     known = [request for request in requests if request.case.reference_answer]
-    bad = sum(bool(request.contrast) for request in known)
-    each = 1 + VARIANTS * MOST
-    return _votes(judge) * (len(known) * each + bad)
+    return _votes(judge) * len(known) * (1 + VARIANTS * MOST)
 
 
 def _tested(requests: Sequence[DraftRequest]) -> int:

@@ -19,7 +19,7 @@ from rubric_ci.services.drafting.draft_check import (
     lint,
     read_tests,
 )
-from rubric_ci.services.drafting.drafting_prompt import Contrast, Wanted, draft_call
+from rubric_ci.services.drafting.drafting_prompt import Wanted, draft_call
 from rubric_ci.services.drafting.drafting_reply import Draft, Kind, read_draft, validated
 from rubric_ci.system import coroutines
 from rubric_ci.values.config import OutputMode
@@ -37,7 +37,6 @@ class DraftRequest:
 
     case: EvalCase
     suite: Sequence[EvalCase]
-    contrast: Contrast | None = None  # answers of a run with --against that broke the case
     plain: bool = False  # no faults and conditions, which a file of another tool does not have
 
 
@@ -101,7 +100,6 @@ def call_of(request: DraftRequest, drafter: Drafter) -> ModelCall:
         output=drafter.output,
         fence=secrets.token_hex(8),
         about=f"{case.file}: {case.id}: draft",
-        contrast=request.contrast,
     )
 
 
@@ -119,8 +117,7 @@ async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -
         usage=reply.usage,
     )
     if drafter.check:
-        bad = request.contrast.bad if request.contrast else ""
-        made = await check_draft(made, context, bad=bad)
+        made = await check_draft(made, context)
     if drafter.tests:
         made = await _with_tests(made, request, drafter, context)
     return replace(made, draft=with_checks(made.draft, case.expected_outcome))

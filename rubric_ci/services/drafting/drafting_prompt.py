@@ -25,13 +25,6 @@ PROMPT_VERSION = "3"
 MAX_TOKENS = 4096
 
 
-class Contrast(NamedTuple):
-    """Two answers to a case, before and after a change that broke it."""
-
-    good: str
-    bad: str
-
-
 MAX_EXAMPLES = 2  # cases of the suite whose rubrics show its style
 
 SYSTEM = f"""\
@@ -127,12 +120,6 @@ Reply with one JSON object of this form:
 where each CRITERION is
 {forms}"""
 
-_CONTRAST = """\
-Before a change of the system the answer was good, and after it the answer was bad. At least one \
-criterion is met by the good answer and not by the bad one, for a reason that holds for other \
-answers as well.
-"""
-
 REMINDER = "Write the rubric for this case. Reply with the JSON object only."
 
 
@@ -170,11 +157,10 @@ def draft_call(
     output: OutputMode | None = None,
     fence: str,
     about: str = "",
-    contrast: Contrast | None = None,
 ) -> ModelCall:
     """Return the model call; `examples` are cases of the same suite, some of which have rubrics."""
     shown = partial(takes_media, endpoint)
-    written = (case, examples, wanted, contrast, shown)
+    written = (case, examples, wanted, shown)
     schema = draft_schema(wanted.kind, plain=wanted.plain)
     turn = f"draft {PROMPT_VERSION}, schema {SCHEMA_VERSION}"
     return ModelCall(
@@ -189,17 +175,11 @@ def draft_call(
 
 
 def _messages(
-    case: EvalCase,
-    examples: Sequence[EvalCase],
-    wanted: Wanted,
-    contrast: Contrast | None,
-    shown: Shown,
-    fence: str,
+    case: EvalCase, examples: Sequence[EvalCase], wanted: Wanted, shown: Shown, fence: str
 ) -> tuple[ChatMessage, ...]:
     parts = [
         *_style(examples, fence),
         *background(case, fence, shown),
-        *_contrasted(contrast, fence),
         _FORM.format(forms=wanted.forms),
         REMINDER,
     ]
@@ -220,13 +200,6 @@ def _style(examples: Sequence[EvalCase], fence: str) -> list[str]:
         f"Another case of this suite, for its style:\n{fenced('data', text, fence)}"
         for text in shown[:MAX_EXAMPLES]
     ]
-
-
-def _contrasted(contrast: Contrast | None, fence: str) -> list[str]:
-    if contrast is None:
-        return []
-    good, bad = (fenced("answer", text, fence) for text in contrast)
-    return [_CONTRAST + f"\nThe good answer:\n{good}\n\nThe bad answer:\n{bad}"]
 
 
 def as_data(criterion: Judged) -> JSON:

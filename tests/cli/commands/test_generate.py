@@ -8,13 +8,11 @@ import pytest
 from click.testing import Result
 
 from rubric_ci.files.project.loaded_project import load_project, open_project
-from rubric_ci.gate.report.json_format import render
 from rubric_ci.services.drafting.drafting_reply import Kind
 from rubric_ci.values.evals import RubricSpec
 from tests import platforms
 from tests.checkout import Checkout
 from tests.generating import AFTER, BLOCK, CONFIG, EVAL, GOOD, ITEMS, Project
-from tests.sample_reports import a_report
 
 SAID = "evals/a.yaml:3: refund: 3 criteria\n1 case got rubrics in 1 file\n"
 
@@ -508,11 +506,3 @@ def test_a_bare_list_of_another_tool_is_left_alone(project: Project, name: str, 
     done = project.generate(name)
     assert (done.exit_code, file.read_text()) == (3, text)
     assert "the file is a list for another tool, which is not edited" in done.output
-
-
-def test_a_report_without_a_broken_case_changes_no_draft(project: Project) -> None:
-    report = project.checkout.root / "report.json"
-    report.write_text(render(a_report()))
-    done = project.generate("--report", "report.json")
-    assert (done.exit_code, done.stdout) == (0, SAID)
-    assert project.generate("--report", "gone.json").exit_code == 2

@@ -33,7 +33,7 @@ def draft() -> Draft:
     return made
 
 
-def check(always: set[str], reference: str = REFERENCE, bad: str = "") -> Drafted:
+def check(always: set[str], reference: str = REFERENCE) -> Drafted:
     """Check the draft with a judge that looks for the quotes, but for some criteria."""
 
     async def ask(call: ModelCall) -> ModelReply:
@@ -58,9 +58,7 @@ def check(always: set[str], reference: str = REFERENCE, bad: str = "") -> Drafte
         environment=os.environ,
         judge=JudgeConfig(endpoint=Endpoint(model="openai/m")),
     )
-    return asyncio.run(
-        check_draft(Drafted(case=case("a", reference), draft=draft()), context, bad=bad)
-    )
+    return asyncio.run(check_draft(Drafted(case=case("a", reference), draft=draft()), context))
 
 
 LEFT_OUT = (
@@ -96,22 +94,6 @@ def test_a_reference_that_fails_is_not_changed() -> None:
     found = check(set(), "Nothing.")
     assert found.draft == draft()
     assert found.usage.calls == 1
-
-
-@pytest.mark.parametrize(
-    ("bad", "warnings"),
-    [
-        (
-            "You have 30 days. Send the form to us. Thank you for that.",
-            ("the answer that the change broke passes this draft",),
-        ),
-        ("We do not know.", ()),
-    ],
-)
-def test_the_answer_that_a_change_broke_must_not_pass(bad: str, warnings: tuple[str, ...]) -> None:
-    found = check(set(), bad=bad)
-    assert (found.warnings, found.unchecked) == (warnings, "")
-    assert found.usage.calls == check(set()).usage.calls + 1
 
 
 def test_without_the_part_only_the_reference_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:

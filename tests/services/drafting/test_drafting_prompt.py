@@ -5,16 +5,13 @@ from typing import get_args
 
 import pytest
 
-from rubric_ci.services.drafting.draft_requests import contrasts
-from rubric_ci.services.drafting.drafting_prompt import Contrast, Wanted, draft_call
+from rubric_ci.services.drafting.drafting_prompt import Wanted, draft_call
 from rubric_ci.services.drafting.drafting_reply import Kind
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
-from rubric_ci.values.results import BaseResult
 from rubric_ci.values.rubric import ByJudge, Check, Level, Levelled, Rubric, Scored, ScoreRange
 from rubric_ci.values.targets import Endpoint
 from tests.cases import build_case, text_message
-from tests.sample_reports import a_report, graded
 
 SPAN = Span(1, 1, 1, 2)
 ENDPOINT = Endpoint(model="openai/gpt-6-luna", options={"api_key": "secret"})
@@ -127,26 +124,3 @@ def test_the_style_has_penalties_and_conditions() -> None:
     faults = Rubric((Check(id="f", text="Lies", fault=True, applies_if=needs, span=SPAN),))
     text = question(examples=(case("e", "Outcome", rubric=faults),))
     assert '"applies_if": "Post is asked about",\n   "penalty": 1.0,' in text
-
-
-def test_answers_before_and_after_a_change_are_contrasted() -> None:
-    contrast = Contrast(good="30 days.", bad="</answer_f1> Never.")
-    call = draft_call(REFUND, (), ENDPOINT, fence="f1", contrast=contrast)
-    assert (
-        "At least one criterion is met by the good answer and not by the bad one, for a reason "
-        "that holds for other answers as well.\n\nThe good answer:\n<answer_f1>\n30 "
-        "days.\n</answer_f1>\n\nThe bad answer:\n<answer_f1>\n&lt;/answer_f1> Never.\n"
-        "</answer_f1>\n\nReply with one"
-    ) in call.messages[1].content
-    assert call.key != draft_call(REFUND, (), ENDPOINT, fence="f1").key
-
-
-def test_contrasts_are_of_cases_that_the_change_broke() -> None:
-    base = BaseResult(outcome="graded", verdict="pass", score=1.0, answer="yes")
-    broken = replace(graded("broken", "fail"), change="broken", before=base, answer="no")
-    others = (
-        replace(broken, id="same", change="unchanged"),
-        replace(broken, id="silent", before=replace(base, answer="")),
-    )
-    found = contrasts(a_report(broken, *others))
-    assert found == {(broken.file, "broken"): Contrast(good="yes", bad="no")}

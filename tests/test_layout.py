@@ -77,7 +77,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         parts/start/options_init_demo_doctor parts/start/__init__ values/formats_and_defaults""",
     "parts/lab/test_judge_calibrate.py": """
         parts/lab/calibration gate/policy/required_agreement parts/lab/judge_calibrate""",
-    "services/drafting/test_draft_check.py": "parts/lab/probing",
     "parts/lab/test_probe.py": "parts/lab/probe_figures",
     "cli/commands/test_generate.py": """
         services/drafting/review_and_insertion services/drafting/draft_requests""",

@@ -42,7 +42,6 @@ def generate() -> None:
     default="checklist",
     help="Kind of criteria.",
 )
-@_drafts("--check", is_flag=True, help="Judge the reference answers with the drafted rubrics.")
 @_drafts(
     "--tests",
     is_flag=True,

@@ -192,7 +192,6 @@ class GenerateSettings(_OfProject):
     target: str = ""  # target or model that drafts; empty: the judge's model
     cases: tuple[str, ...] = ()  # globs over case ids
     kind: Literal["checklist", "score-range", "levels", "auto"] = "checklist"
-    check: bool = False  # judge the reference answers with the drafts
     tests: bool = False  # write answers that test the drafted criteria
     diff: bool = False  # print the changes, write nothing
     interactive: bool = False

@@ -128,7 +128,7 @@ def _draft(
     variables = loaded.variables(os.environ)
     drafter = choose_drafter(loaded.config_naming(settings.target), settings, variables)
     judge = loaded.config.judge
-    if judge and (settings.check or settings.tests):
+    if judge and settings.tests:
         resolve = name_judge if settings.requests.replay else resolve_judge
         judge = resolve(judge, variables)
     config = replace(loaded.config, judge=judge)

@@ -1,13 +1,11 @@
-"""Judge variants of answers: the figures of each criterion, and the criteria that never fail."""
+"""Judge variants of answers: the figures of each criterion."""
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, assert_never
 
 import click
 
-from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.models.judge.prompt_parts import call_text, change_text, file_text
 from rubric_ci.parts.lab.attack_corpus import rank
 from rubric_ci.parts.lab.harmless_variants import harmless, minds
@@ -32,14 +30,12 @@ from rubric_ci.parts.lab.rejudge import (
 )
 from rubric_ci.text import numbers
 from rubric_ci.values.answers import KeptAnswer, answer_of, kept
-from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, RubricSpec
-from rubric_ci.values.results import Answer, Assessed, CriterionResult
+from rubric_ci.values.results import Answer, CriterionResult
 from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored
 from rubric_ci.values.scales import scale
 from rubric_ci.values.trace import CaseTrace, SeenPart
-from rubric_ci.values.usage import NOTHING_USED, Usage
 
 NOT_MET: Final = "the judge gives it the lowest mark, so that no variant can be marked lower"
 NO_QUOTE: Final = "the judge quotes nothing of the answer or the work for it"
@@ -353,30 +349,3 @@ def _gates(criterion: Judged) -> bool:
             return criterion.required or bool(criterion.required_choices)
         case _:
             assert_never(criterion)
-
-
-async def never_failing(
-    case: EvalCase, spec: RubricSpec, reference: Assessed, most: int, context: RunContext
-) -> tuple[Mapping[str, str], Usage]:
-    """Return these criteria, each with the first variant that it passes, and what was used.
-
-    `reference` are the marks of the reference answer, of which `most` variants must be noticed.
-    """
-    answer = Answer(text=case.reference_answer)
-    subject = Subject(case=case, spec=spec, given=answer, criteria=spec.rubric.judged)
-    marks = _marks_by_id(reference)
-    planned = plan([(subject, marks)], most)
-    planned = replace(planned, trials=tuple(each for each in planned.trials if each.notice))
-    results = await asyncio.gather(
-        *(evaluate(case, Answer(text=each.variant.text), spec, context) for each in planned.trials)
-    )
-    judged = {n: _marks_by_id(each) for n, each in enumerate(results) if isinstance(each, Assessed)}
-    found: dict[str, list[Mutation]] = {}
-    for _, criterion, mutation in mutations(planned, judged, {key(subject): marks}):
-        found.setdefault(criterion.id, []).append(mutation)
-    blind = {name: own[0].change for name, own in found.items() if figures(own)[2] == "never-fails"}
-    return blind, sum((each.usage for each in results), NOTHING_USED)
-
-
-def _marks_by_id(result: Assessed) -> Marks:
-    return {each.id: each for each in result.criteria}

@@ -1,15 +1,15 @@
-"""Checks of a draft: its wording, the marks of the reference answer, and tests of its criteria.
+"""A draft, warnings about its wording, and tests of its criteria.
 
-The reference answer must pass, and its variants must be noticed. The warnings are about criteria in
-English: their wording, and copies of the case's texts. For each criterion a model writes an answer
-of which it is true and one of which it is not. The judge marks each before it is written: a test
-that it does not pass says nothing of a later edit of the criterion.
+The warnings are about criteria in English: their wording, and copies of the case's texts. For each
+criterion a model writes an answer of which it is true and one of which it is not. The judge marks
+each before it is written: a test that it does not pass says nothing of a later edit of the
+criterion.
 """
 
 import asyncio
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple, assert_never
@@ -23,7 +23,6 @@ from rubric_ci.services.drafting.drafting_prompt import as_data
 from rubric_ci.services.drafting.drafting_reply import Draft, validated
 from rubric_ci.text.escape import one_line
 from rubric_ci.text.numbers import shortened
-from rubric_ci.values import parts
 from rubric_ci.values.config import OutputMode
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
@@ -45,9 +44,6 @@ from rubric_ci.values.scoring import CHECKLIST, MarkValue
 from rubric_ci.values.targets import Endpoint
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
-VARIANTS: Final = 4  # of the reference answer that a criterion must notice
-_DROPPED: Final = "left out: it passes every variant of the reference answer, such as"
-
 COPIED_RUN = 7  # words in a row that are not shared with the reference by chance
 
 
@@ -58,7 +54,7 @@ class Drafted:
     case: EvalCase
     draft: Draft
     warnings: tuple[str, ...] = ()
-    unchecked: str = ""  # why an answer has no marks, if the draft is checked or has tests
+    unchecked: str = ""  # why an answer has no marks, if the draft has tests
     usage: Usage = NOTHING_USED
 
     def but(self, usage: Usage, *warnings: str, draft: Draft | None = None) -> "Drafted":
@@ -69,56 +65,6 @@ class Drafted:
             warnings=(*self.warnings, *warnings),
             usage=self.usage + usage,
         )
-
-
-async def check_draft(made: Drafted, context: RunContext) -> Drafted:
-    """Have the judge mark the reference answer, and variants of it if it passes.
-
-    Criteria that no variant fails are left out of the draft.
-    """
-    answer = made.case.reference_answer
-    if not answer:
-        return made.but(NOTHING_USED, "there is no reference answer to check the draft with")
-    result = await evaluate(made.case, Answer(text=answer), _spec(made), context)
-    if isinstance(result, Unassessed):
-        return replace(made.but(result.usage), unchecked=f"the reference answer: {result.reason}")
-    if result.verdict != "pass":
-        return made.but(result.usage, _failed(result))
-    return await _probed(made, result, context)
-
-
-def _spec(made: Drafted) -> RubricSpec:
-    return RubricSpec(name="draft", rubric=made.draft.rubric, span=made.case.span)
-
-
-def _failed(result: Assessed) -> str:
-    missed = ", ".join(c.id for c in result.criteria if c.applies and c.normalised < 1)
-    return (
-        f"the reference answer does not pass this draft: {result.verdict}, score {result.score:g}; "
-        f"below full marks: {missed}"
-    )
-
-
-async def _probed(made: Drafted, reference: Assessed, context: RunContext) -> Drafted:
-    if (find := parts.offered("criteria that never fail")) is None:
-        return made.but(reference.usage)
-    spec, draft = _spec(made), made.draft
-    blind: Mapping[str, str]
-    blind, used = await find(made.case, spec, reference, VARIANTS, context)
-    used += reference.usage
-    if len(blind) == len(draft.rubric):  # a judge that passes everything says nothing of a draft
-        return made.but(used, "the judge passes every variant of the reference answer")
-    warnings = (f"{name}: {_DROPPED} {change}" for name, change in blind.items())
-    return made.but(used, *warnings, draft=_without(draft, blind))
-
-
-def _without(draft: Draft, names: Mapping[str, str]) -> Draft:
-    kept = [n for n, each in enumerate(draft.rubric) if each.id not in names]
-    return replace(
-        draft,
-        rubrics=tuple(draft.rubrics[n] for n in kept),
-        rubric=Rubric(tuple(draft.rubric.criteria[n] for n in kept)),
-    )
 
 
 def lint(rubric: Rubric, case: EvalCase) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from rubric_ci.models.judge.voting import PANEL
 from rubric_ci.models.llm.budget import priced
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.services.cost_estimate import cost_words
-from rubric_ci.services.drafting.draft_check import VARIANTS
 from rubric_ci.services.drafting.drafter import Drafter, DraftRequest, call_of
 from rubric_ci.services.drafting.drafting_reply import MOST
 from rubric_ci.services.drafting.publish import NothingToPublish, Published, added_by
@@ -64,11 +63,7 @@ def choose_drafter(config: Config, settings: GenerateSettings, variables: Variab
     resolve = name_judge if settings.requests.replay else resolve_judge
     chosen = resolve(_drafting_model(config, settings.target), variables)
     return Drafter(
-        endpoint=chosen.endpoint,
-        output=chosen.output,
-        kind=settings.kind,
-        check=settings.check,
-        tests=settings.tests,
+        endpoint=chosen.endpoint, output=chosen.output, kind=settings.kind, tests=settings.tests
     )
 
 
@@ -125,11 +120,6 @@ def request_lines(
         f"about {numbers.plural(len(asked), 'request')} to {drafter.endpoint.model} for drafts, "
         f"{read:,} + {written:,} tokens, {cost_words(dollars)}{more}"
     )
-    if drafter.check and judge and (most := _checks(requests, judge)):
-        yield (
-            f"up to {numbers.plural(most, 'request')} to {judge.name} to check drafts by the "
-            f"reference answer and at most {VARIANTS} variants of it per criterion"
-        )
     if drafter.tests and (most := _tested(requests)):
         yield f"up to {numbers.plural(most, 'request')} to {drafter.endpoint.model} for tests"
         if judge:
@@ -149,7 +139,7 @@ def check_prices(
     tests = drafter.tests and _tested(requests)
     if tests or _asked(requests, drafter, context):
         priced(drafter.endpoint, prices_of, f"{drafter.endpoint.model}, which drafts,")
-    if judge and (tests or (drafter.check and _checks(requests, judge))):
+    if judge and tests:
         for each in judge.endpoints:
             priced(each, prices_of, f"the judge {each.model}")
 
@@ -161,12 +151,6 @@ def _asked(
     calls = [call_of(request, drafter) for request in requests]
     cache = context.cache
     return [call for call in calls if cache is None or cache.get(call.key) is None]
-
-
-def _checks(requests: Sequence[DraftRequest], judge: JudgeConfig) -> int:
-    """Return the bound of the requests of `--check`: a reference answer and variants of it."""
-    known = [request for request in requests if request.case.reference_answer]
-    return _votes(judge) * len(known) * (1 + VARIANTS * MOST)
 
 
 def _tested(requests: Sequence[DraftRequest]) -> int:

@@ -14,7 +14,6 @@ from rubric_ci.models.judge.request import ParsedReply, request_valid_reply, tak
 from rubric_ci.services.drafting.draft_check import (
     Drafted,
     call_for_tests,
-    check_draft,
     checked_tests,
     lint,
     read_tests,
@@ -45,7 +44,6 @@ class Drafter:
     endpoint: Endpoint
     output: OutputMode | None = None
     kind: Kind = "checklist"
-    check: bool = False  # have the judge mark the reference answer by the draft
     tests: bool = False  # write two answers per criterion that the judge marks as expected
 
 
@@ -116,8 +114,6 @@ async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -
         warnings=(*_unseen(case, drafter), *lint(reply.value.rubric, case)),
         usage=reply.usage,
     )
-    if drafter.check:
-        made = await check_draft(made, context)
     if drafter.tests:
         made = await _with_tests(made, request, drafter, context)
     return replace(made, draft=with_checks(made.draft, case.expected_outcome))

@@ -252,7 +252,6 @@ FILES = {"labels.jsonl": LABELS, "attacks.yaml": CORPUS, "evals/b.yaml": BARE}
         "judge attack attacks.yaml",
         "probe",
         "generate rubrics evals/b.yaml",
-        "generate rubrics --check evals/b.yaml",
     ],
 )
 def test_a_command_reports_what_it_sends_and_keeps_its_bound(shop: Shop, command: str) -> None:
@@ -291,9 +290,9 @@ def test_each_comparison_of_a_commit_with_itself_sends_what_is_announced(shop: S
         ("probe", PANEL, "the judge openai/c"),
         ("probe --aa 2", ONE, "openai/shop of the target `default`"),
         ("generate rubrics evals/b.yaml", ONE, "openai/judge, which drafts,"),
-        ("generate rubrics --check --target default evals/b.yaml", ONE, "the judge openai/judge"),
+        ("generate rubrics --tests --target default evals/b.yaml", ONE, "the judge openai/judge"),
     ],
-    ids=["panel", "attack", "probe", "probe --aa", "draft", "generate --check"],
+    ids=["panel", "attack", "probe", "probe --aa", "draft", "generate --tests"],
 )
 def test_every_command_refuses_a_model_without_a_price_before_any_request(
     shop: Shop, command: str, judge: str, named: str

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from rubric_ci.errors import CannotConfigure, CannotReachModel
+from rubric_ci.errors import CannotReachModel
 from rubric_ci.services.drafting.draft_check import Drafted
 from rubric_ci.services.drafting.drafter import (
     Drafter,
@@ -50,37 +48,18 @@ def answering(reply: Callable[[ModelCall], str]) -> ModelCaller:
 
 
 def draft_all(
-    ask: ModelCaller,
-    *cases: EvalCase,
-    judge: bool = True,
-    memory: JudgementCache | None = None,
-    **options: Any,
+    ask: ModelCaller, *cases: EvalCase, memory: JudgementCache | None = None, **options: Any
 ) -> list[DraftResult]:
     context = RunContext(
         call_model=ask,
         root=Path(),
         environment=os.environ,
-        judge=JudgeConfig(endpoint=ENDPOINT) if judge else None,
+        judge=JudgeConfig(endpoint=ENDPOINT),
         cache=memory,
     )
     drafter = Drafter(endpoint=ENDPOINT, **options)
     orders = [DraftRequest(case=case, suite=cases) for case in cases]
     return list(asyncio.run(draft(orders, drafter, context, concurrency=4)))
-
-
-def marking(*satisfied: bool) -> Callable[[ModelCall], str]:
-    """Draft, then mark the reference answer like this."""
-
-    def reply(call: ModelCall) -> str:
-        if call.about.endswith(": draft") and "rubrics" in str(call.output_schema):
-            return GOOD
-        marks = {
-            f"c{n}": {"evidence": "", "reasoning": "so", "satisfied": mark}
-            for n, mark in enumerate(satisfied, 1)
-        }
-        return json.dumps(marks)
-
-    return reply
 
 
 def test_a_draft() -> None:
@@ -132,42 +111,6 @@ def test_warnings_are_kept() -> None:
     assert made.warnings == (
         "vague: draft-vague: “good” is vague: say what the answer must contain",
     )
-
-
-FAILS = "the reference answer does not pass this draft: fail, score 0.5; below full marks: limit"
-
-
-@pytest.mark.parametrize(
-    ("first", "reference", "warnings", "calls"),
-    [
-        (True, "Yes", (), 2),
-        (False, "Yes", (FAILS,), 2),
-        (True, "", ("there is no reference answer to check the draft with",), 1),
-    ],
-    ids=["it passes", "it fails", "there is none"],
-)
-def test_check_with_the_reference(
-    first: bool, reference: str, warnings: tuple[str, ...], calls: int
-) -> None:
-    [made] = draft_all(answering(marking(first, True, True)), case("a", reference), check=True)
-    assert isinstance(made, Drafted)
-    assert (made.warnings, made.unchecked, made.usage.calls) == (warnings, "", calls)
-
-
-def test_check_with_a_judge_that_is_down_keeps_the_draft() -> None:
-    def reply(call: ModelCall) -> str:
-        if "rubrics" in str(call.output_schema):
-            return GOOD
-        raise CannotReachModel("the judge answers 503")
-
-    [made] = draft_all(answering(reply), case("a", "Yes"), check=True)
-    assert isinstance(made, Drafted)
-    assert made.unchecked == "the reference answer: the judge answers 503"
-
-
-def test_check_without_a_judge_is_a_broken_setup() -> None:
-    with pytest.raises(CannotConfigure, match="no judge is configured"):
-        draft_all(answering(lambda _: GOOD), case("a", "Yes"), case("b"), judge=False, check=True)
 
 
 def test_cancelled_it_returns_the_finished_drafts() -> None:

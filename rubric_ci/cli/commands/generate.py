@@ -96,7 +96,7 @@ def _open_publication(
         from rubric_ci.services.drafting.publish import open_proposal
 
         suite = suite_of(settings.config, settings.paths)
-        return open_proposal(root, requests, os.environ, suite)
+        return open_proposal(requests, os.environ, suite)
     if requests and (settings.commit or settings.fixup):
         return open_commit(root, requests, os.environ, settings.fixup)
     return lambda _: Published()

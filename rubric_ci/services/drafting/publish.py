@@ -175,7 +175,7 @@ _OWN_COMMIT = "the last commit on `{}` is from rubric-ci; not adding another"
 
 
 def open_proposal(
-    root: Path, requests: Sequence[DraftRequest], environment: Mapping[str, str], suite: str = ""
+    requests: Sequence[DraftRequest], environment: Mapping[str, str], suite: str = ""
 ) -> Publish | NothingToPublish:
     """Check that the drafts can be published, before any model request.
 
@@ -198,12 +198,10 @@ def open_proposal(
             f"--pr: the head of the pull request, `{event.head_branch}`, is the default branch",
             "rubric-ci never commits to the default branch; open it from another branch.",
         )
-    if environment.get("GITHUB_TOKEN"):
-        return _by_api(event, environment)
-    return _by_git(event, root, requests, environment)
+    return _on_branch(event, environment)
 
 
-def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | NothingToPublish:
+def _on_branch(event: Event, environment: Mapping[str, str]) -> Publish | NothingToPublish:
     place = _branch(event, event.head_branch, environment)
     with _naming_permission():
         head = commits_and_pull_requests.head(place)
@@ -229,32 +227,6 @@ def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | NothingTo
             made = commits_and_pull_requests.add_commit(place, head.sha, _files(changes), message)
         echo(f"committed {escape.commit(made)} on {place.name}")
         return replace(_event_pull_request(event), commit=made)
-
-    return publish
-
-
-def _by_git(
-    event: Event, root: Path, requests: Sequence[DraftRequest], environment: Mapping[str, str]
-) -> Publish | NothingToPublish:
-    """Commit and push with git and the credentials of the checkout, without a token."""
-    repository = open_repository(root, environment)
-    name = event.head_branch
-    if branch.current(repository) != name:
-        raise CannotPush(
-            f"--pr: GITHUB_TOKEN is not set and `{name}` is not checked out, so git cannot push",
-            "Set GITHUB_TOKEN in the step's `env:`, or check out `ref: ${{ github.head_ref }}`.",
-        )
-    branch.check(repository, paths_of(requests))
-    if is_generated(branch.message(repository, "HEAD")):
-        return NothingToPublish(reason=_OWN_COMMIT.format(name))
-
-    def publish(changes: Sequence[Rewrite]) -> Published:
-        if not added_by(changes):
-            return Published()
-        made = commit(changes, repository)
-        branch.push(repository, name)
-        echo(f"pushed to {name}")
-        return replace(_event_pull_request(event), commit=made.commit)
 
     return publish
 

@@ -1,9 +1,9 @@
-"""Commit to the branch of a checkout and push it, with the git command."""
+"""Commit to the branch of a checkout, with the git command."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rubric_ci.errors import CannotCommit, CannotFindRevision, CannotPush
+from rubric_ci.errors import CannotCommit, CannotFindRevision
 from rubric_ci.system.git import plumbing, process
 from rubric_ci.system.git.process import Repository
 
@@ -98,24 +98,6 @@ def commit(
     return process.query(repository, "rev-parse", "HEAD")
 
 
-def message(repository: Repository, revision: str) -> str:
-    return process.query(repository, "log", "-1", "--format=%B", revision, "--")
-
-
-def push(repository: Repository, name: str) -> None:
-    """Push HEAD to a branch of `origin`, forward only."""
-    done = process.run(repository, "push", "--quiet", "origin", f"HEAD:refs/heads/{name}")
-    if done.returncode == 0:
-        return
-    error = done.stderr.decode("utf-8", "replace")
-    if "[rejected]" in error:  # not a fast-forward; a hook of the remote prints [remote rejected]
-        raise CannotPush(
-            f"--pr: `{name}` has newer commits on origin; the commit is in this clone only",
-            "Run this again on the new head of the branch.",
-        )
-    raise CannotPush(f"--pr: origin refused the push to `{name}`: {_first(error)}")
-
-
 def _check_fixup_target(repository: Repository, revision: str) -> None:
     if not revision:
         return
@@ -136,10 +118,3 @@ def _identified(repository: Repository) -> Repository:
     environment = repository.environment
     bot = {f"GIT_{who}_{what}": text for who in ("AUTHOR", "COMMITTER") for what, text in BOT}
     return replace(repository, environment={**bot, **environment})
-
-
-def _first(text: str) -> str:
-    """Return the line of git's output with the reason."""
-    lines = [line.removeprefix("remote:").strip() for line in text.splitlines() if line.strip()]
-    reasons = [line for line in lines if not line.startswith(("To ", "error: failed", "hint:"))]
-    return (reasons or lines or ["no reason given"])[0]

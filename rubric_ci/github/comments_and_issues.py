@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+from urllib.parse import quote
 
 from rubric_ci.errors import CannotFindPullRequest, PullRequestSuperseded
 from rubric_ci.github.actions import FinishedRun
@@ -29,6 +30,11 @@ _RUN: Final = re.compile(r"<!-- rubric-ci run (\d+)\.(\d+) -->")
 IssueDone: TypeAlias = Literal["opened", "updated", "unchanged", "closed", "not needed"]
 
 
+def _marker(what: str, name: str) -> str:
+    """Return a hidden HTML comment with a name, which no other name has."""
+    return f"<!-- {what}: {quote(name, safe='/ ', errors='replace')} -->"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """The pull request and the key of a comment."""
@@ -46,7 +52,7 @@ class Place:
     @property
     def marker(self) -> str:
         """A hidden HTML comment at the start of the body."""
-        return f"<!-- rubric-ci: {re.sub(r'[^A-Za-z0-9._-]', '-', self.key or 'default')} -->"
+        return _marker("rubric-ci", self.key or "default")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +207,7 @@ class IssueKey:
 
     @property
     def marker(self) -> str:
-        return f"<!-- rubric-ci issue: {re.sub(r'[^A-Za-z0-9._-]', '-', self.name)} -->"
+        return _marker("rubric-ci issue", self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

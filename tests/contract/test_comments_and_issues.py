@@ -67,10 +67,12 @@ def test_a_token_of_a_person_knows_its_own_comment(contract: GitHub) -> None:
 def test_keys_keep_comments_apart(contract: GitHub) -> None:
     write(contract, "a", key="suite a")
     write(contract, "b", key="suite-b --> <b>")
+    write(contract, "c", key="suite/a")
     write(contract, "a2", key="suite a")
     assert contract.bodies(7) == [
-        "<!-- rubric-ci: suite-a -->\na2",
-        "<!-- rubric-ci: suite-b------b- -->\nb",
+        "<!-- rubric-ci: suite a -->\na2",
+        "<!-- rubric-ci: suite-b --%3E %3Cb%3E -->\nb",
+        "<!-- rubric-ci: suite/a -->\nc",
     ]
 
 

@@ -7,7 +7,7 @@ from rubric_ci.github.rest_api import ApiError, Server
 from tests.contract.fake_github import BOT, Fault, GitHub, Issue, Token, User
 
 TOPIC = IssueKey(repository="acme/app", name="Evals: worse than before")
-MARKER = "<!-- rubric-ci issue: Evals--worse-than-before -->\n"
+MARKER = "<!-- rubric-ci issue: Evals%3A worse than before -->\n"
 
 
 def server(github: GitHub, token: str = "actions") -> Server:

@@ -111,7 +111,7 @@ def test_a_comment_is_posted_with_the_packages_of_the_list(step: Step) -> None:
         ran = step.run(GRADED | {"comment-mode": "update", "policy-from": "head"}, **known)
     assert ran.returncode == 1, ran.stderr
     (comment,) = server.bodies(7)
-    assert "<!-- rubric-ci: examples-quickstart -->" in comment
+    assert "<!-- rubric-ci: examples/quickstart -->" in comment
 
 
 def test_nothing_of_the_workspace_is_imported(step: Step) -> None:

@@ -103,7 +103,7 @@ def test_a_wrong_option_stands_in_place_of_the_report(
     assert found["failure"].startswith("Invalid value for RUBRIC_CI_RUN_FAIL_ON: 'error' is not")
     assert found["suite"] == suite
     [body] = github.bodies(7)
-    assert f"<!-- rubric-ci: {suite.replace(' ', '-') or 'default'} -->" in body
+    assert f"<!-- rubric-ci: {suite or 'default'} -->" in body
     assert "Invalid value for RUBRIC\\_CI\\_RUN\\_FAIL\\_ON" in body
 
 
@@ -121,11 +121,11 @@ def test_one_comment_a_suite(project: Project, environment: dict[str, str], gith
     project.run("--config", "packages/web/rubric-ci.yaml", **environment)
     bot, web = ("\n".join(body.splitlines()[:2]) for body in github.bodies(7))
     assert bot == (
-        "<!-- rubric-ci: packages-bot -->\n"
+        "<!-- rubric-ci: packages/bot -->\n"
         "## ❌ packages/bot · Gate fails: 1 of 1 case fails (fail\\_on: fail)"
     )
     assert web == (
-        "<!-- rubric-ci: packages-web -->\n"
+        "<!-- rubric-ci: packages/web -->\n"
         "## ⚠️ rubric-ci · packages/web · Gate undecided: the run could not start"
     )
     assert STALE in github.bodies(7)[1]

@@ -284,6 +284,8 @@ def trials(case: CaseResult) -> str:
     if not isinstance(case, Graded) or len(case.trials) < 2:
         return ""
     passed = sum(trial.verdict == "pass" for trial in case.trials)
+    if len(case.trials) - case.further_trials == 1:  # no trials were asked for
+        return f"asked {len(case.trials)} times: {passed} passed"
     needed = f", {case.trials_to_pass} needed" if case.trials_to_pass else ""
     return f"{passed} of {len(case.trials)} trials pass{needed}"
 

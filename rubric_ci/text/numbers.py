@@ -22,10 +22,10 @@ def cost(totals: "Totals | Usage") -> str:
         spent = f", {dollars(totals.cost_usd)} of commands" if totals.cost_usd else ""
         return f"no model calls{spent}"
     calls = plural(totals.calls, "model call")
-    if totals.unpriced_calls >= totals.calls:
+    if totals.unpriced_calls >= totals.calls or (totals.unpriced_calls and not totals.cost_usd):
         return f"{calls}, cost unknown"
-    unpriced = f" and {totals.unpriced_calls:,} of unknown cost" if totals.unpriced_calls else ""
-    return f"{calls}, {dollars(totals.cost_usd)}{unpriced}"
+    unknown = f" without {totals.unpriced_calls:,} of unknown cost" if totals.unpriced_calls else ""
+    return f"{calls}, {dollars(totals.cost_usd)}{unknown}"
 
 
 def usage(totals: "Totals | Usage") -> str:

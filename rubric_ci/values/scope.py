@@ -29,7 +29,7 @@ _UNFINISHED: Final = frozenset[Narrowing](("max-failures", "interrupted"))
 _WORDS: Final[dict[Narrowing, str]] = {
     "paths": "given paths",
     "case": "case filter",
-    "invalid": "invalid eval files",
+    "invalid": "eval files with problems left out",
     "interrupted": "interrupted",
 }
 

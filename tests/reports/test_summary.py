@@ -105,11 +105,11 @@ HEADINGS: dict[Tone, dict[str, tuple[RunReport, str]]] = {
         "all fail": (of(BAD, UNKNOWN), "2 of 2 cases fail (fail_on: fail)"),
         "rate missed": (
             of(GOOD, BAD, UNKNOWN, gate=rate(0.6)),
-            "all cases: 1 of 3 pass, 2 needed for 0.6 · 2 of 3 cases fail",
+            "all cases: 1 of 3 pass, 2 must (min_pass_rate: 0.6) · 2 of 3 cases fail",
         ),
         "rate of a tag": (
             of(GOOD, replace(MEDIUM, tags=("t",)), gate=rate(1.0, "t")),
-            "tag t: 0 of 1 pass, 1 needed for 1.0 · 1 of 2 cases is borderline",
+            "tag t: 0 of 1 pass, 1 must (min_pass_rate: 1.0) · 1 of 2 cases is borderline",
         ),
         "broken": (of(GOOD, OLD, BROKEN, gate=REGRESSION), "broken broke · 2 of 3 cases fail"),
         "broken and new": (

@@ -26,7 +26,7 @@ MARKED = Assessed(name="tone", type="llm_judge", weight=1, line=1, score=1.0, ve
         (
             Usage(calls=2, cost_usd=0.5, unpriced_calls=1),
             "$0.5000 + unknown",
-            ["2 model calls, $0.5000 and 1 of unknown cost"],
+            ["2 model calls, $0.5000 without 1 of unknown cost"],
         ),
         (Usage(calls=2, unpriced_calls=2), "unknown", ["2 model calls, cost unknown"]),
     ],

@@ -19,13 +19,14 @@ from tests.sample_reports import a_report
         ({"calls": 1200, "cost_usd": 12.345}, "1,200 model calls, $12.35"),
         (
             {"calls": 5000, "cost_usd": 1234.5, "unpriced_calls": 1200},
-            "5,000 model calls, $1,234.50 and 1,200 of unknown cost",
+            "5,000 model calls, $1,234.50 without 1,200 of unknown cost",
         ),
         ({"calls": 2, "unpriced_calls": 2}, "2 model calls, cost unknown"),
         (
             {"calls": 3, "cost_usd": 0.5, "unpriced_calls": 1},
-            "3 model calls, $0.5000 and 1 of unknown cost",
+            "3 model calls, $0.5000 without 1 of unknown cost",
         ),
+        ({"calls": 3, "cost_usd": 0.0, "unpriced_calls": 1}, "3 model calls, cost unknown"),
     ],
 )
 def test_cost(changes: dict[str, Any], shown: str) -> None:

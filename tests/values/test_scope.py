@@ -21,7 +21,11 @@ NAMES = st.lists(st.sampled_from(NARROWINGS))
         (Scope(suite=4).narrowed("tag", "case"), 1, "1 of 4 cases: case filter, --tag"),
         (Scope(suite=1200).narrowed("last-failed"), 3, "3 of 1,200 cases: --last-failed"),
         (Scope().narrowed("paths"), 1, "1 case: given paths"),
-        (Scope().narrowed("invalid", "shard"), 2, "2 cases: invalid eval files, --shard"),
+        (
+            Scope().narrowed("invalid", "shard"),
+            2,
+            "2 cases: eval files with problems left out, --shard",
+        ),
         (Scope(suite=4).narrowed("interrupted"), 4, "4 of 4 cases: interrupted"),
         (Scope(suite=4).narrowed("max-failures"), 4, "4 of 4 cases: --max-failures"),
         (Scope(suite=4).narrowed("offline", "replay"), 4, "4 of 4 cases: --offline"),

@@ -267,8 +267,10 @@ def rate_text(rate: PassRate) -> str:
     errored = f", {rate.errored:,} errored not counted" if rate.errored else ""
     waived = f", {rate.waived:,} waived not counted" if rate.waived else ""
     new = f", {rate.new:,} new not counted before the merge" if rate.new else ""
-    needed = f"{rate.required:,} needed for {rate.min_pass_rate}"
-    return f"{cases}: {rate.passed:,} of {rate.counted:,} pass, {needed}{errored}{waived}{new}"
+    passing = f"{rate.passed:,} of {rate.counted:,} pass, {rate.required:,} must"
+    if not rate.counted:
+        passing = "no case counts"
+    return f"{cases}: {passing} (min_pass_rate: {rate.min_pass_rate}){errored}{waived}{new}"
 
 
 if TYPE_CHECKING:  # a report is checked without the types of the configuration

@@ -45,14 +45,18 @@ NOT_COMPARED = gated(
 )
 
 
-HALF = "fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5"
+HALF = "fail-on: fail; all cases: 1 of 2 pass, 1 must (min_pass_rate: 0.5)"
 WORDS = {
     "tolerated": (
         TOLERATED,
-        f"{HALF}, 1 errored not counted; tag safety: 1 of 1 pass, 1 needed for 1.0",
+        f"{HALF}, 1 errored not counted; tag safety: 1 of 1 pass, 1 must (min_pass_rate: 1.0)",
         ExitCode.NO_VERDICT,
     ),
-    "missed": (MISSED, f"{HALF}; tag safety: 0 of 1 pass, 1 needed for 1.0", ExitCode.GATE),
+    "missed": (
+        MISSED,
+        f"{HALF}; tag safety: 0 of 1 pass, 1 must (min_pass_rate: 1.0)",
+        ExitCode.GATE,
+    ),
     "chosen cases": (
         CHOSEN,
         (
@@ -169,8 +173,12 @@ def test_a_report_that_claims_another_gate() -> None:
 def test_new_cases_that_are_not_counted_in_words() -> None:
     rate = PassRate(min_pass_rate=0.9, passed=18, counted=21, required=19, new=20)
     assert rate_text(rate) == (
-        "all cases: 18 of 21 pass, 19 needed for 0.9, 20 new not counted before the merge"
+        "all cases: 18 of 21 pass, 19 must (min_pass_rate: 0.9), 20 new not counted before the "
+        "merge"
     )
+    empty = PassRate(min_pass_rate=1.0, group="safety", waived=1)
+    said = "tag safety: no case counts (min_pass_rate: 1.0), 1 waived not counted"
+    assert rate_text(empty) == said
 
 
 TOGETHER = Together(cases=200, clusters=200, fewer_pass=9, more_fail=9, p_value=0.001, worse=True)

@@ -77,7 +77,7 @@ TABLE: dict[str, tuple[RunReport, ExitCode, dict[str, str], str]] = {
     "a rate": (
         a_gated(PASSES, graded("s", tags=("safety",)), gate={"rates": (RATE,)}),
         ExitCode.GATE,
-        {"rate": "tag safety: 0 of 1 pass, 1 needed for 1.0"},
+        {"rate": "tag safety: 0 of 1 pass, 1 must (min_pass_rate: 1.0)"},
         "",
     ),
     "weaker grading": (

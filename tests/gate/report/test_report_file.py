@@ -70,7 +70,7 @@ BROKEN = "fix the eval files that `rubric-ci validate` reports, then run the who
         (["case"], "case filter", "run the whole suite first"),
         (["shard"], "--shard", MERGE),
         (["paths", "tag"], "given paths, --tag", PATHS),
-        (["invalid"], "invalid eval files", BROKEN),
+        (["invalid"], "eval files with problems left out", BROKEN),
     ],
 )
 def test_a_part_is_refused(narrowed_by: list[Narrowing], why: str, hint: str) -> None:

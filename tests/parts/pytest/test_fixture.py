@@ -445,5 +445,5 @@ def test_the_gate_knows_what_every_worker_checked(tests: Suite, workers: tuple[s
     session = tests.run("-v", *workers, "--deselect", "rubric-ci.yaml::gate", "tests/test_bot.py")
     assert session.counts.startswith("2 passed")
     assert "rubric-ci.yaml::gate" not in session.outcomes
-    assert "Gate fails: all cases: 1 of 2 pass, 2 needed for 0.9" in session.output
+    assert "Gate fails: all cases: 1 of 2 pass, 2 must (min_pass_rate: 0.9)" in session.output
     assert session.code == pytest.ExitCode.OK
